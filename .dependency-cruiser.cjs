@@ -1,0 +1,33 @@
+/** Imports point one way: api -> shared <- worker; cli -> shared, worker; player takes pure lesson rules only. */
+const only = (from, allowed) => ({
+  name: `${from}-imports`,
+  severity: 'error',
+  from: { path: `^${from}/` },
+  to: { path: '^(api|bench|cli|demo|player|shared|test|worker)/', pathNot: `^(${[from, ...allowed].join('|')})/` },
+});
+
+module.exports = {
+  forbidden: [
+    { name: 'no-cycles', severity: 'error', from: {}, to: { circular: true, dependencyTypesNot: ['type-only'] } },
+    only('api', ['shared']),
+    only('worker', ['shared']),
+    only('shared', []),
+    only('cli', ['shared', 'worker']),
+    only('player', ['shared/lessons']),
+    {
+      name: 'runtime-dependencies-only',
+      comment: 'What runs in production may import production dependencies only.',
+      severity: 'error',
+      from: { path: '^(api|cli|shared|worker)/' },
+      to: { dependencyTypes: ['npm-dev', 'npm-no-pkg', 'npm-unknown'] },
+    },
+    { name: 'resolvable', severity: 'error', from: {}, to: { couldNotResolve: true } },
+  ],
+  options: {
+    doNotFollow: { path: 'node_modules' },
+    exclude: { path: '(^|/)dist/' },
+    tsPreCompilationDeps: true,
+    tsConfig: { fileName: 'tsconfig.json' },
+    enhancedResolveOptions: { exportsFields: ['exports'], conditionNames: ['import', 'node', 'default', 'types'] },
+  },
+};
