@@ -1,0 +1,176 @@
+import { existsSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { z } from 'zod';
+
+const MiB = 1024 ** 2;
+const GiB = 1024 ** 3;
+
+/** A number given as text, between two bounds. */
+const integer = (fallback: number, min: number, max: number) =>
+  z
+    .string()
+    .regex(/^\d+$/, `must be a whole number between ${min} and ${max}`)
+    .transform(Number)
+    .refine((n) => n >= min && n <= max, `must be a whole number between ${min} and ${max}`)
+    .default(fallback);
+
+const url = (protocols: string[]) =>
+  z.string().refine(
+    (text) => {
+      return URL.canParse(text) && protocols.includes(new URL(text).protocol);
+    },
+    `must be an address that begins with ${protocols.map((protocol) => `${protocol}//`).join(' or ')}`,
+  );
+
+const hostAndPort = /^(\[[0-9a-f:.]+\]|[^\s:/@[\]]+):\d{1,5}$/i;
+
+/** Hosts named as `host:port,host:port`, lower-cased. */
+const hostList = z
+  .string()
+  .default('')
+  .transform((text) => text.split(',').map((part) => part.trim().toLowerCase()))
+  .transform((parts) => parts.filter((part) => part !== ''))
+  .refine(
+    (parts) => parts.every((part) => hostAndPort.test(part)),
+    'must be a comma-separated list of host:port',
+  );
+
+/** The settings, named as in the environment. `.env.example` explains each to an operator. */
+const environmentSchema = z
+  .object({
+    NODE_ENV: z.enum(['development', 'production', 'test']).default('development'),
+    HOST: z.string().min(1).optional(),
+    PORT: integer(3000, 0, 65_535),
+    PUBLIC_URL: url(['http:', 'https:']).optional(),
+    TRUST_PROXY: integer(0, 0, 16),
+    LOG_LEVEL: z.enum(['silent', 'error', 'warn', 'info', 'debug']).default('info'),
+    MONGODB_URI: url(['mongodb:', 'mongodb+srv:']).optional(),
+    REDIS_URL: url(['redis:', 'rediss:']).optional(),
+    REDIS_PREFIX: z
+      .string()
+      .regex(/^[\w-]+$/, 'may hold letters, digits, - and _ only')
+      .default('lectern'),
+    LECTERN_DATA_DIR: z.string().min(1).default('.lectern'),
+    LECTERN_STORE_DIR: z.string().min(1).optional(),
+    LECTERN_KEY_PEPPER: z.string().min(32, 'must be at least 32 characters').optional(),
+    ADMIN_USERNAME: z.string().min(1).optional(),
+    ADMIN_PASSWORD: z.string().min(8, 'must be at least 8 characters').optional(),
+    EXPORT_WAIT_SECONDS: integer(300, 1, 3600),
+    EXPORT_MAX_BYTES: integer(8 * GiB, 1, Number.MAX_SAFE_INTEGER),
+    EXPORT_BUILD_SECONDS: integer(3600, 1, 86_400),
+    DEGRADED_EXPORT_SECONDS: integer(60, 0, 86_400),
+    MEDIA_MAX_BYTES: integer(512 * MiB, 1, Number.MAX_SAFE_INTEGER),
+    DOWNLOAD_CONCURRENCY: integer(8, 1, 256),
+    DOWNLOAD_CONCURRENCY_PER_HOST: integer(6, 1, 256),
+    DOWNLOAD_TIMEOUT_SECONDS: integer(60, 1, 3600),
+    LECTERN_ALLOWED_PRIVATE_HOSTS: hostList,
+    WORKER_CONCURRENCY: integer(2, 1, 64),
+    WORKER_LOCK_SECONDS: integer(30, 2, 600),
+    SHUTDOWN_SECONDS: integer(30, 1, 600),
+    XDG_CACHE_HOME: z.string().optional(),
+    npm_lifecycle_event: z.string().optional(),
+  })
+  .superRefine((env, context) => {
+    if ((env.ADMIN_USERNAME === undefined) !== (env.ADMIN_PASSWORD === undefined)) {
+      const missing = env.ADMIN_USERNAME === undefined ? 'ADMIN_USERNAME' : 'ADMIN_PASSWORD';
+      context.addIssue({ code: 'custom', path: [missing], message: 'must be set when the other one is' });
+    }
+    if (env.NODE_ENV === 'production' && env.LECTERN_KEY_PEPPER === undefined) {
+      context.addIssue({
+        code: 'custom',
+        path: ['LECTERN_KEY_PEPPER'],
+        message: 'is required with NODE_ENV=production (make one with: openssl rand -hex 32)',
+      });
+    }
+  });
+
+type Environment = z.output<typeof environmentSchema>;
+
+function toConfig(env: Environment) {
+  const dataDir = resolve(env.LECTERN_DATA_DIR);
+  const production = env.NODE_ENV === 'production';
+  return {
+    production,
+    /** In production the container or platform decides who reaches the port; elsewhere only this machine does. */
+    host: env.HOST ?? (production ? '0.0.0.0' : '127.0.0.1'),
+    port: env.PORT,
+    publicUrl: env.PUBLIC_URL?.replace(/\/+$/, ''),
+    trustProxy: env.TRUST_PROXY,
+    logLevel: env.LOG_LEVEL,
+    mongodbUri: env.MONGODB_URI,
+    redisUrl: env.REDIS_URL,
+    redisPrefix: env.REDIS_PREFIX,
+    dataDir,
+    storeDir: resolve(env.LECTERN_STORE_DIR ?? join(dataDir, 'store')),
+    /** Where fetched server binaries are kept, shared by all data directories of this user. */
+    cacheDir: join(
+      env.XDG_CACHE_HOME === undefined || env.XDG_CACHE_HOME === ''
+        ? join(homedir(), '.cache')
+        : env.XDG_CACHE_HOME,
+      'lectern',
+    ),
+    keyPepper: env.LECTERN_KEY_PEPPER,
+    admin:
+      env.ADMIN_USERNAME !== undefined && env.ADMIN_PASSWORD !== undefined
+        ? { username: env.ADMIN_USERNAME, password: env.ADMIN_PASSWORD }
+        : undefined,
+    export: {
+      waitSeconds: env.EXPORT_WAIT_SECONDS,
+      maxBytes: env.EXPORT_MAX_BYTES,
+      buildSeconds: env.EXPORT_BUILD_SECONDS,
+      degradedSeconds: env.DEGRADED_EXPORT_SECONDS,
+    },
+    download: {
+      maxBytes: env.MEDIA_MAX_BYTES,
+      concurrency: env.DOWNLOAD_CONCURRENCY,
+      concurrencyPerHost: env.DOWNLOAD_CONCURRENCY_PER_HOST,
+      timeoutSeconds: env.DOWNLOAD_TIMEOUT_SECONDS,
+      allowedPrivateHosts: env.LECTERN_ALLOWED_PRIVATE_HOSTS,
+    },
+    worker: { concurrency: env.WORKER_CONCURRENCY, lockSeconds: env.WORKER_LOCK_SECONDS },
+    shutdownSeconds: env.SHUTDOWN_SECONDS,
+    /** npm puts a shell between itself and the script; see cli/processes.ts for why that matters. */
+    startedByNpm: env.npm_lifecycle_event !== undefined,
+  };
+}
+
+/** The settings of one process: read once, checked, frozen. Bytes are bytes, times are seconds. */
+export type Config = Readonly<ReturnType<typeof toConfig>>;
+
+/** The environment does not make a valid configuration; `faults` has one line for each thing wrong. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError';
+  readonly faults: string[];
+
+  constructor(faults: string[]) {
+    super(`The configuration is not valid:\n${faults.map((fault) => `  ${fault}`).join('\n')}`);
+    this.faults = faults;
+  }
+}
+
+/**
+ * Checks an environment and gives the configuration it makes. An empty value counts as not set, as in a Compose
+ * file. Nothing is connected or written.
+ *
+ * @throws {ConfigError} naming every fault at once.
+ */
+export function parseConfig(environment: Record<string, string | undefined>): Config {
+  const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''));
+  const parsed = environmentSchema.safeParse(given);
+  if (!parsed.success) {
+    throw new ConfigError(parsed.error.issues.map((issue) => `${issue.path.join('.')} ${issue.message}`));
+  }
+  return Object.freeze(toConfig(parsed.data));
+}
+
+/** The configuration of this process: a `.env` file in the working directory, overruled by the environment. */
+export function loadConfig(): Config {
+  if (existsSync('.env')) process.loadEnvFile('.env');
+  return parseConfig(process.env);
+}
+
+/** An environment for a child process: this one's, with some settings replaced. */
+export function childEnvironment(settings: Record<string, string>): NodeJS.ProcessEnv {
+  return { ...process.env, ...settings };
+}

@@ -1,0 +1,56 @@
+/**
+ * Every failure Lectern reports on purpose, as a stable code. The HTTP status follows from the code; the body
+ * shape follows from the endpoint (see api/middleware/errors.ts).
+ */
+const statusByCode = {
+  BAD_REQUEST: 400,
+  UNAUTHORIZED: 401,
+  FEATURE_NOT_AVAILABLE: 403,
+  NOT_FOUND: 404,
+  METHOD_NOT_ALLOWED: 405,
+  CONFLICT: 409,
+  INVALID_CONTENT: 422,
+  INTERNAL_ERROR: 500,
+} as const;
+
+export type ErrorCode = keyof typeof statusByCode;
+
+export interface LecternErrorOptions {
+  /** What happened underneath; logged, never shown to a caller. */
+  cause?: unknown;
+  /** Seconds after which trying again makes sense; sent as `Retry-After`. */
+  retryAfterSeconds?: number;
+}
+
+/** A failure with a code. The message of anything below 500 is written for the caller and shown to it. */
+export class LecternError extends Error {
+  override readonly name = 'LecternError';
+  readonly code: ErrorCode;
+  readonly retryAfterSeconds: number | undefined;
+
+  constructor(code: ErrorCode, message: string, options: LecternErrorOptions = {}) {
+    super(message, { cause: options.cause });
+    this.code = code;
+    this.retryAfterSeconds = options.retryAfterSeconds;
+  }
+
+  /** The HTTP status of this failure. */
+  get status(): number {
+    return statusByCode[this.code];
+  }
+
+  /** Whether the message may be shown to a caller. */
+  get expose(): boolean {
+    return this.status < 500;
+  }
+}
+
+/** The message of anything thrown; for logs and for people at a terminal. */
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+/** The `code` of a system or library error ("ENOENT", "ECONNREFUSED", 11000), if it has one. */
+export function codeOf(error: unknown): unknown {
+  return typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined;
+}

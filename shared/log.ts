@@ -1,0 +1,31 @@
+import { pino, destination } from 'pino';
+import type { Logger } from 'pino';
+import type { Config } from './config.ts';
+
+export type { Logger };
+
+/**
+ * The log of one process, as JSON lines on stdout. Fields that can hold credentials are cut, wherever code logs them.
+ *
+ * @param name which process speaks: "api", "worker".
+ */
+export function createLogger(config: Pick<Config, 'logLevel'>, name: string): Logger {
+  return pino(
+    {
+      name,
+      level: config.logLevel,
+      base: { name, pid: process.pid },
+      redact: [
+        'authorization',
+        'cookie',
+        'token',
+        'secret',
+        'password',
+        '*.authorization',
+        '*.cookie',
+        '*.token',
+      ],
+    },
+    destination({ sync: true }),
+  );
+}

@@ -1,0 +1,126 @@
+import { z } from 'zod';
+
+/** The version of the package format that Lectern writes (manifest.json's formatVersion, semantic). */
+export const formatVersion = '1.0.0';
+
+/** Why a file is missing from an archive; documented in docs/export.md. */
+export const failureReasons = [
+  'not_found',
+  'forbidden',
+  'timeout',
+  'too_large',
+  'too_many_redirects',
+  'rate_limited',
+  'blocked_address',
+  'bad_type',
+  'truncated',
+  'unknown_media',
+  'network',
+  'server_error',
+] as const;
+
+export type FailureReason = (typeof failureReasons)[number];
+
+const uuid = z.guid().transform((id) => id.toLowerCase());
+const sha256 = z.string().regex(/^[0-9a-f]{64}$/i, 'must be 64 hex digits');
+const nonEmpty = z.string().min(1);
+
+const mediaFile = z.looseObject({
+  id: uuid,
+  localPath: nonEmpty,
+  mimeType: z.string().regex(/^[\w.+-]+\/[\w.+-]+$/, 'must be a MIME type such as image/png'),
+  size: z.int().nonnegative().optional(),
+  sha256: sha256.optional(),
+  sourceUrl: z.url({ protocol: /^https?$/ }).optional(),
+});
+
+const widgetFile = z.looseObject({
+  widgetType: nonEmpty,
+  localPath: nonEmpty,
+  cssLocalPath: nonEmpty.optional(),
+  size: z.int().nonnegative().optional(),
+  sha256: sha256.optional(),
+});
+
+const attribution = z.looseObject({
+  mediaId: uuid,
+  text: z.string().default(''),
+  url: z.string().default(''),
+  portfolioUrl: z.string().default(''),
+});
+
+const failedMedium = z.looseObject({
+  id: uuid,
+  sourceUrl: z.string().nullish(),
+  localPath: z.string().optional(),
+});
+
+/**
+ * manifest.json of a package, as import reads it. What export writes has more (sizes, digests, failures):
+ * {@link ExportManifest}.
+ */
+export const manifestSchema = z.looseObject({
+  lessonId: uuid,
+  title: z.string(),
+  versionNumber: z.int().positive(),
+  versionId: uuid,
+  publishedAt: z.string().nullish(),
+  exportedAt: z.string().nullish(),
+  formatVersion: z.string().regex(/^1\.\d+\.\d+$/, 'must be a version 1.x.y of the package format'),
+  files: z.looseObject({
+    lesson: z.string().optional(),
+    media: z.array(mediaFile).default([]),
+    widgets: z.array(widgetFile).default([]),
+  }),
+  failedMedia: z.array(failedMedium).default([]),
+  attributions: z.array(attribution).default([]),
+});
+
+export type PackageManifest = z.output<typeof manifestSchema>;
+export type Attribution = z.output<typeof attribution>;
+
+export interface FailedMedium {
+  id: string;
+  /** Null for a medium that nobody knows. */
+  sourceUrl: string | null;
+  /** Where the file belongs: put it there and the archive is whole. */
+  localPath: string;
+  reason: FailureReason;
+  /** The HTTP status that the source answered with, when it answered. */
+  status?: number;
+}
+
+export interface FailedWidget {
+  widgetType: string;
+  id: string | null;
+  sourceUrl: string | null;
+  reason: FailureReason;
+  status?: number;
+}
+
+/** manifest.json of an archive that Lectern writes. */
+export interface ExportManifest {
+  lessonId: string;
+  title: string;
+  versionNumber: number;
+  versionId: string;
+  publishedAt: string;
+  exportedAt: string;
+  formatVersion: string;
+  files: {
+    lesson: './lesson.json';
+    media: { id: string; localPath: string; mimeType: string; size: number; sha256: string }[];
+    widgets: {
+      widgetType: string;
+      localPath: string;
+      cssLocalPath?: string;
+      size: number;
+      sha256: string;
+      cssSize?: number;
+      cssSha256?: string;
+    }[];
+  };
+  failedMedia: FailedMedium[];
+  failedWidgets: FailedWidget[];
+  attributions: { mediaId: string; text: string; url: string; portfolioUrl: string }[];
+}

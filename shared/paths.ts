@@ -1,0 +1,22 @@
+import { existsSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+function findPackageRoot(): string {
+  let folder = dirname(fileURLToPath(import.meta.url));
+  while (!existsSync(join(folder, 'package.json'))) folder = dirname(folder);
+  return folder;
+}
+
+/** The folder that holds package.json, whether the code runs from its sources or compiled from dist/. */
+export const packageRoot = findPackageRoot();
+
+/** The address of a module beside this one's tree as it runs: `.ts` from a checkout, `.js` from dist/. */
+export function entryPoint(pathWithoutExtension: string): string {
+  const runsFromSource = import.meta.url.endsWith('.ts');
+  return join(
+    packageRoot,
+    runsFromSource ? '' : 'dist',
+    `${pathWithoutExtension}.${runsFromSource ? 'ts' : 'js'}`,
+  );
+}
