@@ -1,0 +1,66 @@
+import { createHash } from 'node:crypto';
+import { z } from 'zod';
+import { LecternError, messageOf } from './errors.ts';
+import type { ErrorCode } from './errors.ts';
+import type { LessonVersion } from './models/lesson-version.ts';
+import { formatVersion } from './packages/manifest.ts';
+
+/** The queue of archives to build. */
+export const exportQueueName = 'exports';
+
+/** Part of every export key: raise it when Lectern writes the same version as other bytes than before. */
+const archiveFormat = 1;
+
+/** What a worker is told of an archive to build. Ids, and words for an operator who looks at the queue; no secrets. */
+export const exportJobSchema = z.object({
+  key: z.string().regex(/^x[0-9a-f]{40}$/),
+  organizationId: z.string(),
+  lessonId: z.string(),
+  versionId: z.string(),
+  slug: z.string(),
+  versionNumber: z.number(),
+});
+
+export type ExportJob = z.output<typeof exportJobSchema>;
+
+/** What a worker says when an archive is built; `failures` files could not be had. */
+export interface ExportResult {
+  size: number;
+  files: number;
+  failures: number;
+}
+
+/** How far a build is: files and bytes of the archive. */
+export interface ExportProgress {
+  done: number;
+  total: number;
+  bytes: number;
+}
+
+/** The job that builds a published version's archive; its key is the same for all who ask for the same archive. */
+export function exportJobOf(version: LessonVersion): ExportJob {
+  const facts = [version._id, version.publishedAt?.toISOString(), 'plain', formatVersion, archiveFormat];
+  // BullMQ takes no job id of digits alone, hence the letter before the digest.
+  const key = `x${createHash('sha256').update(facts.join('\n')).digest('hex').slice(0, 40)}`;
+  const { organizationId, lessonId, _id: versionId, slug, versionNumber } = version;
+  return { key, organizationId, lessonId, versionId, slug, versionNumber };
+}
+
+/** Where an archive is stored that lacks files: apart, so that it never passes for the complete one. */
+export function incompleteKey(key: string): string {
+  return `${key}-incomplete`;
+}
+
+/** A failure as BullMQ keeps it, a line of text: the code first, so that the API can answer with it. */
+export function toFailedReason(error: unknown): string {
+  const code: ErrorCode = error instanceof LecternError ? error.code : 'INTERNAL_ERROR';
+  return `${code}: ${messageOf(error)}`;
+}
+
+/** The failure that {@link toFailedReason} wrote; reasons that BullMQ made itself are internal errors. */
+export function fromFailedReason(reason: string): LecternError {
+  const [, invalid] = /^INVALID_CONTENT: ([^]*)$/.exec(reason) ?? [];
+  return invalid === undefined
+    ? new LecternError('INTERNAL_ERROR', reason)
+    : new LecternError('INVALID_CONTENT', invalid);
+}

@@ -1,0 +1,119 @@
+import { Schema } from 'mongoose';
+import { generateCredentials, hashSecretKey, secretKeyMatches } from '../credentials.ts';
+import type { Credentials } from '../credentials.ts';
+import { schemaOptions } from '../mongo.ts';
+import type { Database } from './database.ts';
+import type { Organization } from './organization.ts';
+
+/** API credentials as they are kept: the secret itself is shown once and never stored. */
+export interface ApiKey {
+  /** The public key, `lkp_…`. */
+  _id: string;
+  organizationId: string;
+  label: string | null;
+  secretHash: string;
+  createdAt: Date;
+  expiresAt: Date | null;
+  revokedAt: Date | null;
+  /** Exact to a minute. */
+  lastUsedAt: Date | null;
+}
+
+export const apiKeySchema = new Schema<ApiKey>(
+  {
+    _id: { type: String, required: true },
+    organizationId: { type: String, required: true },
+    label: { type: String, default: null },
+    secretHash: { type: String, required: true },
+    createdAt: { type: Date, required: true, default: () => new Date() },
+    expiresAt: { type: Date, default: null },
+    revokedAt: { type: Date, default: null },
+    lastUsedAt: { type: Date, default: null },
+  },
+  schemaOptions,
+);
+apiKeySchema.index({ organizationId: 1, createdAt: 1 });
+
+const lastUsedResolution = 60_000;
+
+/** Makes a key for an organization. The answer is the only time its secret is seen. */
+export async function issueApiKey(
+  db: Database,
+  pepper: string,
+  fields: Pick<ApiKey, 'organizationId' | 'label' | 'expiresAt'>,
+): Promise<Credentials> {
+  const credentials = generateCredentials();
+  await db.apiKeys.create({
+    _id: credentials.publicKey,
+    secretHash: hashSecretKey(credentials.secretKey, pepper),
+    ...fields,
+  });
+  return credentials;
+}
+
+/**
+ * The organization that credentials stand for, with its plan as it is now; null for credentials that are unknown,
+ * wrong, revoked or expired. One round trip, so that a revocation and a change of plan take effect at once.
+ */
+export async function authenticate(
+  db: Database,
+  pepper: string,
+  credentials: Credentials,
+): Promise<Organization | null> {
+  const [key] = await db.apiKeys.aggregate<ApiKey & { organizations: Organization[] }>([
+    { $match: { _id: credentials.publicKey } },
+    {
+      $lookup: {
+        from: 'organizations',
+        localField: 'organizationId',
+        foreignField: '_id',
+        as: 'organizations',
+      },
+    },
+  ]);
+  const now = new Date();
+  if (!secretKeyMatches(credentials.secretKey, key?.secretHash ?? null, pepper) || key === undefined)
+    return null;
+  if (key.revokedAt !== null || (key.expiresAt !== null && key.expiresAt <= now)) return null;
+  if (key.lastUsedAt === null || now.getTime() - key.lastUsedAt.getTime() >= lastUsedResolution) {
+    await db.apiKeys.updateOne({ _id: key._id }, { $max: { lastUsedAt: now } });
+  }
+  return key.organizations[0] ?? null;
+}
+
+/** The keys of an organization, oldest first. */
+export function listApiKeys(db: Database, organizationId: string): Promise<ApiKey[]> {
+  return db.apiKeys.find({ organizationId }).sort({ createdAt: 1 }).lean<ApiKey[]>().exec();
+}
+
+/** Ends a key at once; the first revocation's time stays. Null when there is no such key. */
+export async function revokeApiKey(db: Database, publicKey: string): Promise<ApiKey | null> {
+  await db.apiKeys.updateOne({ _id: publicKey, revokedAt: null }, { revokedAt: new Date() });
+  return db.apiKeys.findById(publicKey).lean<ApiKey>().exec();
+}
+
+/**
+ * Issues a successor with the same label and lets the old key live for `overlapSeconds` more, never longer than it
+ * would have. Null when there is no such key, or when it was revoked.
+ */
+export async function rotateApiKey(
+  db: Database,
+  pepper: string,
+  publicKey: string,
+  overlapSeconds: number,
+): Promise<Credentials | null> {
+  const old = await db.apiKeys.findOne({ _id: publicKey, revokedAt: null }).lean<ApiKey>().exec();
+  if (old === null) return null;
+  // The successor first: a crash in between leaves two good keys, never none.
+  const successor = await issueApiKey(db, pepper, {
+    organizationId: old.organizationId,
+    label: old.label,
+    expiresAt: null,
+  });
+  const end = new Date(Date.now() + overlapSeconds * 1000);
+  await db.apiKeys.updateOne(
+    { _id: publicKey, $or: [{ expiresAt: null }, { expiresAt: { $gt: end } }] },
+    { expiresAt: end },
+  );
+  return successor;
+}

@@ -1,0 +1,75 @@
+import type { Connection, Model } from 'mongoose';
+import { connectMongo } from '../mongo.ts';
+import { apiKeySchema } from './api-key.ts';
+import type { ApiKey } from './api-key.ts';
+import { exportRecordSchema } from './export-record.ts';
+import type { ExportRecord } from './export-record.ts';
+import { lessonContentSchema } from './lesson-content.ts';
+import type { ContentPart } from './lesson-content.ts';
+import { lessonSchema } from './lesson.ts';
+import type { Lesson } from './lesson.ts';
+import { lessonVersionSchema } from './lesson-version.ts';
+import type { LessonVersion } from './lesson-version.ts';
+import { mediumSchema } from './medium.ts';
+import type { Medium } from './medium.ts';
+import { organizationSchema } from './organization.ts';
+import type { Organization } from './organization.ts';
+import { remoteFileSchema } from './remote-file.ts';
+import type { RemoteFile } from './remote-file.ts';
+import { widgetReleaseSchema } from './widget-release.ts';
+import type { WidgetRelease } from './widget-release.ts';
+
+/** The collections of one MongoDB database; what the operations of each model take first. */
+export interface Database {
+  connection: Connection;
+  organizations: Model<Organization>;
+  apiKeys: Model<ApiKey>;
+  lessons: Model<Lesson>;
+  lessonVersions: Model<LessonVersion>;
+  lessonContents: Model<ContentPart>;
+  media: Model<Medium>;
+  widgetReleases: Model<WidgetRelease>;
+  exportRecords: Model<ExportRecord>;
+  remoteFiles: Model<RemoteFile>;
+}
+
+/** Connects and binds the models. Indexes are a step of their own: {@link buildIndexes}. */
+export async function openDatabase(uri: string): Promise<Database> {
+  const connection = await connectMongo(uri);
+  return {
+    connection,
+    organizations: connection.model<Organization>('Organization', organizationSchema, 'organizations'),
+    apiKeys: connection.model<ApiKey>('ApiKey', apiKeySchema, 'apiKeys'),
+    lessons: connection.model<Lesson>('Lesson', lessonSchema, 'lessons'),
+    lessonVersions: connection.model<LessonVersion>('LessonVersion', lessonVersionSchema, 'lessonVersions'),
+    lessonContents: connection.model<ContentPart>('LessonContent', lessonContentSchema, 'lessonContents'),
+    media: connection.model<Medium>('Medium', mediumSchema, 'media'),
+    widgetReleases: connection.model<WidgetRelease>('WidgetRelease', widgetReleaseSchema, 'widgetReleases'),
+    exportRecords: connection.model<ExportRecord>('ExportRecord', exportRecordSchema, 'exportRecords'),
+    remoteFiles: connection.model<RemoteFile>('RemoteFile', remoteFileSchema, 'remoteFiles'),
+  };
+}
+
+function modelsOf(db: Database): Model<unknown>[] {
+  return Object.values(db.connection.models) as Model<unknown>[];
+}
+
+/** Creates the indexes that are missing. Every process does so before it serves; doing it twice is harmless. */
+export async function buildIndexes(db: Database): Promise<void> {
+  for (const model of modelsOf(db)) await model.createIndexes();
+}
+
+/** The indexes that should exist and do not, as "collection: fields". */
+export async function missingIndexes(db: Database): Promise<string[]> {
+  const missing: string[] = [];
+  for (const model of modelsOf(db)) {
+    const { toCreate } = await model.diffIndexes({ indexOptionsToCreate: true });
+    missing.push(
+      ...toCreate.map(
+        (index: unknown) =>
+          `${model.collection.name}: ${JSON.stringify(Array.isArray(index) ? index[0] : index)}`,
+      ),
+    );
+  }
+  return missing;
+}

@@ -1,0 +1,129 @@
+import { Schema } from 'mongoose';
+import { schemaOptions } from '../mongo.ts';
+import type { Database } from './database.ts';
+
+export const versionStatuses = ['draft', 'published', 'unpublished'] as const;
+export type VersionStatus = (typeof versionStatuses)[number];
+
+/** A widget type, and the release of it that a version uses for good. */
+export interface WidgetPin {
+  type: string;
+  widgetId: string;
+}
+
+/** One version of a lesson. Its content never changes; it is kept apart (lesson-content.ts). */
+export interface LessonVersion {
+  _id: string;
+  lessonId: string;
+  organizationId: string;
+  versionNumber: number;
+  status: VersionStatus;
+  slug: string;
+  title: string;
+  totalSections: number;
+  totalSteps: number;
+  widgets: WidgetPin[];
+  createdAt: Date;
+  /** Of the last publication; null before the first. */
+  publishedAt: Date | null;
+}
+
+export const lessonVersionSchema = new Schema<LessonVersion>(
+  {
+    _id: { type: String, required: true },
+    lessonId: { type: String, required: true },
+    organizationId: { type: String, required: true },
+    versionNumber: { type: Number, required: true },
+    status: { type: String, required: true, enum: versionStatuses },
+    slug: { type: String, required: true },
+    title: { type: String, required: true },
+    totalSections: { type: Number, required: true },
+    totalSteps: { type: Number, required: true },
+    widgets: {
+      type: [new Schema<WidgetPin>({ type: { type: String }, widgetId: String }, { _id: false })],
+      default: [],
+    },
+    createdAt: { type: Date, required: true, default: () => new Date() },
+    publishedAt: { type: Date, default: null },
+  },
+  schemaOptions,
+);
+lessonVersionSchema.index({ lessonId: 1, versionNumber: 1 }, { unique: true });
+lessonVersionSchema.index({ lessonId: 1, status: 1, publishedAt: -1 });
+
+/** A version that exists as soon as this resolves. Fails with a duplicate key when its id or number is taken. */
+export async function insertVersion(db: Database, version: Omit<LessonVersion, 'createdAt'>): Promise<void> {
+  await db.lessonVersions.create(version);
+}
+
+export function findVersion(db: Database, versionId: string): Promise<LessonVersion | null> {
+  return db.lessonVersions.findById(versionId).lean<LessonVersion>().exec();
+}
+
+/** The organization's published version of a lesson that is not deleted; null in every other case. */
+export async function findPublishedVersion(
+  db: Database,
+  organizationId: string,
+  lessonId: string,
+  versionId: string,
+): Promise<LessonVersion | null> {
+  const [version, lesson] = await Promise.all([
+    db.lessonVersions
+      .findOne({ _id: versionId, lessonId, organizationId, status: 'published' })
+      .lean<LessonVersion>()
+      .exec(),
+    db.lessons.exists({ _id: lessonId, organizationId, deletedAt: null }),
+  ]);
+  return lesson === null ? null : version;
+}
+
+/** The versions of some lessons, by lesson and number. */
+export function listVersions(db: Database, lessonIds: string[]): Promise<LessonVersion[]> {
+  return db.lessonVersions
+    .find({ lessonId: { $in: lessonIds } })
+    .sort({ lessonId: 1, versionNumber: 1 })
+    .lean<LessonVersion[]>()
+    .exec();
+}
+
+/** The highest version number of a lesson; 0 when it has no version. */
+export async function lastVersionNumber(db: Database, lessonId: string): Promise<number> {
+  const last = await db.lessonVersions
+    .findOne({ lessonId })
+    .sort({ versionNumber: -1 })
+    .lean<LessonVersion>()
+    .exec();
+  return last?.versionNumber ?? 0;
+}
+
+/** Publishes a version with the widget releases it is to use. Null when it was published already. */
+export function markVersionPublished(
+  db: Database,
+  versionId: string,
+  widgets: WidgetPin[],
+): Promise<LessonVersion | null> {
+  return db.lessonVersions
+    .findOneAndUpdate(
+      { _id: versionId, status: { $ne: 'published' } },
+      { status: 'published', publishedAt: new Date(), widgets },
+      { returnDocument: 'after' },
+    )
+    .lean<LessonVersion>()
+    .exec();
+}
+
+/** Takes back the publication of versions; gives how many were published. */
+export async function markVersionsUnpublished(
+  db: Database,
+  filter: { lessonId: string; versionId?: string },
+): Promise<number> {
+  const { modifiedCount } = await db.lessonVersions.updateMany(
+    {
+      lessonId: filter.lessonId,
+      status: 'published',
+      ...(filter.versionId === undefined ? {} : { _id: filter.versionId }),
+    },
+    { status: 'unpublished' },
+  );
+  return modifiedCount;
+}

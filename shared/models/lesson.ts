@@ -1,0 +1,71 @@
+import { Schema } from 'mongoose';
+import { schemaOptions } from '../mongo.ts';
+import type { Database } from './database.ts';
+
+/** A lesson: what its versions have in common. Its slug and title are those of the newest version. */
+export interface Lesson {
+  _id: string;
+  organizationId: string;
+  slug: string;
+  title: string;
+  createdAt: Date;
+  updatedAt: Date;
+  deletedAt: Date | null;
+}
+
+export const lessonSchema = new Schema<Lesson>(
+  {
+    _id: { type: String, required: true },
+    organizationId: { type: String, required: true },
+    slug: { type: String, required: true },
+    title: { type: String, required: true },
+    createdAt: { type: Date, required: true },
+    updatedAt: { type: Date, required: true },
+    deletedAt: { type: Date, default: null },
+  },
+  schemaOptions,
+);
+lessonSchema.index({ organizationId: 1, deletedAt: 1, updatedAt: -1, _id: 1 });
+
+/** A lesson by its id, deleted or not: a lesson id is taken whoever has it. */
+export function findLesson(db: Database, lessonId: string): Promise<Lesson | null> {
+  return db.lessons.findById(lessonId).lean<Lesson>().exec();
+}
+
+/** The organization's lesson, or null when it has none of that id or deleted it. */
+export function findLessonOf(db: Database, organizationId: string, lessonId: string): Promise<Lesson | null> {
+  return db.lessons.findOne({ _id: lessonId, organizationId, deletedAt: null }).lean<Lesson>().exec();
+}
+
+/** The lessons of an organization, the last changed first. */
+export function listLessons(db: Database, organizationId: string): Promise<Lesson[]> {
+  return db.lessons
+    .find({ organizationId, deletedAt: null })
+    .sort({ updatedAt: -1, _id: 1 })
+    .lean<Lesson[]>()
+    .exec();
+}
+
+/** Makes the lesson where it is missing, and gives it slug and title; a deleted one is there again. */
+export async function saveLesson(
+  db: Database,
+  fields: Pick<Lesson, '_id' | 'organizationId' | 'slug' | 'title'>,
+): Promise<void> {
+  const { _id, organizationId, slug, title } = fields;
+  const now = new Date();
+  await db.lessons.updateOne(
+    { _id, organizationId },
+    { $set: { slug, title, updatedAt: now, deletedAt: null }, $setOnInsert: { createdAt: now } },
+    { upsert: true },
+  );
+}
+
+/** Deletes a lesson for everyone, at once. False when there is none, or when it was deleted before. */
+export async function markLessonDeleted(db: Database, lessonId: string): Promise<boolean> {
+  const now = new Date();
+  const { modifiedCount } = await db.lessons.updateOne(
+    { _id: lessonId, deletedAt: null },
+    { deletedAt: now, updatedAt: now },
+  );
+  return modifiedCount === 1;
+}

@@ -1,0 +1,92 @@
+import { Schema } from 'mongoose';
+import { schemaOptions } from '../mongo.ts';
+import type { Digest } from '../storage/store.ts';
+import type { Database } from './database.ts';
+
+/** A file in the store's assets. */
+export const digestSchema = new Schema<Digest>(
+  {
+    sha256: { type: String, required: true },
+    crc32: { type: Number, required: true },
+    size: { type: Number, required: true },
+  },
+  { _id: false },
+);
+
+/**
+ * A medium as one version of a lesson holds it. Each version has rows of its own, so that a picture replaced under
+ * its old id in a later version leaves the published ones as they are. Ids are the organization's own.
+ */
+export interface Medium {
+  organizationId: string;
+  versionId: string;
+  mediaId: string;
+  mimeType: string;
+  /** Of its file name in an archive, without the dot. */
+  extension: string;
+  /** The uploaded file; null for an external medium. */
+  asset: Digest | null;
+  /** Where an external medium is downloaded from; null for an uploaded one. */
+  sourceUrl: string | null;
+  attribution: { text: string; url: string; portfolioUrl: string } | null;
+  createdAt: Date;
+}
+
+export const mediumSchema = new Schema<Medium>(
+  {
+    organizationId: { type: String, required: true },
+    versionId: { type: String, required: true },
+    mediaId: { type: String, required: true },
+    mimeType: { type: String, required: true },
+    extension: { type: String, required: true },
+    asset: { type: digestSchema, default: null },
+    sourceUrl: { type: String, default: null },
+    attribution: {
+      type: new Schema({ text: String, url: String, portfolioUrl: String }, { _id: false }),
+      default: null,
+    },
+    createdAt: { type: Date, required: true, default: () => new Date() },
+  },
+  schemaOptions,
+);
+mediumSchema.index({ versionId: 1, mediaId: 1 }, { unique: true });
+mediumSchema.index({ organizationId: 1, mediaId: 1, createdAt: -1 });
+mediumSchema.index({ 'asset.sha256': 1 });
+
+/** Stores the media of a version that does not exist yet. */
+export async function insertMedia(db: Database, media: Omit<Medium, 'createdAt'>[]): Promise<void> {
+  await db.media.insertMany(media);
+}
+
+/**
+ * The media that a version uses, by id: its own, and for an id that its package did not bring, the newest that the
+ * organization has under it. Ids that nobody knows are missing from the answer.
+ */
+export async function findMedia(
+  db: Database,
+  { organizationId, versionId }: { organizationId: string; versionId: string },
+  mediaIds: string[],
+): Promise<Map<string, Medium>> {
+  const own = await db.media.find({ versionId }).lean<Medium[]>().exec();
+  const media = new Map(own.map((medium) => [medium.mediaId, medium]));
+  const others = mediaIds.filter((id) => !media.has(id));
+  if (others.length > 0) {
+    const found = await db.media
+      .find({ organizationId, mediaId: { $in: others } })
+      .sort({ createdAt: 1 })
+      .lean<Medium[]>()
+      .exec();
+    for (const medium of found) media.set(medium.mediaId, medium);
+  }
+  const used = new Set(mediaIds);
+  return new Map([...media].filter(([id]) => used.has(id)));
+}
+
+export async function deleteMediaOfVersion(db: Database, versionId: string): Promise<void> {
+  await db.media.deleteMany({ versionId });
+}
+
+/** Whether any version's media live in this file of the store. */
+export async function isMediaAsset(db: Database, sha256: string): Promise<boolean> {
+  return (await db.media.exists({ 'asset.sha256': sha256 })) !== null;
+}

@@ -1,0 +1,57 @@
+import { createHash } from 'node:crypto';
+import { Schema } from 'mongoose';
+import { isDuplicate, schemaOptions } from '../mongo.ts';
+import type { Digest } from '../storage/store.ts';
+import type { Database } from './database.ts';
+import { digestSchema } from './medium.ts';
+
+/** What an address held when it was last downloaded: how the media cache finds a file again, on every host. */
+export interface RemoteFile {
+  /** SHA-256 of the address. */
+  _id: string;
+  url: string;
+  file: Digest;
+  /** What the server said to ask with for changes. */
+  etag: string | null;
+  lastModified: string | null;
+  checkedAt: Date;
+}
+
+export const remoteFileSchema = new Schema<RemoteFile>(
+  {
+    _id: { type: String, required: true },
+    url: { type: String, required: true },
+    file: { type: digestSchema, required: true },
+    etag: { type: String, default: null },
+    lastModified: { type: String, default: null },
+    checkedAt: { type: Date, required: true },
+  },
+  schemaOptions,
+);
+
+/** Addresses may be longer than an index key should be. */
+function idOf(url: string): string {
+  return createHash('sha256').update(url).digest('hex');
+}
+
+/** What is known of these addresses, by address. */
+export async function findRemoteFiles(db: Database, urls: string[]): Promise<Map<string, RemoteFile>> {
+  const found = await db.remoteFiles
+    .find({ _id: { $in: urls.map(idOf) } })
+    .lean<RemoteFile[]>()
+    .exec();
+  return new Map(found.map((file) => [file.url, file]));
+}
+
+export async function saveRemoteFile(
+  db: Database,
+  remote: Omit<RemoteFile, '_id' | 'checkedAt'>,
+): Promise<void> {
+  const write = () =>
+    db.remoteFiles.updateOne(
+      { _id: idOf(remote.url) },
+      { ...remote, checkedAt: new Date() },
+      { upsert: true },
+    );
+  await write().catch((error: unknown) => (isDuplicate(error) ? write() : Promise.reject(error as Error)));
+}

@@ -1,0 +1,63 @@
+import { randomUUID } from 'node:crypto';
+import mongoose from 'mongoose';
+import type { Connection } from 'mongoose';
+import { LecternError, messageOf } from './errors.ts';
+
+/** How long one operation may take, in all. */
+const operationMilliseconds = 15_000;
+
+/**
+ * Connects to MongoDB, once and for all: later failures of the server fail single operations, within their deadline.
+ *
+ * @throws {LecternError} INTERNAL_ERROR that names the server (without credentials) and what to do.
+ */
+export async function connectMongo(uri: string): Promise<Connection> {
+  const connection = mongoose.createConnection(uri, {
+    appName: 'lectern',
+    autoIndex: false,
+    autoCreate: false,
+    bufferCommands: false,
+    serverSelectionTimeoutMS: 5_000,
+    timeoutMS: operationMilliseconds,
+    writeConcern: { w: 'majority' },
+  });
+  try {
+    return await connection.asPromise();
+  } catch (error) {
+    await connection.close();
+    throw new LecternError(
+      'INTERNAL_ERROR',
+      `MongoDB at ${withoutCredentials(uri)} does not answer (${messageOf(error)}). Start it, or correct MONGODB_URI.`,
+      { cause: error },
+    );
+  }
+}
+
+/** Whether MongoDB answers, and its version. */
+export async function pingMongo(connection: Connection): Promise<string> {
+  if (connection.db === undefined) throw new Error('not connected');
+  await connection.db.admin().ping();
+  const info = (await connection.db.admin().serverInfo()) as { version: string };
+  return info.version;
+}
+
+/** The address of a server as it may be shown and logged. */
+export function withoutCredentials(address: string): string {
+  return address.replace(/\/\/[^@/]*@/, '//');
+}
+
+/** Options of every schema: what is stored is what was given, unknown fields are a programming error. */
+export const schemaOptions = {
+  autoIndex: false,
+  minimize: false,
+  strict: 'throw',
+  versionKey: false,
+} as const;
+
+/** The `_id` of documents that Lectern names itself. */
+export const uuidField = { type: String, required: true, default: () => randomUUID() as string } as const;
+
+/** Whether a write was refused because a unique index holds the value already. */
+export function isDuplicate(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 11_000;
+}

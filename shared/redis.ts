@@ -1,0 +1,54 @@
+import { Redis } from 'ioredis';
+import { LecternError, messageOf } from './errors.ts';
+import { withoutCredentials } from './mongo.ts';
+
+/** How long one command may take. Blocking reads have connections of their own. */
+const commandMilliseconds = 5_000;
+
+/**
+ * A connection for callers who cannot wait (the API, the CLI): a command fails at once while Redis is away, and
+ * within its deadline when Redis does not answer.
+ *
+ * @throws {LecternError} INTERNAL_ERROR that names the server (without credentials) and what to do.
+ */
+export async function connectRedis(url: string): Promise<Redis> {
+  const redis = new Redis(url, {
+    lazyConnect: true,
+    enableOfflineQueue: false,
+    maxRetriesPerRequest: 1,
+    commandTimeout: commandMilliseconds,
+    connectTimeout: commandMilliseconds,
+    retryStrategy: reconnectDelay,
+  });
+  // Without a listener each failed reconnect would be printed; the commands that fail say so themselves.
+  redis.on('error', () => undefined);
+  try {
+    await redis.connect();
+  } catch (error) {
+    redis.disconnect();
+    throw new LecternError(
+      'INTERNAL_ERROR',
+      `Redis at ${withoutCredentials(url)} does not answer (${messageOf(error)}). Start it, or correct REDIS_URL.`,
+      { cause: error },
+    );
+  }
+  return redis;
+}
+
+/** A connection for workers and listeners, which wait for Redis as long as it takes; BullMQ asks for null retries. */
+export function createWaitingRedis(url: string): Redis {
+  const redis = new Redis(url, { maxRetriesPerRequest: null, retryStrategy: reconnectDelay });
+  redis.on('error', () => undefined);
+  return redis;
+}
+
+function reconnectDelay(attempt: number): number {
+  return Math.min(100 * attempt, 2_000);
+}
+
+/** Whether Redis answers, its version, and whether it would rather evict jobs than refuse writes. */
+export async function pingRedis(redis: Redis): Promise<{ version: string; maxmemoryPolicy: string | null }> {
+  const info = await redis.info();
+  const version = /^(?:valkey_version|redis_version):(\S+)/m.exec(info)?.[1] ?? 'unknown';
+  return { version, maxmemoryPolicy: /^maxmemory_policy:(\S+)/m.exec(info)?.[1] ?? null };
+}

@@ -1,0 +1,223 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { constants } from 'node:fs';
+import { mkdir, open, readdir, rename, rm, stat, statfs, unlink, utimes } from 'node:fs/promises';
+import type { FileHandle } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { crc32 } from 'node:zlib';
+import { codeOf, LecternError, messageOf } from '../errors.ts';
+import type { ArchiveDraft, ArchiveStore, BlobStore, OpenFile, Store } from './store.ts';
+
+/** Part of every path: a later layout ignores what this one wrote instead of migrating it. */
+const layoutVersion = 'v1';
+
+const readBytes = 256 * 1024;
+
+/**
+ * The store on a folder; several hosts may share it when it is one filesystem with atomic renames.
+ *
+ * ```
+ * v1/assets/ab/<sha256>            v1/cache/ab/<sha256>
+ * v1/archives/ab/<key>/<sha256>.zip
+ * v1/tmp/<uuid>                    files in the making, on the same filesystem, so that a rename publishes them
+ * ```
+ */
+export function createDiskStore(folder: string): Store {
+  const root = join(folder, layoutVersion);
+  const temporaries = join(root, 'tmp');
+  return {
+    // Losing an upload is losing data, so assets are synced; a lost download is only downloaded again.
+    assets: createBlobStore(join(root, 'assets'), temporaries, { durable: true }),
+    cache: createBlobStore(join(root, 'cache'), temporaries, { durable: false }),
+    archives: createArchiveStore(join(root, 'archives'), temporaries),
+    sweepTemporaries: (olderThanSeconds) => sweep(temporaries, olderThanSeconds),
+    check: () => check(temporaries),
+  };
+}
+
+function createBlobStore(root: string, temporaries: string, { durable }: { durable: boolean }): BlobStore {
+  const pathOf = (sha256: string) => join(root, sha256.slice(0, 2), sha256);
+  return {
+    async put(source) {
+      const hash = createHash('sha256');
+      let checksum = 0;
+      let size = 0;
+      const temporary = await createTemporary(temporaries);
+      try {
+        for await (const chunk of source) {
+          hash.update(chunk);
+          checksum = crc32(chunk, checksum);
+          size += chunk.byteLength;
+          await writeFully(temporary.handle, chunk);
+        }
+        const sha256 = hash.digest('hex');
+        const target = pathOf(sha256);
+        const created = (await sizeOf(target)) !== size;
+        if (created) await publish(temporary, target, durable);
+        // Says that the blob is wanted now, to whoever removes old blobs that nothing refers to yet.
+        else await utimes(target, new Date(), new Date());
+        return { sha256, crc32: checksum, size, created };
+      } finally {
+        await temporary.remove();
+      }
+    },
+    async open({ sha256, size }) {
+      const file = await openForReading(pathOf(sha256));
+      if (file === null || file.size === size) return file;
+      await file.close();
+      return null;
+    },
+    delete: (sha256) => rm(pathOf(sha256), { force: true }),
+  };
+}
+
+function createArchiveStore(root: string, temporaries: string): ArchiveStore {
+  const folderOf = (key: string) => join(root, key.slice(0, 2), key);
+  return {
+    async open(key) {
+      // The digest is the file's name: one atomic rename publishes bytes and digest together.
+      const names = await readdir(folderOf(key)).catch((error: unknown) => absent(error, []));
+      const archives = await Promise.all(
+        names.map(async (name) => ({ name, changed: (await timeOf(join(folderOf(key), name))) ?? 0 })),
+      );
+      archives.sort((a, b) => b.changed - a.changed);
+      for (const { name, changed } of archives) {
+        const file = await openForReading(join(folderOf(key), name));
+        if (file !== null) return { ...file, sha256: name.replace('.zip', ''), storedAt: new Date(changed) };
+      }
+      return null;
+    },
+    async create(key): Promise<ArchiveDraft> {
+      const temporary = await createTemporary(temporaries);
+      return {
+        write: (chunk) => writeFully(temporary.handle, chunk),
+        publish: (sha256) => publish(temporary, join(folderOf(key), `${sha256}.zip`), true),
+        discard: () => temporary.remove(),
+      };
+    },
+    delete: (key) => rm(folderOf(key), { recursive: true, force: true }),
+  };
+}
+
+interface Temporary {
+  path: string;
+  handle: FileHandle;
+  /** Closes the file and removes it where it was not renamed. */
+  remove(): Promise<void>;
+}
+
+async function createTemporary(folder: string): Promise<Temporary> {
+  await mkdir(folder, { recursive: true });
+  const path = join(folder, randomUUID());
+  const handle = await open(path, 'wx');
+  let closed = false;
+  return {
+    path,
+    handle,
+    async remove() {
+      if (closed) return;
+      closed = true;
+      await handle.close();
+      await rm(path, { force: true });
+    },
+  };
+}
+
+/** Moves a finished temporary file to its place. A durable one survives a power cut as soon as this resolves. */
+async function publish(temporary: Temporary, target: string, durable: boolean): Promise<void> {
+  if (durable) await temporary.handle.sync();
+  await mkdir(dirname(target), { recursive: true });
+  await rename(temporary.path, target);
+  if (durable) await syncFolder(dirname(target));
+}
+
+async function syncFolder(path: string): Promise<void> {
+  const handle = await open(path, constants.O_RDONLY | constants.O_DIRECTORY);
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+async function writeFully(handle: FileHandle, chunk: Uint8Array): Promise<void> {
+  let written = 0;
+  while (written < chunk.byteLength) {
+    const { bytesWritten } = await handle.write(chunk, written, chunk.byteLength - written);
+    written += bytesWritten;
+  }
+}
+
+async function openForReading(path: string): Promise<OpenFile | null> {
+  const handle = await open(path, 'r').catch((error: unknown) => absent(error, null));
+  if (handle === null) return null;
+  // The size comes from the open file: whatever happens to its name meanwhile, these are the bytes served.
+  const { size } = await handle.stat();
+  return {
+    size,
+    async *chunks(start = 0, end = size) {
+      let position = start;
+      while (position < end) {
+        const buffer = Buffer.allocUnsafeSlow(Math.min(readBytes, end - position));
+        const { bytesRead } = await handle.read(buffer, 0, buffer.byteLength, position);
+        if (bytesRead === 0) throw new Error(`${path} ends at byte ${position} of ${size}`);
+        position += bytesRead;
+        yield buffer.subarray(0, bytesRead);
+      }
+    },
+    close: () => handle.close(),
+  };
+}
+
+async function sizeOf(path: string): Promise<number | null> {
+  return stat(path).then(
+    (found) => found.size,
+    (error: unknown) => absent(error, null),
+  );
+}
+
+async function timeOf(path: string): Promise<number | null> {
+  return stat(path).then(
+    (found) => found.mtimeMs,
+    (error: unknown) => absent(error, null),
+  );
+}
+
+function absent<T>(error: unknown, value: T): T {
+  if (codeOf(error) === 'ENOENT') return value;
+  throw error;
+}
+
+async function sweep(folder: string, olderThanSeconds: number): Promise<number> {
+  const names = await readdir(folder).catch((error: unknown) => absent(error, []));
+  const newest = Date.now() - olderThanSeconds * 1000;
+  let removed = 0;
+  for (const name of names) {
+    const changed = await timeOf(join(folder, name));
+    if (changed === null || changed > newest) continue;
+    // Another sweeper may be faster.
+    await unlink(join(folder, name)).catch((error: unknown) => absent(error, undefined));
+    removed += 1;
+  }
+  return removed;
+}
+
+async function check(temporaries: string): Promise<{ freeBytes: number }> {
+  try {
+    const temporary = await createTemporary(temporaries);
+    try {
+      await writeFully(temporary.handle, Buffer.from('lectern'));
+    } finally {
+      await temporary.remove();
+    }
+    const { bavail, bsize } = await statfs(temporaries);
+    return { freeBytes: bavail * bsize };
+  } catch (error) {
+    throw new LecternError(
+      'INTERNAL_ERROR',
+      `The store in ${dirname(temporaries)} cannot be written to: ${messageOf(error)}`,
+      {
+        cause: error,
+      },
+    );
+  }
+}

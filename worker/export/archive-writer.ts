@@ -1,0 +1,213 @@
+import { createHash } from 'node:crypto';
+import { crc32 } from 'node:zlib';
+import type { Digest } from '../../shared/storage/store.ts';
+
+/*
+ * A ZIP of stored (not deflated) entries, as PKWARE's APPNOTE.TXT 6.3.10 describes it. Sizes and checksums are known
+ * before an entry is written, so every local header is complete, no data descriptor follows, and any reader, also
+ * one that reads as the bytes come, can take it. ZIP64 records appear only where a number does not fit.
+ */
+
+const localHeaderSignature = 0x04034b50;
+const centralHeaderSignature = 0x02014b50;
+const endOfDirectorySignature = 0x06054b50;
+const zip64EndSignature = 0x06064b50;
+const zip64LocatorSignature = 0x07064b50;
+const zip64ExtraTag = 0x0001;
+
+/** 2.0 for folders in names; 4.5 where ZIP64 is used (APPNOTE 4.4.3). */
+const versionPlain = 20;
+const versionZip64 = 45;
+/** Made on Unix, so that the mode below is understood (APPNOTE 4.4.2). */
+const madeOnUnix = 3 << 8;
+/** A regular file, rw-r--r--. */
+const unixMode = 0o100644;
+/** General purpose bit 11: names are UTF-8. */
+const utf8Names = 0x0800;
+const max16 = 0xffff;
+const max32 = 0xffffffff;
+
+/** Small writes are gathered up to this size: one system call and one hash update for many small entries. */
+const gatherBytes = 1024 ** 2;
+
+export interface ArchiveSink {
+  /** The chunk is the sink's to read until the promise resolves. */
+  write(chunk: Uint8Array): Promise<void>;
+}
+
+/** Writes an archive entry by entry, in constant memory but for the directory's lines (about 100 bytes an entry). */
+export class ArchiveWriter {
+  readonly #sink: ArchiveSink;
+  readonly #time: Buffer;
+  readonly #hash = createHash('sha256');
+  readonly #directory: Buffer[] = [];
+  readonly #names = new Set<string>();
+  #gathered: Uint8Array[] = [];
+  #gatheredBytes = 0;
+  /** The write under way: the next chunk is read and hashed meanwhile. */
+  #writing: Promise<void> = Promise.resolve();
+  #offset = 0;
+
+  /** @param modified the time every entry carries, UTC, in whole 2 seconds, from 1980 on. */
+  constructor(sink: ArchiveSink, modified: Date) {
+    this.#sink = sink;
+    this.#time = dosTime(modified);
+  }
+
+  /**
+   * Adds a file whose size and CRC-32 are known beforehand.
+   *
+   * @param path in the archive, with '/' between folders.
+   * @throws {Error} when the name is taken, or when the bytes are not those that were announced: the archive is
+   * spoilt then and must be discarded.
+   */
+  async add(
+    path: string,
+    digest: Pick<Digest, 'crc32' | 'size'>,
+    chunks: AsyncIterable<Uint8Array>,
+  ): Promise<void> {
+    if (this.#names.has(path)) throw new Error(`${path} is in the archive already`);
+    this.#names.add(path);
+    const name = Buffer.from(path, 'utf8');
+    const { crc32: checksum, size } = digest;
+    const offset = this.#offset;
+    await this.#write(localHeader({ name, checksum, size, time: this.#time }));
+    let written = 0;
+    let computed = 0;
+    for await (const chunk of chunks) {
+      written += chunk.byteLength;
+      computed = crc32(chunk, computed);
+      await this.#write(chunk);
+    }
+    if (written !== size || computed !== checksum) {
+      throw new Error(
+        `${path} is damaged: ${written} of ${size} bytes, CRC-32 ${computed} instead of ${checksum}`,
+      );
+    }
+    this.#directory.push(centralHeader({ name, checksum, size, offset, time: this.#time }));
+  }
+
+  /** Writes the directory; the archive is complete when this resolves. */
+  async finish(): Promise<{ size: number; sha256: string }> {
+    const start = this.#offset;
+    for (const line of this.#directory) await this.#write(line);
+    await this.#write(endOfDirectory({ entries: this.#directory.length, start, size: this.#offset - start }));
+    await this.#flush();
+    await this.#writing;
+    return { size: this.#offset, sha256: this.#hash.digest('hex') };
+  }
+
+  async #write(chunk: Uint8Array): Promise<void> {
+    this.#offset += chunk.byteLength;
+    this.#gathered.push(chunk);
+    this.#gatheredBytes += chunk.byteLength;
+    if (this.#gatheredBytes >= gatherBytes) await this.#flush();
+  }
+
+  async #flush(): Promise<void> {
+    const [first] = this.#gathered;
+    if (first === undefined) return;
+    const bytes = this.#gathered.length === 1 ? first : Buffer.concat(this.#gathered, this.#gatheredBytes);
+    this.#gathered = [];
+    this.#gatheredBytes = 0;
+    await this.#writing;
+    this.#writing = this.#sink.write(bytes);
+    // A failed write is thrown where it is awaited, on the next flush; until then it must not count as unhandled.
+    this.#writing.catch(() => undefined);
+    this.#hash.update(bytes);
+  }
+}
+
+interface EntryFields {
+  name: Buffer;
+  checksum: number;
+  size: number;
+  time: Buffer;
+}
+
+/** APPNOTE 4.3.7. */
+function localHeader({ name, checksum, size, time }: EntryFields): Buffer {
+  const large = size >= max32;
+  const header = Buffer.alloc(30);
+  header.writeUInt32LE(localHeaderSignature, 0);
+  header.writeUInt16LE(large ? versionZip64 : versionPlain, 4);
+  header.writeUInt16LE(utf8Names, 6);
+  time.copy(header, 10);
+  header.writeUInt32LE(checksum, 14);
+  header.writeUInt32LE(large ? max32 : size, 18);
+  header.writeUInt32LE(large ? max32 : size, 22);
+  header.writeUInt16LE(name.length, 26);
+  // In a local header ZIP64 holds both sizes or none (APPNOTE 4.5.3).
+  const extra = large ? zip64Extra([size, size]) : Buffer.alloc(0);
+  header.writeUInt16LE(extra.length, 28);
+  return Buffer.concat([header, name, extra]);
+}
+
+/** APPNOTE 4.3.12. */
+function centralHeader({ name, checksum, size, offset, time }: EntryFields & { offset: number }): Buffer {
+  const largeSize = size >= max32;
+  const largeOffset = offset >= max32;
+  const extra = zip64Extra([...(largeSize ? [size, size] : []), ...(largeOffset ? [offset] : [])]);
+  const header = Buffer.alloc(46);
+  header.writeUInt32LE(centralHeaderSignature, 0);
+  header.writeUInt16LE(madeOnUnix | (extra.length > 0 ? versionZip64 : versionPlain), 4);
+  header.writeUInt16LE(extra.length > 0 ? versionZip64 : versionPlain, 6);
+  header.writeUInt16LE(utf8Names, 8);
+  time.copy(header, 12);
+  header.writeUInt32LE(checksum, 16);
+  header.writeUInt32LE(largeSize ? max32 : size, 20);
+  header.writeUInt32LE(largeSize ? max32 : size, 24);
+  header.writeUInt16LE(name.length, 28);
+  header.writeUInt16LE(extra.length, 30);
+  header.writeUInt32LE((unixMode << 16) >>> 0, 38);
+  header.writeUInt32LE(largeOffset ? max32 : offset, 42);
+  return Buffer.concat([header, name, extra]);
+}
+
+/** APPNOTE 4.5.3; empty when there is nothing to say. */
+function zip64Extra(numbers: number[]): Buffer {
+  if (numbers.length === 0) return Buffer.alloc(0);
+  const extra = Buffer.alloc(4 + 8 * numbers.length);
+  extra.writeUInt16LE(zip64ExtraTag, 0);
+  extra.writeUInt16LE(8 * numbers.length, 2);
+  numbers.forEach((number, index) => extra.writeBigUInt64LE(BigInt(number), 4 + 8 * index));
+  return extra;
+}
+
+/** APPNOTE 4.3.14 to 4.3.16. */
+function endOfDirectory({ entries, start, size }: { entries: number; start: number; size: number }): Buffer {
+  const end = Buffer.alloc(22);
+  end.writeUInt32LE(endOfDirectorySignature, 0);
+  end.writeUInt16LE(Math.min(entries, max16), 8);
+  end.writeUInt16LE(Math.min(entries, max16), 10);
+  end.writeUInt32LE(Math.min(size, max32), 12);
+  end.writeUInt32LE(Math.min(start, max32), 16);
+  if (entries < max16 && size < max32 && start < max32) return end;
+
+  const record = Buffer.alloc(56);
+  record.writeUInt32LE(zip64EndSignature, 0);
+  record.writeBigUInt64LE(44n, 4);
+  record.writeUInt16LE(madeOnUnix | versionZip64, 12);
+  record.writeUInt16LE(versionZip64, 14);
+  record.writeBigUInt64LE(BigInt(entries), 24);
+  record.writeBigUInt64LE(BigInt(entries), 32);
+  record.writeBigUInt64LE(BigInt(size), 40);
+  record.writeBigUInt64LE(BigInt(start), 48);
+  const locator = Buffer.alloc(20);
+  locator.writeUInt32LE(zip64LocatorSignature, 0);
+  locator.writeBigUInt64LE(BigInt(start + size), 8);
+  locator.writeUInt32LE(1, 16);
+  return Buffer.concat([record, locator, end]);
+}
+
+/** Time and date as MS-DOS has them (APPNOTE 4.4.6): no zone, so UTC is written, whatever the host's zone is. */
+function dosTime(date: Date): Buffer {
+  const year = Math.min(Math.max(date.getUTCFullYear(), 1980), 2107);
+  const bytes = Buffer.alloc(4);
+  bytes.writeUInt16LE(
+    (date.getUTCHours() << 11) | (date.getUTCMinutes() << 5) | (date.getUTCSeconds() >> 1),
+    0,
+  );
+  bytes.writeUInt16LE(((year - 1980) << 9) | ((date.getUTCMonth() + 1) << 5) | date.getUTCDate(), 2);
+  return bytes;
+}
