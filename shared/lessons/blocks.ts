@@ -1,0 +1,129 @@
+import { maxJsonDepth, tooDeep } from './json-depth.ts';
+import type { Block, LessonContent, Section, Step, StepContent } from './lesson-content.ts';
+import { quote } from './quote.ts';
+
+export interface BlockVisit {
+  block: Block;
+  /** Where the block stands, as in `content.content[4].props.body[1]`. */
+  path: string;
+}
+
+export interface LessonBlockVisit extends BlockVisit {
+  section: Section;
+  step: Step;
+}
+
+interface Pending {
+  value: unknown;
+  path: string;
+  depth: number;
+  /** True for what stands in `content` or in a zone: it has to be a block, whatever it looks like. */
+  isBlockPosition: boolean;
+}
+
+/**
+ * Every block of a step in reading order: those of `content`, then of `root`, then of the legacy `zones`; a block
+ * comes before the blocks in its slots. Inside props a block is any object `{type, props}`, in arrays and objects
+ * at any depth, for a widget's slots are not known here. Nothing is assumed about unchecked content: an element of
+ * `content` or of a zone is yielded even when it is no object.
+ *
+ * @throws INVALID_CONTENT when the content is nested too deep
+ */
+export function* stepBlocks(content: StepContent, path = 'content'): Generator<BlockVisit> {
+  const pending: Pending[] = [
+    ...Object.entries(asObject(content.zones))
+      .reverse()
+      .flatMap(([name, zone]) => listed(zone, memberPath(`${path}.zones`, name), 3, true)),
+    ...members(asObject(content.root), `${path}.root`, 1),
+    ...listed(content.content, `${path}.content`, 2, true),
+  ];
+  for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
+    const { value, path: place, depth, isBlockPosition } = next;
+    if (depth > maxJsonDepth) throw tooDeep();
+    if (isBlockPosition || looksLikeBlock(value)) {
+      yield { block: value as Block, path: place };
+      append(pending, members(asObject(asObject(value).props), `${place}.props`, depth + 1));
+    } else if (Array.isArray(value)) {
+      append(pending, listed(value, place, depth, false));
+    } else {
+      append(pending, members(asObject(value), place, depth));
+    }
+  }
+}
+
+/** Every block of a lesson, as {@link stepBlocks} finds them, with paths from the top of lesson.json. */
+export function* lessonBlocks(content: LessonContent): Generator<LessonBlockVisit> {
+  for (const [sectionIndex, section] of content.sections.entries()) {
+    for (const [stepIndex, step] of section.steps.entries()) {
+      const path = `sections[${sectionIndex}].steps[${stepIndex}].content`;
+      for (const visit of stepBlocks(step.content, path)) yield { ...visit, section, step };
+    }
+  }
+}
+
+/** The widget types that a lesson needs, each once, sorted by code unit. */
+export function usedWidgetTypes(content: LessonContent): string[] {
+  const types = new Set<string>();
+  for (const { block } of lessonBlocks(content)) {
+    const type = typeOf(block);
+    if (type !== undefined) types.add(type);
+  }
+  return [...types].sort();
+}
+
+/** A block's widget type; undefined when it has none, also when it is empty or no string. */
+export function typeOf(block: Block): string | undefined {
+  const { type } = asObject(block);
+  return typeof type === 'string' && type !== '' ? type : undefined;
+}
+
+/** Where a member of an object stands; a key that is no plain name is quoted. */
+export function memberPath(path: string, key: string): string {
+  return /^[A-Za-z_$][\w$]{0,79}$/.test(key) ? `${path}.${key}` : `${path}[${quote(key)}]`;
+}
+
+/** Inside props: a block, or what was a block and lost its type. */
+function looksLikeBlock(value: unknown): boolean {
+  const { type, props } = asObject(value);
+  if (!isObject(props)) return false;
+  return typeof type === 'string' || typeof props.id === 'string';
+}
+
+/** The elements of an array at `depth`, last first, so that popping them gives reading order. */
+function listed(value: unknown, path: string, depth: number, isBlockPosition: boolean): Pending[] {
+  if (!Array.isArray(value)) return [];
+  const found: Pending[] = [];
+  for (const [index, element] of (value as unknown[]).entries()) {
+    if (isBlockPosition || isContainer(element)) {
+      found.push({ value: element, path: `${path}[${index}]`, depth: depth + 1, isBlockPosition });
+    }
+  }
+  return found.reverse();
+}
+
+function members(value: Record<string, unknown>, path: string, depth: number): Pending[] {
+  const found: Pending[] = [];
+  for (const [key, member] of Object.entries(value)) {
+    if (isContainer(member)) {
+      found.push({ value: member, path: memberPath(path, key), depth: depth + 1, isBlockPosition: false });
+    }
+  }
+  return found.reverse();
+}
+
+/** Without spreading the elements over a call's arguments, whose number is limited. */
+function append(pending: Pending[], more: Pending[]): void {
+  for (const entry of more) pending.push(entry);
+}
+
+function asObject(value: unknown): Record<string, unknown> {
+  return isObject(value) ? value : {};
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return isContainer(value) && !Array.isArray(value);
+}
+
+function isContainer(value: unknown): value is object {
+  return typeof value === 'object' && value !== null;
+}

@@ -1,0 +1,212 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+
+import {
+  mediaReferences,
+  restoreMediaReferences,
+  rewriteMediaReferences,
+} from '../../shared/lessons/media-references.ts';
+import { nested } from './build-lesson.ts';
+
+const a = 'aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaaa';
+const b = 'bbbbbbbb-bbbb-5bbb-9bbb-bbbbbbbbbbbb';
+
+/** As export does it: a path with the extension of the medium's file. */
+const extensionOf = (id: string): string => (id === a ? 'jpg' : id === b ? 'mp4' : 'bin');
+const toPath = (id: string): string => `./media/${id}.${extensionOf(id)}`;
+const exported = <T>(content: T): T => rewriteMediaReferences(content, toPath);
+const imported = <T>(content: T): T => restoreMediaReferences(content, extensionOf);
+
+/** Strings that are full of references, paths, and pieces of both beside each other. */
+const pieces = fc.oneof(
+  fc.constantFrom(a, b, `media:${a}`, `media:${b.toUpperCase()}`, toPath(a), toPath(b), `./media/${a}.PNG`),
+  fc.constantFrom(
+    'media:',
+    './media/',
+    `./media/${a}`,
+    `./media/${b}.`,
+    '.',
+    ':',
+    'jpg',
+    'm',
+    'media',
+    '"',
+    ' ',
+  ),
+  fc.uuid().map((id) => `media:${id}`),
+  fc.string({ unit: 'binary', maxLength: 5 }),
+);
+const text = fc.array(pieces, { maxLength: 8 }).map((parts) => parts.join(''));
+
+const json = fc.letrec<{ value: unknown }>((tie) => ({
+  value: fc.oneof(
+    { maxDepth: 5, withCrossShrink: true },
+    text,
+    fc.jsonValue(),
+    fc.array(tie('value'), { maxLength: 4 }),
+    fc
+      .array(fc.tuple(fc.oneof(text, fc.constantFrom('__proto__', 'constructor', '0')), tie('value')), {
+        maxLength: 4,
+      })
+      .map((entries) => Object.fromEntries(entries) as unknown),
+  ),
+})).value;
+
+describe('finding media references', () => {
+  test('finds them at any depth, alone and inside text, lower-cased, once, sorted', () => {
+    const content = {
+      src: `media:${b}`,
+      html: `<img src="media:${a.toUpperCase()}" srcset="media:${a} 1x, media:${b} 2x"><p>media:nothing</p>`,
+      deep: [[{ style: `url(media:${a})` }]],
+    };
+
+    expect(mediaReferences(content)).toEqual([a, b]);
+  });
+
+  test('finds none in keys, numbers, and text that only looks similar', () => {
+    expect(mediaReferences({ [`media:${a}`]: 1, x: a, y: `./media/${a}.jpg`, z: 'media:aaaaaaaa' })).toEqual(
+      [],
+    );
+  });
+});
+
+describe('rewriting media references', () => {
+  test.each([
+    [`media:${a}`, `./media/${a}.jpg`],
+    [`media:${a.toUpperCase()}`, `./media/${a}.jpg`],
+    [`<img src="media:${a}">`, `<img src="./media/${a}.jpg">`],
+    [`url(media:${a})`, `url(./media/${a}.jpg)`],
+    [`media:${a} 1x, media:${b} 2x`, `./media/${a}.jpg 1x, ./media/${b}.mp4 2x`],
+    [`media:${a}media:${b}`, `./media/${a}.jpg./media/${b}.mp4`],
+    [`media:${a}#t=1`, `./media/${a}.jpg#t=1`],
+  ])('%s becomes %s', (before, after) => {
+    expect(exported({ value: [before] })).toEqual({ value: [after] });
+  });
+
+  test('copies nothing when nothing changes, and only the branch that changes', () => {
+    const content = { kept: { list: ['x'] }, changed: [`media:${a}`] };
+
+    expect(exported(content.kept)).toBe(content.kept);
+    expect(exported(content).kept).toBe(content.kept);
+    expect(content.changed).toEqual([`media:${a}`]);
+  });
+
+  test('keeps a key __proto__ as an own property and pollutes nothing', () => {
+    const content: unknown = JSON.parse(
+      `{"__proto__": {"polluted": "media:${a}"}, "constructor": "media:${a}"}`,
+    );
+
+    expect(JSON.stringify(exported(content))).toBe(
+      `{"__proto__":{"polluted":"./media/${a}.jpg"},"constructor":"./media/${a}.jpg"}`,
+    );
+    expect(({} as Record<string, unknown>).polluted).toBeUndefined();
+  });
+
+  test('leaves no reference in any JSON', () => {
+    fc.assert(
+      fc.property(json, (content) => {
+        expect(mediaReferences(exported(content))).toEqual([]);
+      }),
+    );
+  });
+
+  test('is idempotent for any JSON', () => {
+    fc.assert(
+      fc.property(json, (content) => {
+        const once = exported(content);
+        expect(exported(once)).toBe(once);
+      }),
+    );
+  });
+
+  test('changes nothing but the references, in any JSON', () => {
+    fc.assert(
+      fc.property(json, (content) => {
+        const expected = JSON.stringify(content, (_key, value: unknown) =>
+          typeof value === 'string'
+            ? value.replace(/media:([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})/gi, (_match, id: string) =>
+                toPath(id.toLowerCase()),
+              )
+            : value,
+        );
+        expect(JSON.stringify(exported(content))).toBe(expected);
+      }),
+    );
+  });
+});
+
+describe('restoring media references', () => {
+  test.each([
+    [`./media/${a}.jpg`, `media:${a}`],
+    [`./media/${a.toUpperCase()}.jpg`, `media:${a}`],
+    [`media:${a.toUpperCase()}`, `media:${a}`],
+    [`<img src="./media/${a}.png" alt="">`, `<img src="media:${a}" alt="">`],
+    [`./media/${a}.jpg 1x, ./media/${b}.mp4 2x`, `media:${a} 1x, media:${b} 2x`],
+    [`./media/${a}.jpgand more`, `media:${a}and more`],
+    [`./media/${a}`, `./media/${a}`],
+    [`https://example.org/media/${a}.jpg`, `https://example.org/media/${a}.jpg`],
+    [`media/${a}.jpg`, `media/${a}.jpg`],
+  ])('%s becomes %s', (before, after) => {
+    expect(imported([before])).toEqual([after]);
+  });
+
+  test('is undone and done again without any difference, for any JSON', () => {
+    fc.assert(
+      fc.property(json, (content) => {
+        const stored = imported(content);
+        expect(JSON.stringify(imported(exported(stored)))).toBe(JSON.stringify(stored));
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+
+  test('gives back any JSON that was exported and held only lower-case references', () => {
+    const plain = json.filter((content) => {
+      const written = JSON.stringify(content);
+      return !written.includes('./media/') && !/media:[^"]*[A-F]/.test(written);
+    });
+    fc.assert(
+      fc.property(plain, (content) => {
+        expect(JSON.stringify(imported(exported(content)))).toBe(JSON.stringify(content));
+      }),
+    );
+  });
+
+  test('is idempotent for any JSON', () => {
+    fc.assert(
+      fc.property(json, (content) => {
+        const once = imported(content);
+        expect(imported(once)).toEqual(once);
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+
+  test('is idempotent for paths of unknown media too', () => {
+    fc.assert(
+      fc.property(json, (content) => {
+        const once = restoreMediaReferences(content);
+        expect(restoreMediaReferences(once)).toEqual(once);
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+});
+
+describe('content that is nested too deep', () => {
+  test.each([10_000, 1_000_000])(
+    'is refused at %i levels with an error, not with a stack overflow',
+    (levels) => {
+      const content = nested(levels);
+
+      for (const walk of [mediaReferences, exported, imported]) {
+        expect(() => walk(content)).toThrow('The content is nested deeper than 200 levels');
+      }
+    },
+  );
+
+  test('is accepted at 200 levels', () => {
+    expect(exported(nested(200))).toEqual(nested(200));
+    expect(() => exported(nested(201))).toThrow('nested deeper');
+  });
+});
