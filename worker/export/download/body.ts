@@ -1,0 +1,101 @@
+import { pipeline, type Readable } from 'node:stream';
+import { createGunzip } from 'node:zlib';
+import { canSniff, sniff, sniffBytes } from './content-types.ts';
+import { DownloadError, faultCode } from './failure.ts';
+import type { Watch } from './watch.ts';
+
+export interface BodyRules {
+  /** Named in messages. */
+  host: string;
+  maxBytes: number;
+  /** The Content-Length, null without one. */
+  length: number | null;
+  /** Whether the origin compressed the body although it was asked not to. */
+  gzip: boolean;
+  mimeType: string;
+  onBytes: ((count: number) => void) | undefined;
+}
+
+/**
+ * The body of an answer, to be read once: it fails when it is too large, of the wrong type or incomplete. No bytes
+ * come out before the first ones have been looked at.
+ */
+export class Body implements AsyncIterable<Uint8Array> {
+  /** What ended the reading early. */
+  failure: Error | undefined;
+  complete = false;
+  /** The type that the first bytes show. */
+  sniffedType: string | null = null;
+
+  readonly #source: Readable;
+  readonly #rules: BodyRules;
+  readonly #watch: Watch;
+
+  constructor(source: Readable, rules: BodyRules, watch: Watch) {
+    this.#source = source;
+    this.#rules = rules;
+    this.#watch = watch;
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array, void, undefined> {
+    const { host, maxBytes, length, gzip, mimeType, onBytes } = this.#rules;
+    let size = 0;
+    // What is held back until it tells the type; null once nothing is held back.
+    let head: Buffer | null = canSniff(mimeType) ? Buffer.alloc(0) : null;
+    try {
+      for await (const chunk of this.#decoded() as AsyncIterable<Buffer>) {
+        this.#watch.pause();
+        this.#watch.signal.throwIfAborted();
+        size += chunk.length;
+        if (size > maxBytes) throw new DownloadError('too_large', `${host} sent more than ${maxBytes} bytes`);
+        onBytes?.(chunk.length);
+        if (head === null) {
+          yield chunk;
+        } else {
+          head = head.length === 0 ? chunk : Buffer.concat([head, chunk]);
+          if (head.length >= sniffBytes) {
+            await this.#inspect(head);
+            yield head;
+            head = null;
+          }
+        }
+        this.#watch.resume();
+      }
+      // Node reports a body that was cut off; this is for whatever it may miss.
+      if (!gzip && length !== null && size !== length) {
+        throw new DownloadError('truncated', `${host} sent ${size} of ${length} bytes`);
+      }
+      if (head !== null && head.length > 0) {
+        await this.#inspect(head);
+        yield head;
+      }
+      this.complete = true;
+    } catch (error) {
+      this.failure = this.#explain(error);
+      throw this.failure;
+    }
+  }
+
+  #decoded(): Readable {
+    // A decoder's failure reaches whoever reads from it; the callback is there because pipeline wants one.
+    return this.#rules.gzip ? pipeline(this.#source, createGunzip(), () => {}) : this.#source;
+  }
+
+  async #inspect(head: Uint8Array): Promise<void> {
+    const { host, mimeType } = this.#rules;
+    const found = await sniff(mimeType, head);
+    if (found.contradicts) {
+      throw new DownloadError('bad_type', `${host} sent ${found.type}, declared is ${mimeType}`);
+    }
+    this.sniffedType = found.type;
+  }
+
+  #explain(error: unknown): Error {
+    if (this.#watch.signal.aborted) return this.#watch.signal.reason as Error;
+    if (error instanceof DownloadError) return error;
+    const { host } = this.#rules;
+    const code = faultCode(error);
+    if (code === 'Z_DATA_ERROR') return new DownloadError('bad_type', `What ${host} sent as gzip is not`);
+    return new DownloadError('truncated', `${host} did not send the whole file (${code})`);
+  }
+}
