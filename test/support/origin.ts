@@ -1,0 +1,225 @@
+import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { pipeline } from 'node:stream/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { gzipSync } from 'node:zlib';
+
+/**
+ * A foreign web server that does what a test tells it to:
+ *
+ *     const origin = await startOrigin();
+ *     origin.serve('/a.png', png, { contentType: 'image/png', etag: '"1"' });
+ *     origin.script('/b.png', answer(503), truncated(png, 10), file(png)); // one behaviour a request, the last stays
+ *     ... origin.url('/b.png') ... origin.requests('/b.png') === 3 ...
+ *     await origin.close();
+ *
+ * It listens on 127.0.0.1 only: name `origin.host` in `allowedPrivateHosts` to let downloads reach it.
+ */
+export interface Origin {
+  /** `127.0.0.1:port`. */
+  readonly host: string;
+  /** Every request, in order of arrival. */
+  readonly log: readonly LoggedRequest[];
+  /** The most requests that were under way at once. */
+  readonly peak: number;
+  /** Connections that are open now, and all that ever were. */
+  readonly connections: { open: number; total: number };
+  url(path: string): string;
+  /** Serves a file at a path: GET, HEAD, If-None-Match, If-Modified-Since. */
+  serve(path: string, body: Uint8Array | string, options?: FileOptions): void;
+  /** Plays one behaviour a request at a path; the last one repeats. A path that nobody named answers 404. */
+  script(path: string, ...behaviours: [Behaviour, ...Behaviour[]]): void;
+  /** How many requests came for a path; the query does not count. */
+  requests(path: string): number;
+  /** Ends every connection. */
+  close(): Promise<void>;
+}
+
+export interface LoggedRequest {
+  method: string;
+  /** With the query. */
+  url: string;
+  path: string;
+  headers: IncomingHttpHeaders;
+}
+
+export interface FileOptions {
+  /** No Content-Type without it. */
+  contentType?: string;
+  etag?: string;
+  lastModified?: string;
+  headers?: Record<string, string>;
+}
+
+/** What happens to one request. */
+export type Behaviour = (request: IncomingMessage, response: ServerResponse) => void | Promise<void>;
+
+const asBuffer = (body: Uint8Array | string) => (typeof body === 'string' ? Buffer.from(body) : body);
+
+/** A status with headers and a short text. */
+export const answer =
+  (status: number, headers: Record<string, string> = {}, body = ''): Behaviour =>
+  (_request, response) => {
+    response.writeHead(status, { 'content-length': Buffer.byteLength(body), ...headers }).end(body);
+  };
+
+/** A whole file, or 304 when the request has it already. */
+export function file(body: Uint8Array | string, options: FileOptions = {}): Behaviour {
+  const bytes = asBuffer(body);
+  return (request, response) => {
+    const headers = {
+      ...(options.contentType !== undefined && { 'content-type': options.contentType }),
+      ...(options.etag !== undefined && { etag: options.etag }),
+      ...(options.lastModified !== undefined && { 'last-modified': options.lastModified }),
+      ...options.headers,
+    };
+    const { 'if-none-match': match, 'if-modified-since': since } = request.headers;
+    const fresh =
+      match !== undefined ? match === options.etag : since !== undefined && since === options.lastModified;
+    if (fresh) {
+      response.writeHead(304, headers).end();
+    } else {
+      response.writeHead(200, { 'content-length': bytes.length, ...headers });
+      response.end(request.method === 'HEAD' ? undefined : bytes);
+    }
+  };
+}
+
+/** A whole file in pieces, with a pause before each. */
+export const slowly =
+  (
+    body: Uint8Array | string,
+    pieces: number,
+    delayMs: number,
+    headers: Record<string, string> = {},
+  ): Behaviour =>
+  async (_request, response) => {
+    const bytes = asBuffer(body);
+    response.writeHead(200, { 'content-length': bytes.length, ...headers }).flushHeaders();
+    const size = Math.ceil(bytes.length / pieces);
+    for (let start = 0; start < bytes.length && !response.destroyed; start += size) {
+      await sleep(delayMs);
+      response.write(bytes.subarray(start, start + size));
+    }
+    response.end();
+  };
+
+/** The first bytes of a file, then nothing more on a connection that stays open. */
+export const stalled =
+  (body: Uint8Array | string, sentBytes: number, headers: Record<string, string> = {}): Behaviour =>
+  (_request, response) => {
+    const bytes = asBuffer(body);
+    response.writeHead(200, { 'content-length': bytes.length, ...headers });
+    response.write(bytes.subarray(0, sentBytes));
+  };
+
+/** A Content-Length that says more than is sent, before the connection ends. */
+export const truncated =
+  (body: Uint8Array | string, missingBytes: number, headers: Record<string, string> = {}): Behaviour =>
+  (_request, response) => {
+    const bytes = asBuffer(body);
+    response.writeHead(200, { 'content-length': bytes.length, ...headers });
+    response.write(bytes.subarray(0, bytes.length - missingBytes), () => response.socket?.end());
+  };
+
+/** A chunked body without its last chunk. */
+export const cutChunked =
+  (body: Uint8Array | string, headers: Record<string, string> = {}): Behaviour =>
+  (_request, response) => {
+    response.writeHead(200, { 'transfer-encoding': 'chunked', ...headers });
+    response.write(asBuffer(body), () => response.socket?.end());
+  };
+
+/** Bytes of your own on the wire instead of an HTTP answer; then the connection ends. */
+export const raw =
+  (text: string): Behaviour =>
+  (_request, response) => {
+    response.socket?.end(text);
+  };
+
+/** A connection that is reset without an answer. */
+export const reset = (): Behaviour => (_request, response) => {
+  response.socket?.resetAndDestroy();
+};
+
+/** No answer at all, on a connection that stays open. */
+export const hang = (): Behaviour => () => {};
+
+/** Bytes (zeros) without a Content-Length: `totalBytes`, or without end. `onSent` hears how many went out. */
+export const stream =
+  (
+    totalBytes = Infinity,
+    headers: Record<string, string> = {},
+    onSent?: (count: number) => void,
+  ): Behaviour =>
+  async (_request, response) => {
+    const chunk = Buffer.alloc(64 * 1024);
+    response.writeHead(200, headers);
+    await pipeline(function* () {
+      for (let sent = 0; sent < totalBytes; sent += chunk.length) {
+        const piece = chunk.subarray(0, Math.min(chunk.length, totalBytes - sent));
+        onSent?.(piece.length);
+        yield piece;
+      }
+    }, response);
+  };
+
+export const redirectTo = (url: string, status = 302): Behaviour => answer(status, { location: url });
+
+/** A file that is sent compressed, asked for or not. */
+export const gzipped = (body: Uint8Array | string, options: FileOptions = {}): Behaviour =>
+  file(gzipSync(asBuffer(body)), {
+    ...options,
+    headers: { 'content-encoding': 'gzip', ...options.headers },
+  });
+
+/** Starts an origin on a free port of 127.0.0.1. */
+export async function startOrigin(): Promise<Origin> {
+  const scripts = new Map<string, Behaviour[]>();
+  const log: LoggedRequest[] = [];
+  const connections = { open: 0, total: 0 };
+  let running = 0;
+  let peak = 0;
+
+  const server = createServer((request, response) => {
+    const { method = '', url = '', headers } = request;
+    const path = url.split('?', 1)[0] ?? '';
+    log.push({ method, url, path, headers });
+    peak = Math.max(peak, ++running);
+    response.on('close', () => running--);
+    const script = scripts.get(path);
+    const behaviour =
+      (script !== undefined && script.length > 1 ? script.shift() : script?.[0]) ?? answer(404);
+    // A client that goes away in the middle is part of the play.
+    (async () => behaviour(request, response))().catch(() => response.destroy());
+  });
+  server.on('connection', (socket) => {
+    connections.open++;
+    connections.total++;
+    socket.on('close', () => connections.open--);
+  });
+  server.listen(0, '127.0.0.1');
+  await new Promise((resolve) => server.once('listening', resolve));
+  const host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+
+  return {
+    host,
+    log,
+    connections,
+    get peak() {
+      return peak;
+    },
+    url: (path) => `http://${host}${path}`,
+    serve(path, body, options) {
+      scripts.set(path, [file(body, options)]);
+    },
+    script(path, ...behaviours) {
+      scripts.set(path, behaviours);
+    },
+    requests: (path) => log.filter((entry) => entry.path === path).length,
+    async close() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
