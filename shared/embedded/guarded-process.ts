@@ -1,0 +1,78 @@
+import { spawn } from 'node:child_process';
+import type { Readable, Writable } from 'node:stream';
+import { createInterface } from 'node:readline';
+import { setTimeout as delay } from 'node:timers/promises';
+
+/**
+ * A process never outlives the one that started it, whatever ends that one. The shell leaves a watcher
+ * behind and then becomes the command, so the process id is the command's own. The watcher reads a pipe whose
+ * other end only the starter holds: a line means that the command has ended, the end of the pipe without a
+ * line means that the starter is gone (also after SIGKILL), and then the watcher ends the command.
+ * Both outputs share one pipe, so that their order is kept.
+ */
+const GUARD = `
+(
+  exec 0<&3 3<&- >/dev/null 2>&1
+  read -r ended && exit
+  kill -TERM $$
+  seconds=0
+  while kill -0 $$ && [ $seconds -lt 15 ]; do sleep 1; seconds=$((seconds + 1)); done
+  kill -KILL $$
+) &
+exec "$@" 2>&1 3<&-
+`;
+
+export interface GuardedProcess {
+  readonly pid: number;
+  /** Resolves when the process has ended, with a text such as "exit code 1" or "signal SIGKILL". */
+  readonly exited: Promise<string>;
+  /** SIGTERM, then SIGKILL after `graceMs`; resolves when the process has ended. */
+  stop(graceMs?: number): Promise<void>;
+  /** SIGKILL at once. */
+  kill(): void;
+}
+
+/**
+ * Starts a command that ends with this process, and hands each line of its output to `onLine`. A command that
+ * cannot be run is told by `exited` (exit code 127); only a missing shell or a full process table throws.
+ */
+export function spawnGuarded(
+  command: string,
+  args: readonly string[],
+  onLine: (line: string) => void,
+): GuardedProcess {
+  const child = spawn('/bin/sh', ['-c', GUARD, 'sh', command, ...args], {
+    stdio: ['ignore', 'pipe', 'ignore', 'pipe'],
+  });
+  const output = child.stdio[1] as Readable;
+  const guard = child.stdio[3] as Writable;
+  // The watcher may be gone before the pipe is closed; that is no fault of the command's.
+  guard.on('error', () => undefined);
+  createInterface({ input: output, crlfDelay: Infinity }).on('line', onLine);
+
+  const exited = new Promise<string>((resolve, reject) => {
+    const allOutputRead = new Promise<void>((done) => child.once('close', () => done()));
+    child.once('error', reject);
+    child.once('exit', (code, signal) => {
+      guard.end('ended\n');
+      // A grandchild may hold the output open for long: what came within a second has to do.
+      void Promise.race([allOutputRead, delay(1000)]).then(() =>
+        resolve(signal === null ? `exit code ${code ?? 'unknown'}` : `signal ${signal}`),
+      );
+    });
+  });
+  if (child.pid === undefined) throw new Error(`${command} could not be started: no process could be made`);
+
+  return {
+    pid: child.pid,
+    exited,
+    async stop(graceMs = 10_000) {
+      const timer = setTimeout(() => child.kill('SIGKILL'), graceMs);
+      child.kill('SIGTERM');
+      await exited.finally(() => clearTimeout(timer));
+    },
+    kill() {
+      child.kill('SIGKILL');
+    },
+  };
+}

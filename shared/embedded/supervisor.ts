@@ -1,0 +1,120 @@
+import type { Socket } from 'node:net';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { openBoundedLog } from './bounded-log.ts';
+import { findMongod } from './find-mongod.ts';
+import { startMongod } from './mongod.ts';
+import { Request, receive, send } from './protocol.ts';
+import { startRedis } from './redis.ts';
+import { becomeSupervisor, socketFolder } from './rendezvous.ts';
+import { createSharedServer } from './shared-server.ts';
+
+// The process that owns the embedded servers of one data directory: `node supervisor {"dataDir", "cacheDir"}`.
+// It serves whoever is connected to its socket, and ends with the last of them. Its output is its log.
+
+/** A command line that runs commands in a row shall not start the servers for each of them. */
+const LINGER_MS = 1_000;
+/** The one that started this process may be gone before it could connect. */
+const FIRST_CLIENT_MS = 15_000;
+
+const Options = z.object({ dataDir: z.string(), cacheDir: z.string() });
+const { dataDir, cacheDir } = Options.parse(JSON.parse(process.argv[2] ?? ''));
+
+const mongodbLog = openBoundedLog(join(dataDir, 'mongodb.log'));
+const redisLog = openBoundedLog(join(dataDir, 'redis.log'));
+const clients = new Set<Socket>();
+let stopping = false;
+let lastProgress: string | undefined;
+let idle: NodeJS.Timeout | undefined;
+
+function log(message: string): void {
+  process.stdout.write(`${new Date().toISOString()} ${process.pid} ${message}\n`);
+}
+
+function progress(message: string): void {
+  log(message);
+  lastProgress = message;
+  for (const client of clients) send(client, { type: 'progress', message });
+}
+
+const mongodb = createSharedServer({
+  name: 'MongoDB',
+  log,
+  onLost: () => void stop('MongoDB does not stay up'),
+  async start(options) {
+    const binary = await findMongod({ cacheDir, report: progress, signal: options.signal });
+    progress('Starting MongoDB');
+    return startMongod({ ...options, binary, dbPath: join(dataDir, 'mongodb'), log: mongodbLog });
+  },
+});
+
+const redis = createSharedServer({
+  name: 'Redis',
+  log,
+  onLost: () => void stop('Redis does not stay up'),
+  start: (options) => startRedis({ ...options, log: redisLog }),
+});
+
+async function serve(client: Socket, request: Request): Promise<void> {
+  if (lastProgress !== undefined) send(client, { type: 'progress', message: lastProgress });
+  try {
+    const [mongo, cache] = await Promise.all([
+      request.mongodb ? mongodb.ensure() : undefined,
+      request.redis ? redis.ensure() : undefined,
+    ]);
+    lastProgress = undefined;
+    send(client, {
+      type: 'ready',
+      supervisor: process.pid,
+      ...(mongo && { mongodb: { url: mongo.url, pid: mongo.pid } }),
+      ...(cache && { redis: { url: cache.url, pid: cache.pid } }),
+    });
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    log(message);
+    send(client, { type: 'failed', message });
+  }
+}
+
+function accept(client: Socket): void {
+  // What breaks a connection also closes it.
+  client.on('error', () => undefined);
+  // Who connects and asks for nothing only wants to know whether somebody is here, and keeps nothing alive.
+  receive(client, Request, (request) => {
+    if (stopping) return send(client, { type: 'stopping' });
+    clients.add(client);
+    clearTimeout(idle);
+    client.once('close', () => {
+      clients.delete(client);
+      if (clients.size === 0) stopUnlessNeeded(LINGER_MS);
+    });
+    void serve(client, request);
+  });
+}
+
+function stopUnlessNeeded(afterMs: number): void {
+  clearTimeout(idle);
+  idle = setTimeout(() => void stop('nobody needs the servers any more'), afterMs);
+}
+
+/**
+ * The socket stays until the servers have ended: who connects meanwhile is told to wait, and cannot start
+ * servers on data that are still being written.
+ */
+async function stop(why: string): Promise<void> {
+  if (stopping) return;
+  stopping = true;
+  log(`Stopping: ${why}`);
+  await Promise.all([mongodb.stop(), redis.stop()]);
+  // Closing removes the socket's name at once; the connections close with the process.
+  server?.close();
+  process.exit(0);
+}
+
+const server = await becomeSupervisor(await socketFolder(dataDir), accept);
+if (server) {
+  log('Started');
+  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => void stop(signal));
+  // A client may have been quicker than this line.
+  if (clients.size === 0) stopUnlessNeeded(FIRST_CLIENT_MS);
+}
