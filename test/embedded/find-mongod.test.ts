@@ -1,0 +1,191 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { access, mkdir, readFile, readdir, utimes, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { runFetch } from '../../shared/embedded/fetch-command.ts';
+import { findMongod } from '../../shared/embedded/find-mongod.ts';
+import type { FindMongodOptions } from '../../shared/embedded/find-mongod.ts';
+import type { MongodSource } from '../../shared/embedded/mongod-sources.ts';
+import { waitFor } from '../support/wait-for.ts';
+import { lives, temporaryFolder } from './processes.ts';
+
+const RUNS = '#!/bin/sh\necho "db version v1.2.3"\n';
+
+/** A source whose binary is a script, and which counts how often it is asked. */
+function source(overrides: Partial<MongodSource> = {}) {
+  const asked = { times: 0 };
+  const fake: MongodSource = {
+    version: '1.2.3',
+    place: 'a test',
+    suitable: true,
+    async fetch({ folder }) {
+      asked.times += 1;
+      const path = join(folder, 'fetched');
+      await writeFile(path, RUNS, { mode: 0o755 });
+      return path;
+    },
+    ...overrides,
+  };
+  return { fake, asked };
+}
+
+function find(cacheDir: string, sources: MongodSource[], options: Partial<FindMongodOptions> = {}) {
+  const { signal } = new AbortController();
+  const findInstalled = () => Promise.resolve(undefined);
+  return findMongod({ cacheDir, sources, report: () => undefined, signal, findInstalled, ...options });
+}
+
+/** What a cache folder holds, fetches that are under way or were killed included. */
+async function filesIn(cacheDir: string): Promise<string[]> {
+  return (await readdir(cacheDir, { recursive: true })).filter((name) => name !== 'mongodb-v1').sort();
+}
+
+describe('where a mongod is found', () => {
+  test('an installed mongod is used and nothing is fetched', async () => {
+    const cacheDir = await temporaryFolder();
+    const installed = join(await temporaryFolder(), 'mongod');
+    await writeFile(installed, RUNS, { mode: 0o755 });
+    const { fake, asked } = source();
+    const found = await find(cacheDir, [fake], { findInstalled: () => Promise.resolve(installed) });
+    expect(found).toBe(installed);
+    expect(asked.times).toBe(0);
+  });
+
+  test('a cached binary is not fetched again', async () => {
+    const cacheDir = await temporaryFolder();
+    const { fake, asked } = source();
+    const first = await find(cacheDir, [fake]);
+    expect(await find(cacheDir, [fake])).toBe(first);
+    expect(asked.times).toBe(1);
+    expect(await filesIn(cacheDir)).toHaveLength(1);
+  });
+
+  test('a cached binary of a later source is preferred to fetching from an earlier one', async () => {
+    const cacheDir = await temporaryFolder();
+    const later = source({ version: '1.0.0' });
+    const cached = await find(cacheDir, [later.fake]);
+    const earlier = source({ version: '2.0.0' });
+    expect(await find(cacheDir, [earlier.fake, later.fake])).toBe(cached);
+    expect(earlier.asked.times).toBe(0);
+  });
+
+  test('fetches at the same time both end with a whole binary', async () => {
+    const cacheDir = await temporaryFolder();
+    const { fake } = source();
+    const [one, two] = await Promise.all([find(cacheDir, [fake]), find(cacheDir, [fake])]);
+    expect(one).toBe(two);
+    expect(await filesIn(cacheDir)).toHaveLength(1);
+  });
+
+  test('a fetched binary that does not run here is not kept, and the next source is asked', async () => {
+    const cacheDir = await temporaryFolder();
+    const broken = source({
+      version: '2.0.0',
+      async fetch({ folder }) {
+        const path = join(folder, 'fetched');
+        await writeFile(path, '#!/bin/sh\nexit 127\n', { mode: 0o755 });
+        return path;
+      },
+    });
+    const { fake } = source();
+    expect(await find(cacheDir, [broken.fake, fake])).toContain('1.2.3');
+    expect(await filesIn(cacheDir)).toHaveLength(1);
+  });
+
+  test('when nothing can be had, the error says what was tried and what to do', async () => {
+    const failing = source({ fetch: () => Promise.reject(new Error('the network is down')) });
+    const unsuitable = source({ version: '9.9.9', suitable: false });
+    const messages: string[] = [];
+    const finding = find(await temporaryFolder(), [failing.fake, unsuitable.fake], {
+      report: (message) => messages.push(message),
+    });
+    await expect(finding).rejects.toThrow(
+      'There is no MongoDB for the embedded server:\n' +
+        '  - mongod is not on PATH\n' +
+        '  - MongoDB 1.2.3 from a test: the network is down\n' +
+        'Set MONGODB_URI to the address of a MongoDB server, or run `docker compose up`.',
+    );
+    expect(messages).toEqual([
+      'Fetching MongoDB 1.2.3 from a test',
+      'MongoDB 1.2.3 could not be fetched from a test (the network is down)',
+    ]);
+  });
+});
+
+describe('a fetch', () => {
+  test('that is killed half-way leaves no half binary, and the next one clears away what it left', async () => {
+    const cacheDir = await temporaryFolder();
+    const script = fileURLToPath(new URL('./interrupted-fetch.ts', import.meta.url));
+    const child = spawn(process.execPath, ['--import', 'tsx', script, cacheDir], { stdio: 'ignore' });
+    onTestFinished(() => void child.kill('SIGKILL'));
+    const isHalf = (name: string) => name.endsWith('half');
+    await waitFor('half a binary', async () => (await filesIn(cacheDir)).some(isHalf), 20_000);
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+    const left = (await readdir(cacheDir)).filter((name) => name.startsWith('fetch-'));
+    expect(left).toHaveLength(1);
+
+    const anHourAgo = new Date(Date.now() - 3_600_000);
+    await utimes(join(cacheDir, left[0] ?? ''), anHourAgo, anHourAgo);
+    const { fake, asked } = source();
+    const found = await find(cacheDir, [fake]);
+    expect(asked.times).toBe(1);
+    expect(await filesIn(cacheDir)).toEqual([found.slice(cacheDir.length + 1)]);
+  });
+
+  test('that runs in another process is not cleared away', async () => {
+    const cacheDir = await temporaryFolder();
+    const other = join(cacheDir, 'fetch-of-another-process');
+    await mkdir(other);
+    await find(cacheDir, [source().fake]);
+    await access(other);
+  });
+
+  test('reports how far it is, once a megabyte', async () => {
+    const messages: string[] = [];
+    const { fake } = source();
+    const fetching: MongodSource = {
+      ...fake,
+      bytes: 42_156_333,
+      fetch(context) {
+        for (const bytes of [100_000, 23_000_000, 23_000_001, 60_000_000]) context.progress(bytes);
+        return fake.fetch(context);
+      },
+    };
+    await find(await temporaryFolder(), [fetching], { report: (message) => messages.push(message) });
+    expect(messages).toEqual([
+      'Fetching MongoDB 1.2.3 from a test',
+      'Fetching MongoDB 1.2.3: 23 of 42 MB',
+      'Fetching MongoDB 1.2.3: 42 of 42 MB',
+    ]);
+  });
+
+  test('that is aborted ends its command, throws the reason and leaves nothing', async () => {
+    const cacheDir = await temporaryFolder();
+    const abort = new AbortController();
+    let pid: number | undefined;
+    const { fake } = source({
+      async fetch({ folder, signal }) {
+        const args = ['-c', 'echo $$ > "$0/pid"; exec sleep 600', folder];
+        const running = runFetch({ command: 'sh', args, folder, progress: () => undefined, signal });
+        pid = await waitFor('the command', async () => Number(await readFile(join(folder, 'pid'), 'utf8')));
+        abort.abort(new Error('Ctrl-C'));
+        await running;
+        return '';
+      },
+    });
+    await expect(find(cacheDir, [fake], { signal: abort.signal })).rejects.toThrow('Ctrl-C');
+    expect(lives(pid)).toBe(false);
+    expect(await filesIn(cacheDir)).toEqual([]);
+  });
+
+  test('whose command fails throws the last line that it printed', async () => {
+    const { signal } = new AbortController();
+    const args = ['-c', 'echo Looking; echo "no matching version" >&2; exit 1'];
+    const folder = await temporaryFolder();
+    const fetching = runFetch({ command: 'sh', args, folder, progress: () => undefined, signal });
+    await expect(fetching).rejects.toThrow('no matching version');
+  });
+});

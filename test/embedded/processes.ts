@@ -1,0 +1,86 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { inject, onTestFinished } from 'vitest';
+import { acquireEmbeddedServers, embeddedServersRun } from '../../shared/embedded/client.ts';
+import type { AcquireOptions, EmbeddedServers } from '../../shared/embedded/client.ts';
+import { waitFor } from '../support/wait-for.ts';
+
+/** A folder of the test's own, removed once no server runs on it any more. */
+export async function temporaryFolder(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'lectern-embedded-'));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+/** A data directory of the test's own. */
+export async function temporaryDataDir(): Promise<string> {
+  const dataDir = await temporaryFolder();
+  onTestFinished(() => noServersRun(dataDir), 60_000);
+  return dataDir;
+}
+
+export async function noServersRun(dataDir: string): Promise<void> {
+  await waitFor('the end of the servers', async () => !(await embeddedServersRun(dataDir)), 30_000);
+}
+
+/** The servers of a data directory, held by this process until the test's end unless it releases them. */
+export async function acquire(
+  dataDir: string,
+  options: Partial<AcquireOptions> = {},
+): Promise<EmbeddedServers> {
+  const report = () => undefined;
+  const servers = await acquireEmbeddedServers({ dataDir, cacheDir: inject('cacheDir'), report, ...options });
+  onTestFinished(() => servers.release());
+  return servers;
+}
+
+export interface Holder {
+  readonly servers: Pick<EmbeddedServers, 'mongodbUri' | 'redisUrl' | 'processes'>;
+  /** SIGKILL, then wait for the end of the process. */
+  kill(): Promise<void>;
+}
+
+/** Another process that holds the servers of a data directory until it is killed. */
+export async function startHolder(dataDir: string): Promise<Holder> {
+  const script = fileURLToPath(new URL('./hold-servers.ts', import.meta.url));
+  const child = spawn(process.execPath, ['--import', 'tsx', script, dataDir, inject('cacheDir')], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const exited = once(child, 'exit');
+  const kill = async () => {
+    child.kill('SIGKILL');
+    await exited;
+  };
+  onTestFinished(kill);
+  const lines = createInterface({ input: child.stdout });
+  const [line] = (await once(lines, 'line', { signal: AbortSignal.timeout(20_000) })) as [string];
+  return { servers: JSON.parse(line) as Holder['servers'], kill };
+}
+
+/** Whether a process lives; one that has ended but was not yet collected by its parent does not. */
+export function lives(pid: number | undefined): boolean {
+  if (pid === undefined) throw new Error('There is no such process');
+  try {
+    process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+  try {
+    return !/^\d+ \(.*\) Z/.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
+  } catch {
+    return process.platform !== 'linux';
+  }
+}
+
+/** Waits until neither the supervisor nor a server is left. */
+export async function allEnded({ processes }: Pick<EmbeddedServers, 'processes'>): Promise<void> {
+  const { supervisor, mongodb, redis } = processes;
+  const ended = () => ![supervisor, mongodb, redis].some((pid) => pid !== undefined && lives(pid));
+  await waitFor(`the end of the processes ${supervisor}, ${mongodb} and ${redis}`, ended, 20_000);
+}

@@ -1,0 +1,164 @@
+import { execFile } from 'node:child_process';
+import { once } from 'node:events';
+import { readFile, readdir, realpath, rm, symlink } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { Redis } from 'ioredis';
+import mongoose from 'mongoose';
+import { describe, expect, inject, onTestFinished, test } from 'vitest';
+import { embeddedServersRun } from '../../shared/embedded/client.ts';
+import { socketFolder } from '../../shared/embedded/rendezvous.ts';
+import { waitFor } from '../support/wait-for.ts';
+import {
+  acquire,
+  allEnded,
+  lives,
+  noServersRun,
+  startHolder,
+  temporaryDataDir,
+  temporaryFolder,
+} from './processes.ts';
+
+async function notes(mongodbUri: string) {
+  const connection = await mongoose.createConnection(mongodbUri).asPromise();
+  onTestFinished(() => connection.close());
+  return connection.collection<{ text: string }>('notes');
+}
+
+async function ping(redisUrl: string): Promise<string> {
+  const redis = new Redis(redisUrl);
+  onTestFinished(() => redis.disconnect());
+  return redis.ping();
+}
+
+describe('sharing', () => {
+  test('two processes share one set of servers, which stays while one of them lives', async () => {
+    const dataDir = await temporaryDataDir();
+    const first = await startHolder(dataDir);
+    const second = await acquire(dataDir);
+    expect(first.servers.processes).toEqual(second.processes);
+    expect(first.servers.mongodbUri).toBe(second.mongodbUri);
+    expect(first.servers.redisUrl).toBe(second.redisUrl);
+
+    await first.kill();
+    await (await notes(second.mongodbUri)).insertOne({ text: 'written after the first process was gone' });
+    expect(await ping(second.redisUrl)).toBe('PONG');
+  });
+
+  test('first starts at the same time make one set of servers', async () => {
+    const dataDir = await temporaryDataDir();
+    const holders = await Promise.all(Array.from({ length: 5 }, () => startHolder(dataDir)));
+    expect(new Set(holders.map(({ servers }) => servers.processes.supervisor)).size).toBe(1);
+    expect(new Set(holders.map(({ servers }) => servers.mongodbUri)).size).toBe(1);
+  });
+
+  test('two names of one data directory mean the same servers', async () => {
+    const dataDir = await temporaryDataDir();
+    const link = join(await temporaryFolder(), 'link');
+    await symlink(dataDir, link);
+    expect((await acquire(link)).processes).toEqual((await acquire(dataDir)).processes);
+  });
+
+  test('only the servers that are needed are started', async () => {
+    const dataDir = await temporaryDataDir();
+    const redisOnly = await acquire(dataDir, { needs: { mongodb: false, redis: true } });
+    expect(redisOnly).toMatchObject({ mongodbUri: '', processes: { supervisor: expect.any(Number) } });
+    expect(redisOnly.processes.mongodb).toBeUndefined();
+
+    const both = await acquire(dataDir);
+    expect(both.processes).toEqual({ ...redisOnly.processes, mongodb: expect.any(Number) });
+  });
+
+  test('a data directory whose path is too long for a socket works all the same', async () => {
+    const dataDir = join(await realpath(await temporaryDataDir()), 'x'.repeat(120));
+    const sockets = await socketFolder(dataDir);
+    onTestFinished(() => rm(sockets, { recursive: true }));
+    onTestFinished(() => noServersRun(dataDir), 60_000);
+    const holder = await startHolder(dataDir);
+    expect((await acquire(dataDir)).processes).toEqual(holder.servers.processes);
+  });
+});
+
+describe('the end of the servers', () => {
+  test('data survive a restart of the servers', async () => {
+    const dataDir = await temporaryDataDir();
+    const before = await acquire(dataDir);
+    await (await notes(before.mongodbUri)).insertOne({ text: 'kept' });
+    await before.release();
+    await noServersRun(dataDir);
+    await allEnded(before);
+    expect(await readdir(join(dataDir, 'embedded'))).toEqual([]);
+
+    const after = await acquire(dataDir);
+    expect(await (await notes(after.mongodbUri)).findOne()).toMatchObject({ text: 'kept' });
+  });
+
+  test('a process that has released the servers ends by itself', async () => {
+    const dataDir = await temporaryDataDir();
+    const script = fileURLToPath(new URL('./release-servers.ts', import.meta.url));
+    const child = execFile(process.execPath, ['--import', 'tsx', script, dataDir, inject('cacheDir')]);
+    const output: string[] = [];
+    child.stdout?.on('data', (text: string) => output.push(text));
+    child.stderr?.on('data', (text: string) => output.push(text));
+    expect(await once(child, 'exit', { signal: AbortSignal.timeout(20_000) })).toEqual([0, null]);
+    expect(output).toEqual([]);
+  });
+
+  test('no server outlives its last client, which was killed with SIGKILL', async () => {
+    const dataDir = await temporaryDataDir();
+    const holder = await startHolder(dataDir);
+    await holder.kill();
+    await allEnded(holder.servers);
+  });
+
+  test('no server outlives its supervisor, which was killed with SIGKILL, and the client is told', async () => {
+    const messages: string[] = [];
+    const servers = await acquire(await temporaryDataDir(), { report: (message) => messages.push(message) });
+    process.kill(servers.processes.supervisor, 'SIGKILL');
+    await allEnded(servers);
+    await waitFor('the message', () => messages.some((text) => text.includes('servers have ended')));
+  });
+
+  test('what a killed supervisor left behind is no obstacle: new servers start at once on the data', async () => {
+    const dataDir = await temporaryDataDir();
+    const before = await acquire(dataDir);
+    await (await notes(before.mongodbUri)).insertOne({ text: 'kept' }, { writeConcern: { j: true } });
+    process.kill(before.processes.supervisor, 'SIGKILL');
+
+    const [one, two] = await Promise.all([startHolder(dataDir), startHolder(dataDir)]);
+    expect(one.servers.processes).toEqual(two.servers.processes);
+    expect(one.servers.processes.supervisor).not.toBe(before.processes.supervisor);
+    expect(await (await notes(one.servers.mongodbUri)).findOne()).toMatchObject({ text: 'kept' });
+  });
+
+  test('a client that comes while the supervisor is ending gets a fresh one', async () => {
+    const dataDir = await temporaryDataDir();
+    const before = await acquire(dataDir);
+    process.kill(before.processes.supervisor, 'SIGTERM');
+    await waitFor('the start of the end', async () =>
+      (await readFile(join(dataDir, 'embedded.log'), 'utf8')).includes('Stopping: SIGTERM'),
+    );
+    const after = await acquire(dataDir);
+    expect(after.processes.supervisor).not.toBe(before.processes.supervisor);
+    expect(lives(before.processes.mongodb)).toBe(false);
+    expect(await ping(after.redisUrl)).toBe('PONG');
+  });
+
+  test('a server that crashes is started again on its port', async () => {
+    const servers = await acquire(await temporaryDataDir());
+    const collection = await notes(servers.mongodbUri);
+    await collection.insertOne({ text: 'kept' }, { writeConcern: { j: true } });
+    process.kill(servers.processes.mongodb ?? 0, 'SIGKILL');
+    process.kill(servers.processes.redis ?? 0, 'SIGKILL');
+    expect(await waitFor('MongoDB', () => collection.findOne(), 20_000)).toMatchObject({ text: 'kept' });
+    await waitFor('Redis', async () => (await ping(servers.redisUrl)) === 'PONG', 20_000);
+  });
+
+  test('an aborted acquisition throws its reason and leaves no server behind', async () => {
+    const dataDir = await temporaryDataDir();
+    const abort = new AbortController();
+    const report = () => abort.abort(new Error('Ctrl-C'));
+    await expect(acquire(dataDir, { report, signal: abort.signal })).rejects.toThrow('Ctrl-C');
+    await waitFor('the end of the servers', async () => !(await embeddedServersRun(dataDir)));
+  });
+});

@@ -1,0 +1,39 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { homedir, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { TestProject } from 'vitest/node';
+import { acquireEmbeddedServers, embeddedServersRun } from '../../shared/embedded/client.ts';
+import { waitFor } from './wait-for.ts';
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    /** The MongoDB of this test run, with a database name that each test file replaces by one of its own. */
+    mongodbUri: string;
+    /** The Redis of this test run; each test file uses a key prefix of its own. */
+    redisUrl: string;
+    /** Where fetched binaries are kept. */
+    cacheDir: string;
+  }
+}
+
+/** One MongoDB and one Redis for the whole test run, over a data directory that is removed afterwards. */
+export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const cacheDir = join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'lectern');
+  const dataDir = await mkdtemp(join(tmpdir(), 'lectern-test-'));
+  const report = (message: string) => process.stderr.write(`${message}\n`);
+  const removeData = () => rm(dataDir, { recursive: true, force: true });
+  try {
+    const servers = await acquireEmbeddedServers({ dataDir, cacheDir, report });
+    project.provide('mongodbUri', servers.mongodbUri);
+    project.provide('redisUrl', servers.redisUrl);
+    project.provide('cacheDir', cacheDir);
+    return async () => {
+      await servers.release();
+      await waitFor('the end of the servers', async () => !(await embeddedServersRun(dataDir)), 30_000);
+      await removeData();
+    };
+  } catch (error) {
+    await removeData();
+    throw error;
+  }
+}
