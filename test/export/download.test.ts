@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events';
 import type { LookupFunction } from 'node:net';
 import { setImmediate as yieldToOthers, setTimeout as sleep } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
@@ -456,6 +457,19 @@ describe('an abort', () => {
     };
     await expect(get('/a', { signal: controller.signal, maxBytes: Infinity, onBytes })).rejects.toBe(reason);
     await eventually(() => expect(origin.connections.open).toBe(0));
+  });
+
+  test('may be meant for many downloads: each stops listening when it ends, and none warns of a leak', async () => {
+    const warnings: Error[] = [];
+    const listen = (warning: Error) => warnings.push(warning);
+    process.on('warning', listen);
+    const { signal } = new AbortController();
+    origin.serve('/a', text);
+    await Promise.all(Array.from({ length: 50 }, () => get('/a', { signal })));
+    await yieldToOthers();
+    process.off('warning', listen);
+    expect(warnings).toEqual([]);
+    expect(getEventListeners(signal, 'abort')).toEqual([]);
   });
 
   test('ends the wait for a slot', async () => {

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import type { LookupFunction } from 'node:net';
 import type { Config } from '../../../shared/config.ts';
 import { attempt } from './attempt.ts';
@@ -76,6 +77,8 @@ export function createDownloader(
   const wait = internals.pause ?? pause;
   return {
     async download(request, store) {
+      // One signal serves all files of a build, and each listens to it for a while: that is no leak.
+      setMaxListeners(0, request.signal);
       for (let tries = 1; ; tries++) {
         try {
           return await attempt(request, store, { ...context, again: tries > 1 });

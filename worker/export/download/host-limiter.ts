@@ -1,9 +1,15 @@
 import pLimit, { type LimitFunction } from 'p-limit';
 
+interface Host {
+  limit: LimitFunction;
+  /** Tasks that run or wait. */
+  tasks: number;
+}
+
 /** Lets a number of tasks run at once for each host. Hosts that nobody asks for take no memory. */
 export class HostLimiter {
   readonly #concurrency: number;
-  readonly #limits = new Map<string, LimitFunction>();
+  readonly #hosts = new Map<string, Host>();
 
   constructor(concurrency: number) {
     this.#concurrency = concurrency;
@@ -11,29 +17,31 @@ export class HostLimiter {
 
   /** How many hosts have tasks that run or wait. */
   get size(): number {
-    return this.#limits.size;
+    return this.#hosts.size;
   }
 
   /**
    * Runs a task once the host has a free slot. An abort ends the wait at once with the signal's reason; a task that
    * has begun has to heed the signal itself.
    */
-  run<T>(host: string, signal: AbortSignal, task: () => Promise<T>): Promise<T> {
-    const limit = this.#limits.get(host) ?? pLimit(this.#concurrency);
-    this.#limits.set(host, limit);
+  run<T>(name: string, signal: AbortSignal, task: () => Promise<T>): Promise<T> {
+    const host = this.#hosts.get(name) ?? { limit: pLimit(this.#concurrency), tasks: 0 };
+    this.#hosts.set(name, host);
+    host.tasks++;
     return new Promise<T>((resolve, reject) => {
       const giveUp = () => reject(signal.reason as Error);
-      signal.addEventListener('abort', giveUp, { once: true });
-      limit(async () => {
-        signal.removeEventListener('abort', giveUp);
-        try {
-          signal.throwIfAborted();
-          return await task();
-        } finally {
-          // This task still counts as running here.
-          if (limit.activeCount === 1 && limit.pendingCount === 0) this.#limits.delete(host);
-        }
-      }).then(resolve, reject);
+      signal.addEventListener('abort', giveUp);
+      host
+        .limit(async () => {
+          signal.removeEventListener('abort', giveUp);
+          try {
+            signal.throwIfAborted();
+            return await task();
+          } finally {
+            if (--host.tasks === 0) this.#hosts.delete(name);
+          }
+        })
+        .then(resolve, reject);
     });
   }
 }
