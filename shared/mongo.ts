@@ -3,7 +3,7 @@ import mongoose from 'mongoose';
 import type { Connection } from 'mongoose';
 import { LecternError, messageOf } from './errors.ts';
 
-/** How long one operation may take, in all. */
+/** How long a server may say nothing while an operation waits for it. */
 const operationMilliseconds = 15_000;
 
 /**
@@ -18,7 +18,9 @@ export async function connectMongo(uri: string): Promise<Connection> {
     autoCreate: false,
     bufferCommands: false,
     serverSelectionTimeoutMS: 5_000,
-    timeoutMS: operationMilliseconds,
+    connectTimeoutMS: 5_000,
+    waitQueueTimeoutMS: 5_000,
+    socketTimeoutMS: operationMilliseconds,
     writeConcern: { w: 'majority' },
   });
   try {

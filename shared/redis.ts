@@ -49,6 +49,8 @@ function reconnectDelay(attempt: number): number {
 /** Whether Redis answers, its version, and whether it would rather evict jobs than refuse writes. */
 export async function pingRedis(redis: Redis): Promise<{ version: string; maxmemoryPolicy: string | null }> {
   const info = await redis.info();
-  const version = /^(?:valkey_version|redis_version):(\S+)/m.exec(info)?.[1] ?? 'unknown';
+  // Valkey states the Redis it is compatible with as well.
+  const [, version = 'unknown'] =
+    /^valkey_version:(\S+)/m.exec(info) ?? /^redis_version:(\S+)/m.exec(info) ?? [];
   return { version, maxmemoryPolicy: /^maxmemory_policy:(\S+)/m.exec(info)?.[1] ?? null };
 }

@@ -59,3 +59,14 @@ export async function findContent(db: Database, versionId: string): Promise<Less
 export async function deleteContent(db: Database, versionId: string): Promise<void> {
   await db.lessonContents.deleteMany({ versionId });
 }
+
+/** Ids of contents written before a time whose version does not exist: their imports did not finish. */
+export async function listUnfinishedContent(db: Database, before: Date): Promise<string[]> {
+  const found = await db.lessonContents.aggregate<{ versionId: string }>([
+    { $match: { part: 0, createdAt: { $lt: before } } },
+    { $lookup: { from: 'lessonVersions', localField: 'versionId', foreignField: '_id', as: 'versions' } },
+    { $match: { versions: [] } },
+    { $project: { _id: 0, versionId: 1 } },
+  ]);
+  return found.map((content) => content.versionId);
+}

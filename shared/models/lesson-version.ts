@@ -22,6 +22,8 @@ export interface LessonVersion {
   title: string;
   totalSections: number;
   totalSteps: number;
+  /** What keeps the content from being played, for people; found once, as the content never changes. */
+  problems: string[];
   widgets: WidgetPin[];
   createdAt: Date;
   /** Of the last publication; null before the first. */
@@ -39,6 +41,7 @@ export const lessonVersionSchema = new Schema<LessonVersion>(
     title: { type: String, required: true },
     totalSections: { type: Number, required: true },
     totalSteps: { type: Number, required: true },
+    problems: { type: [String], default: [] },
     widgets: {
       type: [new Schema<WidgetPin>({ type: { type: String }, widgetId: String }, { _id: false })],
       default: [],
@@ -52,8 +55,11 @@ lessonVersionSchema.index({ lessonId: 1, versionNumber: 1 }, { unique: true });
 lessonVersionSchema.index({ lessonId: 1, status: 1, publishedAt: -1 });
 
 /** A version that exists as soon as this resolves. Fails with a duplicate key when its id or number is taken. */
-export async function insertVersion(db: Database, version: Omit<LessonVersion, 'createdAt'>): Promise<void> {
-  await db.lessonVersions.create(version);
+export async function insertVersion(
+  db: Database,
+  version: Omit<LessonVersion, 'createdAt'>,
+): Promise<LessonVersion> {
+  return (await db.lessonVersions.create(version)).toObject();
 }
 
 export function findVersion(db: Database, versionId: string): Promise<LessonVersion | null> {

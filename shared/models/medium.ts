@@ -67,7 +67,7 @@ export async function findMedia(
   { organizationId, versionId }: { organizationId: string; versionId: string },
   mediaIds: string[],
 ): Promise<Map<string, Medium>> {
-  const own = await db.media.find({ versionId }).lean<Medium[]>().exec();
+  const own = await listMediaOfVersion(db, versionId);
   const media = new Map(own.map((medium) => [medium.mediaId, medium]));
   const others = mediaIds.filter((id) => !media.has(id));
   if (others.length > 0) {
@@ -80,6 +80,11 @@ export async function findMedia(
   }
   const used = new Set(mediaIds);
   return new Map([...media].filter(([id]) => used.has(id)));
+}
+
+/** The media that a version's own package brought. */
+export function listMediaOfVersion(db: Database, versionId: string): Promise<Medium[]> {
+  return db.media.find({ versionId }).lean<Medium[]>().exec();
 }
 
 export async function deleteMediaOfVersion(db: Database, versionId: string): Promise<void> {

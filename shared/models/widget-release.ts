@@ -32,11 +32,11 @@ widgetReleaseSchema.index({ organizationId: 1, type: 1, releasedAt: -1 });
 widgetReleaseSchema.index({ 'js.sha256': 1 });
 widgetReleaseSchema.index({ 'css.sha256': 1 });
 
-/** Stores a release, or makes one that is known already the newest again. */
+/** Stores a release, or makes one that is known already the newest again. False when it was known. */
 export async function saveWidgetRelease(
   db: Database,
   release: Omit<WidgetRelease, 'releasedAt'>,
-): Promise<void> {
+): Promise<boolean> {
   const { organizationId, widgetId, ...files } = release;
   const write = () =>
     db.widgetReleases.updateOne(
@@ -45,7 +45,17 @@ export async function saveWidgetRelease(
       { upsert: true },
     );
   // Two upserts at once may both insert; the loser's second try updates.
-  await write().catch((error: unknown) => (isDuplicate(error) ? write() : Promise.reject(error as Error)));
+  const { upsertedCount } = await write().catch((error: unknown) =>
+    isDuplicate(error) ? write() : Promise.reject(error as Error),
+  );
+  return upsertedCount === 1;
+}
+
+export async function deleteWidgetRelease(
+  db: Database,
+  release: Pick<WidgetRelease, 'organizationId' | 'widgetId'>,
+): Promise<void> {
+  await db.widgetReleases.deleteOne({ organizationId: release.organizationId, widgetId: release.widgetId });
 }
 
 /** The newest release of each of these types that this organization has, by type. */

@@ -86,11 +86,11 @@ function createArchiveStore(root: string, temporaries: string): ArchiveStore {
       }
       return null;
     },
-    async create(key): Promise<ArchiveDraft> {
+    async create(): Promise<ArchiveDraft> {
       const temporary = await createTemporary(temporaries);
       return {
         write: (chunk) => writeFully(temporary.handle, chunk),
-        publish: (sha256) => publish(temporary, join(folderOf(key), `${sha256}.zip`), true),
+        publish: (key, sha256) => publish(temporary, join(folderOf(key), `${sha256}.zip`), true),
         discard: () => temporary.remove(),
       };
     },

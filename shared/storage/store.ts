@@ -41,15 +41,15 @@ export interface StoredArchive extends OpenFile {
 /** An archive while it is written: invisible until published. */
 export interface ArchiveDraft {
   write(chunk: Uint8Array): Promise<void>;
-  /** Makes the archive durable and visible under its key, at once or not at all. May happen twice without harm. */
-  publish(sha256: string): Promise<void>;
+  /** Makes the archive durable and visible under a key, at once or not at all. May happen twice without harm. */
+  publish(key: string, sha256: string): Promise<void>;
   /** Gives up a draft that was not published; does nothing after publish. */
   discard(): Promise<void>;
 }
 
 export interface ArchiveStore {
   open(key: string): Promise<StoredArchive | null>;
-  create(key: string): Promise<ArchiveDraft>;
+  create(): Promise<ArchiveDraft>;
   delete(key: string): Promise<void>;
 }
 

@@ -1,0 +1,54 @@
+import type { Redis } from 'ioredis';
+import Koa from 'koa';
+import type { Config } from '../shared/config.ts';
+import { LecternError } from '../shared/errors.ts';
+import type { Logger } from '../shared/log.ts';
+import type { Database } from '../shared/models/database.ts';
+import type { ExportQueue } from '../shared/queues.ts';
+import type { Secrets } from '../shared/secrets.ts';
+import type { Store } from '../shared/storage/store.ts';
+import type { RequestState } from './context.ts';
+import type { ArchiveRequestDependencies } from './exports/archive-requests.ts';
+import { clientSignal } from './middleware/client-signal.ts';
+import { renderErrors, shapeA } from './middleware/errors.ts';
+import { logRequests } from './middleware/log-requests.ts';
+import { requestId } from './middleware/request-id.ts';
+import { securityHeaders } from './middleware/security-headers.ts';
+import { adminQueues } from './routes/admin-queues.ts';
+import { exportRoutes } from './routes/exports.ts';
+import { healthRoutes } from './routes/health.ts';
+
+export interface AppDependencies {
+  config: Config;
+  secrets: Secrets;
+  db: Database;
+  redis: Redis;
+  store: Store;
+  queue: ExportQueue;
+  exports: ArchiveRequestDependencies;
+  log: Logger;
+}
+
+/** The HTTP application over connections that are open already; what tests boot. It listens on nothing itself. */
+export function createApp(deps: AppDependencies): Koa<RequestState> {
+  const app = new Koa<RequestState>({
+    proxy: deps.config.trustProxy > 0,
+    maxIpsCount: deps.config.trustProxy,
+  });
+  // A client that goes away in mid-answer ends a stream early; that is counted in the request log, as 499.
+  app.on('error', (error: Error) => deps.log.debug({ err: error }, 'response failed'));
+
+  app.use(requestId);
+  app.use(logRequests(deps.log));
+  app.use(clientSignal);
+  app.use(securityHeaders(deps.config));
+  app.use(renderErrors(shapeA));
+  if (deps.config.admin !== undefined) app.use(adminQueues(deps.config.admin, deps.queue));
+  for (const router of [healthRoutes(deps), exportRoutes(deps)]) {
+    app.use(router.routes());
+  }
+  app.use(() => {
+    throw new LecternError('NOT_FOUND', 'Not found');
+  });
+  return app;
+}

@@ -1,0 +1,12 @@
+import type { Logger } from '../shared/log.ts';
+import type { Organization } from '../shared/models/organization.ts';
+
+/** What middleware leaves for those behind it; Koa's `ctx.state`. */
+export interface RequestState {
+  requestId: string;
+  log: Logger;
+  /** Whom the credentials stand for; there behind the authentication of a router. */
+  organization: Organization;
+  /** Aborted when the client is gone. */
+  signal: AbortSignal;
+}

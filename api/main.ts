@@ -1,0 +1,34 @@
+import { loadConfig } from '../shared/config.ts';
+import { messageOf } from '../shared/errors.ts';
+import { createLogger } from '../shared/log.ts';
+import { findServers } from '../shared/servers.ts';
+import { Shutdown } from '../shared/shutdown.ts';
+import { startApi } from './start.ts';
+
+/** The API process: configuration, connections, listening, and the same in reverse when it is told to end. */
+async function main(): Promise<void> {
+  const config = loadConfig();
+  const log = createLogger(config, 'api');
+  const shutdown = new Shutdown(log, config.shutdownSeconds);
+  shutdown.listen();
+  if (config.publicUrl?.startsWith('http:') && !isLoopback(config.publicUrl)) {
+    log.warn(
+      { publicUrl: config.publicUrl },
+      'PUBLIC_URL is not HTTPS: credentials and tokens travel in the clear',
+    );
+  }
+  const servers = await findServers(config, (message) => log.info(message));
+  const port = await startApi(config, servers, { log, shutdown });
+  shutdown.add('servers', () => servers.release());
+  log.info({ port, host: config.host }, 'listening');
+  process.send?.({ port });
+}
+
+function isLoopback(url: string): boolean {
+  return ['localhost', '127.0.0.1', '[::1]'].includes(new URL(url).hostname);
+}
+
+main().catch((error: unknown) => {
+  process.stderr.write(`lectern api: ${messageOf(error)}\n`);
+  process.exit(1);
+});

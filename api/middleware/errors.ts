@@ -1,0 +1,51 @@
+import type { Context, Middleware } from 'koa';
+import { LecternError } from '../../shared/errors.ts';
+import type { Logger } from '../../shared/log.ts';
+import { presentError, presentExportError } from '../presenters/error.ts';
+
+/** How a part of the API words its errors. */
+export interface ErrorShape {
+  body: (error: LecternError, message: string) => object;
+  /** What a caller is told of a failure that is none of its business. */
+  unexpected: string;
+}
+
+export const shapeA: ErrorShape = {
+  body: (_error, message) => presentError(message),
+  unexpected: 'An unexpected error occurred',
+};
+
+export const shapeB: ErrorShape = {
+  body: (error, message) => presentExportError(error.code, message),
+  unexpected: 'An unexpected error occurred while generating the export',
+};
+
+/** Renders whatever is thrown behind it. It renders or rethrows, and never returns an error as an answer. */
+export function renderErrors(shape: ErrorShape): Middleware {
+  return async (ctx, next) => {
+    try {
+      await next();
+    } catch (error) {
+      render(ctx, shape, error);
+    }
+  };
+}
+
+function render(ctx: Context, shape: ErrorShape, error: unknown): void {
+  const log = ctx.state.log as Logger;
+  if (ctx.res.closed) {
+    log.debug({ err: error }, 'the client went away');
+    return;
+  }
+  const failure =
+    error instanceof LecternError
+      ? error
+      : new LecternError('INTERNAL_ERROR', 'unexpected', { cause: error });
+  if (!failure.expose) log.error({ err: failure }, 'request failed');
+  ctx.status = failure.status;
+  ctx.remove('Content-Disposition');
+  ctx.remove('ETag');
+  if (failure.status === 401) ctx.set('WWW-Authenticate', 'Bearer');
+  if (failure.retryAfterSeconds !== undefined) ctx.set('Retry-After', String(failure.retryAfterSeconds));
+  ctx.body = shape.body(failure, failure.expose ? failure.message : shape.unexpected);
+}

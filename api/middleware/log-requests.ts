@@ -1,0 +1,22 @@
+import type { Middleware } from 'koa';
+import type { Logger } from '../../shared/log.ts';
+
+/** Logs each request once, at its end, without its query: tokens travel there. */
+export function logRequests(log: Logger): Middleware {
+  return async (ctx, next) => {
+    const started = performance.now();
+    const requestLog = log.child({ request: ctx.state.requestId as string });
+    ctx.state.log = requestLog;
+    ctx.res.once('close', () => {
+      const fields = {
+        method: ctx.method,
+        path: ctx.path,
+        status: ctx.res.writableFinished ? ctx.status : 499,
+        milliseconds: Math.round(performance.now() - started),
+      };
+      if (ctx.path.startsWith('/health/')) requestLog.debug(fields, 'request');
+      else requestLog.info(fields, 'request');
+    });
+    await next();
+  };
+}

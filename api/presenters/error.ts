@@ -1,0 +1,22 @@
+import type { ErrorCode } from '../../shared/errors.ts';
+
+/** Shape A of the contract: one string. */
+export function presentError(message: string) {
+  return { error: message };
+}
+
+const titles: Record<ErrorCode, string> = {
+  BAD_REQUEST: 'Bad Request',
+  UNAUTHORIZED: 'Authentication Error',
+  FEATURE_NOT_AVAILABLE: 'Forbidden',
+  NOT_FOUND: 'Not Found',
+  METHOD_NOT_ALLOWED: 'Method Not Allowed',
+  CONFLICT: 'Conflict',
+  INVALID_CONTENT: 'Invalid Content',
+  INTERNAL_ERROR: 'Internal Server Error',
+};
+
+/** Shape B of the contract, of the export endpoints. */
+export function presentExportError(code: ErrorCode, message: string) {
+  return { error: titles[code], message, code, timestamp: new Date().toISOString() };
+}

@@ -1,0 +1,51 @@
+import { Readable } from 'node:stream';
+import Router from '@koa/router';
+import { z } from 'zod';
+import { LecternError } from '../../shared/errors.ts';
+import { findPublishedVersion } from '../../shared/models/lesson-version.ts';
+import type { AppDependencies } from '../app.ts';
+import type { RequestState } from '../context.ts';
+import { requestArchive } from '../exports/archive-requests.ts';
+import { bearer } from '../middleware/bearer.ts';
+import { renderErrors, shapeB } from '../middleware/errors.ts';
+
+const uuid = (name: string) => z.guid(`Invalid ${name} ID`).transform((id) => id.toLowerCase());
+const pathSchema = z.object({ lessonId: uuid('lesson'), versionId: uuid('version') });
+
+/** The export endpoints: credentials, then path, then plan, then existence, then content. */
+export function exportRoutes(deps: AppDependencies): Router<RequestState> {
+  const router = new Router<RequestState>({ prefix: '/api/lessons/:lessonId/versions/:versionId' });
+  router.use(renderErrors(shapeB));
+  router.use(bearer(deps.db, deps.secrets, 'User authentication is required'));
+
+  router.get('/export-zip', async (ctx) => {
+    const path = pathSchema.safeParse(ctx.params);
+    if (!path.success) throw new LecternError('BAD_REQUEST', path.error.issues[0]?.message ?? 'Bad request');
+    const { organization, signal } = ctx.state;
+    if (organization.plan !== 'edtech') {
+      throw new LecternError('FEATURE_NOT_AVAILABLE', 'Export is not available on your plan');
+    }
+    const version = await findPublishedVersion(
+      deps.db,
+      organization._id,
+      path.data.lessonId,
+      path.data.versionId,
+    );
+    if (version === null) throw new LecternError('NOT_FOUND', 'Published version not found');
+    if (version.problems.length > 0) {
+      throw new LecternError(
+        'INVALID_CONTENT',
+        `The lesson cannot be exported: ${version.problems.join('; ')}`,
+      );
+    }
+
+    const archive = await requestArchive(deps.exports, version, signal);
+    ctx.res.once('close', () => void archive.close());
+    ctx.attachment(`${version.slug}-v${version.versionNumber}.zip`);
+    ctx.type = 'application/zip';
+    ctx.length = archive.size;
+    ctx.set('ETag', `"${archive.sha256}"`);
+    ctx.body = Readable.from(archive.chunks(), { objectMode: false });
+  });
+  return router;
+}

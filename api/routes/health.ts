@@ -1,0 +1,61 @@
+import Router from '@koa/router';
+import { messageOf } from '../../shared/errors.ts';
+import { missingIndexes } from '../../shared/models/database.ts';
+import { pingMongo } from '../../shared/mongo.ts';
+import { pingRedis } from '../../shared/redis.ts';
+import type { AppDependencies } from '../app.ts';
+
+/** A check that does not answer within this time has failed. */
+const checkMilliseconds = 5_000;
+
+/** Whether this process lives, and whether it can do its work: for load balancers and orchestrators. */
+export function healthRoutes({ db, redis, store, log }: AppDependencies): Router {
+  const router = new Router({ prefix: '/health' });
+
+  router.get('/live', (ctx) => {
+    ctx.body = { status: 'ok' };
+  });
+
+  router.get('/ready', async (ctx) => {
+    const checks: Record<string, () => Promise<unknown>> = {
+      mongodb: () => pingMongo(db.connection),
+      indexes: async () => {
+        const missing = await missingIndexes(db);
+        if (missing.length > 0) throw new Error(`missing: ${missing.join(', ')}`);
+      },
+      redis: () => pingRedis(redis),
+      store: () => store.check(),
+    };
+    const results = await Promise.all(
+      Object.entries(checks).map(async ([name, check]) => {
+        try {
+          await withDeadline(check());
+          return [name, 'ok'] as const;
+        } catch (error) {
+          // Details are for the log: they can name hosts.
+          log.warn({ check: name, reason: messageOf(error) }, 'not ready');
+          return [name, 'failed'] as const;
+        }
+      }),
+    );
+    const ready = results.every(([, result]) => result === 'ok');
+    ctx.status = ready ? 200 : 503;
+    ctx.body = { status: ready ? 'ok' : 'unavailable', checks: Object.fromEntries(results) };
+  });
+  return router;
+}
+
+async function withDeadline<T>(work: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const deadline = new Promise<never>((_, reject) => {
+    timer = setTimeout(
+      () => reject(new Error(`no answer within ${checkMilliseconds} ms`)),
+      checkMilliseconds,
+    );
+  });
+  try {
+    return await Promise.race([work, deadline]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,129 @@
+import { access, constants, mkdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Command } from 'commander';
+import { loadConfig } from '../../shared/config.ts';
+import type { Config } from '../../shared/config.ts';
+import { messageOf } from '../../shared/errors.ts';
+import { coreWidgetTypes } from '../../shared/lessons/core-widgets.ts';
+import { missingIndexes, openDatabase } from '../../shared/models/database.ts';
+import { pingMongo } from '../../shared/mongo.ts';
+import { packageRoot } from '../../shared/paths.ts';
+import { connectRedis, pingRedis } from '../../shared/redis.ts';
+import { findServers } from '../../shared/servers.ts';
+import { createDiskStore } from '../../shared/storage/disk-store.ts';
+import { readCoreBundle } from '../../shared/widgets/core-bundles.ts';
+import { formatBytes, note, print, table } from '../output.ts';
+
+/** Below this, a large export may fill the disk. */
+const comfortableBytes = 10 * 1000 ** 3;
+
+interface Check {
+  name: string;
+  ok: boolean;
+  version: string | null;
+  /** What was found; where it is not ok, what to do. */
+  message: string;
+}
+
+/** `lectern doctor`: looks at everything Lectern depends on. */
+export function doctorCommand(): Command {
+  return new Command('doctor')
+    .description('check everything Lectern depends on, and say what to do')
+    .option('--json', 'print one JSON document')
+    .action(async (options: { json?: boolean }) => {
+      const config = loadConfig();
+      const checks = [
+        await check('Node.js', checkNode),
+        await check('settings', () => checkSettings(config)),
+        ...(await checkServers(config)),
+        await check('store', () => checkStore(config)),
+        await check('core widgets', checkCoreWidgets),
+      ];
+      const ok = checks.every((one) => one.ok);
+      const rows = checks.map((one) => [one.ok ? 'ok' : 'FAILED', one.name, one.version ?? '', one.message]);
+      print({ json: { ok, checks }, text: table(['', 'CHECK', 'VERSION', ''], rows) }, options);
+      if (!ok) process.exitCode = 1;
+    });
+}
+
+type Finding = Omit<Check, 'name' | 'ok'>;
+
+async function check(name: string, run: () => Promise<Finding>): Promise<Check> {
+  try {
+    return { name, ok: true, ...(await run()) };
+  } catch (error) {
+    return { name, ok: false, version: null, message: messageOf(error) };
+  }
+}
+
+async function checkNode(): Promise<Finding> {
+  const { engines } = JSON.parse(await readFile(join(packageRoot, 'package.json'), 'utf8')) as {
+    engines: { node: string };
+  };
+  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
+  const [, neededMajor = 0, neededMinor = 0] = (/(\d+)\.(\d+)/.exec(engines.node) ?? []).map(Number);
+  if (major < neededMajor || (major === neededMajor && minor < neededMinor)) {
+    throw new Error(`${process.version} is too old: install ${engines.node}`);
+  }
+  return { version: process.versions.node, message: `needs ${engines.node}` };
+}
+
+async function checkSettings(config: Config): Promise<Finding> {
+  await mkdir(config.dataDir, { recursive: true })
+    .then(() => access(config.dataDir, constants.W_OK))
+    .catch((error: unknown) => {
+      throw new Error(`the data directory cannot be written to: ${messageOf(error)}`, { cause: error });
+    });
+  const pepper = config.keyPepper === undefined ? 'kept in the data directory' : 'from LECTERN_KEY_PEPPER';
+  const board = config.admin === undefined ? 'off (set ADMIN_USERNAME and ADMIN_PASSWORD)' : 'on';
+  return { version: null, message: `data in ${config.dataDir}, key pepper ${pepper}, queue board ${board}` };
+}
+
+async function checkServers(config: Config): Promise<Check[]> {
+  const origin = (configured: string | undefined) => (configured === undefined ? 'embedded' : 'configured');
+  let servers;
+  try {
+    servers = await findServers(config, note);
+  } catch (error) {
+    return [{ name: 'servers', ok: false, version: null, message: messageOf(error) }];
+  }
+  const { mongodbUri, redisUrl } = servers;
+  const checks = [
+    await check('MongoDB', async () => {
+      const db = await openDatabase(mongodbUri);
+      try {
+        const version = await pingMongo(db.connection);
+        const missing = await missingIndexes(db);
+        const indexes = missing.length === 0 ? 'all indexes there' : 'indexes are made at the first start';
+        return { version, message: `${origin(config.mongodbUri)}, ${indexes}` };
+      } finally {
+        await db.connection.close();
+      }
+    }),
+    await check('Redis', async () => {
+      const redis = await connectRedis(redisUrl);
+      try {
+        const { version, maxmemoryPolicy } = await pingRedis(redis);
+        if (maxmemoryPolicy !== null && maxmemoryPolicy !== 'noeviction') {
+          throw new Error(`maxmemory-policy is ${maxmemoryPolicy}: jobs may be lost. Set it to noeviction.`);
+        }
+        return { version, message: origin(config.redisUrl) };
+      } finally {
+        redis.disconnect();
+      }
+    }),
+  ];
+  await servers.release();
+  return checks;
+}
+
+async function checkStore(config: Config): Promise<Finding> {
+  const { freeBytes } = await createDiskStore(config.storeDir).check();
+  const hint = freeBytes < comfortableBytes ? ' - little for large exports' : '';
+  return { version: null, message: `${config.storeDir}, ${formatBytes(freeBytes)} free${hint}` };
+}
+
+async function checkCoreWidgets(): Promise<Finding> {
+  await Promise.all(coreWidgetTypes.map(readCoreBundle));
+  return { version: null, message: `${coreWidgetTypes.length} built` };
+}

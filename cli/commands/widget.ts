@@ -1,0 +1,90 @@
+import { Command, InvalidArgumentError } from 'commander';
+import { LecternError } from '../../shared/errors.ts';
+import { isCoreWidget } from '../../shared/lessons/core-widgets.ts';
+import { bytesOf } from '../../shared/storage/digest.ts';
+import { releaseWidget } from '../../shared/widgets/releases.ts';
+import { createDownloader, DownloadError } from '../../worker/export/download/downloader.ts';
+import type { Downloader } from '../../worker/export/download/downloader.ts';
+import { requireOrganization, withContext } from '../context.ts';
+import { print } from '../output.ts';
+import { webAddressValue } from '../values.ts';
+
+/** A widget is read whole before it is kept; none is larger than this. */
+const maxWidgetBytes = 16 * 1024 ** 2;
+
+interface RegisterOptions {
+  org: string;
+  type: string;
+  js: string;
+  css?: string;
+  json?: boolean;
+}
+
+/** `lectern widget …` */
+export function widgetCommands(): Command {
+  const widget = new Command('widget').description("an organization's own widgets");
+
+  widget
+    .command('register')
+    .description('fetch a release of a widget and keep it; versions published from then on use it')
+    .requiredOption('--org <slug>', 'the organization')
+    .requiredOption('--type <type>', 'the type that blocks name', widgetTypeValue)
+    .requiredOption('--js <url>', 'the ES module', webAddressValue)
+    .option('--css <url>', 'the stylesheet', webAddressValue)
+    .option('--json', 'print one JSON document')
+    .action(async (options: RegisterOptions) => {
+      const release = await withContext(async ({ config, db, store, signal }) => {
+        const { _id: organizationId } = await requireOrganization(db, options.org);
+        const downloader = createDownloader(config.download);
+        try {
+          const js = await fetchFile(downloader, options.js, 'text/javascript', signal);
+          const css =
+            options.css === undefined ? null : await fetchFile(downloader, options.css, 'text/css', signal);
+          const files = { js: bytesOf(js), css: css === null ? null : bytesOf(css) };
+          return await releaseWidget(db, store, { organizationId, type: options.type, ...files });
+        } finally {
+          downloader.close();
+        }
+      });
+      const json = { id: release.widgetId, widgetType: release.type };
+      print({ json, text: `Registered ${release.type} as ${release.widgetId}` }, options);
+    });
+
+  return widget;
+}
+
+async function fetchFile(
+  downloader: Downloader,
+  url: string,
+  mimeType: string,
+  signal: AbortSignal,
+): Promise<Buffer> {
+  try {
+    const result = await downloader.download(
+      { url, mimeType, maxBytes: maxWidgetBytes, signal },
+      async (body) => {
+        const chunks: Uint8Array[] = [];
+        for await (const chunk of body) chunks.push(chunk);
+        return Buffer.concat(chunks);
+      },
+    );
+    return result.modified ? result.stored : Buffer.alloc(0);
+  } catch (error) {
+    if (!(error instanceof DownloadError)) throw error;
+    const hint =
+      error.reason === 'blocked_address'
+        ? ' (name it in LECTERN_ALLOWED_PRIVATE_HOSTS where it is your own)'
+        : '';
+    throw new LecternError('INVALID_CONTENT', `Cannot fetch ${url}: ${error.reason}${hint}`, {
+      cause: error,
+    });
+  }
+}
+
+function widgetTypeValue(text: string): string {
+  if (!/^[A-Za-z][\w-]{0,63}$/.test(text)) {
+    throw new InvalidArgumentError('It must begin with a letter and may hold letters, digits, - and _ only.');
+  }
+  if (isCoreWidget(text)) throw new InvalidArgumentError("It is the type of one of Lectern's own widgets.");
+  return text;
+}

@@ -1,0 +1,62 @@
+import { loadConfig } from '../shared/config.ts';
+import type { Config } from '../shared/config.ts';
+import { LecternError } from '../shared/errors.ts';
+import { buildIndexes, openDatabase } from '../shared/models/database.ts';
+import type { Database } from '../shared/models/database.ts';
+import { findOrganizationBySlug } from '../shared/models/organization.ts';
+import type { Organization } from '../shared/models/organization.ts';
+import { loadSecrets } from '../shared/secrets.ts';
+import type { Secrets } from '../shared/secrets.ts';
+import { findServers } from '../shared/servers.ts';
+import { createDiskStore } from '../shared/storage/disk-store.ts';
+import type { Store } from '../shared/storage/store.ts';
+import { note } from './output.ts';
+
+/** What a command works with; open as long as the command runs. */
+export interface CommandContext {
+  config: Config;
+  db: Database;
+  store: Store;
+  secrets: () => Promise<Secrets>;
+  /** Aborted by Ctrl-C: a command that writes cleans up after itself. */
+  signal: AbortSignal;
+}
+
+/** Opens what a command needs, runs it, and lets go of everything, whatever happens. */
+export async function withContext<T>(run: (context: CommandContext) => Promise<T>): Promise<T> {
+  const config = loadConfig();
+  const interrupt = new AbortController();
+  const onSignal = () => interrupt.abort(new Error('interrupted'));
+  process.once('SIGINT', onSignal);
+  process.once('SIGTERM', onSignal);
+  const servers = await findServers(config, note);
+  try {
+    const db = await openDatabase(servers.mongodbUri);
+    try {
+      await buildIndexes(db);
+      const store = createDiskStore(config.storeDir);
+      return await run({
+        config,
+        db,
+        store,
+        secrets: () => loadSecrets(config, note),
+        signal: interrupt.signal,
+      });
+    } finally {
+      await db.connection.close();
+    }
+  } finally {
+    await servers.release();
+    process.off('SIGINT', onSignal);
+    process.off('SIGTERM', onSignal);
+  }
+}
+
+/** @throws {LecternError} NOT_FOUND when there is no organization with that slug. */
+export async function requireOrganization(db: Database, slug: string): Promise<Organization> {
+  const organization = await findOrganizationBySlug(db, slug);
+  if (organization === null) {
+    throw new LecternError('NOT_FOUND', `There is no organization "${slug}". See: lectern org list`);
+  }
+  return organization;
+}

@@ -1,0 +1,78 @@
+import { LecternError } from './errors.ts';
+import { usedWidgetTypes } from './lessons/blocks.ts';
+import { isCoreWidget } from './lessons/core-widgets.ts';
+import type { Database } from './models/database.ts';
+import { findContent } from './models/lesson-content.ts';
+import { markLessonDeleted } from './models/lesson.ts';
+import { findVersion, markVersionPublished, markVersionsUnpublished } from './models/lesson-version.ts';
+import type { LessonVersion, WidgetPin } from './models/lesson-version.ts';
+import { findNewestReleases } from './models/widget-release.ts';
+import type { Store } from './storage/store.ts';
+import { bytesOf } from './storage/digest.ts';
+import { readCoreBundle } from './widgets/core-bundles.ts';
+import { releaseWidget } from './widgets/releases.ts';
+
+/**
+ * Publishes a version: from now on it can be signed, loaded and exported, with the widget releases of this moment.
+ * A version that is published stays as it is.
+ *
+ * @param options.force publish also what cannot be played yet.
+ * @throws {LecternError} NOT_FOUND; INVALID_CONTENT naming what keeps the lesson from being played.
+ */
+export async function publishVersion(
+  db: Database,
+  store: Store,
+  versionId: string,
+  options: { force: boolean },
+): Promise<LessonVersion> {
+  const version = await findVersion(db, versionId);
+  const content = version === null ? null : await findContent(db, versionId);
+  if (version === null || content === null)
+    throw new LecternError('NOT_FOUND', `There is no version ${versionId}.`);
+  if (version.status === 'published') return version;
+  if (version.problems.length > 0 && !options.force) {
+    throw new LecternError(
+      'INVALID_CONTENT',
+      `The lesson cannot be played yet: ${version.problems.join('; ')}. Mend it, or publish it all the same with --force.`,
+    );
+  }
+  const pins = await pinWidgets(db, store, version, usedWidgetTypes(content));
+  const published = await markVersionPublished(db, versionId, pins);
+  // Null when someone else published it just now.
+  return published ?? { ...version, status: 'published' };
+}
+
+/** The release of each type that the version uses; types without any are left out, and can be registered later. */
+async function pinWidgets(
+  db: Database,
+  store: Store,
+  version: LessonVersion,
+  types: string[],
+): Promise<WidgetPin[]> {
+  const pins = new Map(version.widgets.map((pin) => [pin.type, pin]));
+  for (const type of types.filter(isCoreWidget)) {
+    if (pins.has(type)) continue;
+    const { js, css } = await readCoreBundle(type);
+    const files = { js: bytesOf(js), css: css === null ? null : bytesOf(css) };
+    const { widgetId } = await releaseWidget(db, store, { organizationId: null, type, ...files });
+    pins.set(type, { type, widgetId });
+  }
+  const others = types.filter((type) => !isCoreWidget(type) && !pins.has(type));
+  for (const { type, widgetId } of (await findNewestReleases(db, version.organizationId, others)).values()) {
+    pins.set(type, { type, widgetId });
+  }
+  return [...pins.values()].sort((a, b) => (a.type < b.type ? -1 : 1));
+}
+
+/** Takes back the publication of one version, or of all of a lesson. Gives how many were published. */
+export function unpublish(db: Database, lessonId: string, versionId?: string): Promise<number> {
+  return markVersionsUnpublished(db, { lessonId, ...(versionId !== undefined && { versionId }) });
+}
+
+/** Deletes a lesson for everyone. False when there was none. Its versions stay, unpublished, for a later import. */
+export async function deleteLesson(db: Database, lessonId: string): Promise<boolean> {
+  // The lesson first: from here on nothing of it can be reached, whatever happens next.
+  const deleted = await markLessonDeleted(db, lessonId);
+  await markVersionsUnpublished(db, { lessonId });
+  return deleted;
+}

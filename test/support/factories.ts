@@ -1,0 +1,161 @@
+import { randomUUID } from 'node:crypto';
+import { mkdir, mkdtemp, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { importPackage } from '../../shared/packages/import.ts';
+import type { ImportOptions } from '../../shared/packages/import.ts';
+import { issueApiKey } from '../../shared/models/api-key.ts';
+import type { LessonVersion } from '../../shared/models/lesson-version.ts';
+import { createOrganization } from '../../shared/models/organization.ts';
+import type { Organization, Plan } from '../../shared/models/organization.ts';
+import { publishVersion } from '../../shared/publishing.ts';
+import { testPepper } from './harness.ts';
+import type { Harness } from './harness.ts';
+
+/** An organization with working credentials. */
+export async function buildOrganization(
+  { db }: Pick<Harness, 'db'>,
+  overrides: { plan?: Plan; name?: string } = {},
+): Promise<{ organization: Organization; credentials: string; headers: { authorization: string } }> {
+  const slug = `org-${randomUUID()}`;
+  const organization = await createOrganization(db, {
+    slug,
+    name: 'An organization',
+    plan: 'edtech',
+    ...overrides,
+  });
+  const key = await issueApiKey(db, testPepper, {
+    organizationId: organization._id,
+    label: null,
+    expiresAt: null,
+  });
+  const credentials = `${key.publicKey}.${key.secretKey}`;
+  return { organization, credentials, headers: { authorization: `Bearer ${credentials}` } };
+}
+
+export interface BuiltMedium {
+  id?: string;
+  /** The file's bytes; left out where it has a sourceUrl. */
+  bytes?: Uint8Array;
+  sourceUrl?: string;
+  mimeType?: string;
+  extension?: string;
+  attribution?: { text: string; url: string; portfolioUrl: string };
+}
+
+export interface BuiltPackage {
+  /** The folder of the package. */
+  path: string;
+  lessonId: string;
+  versionId: string;
+  /** In the order they were given. */
+  mediaIds: string[];
+}
+
+/** A lesson package in a folder of its own: one section, one step, and a picture for each medium unless told otherwise. */
+export async function buildPackage(
+  overrides: {
+    media?: BuiltMedium[];
+    blocks?: (mediaIds: string[]) => unknown[];
+    lesson?: object;
+    sections?: unknown[];
+    slug?: string;
+  } = {},
+): Promise<BuiltPackage> {
+  const path = await mkdtemp(join(tmpdir(), 'lectern-package-'));
+  const [lessonId, versionId] = [randomUUID(), randomUUID()];
+  const media = (overrides.media ?? []).map((medium) => ({
+    mimeType: 'image/png',
+    extension: 'png',
+    ...medium,
+    id: medium.id ?? randomUUID(),
+  }));
+  const mediaIds = media.map(({ id }) => id);
+  const pictures = mediaIds.map((id, index) => ({
+    type: 'Image',
+    props: { id: `Image-${index + 1}`, src: `media:${id}`, alt: '', caption: '' },
+  }));
+  const content = overrides.blocks?.(mediaIds) ?? [
+    { type: 'Heading', props: { id: 'Heading-1', text: 'A heading', level: 2 } },
+    ...pictures,
+  ];
+  const step = {
+    id: randomUUID(),
+    title: 'A step',
+    order_index: 0,
+    content: { root: { props: {} }, content },
+  };
+  const sections = overrides.sections ?? [
+    { id: randomUUID(), title: 'A section', order_index: 0, steps: [step] },
+  ];
+  await write(join(path, 'lesson.json'), {
+    lesson: {
+      id: lessonId,
+      slug: overrides.slug ?? 'a-lesson',
+      title: 'A lesson',
+      status: 'published',
+      language: 'en',
+      estimatedDuration: 5,
+      variable_definitions: [],
+      widget_settings: { overrides: {} },
+      ...overrides.lesson,
+    },
+    sections,
+    totalSections: sections.length,
+    totalSteps: 1,
+  });
+  await write(join(path, 'manifest.json'), {
+    lessonId,
+    title: 'A lesson',
+    versionNumber: 1,
+    versionId,
+    publishedAt: '2026-01-15T09:00:00.000Z',
+    exportedAt: '2026-01-15T09:00:00.000Z',
+    formatVersion: '1.0.0',
+    files: {
+      lesson: './lesson.json',
+      media: media.map(({ id, extension, mimeType, sourceUrl }) => ({
+        id,
+        localPath: `./media/${id}.${extension}`,
+        mimeType,
+        ...(sourceUrl !== undefined && { sourceUrl }),
+      })),
+      widgets: [],
+    },
+    failedMedia: [],
+    failedWidgets: [],
+    attributions: media.flatMap(({ id, attribution }) =>
+      attribution ? [{ mediaId: id, ...attribution }] : [],
+    ),
+  });
+  for (const { id, extension, bytes } of media) {
+    if (bytes !== undefined) await write(join(path, 'media', `${id}.${extension}`), bytes);
+  }
+  return { path, lessonId, versionId, mediaIds };
+}
+
+async function write(path: string, content: object): Promise<void> {
+  await mkdir(dirname(path), { recursive: true });
+  await writeFile(path, content instanceof Uint8Array ? content : JSON.stringify(content));
+}
+
+/** A published version of a package, in an organization. */
+export async function buildVersion(
+  { db, store, config }: Pick<Harness, 'db' | 'store' | 'config'>,
+  organization: Organization,
+  path: string,
+  options: Partial<ImportOptions> & { publish?: boolean } = {},
+): Promise<LessonVersion> {
+  const { publish = true, ...rest } = options;
+  const imported = await importPackage({ db, store, config }, organization, path, {
+    asNew: false,
+    signal: new AbortController().signal,
+    ...rest,
+  });
+  return publish ? publishVersion(db, store, imported.version._id, { force: true }) : imported.version;
+}
+
+/** Where a version's ZIP is exported from. */
+export function exportPath(version: Pick<LessonVersion, 'lessonId' | '_id'>): string {
+  return `/api/lessons/${version.lessonId}/versions/${version._id}/export-zip`;
+}

@@ -1,0 +1,92 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { inject } from 'vitest';
+import { startApi } from '../../api/start.ts';
+import { parseConfig } from '../../shared/config.ts';
+import type { Config } from '../../shared/config.ts';
+import { createLogger } from '../../shared/log.ts';
+import { buildIndexes, openDatabase } from '../../shared/models/database.ts';
+import type { Database } from '../../shared/models/database.ts';
+import type { Servers } from '../../shared/servers.ts';
+import { Shutdown } from '../../shared/shutdown.ts';
+import { createDiskStore } from '../../shared/storage/disk-store.ts';
+import type { Store } from '../../shared/storage/store.ts';
+import { startWorker } from '../../worker/start.ts';
+
+/** A Lectern of a test's own: real servers, a database, key prefix and data directory that nobody else uses. */
+export interface Harness {
+  config: Config;
+  servers: Servers;
+  db: Database;
+  store: Store;
+  /** The environment that gives a child process the same configuration. */
+  environment: Record<string, string>;
+  /** Starts an API in this process; gives its address, such as http://127.0.0.1:40123. */
+  startApi(settings?: Record<string, string>): Promise<string>;
+  /** Starts a worker in this process, and gives a function that ends it. */
+  startWorker(settings?: Record<string, string>): Promise<() => Promise<void>>;
+  /** Ends what was started and removes what was written. */
+  close(): Promise<void>;
+}
+
+export const testPepper = 'a pepper for tests that is long enough';
+
+/** @param settings over the defaults of tests, named as in the environment. */
+export async function startHarness(settings: Record<string, string> = {}): Promise<Harness> {
+  const name = `test-${randomBytes(6).toString('hex')}`;
+  const dataDir = await mkdtemp(join(tmpdir(), 'lectern-test-'));
+  const mongodb = new URL(inject('mongodbUri'));
+  mongodb.pathname = `/${name}`;
+  const environment = {
+    NODE_ENV: 'test',
+    LOG_LEVEL: 'silent',
+    PORT: '0',
+    MONGODB_URI: mongodb.href,
+    REDIS_URL: inject('redisUrl'),
+    REDIS_PREFIX: name,
+    LECTERN_DATA_DIR: dataDir,
+    LECTERN_KEY_PEPPER: testPepper,
+    WORKER_LOCK_SECONDS: '3',
+    ...settings,
+  };
+  const config = parseConfig(environment);
+  const servers = {
+    mongodbUri: environment.MONGODB_URI,
+    redisUrl: environment.REDIS_URL,
+    release: () => Promise.resolve(),
+  };
+  const log = createLogger(config, 'test');
+  const started: Shutdown[] = [];
+  const shutdownOf = () => {
+    const shutdown = new Shutdown(log, config.shutdownSeconds);
+    started.push(shutdown);
+    return shutdown;
+  };
+  const db = await openDatabase(servers.mongodbUri);
+  await buildIndexes(db);
+
+  return {
+    config,
+    servers,
+    db,
+    store: createDiskStore(config.storeDir),
+    environment,
+    async startApi(changes = {}) {
+      const own = parseConfig({ ...environment, ...changes });
+      return `http://127.0.0.1:${await startApi(own, servers, { log, shutdown: shutdownOf() })}`;
+    },
+    async startWorker(changes = {}) {
+      const shutdown = shutdownOf();
+      await startWorker(parseConfig({ ...environment, ...changes }), servers, { log, shutdown });
+      return () => shutdown.close();
+    },
+    async close() {
+      for (const shutdown of started) await shutdown.close();
+      await db.connection.dropDatabase();
+      await db.connection.close();
+      await rm(dataDir, { recursive: true, force: true });
+    },
+  };
+}

@@ -1,0 +1,85 @@
+import type { LessonVersion } from '../../shared/models/lesson-version.ts';
+import { formatVersion } from '../../shared/packages/manifest.ts';
+import type { ExportManifest, FailedMedium, FailedWidget } from '../../shared/packages/manifest.ts';
+import type { Digest } from '../../shared/storage/store.ts';
+import { isMissing } from './outcome.ts';
+import type { Outcomes } from './outcome.ts';
+import type { ExportPlan, PlannedWidget } from './plan.ts';
+
+type WidgetFile = ExportManifest['files']['widgets'][number];
+
+/** manifest.json of an archive: what is in it, what is missing and why, and whom to credit. */
+export function createManifest(
+  version: LessonVersion,
+  plan: ExportPlan,
+  outcomes: Outcomes,
+  exportedAt: Date,
+): ExportManifest {
+  const media: ExportManifest['files']['media'] = [];
+  const failedMedia: FailedMedium[] = [];
+  const attributions: ExportManifest['attributions'] = [];
+  for (const { id, path, medium } of plan.media) {
+    const outcome = outcomes.get(path);
+    const localPath = `./${path}`;
+    if (outcome === undefined || isMissing(outcome)) {
+      failedMedia.push({
+        id,
+        sourceUrl: medium?.sourceUrl ?? null,
+        localPath,
+        reason: 'unknown_media',
+        ...outcome,
+      });
+    } else {
+      const { size, sha256 } = outcome;
+      media.push({ id, localPath, mimeType: medium?.mimeType ?? 'application/octet-stream', size, sha256 });
+    }
+    if (medium?.attribution) attributions.push({ mediaId: id, ...medium.attribution });
+  }
+  const widgets = plan.widgets.map((planned) => describeWidget(planned, outcomes));
+  return {
+    lessonId: version.lessonId,
+    title: version.title,
+    versionNumber: version.versionNumber,
+    versionId: version._id,
+    publishedAt: (version.publishedAt ?? version.createdAt).toISOString(),
+    exportedAt: exportedAt.toISOString(),
+    formatVersion,
+    files: { lesson: './lesson.json', media, widgets: widgets.flatMap(({ file }) => file ?? []) },
+    failedMedia,
+    failedWidgets: widgets.flatMap(({ failure }) => failure ?? []),
+    attributions,
+  };
+}
+
+function describeWidget(
+  { type, release }: PlannedWidget,
+  outcomes: Outcomes,
+): { file?: WidgetFile; failure?: FailedWidget } {
+  if (release === null)
+    return { failure: { widgetType: type, id: null, sourceUrl: null, reason: 'not_found' } };
+  const failed = (missing: object) => ({
+    failure: {
+      widgetType: type,
+      id: release.widgetId,
+      sourceUrl: null,
+      reason: 'not_found' as const,
+      ...missing,
+    },
+  });
+  const js = outcomes.get(`widgets/${release.widgetId}.js`);
+  const css = outcomes.get(`widgets/${release.widgetId}.css`);
+  if (js === undefined || isMissing(js)) return failed(js ?? {});
+  const file: WidgetFile = {
+    widgetType: type,
+    localPath: `./widgets/${release.widgetId}.js`,
+    ...cssFields(release.widgetId, css),
+    size: js.size,
+    sha256: js.sha256,
+  };
+  return css !== undefined && isMissing(css) ? { file, ...failed(css) } : { file };
+}
+
+function cssFields(widgetId: string, css: Digest | object | undefined): Partial<WidgetFile> {
+  if (css === undefined || !('sha256' in css)) return {};
+  return { cssLocalPath: `./widgets/${widgetId}.css`, cssSize: css.size, cssSha256: css.sha256 };
+}

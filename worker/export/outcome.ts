@@ -1,0 +1,37 @@
+import type { FailureReason } from '../../shared/packages/manifest.ts';
+import type { Digest } from '../../shared/storage/store.ts';
+import { DownloadError } from './download/downloader.ts';
+
+/** A file that the archive should hold and does not, and why. */
+export interface Missing {
+  reason: FailureReason;
+  /** What the source answered, when it answered. */
+  status?: number;
+}
+
+/** What became of each file that an archive should hold, by its path below the top-level folder. */
+export type Outcomes = Map<string, Digest | Missing>;
+
+/** A file that is missing for a reason that no download gave. */
+export class MissingFile extends Error {
+  override readonly name = 'MissingFile';
+  readonly reason: FailureReason;
+
+  constructor(reason: FailureReason) {
+    super(reason);
+    this.reason = reason;
+  }
+}
+
+/** What manifest.json says of an error; errors that are not about one file are thrown on. */
+export function failureOf(error: unknown): Missing {
+  if (error instanceof MissingFile) return { reason: error.reason };
+  if (error instanceof DownloadError) {
+    return { reason: error.reason, ...(error.status !== undefined && { status: error.status }) };
+  }
+  throw error;
+}
+
+export function isMissing(outcome: object): outcome is Missing {
+  return 'reason' in outcome;
+}

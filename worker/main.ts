@@ -1,0 +1,24 @@
+import { loadConfig } from '../shared/config.ts';
+import { messageOf } from '../shared/errors.ts';
+import { createLogger } from '../shared/log.ts';
+import { findServers } from '../shared/servers.ts';
+import { Shutdown } from '../shared/shutdown.ts';
+import { startWorker } from './start.ts';
+
+/** The export process: takes jobs until it is told to end, then finishes those it has. */
+async function main(): Promise<void> {
+  const config = loadConfig();
+  const log = createLogger(config, 'worker');
+  const shutdown = new Shutdown(log, config.shutdownSeconds);
+  shutdown.listen();
+  const servers = await findServers(config, (message) => log.info(message));
+  await startWorker(config, servers, { log, shutdown });
+  shutdown.add('servers', () => servers.release());
+  log.info({ concurrency: config.worker.concurrency }, 'waiting for exports');
+  process.send?.({ ready: true });
+}
+
+main().catch((error: unknown) => {
+  process.stderr.write(`lectern worker: ${messageOf(error)}\n`);
+  process.exit(1);
+});

@@ -1,0 +1,35 @@
+import type { Config } from '../shared/config.ts';
+import type { Logger } from '../shared/log.ts';
+import { buildIndexes, openDatabase } from '../shared/models/database.ts';
+import type { Servers } from '../shared/servers.ts';
+import type { Shutdown } from '../shared/shutdown.ts';
+import { createDiskStore } from '../shared/storage/disk-store.ts';
+import { createDownloader } from './export/download/downloader.ts';
+import { startSweeping } from './sweep.ts';
+import { createExportWorker } from './worker.ts';
+
+/**
+ * Connects, takes jobs, and adds to the shutdown what must be closed.
+ *
+ * @throws {LecternError} naming what does not answer, and what to do.
+ */
+export async function startWorker(
+  config: Config,
+  servers: Servers,
+  { log, shutdown }: { log: Logger; shutdown: Shutdown },
+): Promise<void> {
+  const store = createDiskStore(config.storeDir);
+  await store.check();
+  const db = await openDatabase(servers.mongodbUri);
+  await buildIndexes(db);
+  const downloader = createDownloader(config.download);
+  const sweeping = startSweeping({ db, store, config, log });
+  const worker = createExportWorker(servers.redisUrl, { db, store, downloader, config, log });
+  await worker.waitUntilReady();
+
+  // It takes no more jobs, and finishes those it has.
+  shutdown.add('worker', () => worker.close());
+  shutdown.add('sweeping', () => sweeping.stop());
+  shutdown.add('downloads', () => Promise.resolve(downloader.close()));
+  shutdown.add('mongodb', () => db.connection.close());
+}

@@ -1,0 +1,45 @@
+import type { Config } from '../shared/config.ts';
+import type { Logger } from '../shared/log.ts';
+import type { Database } from '../shared/models/database.ts';
+import { removeUnfinishedImports } from '../shared/packages/unfinished-imports.ts';
+import type { Store } from '../shared/storage/store.ts';
+
+const sweepMilliseconds = 10 * 60 * 1000;
+
+/** What nobody wrote to for this long belongs to a process that is gone: every write has a shorter deadline. */
+const abandonedSeconds = 3600;
+
+/** Removes what crashed processes left behind: now, and from time to time. */
+export function startSweeping({
+  db,
+  store,
+  config,
+  log,
+}: {
+  db: Database;
+  store: Store;
+  config: Pick<Config, 'export'>;
+  log: Logger;
+}): { stop(): Promise<void> } {
+  let running: Promise<void> = Promise.resolve();
+  const sweep = async () => {
+    try {
+      const files = await store.sweepTemporaries(Math.max(abandonedSeconds, config.export.buildSeconds));
+      const imports = await removeUnfinishedImports(db, store, abandonedSeconds);
+      if (files + imports > 0) log.info({ files, imports }, 'removed what was left unfinished');
+    } catch (error) {
+      log.warn({ err: error }, 'sweeping failed; it is tried again later');
+    }
+  };
+  const start = () => {
+    running = running.then(sweep);
+  };
+  start();
+  const timer = setInterval(start, sweepMilliseconds);
+  return {
+    async stop() {
+      clearInterval(timer);
+      await running;
+    },
+  };
+}

@@ -1,0 +1,85 @@
+import { UnrecoverableError, Worker } from 'bullmq';
+import type { Job } from 'bullmq';
+import type { Config } from '../shared/config.ts';
+import { LecternError } from '../shared/errors.ts';
+import { exportQueueName, toFailedReason } from '../shared/jobs.ts';
+import type { ExportJob, ExportProgress, ExportResult } from '../shared/jobs.ts';
+import type { Logger } from '../shared/log.ts';
+import { createWaitingRedis } from '../shared/redis.ts';
+import type { ExportDependencies } from './export/build-archive.ts';
+import { runExport } from './jobs/export.ts';
+
+/** Progress is for people: more often than this says nothing more. */
+const progressMilliseconds = 500;
+
+/**
+ * A job whose worker dies is taken up by another, as often as this. BullMQ would give it up after one stall,
+ * whatever the number of attempts says, and a fleet that is restarted stalls many jobs.
+ */
+const maxStalls = 25;
+
+/** A job that kills its workers must stop some time: it is not started more often than this. */
+const maxStarts = 10;
+
+/** Takes jobs from the export queue until it is closed. */
+export function createExportWorker(
+  redisUrl: string,
+  deps: ExportDependencies & { config: Config; log: Logger },
+): Worker<ExportJob, ExportResult> {
+  const { config, log } = deps;
+  const worker = new Worker<ExportJob, ExportResult>(
+    exportQueueName,
+    (job, _token, signal) => processExport(deps, job, signal ?? new AbortController().signal),
+    {
+      connection: createWaitingRedis(redisUrl),
+      prefix: config.redisPrefix,
+      concurrency: config.worker.concurrency,
+      lockDuration: config.worker.lockSeconds * 1000,
+      stalledInterval: config.worker.lockSeconds * 1000,
+      maxStalledCount: maxStalls,
+      maxStartedAttempts: maxStarts,
+    },
+  );
+  worker.on('error', (error) => log.warn({ err: error }, 'the queue does not answer'));
+  worker.on('stalled', (id) => log.warn({ job: id }, 'taking over an export whose worker stopped'));
+  worker.on('lockRenewalFailed', (ids: string[]) => {
+    // Another worker may have these now. Whichever ends first publishes; stopping here only saves the work.
+    for (const id of ids) worker.cancelJob(id, 'the lock was lost');
+  });
+  return worker;
+}
+
+async function processExport(
+  deps: ExportDependencies & { log: Logger },
+  job: Job<ExportJob, ExportResult>,
+  signal: AbortSignal,
+): Promise<ExportResult> {
+  const log = deps.log.child({ job: job.id, lesson: job.data.slug, version: job.data.versionNumber });
+  const started = Date.now();
+  try {
+    const result = await runExport(deps, job.data, { signal, onProgress: reportProgress(job) });
+    log.info({ ...result, milliseconds: Date.now() - started }, 'export built');
+    return result;
+  } catch (error) {
+    log.error(
+      { err: error, attempt: job.attemptsMade + 1, milliseconds: Date.now() - started },
+      'export failed',
+    );
+    // What is wrong with the content stays wrong; anything else may pass.
+    const final = error instanceof LecternError && error.expose;
+    throw final
+      ? new UnrecoverableError(toFailedReason(error))
+      : new Error(toFailedReason(error), { cause: error });
+  }
+}
+
+function reportProgress(job: Job): (progress: ExportProgress) => void {
+  let last = 0;
+  return (progress) => {
+    const now = Date.now();
+    if (now - last < progressMilliseconds && progress.done < progress.total) return;
+    last = now;
+    // Progress that cannot be shown is no reason to fail a build.
+    job.updateProgress({ ...progress }).catch(() => undefined);
+  };
+}
