@@ -2,11 +2,11 @@ import { hostOf } from './addresses.ts';
 import { Body } from './body.ts';
 import type { Connections } from './connections.ts';
 import { concreteType, contradicts } from './content-types.ts';
-import type { DownloadRequest, DownloadResult } from './downloader.ts';
 import { DownloadError, reasonOfStatus } from './failure.ts';
 import type { HostLimiter } from './host-limiter.ts';
 import { get, release, type Answer } from './request.ts';
 import { parseRetryAfter } from './retry.ts';
+import type { DownloadRequest, DownloadResult } from './types.ts';
 import { Watch } from './watch.ts';
 
 const maxRedirects = 5;
