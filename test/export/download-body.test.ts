@@ -1,0 +1,49 @@
+import { Readable } from 'node:stream';
+import { expect, test } from 'vitest';
+import { Body, type BodyRules } from '../../worker/export/download/body.ts';
+import { Watch } from '../../worker/export/download/watch.ts';
+
+const rules: BodyRules = {
+  host: 'media.test:80',
+  maxBytes: 1000,
+  length: null,
+  gzip: false,
+  mimeType: 'text/vtt',
+  onBytes: undefined,
+};
+
+/** What is left of a body whose connection already ended well, so that nobody else could find fault with it. */
+function makeBody(chunks: string[], changes: Partial<BodyRules> = {}) {
+  const controller = new AbortController();
+  const watch = new Watch(controller.signal, 60_000);
+  const source = Readable.from(chunks.map((chunk) => Buffer.from(chunk)));
+  return { body: new Body(source, { ...rules, ...changes }, watch), controller, watch, source };
+}
+
+test.each([9, 11])(
+  'a body of 10 bytes is not one of %i, even if its connection ended well',
+  async (length) => {
+    const { body, watch } = makeBody(['01234', '56789'], { length });
+    const reading = (async () => {
+      for await (const chunk of body) expect(chunk).toHaveLength(5);
+    })();
+    await expect(reading).rejects.toMatchObject({ reason: 'truncated' });
+    expect(body.complete).toBe(false);
+    watch.close();
+  },
+);
+
+test('a body that has arrived and waits to be read ends at an abort all the same', async () => {
+  const { body, controller, watch, source } = makeBody(['01234', '56789']);
+  const reason = new Error('no longer wanted');
+  const reading = (async () => {
+    for await (const chunk of body) {
+      expect(chunk).toHaveLength(5);
+      controller.abort(reason);
+    }
+  })();
+  await expect(reading).rejects.toBe(reason);
+  expect(body.failure).toBe(reason);
+  expect(source.destroyed).toBe(true);
+  watch.close();
+});
