@@ -1,0 +1,49 @@
+import { Readable } from 'node:stream';
+import { crc32 } from 'node:zlib';
+
+import { messageOf } from '../errors.ts';
+import { PackageError } from './package-error.ts';
+
+/**
+ * A stream over a file of a package that ends well only after exactly the bytes that were announced. The source is
+ * opened when the stream is first read and closed with it; whatever it throws becomes a PackageError.
+ *
+ * @param place the file, for messages
+ * @param expected bytes, and the CRC-32 where one is known
+ */
+export function checkedStream(
+  place: string,
+  expected: { size: number; crc32?: number },
+  openSource: () => Promise<Readable>,
+): Readable {
+  return Readable.from(checkedChunks(place, expected, openSource), { objectMode: false });
+}
+
+async function* checkedChunks(
+  place: string,
+  expected: { size: number; crc32?: number },
+  openSource: () => Promise<Readable>,
+): AsyncGenerator<Buffer> {
+  let size = 0;
+  let checksum = 0;
+  try {
+    for await (const chunk of await openSource()) {
+      const bytes = chunk as Buffer;
+      size += bytes.length;
+      if (size > expected.size)
+        throw new PackageError([`${place}: holds more than its ${expected.size} bytes`]);
+      if (expected.crc32 !== undefined) checksum = crc32(bytes, checksum);
+      yield bytes;
+    }
+  } catch (error) {
+    if (error instanceof PackageError) throw error;
+    throw new PackageError([`${place}: is damaged or cannot be read (${messageOf(error)})`], {
+      cause: error,
+    });
+  }
+  if (size < expected.size)
+    throw new PackageError([`${place}: ends after ${size} of ${expected.size} bytes`]);
+  if (expected.crc32 !== undefined && checksum !== expected.crc32) {
+    throw new PackageError([`${place}: is damaged: its CRC-32 does not match`]);
+  }
+}

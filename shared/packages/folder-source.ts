@@ -1,0 +1,100 @@
+import { constants, type Stats } from 'node:fs';
+import { lstat, open, readdir, realpath } from 'node:fs/promises';
+import { basename, join, resolve } from 'node:path';
+import type { Readable } from 'node:stream';
+
+import { cannotRead } from './cannot-read.ts';
+import { checkedStream } from './checked-stream.ts';
+import { entryNameFault, isIgnoredEntry, shownPath } from './entry-name.ts';
+import { packageListing } from './listing.ts';
+import { PackageError } from './package-error.ts';
+import type { PackageLimits, PackageSource, SourceFile } from './package-source.ts';
+
+interface FolderFile extends SourceFile {
+  readonly location: string;
+}
+
+/**
+ * Opens a folder as a package. Links inside it are never followed, whatever they lead to; only plain files and
+ * folders are accepted.
+ *
+ * @throws PackageError
+ */
+export async function openFolderSource(path: string, limits: PackageLimits): Promise<PackageSource> {
+  const label = basename(resolve(path)) || path;
+  const root = await realpath(path).catch((error: unknown) => cannotRead(path, error));
+  const { files, folders } = await walk(root, label, limits);
+  const listing = packageListing(label, files, folders, limits);
+  return {
+    files: [...listing.values()].map(({ path: relative, size }) => ({ path: relative, size })),
+    find: (wanted) => listing.get(wanted),
+    open: (wanted) => {
+      const file = listing.get(wanted);
+      if (file === undefined)
+        return Promise.reject(new PackageError([`${shownPath(wanted)}: is not in the package`]));
+      return Promise.resolve(checkedStream(shownPath(wanted), { size: file.size }, () => openUnlinked(file)));
+    },
+    close: () => Promise.resolve(),
+  };
+}
+
+async function walk(
+  root: string,
+  label: string,
+  limits: PackageLimits,
+): Promise<{ files: FolderFile[]; folders: string[] }> {
+  const files: FolderFile[] = [];
+  const folders: string[] = [];
+  const pending = [''];
+  for (let folder = pending.pop(); folder !== undefined; folder = pending.pop()) {
+    const inMessages = join(label, folder);
+    const names = await readdir(join(root, folder)).catch((error: unknown) => cannotRead(inMessages, error));
+    for (const name of names.sort()) {
+      const path = folder === '' ? name : `${folder}/${name}`;
+      if (isIgnoredEntry(path)) continue;
+      // Before the path is used: bytes that are not UTF-8 do not come back as the same path.
+      const fault = entryNameFault(path);
+      if (fault !== undefined) throw new PackageError([`${label}: ${shownPath(path)}: ${fault}`]);
+      const location = join(root, path);
+      const stats = await lstat(location).catch((error: unknown) => cannotRead(join(label, path), error));
+      const kind = kindOf(stats);
+      if (kind === 'folder') {
+        folders.push(path);
+        pending.push(path);
+      } else if (kind === 'file') {
+        files.push({ path, size: stats.size, location });
+      } else {
+        throw new PackageError([`${label}: ${shownPath(path)}: is ${kind}; only plain files are allowed`]);
+      }
+      if (files.length + folders.length > 2 * limits.files) {
+        throw new PackageError([`${label}: has more than ${limits.files} files`]);
+      }
+    }
+  }
+  return { files, folders };
+}
+
+function kindOf(stats: Stats): string {
+  if (stats.isDirectory()) return 'folder';
+  if (stats.isFile()) return 'file';
+  if (stats.isSymbolicLink()) return 'a symbolic link';
+  if (stats.isFIFO()) return 'a named pipe';
+  if (stats.isSocket()) return 'a socket';
+  return 'a device';
+}
+
+/** Opens a file that may have been swapped for a link or a pipe since it was listed, and so may its folders. */
+async function openUnlinked(file: FolderFile): Promise<Readable> {
+  const { O_NOFOLLOW, O_NONBLOCK, O_RDONLY } = constants;
+  const handle = await open(file.location, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+  try {
+    const stats = await handle.stat();
+    if (!stats.isFile() || (await realpath(file.location)) !== file.location) {
+      throw new PackageError([`${shownPath(file.path)}: was replaced while the package was read`]);
+    }
+    return handle.createReadStream();
+  } catch (error) {
+    await handle.close();
+    throw error;
+  }
+}

@@ -1,0 +1,94 @@
+import { entryNameFault, isIgnoredEntry, shownPath } from './entry-name.ts';
+import { FaultList, PackageError } from './package-error.ts';
+import type { PackageLimits, SourceFile } from './package-source.ts';
+
+/**
+ * Checks what a folder or an archive holds before anything in it is read: safe paths, none twice, sizes within the
+ * limits. Then finds the package in it: at the top, or in the one folder there.
+ *
+ * @param label the folder's or archive's own name, for messages
+ * @param folders paths of folders, which are checked but not listed
+ * @returns the package's files by their path from the top of the package, sorted
+ * @throws PackageError with all that is wrong
+ */
+export function packageListing<T extends SourceFile>(
+  label: string,
+  found: T[],
+  folders: string[],
+  limits: PackageLimits,
+): Map<string, T> {
+  const faults = new FaultList();
+  const named = [...found.map(({ path }) => path), ...folders];
+  for (const name of named) {
+    const fault = entryNameFault(name);
+    if (fault !== undefined) faults.add(`${label}: ${shownPath(name)}`, fault);
+  }
+  faults.throwIfAny();
+  const files = found.filter(({ path }) => !isIgnoredEntry(path));
+  checkTwins(label, files, folders, faults);
+  checkSizes(label, files, limits, faults);
+  faults.throwIfAny();
+  return belowTop(label, files);
+}
+
+/** Two paths that any file system takes for one: Windows and macOS ignore case, macOS how accents are encoded. */
+function checkTwins(label: string, files: SourceFile[], folders: string[], faults: FaultList): void {
+  const seen = new Map<string, string>();
+  const folderKeys = new Set(folders.map(sameness));
+  for (const { path } of files) {
+    const key = sameness(path);
+    const twin = seen.get(key);
+    if (twin !== undefined) faults.add(`${label}: ${shownPath(path)}`, `duplicate of ${shownPath(twin)}`);
+    seen.set(key, twin ?? path);
+    for (let end = key.lastIndexOf('/'); end > 0; end = key.lastIndexOf('/', end - 1)) {
+      folderKeys.add(key.slice(0, end));
+    }
+  }
+  for (const [key, path] of seen) {
+    if (folderKeys.has(key)) faults.add(`${label}: ${shownPath(path)}`, 'is a file and a folder at once');
+  }
+}
+
+function sameness(path: string): string {
+  return path.normalize('NFC').toLowerCase().normalize('NFC');
+}
+
+function checkSizes(label: string, files: SourceFile[], limits: PackageLimits, faults: FaultList): void {
+  if (files.length > limits.files) {
+    faults.add(label, `has ${files.length} files; at most ${limits.files} are allowed`);
+  }
+  let total = 0;
+  for (const { path, size } of files) {
+    total += size;
+    if (size > limits.fileBytes) {
+      faults.add(`${label}: ${shownPath(path)}`, `is ${size} bytes; at most ${limits.fileBytes} are allowed`);
+    }
+  }
+  if (total > limits.totalBytes) {
+    faults.add(label, `holds ${total} bytes; at most ${limits.totalBytes} are allowed`);
+  }
+}
+
+function belowTop<T extends SourceFile>(label: string, files: T[]): Map<string, T> {
+  const prefix = topFolder(label, files);
+  const entries = files.map((file): [string, T] => {
+    const path = file.path.slice(prefix.length);
+    return [path, { ...file, path }];
+  });
+  return new Map(entries.sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+/** What stands before every path: empty, or the name of the one folder at the top and a slash. */
+function topFolder(label: string, files: SourceFile[]): string {
+  if (files.some(({ path }) => path === 'lesson.json' || path === 'manifest.json')) return '';
+  const [first] = files;
+  if (first === undefined) throw new PackageError([`${label}: is empty`]);
+  const prefix = first.path.slice(0, first.path.indexOf('/') + 1);
+  const isPackage = files.some(({ path }) =>
+    [`${prefix}lesson.json`, `${prefix}manifest.json`].includes(path),
+  );
+  if (isPackage && files.every(({ path }) => path.startsWith(prefix))) return prefix;
+  throw new PackageError([
+    `${label}: is no lesson package: lesson.json and manifest.json have to be at the top or in the only folder there`,
+  ]);
+}

@@ -1,0 +1,91 @@
+import { open, type FileHandle } from 'node:fs/promises';
+import { basename, resolve } from 'node:path';
+
+import { fromRandomAccessReaderPromise } from 'yauzl';
+
+import { messageOf } from '../errors.ts';
+import { cannotRead } from './cannot-read.ts';
+import { checkedStream } from './checked-stream.ts';
+import { shownPath } from './entry-name.ts';
+import { packageListing } from './listing.ts';
+import { PackageError } from './package-error.ts';
+import type { PackageLimits, PackageSource } from './package-source.ts';
+import { readZipEntries, type ZipEntry } from './zip-entries.ts';
+import { openZipEntry, type FileIdentity } from './zip-entry-bytes.ts';
+import { ZipReader } from './zip-reader.ts';
+
+/** Lessons and their media do not shrink like this; what does is made to fill a disk. */
+const maxRatio = 200;
+const ratioCountsFrom = 64 * 1024 ** 2;
+
+/**
+ * Opens a ZIP archive (ZIP64 included) as a package. Its entries are read in any order, straight from the file, and
+ * each one's size and CRC-32 are checked while it is read.
+ *
+ * @throws PackageError
+ */
+export async function openZipSource(path: string, limits: PackageLimits): Promise<PackageSource> {
+  const location = resolve(path);
+  const label = basename(location);
+  const handle = await open(location).catch((error: unknown) => cannotRead(path, error));
+  let identity: FileIdentity;
+  let listing: Map<string, ZipEntry>;
+  try {
+    if (!(await beginsLikeZip(handle))) throw new PackageError([`${label}: is not a ZIP archive`]);
+    identity = await handle.stat();
+    listing = await listZip(handle, identity.size, label, limits);
+  } finally {
+    await handle.close();
+  }
+  return {
+    files: [...listing.values()].map(({ path: inside, size }) => ({ path: inside, size })),
+    find: (wanted) => listing.get(wanted),
+    open: (wanted) => {
+      const entry = listing.get(wanted);
+      if (entry === undefined) {
+        return Promise.reject(new PackageError([`${shownPath(wanted)}: is not in the package`]));
+      }
+      const openSource = () => openZipEntry(location, identity, entry);
+      return Promise.resolve(checkedStream(shownPath(wanted), entry, openSource));
+    },
+    close: () => Promise.resolve(),
+  };
+}
+
+async function listZip(
+  handle: FileHandle,
+  size: number,
+  label: string,
+  limits: PackageLimits,
+): Promise<Map<string, ZipEntry>> {
+  try {
+    const options = { autoClose: false, decodeStrings: false, validateEntrySizes: false };
+    const zip = await fromRandomAccessReaderPromise(new ZipReader(handle, size), size, options);
+    // Folders are entries, too.
+    const { files, folders } = await readZipEntries(zip, label, 2 * limits.files);
+    const listing = packageListing(label, files, folders, limits);
+    refuseBomb(label, files, size);
+    return listing;
+  } catch (error) {
+    if (error instanceof PackageError) throw error;
+    throw damaged(label, error);
+  }
+}
+
+function damaged(label: string, error: unknown): PackageError {
+  const message = `${label}: is a truncated or damaged ZIP archive (${messageOf(error)})`;
+  return new PackageError([message], { cause: error });
+}
+
+async function beginsLikeZip(handle: FileHandle): Promise<boolean> {
+  const { buffer, bytesRead } = await handle.read(Buffer.alloc(4), 0, 4, 0);
+  return bytesRead === 4 && ['PK\x03\x04', 'PK\x05\x06'].includes(buffer.toString('latin1'));
+}
+
+function refuseBomb(label: string, files: ZipEntry[], archiveSize: number): void {
+  const total = files.reduce((sum, { size }) => sum + size, 0);
+  if (total <= ratioCountsFrom || total <= maxRatio * archiveSize) return;
+  throw new PackageError([
+    `${label}: would grow from ${archiveSize} to ${total} bytes, more than ${maxRatio} times its size`,
+  ]);
+}

@@ -1,0 +1,105 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { crc32, deflateRawSync } from 'node:zlib';
+
+import { bytesOf, temporaryFolder } from './package-folder.ts';
+
+/** An entry of a ZIP archive, honest unless told otherwise. */
+export interface ZipPart {
+  name: string | Buffer;
+  content?: unknown;
+  /** 8 (deflate) unless told otherwise. */
+  method?: number;
+  /** What the archive says, where that is not the truth. */
+  size?: number;
+  compressedSize?: number;
+  crc32?: number;
+  flags?: number;
+  /** The upper half of the external attributes: a Unix file mode. */
+  mode?: number;
+  extra?: Buffer;
+  localName?: string;
+  localExtra?: Buffer;
+  /** Points to the local header of the part with this index instead of an own one. */
+  headerOf?: number;
+}
+
+/** Builds a ZIP archive byte by byte, so that it can be wrong in any way. */
+export function zipBytes(parts: ZipPart[]): Buffer {
+  const body: Buffer[] = [];
+  const directory: Buffer[] = [];
+  const offsets: number[] = [];
+  let offset = 0;
+  for (const part of parts) {
+    const {
+      method = 8,
+      flags = 0x800,
+      mode = 0o100644,
+      extra = Buffer.alloc(0),
+      localExtra = Buffer.alloc(0),
+    } = part;
+    const plain = bytesOf(part.content ?? '');
+    const packed = method === 8 ? deflateRawSync(plain) : plain;
+    const name = Buffer.from(part.name as string);
+    const localName = Buffer.from(part.localName ?? name);
+    const common = [
+      { u16: 20 },
+      { u16: flags },
+      { u16: method },
+      { u32: 0x5a210000 },
+      { u32: part.crc32 ?? crc32(plain) },
+      { u32: part.compressedSize ?? packed.length },
+      { u32: part.size ?? plain.length },
+    ];
+    const header = numbers([
+      { u32: 0x04034b50 },
+      ...common,
+      { u16: localName.length },
+      { u16: localExtra.length },
+    ]);
+    offsets.push(offset);
+    directory.push(
+      numbers([
+        { u32: 0x02014b50 },
+        { u16: (3 << 8) | 20 },
+        ...common,
+        { u16: name.length },
+        { u16: extra.length },
+        ...[{ u16: 0 }, { u16: 0 }, { u16: 0 }, { u32: mode * 0x10000 }],
+        { u32: offsets[part.headerOf ?? offsets.length - 1] ?? 0 },
+      ]),
+      name,
+      extra,
+    );
+    if (part.headerOf === undefined) {
+      const local = Buffer.concat([header, localName, localExtra, packed]);
+      body.push(local);
+      offset += local.length;
+    }
+  }
+  const index = Buffer.concat(directory);
+  const end = numbers([
+    { u32: 0x06054b50 },
+    ...[{ u16: 0 }, { u16: 0 }, { u16: parts.length }, { u16: parts.length }],
+    ...[{ u32: index.length }, { u32: offset }, { u16: 0 }],
+  ]);
+  return Buffer.concat([...body, index, end]);
+}
+
+/** Writes a file of this name into a new temporary folder, and returns its path. */
+export async function writeArchive(bytes: Buffer, name = 'a-lesson-v1.zip'): Promise<string> {
+  const path = join(await temporaryFolder(), name);
+  await writeFile(path, bytes);
+  return path;
+}
+
+function numbers(fields: ({ u16: number } | { u32: number })[]): Buffer {
+  return Buffer.concat(
+    fields.map((field) => {
+      const bytes = Buffer.alloc('u16' in field ? 2 : 4);
+      if ('u16' in field) bytes.writeUInt16LE(field.u16);
+      else bytes.writeUInt32LE(field.u32 >>> 0);
+      return bytes;
+    }),
+  );
+}
