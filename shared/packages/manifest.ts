@@ -21,24 +21,29 @@ export const failureReasons = [
 
 export type FailureReason = (typeof failureReasons)[number];
 
-const uuid = z.guid().transform((id) => id.toLowerCase());
-const sha256 = z.string().regex(/^[0-9a-f]{64}$/i, 'must be 64 hex digits');
-const nonEmpty = z.string().min(1);
+const uuid = z.guid('must be a UUID').transform((id) => id.toLowerCase());
+const sha256 = z
+  .string()
+  .regex(/^[0-9a-f]{64}$/i, 'must be 64 hex digits')
+  .transform((digest) => digest.toLowerCase());
+const nonEmpty = z.string().min(1, 'must not be empty');
+const size = z.int().nonnegative('must be a number of bytes, 0 or more');
 
 const mediaFile = z.looseObject({
   id: uuid,
-  localPath: nonEmpty,
+  /** May be left out beside a sourceUrl. */
+  localPath: nonEmpty.optional(),
   mimeType: z.string().regex(/^[\w.+-]+\/[\w.+-]+$/, 'must be a MIME type such as image/png'),
-  size: z.int().nonnegative().optional(),
+  size: size.optional(),
   sha256: sha256.optional(),
-  sourceUrl: z.url({ protocol: /^https?$/ }).optional(),
+  sourceUrl: z.url({ protocol: /^https?$/, error: 'must be an http or https URL' }).optional(),
 });
 
 const widgetFile = z.looseObject({
   widgetType: nonEmpty,
   localPath: nonEmpty,
   cssLocalPath: nonEmpty.optional(),
-  size: z.int().nonnegative().optional(),
+  size: size.optional(),
   sha256: sha256.optional(),
 });
 
@@ -62,7 +67,7 @@ const failedMedium = z.looseObject({
 export const manifestSchema = z.looseObject({
   lessonId: uuid,
   title: z.string(),
-  versionNumber: z.int().positive(),
+  versionNumber: z.int().positive('must be 1 or more'),
   versionId: uuid,
   publishedAt: z.string().nullish(),
   exportedAt: z.string().nullish(),

@@ -1,0 +1,126 @@
+import { memberPath, stepBlocks } from '../lessons/blocks.ts';
+import type { LessonContent, LessonMeta, Section, Step, StepContent } from '../lessons/lesson-content.ts';
+import { playabilityErrors } from '../lessons/playability.ts';
+import { quote } from '../lessons/quote.ts';
+import { totalsOf } from '../lessons/totals.ts';
+import {
+  blockShape,
+  lessonFileShape,
+  metaShape,
+  sectionShape,
+  stepShape,
+  variableShape,
+} from './lesson-shapes.ts';
+import type { FaultList } from './package-error.ts';
+import { checkShape, placeIn } from './shape-faults.ts';
+import { slugFrom } from './slug.ts';
+
+const file = 'lesson.json';
+
+/**
+ * Checks a parsed lesson.json and completes it: a slug, a status, the totals as counted, what may be left out. All
+ * other fields stay as they are, in their order. What is only unfinished (see playability.ts) is a warning.
+ *
+ * @returns undefined when the lesson breaks the format; every fault is in `faults` then
+ * @throws INVALID_CONTENT when the content is nested too deep, which what came from {@link readJsonFile} is not
+ */
+export function checkLessonJson(
+  value: unknown,
+  faults: FaultList,
+): { content: LessonContent; warnings: string[] } | undefined {
+  const before = faults.total;
+  const shape = checkShape(lessonFileShape, value, file, '', faults);
+  if (shape === undefined) return undefined;
+  checkMeta(shape.lesson, faults);
+  const ids = { section: new Map<string, string>(), step: new Map<string, string>() };
+  for (const [index, section] of shape.sections.entries()) {
+    checkSection(section, `sections[${index}]`, ids, faults);
+  }
+  if (faults.total > before) return undefined;
+  const content = completed(value as LessonContent);
+  const warnings = playabilityErrors(content).map(({ message }) => `${file}: ${message}`);
+  const { slug } = (value as LessonContent).lesson as { slug?: string | null };
+  if (typeof slug === 'string' && slug !== content.lesson.slug) {
+    warnings.unshift(`${file}: lesson.slug: ${quote(slug)} becomes ${quote(content.lesson.slug)}`);
+  }
+  return { content, warnings };
+}
+
+function checkMeta(value: unknown, faults: FaultList): void {
+  const meta = checkShape(metaShape, value, file, 'lesson', faults);
+  if (typeof meta?.slug === 'string' && slugFrom(meta.slug) === undefined) {
+    faults.add(`${file}: lesson.slug`, 'must have letters a-z or digits in it');
+  }
+  for (const [index, variable] of (meta?.variable_definitions ?? []).entries()) {
+    checkShape(variableShape, variable, file, `lesson.variable_definitions[${index}]`, faults);
+  }
+}
+
+interface SeenIds {
+  section: Map<string, string>;
+  step: Map<string, string>;
+}
+
+function checkSection(value: unknown, path: string, ids: SeenIds, faults: FaultList): void {
+  const section = checkShape(sectionShape, value, file, path, faults);
+  if (section === undefined) return;
+  checkUnique(ids.section, section.id, `${path}.id`, faults);
+  for (const [index, step] of section.steps.entries()) {
+    const stepPath = `${path}.steps[${index}]`;
+    const shape = checkShape(stepShape, step, file, stepPath, faults);
+    if (shape === undefined) continue;
+    checkUnique(ids.step, shape.id, `${stepPath}.id`, faults);
+    // The content as it was parsed: zod's copies lack a key `__proto__`.
+    checkBlocks((step as Step).content, `${stepPath}.content`, faults);
+  }
+}
+
+/** The blocks are unchecked as yet, which the walk expects. */
+function checkBlocks(content: StepContent, path: string, faults: FaultList): void {
+  for (const [name, zone] of Object.entries(content.zones ?? {}) as [string, unknown][]) {
+    if (!Array.isArray(zone))
+      faults.add(placeIn(file, memberPath(`${path}.zones`, name)), 'must be an array');
+  }
+  const ids = new Map<string, string>();
+  for (const visit of stepBlocks(content, path)) {
+    const block = checkShape(blockShape, visit.block, file, visit.path, faults);
+    if (block !== undefined) checkUnique(ids, block.props.id, `${visit.path}.props.id`, faults);
+  }
+}
+
+function checkUnique(seen: Map<string, string>, id: string, path: string, faults: FaultList): void {
+  const twin = seen.get(id);
+  if (twin !== undefined) faults.add(`${file}: ${path}`, `duplicate of ${twin}`);
+  else seen.set(id, path);
+}
+
+function completed(content: LessonContent): LessonContent {
+  const sections = content.sections.map((section): Section => {
+    const steps = section.steps.map((step) => ({ ...step, content: withRoot(step.content) }));
+    return { ...section, steps };
+  });
+  return { ...content, lesson: completedMeta(content.lesson), sections, ...totalsOf(content) };
+}
+
+/** What a LessonMeta may lack in a package. */
+type Incomplete = Omit<LessonMeta, 'slug' | 'status' | 'variable_definitions' | 'widget_settings'> & {
+  [Field in 'slug' | 'status' | 'variable_definitions']?: LessonMeta[Field] | null;
+} & { widget_settings?: { overrides?: Record<string, unknown> | null } | null };
+
+function completedMeta(meta: LessonMeta): LessonMeta {
+  const given: Incomplete = meta;
+  const id = meta.id.toLowerCase();
+  return {
+    ...meta,
+    id,
+    slug: slugFrom(given.slug ?? meta.title) ?? `lesson-${id.slice(0, 8)}`,
+    status: given.status ?? 'draft',
+    variable_definitions: given.variable_definitions ?? [],
+    widget_settings: { ...given.widget_settings, overrides: given.widget_settings?.overrides ?? {} },
+  };
+}
+
+function withRoot(content: StepContent): StepContent {
+  const { root } = content as { root?: StepContent['root'] | null };
+  return root ? content : { ...content, root: {} };
+}

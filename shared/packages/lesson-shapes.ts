@@ -1,0 +1,58 @@
+import { z } from 'zod';
+
+/** The shapes of lesson.json, a level at a time: what is inside a level is checked by whoever goes through it. */
+
+/** What a place is called by elsewhere: nothing invisible, so that two that look alike are alike. */
+const identifier = z
+  .string()
+  .min(1, 'must not be empty')
+  .max(255, 'must be at most 255 characters')
+  .regex(/^[^\p{Cc}\p{Cs}\u2028\u2029]*$/u, 'must not have control characters in it');
+
+const languageTag = /^[A-Za-z]{2,8}(?:-[A-Za-z0-9]{1,8})*$/;
+
+export const lessonFileShape = z.looseObject({ lesson: z.unknown(), sections: z.array(z.unknown()) });
+
+export const metaShape = z.looseObject({
+  id: z.guid('must be a UUID'),
+  slug: z.string().nullish(),
+  title: z.string(),
+  status: z.string().nullish(),
+  language: z
+    .string()
+    .max(35, 'must be a language tag such as en or pt-BR')
+    .regex(languageTag, 'must be a language tag such as en or pt-BR')
+    .nullish(),
+  estimatedDuration: z.number().nonnegative('must be a number of minutes, 0 or more').nullish(),
+  variable_definitions: z.array(z.unknown()).nullish(),
+  widget_settings: z.looseObject({ overrides: z.looseObject({}).nullish() }).nullish(),
+});
+
+export const variableShape = z.looseObject({
+  name: z.string().min(1, 'must not be empty'),
+  type: z.string().min(1, 'must not be empty'),
+});
+
+export const sectionShape = z.looseObject({
+  id: identifier,
+  title: z.string(),
+  order_index: z.number(),
+  steps: z.array(z.unknown()),
+});
+
+export const stepShape = z.looseObject({
+  id: identifier,
+  title: z.string(),
+  order_index: z.number(),
+  content: z.looseObject({
+    content: z.array(z.unknown()),
+    root: z.looseObject({}).nullish(),
+    zones: z.looseObject({}).nullish(),
+  }),
+});
+
+/** A block without a type is not wrong but unfinished. */
+export const blockShape = z.looseObject({
+  type: z.string().nullish(),
+  props: z.looseObject({ id: identifier }),
+});

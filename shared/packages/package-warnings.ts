@@ -1,0 +1,41 @@
+import { mediaReferences } from '../lessons/media-references.ts';
+import type { LessonContent } from '../lessons/lesson-content.ts';
+import { shownPath } from './entry-name.ts';
+import type { PackageMedium } from './lesson-package.ts';
+import type { PackageManifest } from './manifest.ts';
+import { someOf } from './package-error.ts';
+import type { PackageSource } from './package-source.ts';
+
+/** Files in media/ and widgets/ that manifest.json does not name: they are not imported. */
+export function unlistedFiles(manifest: PackageManifest, source: PackageSource): string[] {
+  const { media, widgets } = manifest.files;
+  const named = [
+    ...[...media, ...manifest.failedMedia].map(({ localPath }) => localPath),
+    ...widgets.flatMap(({ localPath, cssLocalPath }) => [localPath, cssLocalPath]),
+  ];
+  const listed = new Set(named.map((path) => path?.replace(/^\.\//, '')));
+  const unlisted = source.files.filter(({ path }) => /^(?:media|widgets)\//.test(path) && !listed.has(path));
+  if (unlisted.length === 0) return [];
+  return [`manifest.json: does not list ${someOf(unlisted.map(({ path }) => shownPath(path)))}`];
+}
+
+/** Media that the lesson refers to, or that are credited, and that the package has neither as a file nor a source. */
+export function unknownMedia(
+  content: LessonContent,
+  manifest: PackageManifest,
+  media: PackageMedium[],
+): string[] {
+  const known = new Set(media.map(({ id }) => id));
+  const referred = mediaReferences(content).filter((id) => !known.has(id));
+  const credited = new Set(
+    manifest.attributions.map(({ mediaId }) => mediaId).filter((id) => !known.has(id)),
+  );
+  const warnings: string[] = [];
+  if (referred.length > 0) {
+    warnings.push(`lesson.json: refers to media that the package does not have: ${someOf(referred)}`);
+  }
+  if (credited.size > 0) {
+    warnings.push(`manifest.json: credits media that the package does not have: ${someOf([...credited])}`);
+  }
+  return warnings;
+}

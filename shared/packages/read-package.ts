@@ -1,0 +1,119 @@
+import type { LessonContent } from '../lessons/lesson-content.ts';
+import { restoreMediaReferences } from '../lessons/media-references.ts';
+import { shownPath } from './entry-name.ts';
+import { checkLessonJson } from './lesson-json.ts';
+import type { LessonPackage } from './lesson-package.ts';
+import { manifestSchema, type PackageManifest } from './manifest.ts';
+import { openPackageSource } from './open-package-source.ts';
+import { FaultList, PackageError } from './package-error.ts';
+import { packageMedia } from './package-media.ts';
+import { defaultPackageLimits, type PackageLimits, type PackageSource } from './package-source.ts';
+import { unknownMedia, unlistedFiles } from './package-warnings.ts';
+import { packageWidgets } from './package-widgets.ts';
+import { readJsonFile } from './read-json.ts';
+import { checkShape } from './shape-faults.ts';
+
+export type { LessonPackage, PackageFile, PackageMedium, PackageWidget } from './lesson-package.ts';
+
+export interface ReadPackageOptions {
+  /** Instead of the default ones. */
+  limits?: Partial<PackageLimits>;
+  /** Every medium is external then: at this http or https address, under the package's own file name. */
+  mediaBaseUrl?: string;
+}
+
+const maxManifestEntries = 100_000;
+const maxWarnings = 20;
+
+/**
+ * Opens a lesson package, a folder or a ZIP archive, and checks all of it but the bytes of media and widgets, which
+ * are opened when they are wanted. Close it when they are read.
+ *
+ * @throws PackageError that names every fault of lesson.json and manifest.json
+ */
+export async function readPackage(path: string, options: ReadPackageOptions = {}): Promise<LessonPackage> {
+  const { limits, mediaBaseUrl } = options;
+  if (mediaBaseUrl !== undefined) checkBaseUrl(mediaBaseUrl);
+  const source = await openPackageSource(path, { ...defaultPackageLimits, ...limits });
+  try {
+    return await read(source, mediaBaseUrl);
+  } catch (error) {
+    await source.close();
+    throw error;
+  }
+}
+
+async function read(source: PackageSource, mediaBaseUrl: string | undefined): Promise<LessonPackage> {
+  const faults = new FaultList();
+  const manifest = await readManifest(source, faults);
+  const lesson = await readLesson(source, faults);
+  const media = manifest === undefined ? [] : packageMedia(manifest, source, mediaBaseUrl, faults);
+  const widgets = manifest === undefined ? [] : packageWidgets(manifest, source, faults);
+  if (manifest && lesson && manifest.lessonId !== lesson.content.lesson.id) {
+    faults.add('manifest.json: lessonId', `is not the id of lesson.json, ${lesson.content.lesson.id}`);
+  }
+  faults.throwIfAny();
+  if (manifest === undefined || lesson === undefined)
+    throw new Error('Unreachable: a missing part is a fault');
+  const extensions = new Map(media.map(({ id, extension }) => [id, extension]));
+  const content: LessonContent = restoreMediaReferences(lesson.content, (id) => extensions.get(id));
+  const { id: lessonId, slug, title } = content.lesson;
+  const { versionId, versionNumber } = manifest;
+  const warnings = [
+    ...unlistedFiles(manifest, source),
+    ...unknownMedia(content, manifest, media),
+    ...lesson.warnings,
+  ];
+  return {
+    ...{ lessonId, versionId, versionNumber, slug, title, content, media, widgets },
+    warnings: shortened(warnings),
+    close: () => source.close(),
+  };
+}
+
+async function readManifest(source: PackageSource, faults: FaultList): Promise<PackageManifest | undefined> {
+  const value = await readJsonFile(source, 'manifest.json', faults);
+  if (value === undefined || hasTooLongLists(value, faults)) return undefined;
+  const manifest = checkShape(manifestSchema, value, 'manifest.json', '', faults);
+  const lessonPath = manifest?.files.lesson?.replace(/^\.\//, '') ?? 'lesson.json';
+  if (lessonPath !== 'lesson.json') faults.add('manifest.json: files.lesson', 'must be ./lesson.json');
+  return manifest;
+}
+
+/** Before the manifest is checked in detail: each of millions of wrong entries would be a fault of its own. */
+function hasTooLongLists(value: unknown, faults: FaultList): boolean {
+  const { files, failedMedia, attributions } = fieldsOf(value);
+  const { media, widgets } = fieldsOf(files);
+  const lists = { 'files.media': media, 'files.widgets': widgets, failedMedia, attributions };
+  const before = faults.total;
+  for (const [path, list] of Object.entries(lists)) {
+    if (!Array.isArray(list) || list.length <= maxManifestEntries) continue;
+    faults.add(
+      `manifest.json: ${path}`,
+      `has ${list.length} entries; at most ${maxManifestEntries} are allowed`,
+    );
+  }
+  return faults.total > before;
+}
+
+async function readLesson(
+  source: PackageSource,
+  faults: FaultList,
+): Promise<ReturnType<typeof checkLessonJson>> {
+  const value = await readJsonFile(source, 'lesson.json', faults);
+  return value === undefined ? undefined : checkLessonJson(value, faults);
+}
+
+function checkBaseUrl(url: string): void {
+  if (/^https?:\/\//i.test(url) && URL.canParse(url)) return;
+  throw new PackageError([`${shownPath(url)}: the address of the media must be an http or https URL`]);
+}
+
+function shortened(warnings: string[]): string[] {
+  if (warnings.length <= maxWarnings) return warnings;
+  return [...warnings.slice(0, maxWarnings), `and ${warnings.length - maxWarnings} more`];
+}
+
+function fieldsOf(value: unknown): Record<string, unknown> {
+  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
+}
