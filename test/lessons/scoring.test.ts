@@ -1,0 +1,81 @@
+import { describe, expect, it } from 'vitest';
+import { readQuestion, scoreMultipleChoice } from '../../shared/lessons/scoring.ts';
+
+const choices = ['a', 'b', 'c', 'd'].map((id) => ({ id, html: id.toUpperCase() }));
+const one = { choices, correct: ['b'] };
+const several = { choices, correct: ['a', 'c'], points: 2 };
+const partly = { ...several, partialCredit: true };
+
+describe('scoreMultipleChoice', () => {
+  it.each([
+    ['the right choice earns the default point', one, ['b'], 1, 1],
+    ['a wrong choice earns nothing', one, ['a'], 0, 1],
+    ['no choice earns nothing and tells what could be gained', one, [], 0, 1],
+    ['all right choices earn all points', several, ['c', 'a'], 2, 2],
+    ['one of two right choices earns nothing', several, ['a'], 0, 2],
+    ['a wrong choice beside the right ones spoils them', several, ['a', 'c', 'd'], 0, 2],
+    ['a choice named twice counts once', several, ['a', 'a', 'c'], 2, 2],
+    ['partial credit: one of two right choices earns its share', partly, ['a'], 1, 2],
+    ['partial credit: a wrong choice costs a share', partly, ['a', 'c', 'd'], 1, 2],
+    ['partial credit: never below nothing', partly, ['b', 'd'], 0, 2],
+    ['partial credit: picking everything earns nothing', partly, ['a', 'b', 'c', 'd'], 0, 2],
+    ['partial credit: an id that is no choice costs a share', partly, ['a', 'c', 'x'], 1, 2],
+    ['partial credit must be true, not merely truthy', { ...several, partialCredit: 'yes' }, ['a'], 0, 2],
+    [
+      'shares are rounded to four decimals',
+      { choices, correct: ['a', 'b', 'c'], partialCredit: true },
+      ['a', 'b'],
+      0.6667,
+      1,
+    ],
+    ['half points are points', { ...one, points: 0.5 }, ['b'], 0.5, 0.5],
+    ['points that are no number count as 1', { ...one, points: '5' }, ['b'], 1, 1],
+    ['negative points count as 1', { ...one, points: -3 }, ['b'], 1, 1],
+    [
+      'a number names the choice that is written with it',
+      { choices: [{ id: 1 }], correct: ['1'] },
+      [1],
+      1,
+      1,
+    ],
+    ['a right id that is no choice cannot be asked for', { choices, correct: ['b', 'x'] }, ['b'], 1, 1],
+    ['an answer that is no array is no choice', one, 'b', 0, 1],
+    ['an answer of other things is no right choice', one, [null, {}, ['b']], 0, 1],
+  ])('%s', (_rule, props, answer, score, maxScore) => {
+    expect(scoreMultipleChoice(props, answer)).toEqual({ score, maxScore });
+  });
+
+  it.each([
+    ['no right choice', { choices, correct: [] }],
+    ['right choices that are none of the choices', { choices, correct: ['x'] }],
+    ['no points', { ...one, points: 0 }],
+    ['no choices', { correct: ['a'] }],
+    ['props that are no object', 'b'],
+    ['no props', undefined],
+  ])('a question with %s is not scored', (_reason, props) => {
+    expect(scoreMultipleChoice(props, ['b'])).toBeNull();
+  });
+});
+
+describe('readQuestion', () => {
+  it('keeps the first of two choices with one id, and leaves out those without', () => {
+    const { choices: read } = readQuestion({
+      choices: [
+        { id: 'a', html: 'first' },
+        { id: 'a', html: 'second' },
+        { html: 'nameless' },
+        null,
+        'text',
+        { id: 'b' },
+      ],
+    });
+    expect(read).toEqual([
+      { id: 'a', html: 'first' },
+      { id: 'b', html: '' },
+    ]);
+  });
+
+  it('names each right choice once, in the order of the choices', () => {
+    expect(readQuestion({ choices, correct: ['c', 'a', 'c'] }).correct).toEqual(['a', 'c']);
+  });
+});
