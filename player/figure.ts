@@ -1,0 +1,23 @@
+import { element } from './dom.ts';
+import { richText } from './html.ts';
+import type { WidgetContext } from './widget.ts';
+import { wordsFor } from './words.ts';
+
+/** A line that stands where a medium should be, and what the medium would have told, when that is known. */
+export function missingMedium(message: string, description = ''): HTMLElement {
+  const box = element('div', { class: 'lectern-missing' }, element('p', {}, message));
+  if (description) box.append(element('p', { class: 'lectern-missing-text' }, description));
+  return box;
+}
+
+/** A transcript that unfolds under a video or an audio; undefined where there is none. */
+export function transcript(source: unknown, context: WidgetContext): HTMLElement | undefined {
+  const body = richText(source, context);
+  if (!body) return undefined;
+  return element(
+    'details',
+    { class: 'lectern-transcript' },
+    element('summary', {}, wordsFor(context.language).transcript),
+    body,
+  );
+}

@@ -1,0 +1,136 @@
+import DOMPurify from 'dompurify';
+import { element } from './dom.ts';
+import { isPlayable } from './media.ts';
+import { text } from './props.ts';
+import type { WidgetContext } from './widget.ts';
+import { wordsFor } from './words.ts';
+
+/**
+ * Tags and attributes that the sanitizer would let pass but a lesson's text has no business with: form
+ * fields (a look-alike login form), styles (text laid over the player), sound that starts by itself.
+ */
+const FORBIDDEN_TAGS = [
+  'button',
+  'dialog',
+  'fieldset',
+  'form',
+  'input',
+  'optgroup',
+  'option',
+  'select',
+  'style',
+  'textarea',
+];
+const FORBIDDEN_ATTRIBUTES = [
+  'autoplay',
+  'command',
+  'commandfor',
+  'popover',
+  'popovertarget',
+  'popovertargetaction',
+];
+
+/** The sanitizer's own list of schemes, and `media:`, which is no more than a name until it is resolved. */
+const ALLOWED_ADDRESS = /^(?:(?:https?|mailto|tel|sms|blob|media):|[^a-z]|[a-z+.-]+(?:[^a-z+.\-:]|$))/i;
+
+/** Elements that load something as soon as they are on the page; `image` is SVG's. */
+const MEDIA = 'img, audio, video, source, track, image';
+
+/** What is kept of a style attribute: nothing that can load, cover or move anything. */
+const KEPT_STYLES = [
+  'font-style',
+  'font-weight',
+  'list-style-type',
+  'text-align',
+  'text-decoration-line',
+  'vertical-align',
+];
+
+/**
+ * An author's HTML as nodes that are safe to put on the page, with its media references resolved, its links
+ * opening outside the lesson, and its tables able to scroll. MathML and inline SVG stay.
+ *
+ * Plain text is taken too; a blank line in it starts a paragraph.
+ *
+ * The result is nodes, not a string: what was judged safe is never parsed a second time, which is where
+ * mutation attacks live. The nodes belong to an inert document until they are appended, so nothing loads
+ * before its address is resolved.
+ */
+export function safeHtml(source: unknown, context: WidgetContext): DocumentFragment {
+  const fragment = DOMPurify.sanitize(paragraphs(text(source)), {
+    RETURN_DOM_FRAGMENT: true,
+    FORBID_TAGS: FORBIDDEN_TAGS,
+    FORBID_ATTR: FORBIDDEN_ATTRIBUTES,
+    // A formula's TeX source, which would else be left as text beside the formula.
+    ADD_FORBID_CONTENTS: ['annotation'],
+    ALLOWED_URI_REGEXP: ALLOWED_ADDRESS,
+  });
+  for (const node of fragment.querySelectorAll('[style]')) keepHarmlessStyles(node);
+  for (const node of fragment.querySelectorAll(MEDIA)) resolveMediaOf(node, context);
+  for (const link of fragment.querySelectorAll('a')) settleLink(link, context);
+  for (const table of fragment.querySelectorAll('table')) makeScrollable(table, context);
+  return fragment;
+}
+
+/** An element that shows an author's HTML in the lesson's typography; undefined when there is nothing to show. */
+export function richText(source: unknown, context: WidgetContext): HTMLElement | undefined {
+  if (!text(source)) return undefined;
+  const holder = element('div', { class: 'lectern-rich' });
+  holder.append(safeHtml(source, context));
+  return holder;
+}
+
+function paragraphs(source: string): string {
+  if (source.includes('<') || !source.includes('\n')) return source;
+  return source
+    .split(/\n\s*\n/)
+    .map((paragraph) => `<p>${paragraph.replaceAll('\n', '<br>')}</p>`)
+    .join('');
+}
+
+function keepHarmlessStyles(node: Element): void {
+  if (!('style' in node)) return;
+  const written = (node as HTMLElement).style;
+  const kept = KEPT_STYLES.map((name) => [name, written.getPropertyValue(name)] as const);
+  node.removeAttribute('style');
+  for (const [name, value] of kept) if (value) written.setProperty(name, value);
+}
+
+function resolveMediaOf(node: Element, context: WidgetContext): void {
+  for (const name of ['src', 'poster', 'href', 'xlink:href']) {
+    const src = node.getAttribute(name);
+    if (src === null) continue;
+    const address = context.resolveMedia(src.trim());
+    if (isPlayable(address)) node.setAttribute(name, address);
+    else node.removeAttribute(name);
+  }
+  const sources = node.getAttribute('srcset');
+  if (sources !== null) {
+    node.setAttribute(
+      'srcset',
+      sources.replace(/media:[^\s,]+/gi, (src) => context.resolveMedia(src)),
+    );
+  }
+  if (node.localName === 'img') node.setAttribute('loading', 'lazy');
+}
+
+function settleLink(link: Element, context: WidgetContext): void {
+  const href = link.getAttribute('href')?.trim() ?? '';
+  if (!href || href.startsWith('#')) return;
+  if (/^(media:|\.\/media\/)/i.test(href)) link.setAttribute('href', context.resolveMedia(href));
+  // The lesson keeps its place; the opened page gets neither a handle on it nor its address.
+  link.setAttribute('target', '_blank');
+  link.setAttribute('rel', 'noopener noreferrer');
+}
+
+function makeScrollable(table: Element, context: WidgetContext): void {
+  const label = table.querySelector('caption')?.textContent.trim() || wordsFor(context.language).table;
+  const scroller = element('div', {
+    class: 'lectern-scroll',
+    role: 'group',
+    'aria-label': label,
+    tabindex: '0',
+  });
+  table.replaceWith(scroller);
+  scroller.append(table);
+}

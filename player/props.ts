@@ -1,0 +1,21 @@
+import type { Block } from './widget.ts';
+
+/** The value as an object whose fields can be asked for; an empty one for anything else. */
+export function record(value: unknown): Record<string, unknown> {
+  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
+}
+
+/** The value as text: a string trimmed, a number written out, anything else ''. */
+export function text(value: unknown): string {
+  if (typeof value === 'number') return String(value);
+  return typeof value === 'string' ? value.trim() : '';
+}
+
+/** The blocks in the value: whatever in it is not a block is left out. */
+export function blocks(value: unknown): Block[] {
+  if (!Array.isArray(value)) return [];
+  return value.flatMap((entry: unknown) => {
+    const { type, props } = record(entry);
+    return typeof type === 'string' ? [{ type, props: record(props) }] : [];
+  });
+}

@@ -1,0 +1,62 @@
+import { defineWidget } from '../../define.ts';
+import { element, uniqueId } from '../../dom.ts';
+import { richText } from '../../html.ts';
+import { wordsFor } from '../../words.ts';
+
+/**
+ * A question to answer in the learner's own words. After submitting, the sample answer stands below the
+ * learner's own to compare; the answer may be improved and sent again. It is not scored.
+ */
+export default defineWidget('OpenResponse', (root, { props, state, context }) => {
+  const words = wordsFor(context.language);
+  const promptId = uniqueId();
+  const labelId = uniqueId();
+
+  root.classList.add('lectern-question');
+  const prompt = richText(props.prompt, context);
+  if (prompt) {
+    prompt.id = promptId;
+    prompt.classList.add('lectern-prompt');
+    root.append(prompt);
+  }
+  const field = element('textarea', {
+    class: 'lectern-field',
+    rows: '5',
+    dir: 'auto',
+    'aria-labelledby': prompt ? `${promptId} ${labelId}` : labelId,
+  });
+  const button = element('button', { class: 'lectern-button', type: 'button' }, words.submit);
+  const feedback = element('p', { class: 'lectern-feedback', role: 'status' });
+  const sample = element('div', { class: 'lectern-explanation', hidden: true });
+  const sampleText = richText(props.sampleAnswer, context);
+  if (sampleText) sample.append(element('p', { class: 'lectern-label' }, words.sampleAnswer), sampleText);
+
+  root.append(
+    element('p', { class: 'lectern-label', id: labelId }, words.yourAnswer),
+    field,
+    element('div', { class: 'lectern-actions' }, button, feedback),
+    sample,
+  );
+
+  function show(): void {
+    feedback.textContent = sampleText ? words.compare : words.answerSaved;
+    button.textContent = words.update;
+    sample.hidden = !sampleText;
+  }
+
+  button.addEventListener('click', () => {
+    const answer = field.value.trim();
+    if (!answer) {
+      feedback.textContent = words.writeFirst;
+      field.focus();
+      return;
+    }
+    show();
+    context.answer(answer);
+  });
+
+  if (typeof state === 'string' && state.trim()) {
+    field.value = state;
+    show();
+  }
+});
