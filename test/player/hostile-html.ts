@@ -43,10 +43,7 @@ export const hostileHtml: string[] = [
   '<form action="/leak"><input name="password"><button formaction="javascript:window.pwned=1">go</button></form>',
   '<marquee onstart="window.pwned = 1">m</marquee>',
   '<x-y onclick="window.pwned = 1" is="x-y">custom</x-y>',
-  '<img srcset="x:x 1x" onerror="window.pwned = 1"><picture><source srcset="/leak.png" onerror="window.pwned=1"></picture>'.replace(
-    'srcset="/leak.png"',
-    'srcset="javascript:window.pwned=1"',
-  ),
+  '<img srcset="x:x 1x" onerror="window.pwned = 1"><picture><source srcset="javascript:window.pwned=1"></picture>',
   '<p id="reports">clobber</p><img name="ready"><form id="blocks"><input name="children"></form>',
   '<a href="#" popovertarget="blocks" onmouseover="window.pwned = 1">hover</a>',
   '"><img src=1 onerror=window.pwned=1>',

@@ -1,0 +1,161 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { hostileHtml } from './hostile-html.ts';
+import { question } from './samples.ts';
+import { startWidgetLab, type SampleBlock, type WidgetLab, type WidgetPage } from './widget-page.ts';
+
+let lab: WidgetLab;
+let shared: WidgetPage;
+
+beforeAll(async () => {
+  lab = await startWidgetLab();
+  shared = await lab.open();
+});
+afterAll(() => lab.close());
+// A widget that throws is wrong in every test, whatever else the test is about.
+beforeEach(({ onTestFinished }) => {
+  onTestFinished(async () => expect(await shared.failures()).toEqual([]));
+});
+
+const media = '00000000-0000-4000-8000-000000000000';
+
+describe('HTML of authors', () => {
+  const places: [string, (html: string) => SampleBlock][] = [
+    ['Text.html', (html) => ({ type: 'Text', props: { html } })],
+    ['Image.caption', (html) => ({ type: 'Image', props: { src: 'media:x', caption: html } })],
+    ['Video.transcript', (html) => ({ type: 'Video', props: { transcript: html } })],
+    ['Audio.transcript', (html) => ({ type: 'Audio', props: { transcript: html } })],
+    [
+      'MultipleChoice.prompt',
+      (html) => ({ type: 'MultipleChoice', props: { ...question.props, prompt: html } }),
+    ],
+    [
+      'MultipleChoice.choices',
+      (html) => ({ type: 'MultipleChoice', props: { ...question.props, choices: [{ id: 'a', html }] } }),
+    ],
+    [
+      'MultipleChoice.explanation',
+      (html) => ({ type: 'MultipleChoice', props: { ...question.props, explanation: html } }),
+    ],
+    ['OpenResponse.prompt', (html) => ({ type: 'OpenResponse', props: { prompt: html } })],
+    [
+      'OpenResponse.sampleAnswer',
+      (html) => ({ type: 'OpenResponse', props: { id: 'o', sampleAnswer: html } }),
+    ],
+    ['Heading.text', (html) => ({ type: 'Heading', props: { text: html } })],
+    ['Callout.title', (html) => ({ type: 'Callout', props: { title: html } })],
+    ['Image.alt', (html) => ({ type: 'Image', props: { src: 'media:x', alt: html } })],
+  ];
+
+  it.each(places)('hostile HTML in %s does nothing', async (_place, blockOf) => {
+    const victim = await lab.open();
+    const blocks = hostileHtml.map(blockOf);
+    await victim.show(blocks, { states: { o: 'answered', q1: ['a'] } });
+    await victim.page.evaluate(`(async () => {
+      for (const details of document.querySelectorAll('details')) details.open = true;
+      for (const image of document.images) image.loading = 'eager';
+      // What runs when it is used: hover, focus, and every link, without leaving the page.
+      addEventListener('click', (event) => event.preventDefault());
+      for (const node of document.querySelectorAll('main *')) {
+        for (const type of ['mouseover', 'focus', 'toggle', 'click']) node.dispatchEvent(new Event(type, { bubbles: true, cancelable: true }));
+      }
+      await new Promise((done) => setTimeout(done, 150));
+    })()`);
+    const found = await victim.page.evaluate(`(() => {
+      const all = [...document.querySelectorAll('main .lectern-rich *, main .lectern-heading *, main .lectern-note *, main img')];
+      const attributes = all.flatMap((node) => [...node.attributes].map(({ name, value }) => [name, value.replace(/[\\s\\x00-\\x1f]/g, '')]));
+      return {
+        pwned: window.pwned ?? null,
+        tags: [...new Set(all.map((node) => node.localName))].filter((tag) =>
+          /^(script|iframe|object|embed|link|meta|base|style|form|input|button|textarea|select|foreignobject|animate|use|template|x-y|dialog)$/i.test(tag)),
+        handlers: attributes.map(([name]) => name).filter((name) => name.startsWith('on')),
+        addresses: attributes.filter(([name, value]) => name !== 'alt' && /^(javascript|vbscript|data:text)/i.test(value)),
+        covering: all.filter((node) => getComputedStyle(node).position === 'fixed').length,
+      };
+    })()`);
+    expect(found).toEqual({ pwned: null, tags: [], handlers: [], addresses: [], covering: 0 });
+    expect(victim.requests.filter((path) => path.includes('leak'))).toEqual([]);
+    expect(victim.page.url()).toBe(`${lab.origin}/`);
+    expect(await victim.failures()).toEqual([]);
+    await victim.page.context().close();
+  });
+
+  it.each([
+    'javascript:window.pwned=1',
+    'data:text/html,<script>parent.pwned=1</script>',
+    'media:',
+    'http://[',
+    '//',
+  ])('a source of %s does nothing', async (src) => {
+    await shared.show(
+      ['Image', 'Video', 'Audio'].map((type) => ({
+        type,
+        props: { src, poster: src, captions: src, alt: 'a' },
+      })),
+    );
+    expect(await shared.page.evaluate('window.pwned ?? null')).toBeNull();
+    expect(await shared.page.locator('iframe').count()).toBe(0);
+  });
+
+  it('media references resolve, alone, among sources, and in links', async () => {
+    await shared.show([
+      {
+        type: 'Text',
+        props: {
+          html: `<p><img src="media:${media}" alt="a"><img src="./media/${media}.png" srcset="media:${media} 2x" alt="b">
+            <a href="media:${media}">download</a></p><video src="media:${media}" poster="media:${media}"></video>
+            <svg viewBox="0 0 9 9"><image href="media:${media}"></image></svg>`,
+        },
+      },
+    ]);
+    const text = await shared.page.locator('.lectern-rich').innerHTML();
+    expect(text).not.toContain('media:');
+    expect(text).not.toContain('./media/');
+    expect(text.split(`"/media/${media}`).length - 1).toBe(7);
+  });
+
+  it('MathML stays and is laid out as mathematics', async () => {
+    const formula = `<math display="block"><semantics><mfrac><mn>1</mn><msup><mi>d</mi><mn>3</mn></msup></mfrac>
+      <annotation encoding="application/x-tex">\\frac{1}{d^3}</annotation></semantics></math>`;
+    await shared.show([{ type: 'Text', props: { html: `<p>So</p>${formula}` } }]);
+    const { page } = shared;
+    expect(await page.locator('math mfrac msup').count()).toBe(1);
+    expect(await page.locator('math').textContent()).not.toContain('frac');
+    expect(await page.evaluate(`document.querySelector('mfrac') instanceof MathMLElement`)).toBe(true);
+    const [top, bottom] = await page.evaluate<[number, number]>(
+      `[...document.querySelector('mfrac').children].map((part) => part.getBoundingClientRect().top)`,
+    );
+    expect(bottom).toBeGreaterThan(top);
+  });
+
+  it('links open outside the lesson, without a handle on it; links within the text do not', async () => {
+    await shared.show([
+      {
+        type: 'Text',
+        props: {
+          html: '<p><a href="https://example.org/x" target="_top" rel="opener">out</a> <a href="#note">in</a></p>',
+        },
+      },
+    ]);
+    const out = shared.page.getByText('out');
+    expect(await out.getAttribute('target')).toBe('_blank');
+    expect(await out.getAttribute('rel')).toBe('noopener noreferrer');
+    expect(await shared.page.getByText('in', { exact: true }).getAttribute('target')).toBeNull();
+  });
+
+  it('what an editor styles stays: alignment, and nothing that loads or moves', async () => {
+    await shared.show([
+      {
+        type: 'Text',
+        props: {
+          html: '<p style="text-align: center; color: red; margin: -99px; background: url(/leak)">mid</p>',
+        },
+      },
+    ]);
+    expect(await shared.page.getByText('mid').getAttribute('style')).toBe('text-align: center;');
+  });
+
+  it('plain text with blank lines becomes paragraphs', async () => {
+    await shared.show([{ type: 'Text', props: { html: 'One\nline\n\nTwo' } }]);
+    expect(await shared.page.locator('.lectern-rich p').count()).toBe(2);
+  });
+});
