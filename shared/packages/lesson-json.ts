@@ -22,7 +22,7 @@ const file = 'lesson.json';
  * other fields stay as they are, in their order. What is only unfinished (see playability.ts) is a warning.
  *
  * @returns undefined when the lesson breaks the format; every fault is in `faults` then
- * @throws INVALID_CONTENT when the content is nested too deep, which what came from {@link readJsonFile} is not
+ * @throws INVALID_CONTENT when the content is nested too deep, which what came from `readJsonFile` is not
  */
 export function checkLessonJson(
   value: unknown,

@@ -1,5 +1,6 @@
 const printed = 20;
 const kept = 1_000;
+const enough = 10_000;
 
 /**
  * A package that cannot be read. The message is written for the person who wants to import it: one fault a line,
@@ -10,25 +11,32 @@ export class PackageError extends Error {
   /** One text each, such as `lesson.json: lesson.title: is missing`; the first 1,000. */
   readonly faults: string[];
 
-  /** @param total how many faults there are in all, when not all of them are given */
-  constructor(faults: string[], options: { total?: number; cause?: unknown } = {}) {
+  /**
+   * @param options.total how many faults there are in all, when not all of them are given
+   * @param options.isCutShort whether there may be more than `total`
+   */
+  constructor(faults: string[], options: { total?: number; isCutShort?: boolean; cause?: unknown } = {}) {
     const lines = faults.slice(0, printed);
     const more = (options.total ?? faults.length) - lines.length;
-    if (more > 0) lines.push(`and ${more} more`);
+    if (more > 0) lines.push(`and ${options.isCutShort ? 'at least ' : ''}${more} more`);
     super(lines.join('\n'), { cause: options.cause });
     this.faults = faults;
   }
 }
 
-/** Collects faults, so that a person hears of all of them at once; a million of them take no more room than 1,000. */
+/** Collects faults, so that a person hears of all of them at once; but not of millions, whatever a file holds. */
 export class FaultList {
   readonly #faults: string[] = [];
   #total = 0;
 
-  /** @param place such as `manifest.json: files.media[3].localPath` */
+  /**
+   * @param place such as `manifest.json: files.media[3].localPath`
+   * @throws PackageError with every fault so far, at the 10,000th: looking for more is not worth the time
+   */
   add(place: string, fault: string): void {
     this.#total += 1;
     if (this.#faults.length < kept) this.#faults.push(`${place}: ${fault}`);
+    if (this.#total >= enough) throw new PackageError(this.#faults, { total: this.#total, isCutShort: true });
   }
 
   get total(): number {

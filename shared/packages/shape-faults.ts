@@ -16,7 +16,7 @@ export function checkShape<T extends z.ZodType>(
   place: string,
   faults: FaultList,
 ): z.output<T> | undefined {
-  const result = schema.safeParse(value);
+  const result = schema.safeParse(value, { reportInput: true });
   if (result.success) return result.data;
   for (const issue of result.error.issues)
     faults.add(placeIn(file, issuePath(place, issue.path)), wording(issue));
@@ -46,6 +46,7 @@ const kinds: Record<string, string> = {
 
 function wording(issue: z.core.$ZodIssue): string {
   if (issue.code !== 'invalid_type') return issue.message;
-  if (issue.message.endsWith('received undefined')) return 'is missing';
+  // JSON has no undefined of its own.
+  if (issue.input === undefined) return 'is missing';
   return `must be ${kinds[issue.expected] ?? issue.expected}`;
 }
