@@ -1,14 +1,7 @@
-import type { Redis } from 'ioredis';
 import Koa from 'koa';
-import type { Config } from '../shared/config.ts';
 import { LecternError } from '../shared/errors.ts';
-import type { Logger } from '../shared/log.ts';
-import type { Database } from '../shared/models/database.ts';
-import type { ExportQueue } from '../shared/queues.ts';
-import type { Secrets } from '../shared/secrets.ts';
-import type { Store } from '../shared/storage/store.ts';
 import type { RequestState } from './context.ts';
-import type { ArchiveRequestDependencies } from './exports/archive-requests.ts';
+import type { AppDependencies } from './dependencies.ts';
 import { clientSignal } from './middleware/client-signal.ts';
 import { renderErrors, shapeA } from './middleware/errors.ts';
 import { logRequests } from './middleware/log-requests.ts';
@@ -17,17 +10,6 @@ import { securityHeaders } from './middleware/security-headers.ts';
 import { adminQueues } from './routes/admin-queues.ts';
 import { exportRoutes } from './routes/exports.ts';
 import { healthRoutes } from './routes/health.ts';
-
-export interface AppDependencies {
-  config: Config;
-  secrets: Secrets;
-  db: Database;
-  redis: Redis;
-  store: Store;
-  queue: ExportQueue;
-  exports: ArchiveRequestDependencies;
-  log: Logger;
-}
 
 /** The HTTP application over connections that are open already; what tests boot. It listens on nothing itself. */
 export function createApp(deps: AppDependencies): Koa<RequestState> {

@@ -3,7 +3,7 @@ import Router from '@koa/router';
 import { z } from 'zod';
 import { LecternError } from '../../shared/errors.ts';
 import { findPublishedVersion } from '../../shared/models/lesson-version.ts';
-import type { AppDependencies } from '../app.ts';
+import type { AppDependencies } from '../dependencies.ts';
 import type { RequestState } from '../context.ts';
 import { requestArchive } from '../exports/archive-requests.ts';
 import { bearer } from '../middleware/bearer.ts';

@@ -3,7 +3,7 @@ import { messageOf } from '../../shared/errors.ts';
 import { missingIndexes } from '../../shared/models/database.ts';
 import { pingMongo } from '../../shared/mongo.ts';
 import { pingRedis } from '../../shared/redis.ts';
-import type { AppDependencies } from '../app.ts';
+import type { AppDependencies } from '../dependencies.ts';
 
 /** A check that does not answer within this time has failed. */
 const checkMilliseconds = 5_000;

@@ -43,15 +43,23 @@ export async function findRemoteFiles(db: Database, urls: string[]): Promise<Map
   return new Map(found.map((file) => [file.url, file]));
 }
 
-export async function saveRemoteFile(
-  db: Database,
-  remote: Omit<RemoteFile, '_id' | 'checkedAt'>,
-): Promise<void> {
+export type DownloadedFile = Omit<RemoteFile, '_id' | 'checkedAt'>;
+
+/** Notes what some addresses held just now. */
+export async function saveRemoteFiles(db: Database, files: DownloadedFile[]): Promise<void> {
+  if (files.length === 0) return;
+  const checkedAt = new Date();
   const write = () =>
-    db.remoteFiles.updateOne(
-      { _id: idOf(remote.url) },
-      { ...remote, checkedAt: new Date() },
-      { upsert: true },
+    db.remoteFiles.bulkWrite(
+      files.map((file) => ({
+        updateOne: {
+          filter: { _id: idOf(file.url) },
+          update: { $set: { ...file, checkedAt } },
+          upsert: true,
+        },
+      })),
+      { ordered: false },
     );
+  // Two builds that note the same address at once may both insert it; the loser's second try updates.
   await write().catch((error: unknown) => (isDuplicate(error) ? write() : Promise.reject(error as Error)));
 }

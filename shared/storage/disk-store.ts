@@ -10,7 +10,11 @@ import type { ArchiveDraft, ArchiveStore, BlobStore, OpenFile, Store } from './s
 /** Part of every path: a later layout ignores what this one wrote instead of migrating it. */
 const layoutVersion = 'v1';
 
-const readBytes = 256 * 1024;
+/** Read at once: most pictures in one piece, and little enough for many readers. */
+const readBytes = 512 * 1024;
+
+/** Gathered before a write: each is a turn of the thread pool, which costs more than the bytes do. */
+const writeBytes = 1024 ** 2;
 
 /**
  * The store on a folder; several hosts may share it when it is one filesystem with atomic renames.
@@ -43,11 +47,13 @@ function createBlobStore(root: string, temporaries: string, { durable }: { durab
       let size = 0;
       const temporary = await createTemporary(temporaries);
       try {
-        for await (const chunk of source) {
-          hash.update(chunk);
-          checksum = crc32(chunk, checksum);
-          size += chunk.byteLength;
-          await writeFully(temporary.handle, chunk);
+        for await (const chunks of gather(source, writeBytes)) {
+          for (const chunk of chunks) {
+            hash.update(chunk);
+            checksum = crc32(chunk, checksum);
+            size += chunk.byteLength;
+          }
+          await writeFully(temporary.handle, chunks);
         }
         const sha256 = hash.digest('hex');
         const target = pathOf(sha256);
@@ -59,6 +65,9 @@ function createBlobStore(root: string, temporaries: string, { durable }: { durab
       } finally {
         await temporary.remove();
       }
+    },
+    async has({ sha256, size }) {
+      return (await sizeOf(pathOf(sha256))) === size;
     },
     async open({ sha256, size }) {
       const file = await openForReading(pathOf(sha256));
@@ -89,7 +98,7 @@ function createArchiveStore(root: string, temporaries: string): ArchiveStore {
     async create(): Promise<ArchiveDraft> {
       const temporary = await createTemporary(temporaries);
       return {
-        write: (chunk) => writeFully(temporary.handle, chunk),
+        write: (chunks) => writeFully(temporary.handle, chunks),
         publish: (key, sha256) => publish(temporary, join(folderOf(key), `${sha256}.zip`), true),
         discard: () => temporary.remove(),
       };
@@ -101,33 +110,48 @@ function createArchiveStore(root: string, temporaries: string): ArchiveStore {
 interface Temporary {
   path: string;
   handle: FileHandle;
-  /** Closes the file and removes it where it was not renamed. */
+  /** Whether the file has its final name. */
+  published: boolean;
+  /** Closes the file, and removes it where it was not published. Does nothing the second time. */
   remove(): Promise<void>;
 }
 
 async function createTemporary(folder: string): Promise<Temporary> {
-  await mkdir(folder, { recursive: true });
   const path = join(folder, randomUUID());
-  const handle = await open(path, 'wx');
+  const handle = await inFolder(folder, () => open(path, 'wx'));
   let closed = false;
-  return {
+  const temporary: Temporary = {
     path,
     handle,
+    published: false,
     async remove() {
       if (closed) return;
       closed = true;
       await handle.close();
-      await rm(path, { force: true });
+      if (!temporary.published) await rm(path, { force: true });
     },
   };
+  return temporary;
 }
 
 /** Moves a finished temporary file to its place. A durable one survives a power cut as soon as this resolves. */
 async function publish(temporary: Temporary, target: string, durable: boolean): Promise<void> {
+  const folder = dirname(target);
   if (durable) await temporary.handle.sync();
-  await mkdir(dirname(target), { recursive: true });
-  await rename(temporary.path, target);
-  if (durable) await syncFolder(dirname(target));
+  await inFolder(folder, () => rename(temporary.path, target));
+  temporary.published = true;
+  if (durable) await syncFolder(folder);
+}
+
+/** Does something in a folder, which is made only when it turns out to be missing: it nearly always is there. */
+async function inFolder<T>(folder: string, action: () => Promise<T>): Promise<T> {
+  try {
+    return await action();
+  } catch (error) {
+    if (codeOf(error) !== 'ENOENT') throw error;
+    await mkdir(folder, { recursive: true });
+    return action();
+  }
 }
 
 async function syncFolder(path: string): Promise<void> {
@@ -139,11 +163,29 @@ async function syncFolder(path: string): Promise<void> {
   }
 }
 
-async function writeFully(handle: FileHandle, chunk: Uint8Array): Promise<void> {
-  let written = 0;
-  while (written < chunk.byteLength) {
-    const { bytesWritten } = await handle.write(chunk, written, chunk.byteLength - written);
-    written += bytesWritten;
+/** The chunks of a source, as many at a time as make up `bytes`. */
+async function* gather(source: AsyncIterable<Uint8Array>, bytes: number): AsyncGenerator<Uint8Array[]> {
+  let chunks: Uint8Array[] = [];
+  let gathered = 0;
+  for await (const chunk of source) {
+    chunks.push(chunk);
+    gathered += chunk.byteLength;
+    if (gathered < bytes) continue;
+    yield chunks;
+    chunks = [];
+    gathered = 0;
+  }
+  if (gathered > 0) yield chunks;
+}
+
+async function writeFully(handle: FileHandle, chunks: readonly Uint8Array[]): Promise<void> {
+  const bytes = chunks.reduce((sum, chunk) => sum + chunk.byteLength, 0);
+  const { bytesWritten } = await handle.writev([...chunks]);
+  if (bytesWritten === bytes) return;
+  // A disk that is nearly full takes a part; what is left then fails with the reason.
+  const rest = Buffer.concat(chunks).subarray(bytesWritten);
+  for (let written = 0; written < rest.byteLength;) {
+    written += (await handle.write(rest, written)).bytesWritten;
   }
 }
 
@@ -205,7 +247,7 @@ async function check(temporaries: string): Promise<{ freeBytes: number }> {
   try {
     const temporary = await createTemporary(temporaries);
     try {
-      await writeFully(temporary.handle, Buffer.from('lectern'));
+      await writeFully(temporary.handle, [Buffer.from('lectern')]);
     } finally {
       await temporary.remove();
     }

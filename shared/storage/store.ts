@@ -29,6 +29,8 @@ export interface BlobStore {
   put(source: AsyncIterable<Uint8Array>): Promise<Digest & { created: boolean }>;
   /** Null when there is no such blob, or when it has not the size that was recorded for it. */
   open(digest: Pick<Digest, 'sha256' | 'size'>): Promise<OpenFile | null>;
+  /** Whether there is such a blob, of the recorded size. */
+  has(digest: Pick<Digest, 'sha256' | 'size'>): Promise<boolean>;
   delete(sha256: string): Promise<void>;
 }
 
@@ -40,7 +42,8 @@ export interface StoredArchive extends OpenFile {
 
 /** An archive while it is written: invisible until published. */
 export interface ArchiveDraft {
-  write(chunk: Uint8Array): Promise<void>;
+  /** The chunks, one after the other. */
+  write(chunks: readonly Uint8Array[]): Promise<void>;
   /** Makes the archive durable and visible under a key, at once or not at all. May happen twice without harm. */
   publish(key: string, sha256: string): Promise<void>;
   /** Gives up a draft that was not published; does nothing after publish. */

@@ -31,8 +31,8 @@ const max32 = 0xffffffff;
 const gatherBytes = 1024 ** 2;
 
 export interface ArchiveSink {
-  /** The chunk is the sink's to read until the promise resolves. */
-  write(chunk: Uint8Array): Promise<void>;
+  /** Writes the chunks one after the other; they are the sink's to read until the promise resolves. */
+  write(chunks: readonly Uint8Array[]): Promise<void>;
 }
 
 /** Writes an archive entry by entry, in constant memory but for the directory's lines (about 100 bytes an entry). */
@@ -76,6 +76,7 @@ export class ArchiveWriter {
     let computed = 0;
     for await (const chunk of chunks) {
       written += chunk.byteLength;
+      if (written > size) break;
       computed = crc32(chunk, computed);
       await this.#write(chunk);
     }
@@ -105,16 +106,15 @@ export class ArchiveWriter {
   }
 
   async #flush(): Promise<void> {
-    const [first] = this.#gathered;
-    if (first === undefined) return;
-    const bytes = this.#gathered.length === 1 ? first : Buffer.concat(this.#gathered, this.#gatheredBytes);
+    const chunks = this.#gathered;
+    if (chunks.length === 0) return;
     this.#gathered = [];
     this.#gatheredBytes = 0;
     await this.#writing;
-    this.#writing = this.#sink.write(bytes);
+    this.#writing = this.#sink.write(chunks);
     // A failed write is thrown where it is awaited, on the next flush; until then it must not count as unhandled.
     this.#writing.catch(() => undefined);
-    this.#hash.update(bytes);
+    for (const chunk of chunks) this.#hash.update(chunk);
   }
 }
 

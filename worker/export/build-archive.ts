@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
-import pLimit from 'p-limit';
 import type { Config } from '../../shared/config.ts';
 import { LecternError } from '../../shared/errors.ts';
-import { incompleteKey } from '../../shared/jobs.ts';
+import { exportJobOf, incompleteKey } from '../../shared/jobs.ts';
 import type { ExportJob, ExportProgress, ExportResult } from '../../shared/jobs.ts';
 import { rewriteMediaReferences } from '../../shared/lessons/media-references.ts';
 import type { Database } from '../../shared/models/database.ts';
@@ -11,26 +10,26 @@ import { findContent } from '../../shared/models/lesson-content.ts';
 import { findPublishedVersion } from '../../shared/models/lesson-version.ts';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
 import { bytesOf, digestOf } from '../../shared/storage/digest.ts';
-import type { Digest, Store } from '../../shared/storage/store.ts';
+import type { Digest, OpenFile, Store } from '../../shared/storage/store.ts';
 import { ArchiveWriter } from './archive-writer.ts';
 import type { Downloader } from './download/downloader.ts';
+import { findFiles } from './find-files.ts';
+import type { FileSearch, FoundFile } from './find-files.ts';
 import { createManifest } from './manifest.ts';
-import { filesOfRelease, planExport } from './plan.ts';
+import { planExport } from './plan.ts';
 import type { ExportPlan } from './plan.ts';
-import { MediaCache } from './media-cache.ts';
-import { failureOf, isMissing, MissingFile } from './outcome.ts';
+import { isMissing } from './outcome.ts';
 import type { Missing, Outcomes } from './outcome.ts';
+import { readAhead } from './read-ahead.ts';
+
+/** Files opened before their turn: opening takes as long as reading a picture does. */
+const filesAhead = 4;
 
 export interface ExportDependencies {
   db: Database;
   store: Store;
   downloader: Downloader;
   config: Pick<Config, 'export' | 'download'>;
-}
-
-/** A file of the archive, found: where its bytes are. */
-interface FoundFile extends Digest {
-  area: 'assets' | 'cache';
 }
 
 /**
@@ -49,7 +48,10 @@ export async function buildArchive(
 ): Promise<ExportResult> {
   const { db } = deps;
   const version = await findPublishedVersion(db, job.organizationId, job.lessonId, job.versionId);
-  if (version === null) throw new LecternError('NOT_FOUND', 'Published version not found');
+  // Published anew since, it is another archive, with a job of its own.
+  if (version === null || exportJobOf(version).key !== job.key) {
+    throw new LecternError('NOT_FOUND', 'Published version not found');
+  }
   const content = await findContent(db, version._id);
   if (content === null) throw new LecternError('INVALID_CONTENT', 'The content of this version is missing.');
 
@@ -61,84 +63,20 @@ export async function buildArchive(
   );
   const lessonJson = Buffer.from(`${JSON.stringify(lesson, null, 2)}\n`);
 
-  // One failure ends every download that is still under way.
-  const stop = new AbortController();
-  const finding = findFiles(deps, plan, lessonJson.length, AbortSignal.any([signal, stop.signal]));
+  const search = await findFiles(deps, plan, lessonJson.length, signal);
   try {
     return await writeArchive(deps, {
       job,
       version,
       plan,
       lessonJson,
-      files: await finding,
+      files: search.files,
       signal,
       onProgress,
     });
   } finally {
-    stop.abort();
-    await finding.then((files) => Promise.allSettled(files.values())).catch(() => undefined);
+    await search.end();
   }
-}
-
-/** Looks for every file at once, within the limits on downloads; the answers come as the files do. */
-async function findFiles(
-  { db, store, downloader, config }: ExportDependencies,
-  plan: ExportPlan,
-  lessonBytes: number,
-  signal: AbortSignal,
-): Promise<Map<string, Promise<FoundFile | Missing>>> {
-  const limit = pLimit(config.download.concurrency);
-  const cache = new MediaCache(db, store, downloader);
-  const budget = createBudget(config.export.maxBytes, lessonBytes);
-  await cache.prepare(plan.media.flatMap(({ medium }) => medium?.sourceUrl ?? []));
-
-  const files = new Map<string, Promise<FoundFile | Missing>>();
-  const find = (path: string, found: () => Promise<FoundFile>) => {
-    const promise = found()
-      .then((file) => budget.spend(file))
-      .catch(failureOf);
-    // Whoever writes the archive awaits these in order; an earlier failure must not make the rest unhandled.
-    promise.catch(() => undefined);
-    files.set(path, promise);
-  };
-  for (const { path, medium } of plan.media) {
-    find(path, async () => {
-      if (medium?.asset) return findAsset(store, medium.asset);
-      const url = medium?.sourceUrl;
-      if (typeof url !== 'string') throw new MissingFile('unknown_media');
-      const request = { url, mimeType: medium?.mimeType ?? '', maxBytes: config.download.maxBytes, signal };
-      return limit(async () => ({ ...(await cache.get(request)), area: 'cache' as const }));
-    });
-  }
-  for (const { release } of plan.widgets) {
-    if (release === null) continue;
-    for (const { path, file } of filesOfRelease(release)) find(path, () => findAsset(store, file));
-  }
-  return files;
-}
-
-async function findAsset(store: Store, asset: Digest): Promise<FoundFile> {
-  const file = await store.assets.open(asset);
-  if (file === null) throw new MissingFile('not_found');
-  await file.close();
-  return { ...asset, area: 'assets' };
-}
-
-/** Counts what the archive will hold, so that one that is too large stops before it fills the disk. */
-function createBudget(maxBytes: number, alreadySpent: number) {
-  let spent = alreadySpent;
-  return {
-    spend(file: FoundFile): FoundFile {
-      spent += file.size;
-      if (spent > maxBytes) {
-        throw new LecternError(
-          'INVALID_CONTENT',
-          `The archive would be larger than the limit of ${maxBytes} bytes.`,
-        );
-      }
-      return file;
-    },
-  };
 }
 
 interface ArchiveInput {
@@ -146,7 +84,7 @@ interface ArchiveInput {
   version: LessonVersion;
   plan: ExportPlan;
   lessonJson: Buffer;
-  files: Map<string, Promise<FoundFile | Missing>>;
+  files: FileSearch['files'];
   signal: AbortSignal;
   onProgress: (progress: ExportProgress) => void;
 }
@@ -169,12 +107,25 @@ async function writeArchive(deps: ExportDependencies, input: ArchiveInput): Prom
       onProgress({ ...progress });
     };
 
-    for (const [path, finding] of [...files].sort(([a], [b]) => (a < b ? -1 : 1))) {
+    const inOrder = [...files].sort(([a], [b]) => (a < b ? -1 : 1));
+    const opened = readAhead(
+      inOrder.map(
+        ([path, finding]) =>
+          async () =>
+            openFound(deps.store, path, await finding),
+      ),
+      filesAhead,
+      async (one) => one.file?.close(),
+    );
+    for await (const { path, found, file } of opened) {
       signal.throwIfAborted();
-      const found = await finding;
-      if (isMissing(found)) outcomes.set(path, found);
-      else await addStored(deps.store, found, (chunks) => add(path, found, chunks));
-      step(isMissing(found) ? 0 : found.size);
+      if (isMissing(found) || file === undefined) {
+        outcomes.set(path, found);
+        step(0);
+      } else {
+        await addStored(deps.store, found, file, (chunks) => add(path, found, chunks));
+        step(found.size);
+      }
     }
     await add('lesson.json', digestOf(lessonJson), bytesOf(lessonJson));
     step(lessonJson.length);
@@ -191,6 +142,8 @@ async function writeArchive(deps: ExportDependencies, input: ArchiveInput): Prom
 
     const { size, sha256 } = await writer.finish();
     signal.throwIfAborted();
+    // Whatever is missing now or is not any more: an older incomplete archive has had its time.
+    await deps.store.archives.delete(incompleteKey(job.key));
     await draft.publish(complete ? job.key : incompleteKey(job.key), sha256);
     const failures = manifest.failedMedia.length + manifest.failedWidgets.length;
     return { size, files: outcomes.size - [...outcomes.values()].filter(isMissing).length, failures };
@@ -199,14 +152,24 @@ async function writeArchive(deps: ExportDependencies, input: ArchiveInput): Prom
   }
 }
 
-/** Opens a file only now that its turn has come, so that however many there are, one is open. */
+/** A file whose turn comes soon: however many an archive has, few are open. */
+async function openFound(
+  store: Store,
+  path: string,
+  found: FoundFile | Missing,
+): Promise<{ path: string; found: FoundFile | Missing; file?: OpenFile }> {
+  if (isMissing(found)) return { path, found };
+  const file = await store[found.area].open(found);
+  if (file === null) throw new Error(`${found.sha256} left the store while it was needed`);
+  return { path, found, file };
+}
+
 async function addStored(
   store: Store,
   found: FoundFile,
+  file: OpenFile,
   add: (chunks: AsyncIterable<Uint8Array>) => Promise<void>,
 ): Promise<void> {
-  const file = await store[found.area].open(found);
-  if (file === null) throw new Error(`${found.sha256} left the store while it was needed`);
   try {
     await add(file.chunks());
   } catch (error) {

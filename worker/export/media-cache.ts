@@ -1,22 +1,15 @@
 import type { Database } from '../../shared/models/database.ts';
-import { findRemoteFiles, saveRemoteFile } from '../../shared/models/remote-file.ts';
-import type { RemoteFile } from '../../shared/models/remote-file.ts';
-import type { FailureReason } from '../../shared/packages/manifest.ts';
+import { findRemoteFiles, saveRemoteFiles } from '../../shared/models/remote-file.ts';
+import type { DownloadedFile, RemoteFile } from '../../shared/models/remote-file.ts';
 import type { Digest, Store } from '../../shared/storage/store.ts';
-import { DownloadError } from './download/downloader.ts';
+import { DownloadError, isPassing } from './download/failure.ts';
 import type { Downloader } from './download/downloader.ts';
-
-/** Failures that say nothing about the file: a copy that was good before is better than none. */
-const passingReasons: readonly FailureReason[] = [
-  'network',
-  'server_error',
-  'timeout',
-  'rate_limited',
-  'truncated',
-];
 
 /** How many addresses one query asks for. */
 const lookupBatch = 1000;
+
+/** How many downloads are noted at once: what a worker that dies has to download again, at most. */
+const noteBatch = 100;
 
 export interface RemoteRequest {
   url: string;
@@ -34,6 +27,7 @@ export class MediaCache {
   readonly #store: Store;
   readonly #downloader: Downloader;
   readonly #underWay = new Map<string, Promise<Digest>>();
+  readonly #downloaded: DownloadedFile[] = [];
   #known = new Map<string, RemoteFile>();
 
   constructor(db: Database, store: Store, downloader: Downloader) {
@@ -63,6 +57,17 @@ export class MediaCache {
     return started;
   }
 
+  /** Notes for later builds what was downloaded since the last note. */
+  async flush(): Promise<void> {
+    await saveRemoteFiles(this.#db, this.#downloaded.splice(0));
+  }
+
+  /** Notes are written many at a time: one by one they would cost more than small files do. */
+  async #remember(file: DownloadedFile): Promise<void> {
+    this.#downloaded.push(file);
+    if (this.#downloaded.length >= noteBatch) await this.flush();
+  }
+
   async #fetch(request: RemoteRequest): Promise<Digest> {
     const known = await this.#usable(request);
     try {
@@ -73,7 +78,7 @@ export class MediaCache {
       if (!result.modified) return (known as RemoteFile).file;
       const { sha256, crc32, size } = result.stored;
       const file = { sha256, crc32, size };
-      await saveRemoteFile(this.#db, {
+      await this.#remember({
         url: request.url,
         file,
         etag: result.etag ?? null,
@@ -81,8 +86,8 @@ export class MediaCache {
       });
       return file;
     } catch (error) {
-      if (known !== null && error instanceof DownloadError && passingReasons.includes(error.reason))
-        return known.file;
+      // A failure that says nothing about the file: a copy that was good before is better than none.
+      if (known !== null && error instanceof DownloadError && isPassing(error)) return known.file;
       throw error;
     }
   }
@@ -91,9 +96,7 @@ export class MediaCache {
   async #usable({ url, maxBytes }: RemoteRequest): Promise<RemoteFile | null> {
     const known = this.#known.get(url);
     if (known === undefined || known.file.size > maxBytes) return null;
-    const file = await this.#store.cache.open(known.file);
-    await file?.close();
-    return file === null ? null : known;
+    return (await this.#store.cache.has(known.file)) ? known : null;
   }
 }
 

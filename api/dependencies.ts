@@ -1,0 +1,20 @@
+import type { Redis } from 'ioredis';
+import type { Config } from '../shared/config.ts';
+import type { Logger } from '../shared/log.ts';
+import type { Database } from '../shared/models/database.ts';
+import type { ExportQueue } from '../shared/queues.ts';
+import type { Secrets } from '../shared/secrets.ts';
+import type { Store } from '../shared/storage/store.ts';
+import type { ArchiveRequestDependencies } from './exports/archive-requests.ts';
+
+/** What the application works with: open connections, and settings. */
+export interface AppDependencies {
+  config: Config;
+  secrets: Secrets;
+  db: Database;
+  redis: Redis;
+  store: Store;
+  queue: ExportQueue;
+  exports: ArchiveRequestDependencies;
+  log: Logger;
+}

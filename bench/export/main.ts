@@ -1,0 +1,150 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, mkdir, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { startProcesses } from '../../cli/processes.ts';
+import { parseConfig } from '../../shared/config.ts';
+import { exportJobOf } from '../../shared/jobs.ts';
+import { issueApiKey } from '../../shared/models/api-key.ts';
+import { buildIndexes, openDatabase } from '../../shared/models/database.ts';
+import { createOrganization } from '../../shared/models/organization.ts';
+import { importPackage } from '../../shared/packages/import.ts';
+import { publishVersion } from '../../shared/publishing.ts';
+import { loadSecrets } from '../../shared/secrets.ts';
+import { findServers } from '../../shared/servers.ts';
+import { createDiskStore } from '../../shared/storage/disk-store.ts';
+import { createDownloader } from '../../worker/export/download/downloader.ts';
+import { runExport } from '../../worker/jobs/export.ts';
+import { medianTimes, report } from '../rounds.ts';
+import { archiverStored, curlThenZip, plainLoop, zipStored } from './baselines.ts';
+import { mediaBytes, mediaCount, writeSamplePackage } from './sample.ts';
+
+/*
+ * What an export costs, against the plainest tools that do the same: a cold one (350 files, 64 MiB, from an origin on
+ * loopback) against curl and zip, and a build from files that are there against zip alone.
+ */
+
+const rounds = Number(process.argv[2] ?? 9);
+const folder = await mkdtemp(join(tmpdir(), 'lectern-bench-'));
+const sample = join(folder, 'sample');
+await writeSamplePackage(sample);
+const media = join(sample, 'media');
+const names = (await readdir(media)).sort();
+
+const origin = fork(join(import.meta.dirname, 'origin.ts'), [media]);
+const [{ port }] = (await once(origin, 'message')) as [{ port: number }];
+const originUrl = `http://127.0.0.1:${port}`;
+
+const settings = {
+  LOG_LEVEL: 'error',
+  PORT: '0',
+  LECTERN_DATA_DIR: join(folder, 'data'),
+  LECTERN_ALLOWED_PRIVATE_HOSTS: `127.0.0.1:${port}`,
+};
+const config = parseConfig({ ...process.env, ...settings });
+const servers = await findServers(config, (message) => console.error(message));
+const db = await openDatabase(servers.mongodbUri);
+await buildIndexes(db);
+const store = createDiskStore(config.storeDir);
+const downloader = createDownloader(config.download);
+const processes = await startProcesses(config, servers, { workers: 1, settings });
+
+const organization = await createOrganization(db, { slug: 'bench', name: 'Bench', plan: 'edtech' });
+const secrets = await loadSecrets(config, () => undefined);
+const key = await issueApiKey(db, secrets.keyPepper, {
+  organizationId: organization._id,
+  label: null,
+  expiresAt: null,
+});
+
+async function publish(mediaBaseUrl?: string) {
+  const { version } = await importPackage({ db, store, config }, organization, sample, {
+    asNew: true,
+    signal: new AbortController().signal,
+    ...(mediaBaseUrl !== undefined && { mediaBaseUrl }),
+  });
+  return publishVersion(db, store, version._id, { force: false });
+}
+const external = await publish(originUrl);
+const uploaded = await publish();
+
+const output = join(folder, 'output');
+const emptyOutput = async () => {
+  await rm(output, { recursive: true, force: true });
+  await mkdir(output);
+};
+const forgetArchives = () => rm(join(config.storeDir, 'v1', 'archives'), { recursive: true, force: true });
+const forgetDownloads = async () => {
+  await forgetArchives();
+  await rm(join(config.storeDir, 'v1', 'cache'), { recursive: true, force: true });
+  await db.remoteFiles.deleteMany({});
+};
+const build = async (version: typeof external) => {
+  const { failures } = await runExport({ db, store, downloader, config }, exportJobOf(version), {
+    signal: new AbortController().signal,
+    onProgress: () => undefined,
+  });
+  if (failures > 0) throw new Error(`${failures} files failed`);
+};
+const request = async (version: typeof external) => {
+  const response = await fetch(
+    `${processes.address}/api/lessons/${version.lessonId}/versions/${version._id}/export-zip`,
+    { headers: { authorization: `Bearer ${key.publicKey}.${key.secretKey}` } },
+  );
+  let bytes = 0;
+  for await (const chunk of response.body ?? []) bytes += (chunk as Uint8Array).length;
+  if (response.status !== 200 || bytes < mediaBytes) throw new Error(`${response.status}, ${bytes} bytes`);
+};
+
+console.log(
+  `${mediaCount} files, ${mediaBytes / 1024 ** 2} MiB, Node ${process.version}, medians of ${rounds} rounds`,
+);
+
+const curlAndZip = 'curl --parallel --parallel-max 8, then zip -0 (baseline)';
+report(
+  'Cold export, from an origin on loopback',
+  await medianTimes(
+    [
+      { name: curlAndZip, prepare: emptyOutput, run: () => curlThenZip(originUrl, names, output) },
+      { name: 'Lectern, built in one process', prepare: forgetDownloads, run: () => build(external) },
+      {
+        name: 'Lectern, API + queue + worker, to the last byte',
+        prepare: forgetDownloads,
+        run: () => request(external),
+      },
+    ],
+    rounds,
+  ),
+  curlAndZip,
+);
+
+const zip = 'zip -0 (baseline; no SHA-256, no sync)';
+report(
+  'Build from files that are there',
+  await medianTimes(
+    [
+      { name: zip, prepare: emptyOutput, run: () => zipStored(media, join(output, 'zip.zip')) },
+      { name: 'Lectern', prepare: forgetArchives, run: () => build(uploaded) },
+      {
+        name: 'plainest loop: read, CRC-32, SHA-256, write, sync',
+        prepare: emptyOutput,
+        run: () => plainLoop(media, join(output, 'loop')),
+      },
+      {
+        name: 'archiver 8, store mode (no SHA-256, no sync)',
+        prepare: emptyOutput,
+        run: () => archiverStored(media, join(output, 'archiver.zip')),
+      },
+    ],
+    rounds,
+  ),
+  zip,
+);
+
+await processes.stop();
+downloader.close();
+await db.connection.close();
+await servers.release();
+origin.disconnect();
+await rm(folder, { recursive: true, force: true });

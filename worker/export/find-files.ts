@@ -1,0 +1,101 @@
+import pLimit from 'p-limit';
+import type { Config } from '../../shared/config.ts';
+import { LecternError } from '../../shared/errors.ts';
+import type { Database } from '../../shared/models/database.ts';
+import type { Digest, Store } from '../../shared/storage/store.ts';
+import type { Downloader } from './download/downloader.ts';
+import { MediaCache } from './media-cache.ts';
+import { failureOf, MissingFile } from './outcome.ts';
+import type { Missing } from './outcome.ts';
+import { filesOfRelease } from './plan.ts';
+import type { ExportPlan, PlannedMedium } from './plan.ts';
+
+/** A file of the archive, found: which part of the store has its bytes. */
+export interface FoundFile extends Digest {
+  area: 'assets' | 'cache';
+}
+
+export interface FileSearch {
+  /** By path below the archive's top-level folder; each settles as soon as its file is there, or known not to be. */
+  files: Map<string, Promise<FoundFile | Missing>>;
+  /** Ends what is still under way, and resolves when nothing is. */
+  end(): Promise<void>;
+}
+
+interface SearchDependencies {
+  db: Database;
+  store: Store;
+  downloader: Downloader;
+  config: Pick<Config, 'export' | 'download'>;
+}
+
+/**
+ * Looks for every file of an archive at once, within the limits on downloads.
+ *
+ * @param otherBytes what the archive holds besides these files; it counts towards EXPORT_MAX_BYTES. A search that
+ * goes over the limit ends, and its files reject with INVALID_CONTENT.
+ */
+export async function findFiles(
+  { db, store, downloader, config }: SearchDependencies,
+  plan: ExportPlan,
+  otherBytes: number,
+  signal: AbortSignal,
+): Promise<FileSearch> {
+  const stop = new AbortController();
+  const ending = AbortSignal.any([signal, stop.signal]);
+  const limit = pLimit(config.download.concurrency);
+  const cache = new MediaCache(db, store, downloader);
+  const files: FileSearch['files'] = new Map();
+  let bytes = otherBytes;
+
+  const find = (path: string, search: () => Promise<FoundFile>) => {
+    const found = search()
+      .then((file) => {
+        bytes += file.size;
+        if (bytes > config.export.maxBytes) throw tooLarge(config.export.maxBytes);
+        return file;
+      })
+      .catch(failureOf);
+    // One failure that is not about a file ends the rest at once, long before the archive gets to it. Handling it
+    // here also keeps it from counting as unhandled until then.
+    found.catch((error: unknown) => stop.abort(error));
+    files.set(path, found);
+  };
+  const findMedium = async ({ medium }: PlannedMedium): Promise<FoundFile> => {
+    if (medium?.asset) return findAsset(store, medium.asset);
+    if (typeof medium?.sourceUrl !== 'string') throw new MissingFile('unknown_media');
+    const { sourceUrl: url, mimeType } = medium;
+    return limit(async () => {
+      ending.throwIfAborted();
+      const file = await cache.get({ url, mimeType, maxBytes: config.download.maxBytes, signal: ending });
+      return { ...file, area: 'cache' };
+    });
+  };
+
+  await cache.prepare(plan.media.flatMap(({ medium }) => medium?.sourceUrl ?? []));
+  for (const planned of plan.media) find(planned.path, () => findMedium(planned));
+  for (const { release } of plan.widgets) {
+    if (release === null) continue;
+    for (const { path, file } of filesOfRelease(release)) find(path, () => findAsset(store, file));
+  }
+  return {
+    files,
+    async end() {
+      stop.abort(new Error('the build has ended'));
+      await Promise.allSettled(files.values());
+      await cache.flush();
+    },
+  };
+}
+
+async function findAsset(store: Store, asset: Digest): Promise<FoundFile> {
+  if (!(await store.assets.has(asset))) throw new MissingFile('not_found');
+  return { ...asset, area: 'assets' };
+}
+
+function tooLarge(maxBytes: number): LecternError {
+  return new LecternError(
+    'INVALID_CONTENT',
+    `The archive would be larger than the limit of ${maxBytes} bytes.`,
+  );
+}
