@@ -1,0 +1,98 @@
+import { crc32 } from 'node:zlib';
+import { afterEach, describe, expect, test } from 'vitest';
+import { archiveInMemory, archiveOnDisk, expectedEntries, someBytes, someTime } from './archives.ts';
+import { readEverywhere, zipReaders } from './zip-readers.ts';
+
+const names = [
+  'plain.txt',
+  'a folder/with spaces/a b  c.txt',
+  'übung-v1/Größe.png',
+  'レッスン/第一章.json',
+  'درس/صورة.jpg',
+  'emoji/🎓👩‍🏫 lesson.png',
+  'quotes/"double" and \'single\' & <angles>.txt',
+  'globs/[a-z]*?.txt',
+  `${'long/'.repeat(20)}${'n'.repeat(150)}.bin`,
+];
+
+describe.each(zipReaders)('$name', ({ available, read }) => {
+  test.skipIf(!available)('finds every name as it was given', async () => {
+    const entries = names.map((name, index) => ({ name, bytes: someBytes(50 + index, index) }));
+    expect(await read(await archiveOnDisk(entries))).toEqual(expectedEntries(entries));
+  });
+
+  test.skipIf(!available)('finds every byte, from empty files to several MiB', async () => {
+    const MiB = 1024 ** 2;
+    const sizes = [0, 1, 2, 65_535, 65_536, MiB - 1, MiB, MiB + 1, 5 * MiB + 7, 0];
+    const entries = sizes.map((size, index) => ({
+      name: `${index}-${size}.bin`,
+      bytes: someBytes(size, index),
+    }));
+    expect(await read(await archiveOnDisk(entries))).toEqual(expectedEntries(entries));
+  });
+});
+
+test('an archive without entries is one to every reader that takes such', async () => {
+  const archive = await archiveInMemory([]);
+  expect(archive.length).toBe(22);
+  expect(await zipReaders.at(-1)?.read(await archiveOnDisk([]))).toEqual([]);
+});
+
+test('the readers agree with each other', async () => {
+  const entries = names.map((name, index) => ({ name, bytes: someBytes(1000 * index, index) }));
+  const found = Object.values(await readEverywhere(await archiveOnDisk(entries)));
+  for (const one of found) expect(one).toEqual(found[0]);
+});
+
+describe('the same files make the same archive', () => {
+  const zone = process.env.TZ;
+  afterEach(() => {
+    if (zone === undefined) delete process.env.TZ;
+    else process.env.TZ = zone;
+  });
+
+  const entries = names.map((name, index) => ({ name, bytes: someBytes(10_000, index) }));
+
+  test('byte for byte', async () => {
+    const [one, other] = [await archiveInMemory(entries), await archiveInMemory(entries)];
+    expect(one.equals(other)).toBe(true);
+  });
+
+  test('whatever the time zone of the host is', async () => {
+    const archives: Buffer[] = [];
+    const offsets = new Set<number>();
+    for (const name of ['UTC', 'America/New_York', 'Asia/Kathmandu', 'Pacific/Kiritimati']) {
+      process.env.TZ = name;
+      offsets.add(someTime.getTimezoneOffset());
+      archives.push(await archiveInMemory(entries));
+    }
+    // The zones were really in force.
+    expect(offsets.size).toBe(4);
+    for (const archive of archives) expect(archive.equals(archives[0] as Buffer)).toBe(true);
+  });
+});
+
+test('entries carry the time given, in UTC and whole 2 seconds', async () => {
+  const archive = await archiveInMemory(
+    [{ name: 'a', bytes: Buffer.from('a') }],
+    new Date('2026-07-31T23:59:59Z'),
+  );
+  const time = archive.readUInt16LE(10);
+  const date = archive.readUInt16LE(12);
+  expect([time >> 11, (time >> 5) & 63, (time & 31) * 2]).toEqual([23, 59, 58]);
+  expect([(date >> 9) + 1980, (date >> 5) & 15, date & 31]).toEqual([2026, 7, 31]);
+});
+
+test('entries are stored, and a reader of a stream knows size and checksum before the bytes', async () => {
+  const bytes = someBytes(1000);
+  const archive = await archiveInMemory([{ name: 'a.bin', bytes }]);
+  const flags = archive.readUInt16LE(6);
+  expect({
+    method: archive.readUInt16LE(8),
+    hasDescriptor: (flags & 8) !== 0,
+    isUtf8: (flags & 0x800) !== 0,
+  }).toEqual({ method: 0, hasDescriptor: false, isUtf8: true });
+  expect(archive.readUInt32LE(14)).toBe(crc32(bytes));
+  expect([archive.readUInt32LE(18), archive.readUInt32LE(22)]).toEqual([1000, 1000]);
+  expect(archive.subarray(35, 1035).equals(bytes)).toBe(true);
+});
