@@ -13,10 +13,11 @@ import { runExport } from './jobs/export.ts';
 const progressMilliseconds = 500;
 
 /**
- * A job whose worker dies is taken up by another, as often as this. BullMQ would give it up after one stall,
- * whatever the number of attempts says, and a fleet that is restarted stalls many jobs.
+ * A job whose worker dies is taken up by another, and what bounds that is the number of starts. BullMQ would give a
+ * job up after one stall, whatever the number of attempts says; and it counts stalls for as long as a job is kept,
+ * also over retries, so that any limit of its own would refuse a job for good some day.
  */
-const maxStalls = 25;
+const maxStalls = Number.MAX_SAFE_INTEGER;
 
 /** A job that kills its workers must stop some time: it is not started more often than this. */
 const maxStarts = 10;

@@ -6,7 +6,7 @@ import type { Logger } from '../../shared/log.ts';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
 import type { ExportQueue } from '../../shared/queues.ts';
 import type { ArchiveStore, StoredArchive } from '../../shared/storage/store.ts';
-import type { JobWaiters } from './job-waiters.ts';
+import type { JobWaiter, JobWaiters } from './job-waiters.ts';
 
 /** A failed job answers for itself this long; whoever asks later has it tried anew. */
 const coolOffMilliseconds = 10_000;
@@ -42,6 +42,23 @@ export async function requestArchive(
   signal: AbortSignal,
 ): Promise<StoredArchive> {
   const job = exportJobOf(version);
+  const waiter = deps.waiters.listen(job.key);
+  try {
+    const archive = await waitForArchive(deps, job, { waiter, signal });
+    // A client that went away while it was opened closes nothing any more.
+    if (signal.aborted) await archive.close();
+    signal.throwIfAborted();
+    return archive;
+  } finally {
+    waiter.close();
+  }
+}
+
+async function waitForArchive(
+  deps: ArchiveRequestDependencies,
+  job: ExportJob,
+  { waiter, signal }: { waiter: JobWaiter; signal: AbortSignal },
+): Promise<StoredArchive> {
   const asked = Date.now();
   const deadline = asked + deps.config.export.waitSeconds * 1000;
   let queued = false;
@@ -69,7 +86,7 @@ export async function requestArchive(
     if (left <= 0) {
       throw new LecternError('INTERNAL_ERROR', 'The archive is not ready in time', { retryAfterSeconds });
     }
-    await deps.waiters.next(job.key, Math.min(lookMilliseconds, left), signal);
+    await waiter.next(Math.min(lookMilliseconds, left), signal);
   }
 }
 
