@@ -1,0 +1,68 @@
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { requestArchive } from '../../api/exports/archive-requests.ts';
+import { JobWaiters } from '../../api/exports/job-waiters.ts';
+import { exportJobOf } from '../../shared/jobs.ts';
+import { createLogger } from '../../shared/log.ts';
+import { createExportEvents } from '../../shared/queues.ts';
+import type { ArchiveStore } from '../../shared/storage/store.ts';
+import { startFleet } from './fleet.ts';
+import type { Fleet } from './fleet.ts';
+import { expectArchive } from './lessons.ts';
+import { viewQueue } from './queue.ts';
+
+vi.setConfig({ testTimeout: 60_000 });
+
+const neverAborted = new AbortController().signal;
+
+/** What a request for an archive needs, over a store that a test may watch. */
+function requestDependencies({ harness }: Fleet, archives: ArchiveStore) {
+  const events = createExportEvents(harness.servers.redisUrl, harness.config);
+  onTestFinished(() => events.close());
+  const { queue } = viewQueue(harness);
+  const log = createLogger(harness.config, 'test');
+  const waiters = new JobWaiters(events);
+  return { events, deps: { archives, queue, waiters, config: harness.config, log } };
+}
+
+test('the end of a job is not missed when it comes while a request looks for the archive', async () => {
+  const fleet = await startFleet();
+  const { events, deps } = requestDependencies(fleet, fleet.harness.store.archives);
+  const lesson = await fleet.publish([1000]);
+  const waiter = deps.waiters.listen(exportJobOf(lesson.version).key);
+
+  const ended = new Promise((resolve) => events.once('completed', resolve));
+  const api = { address: await fleet.harness.startApi() };
+  await fleet.harness.startWorker();
+  await expectArchive(await fleet.request(api, lesson), lesson);
+  await ended;
+  // It came before the wait; this would last an hour otherwise.
+  await waiter.next(3_600_000, neverAborted);
+  waiter.close();
+});
+
+test('an archive that is opened for a client who has gone meanwhile is closed again', async () => {
+  const fleet = await startFleet();
+  const api = { address: await fleet.harness.startApi() };
+  await fleet.harness.startWorker();
+  const lesson = await fleet.publish([1000]);
+  await fleet.request(api, lesson);
+
+  const gone = new AbortController();
+  const closed = vi.fn();
+  const { archives } = fleet.harness.store;
+  const { deps } = requestDependencies(fleet, {
+    ...archives,
+    open: async (key) => {
+      const archive = await archives.open(key);
+      gone.abort(new Error('the client is gone'));
+      if (archive === null) return null;
+      const close = async () => {
+        closed();
+        await archive.close();
+      };
+      return { ...archive, close };
+    },
+  });
+  await expect(requestArchive(deps, lesson.version, gone.signal)).rejects.toThrow('the client is gone');
+  expect(closed).toHaveBeenCalledOnce();
+});

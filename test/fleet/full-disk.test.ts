@@ -1,0 +1,43 @@
+import { expect, test, vi } from 'vitest';
+import { waitFor } from '../support/wait-for.ts';
+import { startFleet } from './fleet.ts';
+import { expectArchive, expectCleanFailure } from './lessons.ts';
+import { patienceMilliseconds, spawnApi, spawnWorker } from './processes.ts';
+import { mayMount, mountSmallDisk } from './small-disk.ts';
+
+vi.setConfig({ testTimeout: 90_000 });
+
+const MB = 1024 ** 2;
+const mountable = await mayMount();
+
+test.skipIf(!mountable)(
+  'an export that does not fit on the disk fails cleanly and leaves room for others',
+  async () => {
+    const disk = await mountSmallDisk(16 * MB);
+    const fleet = await startFleet({ LECTERN_STORE_DIR: disk.folder });
+    const [api] = await Promise.all([spawnApi(fleet.harness), spawnWorker(fleet.harness)]);
+    // The first fits as downloads, not as an archive besides; of the second not even the download fits.
+    const lessons = [await fleet.publish([5 * MB, 5 * MB]), await fleet.publish([20 * MB])];
+    const small = await fleet.publish([200_000]);
+
+    for (const lesson of lessons) {
+      expectCleanFailure(await fleet.request(api, lesson));
+      expect(await fleet.stored()).toEqual({ archives: [], temporaries: [] });
+    }
+    await expectArchive(await fleet.request(api, small), small);
+
+    await disk.resize(200 * MB);
+    for (const lesson of lessons) {
+      const answer = await waitFor(
+        'the end of the pause after a failure',
+        async () => {
+          const asked = await fleet.request(api, lesson);
+          return asked.status === 200 ? asked : null;
+        },
+        patienceMilliseconds,
+      );
+      await expectArchive(answer, lesson);
+    }
+    expect((await fleet.stored()).temporaries).toEqual([]);
+  },
+);

@@ -1,0 +1,44 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { onTestFinished } from 'vitest';
+
+const run = promisify(execFile);
+
+/** A filesystem of its own with little room. */
+export interface SmallDisk {
+  folder: string;
+  /** Changes how much fits on it. */
+  resize(bytes: number): Promise<void>;
+}
+
+/** Mounts one until the test's end. Mounting takes root's rights: see {@link mayMount}. */
+export async function mountSmallDisk(bytes: number): Promise<SmallDisk> {
+  const folder = await mkdtemp(join(tmpdir(), 'lectern-disk-'));
+  await run('mount', ['-t', 'tmpfs', '-o', `size=${bytes}`, 'lectern-test', folder]);
+  onTestFinished(async () => {
+    // Lazily, as a process that was killed a moment ago may hold a file yet.
+    await run('umount', ['--lazy', folder]);
+    await rm(folder, { recursive: true });
+  });
+  return {
+    folder,
+    resize: async (size) => void (await run('mount', ['-o', `remount,size=${size}`, folder])),
+  };
+}
+
+/** Whether this process may mount: containers and ordinary users often may not. */
+export async function mayMount(): Promise<boolean> {
+  const folder = await mkdtemp(join(tmpdir(), 'lectern-disk-'));
+  try {
+    await run('mount', ['-t', 'tmpfs', '-o', 'size=65536', 'lectern-test', folder]);
+    await run('umount', [folder]);
+    return true;
+  } catch {
+    return false;
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+}
