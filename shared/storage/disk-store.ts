@@ -57,10 +57,8 @@ function createBlobStore(root: string, temporaries: string, { durable }: { durab
         }
         const sha256 = hash.digest('hex');
         const target = pathOf(sha256);
-        const created = (await sizeOf(target)) !== size;
+        const created = (await sizeOf(target)) !== size || !(await touch(target));
         if (created) await publish(temporary, target, durable);
-        // Says that the blob is wanted now, to whoever removes old blobs that nothing refers to yet.
-        else await utimes(target, new Date(), new Date());
         return { sha256, crc32: checksum, size, created };
       } finally {
         await temporary.remove();
@@ -138,20 +136,35 @@ async function createTemporary(folder: string): Promise<Temporary> {
 async function publish(temporary: Temporary, target: string, durable: boolean): Promise<void> {
   const folder = dirname(target);
   if (durable) await temporary.handle.sync();
-  await inFolder(folder, () => rename(temporary.path, target));
+  await inFolder(folder, () => rename(temporary.path, target), durable);
   temporary.published = true;
   if (durable) await syncFolder(folder);
 }
 
 /** Does something in a folder, which is made only when it turns out to be missing: it nearly always is there. */
-async function inFolder<T>(folder: string, action: () => Promise<T>): Promise<T> {
+async function inFolder<T>(folder: string, action: () => Promise<T>, durable = false): Promise<T> {
   try {
     return await action();
   } catch (error) {
     if (codeOf(error) !== 'ENOENT') throw error;
-    await mkdir(folder, { recursive: true });
+    const first = await mkdir(folder, { recursive: true });
+    if (durable && first !== undefined) await syncNewFolders(first, folder);
     return action();
   }
+}
+
+/** So that a power cut does not take folders that were just made, and with them what is in them. */
+async function syncNewFolders(first: string, last: string): Promise<void> {
+  for (let made = last; made.length >= first.length; made = dirname(made)) await syncFolder(dirname(made));
+}
+
+/** Says that a blob is wanted now, to whoever removes old blobs that nothing refers to yet. False when it is gone. */
+async function touch(path: string): Promise<boolean> {
+  const now = new Date();
+  return utimes(path, now, now).then(
+    () => true,
+    (error: unknown) => absent(error, false),
+  );
 }
 
 async function syncFolder(path: string): Promise<void> {
