@@ -1,0 +1,140 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { describe, expect, test } from 'vitest';
+import { bytesOf, digestOf } from '../../shared/storage/digest.ts';
+import { someBytes } from '../export/archives.ts';
+import { read, startStore } from './stores.ts';
+
+const bytes = someBytes(3 * 1024 ** 2 + 17);
+const digest = digestOf(bytes);
+
+/** The bytes in pieces of all sizes, some of them empty. */
+async function* pieces() {
+  const sizes = [0, 1, 65_536, 0, 1024 ** 2, 7, bytes.length];
+  let start = 0;
+  for (const size of sizes) {
+    await nextTurn();
+    yield bytes.subarray(start, start + size);
+    start = Math.min(start + size, bytes.length);
+  }
+}
+
+describe.each(['assets', 'cache'] as const)('%s', (area) => {
+  test('gives back, under the digests it computed, what was put in', async () => {
+    const { store, files } = await startStore();
+    expect(await store[area].put(pieces())).toEqual({ ...digest, created: true });
+    const file = await store[area].open(digest);
+    expect(file?.size).toBe(bytes.length);
+    expect((await read(file)).equals(bytes)).toBe(true);
+    await file?.close();
+    expect(await store[area].has(digest)).toBe(true);
+    expect(await files()).toEqual([`v1/${area}/${digest.sha256.slice(0, 2)}/${digest.sha256}`]);
+  });
+
+  test('takes an empty file', async () => {
+    const { store } = await startStore();
+    const nothing = digestOf(new Uint8Array());
+    expect(await store[area].put(bytesOf(new Uint8Array()))).toEqual({ ...nothing, created: true });
+    const file = await store[area].open(nothing);
+    expect((await read(file)).length).toBe(0);
+    await file?.close();
+  });
+
+  test('says that bytes were there already, and keeps them once', async () => {
+    const { store, files } = await startStore();
+    await store[area].put(pieces());
+    expect(await store[area].put(pieces())).toEqual({ ...digest, created: false });
+    expect((await files()).length).toBe(1);
+  });
+
+  test('keeps nothing of a source that fails, and throws what the source threw', async () => {
+    const { store, files } = await startStore();
+    const failure = new Error('the origin is gone');
+    async function* failing() {
+      yield* pieces();
+      throw failure;
+    }
+    await expect(store[area].put(failing())).rejects.toBe(failure);
+    expect(await files()).toEqual([]);
+    expect(await store[area].open(digest)).toBeNull();
+  });
+
+  test('takes the same bytes from two writers at once, once', async () => {
+    const { store, files } = await startStore();
+    const writers = Array.from({ length: 8 }, () => store[area].put(pieces()));
+    for (const written of await Promise.all(writers)) expect(written).toMatchObject(digest);
+    expect((await files()).length).toBe(1);
+    const file = await store[area].open(digest);
+    expect((await read(file)).equals(bytes)).toBe(true);
+    await file?.close();
+  });
+
+  test('takes bytes that someone else deletes at the same time', async () => {
+    const { store } = await startStore();
+    for (let round = 0; round < 100; round += 1) {
+      const small = Buffer.from(`${round % 3}`);
+      const deletion = store[area].delete(digestOf(small).sha256);
+      const [written] = await Promise.all([store[area].put(bytesOf(small)), deletion]);
+      expect(written).toMatchObject(digestOf(small));
+    }
+  });
+
+  test('keeps an open file readable after its deletion, and has nothing to open then', async () => {
+    const { store } = await startStore();
+    await store[area].put(pieces());
+    const file = await store[area].open(digest);
+    await store[area].delete(digest.sha256);
+    expect(await store[area].open(digest)).toBeNull();
+    expect(await store[area].has(digest)).toBe(false);
+    expect((await read(file)).equals(bytes)).toBe(true);
+    await file?.close();
+    // Deleting what is gone is no error.
+    await store[area].delete(digest.sha256);
+  });
+
+  test('has no file under a digest whose size is another, and replaces the damaged one at the next put', async () => {
+    const { store, folder } = await startStore();
+    await store[area].put(pieces());
+    await writeFile(join(folder, 'v1', area, digest.sha256.slice(0, 2), digest.sha256), 'damaged');
+    expect(await store[area].open(digest)).toBeNull();
+    expect(await store[area].has(digest)).toBe(false);
+    expect((await store[area].put(pieces())).created).toBe(true);
+    const file = await store[area].open(digest);
+    expect((await read(file)).equals(bytes)).toBe(true);
+    await file?.close();
+  });
+});
+
+test('any part of a file can be read, also several at once', async () => {
+  const { store } = await startStore();
+  await store.assets.put(pieces());
+  const file = await store.assets.open(digest);
+  const ranges = [
+    [0, 1],
+    [5, 5],
+    [1000, 2_000_000],
+    [bytes.length - 1, bytes.length],
+  ] as const;
+  await Promise.all(
+    ranges.map(async ([start, end]) =>
+      expect((await read(file, start, end)).equals(bytes.subarray(start, end))).toBe(true),
+    ),
+  );
+  await file?.close();
+});
+
+test('a file that is cut off while it is read is an error, not a short answer', async () => {
+  const { store, folder } = await startStore();
+  await store.assets.put(pieces());
+  const file = await store.assets.open(digest);
+  await writeFile(join(folder, 'v1', 'assets', digest.sha256.slice(0, 2), digest.sha256), 'short');
+  await expect(read(file)).rejects.toThrow(`ends at byte 5 of ${bytes.length}`);
+  await file?.close();
+});
+
+test('uploads and downloads are apart: one is not found among the other', async () => {
+  const { store } = await startStore();
+  await store.assets.put(pieces());
+  expect(await store.cache.open(digest)).toBeNull();
+});

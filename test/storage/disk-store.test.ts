@@ -1,0 +1,106 @@
+import { execFileSync } from 'node:child_process';
+import { mkdir, mkdtemp, rm, utimes, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, test } from 'vitest';
+import { createDiskStore } from '../../shared/storage/disk-store.ts';
+import { bytesOf, digestOf } from '../../shared/storage/digest.ts';
+import { someBytes } from '../export/archives.ts';
+import { filesBelow, read, startStore } from './stores.ts';
+
+test('a sweep removes temporary files that are old, and nothing else', async () => {
+  const { store, folder, files } = await startStore();
+  const { sha256 } = await store.assets.put(bytesOf(someBytes(10)));
+  const old = Date.now() / 1000 - 4000;
+  await utimes(join(folder, 'v1/assets', sha256.slice(0, 2), sha256), old, old);
+  const abandoned = ['one', 'two'].map((name) => join(folder, 'v1/tmp', name));
+  for (const path of abandoned) {
+    await writeFile(path, 'left behind');
+    await utimes(path, old, old);
+  }
+  const draft = await store.archives.create();
+  await draft.write([someBytes(10)]);
+
+  expect(await store.sweepTemporaries(3600)).toBe(2);
+  expect(await store.sweepTemporaries(3600)).toBe(0);
+  expect((await files()).filter((path) => path.startsWith('v1/tmp/')).length).toBe(1);
+  await draft.publish(`x${'1'.repeat(40)}`, digestOf(someBytes(10)).sha256);
+  await draft.discard();
+  expect(await store.assets.has({ sha256, size: 10 })).toBe(true);
+});
+
+test('sweeping a store that nobody wrote to yet does nothing', async () => {
+  const { store } = await startStore();
+  expect(await store.sweepTemporaries(0)).toBe(0);
+});
+
+test('a store that can be written to tells how much room it has, and keeps nothing of the check', async () => {
+  const { store, files } = await startStore();
+  expect((await store.check()).freeBytes).toBeGreaterThan(0);
+  expect(await files()).toEqual([]);
+});
+
+test('a store that cannot be written to says where it is and why', async () => {
+  const { folder } = await startStore();
+  await writeFile(join(folder, 'a-file'), '');
+  const store = createDiskStore(join(folder, 'a-file'));
+  await expect(store.check()).rejects.toMatchObject({
+    code: 'INTERNAL_ERROR',
+    message: expect.stringMatching(/^The store in .*\/a-file\/v1 cannot be written to: ENOTDIR/) as string,
+  });
+});
+
+/** A filesystem of a few MiB, so that a test can fill it; null where this user may not mount one. */
+async function mountSmallDisk(): Promise<string | null> {
+  const folder = await mkdtemp(join(tmpdir(), 'lectern-small-disk-'));
+  try {
+    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=4m', 'tmpfs', folder], { stdio: 'ignore' });
+    return folder;
+  } catch {
+    await rm(folder, { recursive: true });
+    return null;
+  }
+}
+
+const smallDisk = await mountSmallDisk();
+afterAll(async () => {
+  if (smallDisk === null) return;
+  execFileSync('umount', [smallDisk]);
+  await rm(smallDisk, { recursive: true });
+});
+
+describe.skipIf(smallDisk === null)(
+  smallDisk === null ? 'a full disk, SKIPPED: this user may not mount one' : 'a full disk',
+  () => {
+    const folder = join(smallDisk ?? '', 'store');
+    const store = createDiskStore(folder);
+    const small = someBytes(100_000);
+    const large = someBytes(6 * 1024 ** 2);
+
+    test('fails an upload with the reason, keeps nothing of it, and takes the next that fits', async () => {
+      await mkdir(folder, { recursive: true });
+      await expect(store.assets.put(bytesOf(large))).rejects.toThrow(/ENOSPC: no space left on device/);
+      expect(await filesBelow(folder)).toEqual([]);
+      expect(await store.assets.put(bytesOf(small))).toMatchObject({ created: true });
+      const file = await store.assets.open(digestOf(small));
+      expect((await read(file)).equals(small)).toBe(true);
+      await file?.close();
+    });
+
+    test('fails an archive with the reason, and discarding it gives the room back', async () => {
+      const before = await store.check();
+      const draft = await store.archives.create();
+      await expect(draft.write([small, large])).rejects.toThrow(/ENOSPC: no space left on device/);
+      await draft.discard();
+      expect(await store.check()).toEqual(before);
+    });
+
+    test('is reported by the check', async () => {
+      const filler = join(folder, 'filler');
+      await expect(writeFile(filler, large)).rejects.toThrow(/ENOSPC/);
+      await expect(store.check()).rejects.toThrow(/^The store in .* cannot be written to: ENOSPC/);
+      await rm(filler);
+      await store.check();
+    });
+  },
+);
