@@ -1,0 +1,18 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { Readable } from 'node:stream';
+import { generateBytes } from './generated-bytes.ts';
+
+// An origin in a process of its own, so that its work is not counted as anyone else's: /<index>/<size> is a
+// generated file. It ends with the process that started it.
+const server = createServer((request, response) => {
+  const [, index, size] = /^\/(\d+)\/(\d+)$/.exec(request.url ?? '') ?? [];
+  if (index === undefined || size === undefined) {
+    response.writeHead(404).end();
+    return;
+  }
+  response.writeHead(200, { 'content-length': size });
+  Readable.from(generateBytes(Number(index), Number(size))).pipe(response);
+});
+server.listen(0, '127.0.0.1', () => process.send?.({ port: (server.address() as AddressInfo).port }));
+process.on('disconnect', () => process.exit());
