@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import pLimit from 'p-limit';
 import type { Config } from '../config.ts';
 import { playabilityErrors } from '../lessons/playability.ts';
+import type { LessonContent } from '../lessons/lesson-content.ts';
 import { rewriteMediaReferences } from '../lessons/media-references.ts';
 import { totalsOf } from '../lessons/totals.ts';
 import type { Database } from '../models/database.ts';
@@ -13,22 +13,19 @@ import {
   lastVersionNumber,
   markVersionsUnpublished,
 } from '../models/lesson-version.ts';
-import type { LessonVersion, WidgetPin } from '../models/lesson-version.ts';
-import { insertMedia } from '../models/medium.ts';
-import type { Medium } from '../models/medium.ts';
+import type { LessonVersion } from '../models/lesson-version.ts';
 import type { Organization } from '../models/organization.ts';
-import { deleteWidgetRelease } from '../models/widget-release.ts';
 import { isDuplicate } from '../mongo.ts';
-import type { Digest, Store } from '../storage/store.ts';
-import { releaseWidget } from '../widgets/releases.ts';
-import type { LessonPackage, PackageMedium } from './lesson-package.ts';
+import type { Store } from '../storage/store.ts';
+import { storeMedia } from './import-media.ts';
+import { ImportUndo } from './import-undo.ts';
+import { releaseWidgets, storeWidgets } from './import-widgets.ts';
+import type { LessonPackage } from './lesson-package.ts';
 import { PackageError } from './package-error.ts';
 import { defaultPackageLimits } from './package-source.ts';
 import { readPackage } from './read-package.ts';
-import { removeImport } from './unfinished-imports.ts';
-
-/** Files written to the store at once: each waits for the disk. */
-const concurrency = 4;
+import { watchFiles } from './watch-files.ts';
+import type { FileProgress } from './watch-files.ts';
 
 /** Problems kept with a version; the first ones tell what to do. */
 const keptProblems = 20;
@@ -39,6 +36,8 @@ export interface ImportOptions {
   /** Media are external, at this address and the package's own file names. */
   mediaBaseUrl?: string;
   signal: AbortSignal;
+  /** Told after each file of the package. */
+  onProgress?: (progress: FileProgress) => void;
 }
 
 export interface ImportedVersion {
@@ -69,7 +68,8 @@ export async function importPackage(
   const { download, export: exports } = deps.config;
   const limits = { ...defaultPackageLimits, fileBytes: download.maxBytes, totalBytes: exports.maxBytes };
   const { mediaBaseUrl } = options;
-  const pkg = await readPackage(path, { limits, ...(mediaBaseUrl !== undefined && { mediaBaseUrl }) });
+  const read = await readPackage(path, { limits, ...(mediaBaseUrl !== undefined && { mediaBaseUrl }) });
+  const pkg = watchFiles(read, options);
   try {
     return await importVersion(deps, organization, options.asNew ? renumber(pkg) : pkg, options);
   } finally {
@@ -102,33 +102,30 @@ async function importVersion(
   { signal }: ImportOptions,
 ): Promise<ImportedVersion> {
   const { db, store } = deps;
-  const { lessonId } = pkg;
+  const { lessonId, slug, title } = pkg;
   const lesson = await findLesson(db, lessonId);
-  if (lesson !== null && lesson.organizationId !== organization._id) {
-    throw new PackageError([
-      `lesson.json: lesson.id: ${lessonId} is a lesson of another organization. Import it with --as-new for a copy of its own.`,
-    ]);
-  }
-  const versionId = (await findVersion(db, pkg.versionId)) === null ? pkg.versionId : randomUUID();
+  if (lesson !== null && lesson.organizationId !== organization._id) throw takenElsewhere(lessonId);
+  const content = { ...pkg.content, lesson: { ...pkg.content.lesson, id: lessonId } };
+  // The content first: a sweep finds an import that did not finish by it.
+  const versionId = await insertContentAs(db, pkg.versionId, content);
   const undo = new ImportUndo(db, store, versionId);
   try {
-    const content = { ...pkg.content, lesson: { ...pkg.content.lesson, id: lessonId } };
-    // The content first: a sweep finds an import that did not finish by it.
-    await insertContent(db, versionId, content);
-    await insertMedia(db, await storeMedia(store, organization, pkg, { versionId, undo, signal }));
-    const widgets = await storeWidgets(deps, organization, pkg, undo);
-
+    await storeMedia(deps, organization, pkg, { versionId, signal });
+    const stored = await storeWidgets(deps, pkg, undo);
     // A deleted lesson comes back with this version alone.
     if (lesson !== null && lesson.deletedAt !== null) await markVersionsUnpublished(db, { lessonId });
     signal.throwIfAborted();
+
+    // Late, as each becomes the newest of its type.
+    const widgets = await releaseWidgets(db, organization, stored, undo);
     const version = await insertNextVersion(db, {
       _id: versionId,
       lessonId,
       organizationId: organization._id,
       versionNumber: lesson === null ? pkg.versionNumber : 0,
       status: 'draft',
-      slug: pkg.slug,
-      title: pkg.title,
+      slug,
+      title,
       ...totalsOf(content),
       problems: playabilityErrors(content)
         .slice(0, keptProblems)
@@ -136,17 +133,41 @@ async function importVersion(
       widgets,
       publishedAt: null,
     });
-    await saveLesson(db, {
-      _id: lessonId,
-      organizationId: organization._id,
-      slug: pkg.slug,
-      title: pkg.title,
-    });
+    undo.addVersion();
+    if (!(await saveLesson(db, { _id: lessonId, organizationId: organization._id, slug, title }))) {
+      throw takenElsewhere(lessonId);
+    }
     return { version, media: pkg.media.length, widgets: widgets.length, warnings: pkg.warnings };
   } catch (error) {
     await undo.run();
+    // What an aborted stream throws says less than the signal's reason.
+    signal.throwIfAborted();
     throw error;
   }
+}
+
+function takenElsewhere(lessonId: string): PackageError {
+  return new PackageError([
+    `lesson.json: lesson.id: ${lessonId} is a lesson of another organization. Import it with --as-new for a copy of its own.`,
+  ]);
+}
+
+/**
+ * Stores content under a version id of its own: the package's, or a new one when that is taken by a version, by an
+ * import under way, or by one that did not finish.
+ */
+async function insertContentAs(db: Database, versionId: string, content: LessonContent): Promise<string> {
+  if ((await findVersion(db, versionId)) === null) {
+    try {
+      await insertContent(db, versionId, content);
+      return versionId;
+    } catch (error) {
+      if (!isDuplicate(error)) throw error;
+    }
+  }
+  const fresh = randomUUID();
+  await insertContent(db, fresh, content);
+  return fresh;
 }
 
 /** Inserts a version under the lesson's next number; two imports at once get two numbers. */
@@ -162,101 +183,5 @@ async function insertNextVersion(
     } catch (error) {
       if (!isDuplicate(error) || tries === 10) throw error;
     }
-  }
-}
-
-async function storeMedia(
-  store: Store,
-  organization: Organization,
-  pkg: LessonPackage,
-  { versionId, undo, signal }: { versionId: string; undo: ImportUndo; signal: AbortSignal },
-): Promise<Omit<Medium, 'createdAt'>[]> {
-  const limit = pLimit(concurrency);
-  const failed = new AbortController();
-  const storing = pkg.media.map((medium) =>
-    limit(async () => {
-      if (failed.signal.aborted) return null;
-      signal.throwIfAborted();
-      const { id: mediaId, mimeType, extension, sourceUrl, attribution } = medium;
-      const asset = await storeMedium(store, medium, undo);
-      return {
-        organizationId: organization._id,
-        versionId,
-        mediaId,
-        mimeType,
-        extension,
-        asset,
-        sourceUrl: asset === null ? (sourceUrl ?? null) : null,
-        attribution: attribution ?? null,
-      };
-    }).catch((error: unknown) => {
-      failed.abort();
-      throw error;
-    }),
-  );
-  // All of them end before the first failure is thrown: what is written after the undo would stay.
-  const results = await Promise.allSettled(storing);
-  return results.flatMap((result) => {
-    if (result.status === 'rejected') throw result.reason;
-    return result.value ?? [];
-  });
-}
-
-async function storeMedium(store: Store, medium: PackageMedium, undo: ImportUndo): Promise<Digest | null> {
-  const { file, sha256: expected } = medium;
-  if (file === undefined) return null;
-  const { created, ...digest } = await store.assets.put(await file.open());
-  if (created) undo.addFile(digest.sha256);
-  if (expected !== undefined && digest.sha256 !== expected.toLowerCase()) {
-    throw new PackageError([
-      `${file.path}: its SHA-256 is ${digest.sha256}, and manifest.json says ${expected}`,
-    ]);
-  }
-  return digest;
-}
-
-async function storeWidgets(
-  { db, store }: ImportDependencies,
-  organization: Organization,
-  pkg: LessonPackage,
-  undo: ImportUndo,
-): Promise<WidgetPin[]> {
-  const pins: WidgetPin[] = [];
-  for (const { type, js, css } of pkg.widgets) {
-    const files = { js: await js.open(), css: css === undefined ? null : await css.open() };
-    const release = await releaseWidget(db, store, { organizationId: organization._id, type, ...files });
-    if (release.created) undo.addRelease(organization._id, release.widgetId);
-    for (const file of [release.js, release.css])
-      if (file !== null && release.created) undo.addFile(file.sha256);
-    pins.push({ type, widgetId: release.widgetId });
-  }
-  return pins;
-}
-
-/** What an import has written so far, for the case that it fails. */
-class ImportUndo {
-  readonly #db: Database;
-  readonly #store: Store;
-  readonly #versionId: string;
-  readonly #files: string[] = [];
-  readonly #releases: { organizationId: string; widgetId: string }[] = [];
-
-  constructor(db: Database, store: Store, versionId: string) {
-    this.#db = db;
-    this.#store = store;
-    this.#versionId = versionId;
-  }
-
-  addFile(sha256: string): void {
-    this.#files.push(sha256);
-  }
-
-  addRelease(organizationId: string, widgetId: string): void {
-    this.#releases.push({ organizationId, widgetId });
-  }
-
-  async run(): Promise<void> {
-    for (const release of this.#releases) await deleteWidgetRelease(this.#db, release);
-    await removeImport(this.#db, this.#store, this.#versionId, this.#files);
   }
 }
