@@ -23,6 +23,9 @@ const url = (protocols: string[]) =>
     `must be an address that begins with ${protocols.map((protocol) => `${protocol}//`).join(' or ')}`,
   );
 
+const choice = <Value extends string>(values: Value[], fallback: NoInfer<Value>) =>
+  z.enum(values, `must be one of ${values.join(', ')}`).default(fallback);
+
 const hostAndPort = /^(\[[0-9a-f:.]+\]|[^\s:/@[\]]+):\d{1,5}$/i;
 
 /** Hosts named as `host:port,host:port`, lower-cased. */
@@ -39,12 +42,12 @@ const hostList = z
 /** The settings, named as in the environment. `.env.example` explains each to an operator. */
 const environmentSchema = z
   .object({
-    NODE_ENV: z.enum(['development', 'production', 'test']).default('development'),
+    NODE_ENV: choice(['development', 'production', 'test'], 'development'),
     HOST: z.string().min(1).optional(),
     PORT: integer(3000, 0, 65_535),
     PUBLIC_URL: url(['http:', 'https:']).optional(),
     TRUST_PROXY: integer(0, 0, 16),
-    LOG_LEVEL: z.enum(['silent', 'error', 'warn', 'info', 'debug']).default('info'),
+    LOG_LEVEL: choice(['silent', 'error', 'warn', 'info', 'debug'], 'info'),
     MONGODB_URI: url(['mongodb:', 'mongodb+srv:']).optional(),
     REDIS_URL: url(['redis:', 'rediss:']).optional(),
     REDIS_PREFIX: z
@@ -161,7 +164,9 @@ export function parseConfig(environment: Record<string, string | undefined>): Co
   if (!parsed.success) {
     throw new ConfigError(parsed.error.issues.map((issue) => `${issue.path.join('.')} ${issue.message}`));
   }
-  return Object.freeze(toConfig(parsed.data));
+  const config = toConfig(parsed.data);
+  for (const group of Object.values(config)) Object.freeze(group);
+  return Object.freeze(config);
 }
 
 /** The configuration of this process: a `.env` file in the working directory, overruled by the environment. */

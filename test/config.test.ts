@@ -1,0 +1,192 @@
+import { homedir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { ConfigError, parseConfig } from '../shared/config.ts';
+
+const pepper = 'p'.repeat(32);
+
+function faultsOf(environment: Record<string, string | undefined>): string[] {
+  try {
+    parseConfig(environment);
+  } catch (error) {
+    if (error instanceof ConfigError) return error.faults;
+    throw error;
+  }
+  return [];
+}
+
+describe('defaults', () => {
+  test('an empty environment makes a configuration that serves this machine alone', () => {
+    expect(parseConfig({})).toStrictEqual({
+      production: false,
+      host: '127.0.0.1',
+      port: 3000,
+      publicUrl: undefined,
+      trustProxy: 0,
+      logLevel: 'info',
+      mongodbUri: undefined,
+      redisUrl: undefined,
+      redisPrefix: 'lectern',
+      dataDir: resolve('.lectern'),
+      storeDir: resolve('.lectern/store'),
+      cacheDir: join(homedir(), '.cache', 'lectern'),
+      keyPepper: undefined,
+      admin: undefined,
+      export: { waitSeconds: 300, maxBytes: 8 * 1024 ** 3, buildSeconds: 3600, degradedSeconds: 60 },
+      download: {
+        maxBytes: 512 * 1024 ** 2,
+        concurrency: 8,
+        concurrencyPerHost: 6,
+        timeoutSeconds: 60,
+        allowedPrivateHosts: [],
+      },
+      worker: { concurrency: 2, lockSeconds: 30 },
+      shutdownSeconds: 30,
+      startedByNpm: false,
+    });
+  });
+
+  test('in production every address is listened on, unless HOST says otherwise', () => {
+    const production = { NODE_ENV: 'production', LECTERN_KEY_PEPPER: pepper };
+    expect(parseConfig(production).host).toBe('0.0.0.0');
+    expect(parseConfig({ ...production, HOST: '127.0.0.1' }).host).toBe('127.0.0.1');
+  });
+
+  test('an empty value counts as not set', () => {
+    const names = ['PORT', 'HOST', 'MONGODB_URI', 'LECTERN_KEY_PEPPER', 'ADMIN_PASSWORD', 'XDG_CACHE_HOME'];
+    expect(parseConfig(Object.fromEntries(names.map((name) => [name, ''])))).toStrictEqual(parseConfig({}));
+  });
+
+  test('a variable that is none of ours is ignored', () => {
+    expect(parseConfig({ PATH: '/bin', LECTERN_UNKNOWN: 'x' })).toStrictEqual(parseConfig({}));
+  });
+});
+
+describe('whole numbers', () => {
+  const maximum = Number.MAX_SAFE_INTEGER;
+  test.each([
+    ['PORT', 0, 65_535, (config) => config.port],
+    ['TRUST_PROXY', 0, 16, (config) => config.trustProxy],
+    ['EXPORT_WAIT_SECONDS', 1, 3600, (config) => config.export.waitSeconds],
+    ['EXPORT_MAX_BYTES', 1, maximum, (config) => config.export.maxBytes],
+    ['EXPORT_BUILD_SECONDS', 1, 86_400, (config) => config.export.buildSeconds],
+    ['DEGRADED_EXPORT_SECONDS', 0, 86_400, (config) => config.export.degradedSeconds],
+    ['MEDIA_MAX_BYTES', 1, maximum, (config) => config.download.maxBytes],
+    ['DOWNLOAD_CONCURRENCY', 1, 256, (config) => config.download.concurrency],
+    ['DOWNLOAD_CONCURRENCY_PER_HOST', 1, 256, (config) => config.download.concurrencyPerHost],
+    ['DOWNLOAD_TIMEOUT_SECONDS', 1, 3600, (config) => config.download.timeoutSeconds],
+    ['WORKER_CONCURRENCY', 1, 64, (config) => config.worker.concurrency],
+    ['WORKER_LOCK_SECONDS', 2, 600, (config) => config.worker.lockSeconds],
+    ['SHUTDOWN_SECONDS', 1, 600, (config) => config.shutdownSeconds],
+  ] satisfies [string, number, number, (config: ReturnType<typeof parseConfig>) => number][])(
+    '%s takes %i to %i and nothing else',
+    (name, min, max, read) => {
+      expect(read(parseConfig({ [name]: String(min) }))).toBe(min);
+      expect(read(parseConfig({ [name]: String(max) }))).toBe(max);
+      const fault = `${name} must be a whole number between ${min} and ${max}`;
+      for (const wrong of [String(min - 1), `${max}0`, '1.5', '1e2', '0x10', ' 1', 'many']) {
+        expect(faultsOf({ [name]: wrong }), wrong).toStrictEqual([fault]);
+      }
+    },
+  );
+});
+
+describe('texts', () => {
+  test.each([
+    ['NODE_ENV', 'staging', 'NODE_ENV must be one of development, production, test'],
+    ['LOG_LEVEL', 'INFO', 'LOG_LEVEL must be one of silent, error, warn, info, debug'],
+    ['PUBLIC_URL', 'ftp://a.example', 'PUBLIC_URL must be an address that begins with http:// or https://'],
+    ['PUBLIC_URL', 'a.example', 'PUBLIC_URL must be an address that begins with http:// or https://'],
+    [
+      'MONGODB_URI',
+      'http://x',
+      'MONGODB_URI must be an address that begins with mongodb:// or mongodb+srv://',
+    ],
+    ['REDIS_URL', 'localhost:6379', 'REDIS_URL must be an address that begins with redis:// or rediss://'],
+    ['REDIS_PREFIX', 'a:b', 'REDIS_PREFIX may hold letters, digits, - and _ only'],
+    ['LECTERN_KEY_PEPPER', 'x'.repeat(31), 'LECTERN_KEY_PEPPER must be at least 32 characters'],
+    [
+      'LECTERN_ALLOWED_PRIVATE_HOSTS',
+      'localhost',
+      'LECTERN_ALLOWED_PRIVATE_HOSTS must be a comma-separated list of host:port',
+    ],
+    [
+      'LECTERN_ALLOWED_PRIVATE_HOSTS',
+      'http://localhost:80',
+      'LECTERN_ALLOWED_PRIVATE_HOSTS must be a comma-separated list of host:port',
+    ],
+  ])('%s refuses "%s"', (name, value, fault) => {
+    expect(faultsOf({ [name]: value })).toStrictEqual([fault]);
+  });
+
+  test('PUBLIC_URL loses its trailing slashes, so that paths can be added to it', () => {
+    expect(parseConfig({ PUBLIC_URL: 'https://a.example/lectern//' }).publicUrl).toBe(
+      'https://a.example/lectern',
+    );
+  });
+
+  test('private hosts are a list, lower-cased, with room for spaces and IPv6', () => {
+    const { download } = parseConfig({ LECTERN_ALLOWED_PRIVATE_HOSTS: ' Media.Local:80, [::1]:8080 ,' });
+    expect(download.allowedPrivateHosts).toStrictEqual(['media.local:80', '[::1]:8080']);
+  });
+
+  test('the store is in the data directory unless it has a place of its own', () => {
+    expect(parseConfig({ LECTERN_DATA_DIR: '/data' }).storeDir).toBe('/data/store');
+    expect(parseConfig({ LECTERN_DATA_DIR: '/data', LECTERN_STORE_DIR: '/big' }).storeDir).toBe('/big');
+  });
+
+  test('server binaries are kept in the cache folder of the user', () => {
+    expect(parseConfig({ XDG_CACHE_HOME: '/cache' }).cacheDir).toBe('/cache/lectern');
+  });
+});
+
+describe('settings that depend on each other', () => {
+  test('the queue board needs both a name and a password', () => {
+    expect(faultsOf({ ADMIN_USERNAME: 'a' })).toStrictEqual([
+      'ADMIN_PASSWORD must be set when the other one is',
+    ]);
+    expect(faultsOf({ ADMIN_PASSWORD: 'long enough' })).toStrictEqual([
+      'ADMIN_USERNAME must be set when the other one is',
+    ]);
+    const { admin } = parseConfig({ ADMIN_USERNAME: 'a', ADMIN_PASSWORD: 'long enough' });
+    expect(admin).toStrictEqual({ username: 'a', password: 'long enough' });
+  });
+
+  test('production requires the key pepper', () => {
+    expect(faultsOf({ NODE_ENV: 'production' })).toStrictEqual([
+      'LECTERN_KEY_PEPPER is required with NODE_ENV=production (make one with: openssl rand -hex 32)',
+    ]);
+    expect(parseConfig({ NODE_ENV: 'production', LECTERN_KEY_PEPPER: pepper }).keyPepper).toBe(pepper);
+  });
+});
+
+test('all faults are told at once, those of single settings and those between settings', () => {
+  const faults = faultsOf({
+    NODE_ENV: 'production',
+    PORT: '70000',
+    MONGODB_URI: 'nowhere',
+    ADMIN_USERNAME: 'a',
+  });
+  expect(faults.map((fault) => fault.split(' ')[0]).sort()).toStrictEqual([
+    'ADMIN_PASSWORD',
+    'LECTERN_KEY_PEPPER',
+    'MONGODB_URI',
+    'PORT',
+  ]);
+});
+
+test('no fault repeats a value: it may be a secret', () => {
+  const secrets = { LECTERN_KEY_PEPPER: 'hunter2', ADMIN_PASSWORD: 'pass', MONGODB_URI: 'me:word@host' };
+  const told = faultsOf(secrets).join('\n');
+  for (const [name, secret] of Object.entries(secrets)) {
+    expect(told).toContain(name);
+    expect(told).not.toContain(secret);
+  }
+});
+
+test('a configuration cannot be changed, in no part of it', () => {
+  const config = parseConfig({});
+  expect(Object.isFrozen(config)).toBe(true);
+  expect(Object.isFrozen(config.download)).toBe(true);
+  expect(Object.isFrozen(config.export)).toBe(true);
+});
