@@ -10,6 +10,7 @@ import type { Secrets } from '../shared/secrets.ts';
 import { findServers } from '../shared/servers.ts';
 import { createDiskStore } from '../shared/storage/disk-store.ts';
 import type { Store } from '../shared/storage/store.ts';
+import { listenForInterrupts } from './interrupts.ts';
 import { note } from './output.ts';
 
 /** What a command works with; open as long as the command runs. */
@@ -25,38 +26,32 @@ export interface CommandContext {
 /** Opens what a command needs, runs it, and lets go of everything, whatever happens. */
 export async function withContext<T>(run: (context: CommandContext) => Promise<T>): Promise<T> {
   const config = loadConfig();
-  const interrupt = new AbortController();
-  const onSignal = () => interrupt.abort(new Error('interrupted'));
-  process.once('SIGINT', onSignal);
-  process.once('SIGTERM', onSignal);
   const servers = await findServers(config, note);
   try {
     const db = await openDatabase(servers.mongodbUri);
+    const interrupts = listenForInterrupts(config);
+    interrupts.insist.addEventListener('abort', () => process.exit(1));
     try {
       await buildIndexes(db);
       const store = createDiskStore(config.storeDir);
-      return await run({
-        config,
-        db,
-        store,
-        secrets: () => loadSecrets(config, note),
-        signal: interrupt.signal,
-      });
+      const secrets = () => loadSecrets(config, note);
+      return await run({ config, db, store, secrets, signal: interrupts.end });
     } finally {
+      interrupts.release();
       await db.connection.close();
     }
   } finally {
     await servers.release();
-    process.off('SIGINT', onSignal);
-    process.off('SIGTERM', onSignal);
   }
 }
 
 /** @throws {LecternError} NOT_FOUND when there is no organization with that slug. */
 export async function requireOrganization(db: Database, slug: string): Promise<Organization> {
   const organization = await findOrganizationBySlug(db, slug);
-  if (organization === null) {
-    throw new LecternError('NOT_FOUND', `There is no organization "${slug}". See: lectern org list`);
-  }
+  if (organization === null) throw unknownOrganization(slug);
   return organization;
+}
+
+export function unknownOrganization(slug: string): LecternError {
+  return new LecternError('NOT_FOUND', `There is no organization "${slug}". See: lectern org list`);
 }

@@ -29,8 +29,9 @@ export function findVersionNumbered(
   const version =
     number === undefined ? versions.at(-1) : versions.find((one) => one.versionNumber === number);
   if (version !== undefined) return version;
-  const known = versions.map((one) => one.versionNumber).join(', ') || 'none';
-  throw new LecternError('NOT_FOUND', `${lesson.slug} has no version ${number ?? ''} (there are: ${known}).`);
+  const known = versions.map((one) => one.versionNumber).join(', ');
+  const which = number === undefined ? 'version yet' : `version ${number}; it has ${known || 'none'}`;
+  throw new LecternError('NOT_FOUND', `${lesson.slug} has no ${which}.`);
 }
 
 /** The version that was published last. */

@@ -1,12 +1,6 @@
-/** What a command found or did: one JSON document with `--json`, readable text without. */
-export interface Output {
-  json: unknown;
-  text: string;
-}
-
-/** Prints a command's result on stdout, and nothing else ever goes there. */
-export function print(output: Output, options: { json?: boolean }): void {
-  process.stdout.write(`${options.json === true ? JSON.stringify(output.json, null, 2) : output.text}\n`);
+/** A result, on stdout, where programs read it. */
+export function print(text: string): void {
+  process.stdout.write(`${text}\n`);
 }
 
 /** A message about the work itself; on stderr, so that stdout stays readable by programs. */

@@ -1,13 +1,13 @@
 import { fork } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
+import { isIPv6 } from 'node:net';
 import { childEnvironment } from '../shared/config.ts';
 import type { Config } from '../shared/config.ts';
 import { LecternError } from '../shared/errors.ts';
 import { entryPoint } from '../shared/paths.ts';
 import type { Servers } from '../shared/servers.ts';
-
-const parentCheckMilliseconds = 500;
+import { aborted } from './interrupts.ts';
 
 /** The API and workers of one installation, as processes of their own below this one. */
 export interface Processes {
@@ -16,58 +16,88 @@ export interface Processes {
   /** Rejects when one of the processes ends by itself. */
   failed: Promise<never>;
   /** Asks all to end, and resolves when they have. */
-  stop(): Promise<void>;
+  stop: () => Promise<void>;
+}
+
+export interface ProcessOptions {
+  workers: number;
+  /** For the children's environment, over this process's own. */
+  settings?: Record<string, string>;
+  /** Gives up the start. */
+  signal?: AbortSignal;
+  /** Ends the processes at once, with what they are doing. */
+  kill?: AbortSignal;
 }
 
 /**
  * Starts one API process and some workers, and resolves when all of them do their work.
  *
- * @param settings for the children's environment, over this process's own.
- * @throws {LecternError} when one cannot start; it has said why on stderr.
+ * @throws {LecternError} when one cannot start; it has said why on stderr. The signal's reason when it is aborted.
  */
 export async function startProcesses(
   config: Config,
   servers: Servers,
-  { workers, settings = {} }: { workers: number; settings?: Record<string, string> },
+  { workers, settings = {}, signal, kill }: ProcessOptions,
 ): Promise<Processes> {
-  const env = childEnvironment({ MONGODB_URI: servers.mongodbUri, REDIS_URL: servers.redisUrl, ...settings });
-  const children: ChildProcess[] = [];
-  const start = (name: string, entry: string) => {
-    // The IPC channel carries "ready"; when this process dies, its end tells the child to end as well.
-    const child = fork(entryPoint(entry), { env, stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
-    children.push(child);
-    return { name, child };
-  };
-  const started = [start('api', 'api/main')];
-  for (let number = 1; number <= workers; number += 1) started.push(start(`worker ${number}`, 'worker/main'));
+  const { mongodbUri: MONGODB_URI, redisUrl: REDIS_URL } = servers;
+  const env = childEnvironment({ MONGODB_URI, REDIS_URL, ...settings });
+  const processes = [startProcess('The API', 'api/main', env)];
+  for (let number = 1; number <= workers; number += 1)
+    processes.push(startProcess(`Worker ${number}`, 'worker/main', env));
+  kill?.addEventListener('abort', () => processes.forEach(({ child }) => child.kill('SIGKILL')));
 
   let stopping = false;
   const stop = async () => {
     stopping = true;
-    await Promise.all(children.map(endChild));
+    await Promise.all(processes.map(({ child }) => endChild(child)));
   };
   const failed = Promise.race(
-    started.map(async ({ name, child }): Promise<never> => {
-      const [code, signal] = (await once(child, 'exit')) as [number | null, string | null];
+    processes.map(async ({ name, child, state }): Promise<never> => {
+      const [code, by] = (await once(child, 'exit')) as [number | null, string | null];
       if (stopping) return new Promise(() => undefined);
-      throw new LecternError(
-        'INTERNAL_ERROR',
-        `the ${name} process ended (${signal ?? `exit code ${code}`})`,
-      );
+      const what = state.ready ? 'has ended' : 'did not start';
+      throw new LecternError('INTERNAL_ERROR', `${name} ${what} (${by ?? `exit code ${code}`}).`);
     }),
   );
   failed.catch(() => undefined);
   try {
-    const ready = started.map(
-      async ({ child }) => ((await once(child, 'message')) as [{ port?: number }])[0],
-    );
-    const messages = await Promise.race([Promise.all(ready), failed]);
-    const port = messages[0]?.port ?? config.port;
-    return { address: `http://127.0.0.1:${port}`, failed, stop };
+    const ready = Promise.all(processes.map(({ started }) => started));
+    const givenUp = signal === undefined ? [] : [rejectOnAbort(signal)];
+    const [api] = await Promise.race([ready, failed, ...givenUp]);
+    return { address: addressOf(config.host, api?.port ?? config.port), failed, stop };
   } catch (error) {
     await stop();
     throw error;
   }
+}
+
+async function rejectOnAbort(signal: AbortSignal): Promise<never> {
+  await aborted(signal);
+  throw signal.reason;
+}
+
+interface StartedProcess {
+  name: string;
+  child: ChildProcess;
+  state: { ready: boolean };
+  /** Resolves with its first message: it does its work. */
+  started: Promise<{ port?: number }>;
+}
+
+function startProcess(name: string, entry: string, env: NodeJS.ProcessEnv): StartedProcess {
+  const child = fork(entryPoint(entry), {
+    env,
+    // The IPC channel carries "ready"; when this process dies, its end tells the child to end as well.
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+    // Ctrl-C in the terminal is for this process, which ends its children in order.
+    detached: true,
+  });
+  const state = { ready: false };
+  const started = once(child, 'message').then(([message]) => {
+    state.ready = true;
+    return message as { port?: number };
+  });
+  return { name, child, state, started };
 }
 
 async function endChild(child: ChildProcess): Promise<void> {
@@ -77,19 +107,8 @@ async function endChild(child: ChildProcess): Promise<void> {
   await ended;
 }
 
-/**
- * Resolves with the reason when this process is to end: Ctrl-C, SIGTERM, a closed terminal, or, where npm started it,
- * the end of npm, which passes no signal on when it is killed.
- */
-export function untilStopped(config: Pick<Config, 'startedByNpm'>): Promise<string> {
-  return new Promise((resolve) => {
-    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
-      process.once(signal, () => resolve(signal));
-    if (!config.startedByNpm) return;
-    const parent = process.ppid;
-    const timer = setInterval(() => {
-      if (process.ppid !== parent) resolve('npm ended');
-    }, parentCheckMilliseconds);
-    timer.unref();
-  });
+/** An address of this machine that reaches a host one listens on. */
+function addressOf(host: string, port: number): string {
+  const reachable = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host;
+  return `http://${isIPv6(reachable) ? `[${reachable}]` : reachable}:${port}`;
 }

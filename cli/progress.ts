@@ -1,5 +1,5 @@
 import { Presets, SingleBar } from 'cli-progress';
-import type { ExportProgress } from '../shared/jobs.ts';
+import type { FileProgress } from '../shared/packages/watch-files.ts';
 import { formatBytes } from './output.ts';
 
 /**
@@ -7,7 +7,7 @@ import { formatBytes } from './output.ts';
  *
  * @param label what is being done.
  */
-export function exportProgressBar(label: string): { update(progress: ExportProgress): void; stop(): void } {
+export function fileProgressBar(label: string): { update(progress: FileProgress): void; stop(): void } {
   const bar = new SingleBar(
     {
       format: `${label} [{bar}] {value}/{total} files, {size}`,
@@ -28,6 +28,7 @@ export function exportProgressBar(label: string): { update(progress: ExportProgr
     },
     stop() {
       if (started) bar.stop();
+      started = false;
     },
   };
 }

@@ -1,25 +1,34 @@
 import { InvalidArgumentError } from 'commander';
 import { z } from 'zod';
+import { publicKeyPattern } from '../shared/credentials.ts';
 
-/** @throws {InvalidArgumentError} which Commander prints with the option's name, and exits with 2. */
+// Commander prints what these throw, with the option's name, and the exit code is 2.
+
+/** @throws {InvalidArgumentError} */
 export function slugValue(text: string): string {
   if (/^[a-z0-9]+(-[a-z0-9]+)*$/.test(text) && text.length <= 100) return text;
   throw new InvalidArgumentError('It may hold a-z, 0-9 and single hyphens only.');
 }
 
-/** A UUID, in lower case. */
+/** A name for people. @throws {InvalidArgumentError} */
+export function nameValue(text: string): string {
+  if (text.trim() !== '' && text.length <= 200) return text.trim();
+  throw new InvalidArgumentError('It must hold 1 to 200 characters.');
+}
+
+/** A UUID, in lower case. @throws {InvalidArgumentError} */
 export function uuidValue(text: string): string {
   if (z.guid().safeParse(text).success) return text.toLowerCase();
   throw new InvalidArgumentError('It must be a UUID.');
 }
 
-/** A whole number above 0. */
+/** A whole number above 0. @throws {InvalidArgumentError} */
 export function countValue(text: string): number {
-  if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);
-  throw new InvalidArgumentError('It must be a whole number above 0.');
+  if (/^[1-9]\d{0,5}$/.test(text)) return Number(text);
+  throw new InvalidArgumentError('It must be a whole number between 1 and 999999.');
 }
 
-/** A time in the future, as ISO 8601 has it. */
+/** A time in the future, as ISO 8601 has it. @throws {InvalidArgumentError} */
 export function futureTimeValue(text: string): Date {
   const time = new Date(text);
   if (!/^\d{4}-\d\d-\d\d/.test(text) || Number.isNaN(time.getTime())) {
@@ -29,8 +38,15 @@ export function futureTimeValue(text: string): Date {
   return time;
 }
 
-/** An http or https address. */
+/** An http or https address. @throws {InvalidArgumentError} */
 export function webAddressValue(text: string): string {
   if (z.url({ protocol: /^https?$/ }).safeParse(text).success) return text;
   throw new InvalidArgumentError('It must be an http or https address.');
+}
+
+/** A public key; whole credentials are taken too, and their secret is dropped. @throws {InvalidArgumentError} */
+export function publicKeyValue(text: string): string {
+  const [publicKey = ''] = text.split('.', 1);
+  if (publicKeyPattern.test(publicKey)) return publicKey;
+  throw new InvalidArgumentError('It must be a public key, which begins with lkp_.');
 }

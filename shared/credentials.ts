@@ -1,7 +1,7 @@
 import { createHmac, randomInt, timingSafeEqual } from 'node:crypto';
 
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
-const publicKeyPattern = /^lkp_[0-9A-Za-z]{24}$/;
+export const publicKeyPattern = /^lkp_[0-9A-Za-z]{24}$/;
 const secretKeyPattern = /^lks_[0-9A-Za-z]{43}$/;
 
 /** API credentials of an organization: `PUBLIC_KEY.SECRET_KEY` in the Authorization header. */

@@ -3,82 +3,59 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import type { ReadableStream } from 'node:stream/web';
-import { Command } from 'commander';
-import { loadConfig } from '../../shared/config.ts';
-import type { Config } from '../../shared/config.ts';
+import type { Command } from 'commander';
 import { LecternError } from '../../shared/errors.ts';
 import { issueApiKey } from '../../shared/models/api-key.ts';
-import { buildIndexes, openDatabase } from '../../shared/models/database.ts';
-import type { Database } from '../../shared/models/database.ts';
+import { openDatabase } from '../../shared/models/database.ts';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
-import { listLessons } from '../../shared/models/lesson.ts';
-import { createOrganization, findOrganizationBySlug } from '../../shared/models/organization.ts';
-import type { Organization } from '../../shared/models/organization.ts';
-import { importPackage } from '../../shared/packages/import.ts';
 import { openPackageSource } from '../../shared/packages/open-package-source.ts';
-import { packageRoot } from '../../shared/paths.ts';
-import { publishVersion } from '../../shared/publishing.ts';
-import { loadSecrets } from '../../shared/secrets.ts';
-import { findServers } from '../../shared/servers.ts';
-import { createDiskStore } from '../../shared/storage/disk-store.ts';
-import { findLessonVersions, latestPublished } from '../lessons.ts';
-import { count, formatBytes, note, table } from '../output.ts';
-import { startProcesses, untilStopped } from '../processes.ts';
-
-const organizationSlug = 'demo';
-const lessonFolder = join(packageRoot, 'demo', 'lesson');
+import { demoOrganization, demoVersion } from '../demo-lesson.ts';
+import { withInstallation } from '../installation.ts';
+import type { Installation } from '../installation.ts';
+import { aborted } from '../interrupts.ts';
+import { count, formatBytes, note, print, table } from '../output.ts';
 
 /** `lectern demo`: the main job on this machine, from an import to the ZIP an integrator downloads. */
-export function demoCommand(): Command {
-  return new Command('demo')
-    .description('import the demo lesson, export it through the API and two workers, and stay up to be tried')
+export function addDemoCommand(program: Command): void {
+  program
+    .command('demo')
+    .description('try it out: import the demo lesson, export it through the API and two workers, and stay up')
     .option('--once', 'end after the export')
-    .action(async (options: { once?: boolean }) => {
-      const config = loadConfig();
-      const stopped = untilStopped(config);
-      note('Starting MongoDB and Redis …');
-      const servers = await findServers(config, (message) => note(`  ${message}`));
-      try {
-        note('Starting the API and two workers …');
-        const processes = await startProcesses(config, servers, {
-          workers: 2,
-          settings: { LOG_LEVEL: 'warn' },
-        });
-        try {
-          const work = runDemo(config, servers.mongodbUri, processes.address);
-          await Promise.race([work, processes.failed, stopped]);
-          if (options.once !== true) {
-            print(`Lectern is ready at ${processes.address}\nPress Ctrl-C to stop.`);
-            await Promise.race([stopped, processes.failed]);
-          }
-        } finally {
-          await processes.stop();
-        }
-      } finally {
-        await servers.release();
-      }
+    .action(async ({ once = false }: { once?: boolean }) => {
+      const options = {
+        workers: 2,
+        report: (message: string) => note(`${message} …`),
+        // A demo needs no advice on how to keep its secrets.
+        warn: () => undefined,
+        settings: { LOG_LEVEL: 'warn' },
+      };
+      const done = await withInstallation(options, async (installation) => {
+        await runDemo(installation);
+        if (once) return;
+        print(`Lectern is ready at ${installation.address}\nPress Ctrl-C to stop.`);
+        await aborted(installation.signal);
+      });
+      if (once && !done) throw new LecternError('INTERNAL_ERROR', 'interrupted');
     });
 }
 
-async function runDemo(config: Config, mongodbUri: string, address: string): Promise<void> {
-  const db = await openDatabase(mongodbUri);
+async function runDemo(installation: Installation): Promise<void> {
+  const { config, servers, secrets, address, signal } = installation;
+  const db = await openDatabase(servers.mongodbUri);
   try {
-    await buildIndexes(db);
     const organization = await demoOrganization(db);
-    const { keyPepper } = await loadSecrets(config, note);
-    const issued = await issueApiKey(db, keyPepper, {
+    const { publicKey, secretKey } = await issueApiKey(db, secrets.keyPepper, {
       organizationId: organization._id,
       label: 'demo',
       expiresAt: null,
     });
-    const credentials = `${issued.publicKey}.${issued.secretKey}`;
+    const credentials = `${publicKey}.${secretKey}`;
     note('Importing the demo lesson …');
-    const version = await demoVersion(db, config, organization);
+    const version = await demoVersion(db, config, organization, signal);
     const path = `/api/lessons/${version.lessonId}/versions/${version._id}/export-zip`;
-    note(`Exporting it: GET ${path}`);
+    note(`Exporting it: GET ${path} …`);
     const started = performance.now();
-    const archive = await download(config, `${address}${path}`, credentials, version);
+    const archive = await download(installation, `${address}${path}`, credentials, version);
     const milliseconds = Math.round(performance.now() - started);
     print(await listArchive(archive, milliseconds));
     print(
@@ -101,34 +78,16 @@ async function runDemo(config: Config, mongodbUri: string, address: string): Pro
   }
 }
 
-async function demoOrganization(db: Database): Promise<Organization> {
-  const existing = await findOrganizationBySlug(db, organizationSlug);
-  return existing ?? createOrganization(db, { slug: organizationSlug, name: 'Demo Academy', plan: 'edtech' });
-}
-
-/** The demo lesson, published; one that an earlier run imported serves again. */
-async function demoVersion(db: Database, config: Config, organization: Organization): Promise<LessonVersion> {
-  const store = createDiskStore(config.storeDir);
-  const [existing] = await listLessons(db, organization._id);
-  const published =
-    existing === undefined ? null : latestPublished(await findLessonVersions(db, existing._id));
-  if (published !== null) return published;
-  const imported = await importPackage({ db, store, config }, organization, lessonFolder, {
-    asNew: false,
-    signal: new AbortController().signal,
-  });
-  return publishVersion(db, store, imported.version._id, { force: false });
-}
-
+/** Downloads the archive as an integrator does; gives the file's path. */
 async function download(
-  config: Config,
+  { config, signal }: Installation,
   url: string,
   credentials: string,
   version: LessonVersion,
 ): Promise<string> {
   const response = await fetch(url, {
     headers: { authorization: `Bearer ${credentials}` },
-    signal: AbortSignal.timeout(config.export.waitSeconds * 1000),
+    signal: AbortSignal.any([signal, AbortSignal.timeout(config.export.waitSeconds * 1000)]),
   });
   if (!response.ok || response.body === null) {
     throw new LecternError(
@@ -148,13 +107,9 @@ async function listArchive(path: string, milliseconds: number): Promise<string> 
   try {
     const rows = archive.files.map((file) => [file.path, formatBytes(file.size)]);
     const bytes = archive.files.reduce((sum, file) => sum + file.size, 0);
-    const total = `${count(rows.length, 'file')}, ${formatBytes(bytes)}, built and downloaded in ${milliseconds} ms`;
+    const total = `${count(rows.length, 'file')}, ${formatBytes(bytes)}, exported and downloaded in ${milliseconds} ms`;
     return `\n${path}\n${table(['FILE', 'SIZE'], rows)}\n${total}`;
   } finally {
     await archive.close();
   }
-}
-
-function print(text: string): void {
-  process.stdout.write(`${text}\n`);
 }

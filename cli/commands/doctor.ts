@@ -1,6 +1,6 @@
 import { access, constants, mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Command } from 'commander';
+import type { Command } from 'commander';
 import { loadConfig } from '../../shared/config.ts';
 import type { Config } from '../../shared/config.ts';
 import { messageOf } from '../../shared/errors.ts';
@@ -12,7 +12,8 @@ import { connectRedis, pingRedis } from '../../shared/redis.ts';
 import { findServers } from '../../shared/servers.ts';
 import { createDiskStore } from '../../shared/storage/disk-store.ts';
 import { readCoreBundle } from '../../shared/widgets/core-bundles.ts';
-import { formatBytes, note, print, table } from '../output.ts';
+import { answers } from '../answers.ts';
+import { formatBytes, note, table } from '../output.ts';
 
 /** Below this, a large export may fill the disk. */
 const comfortableBytes = 10 * 1000 ** 3;
@@ -26,11 +27,12 @@ interface Check {
 }
 
 /** `lectern doctor`: looks at everything Lectern depends on. */
-export function doctorCommand(): Command {
-  return new Command('doctor')
-    .description('check everything Lectern depends on, and say what to do')
-    .option('--json', 'print one JSON document')
-    .action(async (options: { json?: boolean }) => {
+export function addDoctorCommand(program: Command): void {
+  answers(
+    program
+      .command('doctor')
+      .description('check everything Lectern depends on, and say what to do (exit code 1 if anything)'),
+    async () => {
       const config = loadConfig();
       const checks = [
         await check('Node.js', checkNode),
@@ -41,9 +43,9 @@ export function doctorCommand(): Command {
       ];
       const ok = checks.every((one) => one.ok);
       const rows = checks.map((one) => [one.ok ? 'ok' : 'FAILED', one.name, one.version ?? '', one.message]);
-      print({ json: { ok, checks }, text: table(['', 'CHECK', 'VERSION', ''], rows) }, options);
-      if (!ok) process.exitCode = 1;
-    });
+      return { json: { ok, checks }, text: table(['', 'CHECK', 'VERSION', ''], rows), failed: !ok };
+    },
+  );
 }
 
 type Finding = Omit<Check, 'name' | 'ok'>;

@@ -1,94 +1,79 @@
-import { Command } from 'commander';
+import type { Command } from 'commander';
 import type { Credentials } from '../../shared/credentials.ts';
 import { LecternError } from '../../shared/errors.ts';
 import { issueApiKey, listApiKeys, revokeApiKey, rotateApiKey } from '../../shared/models/api-key.ts';
 import type { ApiKey } from '../../shared/models/api-key.ts';
+import { answers } from '../answers.ts';
+import type { Answer } from '../answers.ts';
 import { requireOrganization, withContext } from '../context.ts';
-import { print, table } from '../output.ts';
-import type { Output } from '../output.ts';
-import { countValue, futureTimeValue } from '../values.ts';
-
-interface JsonOption {
-  json?: boolean;
-}
+import { table } from '../output.ts';
+import { countValue, futureTimeValue, publicKeyValue } from '../values.ts';
 
 const defaultOverlapHours = 24;
 
 /** `lectern key …` */
-export function keyCommands(): Command {
-  const key = new Command('key').description('API credentials of organizations');
+export function addKeyCommands(program: Command): void {
+  const key = program.command('key').description('API credentials of organizations');
 
-  key
-    .command('create')
-    .description('issue credentials; the secret is shown this once')
-    .requiredOption('--org <slug>', 'the organization')
-    .option('--label <label>', 'what they are for')
-    .option('--expires <time>', 'when they end, ISO 8601', futureTimeValue)
-    .option('--json', 'print one JSON document')
-    .action(async (options: { org: string; label?: string; expires?: Date } & JsonOption) => {
-      const credentials = await withContext(async ({ db, secrets }) => {
+  answers(
+    key
+      .command('create')
+      .description('issue credentials; the secret is shown this once')
+      .requiredOption('--org <slug>', 'the organization')
+      .option('--label <label>', 'what they are for')
+      .option('--expires <time>', 'when they end, such as 2027-01-31T12:00:00Z', futureTimeValue),
+    (options: { org: string; label?: string; expires?: Date }) =>
+      withContext(async ({ db, secrets }) => {
         const { _id: organizationId } = await requireOrganization(db, options.org);
         const { label = null, expires: expiresAt = null } = options;
-        return issueApiKey(db, (await secrets()).keyPepper, { organizationId, label, expiresAt });
-      });
-      print(presentCredentials(credentials), options);
-    });
+        const { keyPepper } = await secrets();
+        return presentCredentials(await issueApiKey(db, keyPepper, { organizationId, label, expiresAt }));
+      }),
+  );
 
-  key
-    .command('rotate')
-    .description('issue a successor, and let the old key live for an overlap')
-    .argument('<public-key>')
-    .option('--overlap-hours <hours>', 'how long the old key lives', countValue, defaultOverlapHours)
-    .option('--json', 'print one JSON document')
-    .action(async (publicKey: string, options: { overlapHours: number } & JsonOption) => {
-      const credentials = await withContext(async ({ db, secrets }) =>
-        rotateApiKey(db, (await secrets()).keyPepper, publicKey, options.overlapHours * 3600),
-      );
-      if (credentials === null) throw unknownKey(publicKey);
-      print(presentCredentials(credentials), options);
-    });
+  answers(
+    key
+      .command('rotate')
+      .description('issue a successor, and let the old key live for an overlap')
+      .argument('<public-key>', 'the old key, lkp_…', publicKeyValue)
+      .option('--overlap-hours <hours>', 'how long the old key lives', countValue, defaultOverlapHours),
+    (publicKey: string, { overlapHours }: { overlapHours: number }) =>
+      withContext(async ({ db, secrets }) => {
+        const { keyPepper } = await secrets();
+        const successor = await rotateApiKey(db, keyPepper, publicKey, overlapHours * 3600);
+        if (successor === null) throw unknownKey(publicKey);
+        return presentCredentials(successor);
+      }),
+  );
 
-  key
-    .command('list')
-    .description('list the keys of an organization, without their secrets')
-    .requiredOption('--org <slug>', 'the organization')
-    .option('--json', 'print one JSON document')
-    .action(async (options: { org: string } & JsonOption) => {
-      const keys = await withContext(async ({ db }) => {
-        const { _id } = await requireOrganization(db, options.org);
-        return listApiKeys(db, _id);
-      });
-      const rows = keys.map((row) => [
-        row._id,
-        row.label ?? '',
-        stateOf(row),
-        row.createdAt.toISOString(),
-        row.lastUsedAt?.toISOString() ?? 'never',
-      ]);
-      print(
-        {
-          json: keys.map(presentKey),
-          text: table(['PUBLIC KEY', 'LABEL', 'STATE', 'CREATED', 'LAST USED'], rows),
-        },
-        options,
-      );
-    });
+  answers(
+    key
+      .command('list')
+      .description('list the keys of an organization, without their secrets')
+      .requiredOption('--org <slug>', 'the organization'),
+    ({ org }: { org: string }) =>
+      withContext(async ({ db }) => {
+        const { _id } = await requireOrganization(db, org);
+        const keys = await listApiKeys(db, _id);
+        return { json: keys.map(presentKey), text: keyTable(keys, org) };
+      }),
+  );
 
-  key
-    .command('revoke')
-    .description('end a key at once')
-    .argument('<public-key>')
-    .option('--json', 'print one JSON document')
-    .action(async (publicKey: string, options: JsonOption) => {
-      const revoked = await withContext(({ db }) => revokeApiKey(db, publicKey));
-      if (revoked === null) throw unknownKey(publicKey);
-      print({ json: presentKey(revoked), text: `Revoked ${publicKey}` }, options);
-    });
-
-  return key;
+  answers(
+    key
+      .command('revoke')
+      .description('end a key at once')
+      .argument('<public-key>', 'the key, lkp_…', publicKeyValue),
+    (publicKey: string) =>
+      withContext(async ({ db }) => {
+        const revoked = await revokeApiKey(db, publicKey);
+        if (revoked === null) throw unknownKey(publicKey);
+        return { json: presentKey(revoked), text: `Revoked ${publicKey}` };
+      }),
+  );
 }
 
-function presentCredentials({ publicKey, secretKey }: Credentials): Output {
+function presentCredentials({ publicKey, secretKey }: Credentials): Answer {
   const credentials = `${publicKey}.${secretKey}`;
   return {
     json: { publicKey, secretKey, credentials },
@@ -98,6 +83,19 @@ function presentCredentials({ publicKey, secretKey }: Credentials): Output {
 
 function presentKey({ _id, label, createdAt, expiresAt, revokedAt, lastUsedAt }: ApiKey) {
   return { publicKey: _id, label, createdAt, expiresAt, revokedAt, lastUsedAt };
+}
+
+function keyTable(keys: ApiKey[], slug: string): string {
+  if (keys.length === 0)
+    return `${slug} has no keys yet. Issue credentials with: lectern key create --org ${slug}`;
+  const rows = keys.map((key) => [
+    key._id,
+    key.label ?? '',
+    stateOf(key),
+    key.createdAt.toISOString(),
+    key.lastUsedAt?.toISOString() ?? 'never',
+  ]);
+  return table(['PUBLIC KEY', 'LABEL', 'STATE', 'CREATED', 'LAST USED'], rows);
 }
 
 function stateOf({ revokedAt, expiresAt }: ApiKey): string {

@@ -1,47 +1,45 @@
-import { randomUUID } from 'node:crypto';
-import { open, rename, rm } from 'node:fs/promises';
-import { resolve } from 'node:path';
-import { Command } from 'commander';
-import { LecternError, messageOf } from '../../shared/errors.ts';
+import type { Command } from 'commander';
+import { LecternError } from '../../shared/errors.ts';
 import { exportJobOf, incompleteKey } from '../../shared/jobs.ts';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
 import type { StoredArchive } from '../../shared/storage/store.ts';
 import { createDownloader } from '../../worker/export/download/downloader.ts';
 import { runExport } from '../../worker/jobs/export.ts';
+import { answers } from '../answers.ts';
 import { withContext } from '../context.ts';
 import type { CommandContext } from '../context.ts';
 import { findLessonVersions, findVersionNumbered, latestPublished } from '../lessons.ts';
-import { count, formatBytes, note, print } from '../output.ts';
-import { exportProgressBar } from '../progress.ts';
+import { count, formatBytes, note } from '../output.ts';
+import { targetPath, writeWhole } from '../output-file.ts';
+import { fileProgressBar } from '../progress.ts';
 import { countValue, uuidValue } from '../values.ts';
 
-interface ExportOptions {
-  version?: number;
-  out: string;
-  json?: boolean;
-}
-
 /** `lectern lesson export`: builds the archive in this process, with no queue and no worker. */
-export function lessonExportCommand(): Command {
-  return new Command('export')
-    .description('write the ZIP of a published version to a file')
-    .argument('<lesson-id>', '', uuidValue)
-    .requiredOption('--out <file>', 'the ZIP to write')
-    .option('--version <number>', 'the one published last when left out', countValue)
-    .option('--json', 'print one JSON document')
-    .action(async (lessonId: string, options: ExportOptions) => {
-      const result = await withContext(async (context) => {
+export function addLessonExportCommand(group: Command): void {
+  answers(
+    group
+      .command('export')
+      .description('write the ZIP of a published version to a file')
+      .argument('<lesson-id>', 'as lesson list shows it', uuidValue)
+      .requiredOption('--out <file>', "the ZIP to write; in a folder it gets the archive's own name")
+      .option('--version <number>', 'the one published last when left out', countValue),
+    (lessonId: string, options: { version?: number; out: string }) =>
+      withContext(async (context) => {
         const version = await findPublished(context, lessonId, options.version);
-        const archive = await buildWithProgress(context, version);
+        const name = `${version.slug}-v${version.versionNumber}.zip`;
+        // Found first: nobody should wait for a long export to hear that it has no place.
+        const path = await targetPath(options.out, name);
+        const archive = await buildWithProgress(context, version, name);
         try {
-          return { ...(await writeTo(options.out, archive)), size: archive.size, sha256: archive.sha256 };
+          await writeWhole(path, archive.chunks(), context.signal);
         } finally {
           await archive.close();
         }
-      });
-      const text = `Wrote ${result.path} (${formatBytes(result.size)})\n  sha256 ${result.sha256}`;
-      print({ json: result, text }, options);
-    });
+        const { size, sha256 } = archive;
+        const text = `Wrote ${path} (${formatBytes(size)})\n  sha256 ${sha256}`;
+        return { json: { path, size, sha256 }, text };
+      }),
+  );
 }
 
 async function findPublished(
@@ -55,15 +53,18 @@ async function findPublished(
   const which = number === undefined ? 'No version' : `Version ${number}`;
   throw new LecternError(
     'NOT_FOUND',
-    `${which} of ${lesson.lesson.slug} is published. See: lectern lesson publish`,
+    `${which} of ${lesson.lesson.slug} is published. See: lectern lesson publish --help`,
   );
 }
 
-async function buildWithProgress(context: CommandContext, version: LessonVersion): Promise<StoredArchive> {
-  const { db, store, config, signal } = context;
+async function buildWithProgress(
+  { db, store, config, signal }: CommandContext,
+  version: LessonVersion,
+  name: string,
+): Promise<StoredArchive> {
   const job = exportJobOf(version);
   const downloader = createDownloader(config.download);
-  const bar = exportProgressBar(`${version.slug}-v${version.versionNumber}.zip`);
+  const bar = fileProgressBar(name);
   try {
     const { failures } = await runExport({ db, store, downloader, config }, job, {
       signal,
@@ -71,36 +72,14 @@ async function buildWithProgress(context: CommandContext, version: LessonVersion
     });
     bar.stop();
     if (failures > 0) {
-      note(
-        `warning: ${count(failures, 'file')} could not be had; see failedMedia and failedWidgets in manifest.json`,
-      );
+      const files = count(failures, 'file');
+      note(`warning: ${files} could not be had; see failedMedia and failedWidgets in manifest.json`);
     }
   } finally {
     bar.stop();
     downloader.close();
   }
   const archive = (await store.archives.open(job.key)) ?? (await store.archives.open(incompleteKey(job.key)));
-  if (archive === null)
-    throw new LecternError('INTERNAL_ERROR', 'The archive left the store before it could be read.');
-  return archive;
-}
-
-/** Writes beside the target and renames: the file is there whole, or as it was before. */
-async function writeTo(out: string, archive: StoredArchive): Promise<{ path: string }> {
-  const path = resolve(out);
-  const temporary = `${path}.${randomUUID()}.part`;
-  try {
-    const handle = await open(temporary, 'wx');
-    try {
-      for await (const chunk of archive.chunks()) await handle.writeFile(chunk);
-      await handle.sync();
-    } finally {
-      await handle.close();
-    }
-    await rename(temporary, path);
-    return { path };
-  } catch (error) {
-    await rm(temporary, { force: true });
-    throw new LecternError('INTERNAL_ERROR', `Cannot write ${path}: ${messageOf(error)}`, { cause: error });
-  }
+  if (archive !== null) return archive;
+  throw new LecternError('INTERNAL_ERROR', 'The archive left the store before it could be read.');
 }

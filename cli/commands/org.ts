@@ -1,5 +1,5 @@
-import { Argument, Command, Option } from 'commander';
-import { LecternError } from '../../shared/errors.ts';
+import { Argument, Option } from 'commander';
+import type { Command } from 'commander';
 import {
   createOrganization,
   listOrganizations,
@@ -7,54 +7,56 @@ import {
   setOrganizationPlan,
 } from '../../shared/models/organization.ts';
 import type { Organization, Plan } from '../../shared/models/organization.ts';
-import { withContext } from '../context.ts';
-import { print, table } from '../output.ts';
-import { slugValue } from '../values.ts';
-
-interface JsonOption {
-  json?: boolean;
-}
+import { answers } from '../answers.ts';
+import { unknownOrganization, withContext } from '../context.ts';
+import { table } from '../output.ts';
+import { nameValue, slugValue } from '../values.ts';
 
 /** `lectern org …` */
-export function organizationCommands(): Command {
-  const org = new Command('org').description('organizations: the tenants that own lessons and credentials');
+export function addOrganizationCommands(program: Command): void {
+  const org = program
+    .command('org')
+    .description('organizations: the tenants that own lessons and credentials');
 
-  org
-    .command('create')
-    .description('create an organization')
-    .requiredOption('--slug <slug>', 'short name, for this command line', slugValue)
-    .requiredOption('--name <name>', 'name for people')
-    .addOption(new Option('--plan <plan>', 'only edtech may export').choices(plans).makeOptionMandatory())
-    .option('--json', 'print one JSON document')
-    .action(async (options: { slug: string; name: string; plan: Plan } & JsonOption) => {
-      const { slug, name, plan } = options;
-      const organization = await withContext(({ db }) => createOrganization(db, { slug, name, plan }));
-      print({ json: present(organization), text: `Created ${describe(organization)}` }, options);
-    });
+  answers(
+    org
+      .command('create')
+      .description('create an organization')
+      .requiredOption('--slug <slug>', 'short name, for this command line', slugValue)
+      .requiredOption('--name <name>', 'name for people', nameValue)
+      .addOption(new Option('--plan <plan>', 'only edtech may export').choices(plans).makeOptionMandatory()),
+    ({ slug, name, plan }: { slug: string; name: string; plan: Plan }) =>
+      withContext(async ({ db }) => {
+        const organization = await createOrganization(db, { slug, name, plan });
+        return { json: present(organization), text: `Created ${describe(organization)}` };
+      }),
+  );
 
-  org
-    .command('list')
-    .description('list all organizations')
-    .option('--json', 'print one JSON document')
-    .action(async (options: JsonOption) => {
-      const organizations = await withContext(({ db }) => listOrganizations(db));
+  answers(org.command('list').description('list all organizations'), () =>
+    withContext(async ({ db }) => {
+      const organizations = await listOrganizations(db);
       const rows = organizations.map(({ slug, name, plan, _id }) => [slug, name, plan, _id]);
-      print({ json: organizations.map(present), text: table(['SLUG', 'NAME', 'PLAN', 'ID'], rows) }, options);
-    });
+      const text =
+        rows.length === 0
+          ? 'There are no organizations yet. See: lectern org create --help'
+          : table(['SLUG', 'NAME', 'PLAN', 'ID'], rows);
+      return { json: organizations.map(present), text };
+    }),
+  );
 
-  org
-    .command('set-plan')
-    .description('change the plan; it takes effect with the next request')
-    .argument('<slug>', 'the organization')
-    .addArgument(new Argument('<plan>').choices(plans))
-    .option('--json', 'print one JSON document')
-    .action(async (slug: string, plan: Plan, options: JsonOption) => {
-      const organization = await withContext(({ db }) => setOrganizationPlan(db, slug, plan));
-      if (organization === null) throw new LecternError('NOT_FOUND', `There is no organization "${slug}".`);
-      print({ json: present(organization), text: describe(organization) }, options);
-    });
-
-  return org;
+  answers(
+    org
+      .command('set-plan')
+      .description('change the plan; it takes effect with the next request')
+      .argument('<slug>', 'the organization')
+      .addArgument(new Argument('<plan>', 'the new plan').choices(plans)),
+    (slug: string, plan: Plan) =>
+      withContext(async ({ db }) => {
+        const organization = await setOrganizationPlan(db, slug, plan);
+        if (organization === null) throw unknownOrganization(slug);
+        return { json: present(organization), text: `Changed ${describe(organization)}` };
+      }),
+  );
 }
 
 function present({ _id, slug, name, plan }: Organization) {

@@ -1,27 +1,17 @@
-import { Command } from 'commander';
-import { loadConfig } from '../../shared/config.ts';
-import { findServers } from '../../shared/servers.ts';
-import { note } from '../output.ts';
-import { startProcesses, untilStopped } from '../processes.ts';
+import type { Command } from 'commander';
+import { withInstallation } from '../installation.ts';
+import { aborted } from '../interrupts.ts';
+import { note, print } from '../output.ts';
 
 /** `lectern start`: everything on one machine, in one terminal. */
-export function startCommand(): Command {
-  return new Command('start')
-    .description('run the API and a worker, and the servers they need where none are configured')
+export function addStartCommand(program: Command): void {
+  program
+    .command('start')
+    .description('run the API, a worker, and the servers they need where none are configured')
     .action(async () => {
-      const config = loadConfig();
-      const stopped = untilStopped(config);
-      const servers = await findServers(config, note);
-      try {
-        const processes = await startProcesses(config, servers, { workers: 1 });
-        process.stdout.write(`Lectern is ready at ${processes.address}\n`);
-        try {
-          await Promise.race([stopped, processes.failed]);
-        } finally {
-          await processes.stop();
-        }
-      } finally {
-        await servers.release();
-      }
+      await withInstallation({ workers: 1, report: note, warn: note }, async ({ address, signal }) => {
+        print(`Lectern is ready at ${address}`);
+        await aborted(signal);
+      });
     });
 }

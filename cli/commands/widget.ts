@@ -1,12 +1,14 @@
-import { Command, InvalidArgumentError } from 'commander';
+import { InvalidArgumentError } from 'commander';
+import type { Command } from 'commander';
 import { LecternError } from '../../shared/errors.ts';
 import { isCoreWidget } from '../../shared/lessons/core-widgets.ts';
 import { bytesOf } from '../../shared/storage/digest.ts';
 import { releaseWidget } from '../../shared/widgets/releases.ts';
 import { createDownloader, DownloadError } from '../../worker/export/download/downloader.ts';
 import type { Downloader } from '../../worker/export/download/downloader.ts';
+import { answers } from '../answers.ts';
 import { requireOrganization, withContext } from '../context.ts';
-import { print } from '../output.ts';
+import type { CommandContext } from '../context.ts';
 import { webAddressValue } from '../values.ts';
 
 /** A widget is read whole before it is kept; none is larger than this. */
@@ -17,40 +19,44 @@ interface RegisterOptions {
   type: string;
   js: string;
   css?: string;
-  json?: boolean;
 }
 
 /** `lectern widget …` */
-export function widgetCommands(): Command {
-  const widget = new Command('widget').description("an organization's own widgets");
+export function addWidgetCommands(program: Command): void {
+  const widget = program.command('widget').description("an organization's own widgets");
 
-  widget
-    .command('register')
-    .description('fetch a release of a widget and keep it; versions published from then on use it')
-    .requiredOption('--org <slug>', 'the organization')
-    .requiredOption('--type <type>', 'the type that blocks name', widgetTypeValue)
-    .requiredOption('--js <url>', 'the ES module', webAddressValue)
-    .option('--css <url>', 'the stylesheet', webAddressValue)
-    .option('--json', 'print one JSON document')
-    .action(async (options: RegisterOptions) => {
-      const release = await withContext(async ({ config, db, store, signal }) => {
-        const { _id: organizationId } = await requireOrganization(db, options.org);
-        const downloader = createDownloader(config.download);
-        try {
-          const js = await fetchFile(downloader, options.js, 'text/javascript', signal);
-          const css =
-            options.css === undefined ? null : await fetchFile(downloader, options.css, 'text/css', signal);
-          const files = { js: bytesOf(js), css: css === null ? null : bytesOf(css) };
-          return await releaseWidget(db, store, { organizationId, type: options.type, ...files });
-        } finally {
-          downloader.close();
-        }
-      });
-      const json = { id: release.widgetId, widgetType: release.type };
-      print({ json, text: `Registered ${release.type} as ${release.widgetId}` }, options);
-    });
+  answers(
+    widget
+      .command('register')
+      .description('fetch a release of a widget and keep it; versions published from then on use it')
+      .requiredOption('--org <slug>', 'the organization')
+      .requiredOption('--type <type>', 'the type that blocks name', widgetTypeValue)
+      .requiredOption('--js <url>', 'the ES module', webAddressValue)
+      .option('--css <url>', 'the stylesheet', webAddressValue),
+    (options: RegisterOptions) =>
+      withContext(async (context) => {
+        const { created, widgetId, type } = await register(context, options);
+        const known = created ? '' : ' (these files were known; they are its newest release again)';
+        return {
+          json: { id: widgetId, widgetType: type },
+          text: `Registered ${type} as ${widgetId}${known}`,
+        };
+      }),
+  );
+}
 
-  return widget;
+async function register({ config, db, store, signal }: CommandContext, options: RegisterOptions) {
+  const { _id: organizationId } = await requireOrganization(db, options.org);
+  const downloader = createDownloader(config.download);
+  try {
+    const js = await fetchFile(downloader, options.js, 'text/javascript', signal);
+    const css =
+      options.css === undefined ? null : await fetchFile(downloader, options.css, 'text/css', signal);
+    const files = { js: bytesOf(js), css: css === null ? null : bytesOf(css) };
+    return await releaseWidget(db, store, { organizationId, type: options.type, ...files });
+  } finally {
+    downloader.close();
+  }
 }
 
 async function fetchFile(

@@ -1,0 +1,95 @@
+import type { Command } from 'commander';
+import { LecternError } from '../../shared/errors.ts';
+import { importPackage } from '../../shared/packages/import.ts';
+import type { ImportedVersion } from '../../shared/packages/import.ts';
+import { PackageError } from '../../shared/packages/package-error.ts';
+import { publishVersion } from '../../shared/publishing.ts';
+import { answers } from '../answers.ts';
+import type { Answer } from '../answers.ts';
+import { requireOrganization, withContext } from '../context.ts';
+import type { CommandContext } from '../context.ts';
+import { findMissing } from '../lesson-checks.ts';
+import { count, note } from '../output.ts';
+import { fileProgressBar } from '../progress.ts';
+import { webAddressValue } from '../values.ts';
+
+interface ImportOptions {
+  org: string;
+  publish?: boolean;
+  force?: boolean;
+  asNew?: boolean;
+  mediaBaseUrl?: string;
+}
+
+/** `lectern lesson import` */
+export function addLessonImportCommand(group: Command): void {
+  answers(
+    group
+      .command('import')
+      .description('import a lesson package, a folder or a ZIP, as a new version')
+      .argument('<path>', 'the package')
+      .requiredOption('--org <slug>', 'the organization that will own it')
+      .option('--publish', 'publish the version')
+      .option('--force', 'with --publish: also when it cannot be played yet')
+      .option('--as-new', 'give lesson, version and media fresh ids')
+      .option(
+        '--media-base-url <url>',
+        'media stay there, at their file names, and are downloaded at export',
+        webAddressValue,
+      ),
+    (path: string, options: ImportOptions) =>
+      withContext(async (context) => {
+        const imported = await importWithProgress(context, path, options);
+        return present(options.publish === true ? await publish(context, imported, options) : imported);
+      }),
+  );
+}
+
+async function importWithProgress(
+  { config, db, store, signal }: CommandContext,
+  path: string,
+  { org, asNew = false, mediaBaseUrl }: ImportOptions,
+): Promise<ImportedVersion> {
+  const organization = await requireOrganization(db, org);
+  const bar = fileProgressBar('Importing');
+  try {
+    const imported = await importPackage({ db, store, config }, organization, path, {
+      asNew,
+      signal,
+      onProgress: (progress) => bar.update(progress),
+      ...(mediaBaseUrl !== undefined && { mediaBaseUrl }),
+    });
+    bar.stop();
+    for (const warning of imported.warnings) note(`warning: ${warning}`);
+    return imported;
+  } catch (error) {
+    if (!(error instanceof PackageError)) throw error;
+    const faults = error.message.replace(/^/gm, '  ');
+    throw new LecternError('INVALID_CONTENT', `Cannot import ${path}:\n${faults}`, { cause: error });
+  } finally {
+    bar.stop();
+  }
+}
+
+async function publish(
+  { db, store }: CommandContext,
+  imported: ImportedVersion,
+  { force = false }: ImportOptions,
+): Promise<ImportedVersion> {
+  const version = await publishVersion(db, store, imported.version._id, { force });
+  // Of missing media the import itself has warned.
+  for (const warning of (await findMissing(db, version)).widgets) note(`warning: ${warning}`);
+  return { ...imported, version };
+}
+
+function present({ version, media, widgets }: ImportedVersion): Answer {
+  const { lessonId, _id: versionId, versionNumber, slug, status } = version;
+  const published = status === 'published';
+  const text = [
+    `Imported ${slug} version ${versionNumber} (${status}) with ${count(media, 'medium', 'media')}`,
+    `  lesson  ${lessonId}`,
+    `  version ${versionId}`,
+    ...(published ? [] : [`Publish it with: lectern lesson publish ${lessonId}`]),
+  ].join('\n');
+  return { json: { lessonId, versionId, versionNumber, slug, published, media, widgets }, text };
+}

@@ -1,0 +1,49 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Config } from '../shared/config.ts';
+import type { Database } from '../shared/models/database.ts';
+import { findLesson } from '../shared/models/lesson.ts';
+import type { LessonVersion } from '../shared/models/lesson-version.ts';
+import { listLessons } from '../shared/models/lesson.ts';
+import { createOrganization, findOrganizationBySlug } from '../shared/models/organization.ts';
+import type { Organization } from '../shared/models/organization.ts';
+import { importPackage } from '../shared/packages/import.ts';
+import { packageRoot } from '../shared/paths.ts';
+import { publishVersion } from '../shared/publishing.ts';
+import { createDiskStore } from '../shared/storage/disk-store.ts';
+import { findLessonVersions, latestPublished } from './lessons.ts';
+
+const organizationSlug = 'demo';
+const packageFolder = join(packageRoot, 'demo', 'lesson');
+
+/** The organization that owns the demo lesson, made at the first run. */
+export async function demoOrganization(db: Database): Promise<Organization> {
+  const existing = await findOrganizationBySlug(db, organizationSlug);
+  return existing ?? createOrganization(db, { slug: organizationSlug, name: 'Demo Academy', plan: 'edtech' });
+}
+
+/** The demo lesson, published; one that an earlier run imported serves again. */
+export async function demoVersion(
+  db: Database,
+  config: Config,
+  organization: Organization,
+  signal: AbortSignal,
+): Promise<LessonVersion> {
+  const { lesson } = JSON.parse(await readFile(join(packageFolder, 'lesson.json'), 'utf8')) as {
+    lesson: { id: string; slug: string };
+  };
+  const lessons = await listLessons(db, organization._id);
+  const existing = lessons.find(({ slug }) => slug === lesson.slug);
+  const published =
+    existing === undefined ? null : latestPublished(await findLessonVersions(db, existing._id));
+  if (published !== null) return published;
+
+  const store = createDiskStore(config.storeDir);
+  const owner = (await findLesson(db, lesson.id))?.organizationId ?? organization._id;
+  const imported = await importPackage({ db, store, config }, organization, packageFolder, {
+    // Whoever tries Lectern out may have imported the lesson for an organization of their own.
+    asNew: owner !== organization._id,
+    signal,
+  });
+  return publishVersion(db, store, imported.version._id, { force: false });
+}

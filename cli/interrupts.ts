@@ -1,0 +1,59 @@
+import { once } from 'node:events';
+import type { Config } from '../shared/config.ts';
+
+const parentCheckMilliseconds = 500;
+const sameMilliseconds = 500;
+
+/** What whoever watches a command asks of it with Ctrl-C, SIGTERM, or by closing the terminal. */
+export interface Interrupts {
+  /** Aborted the first time: clean up, then end. */
+  readonly end: AbortSignal;
+  /** Aborted when asked again: end at once. */
+  readonly insist: AbortSignal;
+  /** Gives the signals their usual effect back. */
+  readonly release: () => void;
+}
+
+/**
+ * Listens from now on. Until it is called, a signal ends the process at once, as fits one that has nothing to clean up.
+ *
+ * The end of npm counts too where npm started this process: killed, it passes no signal on.
+ */
+export function listenForInterrupts({ startedByNpm }: Pick<Config, 'startedByNpm'>): Interrupts {
+  const end = new AbortController();
+  const insist = new AbortController();
+  let firstAt = 0;
+  const interrupt = () => {
+    if (!end.signal.aborted) {
+      firstAt = performance.now();
+      end.abort(new Error('interrupted'));
+    } else if (performance.now() - firstAt > sameMilliseconds) {
+      // What comes sooner is the same Ctrl-C, sent by the terminal and passed on by npm.
+      insist.abort();
+    }
+  };
+  const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+  for (const signal of signals) process.on(signal, interrupt);
+
+  const parent = process.ppid;
+  const npmCheck = setInterval(() => {
+    if (startedByNpm && process.ppid !== parent) {
+      clearInterval(npmCheck);
+      interrupt();
+    }
+  }, parentCheckMilliseconds).unref();
+
+  return {
+    end: end.signal,
+    insist: insist.signal,
+    release() {
+      clearInterval(npmCheck);
+      for (const signal of signals) process.off(signal, interrupt);
+    },
+  };
+}
+
+/** Resolves when the signal is aborted. */
+export async function aborted(signal: AbortSignal): Promise<void> {
+  if (!signal.aborted) await once(signal, 'abort');
+}

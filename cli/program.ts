@@ -1,0 +1,66 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Command } from 'commander';
+import { packageRoot } from '../shared/paths.ts';
+import { addDemoCommand } from './commands/demo.ts';
+import { addDoctorCommand } from './commands/doctor.ts';
+import { addKeyCommands } from './commands/key.ts';
+import { addLessonCommands } from './commands/lesson.ts';
+import { addOrganizationCommands } from './commands/org.ts';
+import { addStartCommand } from './commands/start.ts';
+import { addWidgetCommands } from './commands/widget.ts';
+
+const help = `
+Example:
+  lectern org create --slug acme --name "Acme" --plan edtech
+  lectern key create --org acme
+  lectern lesson import ./my-lesson --org acme --publish
+
+Settings come from the environment, or from a .env file. Where MONGODB_URI and
+REDIS_URL are not set, Lectern runs servers of its own on the data directory
+(LECTERN_DATA_DIR, .lectern), for as long as a command needs them.
+
+Results go to stdout, messages to stderr.
+Exit codes: 0 done, 1 failed, 2 used in a wrong way.`;
+
+/** The whole command line. A subcommand made by `.command()` inherits how errors are printed and thrown. */
+export function createProgram(): Command {
+  const { version } = JSON.parse(readFileSync(join(packageRoot, 'package.json'), 'utf8')) as {
+    version: string;
+  };
+  const program = new Command('lectern')
+    .description('Lesson delivery: publish lessons, and export them as self-contained ZIP archives.')
+    .version(version, '-V, --version', 'print the version')
+    .helpOption('-h, --help', 'print this help')
+    .addHelpText('after', help)
+    .configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, 'lectern: ')) })
+    .exitOverride();
+
+  program.commandsGroup('Run Lectern:');
+  addStartCommand(program);
+  addDemoCommand(program);
+  addDoctorCommand(program);
+  program.commandsGroup('Manage what it serves:');
+  addOrganizationCommands(program);
+  addKeyCommands(program);
+  addLessonCommands(program);
+  addWidgetCommands(program);
+  for (const group of program.commands) group.helpCommand(false);
+  program.addHelpCommand(helpCommand());
+  pointToHelp(program, 'lectern');
+  return program;
+}
+
+function helpCommand(): Command {
+  return new Command('help')
+    .description('print the help of a command')
+    .argument('[command]')
+    .helpOption(false)
+    .helpGroup('Run Lectern:');
+}
+
+/** Has each command name its own help below an error. */
+function pointToHelp(command: Command, name: string): void {
+  command.showHelpAfterError(`See: ${name} --help`);
+  for (const subcommand of command.commands) pointToHelp(subcommand, `${name} ${subcommand.name()}`);
+}
