@@ -62,8 +62,18 @@ export async function insertVersion(
   return (await db.lessonVersions.create(version)).toObject();
 }
 
+/** Takes back a version whose import failed after all. */
+export async function deleteVersion(db: Database, versionId: string): Promise<void> {
+  await db.lessonVersions.deleteOne({ _id: versionId });
+}
+
 export function findVersion(db: Database, versionId: string): Promise<LessonVersion | null> {
   return db.lessonVersions.findById(versionId).lean<LessonVersion>().exec();
+}
+
+/** Those of some ids under which there is a version. */
+export async function existingVersions(db: Database, versionIds: string[]): Promise<Set<string>> {
+  return new Set(await db.lessonVersions.distinct('_id', { _id: { $in: versionIds } }).exec());
 }
 
 /** The organization's published version of a lesson that is not deleted; null in every other case. */

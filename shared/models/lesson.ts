@@ -1,5 +1,5 @@
 import { Schema } from 'mongoose';
-import { schemaOptions } from '../mongo.ts';
+import { isDuplicate, schemaOptions } from '../mongo.ts';
 import type { Database } from './database.ts';
 
 /** A lesson: what its versions have in common. Its slug and title are those of the newest version. */
@@ -46,18 +46,31 @@ export function listLessons(db: Database, organizationId: string): Promise<Lesso
     .exec();
 }
 
-/** Makes the lesson where it is missing, and gives it slug and title; a deleted one is there again. */
+/**
+ * Makes the lesson where it is missing, and gives it slug and title; a deleted one is there again. False, and nothing
+ * changes, when another organization has a lesson of that id.
+ */
 export async function saveLesson(
   db: Database,
   fields: Pick<Lesson, '_id' | 'organizationId' | 'slug' | 'title'>,
-): Promise<void> {
+): Promise<boolean> {
   const { _id, organizationId, slug, title } = fields;
   const now = new Date();
-  await db.lessons.updateOne(
-    { _id, organizationId },
-    { $set: { slug, title, updatedAt: now, deletedAt: null }, $setOnInsert: { createdAt: now } },
-    { upsert: true },
-  );
+  const write = async (): Promise<boolean> => {
+    try {
+      await db.lessons.updateOne(
+        { _id, organizationId },
+        { $set: { slug, title, updatedAt: now, deletedAt: null }, $setOnInsert: { createdAt: now } },
+        { upsert: true },
+      );
+      return true;
+    } catch (error) {
+      if (isDuplicate(error)) return false;
+      throw error;
+    }
+  };
+  // Two imports at once may both insert it; the loser's second try updates, unless the lesson is another's.
+  return (await write()) || write();
 }
 
 /** Deletes a lesson for everyone, at once. False when there is none, or when it was deleted before. */

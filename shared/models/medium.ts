@@ -2,6 +2,7 @@ import { Schema } from 'mongoose';
 import { schemaOptions } from '../mongo.ts';
 import type { Digest } from '../storage/store.ts';
 import type { Database } from './database.ts';
+import { existingVersions } from './lesson-version.ts';
 
 /** A file in the store's assets. */
 export const digestSchema = new Schema<Digest>(
@@ -76,7 +77,12 @@ export async function findMedia(
       .sort({ createdAt: 1 })
       .lean<Medium[]>()
       .exec();
-    for (const medium of found) media.set(medium.mediaId, medium);
+    // An import writes its media before its version, and takes them back when it fails.
+    const finished = await existingVersions(
+      db,
+      found.map((medium) => medium.versionId),
+    );
+    for (const medium of found) if (finished.has(medium.versionId)) media.set(medium.mediaId, medium);
   }
   const used = new Set(mediaIds);
   return new Map([...media].filter(([id]) => used.has(id)));

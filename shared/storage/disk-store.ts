@@ -41,7 +41,7 @@ export function createDiskStore(folder: string): Store {
 function createBlobStore(root: string, temporaries: string, { durable }: { durable: boolean }): BlobStore {
   const pathOf = (sha256: string) => join(root, sha256.slice(0, 2), sha256);
   return {
-    async put(source) {
+    async put(source, announce) {
       const hash = createHash('sha256');
       let checksum = 0;
       let size = 0;
@@ -55,11 +55,12 @@ function createBlobStore(root: string, temporaries: string, { durable }: { durab
           }
           await writeFully(temporary.handle, chunks);
         }
-        const sha256 = hash.digest('hex');
-        const target = pathOf(sha256);
+        const digest = { sha256: hash.digest('hex'), crc32: checksum, size };
+        await announce?.(digest);
+        const target = pathOf(digest.sha256);
         const created = (await sizeOf(target)) !== size || !(await touch(target));
         if (created) await publish(temporary, target, durable);
-        return { sha256, crc32: checksum, size, created };
+        return { ...digest, created };
       } finally {
         await temporary.remove();
       }

@@ -25,8 +25,14 @@ export interface BlobStore {
   /**
    * Stores bytes under their SHA-256. `created` is false when they were there already.
    * When the source fails nothing is stored and the source's error is thrown.
+   *
+   * @param announce is told the digests before the blob is there, so that whoever must find it again can note it
+   * first. When it fails nothing is stored and its error is thrown.
    */
-  put(source: AsyncIterable<Uint8Array>): Promise<Digest & { created: boolean }>;
+  put(
+    source: AsyncIterable<Uint8Array>,
+    announce?: (digest: Digest) => Promise<void>,
+  ): Promise<Digest & { created: boolean }>;
   /** Null when there is no such blob, or when it has not the size that was recorded for it. */
   open(digest: Pick<Digest, 'sha256' | 'size'>): Promise<OpenFile | null>;
   /** Whether there is such a blob, of the recorded size. */

@@ -4,42 +4,68 @@ import type { Database } from '../models/database.ts';
 import { saveWidgetRelease } from '../models/widget-release.ts';
 import type { WidgetRelease } from '../models/widget-release.ts';
 import type { Digest, Store } from '../storage/store.ts';
+import { deleteUnusedAssets } from '../unused-assets.ts';
 
-type Files = Pick<WidgetRelease, 'js' | 'css'>;
+/** A widget's files, in the store. */
+export type WidgetFiles = Pick<WidgetRelease, 'js' | 'css'>;
 
 /** The id of a release: the type in kebab-case, '-', and 8 hex digits of its files' digest. Safe as a file name. */
-export function widgetIdOf(type: string, { js, css }: Files): string {
+export function widgetIdOf(type: string, { js, css }: WidgetFiles): string {
   const digest = createHash('sha256')
     .update(`${js.sha256}\n${css?.sha256 ?? ''}`)
     .digest('hex');
   return `${slugify(type) || 'widget'}-${digest.slice(0, 8)}`;
 }
 
+/** A widget's files, as streams; not every widget has a stylesheet. */
+export interface WidgetSources {
+  js: AsyncIterable<Uint8Array>;
+  css: AsyncIterable<Uint8Array> | null;
+}
+
 /**
  * Keeps a release of a widget: its files in the store, then the release itself, which becomes its type's newest.
- * The same files again are the same release, and `created` is false.
+ * The same files again are the same release, and `created` is false. When a file fails, nothing is kept.
  *
  * @param organizationId null for a core widget.
  */
 export async function releaseWidget(
   db: Database,
   store: Store,
-  widget: {
-    organizationId: string | null;
-    type: string;
-    js: AsyncIterable<Uint8Array>;
-    css: AsyncIterable<Uint8Array> | null;
-  },
+  { organizationId, type, ...sources }: { organizationId: string | null; type: string } & WidgetSources,
 ): Promise<Omit<WidgetRelease, 'releasedAt'> & { created: boolean }> {
-  const js = await keep(store, widget.js);
-  const css = widget.css === null ? null : await keep(store, widget.css);
-  const { organizationId, type } = widget;
+  const { files } = await storeWidgetFiles(db, store, sources);
+  return saveRelease(db, { organizationId, type, ...files });
+}
+
+/** The first half of {@link releaseWidget}: files that nothing refers to yet. `created` are those that are new. */
+export async function storeWidgetFiles(
+  db: Database,
+  store: Store,
+  sources: WidgetSources,
+): Promise<{ files: WidgetFiles; created: string[] }> {
+  const created: string[] = [];
+  const keep = async (bytes: AsyncIterable<Uint8Array>): Promise<Digest> => {
+    const { created: isNew, ...digest } = await store.assets.put(bytes);
+    if (isNew) created.push(digest.sha256);
+    return digest;
+  };
+  try {
+    const js = await keep(sources.js);
+    const css = sources.css === null ? null : await keep(sources.css);
+    return { files: { js, css }, created };
+  } catch (error) {
+    await deleteUnusedAssets(db, store, created);
+    throw error;
+  }
+}
+
+/** The second half of {@link releaseWidget}. */
+export async function saveRelease(
+  db: Database,
+  { organizationId, type, js, css }: { organizationId: string | null; type: string } & WidgetFiles,
+): Promise<Omit<WidgetRelease, 'releasedAt'> & { created: boolean }> {
   const release = { organizationId, type, widgetId: widgetIdOf(type, { js, css }), js, css };
   const created = await saveWidgetRelease(db, release);
   return { ...release, created };
-}
-
-async function keep(store: Store, bytes: AsyncIterable<Uint8Array>): Promise<Digest> {
-  const { sha256, crc32, size } = await store.assets.put(bytes);
-  return { sha256, crc32, size };
 }

@@ -1,0 +1,66 @@
+import pLimit from 'p-limit';
+import type { Database } from '../models/database.ts';
+import { insertMedia } from '../models/medium.ts';
+import type { Organization } from '../models/organization.ts';
+import type { Digest, Store } from '../storage/store.ts';
+import type { LessonPackage, PackageMedium } from './lesson-package.ts';
+import { PackageError } from './package-error.ts';
+
+/** Files written to the store at once: each waits for the disk. */
+const concurrency = 4;
+
+/**
+ * Stores the media of a version that does not exist yet.
+ *
+ * @throws {PackageError} when a file is damaged, or is not the one that manifest.json describes; some of the media
+ * are stored then, for the undo to remove.
+ */
+export async function storeMedia(
+  { db, store }: { db: Database; store: Store },
+  organization: Organization,
+  pkg: LessonPackage,
+  { versionId, signal }: { versionId: string; signal: AbortSignal },
+): Promise<void> {
+  const rowOf = (medium: PackageMedium, asset: Digest | null) => ({
+    organizationId: organization._id,
+    versionId,
+    mediaId: medium.id,
+    mimeType: medium.mimeType,
+    extension: medium.extension,
+    asset,
+    sourceUrl: asset === null ? (medium.sourceUrl ?? null) : null,
+    attribution: medium.attribution ?? null,
+  });
+  const external = pkg.media.filter(({ file }) => file === undefined);
+  await insertMedia(
+    db,
+    external.map((medium) => rowOf(medium, null)),
+  );
+
+  const limit = pLimit(concurrency);
+  const failed = new AbortController();
+  const storing = pkg.media.map((medium) =>
+    limit(async () => {
+      const { file } = medium;
+      if (failed.signal.aborted || file === undefined) return;
+      signal.throwIfAborted();
+      await store.assets.put(await file.open(), async (asset) => {
+        checkDigest(file.path, asset, medium.sha256);
+        // Before the file is there, so that no crash leaves one that nobody knows of.
+        await insertMedia(db, [rowOf(medium, asset)]);
+      });
+    }).catch((error: unknown) => {
+      failed.abort();
+      throw error;
+    }),
+  );
+  // All of them end before the first failure is thrown: what is written after the undo would stay.
+  for (const result of await Promise.allSettled(storing)) {
+    if (result.status === 'rejected') throw result.reason;
+  }
+}
+
+function checkDigest(path: string, { sha256 }: Digest, expected: string | undefined): void {
+  if (expected === undefined || sha256 === expected.toLowerCase()) return;
+  throw new PackageError([`${path}: its SHA-256 is ${sha256}, and manifest.json says ${expected}`]);
+}

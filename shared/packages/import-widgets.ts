@@ -1,0 +1,45 @@
+import type { Database } from '../models/database.ts';
+import type { WidgetPin } from '../models/lesson-version.ts';
+import type { Organization } from '../models/organization.ts';
+import type { Store } from '../storage/store.ts';
+import { saveRelease, storeWidgetFiles } from '../widgets/releases.ts';
+import type { WidgetFiles } from '../widgets/releases.ts';
+import type { ImportUndo } from './import-undo.ts';
+import type { LessonPackage } from './lesson-package.ts';
+
+/** A widget of a package whose files are in the store. */
+export interface StoredWidget extends WidgetFiles {
+  type: string;
+}
+
+/** Stores the files of a package's widgets. Nothing refers to them until {@link releaseWidgets}. */
+export async function storeWidgets(
+  { db, store }: { db: Database; store: Store },
+  pkg: LessonPackage,
+  undo: ImportUndo,
+): Promise<StoredWidget[]> {
+  const stored: StoredWidget[] = [];
+  for (const { type, js, css } of pkg.widgets) {
+    const sources = { js: await js.open(), css: css === undefined ? null : await css.open() };
+    const { files, created } = await storeWidgetFiles(db, store, sources);
+    undo.addFiles(created);
+    stored.push({ type, ...files });
+  }
+  return stored;
+}
+
+/** Makes releases of the organization's of a package's widgets; each becomes the newest of its type. */
+export async function releaseWidgets(
+  db: Database,
+  { _id: organizationId }: Organization,
+  widgets: StoredWidget[],
+  undo: ImportUndo,
+): Promise<WidgetPin[]> {
+  const pins: WidgetPin[] = [];
+  for (const widget of widgets) {
+    const { type, widgetId, created } = await saveRelease(db, { organizationId, ...widget });
+    if (created) undo.addRelease({ organizationId, widgetId });
+    pins.push({ type, widgetId });
+  }
+  return pins;
+}
