@@ -1,0 +1,112 @@
+import { randomUUID } from 'node:crypto';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { findMedia, listMediaOfVersion } from '../../shared/models/medium.ts';
+import type { Organization } from '../../shared/models/organization.ts';
+import { digestOf } from '../../shared/storage/digest.ts';
+import { read } from '../storage/stores.ts';
+import { buildOrganization, buildPackage } from '../support/factories.ts';
+import { startHarness } from '../support/harness.ts';
+import type { Harness } from '../support/harness.ts';
+import { changeJson, everythingStored, importInto, picture, watchUploads } from './import-support.ts';
+
+let harness: Harness;
+let organization: Organization;
+beforeAll(async () => {
+  harness = await startHarness();
+});
+beforeEach(async () => {
+  ({ organization } = await buildOrganization(harness));
+});
+afterAll(() => harness.close());
+
+test('media of one id and different bytes in two organizations are kept apart', async () => {
+  const { organization: other } = await buildOrganization(harness);
+  const id = randomUUID();
+  const owners = [
+    { owner: organization, bytes: picture(11).bytes },
+    { owner: other, bytes: picture(12).bytes },
+  ];
+  const versions = await Promise.all(
+    owners.map(async ({ owner, bytes }) => {
+      const { path } = await buildPackage({ media: [{ id, bytes }] });
+      return (await importInto(harness, owner, path)).version;
+    }),
+  );
+  for (const [index, { owner, bytes }] of owners.entries()) {
+    const versionId = versions[index]?._id ?? '';
+    const medium = (await findMedia(harness.db, { organizationId: owner._id, versionId }, [id])).get(id);
+    const file = await harness.store.assets.open(medium?.asset ?? digestOf(Buffer.alloc(0)));
+    expect((await read(file)).equals(bytes)).toBe(true);
+    await file?.close();
+  }
+});
+
+test('media of equal bytes are one file, whoever imports them', async () => {
+  const { organization: other } = await buildOrganization(harness);
+  const same = picture(21);
+  await importInto(harness, organization, (await buildPackage({ media: [same, same] })).path);
+  await importInto(harness, other, (await buildPackage({ media: [same] })).path);
+  const { files } = (await everythingStored(harness)) as { files: string[] };
+  const { sha256 } = digestOf(same.bytes);
+  expect(files.filter((path) => path.endsWith(sha256)).length).toBe(1);
+});
+
+test('media that a package lacks are those of the organization, the newest under the id, but no other organization’s', async () => {
+  const id = randomUUID();
+  const { organization: other } = await buildOrganization(harness);
+  await importInto(harness, other, (await buildPackage({ media: [{ id, ...picture(31) }] })).path);
+  const user = await buildPackage({
+    blocks: () => [{ type: 'Image', props: { id: 'Image-1', src: `media:${id}`, alt: '', caption: '' } }],
+  });
+  const { version, warnings } = await importInto(harness, organization, user.path);
+  expect(warnings.join()).toContain(id);
+  const find = () =>
+    findMedia(harness.db, { organizationId: organization._id, versionId: version._id }, [id]);
+  expect((await find()).size).toBe(0);
+  for (const seed of [32, 33]) {
+    await importInto(harness, organization, (await buildPackage({ media: [{ id, ...picture(seed) }] })).path);
+    expect((await find()).get(id)?.asset).toEqual(digestOf(picture(seed).bytes));
+  }
+});
+
+test('media are external below --media-base-url, under the package’s own file names', async () => {
+  const { path, mediaIds } = await buildPackage({
+    media: [picture(1), { ...picture(2), extension: 'jpg', mimeType: 'image/jpeg' }],
+  });
+  await changeJson(path, 'manifest.json', ({ files }) => {
+    const [, jpeg] = files.media;
+    if (jpeg) jpeg.localPath = './media/some picture.jpg';
+  });
+  await writeFile(join(path, 'media/some picture.jpg'), picture(2).bytes);
+  let uploads = 0;
+  const store = watchUploads(harness.store, () => {
+    uploads += 1;
+  });
+  const { version } = await importInto({ ...harness, store }, organization, path, {
+    mediaBaseUrl: 'http://127.0.0.1:9/folder/',
+  });
+  const media = await listMediaOfVersion(harness.db, version._id);
+  expect(new Map(media.map(({ mediaId, ...medium }) => [mediaId, medium]))).toEqual(
+    new Map([
+      [
+        mediaIds[0],
+        expect.objectContaining({
+          asset: null,
+          extension: 'png',
+          sourceUrl: `http://127.0.0.1:9/folder/${mediaIds[0]}.png`,
+        }),
+      ],
+      [
+        mediaIds[1],
+        expect.objectContaining({
+          asset: null,
+          extension: 'jpg',
+          sourceUrl: 'http://127.0.0.1:9/folder/some%20picture.jpg',
+        }),
+      ],
+    ]),
+  );
+  expect(uploads).toBe(0);
+});

@@ -1,0 +1,94 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { findNewestReleases, findReleases } from '../../shared/models/widget-release.ts';
+import type { Organization } from '../../shared/models/organization.ts';
+import { publishVersion } from '../../shared/publishing.ts';
+import { digestOf } from '../../shared/storage/digest.ts';
+import { buildOrganization, buildPackage } from '../support/factories.ts';
+import { startHarness } from '../support/harness.ts';
+import type { Harness } from '../support/harness.ts';
+import { addWidgets, importInto } from './import-support.ts';
+
+let harness: Harness;
+let organization: Organization;
+beforeAll(async () => {
+  harness = await startHarness();
+  ({ organization } = await buildOrganization(harness));
+});
+afterAll(() => harness.close());
+
+const js = (text: string) => `export default ${JSON.stringify(text)}`;
+const blocks = (...types: string[]) =>
+  types.map((type, index) => ({ type, props: { id: `${type}-${index}`, text: '' } }));
+
+test('widgets of a package become releases of the organization, and the version is pinned to them', async () => {
+  const { path } = await buildPackage({ blocks: () => blocks('FlipCard', 'Heading') });
+  await addWidgets(path, [{ type: 'FlipCard', js: js('flip'), css: '.flip {}' }]);
+  const { version, widgets } = await importInto(harness, organization, path);
+  expect(widgets).toBe(1);
+  const [pin] = version.widgets;
+  expect(pin).toEqual({
+    type: 'FlipCard',
+    widgetId: expect.stringMatching(/^flip-card-[0-9a-f]{8}$/) as string,
+  });
+
+  const [release] = await findReleases(harness.db, organization._id, [pin?.widgetId ?? '']);
+  expect(release).toMatchObject({
+    type: 'FlipCard',
+    js: digestOf(Buffer.from(js('flip'))),
+    css: digestOf(Buffer.from('.flip {}')),
+  });
+  for (const file of [release?.js, release?.css])
+    expect(file && (await harness.store.assets.has(file))).toBe(true);
+});
+
+test('a release that comes later changes neither the pins of a version nor those it is published with', async () => {
+  const { path } = await buildPackage({ blocks: () => blocks('Dial', 'Heading') });
+  await addWidgets(path, [{ type: 'Dial', js: js('first') }]);
+  const { version } = await importInto(harness, organization, path);
+  const later = await buildPackage({ blocks: () => blocks('Dial') });
+  await addWidgets(later.path, [{ type: 'Dial', js: js('second') }]);
+  const newer = await importInto(harness, organization, later.path);
+
+  const published = await publishVersion(harness.db, harness.store, version._id, { force: false });
+  const pins = new Map(published.widgets.map(({ type, widgetId }) => [type, widgetId]));
+  expect([...pins.keys()]).toEqual(['Dial', 'Heading']);
+  expect(pins.get('Dial')).toBe(version.widgets[0]?.widgetId);
+  expect(pins.get('Dial')).not.toBe(newer.version.widgets[0]?.widgetId);
+});
+
+test('a lesson that brings no widget of a type is published with the newest that the organization has', async () => {
+  for (const text of ['one', 'two']) {
+    const { path } = await buildPackage();
+    await addWidgets(path, [{ type: 'Gauge', js: js(text) }]);
+    await importInto(harness, organization, path);
+  }
+  const { path } = await buildPackage({ blocks: () => blocks('Gauge') });
+  const { version } = await importInto(harness, organization, path);
+  const published = await publishVersion(harness.db, harness.store, version._id, { force: false });
+  const newest = (await findNewestReleases(harness.db, organization._id, ['Gauge'])).get('Gauge');
+  expect(newest?.js).toEqual(digestOf(Buffer.from(js('two'))));
+  expect(published.widgets).toEqual([{ type: 'Gauge', widgetId: newest?.widgetId }]);
+});
+
+test('core widgets in a package are ignored: the type is always Lectern’s own', async () => {
+  const { path } = await buildPackage({ blocks: () => blocks('Heading') });
+  await addWidgets(path, [{ type: 'Heading', js: js('not a heading') }]);
+  const { version, widgets } = await importInto(harness, organization, path);
+  expect({ widgets, pins: version.widgets }).toEqual({ widgets: 0, pins: [] });
+  expect(await harness.store.assets.has(digestOf(Buffer.from(js('not a heading'))))).toBe(false);
+  const published = await publishVersion(harness.db, harness.store, version._id, { force: false });
+  const [pin] = published.widgets;
+  const [release] = await findReleases(harness.db, null, [pin?.widgetId ?? '']);
+  expect(release).toMatchObject({ organizationId: null, type: 'Heading' });
+});
+
+test('a widget is the organization’s own: another one that uses its type has none', async () => {
+  const { path } = await buildPackage();
+  await addWidgets(path, [{ type: 'Private', js: js('private') }]);
+  await importInto(harness, organization, path);
+  const { organization: other } = await buildOrganization(harness);
+  const user = await buildPackage({ blocks: () => blocks('Private') });
+  const { version } = await importInto(harness, other, user.path);
+  const published = await publishVersion(harness.db, harness.store, version._id, { force: false });
+  expect(published.widgets).toEqual([]);
+});
