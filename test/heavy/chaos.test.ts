@@ -31,7 +31,7 @@ test('whatever is killed, each answer is the right archive or a clean 500, and i
   const random = seededRandom(seed);
   const redis = await startRedis();
   onTestFinished(() => redis.stop());
-  const fleet = await startFleet({ REDIS_URL: redis.url, WORKER_LOCK_SECONDS: '2' });
+  const fleet = await startFleet({ REDIS_URL: redis.url, WORKER_LOCK_SECONDS: '2', WORKER_CONCURRENCY: '1' });
   const { harness } = fleet;
   const lessons = await publishLessons(fleet, random.below);
   const apis = await Promise.all([spawnApi(harness), spawnApi(harness)]);
@@ -55,7 +55,7 @@ test('whatever is killed, each answer is the right archive or a clean 500, and i
   };
 
   const started = performance.now();
-  const { faults, stop } = startFaults({ harness, random, workers, redis, redisEvery: 6, redisKills: 2 });
+  const { faults, stop } = startFaults({ harness, random, workers, redis, redisEvery: 5, redisKills: 2 });
   const left = [...lessons];
   const client = async () => {
     for (let lesson = left.shift(); lesson !== undefined; lesson = left.shift()) {

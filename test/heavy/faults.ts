@@ -27,7 +27,7 @@ export interface FaultOptions {
  * Does harm until it is told to stop: kills workers and replaces them, stops others for longer than their locks
  * live, kills Redis and starts it again, empty. All is well again when `stop` has resolved.
  */
-export function startFaults(options: FaultOptions): { faults: Faults; stop(): Promise<void> } {
+export function startFaults(options: FaultOptions): { faults: Faults; stop: () => Promise<void> } {
   const { harness, random, workers, redisEvery, redisKills } = options;
   let { redis } = options;
   const faults: Faults = { workersKilled: 0, workersStopped: 0, redisKilled: 0 };
