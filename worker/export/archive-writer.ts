@@ -35,6 +35,11 @@ export interface ArchiveSink {
   write(chunks: readonly Uint8Array[]): Promise<void>;
 }
 
+/** A file is not what it was when its digests were computed. */
+export class DamagedEntry extends Error {
+  override readonly name = 'DamagedEntry';
+}
+
 /** Writes an archive entry by entry, in constant memory but for the directory's lines (about 100 bytes an entry). */
 export class ArchiveWriter {
   readonly #sink: ArchiveSink;
@@ -58,8 +63,8 @@ export class ArchiveWriter {
    * Adds a file whose size and CRC-32 are known beforehand.
    *
    * @param path in the archive, with '/' between folders.
-   * @throws {Error} when the name is taken, or when the bytes are not those that were announced: the archive is
-   * spoilt then and must be discarded.
+   * @throws {DamagedEntry} when the bytes are not those that were announced; any error when the name is taken, or from
+   * the source or the sink. The archive is spoilt then and must be discarded.
    */
   async add(
     path: string,
@@ -81,7 +86,7 @@ export class ArchiveWriter {
       await this.#write(chunk);
     }
     if (written !== size || computed !== checksum) {
-      throw new Error(
+      throw new DamagedEntry(
         `${path} is damaged: ${written} of ${size} bytes, CRC-32 ${computed} instead of ${checksum}`,
       );
     }

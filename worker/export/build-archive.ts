@@ -11,7 +11,7 @@ import { findPublishedVersion } from '../../shared/models/lesson-version.ts';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
 import { bytesOf, digestOf } from '../../shared/storage/digest.ts';
 import type { Digest, OpenFile, Store } from '../../shared/storage/store.ts';
-import { ArchiveWriter } from './archive-writer.ts';
+import { ArchiveWriter, DamagedEntry } from './archive-writer.ts';
 import type { Downloader } from './download/downloader.ts';
 import { findFiles } from './find-files.ts';
 import type { FileSearch, FoundFile } from './find-files.ts';
@@ -70,7 +70,7 @@ export async function buildArchive(
       version,
       plan,
       lessonJson,
-      files: search.files,
+      search,
       signal,
       onProgress,
     });
@@ -84,13 +84,14 @@ interface ArchiveInput {
   version: LessonVersion;
   plan: ExportPlan;
   lessonJson: Buffer;
-  files: FileSearch['files'];
+  search: FileSearch;
   signal: AbortSignal;
   onProgress: (progress: ExportProgress) => void;
 }
 
 async function writeArchive(deps: ExportDependencies, input: ArchiveInput): Promise<ExportResult> {
-  const { job, version, plan, lessonJson, files, signal, onProgress } = input;
+  const { job, version, plan, lessonJson, search, signal, onProgress } = input;
+  const { files } = search;
   // Whether files are missing shows at the end only, and the key with it: the draft is named when it is published.
   const draft = await deps.store.archives.create();
   try {
@@ -123,7 +124,13 @@ async function writeArchive(deps: ExportDependencies, input: ArchiveInput): Prom
         outcomes.set(path, found);
         step(0);
       } else {
-        await addStored(deps.store, found, file, (chunks) => add(path, found, chunks));
+        await addStored(deps.store, found, file, (chunks) => add(path, found, chunks)).catch(
+          (error: unknown) => {
+            // Before the loop ends: it waits for the files that are opened ahead.
+            search.abandon(error);
+            throw error;
+          },
+        );
         step(found.size);
       }
     }
@@ -174,7 +181,7 @@ async function addStored(
     await add(file.chunks());
   } catch (error) {
     // A damaged copy of a download is not kept for the next try.
-    if (found.area === 'cache') await store.cache.delete(found.sha256);
+    if (found.area === 'cache' && error instanceof DamagedEntry) await store.cache.delete(found.sha256);
     throw error;
   } finally {
     await file.close();

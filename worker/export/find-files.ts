@@ -18,8 +18,10 @@ export interface FoundFile extends Digest {
 export interface FileSearch {
   /** By path below the archive's top-level folder; each settles as soon as its file is there, or known not to be. */
   files: Map<string, Promise<FoundFile | Missing>>;
+  /** Ends the downloads under way: nobody will use them. Files that are not there yet reject with the reason. */
+  abandon: (reason: unknown) => void;
   /** Ends what is still under way, and resolves when nothing is. */
-  end(): Promise<void>;
+  end: () => Promise<void>;
 }
 
 interface SearchDependencies {
@@ -80,6 +82,7 @@ export async function findFiles(
   }
   return {
     files,
+    abandon: (reason) => stop.abort(reason),
     async end() {
       stop.abort(new Error('the build has ended'));
       await Promise.allSettled(files.values());
