@@ -1,0 +1,179 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { LessonVersion } from '../../shared/models/lesson-version.ts';
+import type { FailedMedium } from '../../shared/packages/manifest.ts';
+import { buildOrganization, buildPackage, buildVersion } from '../support/factories.ts';
+import { startHarness } from '../support/harness.ts';
+import type { Harness } from '../support/harness.ts';
+import { answer, file, hang, redirectTo, startOrigin, stream, truncated } from '../support/origin.ts';
+import type { Behaviour, Origin } from '../support/origin.ts';
+import { downloadExport, mediaPaths } from './exports.ts';
+import type { Export } from './exports.ts';
+import { png } from './pictures.ts';
+
+const maxBytes = 100_000;
+
+let origin: Origin;
+/** An origin on an address that is private, and that no setting allows. */
+let forbidden: Origin;
+let harness: Harness;
+let api: string;
+beforeAll(async () => {
+  [origin, forbidden] = await Promise.all([startOrigin(), startOrigin()]);
+  harness = await startHarness({
+    LECTERN_ALLOWED_PRIVATE_HOSTS: origin.host,
+    MEDIA_MAX_BYTES: `${maxBytes}`,
+    DOWNLOAD_TIMEOUT_SECONDS: '1',
+  });
+  api = await harness.startApi();
+  await harness.startWorker();
+});
+afterAll(async () => {
+  await harness.close();
+  await Promise.all([origin.close(), forbidden.close()]);
+});
+
+/** Scripts for one picture each; what a picture ends as when it fails, without a failure it is in the archive. */
+const cases: Record<
+  string,
+  { plays: [Behaviour, ...Behaviour[]]; reason?: string; status?: number; requests: number }
+> = {
+  'a file that is there': { plays: [file(png(1))], requests: 1 },
+  'a file that is not there': { plays: [answer(404)], reason: 'not_found', status: 404, requests: 1 },
+  'a file that is forbidden': { plays: [answer(403)], reason: 'forbidden', status: 403, requests: 1 },
+  'a server that fails twice': { plays: [answer(500), answer(500), file(png(2))], requests: 3 },
+  'a server that always fails': { plays: [answer(503)], reason: 'server_error', status: 503, requests: 3 },
+  'a server that asks to wait': { plays: [answer(429, { 'retry-after': '1' }), file(png(3))], requests: 2 },
+  'a server that asks to wait for ever': {
+    plays: [answer(429, { 'retry-after': '1' })],
+    reason: 'rate_limited',
+    status: 429,
+    requests: 3,
+  },
+  'a body that is cut off once': { plays: [truncated(png(4), 10), file(png(4))], requests: 2 },
+  'a body that is cut off each time': { plays: [truncated(png(5), 10)], reason: 'truncated', requests: 3 },
+  'a body without end': { plays: [stream()], reason: 'too_large', requests: 1 },
+  'a file over the limit': {
+    plays: [file(Buffer.alloc(maxBytes + 1))],
+    reason: 'too_large',
+    status: 200,
+    requests: 1,
+  },
+  'a page instead of a picture': {
+    plays: [file('<p>gone</p>', { contentType: 'text/html' })],
+    reason: 'bad_type',
+    status: 200,
+    requests: 1,
+  },
+  'no answer': { plays: [hang()], reason: 'timeout', requests: 3 },
+};
+
+test('every foreign file ends as it should, and none of them fails the export', async () => {
+  const { organization, headers } = await buildOrganization(harness);
+  const sources: { name: string; sourceUrl: string; reason?: string; status?: number }[] = [];
+  for (const [index, [name, { plays, reason, status }]] of Object.entries(cases).entries()) {
+    origin.script(`/${index}.png`, ...plays);
+    sources.push({
+      name,
+      sourceUrl: origin.url(`/${index}.png`),
+      ...(reason && { reason }),
+      ...(status && { status }),
+    });
+  }
+  origin.script('/loop.png', redirectTo('/loop.png'));
+  origin.script('/inward.png', redirectTo(forbidden.url('/secret.png')));
+  forbidden.serve('/secret.png', png(6));
+  const port = forbidden.host.split(':')[1] ?? '';
+  sources.push(
+    { name: 'a loop of redirects', sourceUrl: origin.url('/loop.png'), reason: 'too_many_redirects' },
+    { name: 'a redirect inward', sourceUrl: origin.url('/inward.png'), reason: 'blocked_address' },
+    { name: 'a private address', sourceUrl: forbidden.url('/secret.png'), reason: 'blocked_address' },
+    { name: 'a private name', sourceUrl: `http://localhost:${port}/secret.png`, reason: 'blocked_address' },
+    { name: 'cloud metadata', sourceUrl: 'http://169.254.169.254/latest/', reason: 'blocked_address' },
+  );
+  const built = await buildPackage({ media: sources.map(({ sourceUrl }) => ({ sourceUrl })) });
+  const version = await buildVersion(harness, organization, built.path);
+  const exported = await downloadExport(api, version, headers);
+
+  const ids = new Map(sources.map(({ name }, index) => [name, built.mediaIds[index] ?? '']));
+  const byId = (one: FailedMedium, other: FailedMedium) => (one.id < other.id ? -1 : 1);
+  const failures = sources.flatMap(({ name, sourceUrl, reason, status }): FailedMedium[] => {
+    const id = ids.get(name) ?? '';
+    if (reason === undefined) return [];
+    const failure = {
+      id,
+      sourceUrl,
+      localPath: `./media/${id}.png`,
+      reason: reason as FailedMedium['reason'],
+    };
+    return [{ ...failure, ...(status !== undefined && { status }) }];
+  });
+  expect(exported.manifest.failedMedia.sort(byId)).toEqual(failures.sort(byId));
+  const good = sources.filter(({ reason }) => reason === undefined);
+  expect(mediaPaths(exported)).toEqual(good.map(({ name }) => `media/${ids.get(name)}.png`).sort());
+  expect(exported.manifest.files.media.map(({ localPath }) => localPath.slice(2)).sort()).toEqual(
+    mediaPaths(exported),
+  );
+
+  // Every reference is a path, so that a file that is put there later makes the archive whole.
+  const lesson = JSON.stringify(exported.lesson);
+  expect(lesson).not.toContain('media:');
+  for (const id of built.mediaIds) expect(lesson).toContain(`./media/${id}.png`);
+  for (const [index, { requests }] of Object.values(cases).entries()) {
+    expect({ index, requests: origin.requests(`/${index}.png`) }).toEqual({ index, requests });
+  }
+  expect(forbidden.log).toEqual([]);
+}, 60_000);
+
+test('a medium that nobody knows is named as such, with the path where it belongs', async () => {
+  const { organization, headers } = await buildOrganization(harness);
+  const unknown = '01234567-89ab-4cde-8f01-23456789abcd';
+  const { path } = await buildPackage({
+    blocks: () => [
+      { type: 'Text', props: { id: 'Text-1', html: `<img src="media:${unknown.toUpperCase()}">` } },
+    ],
+  });
+  const version = await buildVersion(harness, organization, path);
+  const { manifest, lesson } = await downloadExport(api, version, headers);
+  expect(manifest.failedMedia).toEqual([
+    { id: unknown, sourceUrl: null, localPath: `./media/${unknown}.bin`, reason: 'unknown_media' },
+  ]);
+  expect(JSON.stringify(lesson)).toContain(`<img src=\\"./media/${unknown}.bin\\">`);
+});
+
+test('a widget that nobody knows is named as such', async () => {
+  const { organization, headers } = await buildOrganization(harness);
+  const { path } = await buildPackage({ blocks: () => [{ type: 'Unheard', props: { id: 'Unheard-1' } }] });
+  const version = await buildVersion(harness, organization, path);
+  const { manifest, files } = await downloadExport(api, version, headers);
+  expect(manifest.failedWidgets).toEqual([
+    { widgetType: 'Unheard', id: null, sourceUrl: null, reason: 'not_found' },
+  ]);
+  expect([...files.keys()]).toEqual(['lesson.json', 'manifest.json']);
+});
+
+test('media of one address are fetched once, and each has its file', async () => {
+  const { organization, headers } = await buildOrganization(harness);
+  origin.serve('/shared.png', png(20));
+  const sourceUrl = origin.url('/shared.png');
+  const built = await buildPackage({ media: Array.from({ length: 5 }, () => ({ sourceUrl })) });
+  const version = await buildVersion(harness, organization, built.path);
+  const exported = await downloadExport(api, version, headers);
+  expect(mediaPaths(exported)).toEqual(built.mediaIds.map((id) => `media/${id}.png`).sort());
+  for (const path of mediaPaths(exported)) expect(exported.files.get(path)?.equals(png(20))).toBe(true);
+  expect(origin.requests('/shared.png')).toBe(1);
+});
+
+test('a package whose media came from an address is exported with the bytes that are there', async () => {
+  const { organization, headers } = await buildOrganization(harness);
+  const built = await buildPackage({ media: [{ bytes: png(30) }, { bytes: png(31) }] });
+  for (const [index, id] of built.mediaIds.entries()) origin.serve(`/base/${id}.png`, png(30 + index));
+  const version: LessonVersion = await buildVersion(harness, organization, built.path, {
+    mediaBaseUrl: origin.url('/base'),
+  });
+  const exported: Export = await downloadExport(api, version, headers);
+  expect(exported.manifest.failedMedia).toEqual([]);
+  for (const [index, id] of built.mediaIds.entries()) {
+    expect(exported.files.get(`media/${id}.png`)?.equals(png(30 + index))).toBe(true);
+    expect(origin.requests(`/base/${id}.png`)).toBe(1);
+  }
+});

@@ -1,0 +1,167 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { exportJobOf } from '../../shared/jobs.ts';
+import type { LessonVersion } from '../../shared/models/lesson-version.ts';
+import { digestOf } from '../../shared/storage/digest.ts';
+import { buildOrganization, buildPackage, buildVersion } from '../support/factories.ts';
+import { startHarness } from '../support/harness.ts';
+import type { Harness } from '../support/harness.ts';
+import { answer, file, redirectTo, reset, startOrigin } from '../support/origin.ts';
+import type { Origin } from '../support/origin.ts';
+import { downloadExport } from './exports.ts';
+import type { Export } from './exports.ts';
+import { png } from './pictures.ts';
+
+let origin: Origin;
+let harness: Harness;
+let api: string;
+let tenant: Awaited<ReturnType<typeof buildOrganization>>;
+beforeAll(async () => {
+  origin = await startOrigin();
+  harness = await startHarness({ LECTERN_ALLOWED_PRIVATE_HOSTS: origin.host, MEDIA_MAX_BYTES: '100000' });
+  api = await harness.startApi();
+  await harness.startWorker();
+  tenant = await buildOrganization(harness);
+});
+afterAll(async () => {
+  await harness.close();
+  await origin.close();
+});
+
+/** The address of the picture of one test, which no other test asks for. */
+let path: string;
+let count = 0;
+beforeEach(() => {
+  count += 1;
+  path = `/picture-${count}.png`;
+});
+
+async function build(): Promise<LessonVersion> {
+  const built = await buildPackage({ media: [{ sourceUrl: origin.url(path) }] });
+  return buildVersion(harness, tenant.organization, built.path);
+}
+
+const download = (version: LessonVersion) => downloadExport(api, version, tenant.headers);
+const evict = (version: LessonVersion) => harness.store.archives.delete(exportJobOf(version).key);
+
+/** The one picture of an archive. */
+function pictureOf({ files }: Export): Buffer | undefined {
+  return [...files].find(([name]) => name.startsWith('media/'))?.[1];
+}
+
+const conditions = () =>
+  origin.log
+    .filter((request) => request.path === path)
+    .map(({ headers }) => headers['if-none-match'] ?? headers['if-modified-since'] ?? null);
+
+describe('the next build asks for changes only', () => {
+  test.each([
+    { validator: { etag: '"one"' }, condition: '"one"' },
+    {
+      validator: { lastModified: 'Thu, 15 Jan 2026 09:00:00 GMT' },
+      condition: 'Thu, 15 Jan 2026 09:00:00 GMT',
+    },
+  ])('by $condition, also for another lesson of another organization', async ({ validator, condition }) => {
+    origin.serve(path, png(1), validator);
+    const version = await build();
+    const first = await download(version);
+    await evict(version);
+    expect((await download(version)).bytes.equals(first.bytes)).toBe(true);
+
+    const other = await buildOrganization(harness);
+    const built = await buildPackage({ media: [{ sourceUrl: origin.url(path) }] });
+    const theirs = await buildVersion(harness, other.organization, built.path);
+    expect(pictureOf(await downloadExport(api, theirs, other.headers))?.equals(png(1))).toBe(true);
+    expect(conditions()).toEqual([null, condition, condition]);
+  });
+
+  test('but a validator is never shown to the server of a redirect', async () => {
+    const target = `${path}.moved`;
+    origin.script(path, redirectTo(target));
+    origin.serve(target, png(2), { etag: '"two"' });
+    const version = await build();
+    await download(version);
+    await evict(version);
+    await download(version);
+    expect(conditions().every((condition) => condition === null || condition === '"two"')).toBe(true);
+  });
+
+  test('but all of it where the cached file is gone', async () => {
+    origin.serve(path, png(3), { etag: '"three"' });
+    const version = await build();
+    const first = await download(version);
+    await evict(version);
+    await harness.store.cache.delete(digestOf(png(3)).sha256);
+    expect((await download(version)).bytes.equals(first.bytes)).toBe(true);
+    expect(conditions()).toEqual([null, null]);
+  });
+});
+
+describe('when the origin fails at the next build', () => {
+  test.each([
+    { fault: 'by an error', play: answer(503) },
+    { fault: 'by a reset connection', play: reset() },
+  ])('$fault, the copy that was good before is used', async ({ play }) => {
+    origin.serve(path, png(4));
+    const version = await build();
+    const first = await download(version);
+    await evict(version);
+    origin.script(path, play);
+    expect((await download(version)).bytes.equals(first.bytes)).toBe(true);
+    expect(origin.requests(path)).toBe(4);
+  });
+
+  test('by saying that the file is gone, the copy is not used', async () => {
+    origin.serve(path, png(5));
+    const version = await build();
+    await download(version);
+    await evict(version);
+    origin.script(path, answer(410));
+    const { manifest } = await download(version);
+    expect(manifest.failedMedia).toMatchObject([{ reason: 'not_found', status: 410 }]);
+  });
+});
+
+test('a file that changed at its origin makes another archive, with a time of its own; the old one comes back with it', async () => {
+  origin.serve(path, png(6), { etag: '"old"' });
+  const version = await build();
+  const first = await download(version);
+
+  origin.serve(path, png(7), { etag: '"new"' });
+  expect((await download(version)).bytes.equals(first.bytes)).toBe(true);
+  await evict(version);
+  const changed = await download(version);
+  expect(pictureOf(changed)?.equals(png(7))).toBe(true);
+  expect(changed.manifest.exportedAt > first.manifest.exportedAt).toBe(true);
+  expect(changed.manifest.publishedAt).toBe(first.manifest.publishedAt);
+
+  origin.serve(path, png(6), { etag: '"old"' });
+  await evict(version);
+  expect((await download(version)).bytes.equals(first.bytes)).toBe(true);
+});
+
+test('a damaged file of the cache never gets into an archive, and is replaced', async () => {
+  origin.serve(path, png(8), { etag: '"eight"' });
+  const version = await build();
+  const first = await download(version);
+  await evict(version);
+  const { sha256 } = digestOf(png(8));
+  const cached = join(harness.config.storeDir, 'v1/cache', sha256.slice(0, 2), sha256);
+  const damaged = Buffer.from(png(8)).fill(0, 1000, 1001);
+  await writeFile(cached, damaged);
+
+  expect((await download(version)).bytes.equals(first.bytes)).toBe(true);
+  expect((await readFile(cached)).equals(png(8))).toBe(true);
+  expect(conditions()).toEqual([null, '"eight"', null]);
+});
+
+test('a file that grew over the limit since is too large, though the copy was not', async () => {
+  origin.serve(path, png(9));
+  const version = await build();
+  await download(version);
+  await evict(version);
+  origin.script(path, file(Buffer.alloc(100_001)));
+  const { manifest } = await download(version);
+  expect(manifest.failedMedia).toMatchObject([{ reason: 'too_large' }]);
+});
