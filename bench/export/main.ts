@@ -1,8 +1,9 @@
-import { fork } from 'node:child_process';
+import { execFile, fork } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, mkdir, readdir, rm } from 'node:fs/promises';
+import { mkdtemp, mkdir, readdir, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { startProcesses } from '../../cli/processes.ts';
 import { parseConfig } from '../../shared/config.ts';
 import { exportJobOf } from '../../shared/jobs.ts';
@@ -49,6 +50,7 @@ await buildIndexes(db);
 const store = createDiskStore(config.storeDir);
 const downloader = createDownloader(config.download);
 const processes = await startProcesses(config, servers, { workers: 1, settings });
+const { address } = processes;
 
 const organization = await createOrganization(db, { slug: 'bench', name: 'Bench', plan: 'edtech' });
 const secrets = await loadSecrets(config, () => undefined);
@@ -88,13 +90,12 @@ const build = async (version: typeof external) => {
   if (failures > 0) throw new Error(`${failures} files failed`);
 };
 const request = async (version: typeof external) => {
-  const response = await fetch(
-    `${processes.address}/api/lessons/${version.lessonId}/versions/${version._id}/export-zip`,
-    { headers: { authorization: `Bearer ${key.publicKey}.${key.secretKey}` } },
-  );
-  let bytes = 0;
-  for await (const chunk of response.body ?? []) bytes += (chunk as Uint8Array).length;
-  if (response.status !== 200 || bytes < mediaBytes) throw new Error(`${response.status}, ${bytes} bytes`);
+  const target = join(folder, 'export.zip');
+  const url = `${address}/api/lessons/${version.lessonId}/versions/${version._id}/export-zip`;
+  const credentials = `Authorization: Bearer ${key.publicKey}.${key.secretKey}`;
+  await promisify(execFile)('curl', ['--silent', '--fail', '--header', credentials, '--output', target, url]);
+  const { size } = await stat(target);
+  if (size < mediaBytes) throw new Error(`the archive has ${size} bytes`);
 };
 
 console.log(
