@@ -1,0 +1,137 @@
+import { existsSync } from 'node:fs';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { digestOf } from '../../shared/storage/digest.ts';
+import { buildOrganization, buildVersion } from '../support/factories.ts';
+import { startHarness } from '../support/harness.ts';
+import type { Harness } from '../support/harness.ts';
+import { temporaryFolder } from './archives.ts';
+import { downloadExport, mediaPaths } from './exports.ts';
+import type { Export } from './exports.ts';
+import { zipReaders } from './zip-readers.ts';
+
+/** Lessons made from an openly licensed textbook, beside the checkout where there are any. */
+const textbook = resolve(import.meta.dirname, '../../../shared/lessons');
+const demo = resolve(import.meta.dirname, '../../demo/lesson');
+
+interface Source {
+  name: string;
+  path: string;
+}
+
+const sources: Source[] = [{ name: 'the demo lesson', path: demo }];
+if (existsSync(textbook)) {
+  for (const name of await readdir(textbook)) sources.push({ name, path: join(textbook, name) });
+}
+
+// A test of its own, so that its absence shows in the totals.
+test.skipIf(!existsSync(textbook))(
+  existsSync(textbook) ? 'textbook lessons are there' : `textbook lessons, SKIPPED: there is no ${textbook}`,
+  () => expect(sources.length).toBeGreaterThan(1),
+);
+
+const harnesses: Harness[] = [];
+afterAll(async () => {
+  for (const harness of harnesses) await harness.close();
+});
+
+/** Imports a package into an empty Lectern, publishes it, and downloads its export. */
+async function throughLectern(path: string): Promise<Export> {
+  const harness = await startHarness();
+  harnesses.push(harness);
+  const [api, { organization, headers }] = await Promise.all([
+    harness.startApi(),
+    buildOrganization(harness),
+  ]);
+  await harness.startWorker();
+  return downloadExport(api, await buildVersion(harness, organization, path), headers);
+}
+
+describe.each(sources)('$name', ({ path }) => {
+  let exported: Export;
+  beforeAll(async () => {
+    exported = await throughLectern(path);
+  });
+
+  test('is exported with every file of media equal to the original, and no other', async () => {
+    const originals = (await readdir(join(path, 'media'))).sort();
+    expect(mediaPaths(exported)).toEqual(originals.map((name) => `media/${name}`));
+    for (const name of originals) {
+      const original = digestOf(await readFile(join(path, 'media', name)));
+      expect({ name, ...digestOf(exported.files.get(`media/${name}`) ?? Buffer.alloc(0)) }).toEqual({
+        name,
+        ...original,
+      });
+    }
+  });
+
+  test('refers to media by local paths alone, and each of them is there', () => {
+    const lesson = String(exported.files.get('lesson.json'));
+    expect(lesson).not.toMatch(/media:[0-9a-f]{8}-/i);
+    const referred = new Set(
+      [...lesson.matchAll(/\.\/(media\/[0-9a-f-]{36}\.[a-z0-9]+)/g)].map(([, found]) => found),
+    );
+    expect([...referred].sort()).toEqual(mediaPaths(exported));
+  });
+
+  test('has a manifest that describes every file of the archive', () => {
+    const { files, failedMedia, failedWidgets } = exported.manifest;
+    expect({ failedMedia, failedWidgets }).toEqual({ failedMedia: [], failedWidgets: [] });
+    const described = [
+      ...files.media.map(({ localPath, size, sha256 }) => ({ localPath, size, sha256 })),
+      ...files.widgets.flatMap(({ localPath, size, sha256, cssLocalPath, cssSize, cssSha256 }) => [
+        { localPath, size, sha256 },
+        ...(cssLocalPath === undefined
+          ? []
+          : [{ localPath: cssLocalPath, size: cssSize, sha256: cssSha256 }]),
+      ]),
+    ];
+    const found = [...exported.files].map(([name, bytes]) => {
+      const { size, sha256 } = digestOf(bytes);
+      return { localPath: `./${name}`, size, sha256 };
+    });
+    const isDescribed = ({ localPath }: { localPath: string }) =>
+      !/^\.\/(lesson|manifest)\.json$/.test(localPath);
+    const byPath = (one: { localPath: string }, other: { localPath: string }) =>
+      one.localPath < other.localPath ? -1 : 1;
+    expect(described.toSorted(byPath)).toEqual(found.filter(isDescribed).toSorted(byPath));
+    expect(exported.folder).toBe(`${exported.lesson.lesson.slug}-v${exported.manifest.versionNumber}`);
+  });
+
+  test('keeps the credits of its media', async () => {
+    const original = JSON.parse(await readFile(join(path, 'manifest.json'), 'utf8')) as Export['manifest'];
+    const byMedium = (one: { mediaId: string }, other: { mediaId: string }) =>
+      one.mediaId < other.mediaId ? -1 : 1;
+    expect(exported.manifest.attributions.toSorted(byMedium)).toEqual(
+      original.attributions.toSorted(byMedium),
+    );
+  });
+
+  test('is an archive to three readers', async () => {
+    const archive = join(await temporaryFolder(), 'export.zip');
+    await writeFile(archive, exported.bytes);
+    const expected = [...exported.files].map(([name, bytes]) => ({
+      name: `${exported.folder}/${name}`,
+      size: bytes.length,
+      sha256: digestOf(bytes).sha256,
+    }));
+    for (const { name, available, read } of zipReaders) {
+      if (available) expect({ name, entries: await read(archive) }).toEqual({ name, entries: expected });
+    }
+  });
+
+  test('imported from its export elsewhere and exported again is the same', async () => {
+    const archive = join(await temporaryFolder(), 'export.zip');
+    await writeFile(archive, exported.bytes);
+    const again = await throughLectern(archive);
+    expect(again.files.get('lesson.json')?.equals(exported.files.get('lesson.json') as Buffer)).toBe(true);
+    expect([...again.files.keys()]).toEqual([...exported.files.keys()]);
+    for (const [name, bytes] of exported.files) {
+      if (name !== 'manifest.json')
+        expect({ name, equal: again.files.get(name)?.equals(bytes) }).toEqual({ name, equal: true });
+    }
+    const withoutTimes = { publishedAt: '', exportedAt: '' };
+    expect({ ...again.manifest, ...withoutTimes }).toEqual({ ...exported.manifest, ...withoutTimes });
+  });
+});
