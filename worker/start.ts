@@ -25,7 +25,7 @@ export async function startWorker(
   const downloader = createDownloader(config.download);
   const sweeping = startSweeping({ db, store, config, log });
   const worker = createExportWorker(servers.redisUrl, { db, store, downloader, config, log });
-  await worker.waitUntilReady();
+  await worker.ready();
 
   // It takes no more jobs, and finishes those it has.
   shutdown.add('worker', () => worker.close());

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { UnrecoverableError, Worker } from 'bullmq';
 import type { Job } from 'bullmq';
 import type { Config } from '../shared/config.ts';
@@ -22,17 +23,37 @@ const maxStalls = Number.MAX_SAFE_INTEGER;
 /** A job that kills its workers must stop some time: it is not started more often than this. */
 const maxStarts = 10;
 
+/** How long Redis has to hear that the last job is done before a worker that closes leaves without saying so. */
+const farewellMilliseconds = 5_000;
+
+export interface ExportWorker {
+  /** Resolves when it takes jobs. */
+  ready(): Promise<unknown>;
+  /** Takes no more jobs, and resolves when those it has are done. */
+  close(): Promise<void>;
+}
+
 /** Takes jobs from the export queue until it is closed. */
 export function createExportWorker(
   redisUrl: string,
   deps: ExportDependencies & { config: Config; log: Logger },
-): Worker<ExportJob, ExportResult> {
+): ExportWorker {
   const { config, log } = deps;
+  const connection = createWaitingRedis(redisUrl);
+  const building = new Set<Promise<ExportResult>>();
   const worker = new Worker<ExportJob, ExportResult>(
     exportQueueName,
-    (job, _token, signal) => processExport(deps, job, signal ?? new AbortController().signal),
+    async (job, _token, signal) => {
+      const build = processExport(deps, job, signal ?? new AbortController().signal);
+      building.add(build);
+      try {
+        return await build;
+      } finally {
+        building.delete(build);
+      }
+    },
     {
-      connection: createWaitingRedis(redisUrl),
+      connection,
       prefix: config.redisPrefix,
       concurrency: config.worker.concurrency,
       lockDuration: config.worker.lockSeconds * 1000,
@@ -47,7 +68,22 @@ export function createExportWorker(
     // Another worker may have these now. Whichever ends first publishes; stopping here only saves the work.
     for (const id of ids) worker.cancelJob(id, 'the lock was lost');
   });
-  return worker;
+  return {
+    ready: () => worker.waitUntilReady(),
+    close: async () => {
+      // BullMQ waits for a Redis that is away as long as it takes; the jobs are done before that.
+      await Promise.race([worker.close(), allDone(building)]);
+      connection.disconnect();
+    },
+  };
+}
+
+/** Resolves when nothing has been under way for a while. */
+async function allDone(building: ReadonlySet<Promise<unknown>>): Promise<void> {
+  do {
+    await Promise.allSettled(building);
+    await delay(farewellMilliseconds, undefined, { ref: false });
+  } while (building.size > 0);
 }
 
 async function processExport(
