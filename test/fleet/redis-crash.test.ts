@@ -18,10 +18,11 @@ async function startFleetWithRedis() {
   let redis = await startRedis();
   onTestFinished(() => redis.stop());
   const fleet = await startFleet({ REDIS_URL: redis.url, WORKER_LOCK_SECONDS: '2' });
-  const [api] = await Promise.all([spawnApi(fleet.harness), spawnWorker(fleet.harness)]);
+  const [api, worker] = await Promise.all([spawnApi(fleet.harness), spawnWorker(fleet.harness)]);
   return {
     fleet,
     api,
+    worker,
     /** It keeps its connections, and answers nothing any more. */
     stopRedis: () => process.kill(redis.pid, 'SIGSTOP'),
     killRedis: async () => {
@@ -102,4 +103,13 @@ test('a request for a new export is refused at once while Redis is gone, and soo
   await killRedis();
   expect(await refused()).toBeLessThan(2_000);
   expect((await fleet.stored()).archives).toEqual([]);
+});
+
+test('an API and a worker that are told to end while Redis is gone end soon, and well', async () => {
+  const { api, worker, killRedis } = await startFleetWithRedis();
+  await killRedis();
+  api.signal('SIGTERM');
+  worker.signal('SIGTERM');
+  // One that has to be forced, as it waits for Redis, ends with 1.
+  expect(await Promise.all([api.ended, worker.ended])).toEqual(['exit code 0', 'exit code 0']);
 });
