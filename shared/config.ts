@@ -39,6 +39,9 @@ const hostList = z
     'must be a comma-separated list of host:port',
   );
 
+/** Settings are compared also where another one is wrong, so that all faults are told at once. */
+const always = () => true;
+
 /** The settings, named as in the environment. `.env.example` explains each to an operator. */
 const environmentSchema = z
   .object({
@@ -74,18 +77,20 @@ const environmentSchema = z
     XDG_CACHE_HOME: z.string().optional(),
     npm_lifecycle_event: z.string().optional(),
   })
-  .superRefine((env, context) => {
-    if ((env.ADMIN_USERNAME === undefined) !== (env.ADMIN_PASSWORD === undefined)) {
-      const missing = env.ADMIN_USERNAME === undefined ? 'ADMIN_USERNAME' : 'ADMIN_PASSWORD';
-      context.addIssue({ code: 'custom', path: [missing], message: 'must be set when the other one is' });
-    }
-    if (env.NODE_ENV === 'production' && env.LECTERN_KEY_PEPPER === undefined) {
-      context.addIssue({
-        code: 'custom',
-        path: ['LECTERN_KEY_PEPPER'],
-        message: 'is required with NODE_ENV=production (make one with: openssl rand -hex 32)',
-      });
-    }
+  .refine((env) => env.ADMIN_PASSWORD === undefined || env.ADMIN_USERNAME !== undefined, {
+    path: ['ADMIN_USERNAME'],
+    message: 'must be set when ADMIN_PASSWORD is',
+    when: always,
+  })
+  .refine((env) => env.ADMIN_USERNAME === undefined || env.ADMIN_PASSWORD !== undefined, {
+    path: ['ADMIN_PASSWORD'],
+    message: 'must be set when ADMIN_USERNAME is',
+    when: always,
+  })
+  .refine((env) => env.NODE_ENV !== 'production' || env.LECTERN_KEY_PEPPER !== undefined, {
+    path: ['LECTERN_KEY_PEPPER'],
+    message: 'is required with NODE_ENV=production (make one with: openssl rand -hex 32)',
+    when: always,
   });
 
 type Environment = z.output<typeof environmentSchema>;
@@ -133,7 +138,7 @@ function toConfig(env: Environment) {
     },
     worker: { concurrency: env.WORKER_CONCURRENCY, lockSeconds: env.WORKER_LOCK_SECONDS },
     shutdownSeconds: env.SHUTDOWN_SECONDS,
-    /** npm puts a shell between itself and the script; see cli/processes.ts for why that matters. */
+    /** npm is killed without a word to what it started; see cli/interrupts.ts. */
     startedByNpm: env.npm_lifecycle_event !== undefined,
   };
 }

@@ -143,10 +143,10 @@ describe('texts', () => {
 describe('settings that depend on each other', () => {
   test('the queue board needs both a name and a password', () => {
     expect(faultsOf({ ADMIN_USERNAME: 'a' })).toStrictEqual([
-      'ADMIN_PASSWORD must be set when the other one is',
+      'ADMIN_PASSWORD must be set when ADMIN_USERNAME is',
     ]);
     expect(faultsOf({ ADMIN_PASSWORD: 'long enough' })).toStrictEqual([
-      'ADMIN_USERNAME must be set when the other one is',
+      'ADMIN_USERNAME must be set when ADMIN_PASSWORD is',
     ]);
     const { admin } = parseConfig({ ADMIN_USERNAME: 'a', ADMIN_PASSWORD: 'long enough' });
     expect(admin).toStrictEqual({ username: 'a', password: 'long enough' });
@@ -164,14 +164,18 @@ test('all faults are told at once, those of single settings and those between se
   const faults = faultsOf({
     NODE_ENV: 'production',
     PORT: '70000',
+    LOG_LEVEL: 'loud',
+    TRUST_PROXY: 'yes',
     MONGODB_URI: 'nowhere',
     ADMIN_USERNAME: 'a',
   });
   expect(faults.map((fault) => fault.split(' ')[0]).sort()).toStrictEqual([
     'ADMIN_PASSWORD',
     'LECTERN_KEY_PEPPER',
+    'LOG_LEVEL',
     'MONGODB_URI',
     'PORT',
+    'TRUST_PROXY',
   ]);
 });
 
