@@ -1,7 +1,8 @@
 import { once } from 'node:events';
 import type { Config } from '../shared/config.ts';
+import { starters } from './starters.ts';
 
-const parentCheckMilliseconds = 500;
+const npmCheckMilliseconds = 500;
 const sameMilliseconds = 500;
 
 /** What whoever watches a command asks of it with Ctrl-C, SIGTERM, or by closing the terminal. */
@@ -35,13 +36,13 @@ export function listenForInterrupts({ startedByNpm }: Pick<Config, 'startedByNpm
   const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
   for (const signal of signals) process.on(signal, interrupt);
 
-  const parent = process.ppid;
+  const startedBy = starters().join();
   const npmCheck = setInterval(() => {
-    if (startedByNpm && process.ppid !== parent) {
+    if (startedByNpm && starters().join() !== startedBy) {
       clearInterval(npmCheck);
       interrupt();
     }
-  }, parentCheckMilliseconds).unref();
+  }, npmCheckMilliseconds).unref();
 
   return {
     end: end.signal,

@@ -33,6 +33,8 @@ export function createProgram(): Command {
     .version(version, '-V, --version', 'print the version')
     .helpOption('-h, --help', 'print this help')
     .addHelpText('after', help)
+    // --version behind a command is that command's own: the version of a lesson.
+    .enablePositionalOptions()
     .configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, 'lectern: ')) })
     .exitOverride();
 
