@@ -1,0 +1,102 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { dirname } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect, inject, onTestFinished } from 'vitest';
+import { waitFor } from '../support/wait-for.ts';
+
+const loader = createRequire(import.meta.url).resolve('tsx');
+const main = fileURLToPath(new URL('../../cli/main.ts', import.meta.url));
+
+/** What starts `lectern`, to be followed by its arguments. */
+export const lecternCommand: readonly string[] = [process.execPath, '--import', loader, main];
+
+export interface Finished {
+  code: number | null;
+  signal: NodeJS.Signals | null;
+  stdout: string;
+  stderr: string;
+}
+
+export interface Running {
+  readonly pid: number;
+  readonly finished: Promise<Finished>;
+  /** Sends a signal to the process, or to its whole group, as Ctrl-C in a terminal does. */
+  kill(signal: NodeJS.Signals, who?: 'process' | 'group'): void;
+  /** Waits until the process has printed something; fails when it ends before. */
+  printed(text: string | RegExp): Promise<string>;
+}
+
+export type Environment = Record<string, string>;
+
+/** Starts a command with this environment and nothing of the test run's but what programs need. */
+export function startCommand(command: readonly string[], environment: Environment, cwd = tmpdir()): Running {
+  const { PATH = '', HOME = '' } = process.env;
+  const [program = '', ...args] = command;
+  const child = spawn(program, args, {
+    cwd,
+    env: { PATH, HOME, XDG_CACHE_HOME: dirname(inject('cacheDir')), ...environment },
+    stdio: ['ignore', 'pipe', 'pipe'],
+    detached: true,
+  });
+  const { pid } = child;
+  if (pid === undefined) throw new Error(`${program} cannot be started`);
+  let [stdout, stderr, ended] = ['', '', false];
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text));
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text));
+  const finished = once(child, 'close').then(([code, signal]): Finished => {
+    ended = true;
+    return { code: code as number | null, signal: signal as NodeJS.Signals | null, stdout, stderr };
+  });
+  const kill: Running['kill'] = (signal, who = 'process') => {
+    process.kill(who === 'group' ? -pid : pid, signal);
+  };
+  onTestFinished(async () => {
+    if (!ended) killGroup(pid);
+    await finished;
+  });
+  return {
+    pid,
+    finished,
+    kill,
+    printed: (text) =>
+      waitFor(
+        `${String(text)} in the output of ${command.slice(4).join(' ')}`,
+        () => {
+          const output = `${stdout}\n${stderr}`;
+          const found =
+            typeof text === 'string' ? (output.includes(text) ? text : null) : text.exec(output)?.[0];
+          if (!found && ended) throw new Error(`It ended before, with:\n${output}`);
+          return found;
+        },
+        30_000,
+      ),
+  };
+}
+
+function killGroup(pid: number): void {
+  try {
+    process.kill(-pid, 'SIGKILL');
+  } catch {
+    // It has ended, and only its output is not read to the end yet.
+  }
+}
+
+/** Starts `lectern` with some arguments. */
+export function startLectern(environment: Environment, ...args: string[]): Running {
+  return startCommand([...lecternCommand, ...args], environment);
+}
+
+/** Runs `lectern` to its end. */
+export function lectern(environment: Environment, ...args: string[]): Promise<Finished> {
+  return startLectern(environment, ...args).finished;
+}
+
+/** Runs `lectern … --json`, which must succeed in silence, and gives the one document that it prints. */
+export async function lecternJson(environment: Environment, ...args: string[]): Promise<unknown> {
+  const { code, stdout, stderr } = await lectern(environment, ...args, '--json');
+  expect({ code, stderr }).toStrictEqual({ code: 0, stderr: '' });
+  return JSON.parse(stdout);
+}

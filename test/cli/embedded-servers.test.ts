@@ -1,0 +1,80 @@
+import { expect, test, vi } from 'vitest';
+import { openDatabase } from '../../shared/models/database.ts';
+import { listOrganizations } from '../../shared/models/organization.ts';
+import { packageRoot } from '../../shared/paths.ts';
+import { acquire, noServersRun, temporaryDataDir } from '../embedded/processes.ts';
+import { lectern, lecternJson, startCommand, startLectern } from './command-line.ts';
+import { allEnded, descendantsOf } from './process-tree.ts';
+
+// Servers are started and ended many times.
+vi.setConfig({ testTimeout: 60_000 });
+
+// Here nothing names a MongoDB or a Redis: the commands find or start those of the data directory.
+
+test('a command uses the servers that run on its data directory, and leaves them running', async () => {
+  const dataDir = await temporaryDataDir();
+  const servers = await acquire(dataDir);
+  const environment = { LECTERN_DATA_DIR: dataDir };
+  await lecternJson(environment, 'org', 'create', '--slug', 'acme', '--name', 'Acme', '--plan', 'solo');
+  const db = await openDatabase(servers.mongodbUri);
+  const organizations = await listOrganizations(db);
+  await db.connection.close();
+  expect(organizations).toMatchObject([{ slug: 'acme' }]);
+});
+
+test('a command starts servers where none run, for its own time alone, and the data stay', async () => {
+  const dataDir = await temporaryDataDir();
+  const environment = { LECTERN_DATA_DIR: dataDir };
+  const create = ['org', 'create', '--slug', 'acme', '--name', 'Acme', '--plan', 'solo'];
+  expect(await lectern(environment, ...create)).toMatchObject({ code: 0, stderr: 'Starting MongoDB\n' });
+  await noServersRun(dataDir);
+  const { stdout } = await lectern(environment, 'org', 'list', '--json');
+  expect(JSON.parse(stdout)).toMatchObject([{ slug: 'acme' }]);
+});
+
+test('demo --once shows the listing of an export, on the same data directory twice', async () => {
+  const environment = { LECTERN_DATA_DIR: await temporaryDataDir(), PORT: '0' };
+  const first = await lectern(environment, 'demo', '--once');
+  expect(first.stdout).toMatch(/^lesson\.json +\d.*^manifest\.json +\d.*^media\/.*^widgets\//ms);
+  expect(first.stdout).toMatch(/^Credentials +lkp_\w+\.lks_\w+$/m);
+  // No line is a log entry: a person reads this.
+  expect(`${first.stdout}${first.stderr}`).not.toMatch(/^\{|PEPPER|Warning/m);
+  expect(first.code).toBe(0);
+
+  const second = await lectern(environment, 'demo', '--once');
+  const lessonOf = (output: string) => /lesson id +(\S+)/.exec(output)?.[1];
+  expect(second.code).toBe(0);
+  expect(lessonOf(second.stdout)).toBe(lessonOf(first.stdout));
+});
+
+test('npm run demo stays up until Ctrl-C, which leaves nothing running', async () => {
+  const dataDir = await temporaryDataDir();
+  const command = ['npm', 'run', 'demo'];
+  const running = startCommand(command, { LECTERN_DATA_DIR: dataDir, PORT: '0' }, packageRoot);
+  await running.printed('Press Ctrl-C to stop.');
+  const processes = await descendantsOf(running.pid);
+  expect(processes.filter(({ command }) => /(api|worker)\/main\.ts/.test(command))).toHaveLength(3);
+  running.kill('SIGINT', 'group');
+  await running.finished;
+  await allEnded(processes);
+  await noServersRun(dataDir);
+});
+
+test('when npm is killed, neither API, worker, MongoDB nor Redis is left', async () => {
+  const dataDir = await temporaryDataDir();
+  const running = startCommand(['npm', 'start'], { LECTERN_DATA_DIR: dataDir, PORT: '0' }, packageRoot);
+  await running.printed('Lectern is ready at');
+  const processes = await descendantsOf(running.pid);
+  running.kill('SIGKILL');
+  await allEnded(processes);
+  await noServersRun(dataDir);
+});
+
+test('Ctrl-C while the servers start ends the command', async () => {
+  const dataDir = await temporaryDataDir();
+  const running = startLectern({ LECTERN_DATA_DIR: dataDir, PORT: '0' }, 'start');
+  await running.printed('Starting MongoDB');
+  running.kill('SIGINT', 'group');
+  const { signal, stdout } = await running.finished;
+  expect({ signal, stdout }).toStrictEqual({ signal: 'SIGINT', stdout: '' });
+});

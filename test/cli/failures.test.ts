@@ -1,0 +1,112 @@
+import { existsSync } from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, inject, onTestFinished, test } from 'vitest';
+import { lectern, lecternCommand, startCommand } from './command-line.ts';
+
+const noMongo = 'mongodb://me:hunter2@127.0.0.1:1/lectern';
+const noRedis = 'redis://me:hunter2@127.0.0.1:1';
+
+async function temporaryFolder(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'lectern-cli-'));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+test.each(['start', 'org list'])(
+  '%s tells every fault of the configuration at once, and makes nothing',
+  async (command) => {
+    const dataDir = join(await temporaryFolder(), 'data');
+    const wrong = { LECTERN_DATA_DIR: dataDir, PORT: 'many', LOG_LEVEL: 'loud', NODE_ENV: 'production' };
+    const { code, stdout, stderr } = await lectern(wrong, ...command.split(' '));
+    expect({ code, stdout }).toStrictEqual({ code: 1, stdout: '' });
+    const [title, ...faults] = stderr.trimEnd().split('\n');
+    expect(title).toBe('lectern: The configuration is not valid:');
+    expect(faults.sort()).toStrictEqual([
+      expect.stringMatching(/^ {2}LECTERN_KEY_PEPPER is required/),
+      expect.stringMatching(/^ {2}LOG_LEVEL must be/),
+      expect.stringMatching(/^ {2}PORT must be/),
+    ]);
+    expect(existsSync(dataDir)).toBe(false);
+  },
+);
+
+test('a .env file is read, and the environment wins over it', async () => {
+  const folder = await temporaryFolder();
+  await writeFile(join(folder, '.env'), 'PORT=many\nLOG_LEVEL=loud\n');
+  const command = [...lecternCommand, 'org', 'list'];
+  const { code, stderr } = await startCommand(command, { PORT: '3000' }, folder).finished;
+  expect(stderr).toBe(
+    'lectern: The configuration is not valid:\n  LOG_LEVEL must be one of silent, error, warn, info, debug\n',
+  );
+  expect(code).toBe(1);
+});
+
+test('a missing MongoDB is named without its password, and nothing is printed as a result', async () => {
+  const environment = { MONGODB_URI: noMongo, REDIS_URL: inject('redisUrl') };
+  const { code, stdout, stderr } = await lectern(environment, 'org', 'list', '--json');
+  expect({ code, stdout }).toStrictEqual({ code: 1, stdout: '' });
+  expect(stderr).toMatch(
+    /^lectern: MongoDB at mongodb:\/\/127\.0\.0\.1:1\/lectern does not answer .*MONGODB_URI\.\n$/,
+  );
+});
+
+test('start tells of all that is missing at once, and each only once', async () => {
+  const dataDir = await temporaryFolder();
+  await writeFile(join(dataDir, 'store'), 'a file where a folder should be');
+  const environment = { MONGODB_URI: noMongo, REDIS_URL: noRedis, LECTERN_DATA_DIR: dataDir };
+  const { code, stdout, stderr } = await lectern(environment, 'start');
+  expect({ code, stdout }).toStrictEqual({ code: 1, stdout: '' });
+  expect(
+    stderr
+      .split('\n')
+      .filter((line) => line !== '')
+      .map((line) => line.replace('lectern: ', '')),
+  ).toStrictEqual([
+    expect.stringContaining('LECTERN_KEY_PEPPER is not set'),
+    expect.stringMatching(/^The store in .* cannot be written to/),
+    expect.stringMatching(/^MongoDB at .* does not answer/),
+    expect.stringMatching(/^Redis at redis:\/\/127\.0\.0\.1:1 does not answer .*REDIS_URL/),
+  ]);
+  expect(stderr).not.toContain('hunter2');
+});
+
+test.each(['start', 'org list'])(
+  '%s says so when the data directory cannot be written to',
+  async (command) => {
+    const file = join(await temporaryFolder(), 'file');
+    await writeFile(file, '');
+    const environment = { LECTERN_DATA_DIR: join(file, 'data') };
+    const { code, stdout, stderr } = await lectern(environment, ...command.split(' '));
+    expect({ code, stdout }).toStrictEqual({ code: 1, stdout: '' });
+    expect(stderr).toMatch(/^lectern: The data directory \S+ cannot be written to .*LECTERN_DATA_DIR/);
+    expect(stderr.trimEnd().split('\n')).toHaveLength(1);
+  },
+);
+
+test('doctor names each dependency that fails, and what to do, in its result', async () => {
+  const dataDir = await temporaryFolder();
+  const environment = { MONGODB_URI: noMongo, REDIS_URL: inject('redisUrl'), LECTERN_DATA_DIR: dataDir };
+  const { code, stdout, stderr } = await lectern(environment, 'doctor', '--json');
+  expect({ code, stderr }).toStrictEqual({ code: 1, stderr: '' });
+  const { ok, checks } = JSON.parse(stdout) as { ok: boolean; checks: { name: string; ok: boolean }[] };
+  expect(ok).toBe(false);
+  expect(checks.filter((check) => !check.ok)).toStrictEqual([
+    { name: 'MongoDB', ok: false, version: null, message: expect.stringContaining('MONGODB_URI') as string },
+  ]);
+  expect(checks.map((check) => check.name)).toStrictEqual([
+    'Node.js',
+    'settings',
+    'MongoDB',
+    'Redis',
+    'store',
+    'core widgets',
+  ]);
+});
+
+test('a reader that has seen enough is no failure', async () => {
+  const command = ['/bin/sh', '-c', `"$@" | true`, 'sh', ...lecternCommand, '--help'];
+  const { stderr } = await startCommand(command, {}).finished;
+  expect(stderr).toBe('');
+});

@@ -1,0 +1,114 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { authenticate } from '../../shared/models/api-key.ts';
+import { parseBearer } from '../../shared/credentials.ts';
+import { buildOrganization } from '../support/factories.ts';
+import { startHarness, testPepper } from '../support/harness.ts';
+import type { Harness } from '../support/harness.ts';
+import { lectern, lecternJson } from './command-line.ts';
+
+let harness: Harness;
+beforeAll(async () => {
+  harness = await startHarness();
+});
+afterAll(() => harness.close());
+
+interface IssuedKey {
+  publicKey: string;
+  secretKey: string;
+  credentials: string;
+}
+
+/** The slug of the organization that credentials open, as the API would find it. */
+async function opened(credentials: string): Promise<string | null> {
+  const parsed = parseBearer(`Bearer ${credentials}`);
+  if (parsed === null) throw new Error(`Malformed: ${credentials}`);
+  return (await authenticate(harness.db, testPepper, parsed))?.slug ?? null;
+}
+
+describe('lectern org', () => {
+  test('create makes an organization, list shows it, set-plan changes its plan', async () => {
+    const { environment } = harness;
+    const slug = `acme-${randomUUID()}`;
+    const create = ['org', 'create', '--slug', slug, '--name', 'Acme & Sons', '--plan', 'solo'];
+    const created = await lecternJson(environment, ...create);
+    const organization = { id: expect.any(String) as string, slug, name: 'Acme & Sons', plan: 'solo' };
+    expect(created).toStrictEqual(organization);
+    expect(await lecternJson(environment, 'org', 'list')).toContainEqual(created);
+
+    const changed = { ...organization, plan: 'edtech' };
+    expect(await lecternJson(environment, 'org', 'set-plan', slug, 'edtech')).toStrictEqual(changed);
+
+    const { code, stdout } = await lectern(environment, 'org', 'list');
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^SLUG +NAME +PLAN +ID\n/);
+    expect(stdout).toMatch(new RegExp(`^${slug} +Acme & Sons +edtech `, 'm'));
+  });
+
+  test('a slug is taken once, and a plan is changed only where there is an organization', async () => {
+    const { organization } = await buildOrganization(harness);
+    const create = ['org', 'create', '--slug', organization.slug, '--name', 'Again', '--plan', 'solo'];
+    expect(await lectern(harness.environment, ...create, '--json')).toStrictEqual({
+      code: 1,
+      signal: null,
+      stdout: '',
+      stderr: `lectern: An organization with the slug "${organization.slug}" exists.\n`,
+    });
+    expect(await lectern(harness.environment, 'org', 'set-plan', 'nobody', 'solo', '--json')).toMatchObject({
+      code: 1,
+      stdout: '',
+      stderr: 'lectern: There is no organization "nobody". See: lectern org list\n',
+    });
+  });
+});
+
+describe('lectern key', () => {
+  test('create prints credentials that work, and list shows them without the secret', async () => {
+    const { organization } = await buildOrganization(harness);
+    const owner = ['--org', organization.slug];
+    const create = ['key', 'create', ...owner, '--label', 'LMS', '--expires', '2199-01-01'];
+    const issued = (await lecternJson(harness.environment, ...create)) as IssuedKey;
+    expect(issued.credentials).toBe(`${issued.publicKey}.${issued.secretKey}`);
+    expect(await opened(issued.credentials)).toBe(organization.slug);
+
+    const listed = await lecternJson(harness.environment, 'key', 'list', ...owner);
+    expect(listed).toContainEqual({
+      publicKey: issued.publicKey,
+      label: 'LMS',
+      createdAt: expect.any(String) as string,
+      expiresAt: '2199-01-01T00:00:00.000Z',
+      revokedAt: null,
+      lastUsedAt: expect.any(String) as string,
+    });
+    const { stdout } = await lectern(harness.environment, 'key', 'list', ...owner);
+    expect(stdout).toMatch(new RegExp(`^${issued.publicKey} +LMS +until 2199-01-01`, 'm'));
+    expect(stdout).not.toContain('lks_');
+  });
+
+  test('rotate issues a successor with the same label, and the old key lives for the overlap', async () => {
+    const { organization, credentials } = await buildOrganization(harness);
+    const [publicKey = ''] = credentials.split('.');
+    const rotate = ['key', 'rotate', publicKey, '--overlap-hours', '2'];
+    const successor = (await lecternJson(harness.environment, ...rotate)) as IssuedKey;
+    expect(await opened(successor.credentials)).toBe(organization.slug);
+    expect(await opened(credentials)).toBe(organization.slug);
+
+    const old = await harness.db.apiKeys.findById(publicKey).lean();
+    const hoursLeft = (Number(old?.expiresAt) - Date.now()) / 3_600_000;
+    expect(hoursLeft).toBeGreaterThan(1.9);
+    expect(hoursLeft).toBeLessThanOrEqual(2);
+  });
+
+  test('revoke ends a key at once; whole credentials are taken for it, and their secret is not repeated', async () => {
+    const { credentials } = await buildOrganization(harness);
+    const [publicKey = '', secret = ''] = credentials.split('.');
+    const { code, stdout, stderr } = await lectern(harness.environment, 'key', 'revoke', credentials);
+    expect({ code, stdout, stderr }).toStrictEqual({ code: 0, stdout: `Revoked ${publicKey}\n`, stderr: '' });
+    expect(stdout).not.toContain(secret);
+    expect(await opened(credentials)).toBeNull();
+
+    const rotated = await lectern(harness.environment, 'key', 'rotate', publicKey);
+    expect(rotated).toMatchObject({ code: 1, stdout: '' });
+    expect(rotated.stderr).toContain(`There is no key ${publicKey} that could be changed.`);
+  });
+});

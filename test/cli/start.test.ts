@@ -1,0 +1,75 @@
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { startHarness } from '../support/harness.ts';
+import type { Harness } from '../support/harness.ts';
+import { lectern, startLectern } from './command-line.ts';
+import type { Environment } from './command-line.ts';
+import { allEnded, descendantsOf } from './process-tree.ts';
+import type { Process } from './process-tree.ts';
+
+let harness: Harness;
+beforeAll(async () => {
+  harness = await startHarness();
+});
+afterAll(() => harness.close());
+
+/** `lectern start`, serving: where it answers, and its API and worker. */
+async function startServing(settings: Environment = {}) {
+  const running = startLectern({ ...harness.environment, ...settings }, 'start');
+  const line = await running.printed(/Lectern is ready at \S+/);
+  const children = await descendantsOf(running.pid);
+  const [api, worker] = ['api/main', 'worker/main'].map((entry) => {
+    const found = children.find(({ command }) => command.includes(entry));
+    if (found === undefined) throw new Error(`No ${entry} among ${JSON.stringify(children)}`);
+    return found;
+  }) as [Process, Process];
+  return { running, address: line.replace('Lectern is ready at ', ''), api, worker };
+}
+
+async function heldPort(): Promise<number> {
+  const held = createServer().listen(0, '127.0.0.1');
+  await once(held, 'listening');
+  onTestFinished(() => void held.close());
+  return (held.address() as AddressInfo).port;
+}
+
+test('start serves, tells of the pepper it made in a readable line, and Ctrl-C ends all of it with 0', async () => {
+  const { running, address, api, worker } = await startServing({ LECTERN_KEY_PEPPER: '' });
+  expect((await fetch(`${address}/health/ready`)).status).toBe(200);
+  running.kill('SIGINT', 'group');
+  // npm passes on the signal that the terminal has sent already.
+  running.kill('SIGINT');
+  const { code, stdout, stderr } = await running.finished;
+  expect(stderr).toMatch(
+    /^LECTERN_KEY_PEPPER is not set: made one and kept it in .*\nStarting the API and a worker\n$/,
+  );
+  expect(stdout).not.toContain('PEPPER');
+  expect(code).toBe(0);
+  await allEnded([api, worker]);
+});
+
+test('when start itself is killed, its API and worker end', async () => {
+  const { running, api, worker } = await startServing();
+  running.kill('SIGKILL');
+  await allEnded([api, worker]);
+});
+
+test.each(['api', 'worker'] as const)('when the %s dies, start says so and ends the rest', async (victim) => {
+  const { running, ...pids } = await startServing();
+  process.kill(pids[victim].pid, 'SIGKILL');
+  const { code, stderr } = await running.finished;
+  const name = victim === 'api' ? 'The API' : 'Worker 1';
+  expect(stderr).toBe(`Starting the API and a worker\nlectern: ${name} has ended (SIGKILL).\n`);
+  expect(code).toBe(1);
+  await allEnded([pids.api, pids.worker]);
+});
+
+test('a port in use is named with what to do, and nothing stays behind', async () => {
+  const port = await heldPort();
+  const { code, stdout, stderr } = await lectern({ ...harness.environment, PORT: String(port) }, 'start');
+  expect(stderr).toContain(`Port ${port} is in use`);
+  expect(stderr).toContain('lectern: The API did not start (exit code 1).\n');
+  expect({ code, stdout }).toStrictEqual({ code: 1, stdout: '' });
+});

@@ -1,0 +1,102 @@
+import { CommanderError } from 'commander';
+import type { Command } from 'commander';
+import { describe, expect, test } from 'vitest';
+import { createProgram } from '../../cli/program.ts';
+import { lectern } from './command-line.ts';
+
+/** Whoever gets as far as connecting fails with 1, not with 2. */
+const noServers = { MONGODB_URI: 'mongodb://127.0.0.1:1/none', REDIS_URL: 'redis://127.0.0.1:1' };
+const uuid = '11111111-1111-4111-8111-111111111111';
+
+describe('wrong usage is told with what is wrong and where to read on, and nothing is done', () => {
+  const organization = ['org', 'create', '--slug', 'a', '--name', 'A'];
+  test.each([
+    ['an unknown command', ['nonsense'], "unknown command 'nonsense'", 'lectern'],
+    ['an unknown subcommand', ['org', 'nonsense'], "unknown command 'nonsense'", 'lectern org'],
+    ['an unknown option', ['org', 'list', '--nonsense'], "unknown option '--nonsense'", 'lectern org list'],
+    ['a missing option', organization, "required option '--plan <plan>' not specified", 'lectern org create'],
+    [
+      'a missing argument',
+      ['org', 'set-plan', 'a'],
+      "missing required argument 'plan'",
+      'lectern org set-plan',
+    ],
+    ['an argument too many', ['org', 'list', 'a'], 'too many arguments', 'lectern org list'],
+    [
+      'a plan that does not exist',
+      [...organization, '--plan', 'gold'],
+      'Allowed choices are',
+      'lectern org create',
+    ],
+    ['an empty name', ['org', 'create', '--slug', 'a', '--name', ' '], '1 to 200', 'lectern org create'],
+    ['a slug with capitals', ['org', 'create', '--slug', 'A'], 'a-z, 0-9', 'lectern org create'],
+    ['a lesson id that is none', ['lesson', 'check', '1'], 'must be a UUID', 'lectern lesson check'],
+    ['a version 0', ['lesson', 'check', uuid, '--version', '0'], 'whole number', 'lectern lesson check'],
+    [
+      'a time in the past',
+      ['key', 'create', '--expires', '2020-01-01'],
+      'in the future',
+      'lectern key create',
+    ],
+    ['a time that is none', ['key', 'create', '--expires', 'soon'], 'a time such as', 'lectern key create'],
+    ['a key that is none', ['key', 'revoke', 'secret'], 'begins with lkp_', 'lectern key revoke'],
+    [
+      'an address that is none',
+      ['lesson', 'import', '--media-base-url', 'ftp://a'],
+      'http',
+      'lectern lesson import',
+    ],
+    ['a core widget', ['widget', 'register', '--type', 'Image'], "Lectern's own", 'lectern widget register'],
+  ])('%s', async (_, args, fault, command) => {
+    const program = createProgram();
+    let told = '';
+    for (const each of [program, ...program.commands, ...allCommands(program)])
+      each.configureOutput({ writeErr: (text) => (told += text) });
+
+    await expect(program.parseAsync([...args, '--json'], { from: 'user' })).rejects.toThrow(CommanderError);
+    expect(told).toMatch(/^lectern: /);
+    expect(told).toContain(fault);
+    expect(told.trimEnd().split('\n').at(-1)).toBe(`See: ${command} --help`);
+  });
+});
+
+describe('the exit code', () => {
+  test.each([
+    ['a missing option', ['org', 'create', '--json']],
+    ['an unknown command', ['nonsense']],
+    ['no command', []],
+    ['no subcommand', ['org']],
+  ])('is 2 for %s, and stdout stays empty', async (_, args) => {
+    const { code, stdout, stderr } = await lectern(noServers, ...args);
+    expect({ code, stdout }).toStrictEqual({ code: 2, stdout: '' });
+    expect(stderr).toMatch(/^lectern: |^Usage: lectern( org)? /);
+  });
+
+  test.each([['--help'], ['help org'], ['--version']])('is 0 for %s, which is a result', async (args) => {
+    const { code, stdout, stderr } = await lectern(noServers, ...args.split(' '));
+    expect(stdout).toMatch(/^(Usage: lectern|\d+\.\d+\.\d+)/);
+    expect({ code, stderr }).toStrictEqual({ code: 0, stderr: '' });
+  });
+});
+
+describe('the help', () => {
+  const commands = allCommands(createProgram());
+
+  test('describes every command, argument and option', () => {
+    for (const command of commands) {
+      const parts = [command, ...command.options];
+      expect(parts.filter((part) => part.description === '')).toStrictEqual([]);
+      expect(command.registeredArguments.filter((argument) => argument.description === '')).toStrictEqual([]);
+    }
+  });
+
+  test('offers --json with every command that ends with a result', () => {
+    const without = commands.filter((command) => !command.options.some(({ long }) => long === '--json'));
+    expect(without.map((command) => command.name())).toStrictEqual(['start', 'demo']);
+  });
+});
+
+/** Those that do something themselves. */
+function allCommands(command: Command): Command[] {
+  return command.commands.length === 0 ? [command] : command.commands.flatMap(allCommands);
+}

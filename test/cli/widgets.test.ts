@@ -1,0 +1,110 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { openPackageSource } from '../../shared/packages/open-package-source.ts';
+import { buildOrganization, buildPackage, buildVersion } from '../support/factories.ts';
+import { startHarness } from '../support/harness.ts';
+import type { Harness } from '../support/harness.ts';
+import { startOrigin } from '../support/origin.ts';
+import type { Origin } from '../support/origin.ts';
+import { lectern, lecternJson } from './command-line.ts';
+
+let origin: Origin;
+let harness: Harness;
+beforeAll(async () => {
+  origin = await startOrigin();
+  harness = await startHarness({ LECTERN_ALLOWED_PRIVATE_HOSTS: origin.host });
+});
+afterAll(async () => {
+  await harness.close();
+  await origin.close();
+});
+
+const globe = () => [{ type: 'Globe', props: { id: 'Globe-1' } }];
+
+/** Registers a release of the widget Globe, and gives its id. */
+async function register(slug: string, js: string, css?: string): Promise<string> {
+  origin.serve('/globe.js', js, { contentType: 'text/javascript' });
+  if (css !== undefined) origin.serve('/globe.css', css, { contentType: 'text/css' });
+  const registered = (await lecternJson(
+    harness.environment,
+    ...['widget', 'register', '--org', slug, '--type', 'Globe', '--js', origin.url('/globe.js')],
+    ...(css === undefined ? [] : ['--css', origin.url('/globe.css')]),
+  )) as { id: string; widgetType: string };
+  expect(registered).toStrictEqual({ id: expect.stringMatching(/^globe-[0-9a-f]{8}$/), widgetType: 'Globe' });
+  return registered.id;
+}
+
+/** The widget files of an exported lesson, by path. */
+async function exportedWidgets(lessonId: string): Promise<Record<string, string>> {
+  const folder = await mkdtemp(join(tmpdir(), 'lectern-cli-'));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  const target = join(folder, 'a.zip');
+  await lecternJson(harness.environment, 'lesson', 'export', lessonId, '--out', target);
+  const archive = await openPackageSource(target);
+  try {
+    const files: Record<string, string> = {};
+    for (const { path } of archive.files)
+      if (path.startsWith('widgets/')) files[path] = await text(await archive.open(path));
+    return files;
+  } finally {
+    await archive.close();
+  }
+}
+
+test('a published version keeps the release it was published with; the next version has the newer one', async () => {
+  const { organization } = await buildOrganization(harness);
+  const first = await register(organization.slug, 'export const release = 1;', 'p { color: red }');
+  const { path } = await buildPackage({ blocks: globe });
+  const { lessonId } = await buildVersion(harness, organization, path);
+  const second = await register(organization.slug, 'export const release = 2;');
+  expect(second).not.toBe(first);
+
+  expect(await exportedWidgets(lessonId)).toStrictEqual({
+    [`widgets/${first}.css`]: 'p { color: red }',
+    [`widgets/${first}.js`]: 'export const release = 1;',
+  });
+  await lecternJson(
+    harness.environment,
+    ...['lesson', 'import', path, '--org', organization.slug, '--publish'],
+  );
+  expect(await exportedWidgets(lessonId)).toStrictEqual({
+    [`widgets/${second}.js`]: 'export const release = 2;',
+  });
+});
+
+test('a release that is known already becomes the newest one again, under its old id', async () => {
+  const { organization } = await buildOrganization(harness);
+  const first = await register(organization.slug, 'export const release = 1;');
+  await register(organization.slug, 'export const release = 2;');
+  expect(await register(organization.slug, 'export const release = 1;')).toBe(first);
+  const { lessonId } = await buildVersion(
+    harness,
+    organization,
+    (await buildPackage({ blocks: globe })).path,
+  );
+  expect(Object.keys(await exportedWidgets(lessonId))).toStrictEqual([`widgets/${first}.js`]);
+});
+
+test.each([
+  [
+    'a private address, with what to set where it is one of ours',
+    '',
+    /blocked_address.*LECTERN_ALLOWED_PRIVATE_HOSTS/,
+  ],
+  ['a file that is not there', 'allowed', /not_found/],
+])('%s is refused, and no release is kept', async (_, allowed, fault) => {
+  const { organization } = await buildOrganization(harness);
+  const environment = {
+    ...harness.environment,
+    LECTERN_ALLOWED_PRIVATE_HOSTS: allowed === '' ? '' : origin.host,
+  };
+  const command = ['widget', 'register', '--org', organization.slug, '--type', 'Globe', '--json'];
+  const { code, stdout, stderr } = await lectern(environment, ...command, '--js', origin.url('/missing.js'));
+  expect({ code, stdout }).toStrictEqual({ code: 1, stdout: '' });
+  expect(stderr).toMatch(fault);
+  expect(stderr).toMatch(/^lectern: Cannot fetch http:\S+: .*\n$/);
+  expect(await harness.db.widgetReleases.countDocuments({ organizationId: organization._id })).toBe(0);
+});
