@@ -1,8 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { link, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { Config } from './config.ts';
-import { codeOf } from './errors.ts';
+import { codeOf, LecternError, messageOf } from './errors.ts';
+
+const leastCharacters = 32;
 
 /** Secrets of this installation that the credentials and signatures depend on. */
 export interface Secrets {
@@ -13,6 +15,8 @@ export interface Secrets {
 /**
  * The configured secrets; one that is not configured is made at the first start and kept in the data directory,
  * readable by its owner alone. (In production the configuration requires them.)
+ *
+ * @throws {LecternError} when one can neither be read nor made.
  */
 export async function loadSecrets(config: Config, warn: (message: string) => void): Promise<Secrets> {
   return {
@@ -26,30 +30,52 @@ async function keptSecret(
   setting: string,
   warn: (message: string) => void,
 ): Promise<string> {
-  const folder = join(config.dataDir, 'secrets');
-  const path = join(folder, name);
-  const kept = await readSecret(path);
-  if (kept !== null) return kept;
-  await mkdir(folder, { recursive: true, mode: 0o700 });
-  // Written whole under another name, then linked: two first starts at once agree on one secret.
-  const temporary = `${path}.${randomBytes(6).toString('hex')}`;
-  await writeFile(temporary, randomBytes(32).toString('hex'), { mode: 0o600, flag: 'wx' });
+  const path = join(config.dataDir, 'secrets', name);
   try {
-    await link(temporary, path);
-    warn(`${setting} is not set: made one and kept it in ${path}. Set it before you run more than one host.`);
+    const kept = await readSecret(path);
+    if (kept !== null) return kept;
+    const made = await makeSecret(path);
+    if (made)
+      warn(
+        `${setting} is not set: made one and kept it in ${path}. Set it before you run more than one host.`,
+      );
+    return await readFile(path, 'utf8');
   } catch (error) {
-    if (codeOf(error) !== 'EEXIST') throw error;
-  } finally {
-    await rm(temporary, { force: true });
+    throw new LecternError(
+      'INTERNAL_ERROR',
+      `${setting} is not set, and ${path} is of no use: ${messageOf(error)}`,
+      {
+        cause: error,
+      },
+    );
   }
-  return readFile(path, 'utf8');
 }
 
 async function readSecret(path: string): Promise<string | null> {
+  let text: string;
   try {
-    return await readFile(path, 'utf8');
+    text = (await readFile(path, 'utf8')).trim();
   } catch (error) {
     if (codeOf(error) === 'ENOENT') return null;
     throw error;
+  }
+  // A damaged file must not become a secret that anybody can guess, nor be replaced: credentials depend on it.
+  if (text.length < leastCharacters) throw new Error(`it holds fewer than ${leastCharacters} characters`);
+  return text;
+}
+
+/** Written whole and synced under another name, then linked: of several first starts at once, one makes it. */
+async function makeSecret(path: string): Promise<boolean> {
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  const temporary = `${path}.${randomBytes(6).toString('hex')}`;
+  try {
+    await writeFile(temporary, randomBytes(32).toString('hex'), { mode: 0o600, flag: 'wx', flush: true });
+    await link(temporary, path);
+    return true;
+  } catch (error) {
+    if (codeOf(error) === 'EEXIST') return false;
+    throw error;
+  } finally {
+    await rm(temporary, { force: true });
   }
 }
