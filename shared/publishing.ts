@@ -37,9 +37,8 @@ export async function publishVersion(
     );
   }
   const pins = await pinWidgets(db, store, version, usedWidgetTypes(content));
-  const published = await markVersionPublished(db, versionId, pins);
-  // Null when someone else published it just now.
-  return published ?? { ...version, status: 'published' };
+  // Null when someone else published it just now, with pins and a time of their own.
+  return (await markVersionPublished(db, versionId, pins)) ?? publishVersion(db, store, versionId, options);
 }
 
 /** The release of each type that the version uses; types without any are left out, and can be registered later. */
