@@ -1,0 +1,40 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { buildIndexes, missingIndexes } from '../../shared/models/database.ts';
+import { startHarness } from '../support/harness.ts';
+import type { Harness } from '../support/harness.ts';
+
+let harness: Harness;
+beforeAll(async () => {
+  harness = await startHarness();
+});
+afterAll(() => harness.close());
+
+test('every declared index exists, and building them again is harmless', async () => {
+  expect(await missingIndexes(harness.db)).toStrictEqual([]);
+  await Promise.all([buildIndexes(harness.db), buildIndexes(harness.db)]);
+  expect(await missingIndexes(harness.db)).toStrictEqual([]);
+});
+
+test('an index that is gone is named with its collection and fields, until it is built again', async () => {
+  await harness.db.lessonVersions.collection.dropIndex('lessonId_1_versionNumber_1');
+  expect(await missingIndexes(harness.db)).toStrictEqual([
+    'lessonVersions: {"lessonId":1,"versionNumber":1}',
+  ]);
+  await buildIndexes(harness.db);
+  expect(await missingIndexes(harness.db)).toStrictEqual([]);
+});
+
+test.each([
+  ['organizations', 'slug'],
+  ['lessonVersions', 'lessonId versionNumber'],
+  ['lessonContents', 'versionId part'],
+  ['media', 'versionId mediaId'],
+  ['widgetReleases', 'organizationId widgetId type'],
+  ['exportRecords', 'exportKey contentDigest'],
+] as const)('no two of %s have the same %s', async (collection, fields) => {
+  const indexes = await harness.db[collection].collection.indexes();
+  const unique = indexes
+    .filter((index) => index.unique === true)
+    .map(({ key }) => Object.keys(key).join(' '));
+  expect(unique).toContain(fields);
+});
