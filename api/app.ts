@@ -5,6 +5,7 @@ import type { AppDependencies } from './dependencies.ts';
 import { clientSignal } from './middleware/client-signal.ts';
 import { renderErrors, shapeA } from './middleware/errors.ts';
 import { logRequests } from './middleware/log-requests.ts';
+import { readablePath } from './middleware/readable-path.ts';
 import { requestId } from './middleware/request-id.ts';
 import { securityHeaders } from './middleware/security-headers.ts';
 import { adminQueues } from './routes/admin-queues.ts';
@@ -25,6 +26,7 @@ export function createApp(deps: AppDependencies): Koa<RequestState> {
   app.use(clientSignal);
   app.use(securityHeaders(deps.config));
   app.use(renderErrors(shapeA));
+  app.use(readablePath);
   if (deps.config.admin !== undefined) app.use(adminQueues(deps.config.admin, deps.queue));
   for (const router of [healthRoutes(deps), exportRoutes(deps)]) {
     app.use(router.routes());

@@ -1,5 +1,6 @@
 import type { Middleware } from 'koa';
 import type { Logger } from '../../shared/log.ts';
+import { pathOf } from './readable-path.ts';
 
 /** Logs each request once, at its end, without its query: tokens travel there. */
 export function logRequests(log: Logger): Middleware {
@@ -7,14 +8,15 @@ export function logRequests(log: Logger): Middleware {
     const started = performance.now();
     const requestLog = log.child({ request: ctx.state.requestId as string });
     ctx.state.log = requestLog;
+    const path = pathOf(ctx);
     ctx.res.once('close', () => {
       const fields = {
         method: ctx.method,
-        path: ctx.path,
+        path,
         status: ctx.res.writableFinished ? ctx.status : 499,
         milliseconds: Math.round(performance.now() - started),
       };
-      if (ctx.path.startsWith('/health/')) requestLog.debug(fields, 'request');
+      if (path?.startsWith('/health/')) requestLog.debug(fields, 'request');
       else requestLog.info(fields, 'request');
     });
     await next();
