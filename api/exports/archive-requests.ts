@@ -6,6 +6,7 @@ import type { Logger } from '../../shared/log.ts';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
 import type { ExportQueue } from '../../shared/queues.ts';
 import type { ArchiveStore, StoredArchive } from '../../shared/storage/store.ts';
+import { retryAfterSeconds } from '../retry-after.ts';
 import type { JobWaiter, JobWaiters } from './job-waiters.ts';
 
 /** A failed job answers for itself this long; whoever asks later has it tried anew. */
@@ -16,9 +17,6 @@ const lookMilliseconds = 1_500;
 
 /** How long Redis may be away before a request that waits gives up: it may be restarting, and the build goes on. */
 const redisPatienceMilliseconds = 30_000;
-
-/** What a client is told to wait before it asks again. */
-const retryAfterSeconds = 10;
 
 export interface ArchiveRequestDependencies {
   archives: ArchiveStore;
@@ -67,9 +65,10 @@ async function waitForArchive(
     const archive = await openArchive(deps, job, asked);
     if (archive !== null) return archive;
     try {
-      const finished = await ensureJob(deps, job, asked);
-      if (finished !== null) return finished;
+      await deps.queue.add('export', job, { jobId: job.key });
       queued = true;
+      const finished = await reviveJob(deps, job, asked);
+      if (finished !== null) return finished;
       redisFailedSince = null;
     } catch (error) {
       if (error instanceof LecternError) throw error;
@@ -107,18 +106,17 @@ async function openArchive(
 }
 
 /**
- * Sees to it that a job for this archive waits or runs; gives the archive where the job ended just now.
+ * Sees to it that the job, which was added before, waits or runs; gives the archive where the job ended just now.
  *
  * A finished job is kept under its id for operators to see, and swallows an add; it is moved back to waiting
  * instead, which succeeds for one of all who try and does nothing for the rest.
  */
-async function ensureJob(
+async function reviveJob(
   deps: ArchiveRequestDependencies,
   job: ExportJob,
   asked: number,
 ): Promise<StoredArchive | null> {
   const { queue } = deps;
-  await queue.add('export', job, { jobId: job.key });
   const state = await queue.getJobState(job.key);
   if (state !== 'failed' && state !== 'completed') return null;
   const ended = await queue.getJob(job.key);

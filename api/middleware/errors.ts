@@ -1,7 +1,9 @@
+import { HttpError } from 'koa';
 import type { Context, Middleware } from 'koa';
 import { LecternError } from '../../shared/errors.ts';
 import type { Logger } from '../../shared/log.ts';
 import { presentError, presentExportError } from '../presenters/error.ts';
+import { mayPass, retryAfterSeconds } from '../retry-after.ts';
 
 /** How a part of the API words its errors. */
 export interface ErrorShape {
@@ -37,10 +39,7 @@ function render(ctx: Context, shape: ErrorShape, error: unknown): void {
     log.debug({ err: error }, 'the client went away');
     return;
   }
-  const failure =
-    error instanceof LecternError
-      ? error
-      : new LecternError('INTERNAL_ERROR', 'unexpected', { cause: error });
+  const failure = toLecternError(error);
   if (!failure.expose) log.error({ err: failure }, 'request failed');
   ctx.status = failure.status;
   ctx.remove('Content-Disposition');
@@ -48,4 +47,21 @@ function render(ctx: Context, shape: ErrorShape, error: unknown): void {
   if (failure.status === 401) ctx.set('WWW-Authenticate', 'Bearer');
   if (failure.retryAfterSeconds !== undefined) ctx.set('Retry-After', String(failure.retryAfterSeconds));
   ctx.body = shape.body(failure, failure.expose ? failure.message : shape.unexpected);
+}
+
+function toLecternError(error: unknown): LecternError {
+  if (error instanceof LecternError) return error;
+  if (isFaultOfRequest(error)) return new LecternError('BAD_REQUEST', error.message);
+  return new LecternError('INTERNAL_ERROR', 'unexpected', {
+    cause: error,
+    ...(mayPass(error) && { retryAfterSeconds }),
+  });
+}
+
+/** A library's own word on the request, such as a body that is too large or (a SyntaxError) no JSON. */
+function isFaultOfRequest(error: unknown): error is Error {
+  return (
+    (error instanceof HttpError && error.expose) ||
+    (error instanceof SyntaxError && 'status' in error && error.status === 400)
+  );
 }

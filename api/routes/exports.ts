@@ -8,6 +8,7 @@ import type { RequestState } from '../context.ts';
 import { requestArchive } from '../exports/archive-requests.ts';
 import { bearer } from '../middleware/bearer.ts';
 import { renderErrors, shapeB } from '../middleware/errors.ts';
+import { methodNotAllowed } from '../middleware/method-not-allowed.ts';
 
 const uuid = (name: string) => z.guid(`Invalid ${name} ID`).transform((id) => id.toLowerCase());
 const pathSchema = z.object({ lessonId: uuid('lesson'), versionId: uuid('version') });
@@ -47,5 +48,7 @@ export function exportRoutes(deps: AppDependencies): Router<RequestState> {
     ctx.set('ETag', `"${archive.sha256}"`);
     ctx.body = Readable.from(archive.chunks(), { objectMode: false });
   });
+
+  router.all('/export-zip', methodNotAllowed('GET, HEAD'));
   return router;
 }

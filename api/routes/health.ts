@@ -3,7 +3,9 @@ import { messageOf } from '../../shared/errors.ts';
 import { missingIndexes } from '../../shared/models/database.ts';
 import { pingMongo } from '../../shared/mongo.ts';
 import { pingRedis } from '../../shared/redis.ts';
+import { withDeadline } from '../deadline.ts';
 import type { AppDependencies } from '../dependencies.ts';
+import { methodNotAllowed } from '../middleware/method-not-allowed.ts';
 
 /** A check that does not answer within this time has failed. */
 const checkMilliseconds = 5_000;
@@ -29,7 +31,7 @@ export function healthRoutes({ db, redis, store, log }: AppDependencies): Router
     const results = await Promise.all(
       Object.entries(checks).map(async ([name, check]) => {
         try {
-          await withDeadline(check());
+          await withDeadline(check(), checkMilliseconds);
           return [name, 'ok'] as const;
         } catch (error) {
           // Details are for the log: they can name hosts.
@@ -42,20 +44,7 @@ export function healthRoutes({ db, redis, store, log }: AppDependencies): Router
     ctx.status = ready ? 200 : 503;
     ctx.body = { status: ready ? 'ok' : 'unavailable', checks: Object.fromEntries(results) };
   });
-  return router;
-}
 
-async function withDeadline<T>(work: Promise<T>): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const deadline = new Promise<never>((_, reject) => {
-    timer = setTimeout(
-      () => reject(new Error(`no answer within ${checkMilliseconds} ms`)),
-      checkMilliseconds,
-    );
-  });
-  try {
-    return await Promise.race([work, deadline]);
-  } finally {
-    clearTimeout(timer);
-  }
+  router.all(['/live', '/ready'], methodNotAllowed('GET, HEAD'));
+  return router;
 }

@@ -1,0 +1,18 @@
+import { codeOf } from '../shared/errors.ts';
+
+/** What a client is told to wait before it asks again, in seconds. */
+export const retryAfterSeconds = 10;
+
+const mongoIsAway = /^Mongo(ose)?(Network|ServerSelection|PoolCleared|WaitQueue|NotConnected|TopologyClosed)/;
+
+/** The codes of the operating system ("ECONNREFUSED", "ENOSPC"), not Node's own ("ERR_INVALID_ARG_TYPE"). */
+const systemCode = /^E(?!RR_)[A-Z]/;
+
+/** Whether a failure is that of a server or a disk, which may be well again soon, rather than one of the code. */
+export function mayPass(error: unknown): boolean {
+  const code = codeOf(error);
+  return (
+    error instanceof Error &&
+    (mongoIsAway.test(error.name) || (typeof code === 'string' && systemCode.test(code)))
+  );
+}
