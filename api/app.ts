@@ -27,7 +27,7 @@ export function createApp(deps: AppDependencies): Koa<RequestState> {
   app.use(securityHeaders(deps.config));
   app.use(renderErrors(shapeA));
   app.use(readablePath);
-  if (deps.config.admin !== undefined) app.use(adminQueues(deps.config.admin, deps.queue));
+  if (deps.config.admin !== undefined) app.use(adminQueues(deps.config.admin, deps.queue, deps.config));
   for (const router of [healthRoutes(deps), exportRoutes(deps)]) {
     app.use(router.routes());
   }

@@ -3,17 +3,26 @@ import { createBullBoard } from '@bull-board/api';
 import { BullMQAdapter } from '@bull-board/api/bullMQAdapter';
 import { KoaAdapter } from '@bull-board/koa';
 import type { Context, Middleware, Next } from 'koa';
+import type { Config } from '../../shared/config.ts';
+import { LecternError } from '../../shared/errors.ts';
 import { exportJobSchema } from '../../shared/jobs.ts';
 import type { ExportQueue } from '../../shared/queues.ts';
+import { isForeignWrite } from '../middleware/foreign-writes.ts';
+import { presentError } from '../presenters/error.ts';
 
 const basePath = '/admin/queues';
+
+/** The page asks a foreign server for its fonts; it looks well with the system's, and nobody learns of its use. */
+const foreignFonts = /<link href="https:\/\/fonts\.googleapis\.com\/[^>]*>/;
 
 /** Bull Board's page works with its own files alone, and in no frame. */
 const contentSecurityPolicy = [
   "default-src 'self'",
-  "script-src 'self' 'unsafe-inline'",
   "style-src 'self' 'unsafe-inline'",
   "img-src 'self' data:",
+  "object-src 'none'",
+  "base-uri 'self'",
+  "form-action 'self'",
   "frame-ancestors 'none'",
 ].join('; ');
 
@@ -23,7 +32,12 @@ interface Account {
 }
 
 /** The queues as Bull Board shows them, for the operator whose name and password are configured. */
-export function adminQueues(account: Account, queue: ExportQueue): Middleware {
+export function adminQueues(
+  account: Account,
+  queue: ExportQueue,
+  { publicUrl }: Pick<Config, 'publicUrl'>,
+): Middleware {
+  const publicOrigin = publicUrl === undefined ? undefined : new URL(publicUrl).origin;
   const adapter = new BullMQAdapter(queue, { displayName: 'Exports', description: 'Archives to build' });
   adapter.setFormatter('name', describeJob);
   adapter.setFormatter('progress', toPercent);
@@ -33,6 +47,10 @@ export function adminQueues(account: Account, queue: ExportQueue): Middleware {
     queues: [adapter],
     serverAdapter: server,
     options: { uiConfig: { boardTitle: 'Lectern' } },
+  });
+  // It would answer with the message of any error; those are for the log, and rendered as all others are.
+  server.setErrorHandler((error) => {
+    throw error;
   });
   const board = server.registerPlugin();
 
@@ -47,9 +65,16 @@ export function adminQueues(account: Account, queue: ExportQueue): Middleware {
       ctx.body = 'Log in with ADMIN_USERNAME and ADMIN_PASSWORD.';
       return;
     }
+    if (isForeignWrite(ctx, publicOrigin)) {
+      ctx.status = 403;
+      ctx.body = presentError('Requests from other sites are refused');
+      return;
+    }
     ctx.set('Content-Security-Policy', contentSecurityPolicy);
     ctx.set('Cache-Control', 'no-store');
-    await board(ctx, next);
+    await board(ctx, () => Promise.resolve());
+    if (ctx.status === 404 && ctx.body === undefined) throw new LecternError('NOT_FOUND', 'Not found');
+    if (typeof ctx.body === 'string') ctx.body = ctx.body.replace(foreignFonts, '');
   };
 }
 
