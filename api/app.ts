@@ -23,7 +23,7 @@ export function createApp(deps: AppDependencies): Koa<RequestState> {
 
   app.use(requestId);
   app.use(logRequests(deps.log));
-  app.use(clientSignal);
+  app.use(clientSignal(deps.stopping));
   app.use(securityHeaders(deps.config));
   app.use(renderErrors(shapeA));
   app.use(readablePath);

@@ -7,6 +7,6 @@ export interface RequestState {
   log: Logger;
   /** Whom the credentials stand for; there behind the authentication of a router. */
   organization: Organization;
-  /** Aborted when the client is gone. */
+  /** Aborted when nobody waits any more: the client is gone, or this process ends. */
   signal: AbortSignal;
 }

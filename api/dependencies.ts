@@ -16,5 +16,7 @@ export interface AppDependencies {
   store: Store;
   queue: ExportQueue;
   exports: ArchiveRequestDependencies;
+  /** Aborted when the process is to end; with the error that clients who still wait are answered with. */
+  stopping: AbortSignal;
   log: Logger;
 }

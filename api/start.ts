@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Config } from '../shared/config.ts';
@@ -11,7 +12,13 @@ import type { Servers } from '../shared/servers.ts';
 import type { Shutdown } from '../shared/shutdown.ts';
 import { createDiskStore } from '../shared/storage/disk-store.ts';
 import { createApp } from './app.ts';
+import { withDeadline } from './deadline.ts';
+import { prepareEnd } from './end-server.ts';
 import { JobWaiters } from './exports/job-waiters.ts';
+import { retryAfterSeconds } from './retry-after.ts';
+
+/** How long Redis may take to let go of a process that ends. */
+const closeMilliseconds = 2_000;
 
 /**
  * Connects, listens, and adds to the shutdown what must be closed.
@@ -35,24 +42,38 @@ export async function startApi(
   const waiters = new JobWaiters(events);
 
   const exports = { archives: store.archives, queue, waiters, config, log };
-  const app = createApp({ config, secrets, db, redis, store, queue, exports, log });
+  const stopping = new AbortController();
+  // One for each request that is under way.
+  setMaxListeners(0, stopping.signal);
+  const app = createApp({
+    config,
+    secrets,
+    db,
+    redis,
+    store,
+    queue,
+    exports,
+    log,
+    stopping: stopping.signal,
+  });
   const handle = app.callback();
   const server = createServer((request, response) => void handle(request, response));
+  const endServer = prepareEnd(server);
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error) => reject(describeListenError(error, config.port)));
     server.listen(config.port, config.host, resolve);
   });
 
   shutdown.add('http', () => {
-    // Idle connections end now, and those that are serving when they are done.
-    const closed = new Promise((resolve) => server.close(resolve));
-    server.closeIdleConnections();
-    return closed;
+    const ended = endServer();
+    // Downloads are finished. Who waits for a build may ask another process, or this one's successor.
+    stopping.abort(new LecternError('INTERNAL_ERROR', 'This process ends', { retryAfterSeconds }));
+    return ended;
   });
   shutdown.add('queue', async () => {
-    await events.close();
-    await queue.close();
-    redis.disconnect();
+    // BullMQ waits for the end of a connection, which one that is just connecting anew does not announce.
+    const closed = Promise.all([events.close(), queue.close()]);
+    await withDeadline(closed, closeMilliseconds).finally(() => redis.disconnect());
   });
   shutdown.add('mongodb', () => db.connection.close());
   return (server.address() as AddressInfo).port;

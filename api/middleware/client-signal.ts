@@ -1,9 +1,22 @@
 import type { Middleware } from 'koa';
 
-/** Gives handlers a signal that is aborted when the client is gone, so that nothing waits for nobody. */
-export const clientSignal: Middleware = async (ctx, next) => {
-  const gone = new AbortController();
-  ctx.state.signal = gone.signal;
-  ctx.res.once('close', () => gone.abort(new Error('the client is gone')));
-  await next();
-};
+/**
+ * Gives handlers a signal that is aborted when the client is gone, so that nothing waits for nobody, and when this
+ * process ends.
+ *
+ * @param stopping aborted when the process is to end; with the error that a waiting client is answered with.
+ */
+export function clientSignal(stopping: AbortSignal): Middleware {
+  return async (ctx, next) => {
+    const gone = new AbortController();
+    ctx.state.signal = gone.signal;
+    // Not AbortSignal.any: on Node 20 a signal that lives as long as the process keeps something of every other.
+    const stop = () => gone.abort(stopping.reason);
+    stopping.addEventListener('abort', stop);
+    ctx.res.once('close', () => {
+      stopping.removeEventListener('abort', stop);
+      gone.abort(new Error('the client is gone'));
+    });
+    await next();
+  };
+}

@@ -1,0 +1,27 @@
+import type { Server } from 'node:http';
+import type { Socket } from 'node:net';
+
+const idleCheckMilliseconds = 200;
+
+/**
+ * Prepares the end of an HTTP server, before it listens: the function given takes no more connections, ends those
+ * without a request at once, and resolves when the others are done.
+ *
+ * Node by itself would wait for connections that never sent anything, as browsers and load balancers hold them ready.
+ */
+export function prepareEnd(server: Server): () => Promise<void> {
+  const silent = new Set<Socket>();
+  server.on('connection', (socket) => {
+    silent.add(socket);
+    socket.once('close', () => silent.delete(socket));
+  });
+  server.on('request', ({ socket }) => silent.delete(socket));
+  return async () => {
+    const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+    for (const socket of silent) socket.destroy();
+    server.closeIdleConnections();
+    // Those that are serving are kept alive when they are done, for a request that nobody would answer.
+    const timer = setInterval(() => server.closeIdleConnections(), idleCheckMilliseconds);
+    await closed.finally(() => clearInterval(timer));
+  };
+}
