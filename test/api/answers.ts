@@ -1,0 +1,106 @@
+import { connect } from 'node:net';
+import { expect } from 'vitest';
+
+/** An answer of the API, read to its end. */
+export interface Answer {
+  status: number;
+  headers: Headers;
+  body: Buffer;
+}
+
+export type AskOptions = Pick<RequestInit, 'method' | 'headers' | 'body' | 'signal'>;
+
+/** Asks and reads the whole answer; an answer that never ends fails the test. */
+export async function ask(url: string, options: AskOptions = {}): Promise<Answer> {
+  const response = await fetch(url, { redirect: 'manual', signal: AbortSignal.timeout(25_000), ...options });
+  return {
+    status: response.status,
+    headers: response.headers,
+    body: Buffer.from(await response.arrayBuffer()),
+  };
+}
+
+export function jsonOf(answer: Answer): unknown {
+  expect(answer.headers.get('content-type')).toBe('application/json; charset=utf-8');
+  return JSON.parse(answer.body.toString('utf8'));
+}
+
+interface ExportFailure {
+  status: number;
+  code: string;
+  error: string;
+  message: string;
+}
+
+/** The rows of the contract's 7.4 whose message is always the same. */
+export const unauthorized: ExportFailure = {
+  status: 401,
+  code: 'UNAUTHORIZED',
+  error: 'Authentication Error',
+  message: 'User authentication is required',
+};
+export const forbidden: ExportFailure = {
+  status: 403,
+  code: 'FEATURE_NOT_AVAILABLE',
+  error: 'Forbidden',
+  message: 'Export is not available on your plan',
+};
+export const notFound: ExportFailure = {
+  status: 404,
+  code: 'NOT_FOUND',
+  error: 'Not Found',
+  message: 'Published version not found',
+};
+export const internalError: ExportFailure = {
+  status: 500,
+  code: 'INTERNAL_ERROR',
+  error: 'Internal Server Error',
+  message: 'An unexpected error occurred while generating the export',
+};
+
+/** Checks that an answer is this failure in shape B: these four fields, a fresh timestamp, and nothing of an archive. */
+export function expectFailure(answer: Answer, failure: ExportFailure): void {
+  const { status, ...fields } = failure;
+  const body = jsonOf(answer) as { timestamp: string };
+  expect({ status: answer.status, body }).toEqual({
+    status,
+    body: {
+      ...fields,
+      timestamp: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/) as string,
+    },
+  });
+  expect(Math.abs(Date.now() - Date.parse(body.timestamp))).toBeLessThan(60_000);
+  expect(Number(answer.headers.get('content-length'))).toBe(answer.body.length);
+  expect(answer.headers.get('x-content-type-options')).toBe('nosniff');
+  expect(answer.headers.get('www-authenticate')).toBe(status === 401 ? 'Bearer' : null);
+  for (const name of ['etag', 'content-disposition', 'accept-ranges'])
+    expect(answer.headers.get(name)).toBeNull();
+}
+
+/** A body in shape B without its timestamp, to compare two. */
+export function wordsOf(answer: Answer): object {
+  return { ...(jsonOf(answer) as object), timestamp: undefined };
+}
+
+/**
+ * Sends these bytes on a connection of their own and gives all that comes back until the server ends it: for
+ * requests that no client library would send.
+ */
+export function sendRaw(address: string, bytes: string | Buffer): Promise<string> {
+  const { hostname, port } = new URL(address);
+  return new Promise((resolve, reject) => {
+    const socket = connect(Number(port), hostname);
+    const received: Buffer[] = [];
+    socket.setTimeout(20_000, () => socket.destroy(new Error('The server neither answers nor hangs up')));
+    socket.on('data', (chunk: Buffer) => received.push(chunk));
+    // What was answered before a reset counts: a server that refuses a request does not read the rest of it.
+    socket.on('error', (error) => (received.length > 0 ? undefined : reject(error)));
+    socket.on('close', () => resolve(Buffer.concat(received).toString('latin1')));
+    socket.write(bytes);
+  });
+}
+
+/** The status of a raw answer; NaN when there is none. */
+export function statusOf(raw: string): number {
+  return Number(/^HTTP\/1\.1 (\d{3}) /.exec(raw)?.[1]);
+}
