@@ -1,0 +1,126 @@
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import type { LessonVersion } from '../../shared/models/lesson-version.ts';
+import { buildOrganization, buildPackage, buildVersion, exportPath } from '../support/factories.ts';
+import { startHarness } from '../support/harness.ts';
+import type { Harness } from '../support/harness.ts';
+import { waitFor } from '../support/wait-for.ts';
+import { ask, sendRaw } from './answers.ts';
+import { startApiProcess } from './api-process.ts';
+import type { ApiProcess } from './api-process.ts';
+import { openQueue } from './open-queue.ts';
+
+let harness: Harness;
+let api: ApiProcess;
+let address: string;
+let version: LessonVersion;
+let tenant: Awaited<ReturnType<typeof buildOrganization>>;
+
+const adminPassword = 'the-password-of-an-operator';
+const requests = () => api.log().filter((line) => line.msg === 'request');
+
+/** An API process of its own that logs all it can. */
+beforeAll(async () => {
+  harness = await startHarness();
+  tenant = await buildOrganization(harness);
+  version = await buildVersion(harness, tenant.organization, (await buildPackage()).path);
+  api = await startApiProcess(harness, {
+    LOG_LEVEL: 'debug',
+    ADMIN_USERNAME: 'operator',
+    ADMIN_PASSWORD: adminPassword,
+  });
+  address = api.address;
+});
+afterAll(async () => {
+  await api.end();
+  await harness.close();
+});
+
+test('no secret that a request carries reaches the log', async () => {
+  const secrets = {
+    credentials: tenant.credentials,
+    wrong: `lkp_${'A'.repeat(24)}.lks_${'B'.repeat(43)}`,
+    malformed: 'malformed-credentials',
+    token: 'a-token-in-a-query',
+    signature: 'a-signature-in-a-query',
+    cookie: 'a-session-in-a-cookie',
+    password: adminPassword,
+    wrongPassword: 'not-the-password',
+    ofAddress: 'password-of-an-address',
+    body: 'a-secret-in-a-body',
+  };
+  const paths = [
+    exportPath(version),
+    '/nowhere',
+    '/health/ready',
+    '/admin/queues',
+    '/admin/queues/api/queues',
+  ];
+  const authorizations = [
+    `Bearer ${secrets.credentials}`,
+    `Bearer ${secrets.wrong}`,
+    secrets.malformed,
+    `Basic ${btoa(`operator:${secrets.password}`)}`,
+    `Basic ${btoa(`operator:${secrets.wrongPassword}`)}`,
+  ];
+  for (const path of paths) {
+    for (const authorization of authorizations) {
+      const url = `${address}${path}?token=${secrets.token}&signature=${secrets.signature}`;
+      const headers = {
+        authorization,
+        cookie: `session=${secrets.cookie}`,
+        'content-type': 'application/json',
+      };
+      // The export with good credentials is waited for in vain: there is no worker.
+      await ask(url, { headers, signal: AbortSignal.timeout(2_000) }).catch(() => undefined);
+      await ask(url, { method: 'POST', headers, body: `{"password": "${secrets.body}` });
+    }
+  }
+  await sendRaw(
+    address,
+    `GET http://user:${secrets.ofAddress}@127.0.0.1/health/live?token=${secrets.token} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`,
+  );
+  const last = await ask(`${address}/last`);
+  expect(last.status).toBe(404);
+  await waitFor('the last request in the log', () => requests().some(({ path }) => path === '/last'));
+
+  expect(requests().length).toBeGreaterThan(40);
+  const output = api.output();
+  const [publicKey = '', secretKey = ''] = secrets.credentials.split('.');
+  expect(output).not.toContain(secretKey);
+  expect(output).not.toContain(publicKey);
+  expect(output).not.toContain('lks_');
+  for (const secret of Object.values(secrets)) {
+    expect(output).not.toContain(secret);
+    expect(output).not.toContain(btoa(secret));
+    expect(output).not.toContain(btoa(`operator:${secret}`));
+  }
+});
+
+test('each request is logged once, with its id, method, path and status', async () => {
+  const headers = { 'x-request-id': 'the-one-request' };
+  await ask(`${address}/one?token=x`, { method: 'PUT', headers });
+  await waitFor('the request in the log', () => requests().some(({ path }) => path === '/one'));
+  expect(api.log().filter((line) => line.request === 'the-one-request' && line.msg === 'request')).toEqual([
+    expect.objectContaining({ method: 'PUT', path: '/one', status: 404 }),
+  ]);
+});
+
+test('a client that goes away is logged as 499, and nothing waits for it any more', async () => {
+  const queue = await openQueue(harness);
+  onTestFinished(() => queue.close());
+  await queue.jobs.drain();
+  const leaving = new AbortController();
+  const headers = { ...tenant.headers, 'x-request-id': 'the-impatient' };
+  const asking = ask(address + exportPath(version), { headers, signal: leaving.signal });
+  asking.catch(() => undefined);
+  await waitFor('its job', async () => (await queue.jobs.getWaitingCount()) === 1);
+  leaving.abort();
+  const ofImpatient = () => api.log().filter((line) => line.request === 'the-impatient');
+  await waitFor('both lines', () => ofImpatient().length === 2);
+  expect(ofImpatient().map(({ msg, status }) => [msg, status])).toEqual(
+    expect.arrayContaining([
+      ['request', 499],
+      ['the client went away', undefined],
+    ]),
+  );
+});
