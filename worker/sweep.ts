@@ -9,6 +9,9 @@ const sweepMilliseconds = 10 * 60 * 1000;
 /** What nobody wrote to for this long belongs to a process that is gone: every write has a shorter deadline. */
 const abandonedSeconds = 3600;
 
+/** An import has no deadline: a large package on a slow disk takes its time. */
+const abandonedImportSeconds = 24 * 3600;
+
 /** Removes what crashed processes left behind: now, and from time to time. */
 export function startSweeping({
   db,
@@ -25,7 +28,7 @@ export function startSweeping({
   const sweep = async () => {
     try {
       const files = await store.sweepTemporaries(Math.max(abandonedSeconds, config.export.buildSeconds));
-      const imports = await removeUnfinishedImports(db, store, abandonedSeconds);
+      const imports = await removeUnfinishedImports(db, store, abandonedImportSeconds);
       if (files + imports > 0) log.info({ files, imports }, 'removed what was left unfinished');
     } catch (error) {
       log.warn({ err: error }, 'sweeping failed; it is tried again later');

@@ -27,7 +27,8 @@ export const widgetReleaseSchema = new Schema<WidgetRelease>(
   },
   schemaOptions,
 );
-widgetReleaseSchema.index({ organizationId: 1, widgetId: 1 }, { unique: true });
+// Two types that read the same in kebab-case, with the same files, share an id.
+widgetReleaseSchema.index({ organizationId: 1, widgetId: 1, type: 1 }, { unique: true });
 widgetReleaseSchema.index({ organizationId: 1, type: 1, releasedAt: -1 });
 widgetReleaseSchema.index({ 'js.sha256': 1 });
 widgetReleaseSchema.index({ 'css.sha256': 1 });
@@ -37,10 +38,10 @@ export async function saveWidgetRelease(
   db: Database,
   release: Omit<WidgetRelease, 'releasedAt'>,
 ): Promise<boolean> {
-  const { organizationId, widgetId, ...files } = release;
+  const { organizationId, widgetId, type, ...files } = release;
   const write = () =>
     db.widgetReleases.updateOne(
-      { organizationId, widgetId },
+      { organizationId, widgetId, type },
       { $set: { releasedAt: new Date() }, $setOnInsert: files },
       { upsert: true },
     );
@@ -53,9 +54,9 @@ export async function saveWidgetRelease(
 
 export async function deleteWidgetRelease(
   db: Database,
-  release: Pick<WidgetRelease, 'organizationId' | 'widgetId'>,
+  { organizationId, widgetId, type }: Pick<WidgetRelease, 'organizationId' | 'widgetId' | 'type'>,
 ): Promise<void> {
-  await db.widgetReleases.deleteOne({ organizationId: release.organizationId, widgetId: release.widgetId });
+  await db.widgetReleases.deleteOne({ organizationId, widgetId, type });
 }
 
 /** The newest release of each of these types that this organization has, by type. */

@@ -4,7 +4,7 @@ import { insertMedia } from '../models/medium.ts';
 import type { Organization } from '../models/organization.ts';
 import type { Digest, Store } from '../storage/store.ts';
 import type { LessonPackage, PackageMedium } from './lesson-package.ts';
-import { PackageError } from './package-error.ts';
+import { checkDigest } from './check-digest.ts';
 
 /** Files written to the store at once: each waits for the disk. */
 const concurrency = 4;
@@ -58,9 +58,4 @@ export async function storeMedia(
   for (const result of await Promise.allSettled(storing)) {
     if (result.status === 'rejected') throw result.reason;
   }
-}
-
-function checkDigest(path: string, { sha256 }: Digest, expected: string | undefined): void {
-  if (expected === undefined || sha256 === expected.toLowerCase()) return;
-  throw new PackageError([`${path}: its SHA-256 is ${sha256}, and manifest.json says ${expected}`]);
 }

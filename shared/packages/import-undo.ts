@@ -11,7 +11,7 @@ export class ImportUndo {
   readonly #store: Store;
   readonly #versionId: string;
   readonly #files: string[] = [];
-  readonly #releases: { organizationId: string; widgetId: string }[] = [];
+  readonly #releases: { organizationId: string; widgetId: string; type: string }[] = [];
   #hasVersion = false;
 
   /** The content, and the media with their files, are found by the version's id. */
@@ -26,7 +26,7 @@ export class ImportUndo {
     this.#files.push(...sha256s);
   }
 
-  addRelease(release: { organizationId: string; widgetId: string }): void {
+  addRelease(release: { organizationId: string; widgetId: string; type: string }): void {
     this.#releases.push(release);
   }
 

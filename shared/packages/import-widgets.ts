@@ -4,6 +4,7 @@ import type { Organization } from '../models/organization.ts';
 import type { Store } from '../storage/store.ts';
 import { saveRelease, storeWidgetFiles } from '../widgets/releases.ts';
 import type { WidgetFiles } from '../widgets/releases.ts';
+import { checkDigest } from './check-digest.ts';
 import type { ImportUndo } from './import-undo.ts';
 import type { LessonPackage } from './lesson-package.ts';
 
@@ -19,10 +20,12 @@ export async function storeWidgets(
   undo: ImportUndo,
 ): Promise<StoredWidget[]> {
   const stored: StoredWidget[] = [];
-  for (const { type, js, css } of pkg.widgets) {
+  for (const { type, js, css, sha256, cssSha256 } of pkg.widgets) {
     const sources = { js: await js.open(), css: css === undefined ? null : await css.open() };
     const { files, created } = await storeWidgetFiles(db, store, sources);
     undo.addFiles(created);
+    checkDigest(js.path, files.js, sha256);
+    if (css !== undefined && files.css !== null) checkDigest(css.path, files.css, cssSha256);
     stored.push({ type, ...files });
   }
   return stored;
@@ -38,7 +41,7 @@ export async function releaseWidgets(
   const pins: WidgetPin[] = [];
   for (const widget of widgets) {
     const { type, widgetId, created } = await saveRelease(db, { organizationId, ...widget });
-    if (created) undo.addRelease({ organizationId, widgetId });
+    if (created) undo.addRelease({ organizationId, widgetId, type });
     pins.push({ type, widgetId });
   }
   return pins;

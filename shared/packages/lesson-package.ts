@@ -31,6 +31,9 @@ export interface PackageWidget {
   type: string;
   js: PackageFile;
   css?: PackageFile;
+  /** Of the two files, as the manifest states it, lower-case hex: unchecked. */
+  sha256?: string;
+  cssSha256?: string;
 }
 
 /** A package that was read and checked: only the bytes of its media and widgets are not. */

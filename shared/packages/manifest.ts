@@ -45,6 +45,8 @@ const widgetFile = z.looseObject({
   cssLocalPath: nonEmpty.optional(),
   size: size.optional(),
   sha256: sha256.optional(),
+  cssSize: size.optional(),
+  cssSha256: sha256.optional(),
 });
 
 const attribution = z.looseObject({

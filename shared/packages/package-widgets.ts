@@ -18,7 +18,7 @@ export function packageWidgets(
   return manifest.files.widgets.flatMap((entry, index): PackageWidget[] => {
     const path = `files.widgets[${index}]`;
     const place = `manifest.json: ${path}`;
-    const { widgetType: type, localPath, cssLocalPath, size } = entry;
+    const { widgetType: type, localPath, cssLocalPath, size, cssSize, sha256, cssSha256 } = entry;
     const twin = seen.get(type);
     if (twin !== undefined) {
       faults.add(`${place}.widgetType`, `duplicate of ${twin}.widgetType`);
@@ -30,8 +30,8 @@ export function packageWidgets(
       return safe === undefined ? undefined : listedFile(source, safe, { place, field, size: bytes }, faults);
     };
     const js = find(localPath, 'localPath', size);
-    const css = cssLocalPath === undefined ? undefined : find(cssLocalPath, 'cssLocalPath');
+    const css = cssLocalPath === undefined ? undefined : find(cssLocalPath, 'cssLocalPath', cssSize);
     if (js === undefined || isCoreWidget(type)) return [];
-    return [{ type, js, ...(css && { css }) }];
+    return [{ type, js, ...(css && { css }), ...(sha256 && { sha256 }), ...(cssSha256 && { cssSha256 }) }];
   });
 }

@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { constants } from 'node:fs';
-import { mkdir, open, readdir, rename, rm, stat, statfs, unlink, utimes } from 'node:fs/promises';
+import { mkdir, open, readdir, rename, rm, stat, statfs, unlink } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { crc32 } from 'node:zlib';
@@ -58,8 +58,9 @@ function createBlobStore(root: string, temporaries: string, { durable }: { durab
         const digest = { sha256: hash.digest('hex'), crc32: checksum, size };
         await announce?.(digest);
         const target = pathOf(digest.sha256);
-        const created = (await sizeOf(target)) !== size || !(await touch(target));
-        if (created) await publish(temporary, target, durable);
+        const created = (await sizeOf(target)) !== size;
+        // Also where it is there: a damaged file is mended by whoever brings the bytes again.
+        await publish(temporary, target, durable);
         return { ...digest, created };
       } finally {
         await temporary.remove();
@@ -157,15 +158,6 @@ async function inFolder<T>(folder: string, action: () => Promise<T>, durable = f
 /** So that a power cut does not take folders that were just made, and with them what is in them. */
 async function syncNewFolders(first: string, last: string): Promise<void> {
   for (let made = last; made.length >= first.length; made = dirname(made)) await syncFolder(dirname(made));
-}
-
-/** Says that a blob is wanted now, to whoever removes old blobs that nothing refers to yet. False when it is gone. */
-async function touch(path: string): Promise<boolean> {
-  const now = new Date();
-  return utimes(path, now, now).then(
-    () => true,
-    (error: unknown) => absent(error, false),
-  );
 }
 
 async function syncFolder(path: string): Promise<void> {

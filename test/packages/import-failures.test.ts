@@ -71,6 +71,22 @@ describe('nothing of an import stays, and what others refer to does, when', () =
     );
   });
 
+  test.each([
+    ['sha256', 'Timer.js'],
+    ['cssSha256', 'Timer.css'],
+  ] as const)('the %s that the manifest states is not that of the widget file %s', async (field, name) => {
+    const { path } = await somePackage();
+    const wrong = 'cd'.repeat(32);
+    await changeJson(path, 'manifest.json', ({ files }) => {
+      const [timer] = files.widgets;
+      if (timer !== undefined) timer[field] = wrong;
+    });
+    const error = await failureOf(() => importInto(harness, organization, path));
+    expect(error.message).toMatch(
+      new RegExp(`widgets/${name}: its SHA-256 is .*manifest.json says ${wrong}`),
+    );
+  });
+
   test.each(['Timer.js', 'Timer.css', 'Map.js'])('the widget file %s is damaged', async (name) => {
     const { path } = await somePackage();
     const archive = await damagedArchive(path, `widgets/${name}`);

@@ -57,7 +57,13 @@ export interface PackageJson {
   lesson: { id: string; title: string; slug: string };
   files: {
     media: { id: string; localPath: string; sha256?: string }[];
-    widgets: { widgetType: string; localPath: string; cssLocalPath?: string }[];
+    widgets: {
+      widgetType: string;
+      localPath: string;
+      cssLocalPath?: string;
+      sha256?: string;
+      cssSha256?: string;
+    }[];
   };
 }
 

@@ -41,6 +41,18 @@ test('widgets of a package become releases of the organization, and the version 
     expect(file && (await harness.store.assets.has(file))).toBe(true);
 });
 
+test('two types that read the same in kebab-case, with the same files, are both released and pinned', async () => {
+  const { path } = await buildPackage({ blocks: () => blocks('FlipBook', 'flip-book') });
+  await addWidgets(path, [
+    { type: 'FlipBook', js: js('same') },
+    { type: 'flip-book', js: js('same') },
+  ]);
+  const { version } = await importInto(harness, organization, path);
+  expect(version.widgets.map(({ type }) => type).sort()).toEqual(['FlipBook', 'flip-book']);
+  const newest = await findNewestReleases(harness.db, organization._id, ['FlipBook', 'flip-book']);
+  expect([...newest.keys()].sort()).toEqual(['FlipBook', 'flip-book']);
+});
+
 test('a release that comes later changes neither the pins of a version nor those it is published with', async () => {
   const { path } = await buildPackage({ blocks: () => blocks('Dial', 'Heading') });
   await addWidgets(path, [{ type: 'Dial', js: js('first') }]);

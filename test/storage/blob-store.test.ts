@@ -104,6 +104,17 @@ describe.each(['assets', 'cache'] as const)('%s', (area) => {
     expect((await read(file)).equals(bytes)).toBe(true);
     await file?.close();
   });
+
+  test('mends a file of the right size and the wrong bytes when the right ones are put in again', async () => {
+    const { store, folder } = await startStore();
+    await store[area].put(pieces());
+    const path = join(folder, 'v1', area, digest.sha256.slice(0, 2), digest.sha256);
+    await writeFile(path, Buffer.alloc(digest.size));
+    await store[area].put(pieces());
+    const file = await store[area].open(digest);
+    expect((await read(file)).equals(bytes)).toBe(true);
+    await file?.close();
+  });
 });
 
 test('any part of a file can be read, also several at once', async () => {
