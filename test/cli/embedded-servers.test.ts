@@ -32,30 +32,24 @@ test('a command starts servers where none run, for its own time alone, and the d
   expect(JSON.parse(stdout)).toMatchObject([{ slug: 'acme' }]);
 });
 
-test('demo --once shows the listing of an export, on the same data directory twice', async () => {
-  const environment = { LECTERN_DATA_DIR: await temporaryDataDir(), PORT: '0' };
-  const first = await lectern(environment, 'demo', '--once');
-  expect(first.stdout).toMatch(/^lesson\.json +\d.*^manifest\.json +\d.*^media\/.*^widgets\//ms);
-  expect(first.stdout).toMatch(/^Credentials +lkp_\w+\.lks_\w+$/m);
-  // No line is a log entry: a person reads this.
-  expect(`${first.stdout}${first.stderr}`).not.toMatch(/^\{|PEPPER|Warning/m);
-  expect(first.code).toBe(0);
-
-  const second = await lectern(environment, 'demo', '--once');
-  const lessonOf = (output: string) => /lesson id +(\S+)/.exec(output)?.[1];
-  expect(second.code).toBe(0);
-  expect(lessonOf(second.stdout)).toBe(lessonOf(first.stdout));
-});
-
-test('npm run demo stays up until Ctrl-C, which leaves nothing running', async () => {
+test('demo --once shows an export; npm run demo shows the same lesson, and leaves nothing after Ctrl-C', async () => {
   const dataDir = await temporaryDataDir();
-  const command = ['npm', 'run', 'demo'];
-  const running = startCommand(command, { LECTERN_DATA_DIR: dataDir, PORT: '0' }, packageRoot);
+  const environment = { LECTERN_DATA_DIR: dataDir, PORT: '0' };
+  const once = await lectern(environment, 'demo', '--once');
+  expect(once.stdout).toMatch(/^lesson\.json +\d.*^manifest\.json +\d.*^media\/.*^widgets\//ms);
+  expect(once.stdout).toMatch(/^Credentials +lkp_\w+\.lks_\w+$/m);
+  // No line is a log entry: a person reads this.
+  expect(`${once.stdout}${once.stderr}`).not.toMatch(/^\{|PEPPER|Warning/m);
+  expect(once.code).toBe(0);
+
+  const running = startCommand(['npm', 'run', 'demo'], environment, packageRoot);
   await running.printed('Press Ctrl-C to stop.');
   const processes = await descendantsOf(running.pid);
   expect(processes.filter(({ command }) => /(api|worker)\/main\.ts/.test(command))).toHaveLength(3);
   running.kill('SIGINT', 'group');
-  await running.finished;
+  const { stdout } = await running.finished;
+  const lessonOf = (output: string) => /lesson id +(\S+)/.exec(output)?.[1];
+  expect(lessonOf(stdout)).toBe(lessonOf(once.stdout));
   await allEnded(processes);
   await noServersRun(dataDir);
 });
