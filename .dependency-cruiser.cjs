@@ -3,7 +3,10 @@ const only = (from, allowed) => ({
   name: `${from}-imports`,
   severity: 'error',
   from: { path: `^${from}/` },
-  to: { path: '^(api|bench|cli|demo|player|shared|test|worker)/', pathNot: `^(${[from, ...allowed].join('|')})/` },
+  to: {
+    path: '^(api|bench|cli|demo|player|shared|test|worker)/',
+    pathNot: `^(${[from, ...allowed].join('|')})/`,
+  },
 });
 
 module.exports = {
@@ -34,6 +37,9 @@ module.exports = {
     exclude: { path: '(^|/)dist/' },
     tsPreCompilationDeps: true,
     tsConfig: { fileName: 'tsconfig.json' },
-    enhancedResolveOptions: { exportsFields: ['exports'], conditionNames: ['import', 'node', 'default', 'types'] },
+    enhancedResolveOptions: {
+      exportsFields: ['exports'],
+      conditionNames: ['import', 'node', 'default', 'types'],
+    },
   },
 };

@@ -59,8 +59,7 @@ export function toFailedReason(error: unknown): string {
 
 /** The failure that {@link toFailedReason} wrote; reasons that BullMQ made itself are internal errors. */
 export function fromFailedReason(reason: string): LecternError {
-  const [, invalid] = /^INVALID_CONTENT: ([^]*)$/.exec(reason) ?? [];
-  return invalid === undefined
-    ? new LecternError('INTERNAL_ERROR', reason)
-    : new LecternError('INVALID_CONTENT', invalid);
+  const [, code, message = ''] = /^(INVALID_CONTENT|NOT_FOUND): ([^]*)$/.exec(reason) ?? [];
+  if (code === 'INVALID_CONTENT' || code === 'NOT_FOUND') return new LecternError(code, message);
+  return new LecternError('INTERNAL_ERROR', reason);
 }
