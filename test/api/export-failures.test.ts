@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { exportJobOf } from '../../shared/jobs.ts';
@@ -81,8 +81,10 @@ test('the reasons of a failed build stay in the log: its client learns nothing o
   const address = await harness.startApi();
   const version = await build();
   const { key } = exportJobOf(version);
-  // In the place of the folder of this archive: the store cannot be read there.
-  await writeFile(join(harness.config.storeDir, 'v1', 'archives', key.slice(0, 2)), '');
+  // A file in the place of this archive's folder: the store cannot be read there.
+  const folder = join(harness.config.storeDir, 'v1', 'archives', key.slice(0, 2));
+  await mkdir(folder, { recursive: true });
+  await writeFile(join(folder, key), '');
   const answer = await askAt(address, version);
   expectFailure(answer, internalError);
   expect(answer.headers.get('retry-after')).toBe('10');

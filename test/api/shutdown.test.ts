@@ -25,7 +25,7 @@ async function start(settings: Record<string, string> = {}) {
 async function expectOrderlyEnd(api: ApiProcess): Promise<void> {
   const started = performance.now();
   expect(await api.end()).toBe(0);
-  expect(performance.now() - started).toBeLessThan(4_000);
+  expect(performance.now() - started).toBeLessThan(10_000);
 }
 
 test('SIGTERM ends an idle API at once, with exit code 0', async () => {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { mkdir, mkdtemp, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { inject } from 'vitest';
 import { importPackage } from '../../shared/packages/import.ts';
 import type { ImportOptions } from '../../shared/packages/import.ts';
 import { issueApiKey } from '../../shared/models/api-key.ts';
@@ -62,7 +62,7 @@ export async function buildPackage(
     slug?: string;
   } = {},
 ): Promise<BuiltPackage> {
-  const path = await mkdtemp(join(tmpdir(), 'lectern-package-'));
+  const path = await mkdtemp(join(inject('runDir'), 'package-'));
   const [lessonId, versionId] = [randomUUID(), randomUUID()];
   const media = (overrides.media ?? []).map((medium) => ({
     mimeType: 'image/png',

@@ -13,6 +13,8 @@ declare module 'vitest' {
     redisUrl: string;
     /** Where fetched binaries are kept. */
     cacheDir: string;
+    /** A folder that is gone with the test run, for what tests make and need not remove themselves. */
+    runDir: string;
   }
 }
 
@@ -27,6 +29,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
     project.provide('mongodbUri', servers.mongodbUri);
     project.provide('redisUrl', servers.redisUrl);
     project.provide('cacheDir', cacheDir);
+    project.provide('runDir', dataDir);
     return async () => {
       await servers.release();
       await waitFor('the end of the servers', async () => !(await embeddedServersRun(dataDir)), 30_000);
