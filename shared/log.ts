@@ -24,6 +24,8 @@ export function createLogger(config: Pick<Config, 'logLevel'>, name: string): Lo
         '*.authorization',
         '*.cookie',
         '*.token',
+        // What ioredis says of a command that failed; that of a log-in holds the password.
+        'err.command.args',
       ],
     },
     destination({ sync: true }),

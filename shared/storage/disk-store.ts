@@ -80,7 +80,8 @@ function createBlobStore(root: string, temporaries: string, { durable }: { durab
 }
 
 function createArchiveStore(root: string, temporaries: string): ArchiveStore {
-  const folderOf = (key: string) => join(root, key.slice(0, 2), key);
+  // Every key begins with the same letter.
+  const folderOf = (key: string) => join(root, key.slice(1, 3), key);
   return {
     async open(key) {
       // The digest is the file's name: one atomic rename publishes bytes and digest together.

@@ -58,7 +58,7 @@ test('two builders may publish the same archive, one after the other, and reader
   await store(archives, one);
   expect((await read(before)).equals(one)).toBe(true);
   await before?.close();
-  expect(await files()).toEqual([`v1/archives/${key.slice(0, 2)}/${key}/${sha256Of(one)}.zip`]);
+  expect(await files()).toEqual([`v1/archives/${key.slice(1, 3)}/${key}/${sha256Of(one)}.zip`]);
 });
 
 test('of several archives under a key the newest is served', async () => {
@@ -69,7 +69,7 @@ test('of several archives under a key the newest is served', async () => {
   await store(archives, one);
   await store(archives, other);
   const path = (bytes: Uint8Array) =>
-    join(folder, 'v1/archives', key.slice(0, 2), key, `${sha256Of(bytes)}.zip`);
+    join(folder, 'v1/archives', key.slice(1, 3), key, `${sha256Of(bytes)}.zip`);
   for (const [newer, older] of [
     [one, other],
     [other, one],

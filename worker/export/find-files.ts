@@ -36,6 +36,7 @@ interface SearchDependencies {
  *
  * @param otherBytes what the archive holds besides these files; it counts towards EXPORT_MAX_BYTES. A search that
  * goes over the limit ends, and its files reject with INVALID_CONTENT.
+ * @throws {LecternError} INVALID_CONTENT when there is no room for any file.
  */
 export async function findFiles(
   { db, store, downloader, config }: SearchDependencies,
@@ -43,6 +44,7 @@ export async function findFiles(
   otherBytes: number,
   signal: AbortSignal,
 ): Promise<FileSearch> {
+  if (otherBytes > config.export.maxBytes) throw tooLarge(config.export.maxBytes);
   const stop = new AbortController();
   const ending = AbortSignal.any([signal, stop.signal]);
   const limit = pLimit(config.download.concurrency);
