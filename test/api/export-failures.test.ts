@@ -82,7 +82,7 @@ test('the reasons of a failed build stay in the log: its client learns nothing o
   const version = await build();
   const { key } = exportJobOf(version);
   // A file in the place of this archive's folder: the store cannot be read there.
-  const folder = join(harness.config.storeDir, 'v1', 'archives', key.slice(0, 2));
+  const folder = join(harness.config.storeDir, 'v1', 'archives', key.slice(1, 3));
   await mkdir(folder, { recursive: true });
   await writeFile(join(folder, key), '');
   const answer = await askAt(address, version);
