@@ -32,11 +32,6 @@ export function findLesson(db: Database, lessonId: string): Promise<Lesson | nul
   return db.lessons.findById(lessonId).lean<Lesson>().exec();
 }
 
-/** The organization's lesson, or null when it has none of that id or deleted it. */
-export function findLessonOf(db: Database, organizationId: string, lessonId: string): Promise<Lesson | null> {
-  return db.lessons.findOne({ _id: lessonId, organizationId, deletedAt: null }).lean<Lesson>().exec();
-}
-
 /** The lessons of an organization, the last changed first. */
 export function listLessons(db: Database, organizationId: string): Promise<Lesson[]> {
   return db.lessons

@@ -84,7 +84,6 @@ export const manifestSchema = z.looseObject({
 });
 
 export type PackageManifest = z.output<typeof manifestSchema>;
-export type Attribution = z.output<typeof attribution>;
 
 export interface FailedMedium {
   id: string;

@@ -1,27 +1,16 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { openQuestion, question, several } from './samples.ts';
-import { startWidgetLab, type WidgetLab, type WidgetPage } from './widget-page.ts';
+import { useWidgetLab } from './use-widget-lab.ts';
 
-let lab: WidgetLab;
-let shared: WidgetPage;
-
-beforeAll(async () => {
-  lab = await startWidgetLab();
-  shared = await lab.open();
-});
-afterAll(() => lab.close());
-// A widget that throws is wrong in every test, whatever else the test is about.
-beforeEach(({ onTestFinished }) => {
-  onTestFinished(async () => expect(await shared.failures()).toEqual([]));
-});
+const file = useWidgetLab();
 
 describe('MultipleChoice', () => {
   it('a click on an answer and on the button reports the choice ids, score and maxScore', async () => {
-    const { page } = shared;
-    await shared.show([question]);
+    const { page } = file.shared;
+    await file.shared.show([question]);
     await page.getByText('Mars', { exact: true }).click();
     await page.getByRole('button', { name: 'Check answer' }).click();
-    expect(await shared.reports()).toEqual([
+    expect(await file.shared.reports()).toEqual([
       { id: 'q1', value: ['mars'], result: { score: 3, maxScore: 3 } },
     ]);
     expect(await page.getByRole('status').textContent()).toBe('Correct. Score: 3 of 3');
@@ -29,8 +18,8 @@ describe('MultipleChoice', () => {
   });
 
   it('a wrong answer reports no points, and trying again reports the new one', async () => {
-    const { page } = shared;
-    await shared.show([question]);
+    const { page } = file.shared;
+    await file.shared.show([question]);
     await page.getByRole('radio', { name: 'The Sun' }).check();
     await page.getByRole('button', { name: 'Check answer' }).click();
     expect(await page.getByRole('status').textContent()).toBe('Not correct. Score: 0 of 3');
@@ -38,42 +27,42 @@ describe('MultipleChoice', () => {
     await page.getByRole('button', { name: 'Try again' }).click();
     await page.getByRole('radio', { name: 'Mars' }).check();
     await page.getByRole('button', { name: 'Check answer' }).click();
-    expect((await shared.reports()).map(({ result }) => result?.score)).toEqual([0, 3]);
+    expect((await file.shared.reports()).map(({ result }) => result?.score)).toEqual([0, 3]);
   });
 
   it('several right choices make checkboxes, and partial credit is told as such', async () => {
-    const { page } = shared;
-    await shared.show([several]);
+    const { page } = file.shared;
+    await file.shared.show([several]);
     await page.getByRole('checkbox', { name: 'Mars' }).check();
     await page.getByRole('button', { name: 'Check answer' }).click();
-    expect(await shared.reports()).toEqual([
+    expect(await file.shared.reports()).toEqual([
       { id: 'q2', value: ['mars'], result: { score: 1, maxScore: 2 } },
     ]);
     expect(await page.getByRole('status').textContent()).toBe('Partly correct. Score: 1 of 2');
   });
 
   it('checking without an answer reports nothing and says what is missing', async () => {
-    await shared.show([question]);
-    await shared.page.getByRole('button', { name: 'Check answer' }).click();
-    expect(await shared.reports()).toEqual([]);
-    expect(await shared.page.getByRole('status').textContent()).toBe('Choose an answer first.');
+    await file.shared.show([question]);
+    await file.shared.page.getByRole('button', { name: 'Check answer' }).click();
+    expect(await file.shared.reports()).toEqual([]);
+    expect(await file.shared.page.getByRole('status').textContent()).toBe('Choose an answer first.');
   });
 
   it('a question without a right choice reports the answer without a score', async () => {
-    await shared.show([{ type: 'MultipleChoice', props: { ...question.props, correct: [] } }]);
-    await shared.page.getByRole('radio', { name: 'Mars' }).check();
-    await shared.page.getByRole('button', { name: 'Check answer' }).click();
-    expect(await shared.reports()).toEqual([{ id: 'q1', value: ['mars'] }]);
+    await file.shared.show([{ type: 'MultipleChoice', props: { ...question.props, correct: [] } }]);
+    await file.shared.page.getByRole('radio', { name: 'Mars' }).check();
+    await file.shared.page.getByRole('button', { name: 'Check answer' }).click();
+    expect(await file.shared.reports()).toEqual([{ id: 'q1', value: ['mars'] }]);
   });
 
   it('keyboard alone answers, and keeps its place on the page', async () => {
-    const { page } = shared;
-    await shared.show([question]);
+    const { page } = file.shared;
+    await file.shared.show([question]);
     await page.keyboard.press('Tab');
     await page.keyboard.press('Space');
     await page.keyboard.press('ArrowDown');
     await page.keyboard.press('Enter');
-    expect(await shared.reports()).toEqual([
+    expect(await file.shared.reports()).toEqual([
       { id: 'q1', value: ['mars'], result: { score: 3, maxScore: 3 } },
     ]);
     expect(await page.evaluate('document.activeElement.textContent')).toBe('Try again');
@@ -82,51 +71,51 @@ describe('MultipleChoice', () => {
   });
 
   it('the choices are a named group', async () => {
-    await shared.show([question]);
-    const group = shared.page.getByRole('radiogroup', { name: 'Which is a planet?' });
+    await file.shared.show([question]);
+    const group = file.shared.page.getByRole('radiogroup', { name: 'Which is a planet?' });
     expect(await group.getByRole('radio').count()).toBe(3);
   });
 
   it('a saved answer comes back checked, marked and explained, and is not reported again', async () => {
-    const { page } = shared;
-    await shared.show([question], { states: { q1: ['mars'] } });
+    const { page } = file.shared;
+    await file.shared.show([question], { states: { q1: ['mars'] } });
     expect(await page.getByRole('radio', { name: 'Mars' }).isChecked()).toBe(true);
     expect(await page.getByRole('status').textContent()).toBe('Correct. Score: 3 of 3');
     expect(await page.getByText('Mars goes round the Sun.').isVisible()).toBe(true);
-    expect(await shared.reports()).toEqual([]);
+    expect(await file.shared.reports()).toEqual([]);
   });
 
   it.each([['text'], [{ mars: true }], [['gone']], [[null]], [7]])(
     'starts anew from a state of %j',
     async (state) => {
-      await shared.show([question], { states: { q1: state } });
-      expect(await shared.page.getByRole('button').textContent()).toBe('Check answer');
+      await file.shared.show([question], { states: { q1: state } });
+      expect(await file.shared.page.getByRole('button').textContent()).toBe('Check answer');
     },
   );
 });
 
 describe('OpenResponse', () => {
   it('submitting reports the text and shows the sample answer to compare', async () => {
-    const { page } = shared;
-    await shared.show([openQuestion]);
+    const { page } = file.shared;
+    await file.shared.show([openQuestion]);
     expect(await page.getByText('Because it turns.').isVisible()).toBe(false);
     await page.getByRole('textbox', { name: 'Why? Your answer' }).fill('  It spins. ');
     await page.getByRole('button', { name: 'Submit' }).click();
-    expect(await shared.reports()).toEqual([{ id: 'o1', value: 'It spins.' }]);
+    expect(await file.shared.reports()).toEqual([{ id: 'o1', value: 'It spins.' }]);
     expect(await page.getByText('Because it turns.').isVisible()).toBe(true);
     expect(await page.getByRole('status').textContent()).toContain('Compare it');
   });
 
   it('an empty answer is not reported', async () => {
-    await shared.show([openQuestion]);
-    await shared.page.getByRole('button', { name: 'Submit' }).click();
-    expect(await shared.reports()).toEqual([]);
-    expect(await shared.page.evaluate('document.activeElement.tagName')).toBe('TEXTAREA');
+    await file.shared.show([openQuestion]);
+    await file.shared.page.getByRole('button', { name: 'Submit' }).click();
+    expect(await file.shared.reports()).toEqual([]);
+    expect(await file.shared.page.evaluate('document.activeElement.tagName')).toBe('TEXTAREA');
   });
 
   it('a saved answer comes back with the sample answer', async () => {
-    await shared.show([openQuestion], { states: { o1: 'Saved' } });
-    expect(await shared.page.getByRole('textbox').inputValue()).toBe('Saved');
-    expect(await shared.page.getByText('Because it turns.').isVisible()).toBe(true);
+    await file.shared.show([openQuestion], { states: { o1: 'Saved' } });
+    expect(await file.shared.page.getByRole('textbox').inputValue()).toBe('Saved');
+    expect(await file.shared.page.getByText('Because it turns.').isVisible()).toBe(true);
   });
 });

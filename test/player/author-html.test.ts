@@ -1,20 +1,10 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { hostileHtml } from './hostile-html.ts';
 import { question } from './samples.ts';
-import { startWidgetLab, type SampleBlock, type WidgetLab, type WidgetPage } from './widget-page.ts';
+import { type SampleBlock } from './widget-page.ts';
+import { useWidgetLab } from './use-widget-lab.ts';
 
-let lab: WidgetLab;
-let shared: WidgetPage;
-
-beforeAll(async () => {
-  lab = await startWidgetLab();
-  shared = await lab.open();
-});
-afterAll(() => lab.close());
-// A widget that throws is wrong in every test, whatever else the test is about.
-beforeEach(({ onTestFinished }) => {
-  onTestFinished(async () => expect(await shared.failures()).toEqual([]));
-});
+const file = useWidgetLab();
 
 const media = '00000000-0000-4000-8000-000000000000';
 
@@ -47,7 +37,7 @@ describe('HTML of authors', () => {
   ];
 
   it.each(places)('hostile HTML in %s does nothing', async (_place, blockOf) => {
-    const victim = await lab.open();
+    const victim = await file.lab.open();
     const blocks = hostileHtml.map(blockOf);
     await victim.show(blocks, { states: { o: 'answered', q1: ['a'] } });
     await victim.page.evaluate(`(async () => {
@@ -74,7 +64,7 @@ describe('HTML of authors', () => {
     })()`);
     expect(found).toEqual({ pwned: null, tags: [], handlers: [], addresses: [], covering: 0 });
     expect(victim.requests.filter((path) => path.includes('leak'))).toEqual([]);
-    expect(victim.page.url()).toBe(`${lab.origin}/`);
+    expect(victim.page.url()).toBe(`${file.lab.origin}/`);
     expect(await victim.failures()).toEqual([]);
     await victim.page.context().close();
   });
@@ -86,18 +76,18 @@ describe('HTML of authors', () => {
     'http://[',
     '//',
   ])('a source of %s does nothing', async (src) => {
-    await shared.show(
+    await file.shared.show(
       ['Image', 'Video', 'Audio'].map((type) => ({
         type,
         props: { src, poster: src, captions: src, alt: 'a' },
       })),
     );
-    expect(await shared.page.evaluate('window.pwned ?? null')).toBeNull();
-    expect(await shared.page.locator('iframe').count()).toBe(0);
+    expect(await file.shared.page.evaluate('window.pwned ?? null')).toBeNull();
+    expect(await file.shared.page.locator('iframe').count()).toBe(0);
   });
 
   it('media references resolve, alone, among sources, and in links', async () => {
-    await shared.show([
+    await file.shared.show([
       {
         type: 'Text',
         props: {
@@ -107,7 +97,7 @@ describe('HTML of authors', () => {
         },
       },
     ]);
-    const text = await shared.page.locator('.lectern-rich').innerHTML();
+    const text = await file.shared.page.locator('.lectern-rich').innerHTML();
     expect(text).not.toContain('media:');
     expect(text).not.toContain('./media/');
     expect(text.split(`"/media/${media}`).length - 1).toBe(7);
@@ -116,8 +106,8 @@ describe('HTML of authors', () => {
   it('MathML stays and is laid out as mathematics', async () => {
     const formula = `<math display="block"><semantics><mfrac><mn>1</mn><msup><mi>d</mi><mn>3</mn></msup></mfrac>
       <annotation encoding="application/x-tex">\\frac{1}{d^3}</annotation></semantics></math>`;
-    await shared.show([{ type: 'Text', props: { html: `<p>So</p>${formula}` } }]);
-    const { page } = shared;
+    await file.shared.show([{ type: 'Text', props: { html: `<p>So</p>${formula}` } }]);
+    const { page } = file.shared;
     expect(await page.locator('math mfrac msup').count()).toBe(1);
     expect(await page.locator('math').textContent()).not.toContain('frac');
     expect(await page.evaluate(`document.querySelector('mfrac') instanceof MathMLElement`)).toBe(true);
@@ -128,7 +118,7 @@ describe('HTML of authors', () => {
   });
 
   it('links open outside the lesson, without a handle on it; links within the text do not', async () => {
-    await shared.show([
+    await file.shared.show([
       {
         type: 'Text',
         props: {
@@ -136,14 +126,14 @@ describe('HTML of authors', () => {
         },
       },
     ]);
-    const out = shared.page.getByText('out');
+    const out = file.shared.page.getByText('out');
     expect(await out.getAttribute('target')).toBe('_blank');
     expect(await out.getAttribute('rel')).toBe('noopener noreferrer');
-    expect(await shared.page.getByText('in', { exact: true }).getAttribute('target')).toBeNull();
+    expect(await file.shared.page.getByText('in', { exact: true }).getAttribute('target')).toBeNull();
   });
 
   it('what an editor styles stays: alignment, and nothing that loads or moves', async () => {
-    await shared.show([
+    await file.shared.show([
       {
         type: 'Text',
         props: {
@@ -151,11 +141,11 @@ describe('HTML of authors', () => {
         },
       },
     ]);
-    expect(await shared.page.getByText('mid').getAttribute('style')).toBe('text-align: center;');
+    expect(await file.shared.page.getByText('mid').getAttribute('style')).toBe('text-align: center;');
   });
 
   it('plain text with blank lines becomes paragraphs', async () => {
-    await shared.show([{ type: 'Text', props: { html: 'One\nline\n\nTwo' } }]);
-    expect(await shared.page.locator('.lectern-rich p').count()).toBe(2);
+    await file.shared.show([{ type: 'Text', props: { html: 'One\nline\n\nTwo' } }]);
+    expect(await file.shared.page.locator('.lectern-rich p').count()).toBe(2);
   });
 });

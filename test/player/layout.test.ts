@@ -1,29 +1,13 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { openQuestion, question, several } from './samples.ts';
-import {
-  demoSteps,
-  startWidgetLab,
-  type SampleBlock,
-  type WidgetLab,
-  type WidgetPage,
-} from './widget-page.ts';
+import { demoSteps, type SampleBlock } from './widget-page.ts';
+import { useWidgetLab } from './use-widget-lab.ts';
 
-let lab: WidgetLab;
-let shared: WidgetPage;
-
-beforeAll(async () => {
-  lab = await startWidgetLab();
-  shared = await lab.open();
-});
-afterAll(() => lab.close());
-// A widget that throws is wrong in every test, whatever else the test is about.
-beforeEach(({ onTestFinished }) => {
-  onTestFinished(async () => expect(await shared.failures()).toEqual([]));
-});
+const file = useWidgetLab();
 
 describe('layout', () => {
   it('nothing is wider than a 320 px screen, whatever the text', async () => {
-    const narrow = await lab.open({ viewport: { width: 320, height: 640 } });
+    const narrow = await file.lab.open({ viewport: { width: 320, height: 640 } });
     const long = 'Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaft';
     const wide = `<table><tr>${'<td>A cell of some words</td>'.repeat(9)}</tr></table><pre>${'x '.repeat(200)}</pre>`;
     const samples: SampleBlock[] = [
@@ -46,7 +30,7 @@ describe('layout', () => {
   it.each(['light', 'dark'] as const)(
     'text has a contrast of at least 4.5 to 1 in the %s scheme',
     async (colorScheme) => {
-      const themed = await lab.open({ colorScheme });
+      const themed = await file.lab.open({ colorScheme });
       const text = {
         type: 'Text',
         props: { html: '<p>Text <a href="https://example.org">link</a></p><blockquote>quote</blockquote>' },
@@ -95,8 +79,8 @@ describe('layout', () => {
       { type: 'MultipleChoice', props: { ...question.props, id: `q${index}` } },
       { type: 'Callout', props: { id: `c${index}`, title: 'Note', body: [openQuestion] } },
     ]).flat();
-    await shared.show(blocks);
-    const again = await shared.show(blocks);
+    await file.shared.show(blocks);
+    const again = await file.shared.show(blocks);
     expect(again).toBeLessThan(500);
   });
 });

@@ -1,26 +1,10 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { coreWidgetTypes } from '../../shared/lessons/core-widgets.ts';
 import { openQuestion, question } from './samples.ts';
-import {
-  demoSteps,
-  startWidgetLab,
-  type SampleBlock,
-  type WidgetLab,
-  type WidgetPage,
-} from './widget-page.ts';
+import { demoSteps, type SampleBlock } from './widget-page.ts';
+import { useWidgetLab } from './use-widget-lab.ts';
 
-let lab: WidgetLab;
-let shared: WidgetPage;
-
-beforeAll(async () => {
-  lab = await startWidgetLab();
-  shared = await lab.open();
-});
-afterAll(() => lab.close());
-// A widget that throws is wrong in every test, whatever else the test is about.
-beforeEach(({ onTestFinished }) => {
-  onTestFinished(async () => expect(await shared.failures()).toEqual([]));
-});
+const file = useWidgetLab();
 
 const media = '00000000-0000-4000-8000-000000000000';
 
@@ -69,13 +53,13 @@ describe('every core widget renders its content', () => {
     ['MultipleChoice', question, 'label:nth-child(2)', 'Mars'],
     ['OpenResponse', openQuestion, '.lectern-prompt p', 'Why?'],
   ])('%s', async (_type, block, selector, text) => {
-    await shared.show([block]);
+    await file.shared.show([block]);
     // Hidden text counts: a transcript is folded until the learner opens it.
-    expect((await shared.page.locator(selector).textContent())?.trim()).toBe(text);
+    expect((await file.shared.page.locator(selector).textContent())?.trim()).toBe(text);
   });
 
   it('every step of the demo lesson renders without a fault, and every medium in it loads', async () => {
-    const demo = await lab.open({ viewport: { width: 1280, height: 800 } });
+    const demo = await file.lab.open({ viewport: { width: 1280, height: 800 } });
     const used = new Set<string>();
     for (const step of await demoSteps()) {
       await demo.show(step.content.content);
@@ -100,21 +84,25 @@ describe('every core widget renders its content', () => {
   it('a video offers its captions, in the language of the lesson', async () => {
     const steps = await demoSteps();
     const video = steps.flatMap(({ content }) => content.content).find(({ type }) => type === 'Video');
-    await shared.show([video as SampleBlock], { language: 'pt-BR' });
-    await shared.page.evaluate(`document.querySelector('track').track.mode = 'showing'`);
-    await shared.page.waitForFunction(`document.querySelector('track').track.cues?.length > 3`);
-    expect(await shared.page.locator('track').getAttribute('srclang')).toBe('pt-BR');
+    await file.shared.show([video as SampleBlock], { language: 'pt-BR' });
+    await file.shared.page.evaluate(`document.querySelector('track').track.mode = 'showing'`);
+    await file.shared.page.waitForFunction(`document.querySelector('track').track.cues?.length > 3`);
+    expect(await file.shared.page.locator('track').getAttribute('srclang')).toBe('pt-BR');
   });
 
   it('a picture that does not load gives way to its description', async () => {
-    await shared.show([{ type: 'Image', props: { src: `media:${media}`, alt: 'A quay at low tide' } }]);
-    await shared.page.getByText('A quay at low tide').waitFor();
-    expect(await shared.page.locator('img').count()).toBe(0);
+    await file.shared.show([{ type: 'Image', props: { src: `media:${media}`, alt: 'A quay at low tide' } }]);
+    await file.shared.page.getByText('A quay at low tide').waitFor();
+    expect(await file.shared.page.locator('img').count()).toBe(0);
   });
 
   it('destroy leaves nothing behind', async () => {
-    await shared.show([question, openQuestion, { type: 'Callout', props: { title: 'T', body: [question] } }]);
-    const left = await shared.page.evaluate(`(() => {
+    await file.shared.show([
+      question,
+      openQuestion,
+      { type: 'Callout', props: { title: 'T', body: [question] } },
+    ]);
+    const left = await file.shared.page.evaluate(`(() => {
       const hosts = [...document.querySelectorAll('[data-type]')];
       clear();
       return hosts.map((host) => host.innerHTML).join('');
@@ -159,15 +147,15 @@ describe('wrong props never throw', () => {
     const each = (names[type] ?? []).flatMap((name) =>
       values.map((value) => ({ type, props: { ...question.props, src: 'media:x', [name]: value } })),
     );
-    await shared.show([...whole, ...each]);
+    await file.shared.show([...whole, ...each]);
     // The failures are checked after every test; here, that the page is still in order.
-    expect(await shared.page.locator('[data-type]').count()).toBeGreaterThanOrEqual(
+    expect(await file.shared.page.locator('[data-type]').count()).toBeGreaterThanOrEqual(
       whole.length + each.length,
     );
   });
 
   it('what is right beside what is wrong still shows', async () => {
-    await shared.show([
+    await file.shared.show([
       {
         type: 'MultipleChoice',
         props: { prompt: 7, choices: [null, { id: 'a', html: 'Whole' }, {}], correct: 'a', points: 'many' },
@@ -177,8 +165,8 @@ describe('wrong props never throw', () => {
         props: { title: [], body: ['x', { type: 'Text', props: { html: 'Kept' } }, { type: 9 }] },
       },
     ]);
-    expect(await shared.page.getByRole('radio', { name: 'Whole' }).count()).toBe(1);
-    expect(await shared.page.getByText('Kept').count()).toBe(1);
+    expect(await file.shared.page.getByRole('radio', { name: 'Whole' }).count()).toBe(1);
+    expect(await file.shared.page.getByText('Kept').count()).toBe(1);
   });
 });
 
@@ -194,14 +182,14 @@ describe('languages', () => {
     ['tlh', 'Check answer'],
     ['not a language', 'Check answer'],
   ])('in %s the button says %s', async (language, label) => {
-    await shared.show([question], { language, states: {} });
-    expect(await shared.page.getByRole('button').textContent()).toBe(label);
+    await file.shared.show([question], { language, states: {} });
+    expect(await file.shared.page.getByRole('button').textContent()).toBe(label);
   });
 
   it('a right-to-left language mirrors the layout', async () => {
     const sides = async (language: string) => {
-      await shared.show([question], { language });
-      return shared.page.evaluate<number[]>(`(() => {
+      await file.shared.show([question], { language });
+      return file.shared.page.evaluate<number[]>(`(() => {
         const [input, text] = ['.lectern-choice-input', '.lectern-choice-body'].map((s) => document.querySelector(s).getBoundingClientRect());
         return [input.left, text.left];
       })()`);
@@ -215,15 +203,15 @@ describe('languages', () => {
   });
 
   it('the widget says its language and direction', async () => {
-    await shared.show([question], { language: 'ar-EG' });
-    const root = shared.page.locator('.lectern-multiple-choice');
+    await file.shared.show([question], { language: 'ar-EG' });
+    const root = file.shared.page.locator('.lectern-multiple-choice');
     expect(await root.getAttribute('lang')).toBe('ar-EG');
     expect(await root.getAttribute('dir')).toBe('rtl');
   });
 });
 
 it('the widgets work in a sandboxed frame without an origin and without forms, as the player runs them', async () => {
-  const outer = await lab.open();
+  const outer = await file.lab.open();
   await outer.page.evaluate(`new Promise((done) => {
     const frame = document.createElement('iframe');
     frame.sandbox = 'allow-scripts';
