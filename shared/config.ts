@@ -39,8 +39,59 @@ const hostList = z
     'must be a comma-separated list of host:port',
   );
 
+const leastSecretBytes = 32;
+const secret = z
+  .string()
+  .refine((text) => Buffer.byteLength(text) >= leastSecretBytes, `must be at least ${leastSecretBytes} bytes`);
+
+/** A secret that embed tokens are signed with; `kid` names it in a token's header. */
+export interface SigningSecret {
+  kid: string;
+  secret: string;
+}
+
+/** `kid:secret,kid:secret`; the word "none" for an installation that signs and accepts no tokens. */
+const signingSecrets = z
+  .string()
+  .transform((text) =>
+    text === 'none'
+      ? []
+      : text.split(',').map((part): SigningSecret => {
+          const [, kid = '', secretText = ''] = /^([^:]*):(.*)$/s.exec(part.trim()) ?? [];
+          return { kid, secret: secretText };
+        }),
+  )
+  .refine((ring) => ring.every(({ kid }) => /^[\w.-]{1,64}$/.test(kid)), {
+    message: 'must be a comma-separated list of kid:secret; a kid has letters, digits, ".", "_" and "-"',
+    abort: true,
+  })
+  .refine(
+    (ring) => ring.every((one) => Buffer.byteLength(one.secret) >= leastSecretBytes),
+    `must have secrets of at least ${leastSecretBytes} bytes (make one with: openssl rand -hex 32)`,
+  )
+  .refine((ring) => new Set(ring.map(({ kid }) => kid)).size === ring.length, 'must name each kid once');
+
+/** Origins as a browser sends them: `https://app.example,https://admin.example`. */
+const originList = z
+  .string()
+  .default('')
+  .transform((text) => text.split(',').map((part) => part.trim()))
+  .transform((parts) => parts.filter((part) => part !== ''))
+  .refine(
+    (parts) => parts.every((part) => URL.canParse(part) && new URL(part).origin === part),
+    'must be a comma-separated list of origins, such as https://app.example',
+  );
+
 /** Settings are compared also where another one is wrong, so that all faults are told at once. */
 const always = () => true;
+
+/** Elsewhere they are made at the first start and kept in the data directory: secrets.ts. */
+const requiredInProduction = [
+  'LECTERN_KEY_PEPPER',
+  'LECTERN_SIGNING_SECRETS',
+  'LECTERN_ASSET_SECRET',
+  'LECTERN_COOKIE_SECRET',
+] as const;
 
 /** The settings, named as in the environment. `.env.example` explains each to an operator. */
 const environmentSchema = z
@@ -59,7 +110,17 @@ const environmentSchema = z
       .default('lectern'),
     LECTERN_DATA_DIR: z.string().min(1).default('.lectern'),
     LECTERN_STORE_DIR: z.string().min(1).optional(),
-    LECTERN_KEY_PEPPER: z.string().min(32, 'must be at least 32 characters').optional(),
+    LECTERN_KEY_PEPPER: secret.optional(),
+    LECTERN_SIGNING_SECRETS: signingSecrets.optional(),
+    LECTERN_ASSET_SECRET: secret.optional(),
+    LECTERN_COOKIE_SECRET: secret.optional(),
+    LECTERN_ALLOWED_ORIGINS: originList,
+    SESSION_HOURS: integer(12, 1, 24 * 30),
+    LOGIN_TRIES: integer(10, 1, 1000),
+    RATE_LIMIT_PER_KEY: integer(6000, 0, 10_000_000),
+    RATE_LIMIT_PER_ADDRESS: integer(6000, 0, 10_000_000),
+    REQUEST_TIMEOUT_SECONDS: integer(30, 1, 3600),
+    PLAYER_CACHE_BYTES: integer(64 * MiB, 0, Number.MAX_SAFE_INTEGER),
     ADMIN_USERNAME: z.string().min(1).optional(),
     ADMIN_PASSWORD: z.string().min(8, 'must be at least 8 characters').optional(),
     EXPORT_WAIT_SECONDS: integer(300, 1, 3600),
@@ -87,11 +148,18 @@ const environmentSchema = z
     message: 'must be set when ADMIN_USERNAME is',
     when: always,
   })
-  .refine((env) => env.NODE_ENV !== 'production' || env.LECTERN_KEY_PEPPER !== undefined, {
-    path: ['LECTERN_KEY_PEPPER'],
-    message: 'is required with NODE_ENV=production (make one with: openssl rand -hex 32)',
-    when: always,
-  });
+  .superRefine(
+    (env, context) => {
+      if (env.NODE_ENV !== 'production') return;
+      for (const name of requiredInProduction) {
+        if (env[name] !== undefined) continue;
+        const form = name === 'LECTERN_SIGNING_SECRETS' ? ', in the form kid:secret' : '';
+        const message = `is required with NODE_ENV=production (make one with: openssl rand -hex 32${form})`;
+        context.addIssue({ code: 'custom', path: [name], message });
+      }
+    },
+    { when: always },
+  );
 
 type Environment = z.output<typeof environmentSchema>;
 
@@ -119,6 +187,19 @@ function toConfig(env: Environment) {
       'lectern',
     ),
     keyPepper: env.LECTERN_KEY_PEPPER,
+    /** The first signs, all verify; empty where embed tokens are turned off. */
+    signingSecrets: env.LECTERN_SIGNING_SECRETS,
+    assetSecret: env.LECTERN_ASSET_SECRET,
+    cookieSecret: env.LECTERN_COOKIE_SECRET,
+    /** Whose pages may use a user's session. */
+    allowedOrigins: env.LECTERN_ALLOWED_ORIGINS,
+    session: { hours: env.SESSION_HOURS, loginTries: env.LOGIN_TRIES },
+    /** Requests a minute; 0 for no limit. */
+    rateLimit: { perKey: env.RATE_LIMIT_PER_KEY, perAddress: env.RATE_LIMIT_PER_ADDRESS },
+    /** How long a client may take to send a request. */
+    requestSeconds: env.REQUEST_TIMEOUT_SECONDS,
+    /** Memory for lessons that are loaded often. */
+    playerCacheBytes: env.PLAYER_CACHE_BYTES,
     admin:
       env.ADMIN_USERNAME !== undefined && env.ADMIN_PASSWORD !== undefined
         ? { username: env.ADMIN_USERNAME, password: env.ADMIN_PASSWORD }

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { link, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import type { Config } from './config.ts';
+import type { Config, SigningSecret } from './config.ts';
 import { codeOf, LecternError, messageOf } from './errors.ts';
 
 const leastCharacters = 32;
@@ -10,7 +10,16 @@ const leastCharacters = 32;
 export interface Secrets {
   /** Keys the hash under which API secrets are stored. */
   keyPepper: string;
+  /** Embed and launch tokens: the first signs, all verify. Empty where they are turned off. */
+  signing: readonly SigningSecret[];
+  /** Signs the addresses of media and widgets. */
+  asset: string;
+  /** Signs the cookies of user sessions. */
+  cookie: string;
 }
+
+/** The `kid` of a signing secret that Lectern made itself. */
+const keptKid = 'local';
 
 /**
  * The configured secrets; one that is not configured is made at the first start and kept in the data directory,
@@ -19,8 +28,14 @@ export interface Secrets {
  * @throws {LecternError} when one can neither be read nor made.
  */
 export async function loadSecrets(config: Config, warn: (message: string) => void): Promise<Secrets> {
+  const kept = (name: string, setting: string) => keptSecret(config, name, setting, warn);
   return {
-    keyPepper: config.keyPepper ?? (await keptSecret(config, 'key-pepper', 'LECTERN_KEY_PEPPER', warn)),
+    keyPepper: config.keyPepper ?? (await kept('key-pepper', 'LECTERN_KEY_PEPPER')),
+    signing: config.signingSecrets ?? [
+      { kid: keptKid, secret: await kept('signing-secret', 'LECTERN_SIGNING_SECRETS') },
+    ],
+    asset: config.assetSecret ?? (await kept('asset-secret', 'LECTERN_ASSET_SECRET')),
+    cookie: config.cookieSecret ?? (await kept('cookie-secret', 'LECTERN_COOKIE_SECRET')),
   };
 }
 

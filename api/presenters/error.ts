@@ -9,10 +9,13 @@ const titles: Record<ErrorCode, string> = {
   BAD_REQUEST: 'Bad Request',
   UNAUTHORIZED: 'Authentication Error',
   FEATURE_NOT_AVAILABLE: 'Forbidden',
+  FORBIDDEN: 'Forbidden',
   NOT_FOUND: 'Not Found',
   METHOD_NOT_ALLOWED: 'Method Not Allowed',
   CONFLICT: 'Conflict',
+  PAYLOAD_TOO_LARGE: 'Payload Too Large',
   INVALID_CONTENT: 'Invalid Content',
+  TOO_MANY_REQUESTS: 'Too Many Requests',
   INTERNAL_ERROR: 'Internal Server Error',
 };
 

@@ -33,6 +33,12 @@ export interface Harness {
 
 export const testPepper = 'a pepper for tests that is long enough';
 
+/** The first signs, both verify. */
+export const testSigningSecrets = [
+  { kid: 'new', secret: 'the newer signing secret of tests, 32 bytes and more' },
+  { kid: 'old', secret: 'the older signing secret of tests, 32 bytes and more' },
+] as const;
+
 /** @param settings over the defaults of tests, named as in the environment. */
 export async function startHarness(settings: Record<string, string> = {}): Promise<Harness> {
   const name = `test-${randomBytes(6).toString('hex')}`;
@@ -48,6 +54,9 @@ export async function startHarness(settings: Record<string, string> = {}): Promi
     REDIS_PREFIX: name,
     LECTERN_DATA_DIR: dataDir,
     LECTERN_KEY_PEPPER: testPepper,
+    LECTERN_SIGNING_SECRETS: testSigningSecrets.map(({ kid, secret }) => `${kid}:${secret}`).join(','),
+    LECTERN_ASSET_SECRET: 'an asset secret for tests that is long enough',
+    LECTERN_COOKIE_SECRET: 'a cookie secret for tests that is long enough',
     WORKER_LOCK_SECONDS: '3',
     ...settings,
   };
