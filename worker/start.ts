@@ -1,10 +1,10 @@
 import type { Config } from '../shared/config.ts';
+import { createDownloader } from '../shared/downloads/downloader.ts';
 import type { Logger } from '../shared/log.ts';
 import { buildIndexes, openDatabase } from '../shared/models/database.ts';
 import type { Servers } from '../shared/servers.ts';
 import type { Shutdown } from '../shared/shutdown.ts';
 import { createDiskStore } from '../shared/storage/disk-store.ts';
-import { createDownloader } from './export/download/downloader.ts';
 import { startSweeping } from './sweep.ts';
 import { createExportWorker } from './worker.ts';
 

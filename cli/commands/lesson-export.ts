@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
+import { createDownloader } from '../../shared/downloads/downloader.ts';
 import { LecternError } from '../../shared/errors.ts';
 import { exportJobOf, incompleteKey } from '../../shared/jobs.ts';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
 import type { StoredArchive } from '../../shared/storage/store.ts';
-import { createDownloader } from '../../worker/export/download/downloader.ts';
 import { runExport } from '../../worker/jobs/export.ts';
 import { answers } from '../answers.ts';
 import { withContext } from '../context.ts';

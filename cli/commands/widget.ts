@@ -1,11 +1,11 @@
 import { InvalidArgumentError } from 'commander';
 import type { Command } from 'commander';
+import { createDownloader, DownloadError } from '../../shared/downloads/downloader.ts';
+import type { Downloader } from '../../shared/downloads/downloader.ts';
 import { LecternError } from '../../shared/errors.ts';
 import { isCoreWidget } from '../../shared/lessons/core-widgets.ts';
 import { bytesOf } from '../../shared/storage/digest.ts';
 import { releaseWidget } from '../../shared/widgets/releases.ts';
-import { createDownloader, DownloadError } from '../../worker/export/download/downloader.ts';
-import type { Downloader } from '../../worker/export/download/downloader.ts';
 import { answers } from '../answers.ts';
 import { requireOrganization, withContext } from '../context.ts';
 import type { CommandContext } from '../context.ts';

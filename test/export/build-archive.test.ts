@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { createDownloader } from '../../shared/downloads/downloader.ts';
 import { exportJobOf } from '../../shared/jobs.ts';
 import type { ExportProgress } from '../../shared/jobs.ts';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
 import { digestOf } from '../../shared/storage/digest.ts';
 import type { OpenFile, Store } from '../../shared/storage/store.ts';
 import { buildArchive } from '../../worker/export/build-archive.ts';
-import { createDownloader } from '../../worker/export/download/downloader.ts';
 import { filesBelow, read } from '../storage/stores.ts';
 import { buildOrganization, buildPackage, buildVersion } from '../support/factories.ts';
 import type { BuiltMedium } from '../support/factories.ts';

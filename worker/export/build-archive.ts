@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Config } from '../../shared/config.ts';
+import type { Downloader } from '../../shared/downloads/downloader.ts';
 import { LecternError } from '../../shared/errors.ts';
 import { exportJobOf, incompleteKey } from '../../shared/jobs.ts';
 import type { ExportJob, ExportProgress, ExportResult } from '../../shared/jobs.ts';
@@ -12,7 +13,6 @@ import type { LessonVersion } from '../../shared/models/lesson-version.ts';
 import { bytesOf, digestOf } from '../../shared/storage/digest.ts';
 import type { Digest, OpenFile, Store } from '../../shared/storage/store.ts';
 import { ArchiveWriter, DamagedEntry } from './archive-writer.ts';
-import type { Downloader } from './download/downloader.ts';
 import { findFiles } from './find-files.ts';
 import type { FileSearch, FoundFile } from './find-files.ts';
 import { createManifest } from './manifest.ts';

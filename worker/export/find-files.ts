@@ -1,10 +1,10 @@
 import pLimit from 'p-limit';
 import type { Config } from '../../shared/config.ts';
+import type { Downloader } from '../../shared/downloads/downloader.ts';
 import { LecternError } from '../../shared/errors.ts';
+import { MediaCache } from '../../shared/media-cache.ts';
 import type { Database } from '../../shared/models/database.ts';
 import type { Digest, Store } from '../../shared/storage/store.ts';
-import type { Downloader } from './download/downloader.ts';
-import { MediaCache } from './media-cache.ts';
 import { failureOf, MissingFile } from './outcome.ts';
 import type { Missing } from './outcome.ts';
 import { filesOfRelease } from './plan.ts';

@@ -1,6 +1,6 @@
+import { DownloadError } from '../../shared/downloads/downloader.ts';
 import type { FailureReason } from '../../shared/packages/manifest.ts';
 import type { Digest } from '../../shared/storage/store.ts';
-import { DownloadError } from './download/downloader.ts';
 
 /** A file that the archive should hold and does not, and why. */
 export interface Missing {

@@ -1,5 +1,5 @@
-import { codeOf } from '../../../shared/errors.ts';
-import type { FailureReason } from '../../../shared/packages/manifest.ts';
+import { codeOf } from '../errors.ts';
+import type { FailureReason } from '../packages/manifest.ts';
 
 /** A foreign file could not be had. The message names the host, never a whole URL: those carry signatures. */
 export class DownloadError extends Error {

@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import { expect, test } from 'vitest';
-import { HostLimiter } from '../../worker/export/download/host-limiter.ts';
+import { HostLimiter } from '../../shared/downloads/host-limiter.ts';
 
 const { signal } = new AbortController();
 setMaxListeners(0, signal);

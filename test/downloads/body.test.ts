@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { expect, test } from 'vitest';
-import { Body, type BodyRules } from '../../worker/export/download/body.ts';
-import { Watch } from '../../worker/export/download/watch.ts';
+import { Body, type BodyRules } from '../../shared/downloads/body.ts';
+import { Watch } from '../../shared/downloads/watch.ts';
 
 const rules: BodyRules = {
   host: 'media.test:80',

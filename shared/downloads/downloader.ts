@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import type { LookupFunction } from 'node:net';
-import type { Config } from '../../../shared/config.ts';
+import type { Config } from '../config.ts';
 import { attempt } from './attempt.ts';
 import { Connections } from './connections.ts';
 import { DownloadError, isPassing } from './failure.ts';

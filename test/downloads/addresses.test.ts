@@ -1,8 +1,8 @@
 import type { LookupAddress } from 'node:dns';
 import type { LookupFunction } from 'node:net';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { hostOf, isPublicAddress, publicOnly } from '../../worker/export/download/addresses.ts';
-import { createDownloader, DownloadError } from '../../worker/export/download/downloader.ts';
+import { hostOf, isPublicAddress, publicOnly } from '../../shared/downloads/addresses.ts';
+import { createDownloader, DownloadError } from '../../shared/downloads/downloader.ts';
 import { file, type Origin, redirectTo, startOrigin } from '../support/origin.ts';
 
 let origin: Origin;

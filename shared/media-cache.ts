@@ -1,9 +1,9 @@
-import type { Database } from '../../shared/models/database.ts';
-import { findRemoteFiles, saveRemoteFiles } from '../../shared/models/remote-file.ts';
-import type { DownloadedFile, RemoteFile } from '../../shared/models/remote-file.ts';
-import type { Digest, Store } from '../../shared/storage/store.ts';
-import { DownloadError, isPassing } from './download/failure.ts';
-import type { Downloader } from './download/downloader.ts';
+import type { Downloader } from './downloads/downloader.ts';
+import { DownloadError, isPassing } from './downloads/failure.ts';
+import type { Database } from './models/database.ts';
+import { findRemoteFiles, saveRemoteFiles } from './models/remote-file.ts';
+import type { DownloadedFile, RemoteFile } from './models/remote-file.ts';
+import type { Digest, Store } from './storage/store.ts';
 
 /** How many addresses one query asks for. */
 const lookupBatch = 1000;

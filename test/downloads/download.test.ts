@@ -9,7 +9,7 @@ import {
   type DownloaderInternals,
   DownloadError,
   type DownloadRequest,
-} from '../../worker/export/download/downloader.ts';
+} from '../../shared/downloads/downloader.ts';
 import {
   answer,
   type Behaviour,
