@@ -35,8 +35,8 @@ export const testPepper = 'a pepper for tests that is long enough';
 
 /** The first signs, both verify. */
 export const testSigningSecrets = [
-  { kid: 'new', secret: 'the newer signing secret of tests, 32 bytes and more' },
-  { kid: 'old', secret: 'the older signing secret of tests, 32 bytes and more' },
+  { kid: 'new', secret: 'the newer signing secret of tests of 32 bytes and more' },
+  { kid: 'old', secret: 'the older signing secret of tests of 32 bytes and more' },
 ] as const;
 
 /** @param settings over the defaults of tests, named as in the environment. */
