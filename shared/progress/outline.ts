@@ -1,0 +1,118 @@
+import { playedProps } from '../lessons/block-props.ts';
+import { stepBlocks, typeOf } from '../lessons/blocks.ts';
+import { isCoreWidget } from '../lessons/core-widgets.ts';
+import type { Block, LessonContent, Step } from '../lessons/lesson-content.ts';
+import { readQuestion, scoreMultipleChoice } from '../lessons/scoring.ts';
+import { orderedSections, totalsOf } from '../lessons/totals.ts';
+
+/**
+ * What the progress rules need of a version: its steps in playing order and the widgets in them. It is small, for
+ * it is kept in memory for each version in use.
+ */
+export interface LessonOutline {
+  sections: OutlineSection[];
+  totalSteps: number;
+}
+
+export interface OutlineSection {
+  id: string;
+  steps: OutlineStep[];
+}
+
+export interface OutlineStep {
+  /** Unique in the lesson. */
+  id: string;
+  /** In reading order. */
+  widgets: OutlineWidget[];
+}
+
+export interface OutlineWidget {
+  /** Unique in the step only. */
+  widgetId: string;
+  widgetType: string;
+  isCore: boolean;
+  /** Whether it may be hidden: it stands under a `visibleIf`, its own or that of a block around it. */
+  isConditional: boolean;
+  /** What `scoreMultipleChoice` takes as props; null for a widget that the server does not score. */
+  question: OutlineQuestion | null;
+}
+
+export interface OutlineQuestion {
+  choices: { id: string }[];
+  correct: string[];
+  points: number;
+  partialCredit: boolean;
+}
+
+/** The outline of a version whose content was checked when it was imported. */
+export function outlineOf(content: LessonContent): LessonOutline {
+  const { overrides } = content.lesson.widget_settings;
+  return {
+    sections: orderedSections(content).map(({ id, steps }) => ({
+      id,
+      steps: steps.map((step) => ({ id: step.id, widgets: stepWidgets(step, overrides) })),
+    })),
+    totalSteps: totalsOf(content).totalSteps,
+  };
+}
+
+type Overrides = LessonContent['lesson']['widget_settings']['overrides'];
+
+/** A block and the one it stands in: that one itself, or its id, for a legacy zone names its block. */
+interface Placed {
+  block: Block;
+  path: string;
+  around: Placed | string | undefined;
+}
+
+function stepWidgets({ content }: Step, overrides: Overrides): OutlineWidget[] {
+  const placed = [
+    placedIn({ content: content.content, root: content.root }, undefined),
+    ...Object.entries(content.zones ?? {}).map(([name, blocks]) =>
+      placedIn({ content: blocks, root: {} }, name.slice(0, name.lastIndexOf(':'))),
+    ),
+  ].flat();
+  const byId = new Map(placed.map((entry) => [entry.block.props.id, entry]));
+  return placed.flatMap((entry) => {
+    const widgetType = typeOf(entry.block);
+    if (widgetType === undefined) return [];
+    return {
+      widgetId: entry.block.props.id,
+      widgetType,
+      isCore: isCoreWidget(widgetType),
+      isConditional: isConditional(entry, byId, overrides),
+      question: widgetType === 'MultipleChoice' ? questionOf(playedProps(entry.block, overrides)) : null,
+    };
+  });
+}
+
+/** The blocks of a step or of one of its zones in reading order, each with the one around it. */
+function placedIn(content: Step['content'], zoneOf: string | undefined): Placed[] {
+  const placed: Placed[] = [];
+  const open: Placed[] = [];
+  for (const { block, path } of stepBlocks(content)) {
+    while (open.length > 0 && !path.startsWith(`${open.at(-1)?.path}.props`)) open.pop();
+    const entry: Placed = { block, path, around: open.at(-1) ?? zoneOf };
+    open.push(entry);
+    placed.push(entry);
+  }
+  return placed;
+}
+
+function isConditional(entry: Placed, byId: Map<string, Placed>, overrides: Overrides): boolean {
+  // A zone may name a block that stands in it.
+  const seen = new Set<Placed>();
+  for (let next: Placed | undefined = entry; next !== undefined && !seen.has(next);) {
+    seen.add(next);
+    const { visibleIf } = playedProps(next.block, overrides);
+    if (typeof visibleIf === 'object' && visibleIf !== null) return true;
+    next = typeof next.around === 'string' ? byId.get(next.around) : next.around;
+  }
+  return false;
+}
+
+function questionOf(props: unknown): OutlineQuestion | null {
+  if (scoreMultipleChoice(props, []) === null) return null;
+  const { choices, correct, points, partialCredit } = readQuestion(props);
+  return { choices: choices.map(({ id }) => ({ id })), correct, points, partialCredit };
+}
