@@ -56,6 +56,11 @@ export function outlineOf(content: LessonContent): LessonOutline {
   };
 }
 
+/** Names a widget in the lesson. Ids hold no line breaks. */
+export function widgetKey(stepId: string, widgetId: string): string {
+  return `${stepId}\n${widgetId}`;
+}
+
 type Overrides = LessonContent['lesson']['widget_settings']['overrides'];
 
 /** A block and the one it stands in: that one itself, or its id, for a legacy zone names its block. */

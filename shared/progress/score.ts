@@ -1,0 +1,71 @@
+import { scoreMultipleChoice } from '../lessons/scoring.ts';
+import { widgetKey } from './outline.ts';
+import type { LessonOutline, OutlineWidget } from './outline.ts';
+import type { StoredItem } from './state.ts';
+
+/** Points; both null for what is not scored. */
+export interface Points {
+  score: number | null;
+  maxScore: number | null;
+}
+
+const unscored: Points = { score: null, maxScore: null };
+
+/**
+ * What an answer earns: by the outline for a core widget, whatever was claimed; as claimed for any other widget.
+ *
+ * @param answer JSON text
+ */
+export function scoreAnswer(widget: OutlineWidget, answer: string, claimed: Points): Points {
+  if (!widget.isCore) return claimed;
+  if (widget.question === null) return unscored;
+  const earned = scoreMultipleChoice(widget.question, JSON.parse(answer));
+  return earned === null ? unscored : { ...earned, score: Math.min(earned.score, earned.maxScore) };
+}
+
+/**
+ * The points of a whole lesson. The score is null until something scored was answered. The maximum is what the
+ * answers could have earned, and what the unanswered core widgets can earn that no condition may hide.
+ */
+export function totalPoints(outline: LessonOutline, items: readonly StoredItem[] | null): Points {
+  const scored = (items ?? []).filter(({ score }) => score !== null);
+  const answered = new Set(items?.map(({ stepId, widgetId }) => widgetKey(stepId, widgetId)));
+  const reachable = [...scored.map(({ maxScore }) => maxScore ?? 0), ...openPoints(outline, answered)];
+  return {
+    score: scored.length === 0 ? null : sum(scored.map(({ score }) => score ?? 0)),
+    maxScore: reachable.length === 0 ? null : sum(reachable),
+  };
+}
+
+/**
+ * Points on the scale of 0 to 100 that the LTI record has. Where nothing can be gained there is no scale: both are
+ * null.
+ */
+export function scaledTo100(score: number | null, maxScore: number | null): Points {
+  if (maxScore === null || maxScore === 0) return unscored;
+  return { score: score === null ? null : rounded((score / maxScore) * 100), maxScore: 100 };
+}
+
+/** The points of scored core widgets that have no answer yet, one entry a widget. */
+function openPoints(outline: LessonOutline, answered: ReadonlySet<string>): number[] {
+  const points: number[] = [];
+  for (const { steps } of outline.sections) {
+    for (const { id, widgets } of steps) {
+      for (const { widgetId, isConditional, question } of widgets) {
+        if (question === null || isConditional || answered.has(widgetKey(id, widgetId))) continue;
+        points.push(question.points);
+      }
+    }
+  }
+  return points;
+}
+
+function sum(points: readonly number[]): number {
+  return rounded(points.reduce((total, value) => total + value, 0));
+}
+
+/** To four decimals, so that sums of shares compare and print as a reader expects. JSON knows no infinity. */
+function rounded(value: number): number {
+  const scaled = value * 10_000;
+  return Number.isFinite(scaled) ? Math.round(scaled) / 10_000 : Math.min(value, Number.MAX_VALUE);
+}
