@@ -63,3 +63,13 @@ export const uuidField = { type: String, required: true, default: () => randomUU
 export function isDuplicate(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === 11_000;
 }
+
+/** Runs an upsert, and once more when another one inserted the same at the same time: the second run updates. */
+export async function upsertSafely<T>(upsert: () => Promise<T>): Promise<T> {
+  try {
+    return await upsert();
+  } catch (error) {
+    if (isDuplicate(error)) return upsert();
+    throw error;
+  }
+}

@@ -1,5 +1,5 @@
 import { Schema } from 'mongoose';
-import { isDuplicate, schemaOptions } from '../mongo.ts';
+import { schemaOptions, upsertSafely } from '../mongo.ts';
 import type { Database } from './database.ts';
 
 /**
@@ -25,7 +25,7 @@ exportRecordSchema.index({ exportKey: 1, contentDigest: 1 }, { unique: true });
 
 /** The time that archives of this content carry: the first caller's, for all who come later. */
 export async function claimExportTime(db: Database, exportKey: string, contentDigest: string): Promise<Date> {
-  const claim = () =>
+  const record = await upsertSafely(() =>
     db.exportRecords
       .findOneAndUpdate(
         { exportKey, contentDigest },
@@ -33,9 +33,7 @@ export async function claimExportTime(db: Database, exportKey: string, contentDi
         { upsert: true, returnDocument: 'after' },
       )
       .lean<ExportRecord>()
-      .exec();
-  const record = await claim().catch((error: unknown) =>
-    isDuplicate(error) ? claim() : Promise.reject(error as Error),
+      .exec(),
   );
   return record.exportedAt;
 }

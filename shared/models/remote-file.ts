@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { Schema } from 'mongoose';
-import { isDuplicate, schemaOptions } from '../mongo.ts';
+import { schemaOptions, upsertSafely } from '../mongo.ts';
 import type { Digest } from '../storage/store.ts';
 import type { Database } from './database.ts';
 import { digestSchema } from './medium.ts';
@@ -49,7 +49,7 @@ export type DownloadedFile = Omit<RemoteFile, '_id' | 'checkedAt'>;
 export async function saveRemoteFiles(db: Database, files: DownloadedFile[]): Promise<void> {
   if (files.length === 0) return;
   const checkedAt = new Date();
-  const write = () =>
+  await upsertSafely(() =>
     db.remoteFiles.bulkWrite(
       files.map((file) => ({
         updateOne: {
@@ -59,7 +59,6 @@ export async function saveRemoteFiles(db: Database, files: DownloadedFile[]): Pr
         },
       })),
       { ordered: false },
-    );
-  // Two builds that note the same address at once may both insert it; the loser's second try updates.
-  await write().catch((error: unknown) => (isDuplicate(error) ? write() : Promise.reject(error as Error)));
+    ),
+  );
 }

@@ -1,5 +1,5 @@
 import { Schema } from 'mongoose';
-import { isDuplicate, schemaOptions } from '../mongo.ts';
+import { schemaOptions, upsertSafely } from '../mongo.ts';
 import type { Digest } from '../storage/store.ts';
 import type { Database } from './database.ts';
 import { digestSchema } from './medium.ts';
@@ -39,15 +39,12 @@ export async function saveWidgetRelease(
   release: Omit<WidgetRelease, 'releasedAt'>,
 ): Promise<boolean> {
   const { organizationId, widgetId, type, ...files } = release;
-  const write = () =>
+  const { upsertedCount } = await upsertSafely(() =>
     db.widgetReleases.updateOne(
       { organizationId, widgetId, type },
       { $set: { releasedAt: new Date() }, $setOnInsert: files },
       { upsert: true },
-    );
-  // Two upserts at once may both insert; the loser's second try updates.
-  const { upsertedCount } = await write().catch((error: unknown) =>
-    isDuplicate(error) ? write() : Promise.reject(error as Error),
+    ),
   );
   return upsertedCount === 1;
 }
