@@ -1,16 +1,9 @@
-import { promisify } from 'node:util';
-import { gunzip, gzip } from 'node:zlib';
 import { Schema } from 'mongoose';
 import type { Types } from 'mongoose';
 import type { LessonContent } from '../lessons/lesson-content.ts';
 import { schemaOptions } from '../mongo.ts';
 import type { Database } from './database.ts';
-
-const compress = promisify(gzip);
-const expand = promisify(gunzip);
-
-/** MongoDB's documents end at 16 MB; a lesson may be larger, even compressed. */
-const partBytes = 8 * 1024 ** 2;
+import { fromGzipParts, toGzipParts } from './gzip-parts.ts';
 
 /** A piece of a version's lesson.json, compressed; media references as `media:<uuid>`. */
 export interface ContentPart {
@@ -33,12 +26,8 @@ lessonContentSchema.index({ versionId: 1, part: 1 }, { unique: true });
 
 /** Stores the content of a version that does not exist yet: it is written before the version, never changed after. */
 export async function insertContent(db: Database, versionId: string, content: LessonContent): Promise<void> {
-  const data = await compress(JSON.stringify(content));
-  const parts: Omit<ContentPart, 'createdAt'>[] = [];
-  for (let start = 0; start < data.length; start += partBytes) {
-    parts.push({ versionId, part: parts.length, data: data.subarray(start, start + partBytes) });
-  }
-  for (const part of parts) await db.lessonContents.create(part);
+  const parts = await toGzipParts(JSON.stringify(content));
+  for (const [part, data] of parts.entries()) await db.lessonContents.create({ versionId, part, data });
 }
 
 /** The content of a version, or null when there is none. */
@@ -49,11 +38,7 @@ export async function findContent(db: Database, versionId: string): Promise<Less
     .lean<{ data: Types.Buffer }[]>()
     .exec();
   if (parts.length === 0) return null;
-  // The driver gives a Binary or a Buffer, whichever way the document was read.
-  const data = Buffer.concat(
-    parts.map((part) => ('buffer' in part.data ? Buffer.from(part.data.buffer) : part.data)),
-  );
-  return JSON.parse((await expand(data)).toString('utf8')) as LessonContent;
+  return JSON.parse((await fromGzipParts(parts)).toString('utf8')) as LessonContent;
 }
 
 export async function deleteContent(db: Database, versionId: string): Promise<void> {
