@@ -2,6 +2,10 @@ import type { Connection, Model } from 'mongoose';
 import { connectMongo } from '../mongo.ts';
 import { apiKeySchema } from './api-key.ts';
 import type { ApiKey } from './api-key.ts';
+import { courseSchema } from './course.ts';
+import type { Course } from './course.ts';
+import { embedProgressSchema } from './embed-progress.ts';
+import type { EmbedProgress } from './embed-progress.ts';
 import { exportRecordSchema } from './export-record.ts';
 import type { ExportRecord } from './export-record.ts';
 import { lessonContentSchema } from './lesson-content.ts';
@@ -10,12 +14,20 @@ import { lessonSchema } from './lesson.ts';
 import type { Lesson } from './lesson.ts';
 import { lessonVersionSchema } from './lesson-version.ts';
 import type { LessonVersion } from './lesson-version.ts';
+import { ltiProgressSchema } from './lti-progress.ts';
+import type { LtiProgress } from './lti-progress.ts';
 import { mediumSchema } from './medium.ts';
 import type { Medium } from './medium.ts';
 import { organizationSchema } from './organization.ts';
 import type { Organization } from './organization.ts';
+import { preparedPartSchema } from './prepared-lesson.ts';
+import type { PreparedPart } from './prepared-lesson.ts';
 import { remoteFileSchema } from './remote-file.ts';
 import type { RemoteFile } from './remote-file.ts';
+import { tokenRevocationSchema } from './token-revocation.ts';
+import type { TokenRevocation } from './token-revocation.ts';
+import { userSchema } from './user.ts';
+import type { User } from './user.ts';
 import { widgetReleaseSchema } from './widget-release.ts';
 import type { WidgetRelease } from './widget-release.ts';
 
@@ -24,6 +36,7 @@ export interface Database {
   connection: Connection;
   organizations: Model<Organization>;
   apiKeys: Model<ApiKey>;
+  users: Model<User>;
   lessons: Model<Lesson>;
   lessonVersions: Model<LessonVersion>;
   lessonContents: Model<ContentPart>;
@@ -31,6 +44,11 @@ export interface Database {
   widgetReleases: Model<WidgetRelease>;
   exportRecords: Model<ExportRecord>;
   remoteFiles: Model<RemoteFile>;
+  tokenRevocations: Model<TokenRevocation>;
+  embedProgress: Model<EmbedProgress>;
+  ltiProgress: Model<LtiProgress>;
+  courses: Model<Course>;
+  preparedParts: Model<PreparedPart>;
 }
 
 /** Connects and binds the models. Indexes are a step of their own: {@link buildIndexes}. */
@@ -40,6 +58,7 @@ export async function openDatabase(uri: string): Promise<Database> {
     connection,
     organizations: connection.model<Organization>('Organization', organizationSchema, 'organizations'),
     apiKeys: connection.model<ApiKey>('ApiKey', apiKeySchema, 'apiKeys'),
+    users: connection.model<User>('User', userSchema, 'users'),
     lessons: connection.model<Lesson>('Lesson', lessonSchema, 'lessons'),
     lessonVersions: connection.model<LessonVersion>('LessonVersion', lessonVersionSchema, 'lessonVersions'),
     lessonContents: connection.model<ContentPart>('LessonContent', lessonContentSchema, 'lessonContents'),
@@ -47,6 +66,15 @@ export async function openDatabase(uri: string): Promise<Database> {
     widgetReleases: connection.model<WidgetRelease>('WidgetRelease', widgetReleaseSchema, 'widgetReleases'),
     exportRecords: connection.model<ExportRecord>('ExportRecord', exportRecordSchema, 'exportRecords'),
     remoteFiles: connection.model<RemoteFile>('RemoteFile', remoteFileSchema, 'remoteFiles'),
+    tokenRevocations: connection.model<TokenRevocation>(
+      'TokenRevocation',
+      tokenRevocationSchema,
+      'tokenRevocations',
+    ),
+    embedProgress: connection.model<EmbedProgress>('EmbedProgress', embedProgressSchema, 'embedProgress'),
+    ltiProgress: connection.model<LtiProgress>('LtiProgress', ltiProgressSchema, 'ltiProgress'),
+    courses: connection.model<Course>('Course', courseSchema, 'courses'),
+    preparedParts: connection.model<PreparedPart>('PreparedPart', preparedPartSchema, 'preparedParts'),
   };
 }
 

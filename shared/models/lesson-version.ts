@@ -93,6 +93,25 @@ export async function findPublishedVersion(
   return lesson === null ? null : version;
 }
 
+/** The published version of a lesson that is played: the newest, unless one is pinned. Null as above. */
+export async function findPlayedVersion(
+  db: Database,
+  organizationId: string,
+  lessonId: string,
+  pinned: string | null,
+): Promise<LessonVersion | null> {
+  if (pinned !== null) return findPublishedVersion(db, organizationId, lessonId, pinned);
+  const [version, lesson] = await Promise.all([
+    db.lessonVersions
+      .findOne({ lessonId, organizationId, status: 'published' })
+      .sort({ publishedAt: -1, versionNumber: -1 })
+      .lean<LessonVersion>()
+      .exec(),
+    db.lessons.exists({ _id: lessonId, organizationId, deletedAt: null }),
+  ]);
+  return lesson === null ? null : version;
+}
+
 /** The versions of some lessons, by lesson and number. */
 export function listVersions(db: Database, lessonIds: string[]): Promise<LessonVersion[]> {
   return db.lessonVersions

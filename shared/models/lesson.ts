@@ -26,10 +26,16 @@ export const lessonSchema = new Schema<Lesson>(
   schemaOptions,
 );
 lessonSchema.index({ organizationId: 1, deletedAt: 1, updatedAt: -1, _id: 1 });
+lessonSchema.index({ organizationId: 1, deletedAt: 1, createdAt: -1, _id: 1 });
 
 /** A lesson by its id, deleted or not: a lesson id is taken whoever has it. */
 export function findLesson(db: Database, lessonId: string): Promise<Lesson | null> {
   return db.lessons.findById(lessonId).lean<Lesson>().exec();
+}
+
+/** Whether the organization has this lesson, and has not deleted it. */
+export async function lessonExists(db: Database, organizationId: string, lessonId: string): Promise<boolean> {
+  return (await db.lessons.exists({ _id: lessonId, organizationId, deletedAt: null })) !== null;
 }
 
 /** The lessons of an organization, the last changed first. */

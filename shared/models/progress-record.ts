@@ -1,0 +1,96 @@
+import type { Model, SchemaDefinition } from 'mongoose';
+import { isDuplicate } from '../mongo.ts';
+import { itemsFromJson, itemsToJson, progressStatuses } from '../progress/state.ts';
+import type { ProgressState } from '../progress/state.ts';
+
+/**
+ * What progress records of both kinds have in common. JSON-valued fields are kept as text: BSON would change the
+ * order of number-like keys, refuse some names, and stop at 100 levels.
+ */
+export interface ProgressRecord extends Omit<ProgressState, 'items'> {
+  _id: string;
+  organizationId: string;
+  lessonId: string;
+  items: string | null;
+  /** Ids of the last writes, so that one whose answer was lost can be sent again. */
+  recentWriteIds: string[];
+}
+
+/** A learner sends a write again within moments; other tabs write in between a few times at most. */
+const keptWriteIds = 20;
+
+export const progressFields: SchemaDefinition<ProgressRecord> = {
+  organizationId: { type: String, required: true },
+  lessonId: { type: String, required: true },
+  versionId: { type: String, required: true },
+  revision: { type: Number, required: true },
+  recentWriteIds: { type: [String], default: [] },
+  status: { type: String, required: true, enum: progressStatuses },
+  score: { type: Number, default: null },
+  maxScore: { type: Number, default: null },
+  sectionIndex: { type: Number, required: true },
+  stepIndex: { type: Number, required: true },
+  stepId: { type: String, default: null },
+  totalSteps: { type: Number, required: true },
+  progressData: { type: String, default: null },
+  variableState: { type: String, default: null },
+  items: { type: String, default: null },
+  startedAt: { type: Date, default: null },
+  completedAt: { type: Date, default: null },
+  lastActivityAt: { type: Date, required: true },
+};
+
+/** The state of a stored record, for the rules of shared/progress. */
+export function stateOf(record: ProgressRecord): ProgressState {
+  const { versionId, revision, status, score, maxScore, sectionIndex, stepIndex, stepId } = record;
+  const { totalSteps, progressData, variableState, items, startedAt, completedAt, lastActivityAt } = record;
+  return {
+    versionId,
+    revision,
+    status,
+    score,
+    maxScore,
+    sectionIndex,
+    stepIndex,
+    stepId,
+    totalSteps,
+    progressData,
+    variableState,
+    items: items === null ? null : itemsFromJson(items),
+    startedAt,
+    completedAt,
+    lastActivityAt,
+  };
+}
+
+/**
+ * Stores the next state of a record, if it is still at the revision before; a first state, if there is no record
+ * yet. One atomic write. False, and nothing changes, when another write came first.
+ *
+ * @param key the fields that name the record; a unique index holds them.
+ * @param fields what the kind of record has besides.
+ */
+export async function saveState<Record extends ProgressRecord>(
+  model: Model<Record>,
+  key: Partial<Record>,
+  state: ProgressState,
+  writeId: string | undefined,
+  fields: Partial<Record> = {},
+): Promise<boolean> {
+  const set = { ...state, items: state.items === null ? null : itemsToJson(state.items), ...fields };
+  const recentWriteIds = writeId === undefined ? [] : [writeId];
+  if (state.revision === 1) {
+    try {
+      await model.create({ ...key, ...set, recentWriteIds });
+      return true;
+    } catch (error) {
+      if (isDuplicate(error)) return false;
+      throw error;
+    }
+  }
+  const { matchedCount } = await model.updateOne(
+    { ...key, revision: state.revision - 1 },
+    { $set: set, $push: { recentWriteIds: { $each: recentWriteIds, $slice: -keptWriteIds } } },
+  );
+  return matchedCount === 1;
+}

@@ -1,0 +1,55 @@
+import { Schema } from 'mongoose';
+import { schemaOptions, upsertSafely } from '../mongo.ts';
+import type { Database } from './database.ts';
+
+/** Tokens of an organization, of one of its lessons, of one of its learners, or of both: null stands for any. */
+export interface RevokedTokens {
+  organizationId: string;
+  lessonId: string | null;
+  learnerId: string | null;
+}
+
+/** Those tokens are refused that were signed up to this time. */
+export interface TokenRevocation extends RevokedTokens {
+  revokedBefore: Date;
+}
+
+export const tokenRevocationSchema = new Schema<TokenRevocation>(
+  {
+    organizationId: { type: String, required: true },
+    lessonId: { type: String, default: null },
+    learnerId: { type: String, default: null },
+    revokedBefore: { type: Date, required: true },
+  },
+  schemaOptions,
+);
+tokenRevocationSchema.index({ organizationId: 1, lessonId: 1, learnerId: 1 }, { unique: true });
+
+/** Refuses from now on the tokens that were signed up to `now`; an earlier revocation of the same is taken over. */
+export async function revokeTokens(db: Database, tokens: RevokedTokens, now: Date): Promise<void> {
+  const { organizationId, lessonId, learnerId } = tokens;
+  await upsertSafely(() =>
+    db.tokenRevocations.updateOne(
+      { organizationId, lessonId, learnerId },
+      { $max: { revokedBefore: now } },
+      { upsert: true },
+    ),
+  );
+}
+
+/**
+ * Whether a token was revoked. Its time of issue has whole seconds, so one that was signed in the second of the
+ * revocation counts as signed before it.
+ */
+export async function isRevoked(
+  db: Database,
+  { organizationId, lessonId, learnerId, issuedAt }: RevokedTokens & { issuedAt: number },
+): Promise<boolean> {
+  const found = await db.tokenRevocations.exists({
+    organizationId,
+    lessonId: { $in: [null, lessonId] },
+    learnerId: { $in: [null, learnerId] },
+    revokedBefore: { $gte: new Date(issuedAt * 1000) },
+  });
+  return found !== null;
+}

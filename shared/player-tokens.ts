@@ -1,0 +1,194 @@
+import jwt from 'jsonwebtoken';
+import { z } from 'zod';
+import type { SigningSecret } from './config.ts';
+import { LecternError } from './errors.ts';
+import { objectMembers } from './json-text.ts';
+import { printJson, RawJson } from './raw-json.ts';
+
+/**
+ * The tokens that let a player load one lesson: JWTs (RFC 7519), HS256. An embed token stands for a learner of an
+ * integrator, a launch token for a learner of an LTI platform; the header's `typ` tells them apart.
+ */
+
+export type PlayerToken = EmbedToken | LaunchToken;
+
+interface TokenOfLesson {
+  organizationId: string;
+  lessonId: string;
+  /** The version that is pinned; null for the newest published one at each load. */
+  versionId: string | null;
+  /** Unix time in seconds. */
+  issuedAt: number;
+  /** Unix time in seconds. */
+  expiresAt: number;
+}
+
+export interface EmbedToken extends TokenOfLesson {
+  kind: 'embed';
+  learnerId: string;
+  /** A JSON object, as text: exactly as the integrator wrote it. */
+  userAttributes: string;
+}
+
+export interface LaunchToken extends TokenOfLesson {
+  kind: 'launch';
+  ltiUserId: string;
+  platformId: string;
+  contextId: string | null;
+}
+
+type Unsigned<Token> = Omit<Token, 'kind' | 'issuedAt' | 'expiresAt'>;
+
+const issuer = 'lectern';
+const types = { embed: 'JWT', launch: 'lectern-launch+jwt' } as const;
+
+/** More than any token that Lectern signs. */
+const maxTokenLength = 16 * 1024;
+
+const claimsOfLesson = {
+  organizationId: z.string(),
+  lessonId: z.string(),
+  versionId: z.string().optional(),
+  iat: z.number(),
+  exp: z.number(),
+};
+const embedClaims = z.object({
+  ...claimsOfLesson,
+  learnerId: z.string(),
+  userAttributes: z.record(z.string(), z.unknown()),
+});
+const launchClaims = z.object({
+  ...claimsOfLesson,
+  ltiUserId: z.string(),
+  platformId: z.string(),
+  contextId: z.string().nullable(),
+});
+
+/** A token as it is handed out, and when it ends. */
+export interface SignedToken {
+  token: string;
+  expiresAt: Date;
+}
+
+/**
+ * Signs an embed token with the first secret. Its claims are those of the contract's 2.3.
+ *
+ * @throws {LecternError} INTERNAL_ERROR when no signing secret is configured.
+ */
+export function signEmbedToken(
+  ring: readonly SigningSecret[],
+  { organizationId, lessonId, versionId, learnerId, userAttributes }: Unsigned<EmbedToken>,
+  seconds: number,
+): SignedToken {
+  const claims = {
+    lessonId,
+    versionId: versionId ?? undefined,
+    learnerId,
+    organizationId,
+    userAttributes: new RawJson(userAttributes),
+  };
+  return sign(ring, types.embed, claims, seconds);
+}
+
+/**
+ * Signs a launch token with the first secret.
+ *
+ * @throws {LecternError} INTERNAL_ERROR when no signing secret is configured.
+ */
+export function signLaunchToken(
+  ring: readonly SigningSecret[],
+  { versionId, ...claims }: Unsigned<LaunchToken>,
+  seconds: number,
+): SignedToken {
+  return sign(ring, types.launch, { ...claims, versionId: versionId ?? undefined }, seconds);
+}
+
+function sign(
+  ring: readonly SigningSecret[],
+  typ: string,
+  claims: Record<string, unknown>,
+  seconds: number,
+): SignedToken {
+  const [signer] = ring;
+  if (signer === undefined) throw new LecternError('INTERNAL_ERROR', 'No signing secret is configured');
+  const iat = Math.floor(Date.now() / 1000);
+  const exp = iat + seconds;
+  const payload = printJson({ ...claims, iat, exp, iss: issuer });
+  const header = { alg: 'HS256', typ, kid: signer.kid };
+  const token = jwt.sign(payload, signer.secret, { algorithm: 'HS256', header });
+  return { token, expiresAt: new Date(exp * 1000) };
+}
+
+/**
+ * Checks a token of either kind and gives what it says. Whether it was revoked is not known here:
+ * models/token-revocation.ts.
+ *
+ * @throws {LecternError} UNAUTHORIZED "Token verification failed: <reason>".
+ */
+export function verifyPlayerToken(ring: readonly SigningSecret[], token: string): PlayerToken {
+  if (ring.length === 0) throw tokenFailure('Signing secret not configured');
+  if (token.length > maxTokenLength) throw tokenFailure('Malformed token');
+  const typ = checkSignature(ring, token);
+  const payload = Buffer.from(token.split('.')[1] ?? '', 'base64url').toString('utf8');
+  if (typ === types.launch) {
+    const { versionId = null, iat, exp, ...claims } = parseClaims(launchClaims, payload);
+    return { kind: 'launch', ...claims, versionId, issuedAt: iat, expiresAt: exp };
+  }
+  const { versionId = null, iat, exp, ...claims } = parseClaims(embedClaims, payload);
+  const userAttributes = objectMembers(payload).get('userAttributes') ?? '{}';
+  return { kind: 'embed', ...claims, userAttributes, versionId, issuedAt: iat, expiresAt: exp };
+}
+
+/** The failure of a token; `reason` ends the text that the contract sets. */
+export function tokenFailure(reason: string): LecternError {
+  return new LecternError('UNAUTHORIZED', `Token verification failed: ${reason}`);
+}
+
+/** Gives the token's `typ`, which the signature covers. */
+function checkSignature(ring: readonly SigningSecret[], token: string): string {
+  const { kid, typ } = readHeader(token);
+  if (typ !== types.embed && typ !== types.launch) throw tokenFailure('Malformed token');
+  // A token without a kid is somebody else's make; its signature still decides.
+  const candidates = kid === undefined ? ring : ring.filter((one) => one.kid === kid);
+  let failure = tokenFailure('Invalid signature');
+  for (const { secret } of candidates) {
+    try {
+      jwt.verify(token, secret, { algorithms: ['HS256'], issuer });
+      return typ;
+    } catch (error) {
+      failure = tokenFailure(reasonOf(error));
+      if (!isWrongSecret(error)) break;
+    }
+  }
+  throw failure;
+}
+
+function readHeader(token: string): jwt.JwtHeader {
+  try {
+    const decoded = jwt.decode(token, { complete: true });
+    if (decoded !== null) return decoded.header;
+  } catch {
+    // No JSON where there should be some.
+  }
+  throw tokenFailure('Malformed token');
+}
+
+function isWrongSecret(error: unknown): boolean {
+  return error instanceof jwt.JsonWebTokenError && error.message === 'invalid signature';
+}
+
+/** jsonwebtoken tells its failures apart by their messages alone. */
+function reasonOf(error: unknown): string {
+  if (error instanceof jwt.TokenExpiredError) return 'Token expired';
+  const { message } = error as Error;
+  if (message.startsWith('jwt issuer invalid')) return 'Invalid issuer';
+  if (/^(invalid signature|invalid algorithm|jwt signature is required)$/.test(message))
+    return 'Invalid signature';
+  return 'Malformed token';
+}
+
+function parseClaims<Schema extends z.ZodType>(schema: Schema, payload: string): z.output<Schema> {
+  const parsed = schema.safeParse(JSON.parse(payload));
+  if (!parsed.success) throw tokenFailure('Malformed token');
+  return parsed.data;
+}

@@ -1,0 +1,25 @@
+/** A JSON text that stands for a value: printed as it is, so that no order of keys and no large number changes. */
+export class RawJson {
+  readonly text: string;
+
+  /** @param text valid JSON. */
+  constructor(text: string) {
+    this.text = text;
+  }
+}
+
+/** The raw JSON of a text that may be missing. */
+export function rawOrNull(text: string | null): RawJson | null {
+  return text === null ? null : new RawJson(text);
+}
+
+/** JSON.stringify of an object, some members of which are {@link RawJson}; members that are undefined are left out. */
+export function printJson(object: Record<string, unknown>): string {
+  const members = Object.entries(object)
+    .filter(([, value]) => value !== undefined)
+    .map(([name, value]) => {
+      const text = value instanceof RawJson ? value.text : JSON.stringify(value);
+      return `${JSON.stringify(name)}:${text}`;
+    });
+  return `{${members.join(',')}}`;
+}
