@@ -2,10 +2,12 @@ import type { Redis } from 'ioredis';
 import type { Config } from '../shared/config.ts';
 import type { Logger } from '../shared/log.ts';
 import type { Database } from '../shared/models/database.ts';
+import type { PreparedLessons } from '../shared/prepared-lessons.ts';
 import type { ExportQueue } from '../shared/queues.ts';
 import type { Secrets } from '../shared/secrets.ts';
 import type { Store } from '../shared/storage/store.ts';
 import type { ArchiveRequestDependencies } from './exports/archive-requests.ts';
+import type { RateLimits } from './middleware/rate-limit.ts';
 
 /** What the application works with: open connections, and settings. */
 export interface AppDependencies {
@@ -14,8 +16,10 @@ export interface AppDependencies {
   db: Database;
   redis: Redis;
   store: Store;
+  lessons: PreparedLessons;
   queue: ExportQueue;
   exports: ArchiveRequestDependencies;
+  rateLimits: RateLimits;
   /** Aborted when the process is to end; with the error that clients who still wait are answered with. */
   stopping: AbortSignal;
   log: Logger;

@@ -5,6 +5,7 @@ import type { Config } from '../shared/config.ts';
 import { LecternError, messageOf } from '../shared/errors.ts';
 import type { Logger } from '../shared/log.ts';
 import { buildIndexes, openDatabase } from '../shared/models/database.ts';
+import { PreparedLessons } from '../shared/prepared-lessons.ts';
 import { createExportEvents, createExportQueue } from '../shared/queues.ts';
 import { connectRedis } from '../shared/redis.ts';
 import { loadSecrets } from '../shared/secrets.ts';
@@ -15,6 +16,7 @@ import { createApp } from './app.ts';
 import { withDeadline } from './deadline.ts';
 import { prepareEnd } from './end-server.ts';
 import { JobWaiters } from './exports/job-waiters.ts';
+import { createRateLimits } from './middleware/rate-limit.ts';
 import { retryAfterSeconds } from './retry-after.ts';
 
 /** How long Redis may take to let go of a process that ends. */
@@ -51,8 +53,10 @@ export async function startApi(
     db,
     redis,
     store,
+    lessons: new PreparedLessons(db, config.playerCacheBytes),
     queue,
     exports,
+    rateLimits: createRateLimits(config),
     log,
     stopping: stopping.signal,
   });

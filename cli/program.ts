@@ -8,6 +8,7 @@ import { addKeyCommands } from './commands/key.ts';
 import { addLessonCommands } from './commands/lesson.ts';
 import { addOrganizationCommands } from './commands/org.ts';
 import { addStartCommand } from './commands/start.ts';
+import { addTokenCommands } from './commands/token.ts';
 import { addWidgetCommands } from './commands/widget.ts';
 
 const help = `
@@ -46,6 +47,7 @@ export function createProgram(): Command {
   addOrganizationCommands(program);
   addKeyCommands(program);
   addLessonCommands(program);
+  addTokenCommands(program);
   addWidgetCommands(program);
   for (const group of program.commands) group.helpCommand(false);
   program.addHelpCommand(helpCommand());

@@ -1,6 +1,8 @@
 import { InvalidArgumentError } from 'commander';
 import { z } from 'zod';
 import { publicKeyPattern } from '../shared/credentials.ts';
+import { findJsonFault } from '../shared/packages/json-syntax.ts';
+import { learnerIdPattern } from '../shared/sign-token-request.ts';
 
 // Commander prints what these throw, with the option's name, and the exit code is 2.
 
@@ -49,4 +51,16 @@ export function publicKeyValue(text: string): string {
   const [publicKey = ''] = text.split('.', 1);
   if (publicKeyPattern.test(publicKey)) return publicKey;
   throw new InvalidArgumentError('It must be a public key, which begins with lkp_.');
+}
+
+/** An integrator's identifier of a learner. @throws {InvalidArgumentError} */
+export function learnerValue(text: string): string {
+  if (learnerIdPattern.test(text)) return text;
+  throw new InvalidArgumentError('It must hold 1 to 255 characters, and no control characters.');
+}
+
+/** A JSON text, as it is. @throws {InvalidArgumentError} */
+export function jsonValue(text: string): string {
+  if (findJsonFault(text) === undefined) return text;
+  throw new InvalidArgumentError('It must be JSON.');
 }

@@ -42,7 +42,10 @@ const hostList = z
 const leastSecretBytes = 32;
 const secret = z
   .string()
-  .refine((text) => Buffer.byteLength(text) >= leastSecretBytes, `must be at least ${leastSecretBytes} bytes`);
+  .refine(
+    (text) => Buffer.byteLength(text) >= leastSecretBytes,
+    `must be at least ${leastSecretBytes} bytes`,
+  );
 
 /** A secret that embed tokens are signed with; `kid` names it in a token's header. */
 export interface SigningSecret {
@@ -120,7 +123,7 @@ const environmentSchema = z
     RATE_LIMIT_PER_KEY: integer(6000, 0, 10_000_000),
     RATE_LIMIT_PER_ADDRESS: integer(6000, 0, 10_000_000),
     REQUEST_TIMEOUT_SECONDS: integer(30, 1, 3600),
-    PLAYER_CACHE_BYTES: integer(64 * MiB, 0, Number.MAX_SAFE_INTEGER),
+    PLAYER_CACHE_BYTES: integer(64 * MiB, MiB, Number.MAX_SAFE_INTEGER),
     ADMIN_USERNAME: z.string().min(1).optional(),
     ADMIN_PASSWORD: z.string().min(8, 'must be at least 8 characters').optional(),
     EXPORT_WAIT_SECONDS: integer(300, 1, 3600),

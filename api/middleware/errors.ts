@@ -12,10 +12,12 @@ export interface ErrorShape {
   unexpected: string;
 }
 
-export const shapeA: ErrorShape = {
-  body: (_error, message) => presentError(message),
-  unexpected: 'An unexpected error occurred',
-};
+export const shapeA = shapeAWith('An unexpected error occurred');
+
+/** Shape A, for endpoints with a text of their own for what is none of a caller's business. */
+export function shapeAWith(unexpected: string): ErrorShape {
+  return { body: (_error, message) => presentError(message), unexpected };
+}
 
 export const shapeB: ErrorShape = {
   body: (error, message) => presentExportError(error.code, message),

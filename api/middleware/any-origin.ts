@@ -1,0 +1,21 @@
+import type { Middleware } from 'koa';
+
+/**
+ * Answers pages of every origin, without credentials: for what a token or a signature authorizes, errors included.
+ * Preflight requests (OPTIONS) are answered here.
+ *
+ * @param methods those that the address takes, such as "GET, OPTIONS".
+ */
+export function anyOrigin(methods: string): Middleware {
+  return async (ctx, next) => {
+    ctx.set('Access-Control-Allow-Origin', '*');
+    ctx.set('Access-Control-Allow-Methods', methods);
+    ctx.set('Access-Control-Allow-Headers', 'Content-Type');
+    if (ctx.method !== 'OPTIONS') {
+      await next();
+      return;
+    }
+    ctx.set('Allow', methods);
+    ctx.status = 204;
+  };
+}

@@ -1,0 +1,75 @@
+import { z } from 'zod';
+import { LecternError } from '../../shared/errors.ts';
+import { findPlayedVersion } from '../../shared/models/lesson-version.ts';
+import type { LessonVersion } from '../../shared/models/lesson-version.ts';
+import { isRevoked } from '../../shared/models/token-revocation.ts';
+import { tokenFailure, verifyPlayerToken } from '../../shared/player-tokens.ts';
+import type { PlayerToken } from '../../shared/player-tokens.ts';
+import type { AppDependencies } from '../dependencies.ts';
+
+/** The query of every address that a player's token authorizes. */
+export const playerQuerySchema = z.object({
+  token: z.string('token is required').min(1, 'token is required'),
+});
+
+const lessonIdSchema = z.guid('Invalid lesson ID').transform((id) => id.toLowerCase());
+
+export interface PlayerRequest<Query> {
+  lessonId: string;
+  query: Query;
+  token: PlayerToken;
+}
+
+/**
+ * The first checks of a player's request, in the contract's order: the lesson id and the query (400), the token
+ * (401), and that the token is for this lesson (403).
+ *
+ * @throws {LecternError} BAD_REQUEST, UNAUTHORIZED, FORBIDDEN, with the texts of the contract's 7.3.
+ */
+export async function readPlayerRequest<Schema extends z.ZodType<{ token: string }>>(
+  { db, secrets }: Pick<AppDependencies, 'db' | 'secrets'>,
+  lessonIdParam: unknown,
+  query: unknown,
+  schema: Schema,
+): Promise<PlayerRequest<z.output<Schema>>> {
+  const lessonId = readParameters(lessonIdSchema, lessonIdParam);
+  const parameters = readParameters(schema, query);
+  const token = verifyPlayerToken(secrets.signing, parameters.token);
+  const learnerId = token.kind === 'embed' ? token.learnerId : token.ltiUserId;
+  if (await isRevoked(db, { ...token, learnerId })) throw tokenFailure('Token revoked');
+  if (token.lessonId !== lessonId) {
+    throw new LecternError('FORBIDDEN', 'Token does not grant access to this lesson');
+  }
+  return { lessonId, query: parameters, token };
+}
+
+/**
+ * The published version that a token lets its bearer play now.
+ *
+ * @throws {LecternError} NOT_FOUND when the lesson is deleted or another organization's, or nothing is published.
+ */
+export async function findTokenVersion(
+  db: AppDependencies['db'],
+  { organizationId, lessonId, versionId }: PlayerToken,
+): Promise<LessonVersion> {
+  const version = await findPlayedVersion(db, organizationId, lessonId, versionId);
+  if (version === null) throw new LecternError('NOT_FOUND', 'Lesson not found or access denied');
+  return version;
+}
+
+/** Both of the above, for addresses whose query holds the token alone. */
+export async function authorizePlayer(
+  deps: Pick<AppDependencies, 'db' | 'secrets'>,
+  lessonIdParam: unknown,
+  query: unknown,
+): Promise<{ token: PlayerToken; version: LessonVersion }> {
+  const { token } = await readPlayerRequest(deps, lessonIdParam, query, playerQuerySchema);
+  return { token, version: await findTokenVersion(deps.db, token) };
+}
+
+/** @throws {LecternError} BAD_REQUEST with the first fault. */
+function readParameters<Schema extends z.ZodType>(schema: Schema, given: unknown): z.output<Schema> {
+  const parsed = schema.safeParse(given);
+  if (parsed.success) return parsed.data;
+  throw new LecternError('BAD_REQUEST', parsed.error.issues[0]?.message ?? 'Invalid request');
+}

@@ -1,0 +1,49 @@
+import { z } from 'zod';
+import { withStatus } from '../../shared/lessons/player-lesson.ts';
+import type { LessonVersion } from '../../shared/models/lesson-version.ts';
+import type { PreparedLesson } from '../../shared/prepared-lessons.ts';
+
+/** A query parameter that is true or false, in these words. */
+const flag = (name: string, fallback: boolean) =>
+  z
+    .enum(['true', 'false'], `${name} must be true or false`)
+    .default(`${fallback}`)
+    .transform((text) => text === 'true');
+
+/** What may be asked for besides the lesson. */
+export const playerDataOptions = {
+  include_metadata: flag('include_metadata', false).meta({ description: 'Include `metadata`.' }),
+  validate_playability: flag('validate_playability', true).meta({
+    description: 'Check that the lesson can be played, and include `playability`.',
+  }),
+};
+
+export type PlayerDataOptions = z.output<z.ZodObject<typeof playerDataOptions>>;
+
+/**
+ * The body of player data (the contract's 2.4), as JSON in UTF-8. The lesson, which may be large, is copied and never
+ * parsed.
+ *
+ * @param userAttributes a JSON object, as text.
+ */
+export function playerDataBody(
+  { status }: Pick<LessonVersion, 'status'>,
+  { lesson, facts }: PreparedLesson,
+  userAttributes: string,
+  options: PlayerDataOptions,
+): Buffer {
+  const { title, totalSections, totalSteps, estimatedDuration, playabilityErrors: errors } = facts;
+  const metadata = { title, status, totalSections, totalSteps, estimatedDuration };
+  const rest = [
+    `"userAttributes":${userAttributes}`,
+    ...(options.include_metadata ? [`"metadata":${JSON.stringify(metadata)}`] : []),
+    ...(options.validate_playability
+      ? [`"playability":${JSON.stringify({ valid: errors.length === 0, errors })}`]
+      : []),
+  ];
+  return Buffer.concat([
+    Buffer.from('{"lesson":'),
+    ...withStatus(lesson, status),
+    Buffer.from(`,${rest.join(',')}}`),
+  ]);
+}

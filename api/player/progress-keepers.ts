@@ -1,0 +1,58 @@
+import { courseIdOf } from '../../shared/models/course.ts';
+import type { Database } from '../../shared/models/database.ts';
+import { findEmbedProgress, saveEmbedProgress } from '../../shared/models/embed-progress.ts';
+import { findLtiProgress, saveLtiProgress } from '../../shared/models/lti-progress.ts';
+import { stateOf } from '../../shared/models/progress-record.ts';
+import type { ProgressRecord } from '../../shared/models/progress-record.ts';
+import type { EmbedToken, LaunchToken, PlayerToken } from '../../shared/player-tokens.ts';
+import { itemsToJson } from '../../shared/progress/state.ts';
+import type { ProgressState } from '../../shared/progress/state.ts';
+import { presentEmbedProgress, presentLtiProgress } from '../presenters/progress.ts';
+
+/** A learner's stored progress: its state, and the writes it has seen lately. */
+export interface KeptProgress {
+  state: ProgressState;
+  recentWriteIds: string[];
+}
+
+/** Where the progress of a token's bearer is kept. An embed token has the embed record, a launch token the LTI one. */
+export interface ProgressKeeper {
+  find(): Promise<KeptProgress | null>;
+  /** False, and nothing changes, when another write came first. */
+  save(state: ProgressState, writeId: string | undefined): Promise<boolean>;
+  /** The record with this state, as the contract's 2.1 or 2.2, for `printJson`. */
+  present(state: ProgressState): Promise<Record<string, unknown>>;
+}
+
+export function progressKeeper(db: Database, token: PlayerToken): ProgressKeeper {
+  return token.kind === 'embed' ? embedKeeper(db, token) : ltiKeeper(db, token);
+}
+
+function embedKeeper(db: Database, token: EmbedToken): ProgressKeeper {
+  const { userAttributes } = token;
+  return {
+    find: async () => keptOf(await findEmbedProgress(db, token)),
+    save: (state, writeId) => saveEmbedProgress(db, token, state, { writeId, userAttributes }),
+    present: (state) =>
+      Promise.resolve(presentEmbedProgress({ ...token, ...recordOf(state), userAttributes })),
+  };
+}
+
+function ltiKeeper(db: Database, token: LaunchToken): ProgressKeeper {
+  return {
+    find: async () => keptOf(await findLtiProgress(db, token)),
+    save: async (state, writeId) =>
+      saveLtiProgress(db, token, state, { writeId, courseId: await courseIdOf(db, token) }),
+    present: async (state) =>
+      presentLtiProgress({ ...token, ...recordOf(state), courseId: await courseIdOf(db, token) }),
+  };
+}
+
+function keptOf(record: ProgressRecord | null): KeptProgress | null {
+  return record === null ? null : { state: stateOf(record), recentWriteIds: record.recentWriteIds };
+}
+
+/** A state as a record holds it. */
+function recordOf(state: ProgressState) {
+  return { ...state, items: state.items === null ? null : itemsToJson(state.items) };
+}

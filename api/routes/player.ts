@@ -1,0 +1,65 @@
+import Router from '@koa/router';
+import { LecternError } from '../../shared/errors.ts';
+import { parseProgressWrite } from '../../shared/progress/write.ts';
+import { printJson, RawJson } from '../../shared/raw-json.ts';
+import type { RequestState } from '../context.ts';
+import type { AppDependencies } from '../dependencies.ts';
+import { anyOrigin } from '../middleware/any-origin.ts';
+import { renderErrors, shapeAWith } from '../middleware/errors.ts';
+import { readJsonBody } from '../middleware/json-body.ts';
+import { methodNotAllowed } from '../middleware/method-not-allowed.ts';
+import {
+  authorizePlayer,
+  findTokenVersion,
+  playerQuerySchema,
+  readPlayerRequest,
+} from '../player/authorize.ts';
+import { playerDataBody, playerDataOptions } from '../player/player-data.ts';
+import { readSession, writeSession } from '../player/session.ts';
+import { sendJson } from '../send-json.ts';
+
+const maxSessionBytes = 1024 ** 2;
+
+export const playerDataQuery = playerQuerySchema.extend(playerDataOptions);
+
+/** What a player's token authorizes: the lesson (the contract's 4.4), and the learner's session in it. */
+export function playerRoutes(deps: AppDependencies): Router<RequestState> {
+  const router = new Router<RequestState>({ prefix: '/api/public/lessons/:lessonId' });
+  const unexpected = shapeAWith('An unexpected error occurred while fetching lesson data');
+
+  router.use('/player-data', anyOrigin('GET, OPTIONS'), renderErrors(unexpected));
+  router.get('/player-data', async (ctx) => {
+    ctx.set('Cache-Control', 'no-store');
+    const { query, token } = await readPlayerRequest(deps, ctx.params.lessonId, ctx.query, playerDataQuery);
+    const version = await findTokenVersion(deps.db, token);
+    const prepared = await deps.lessons.get(version._id);
+    if (prepared === undefined) throw new Error(`version ${version._id} has no content`);
+    if (query.validate_playability && prepared.facts.playabilityErrors.length > 0) {
+      throw new LecternError('INVALID_CONTENT', 'Lesson has validation errors that prevent playback');
+    }
+    const userAttributes = token.kind === 'embed' ? token.userAttributes : '{}';
+    ctx.type = 'application/json';
+    ctx.body = playerDataBody(version, prepared, userAttributes, query);
+  });
+  router.all('/player-data', methodNotAllowed('GET, HEAD, OPTIONS'));
+
+  router.use('/session', anyOrigin('GET, POST, OPTIONS'));
+  router.get('/session', async (ctx) => {
+    const { token, version } = await authorizePlayer(deps, ctx.params.lessonId, ctx.query);
+    sendJson(ctx, await readSession(deps, token, version._id));
+  });
+  router.post('/session', async (ctx) => {
+    const { token } = await readPlayerRequest(deps, ctx.params.lessonId, ctx.query, playerQuerySchema);
+    const write = parseProgressWrite(await readJsonBody(ctx, { maxBytes: maxSessionBytes }));
+    const { saved, session } = await writeSession(deps, token, write);
+    if (saved) {
+      sendJson(ctx, session);
+      return;
+    }
+    ctx.status = 409;
+    const error = 'The progress was changed since it was read';
+    sendJson(ctx, { error, current: new RawJson(printJson(session)) });
+  });
+  router.all('/session', methodNotAllowed('GET, HEAD, POST, OPTIONS'));
+  return router;
+}

@@ -1,0 +1,77 @@
+import Router from '@koa/router';
+import { z } from 'zod';
+import { LecternError } from '../../shared/errors.ts';
+import { findEmbedProgress } from '../../shared/models/embed-progress.ts';
+import { lessonExists } from '../../shared/models/lesson.ts';
+import { findLtiProgress } from '../../shared/models/lti-progress.ts';
+import type { ProgressRecord } from '../../shared/models/progress-record.ts';
+import type { RequestState } from '../context.ts';
+import type { AppDependencies } from '../dependencies.ts';
+import { bearer } from '../middleware/bearer.ts';
+import { renderErrors, shapeAWith } from '../middleware/errors.ts';
+import { methodNotAllowed } from '../middleware/method-not-allowed.ts';
+import { presentEmbedProgress, presentLtiProgress } from '../presenters/progress.ts';
+import { sendJson } from '../send-json.ts';
+
+const lessonId = z.guid('Invalid lesson ID format').transform((id) => id.toLowerCase());
+
+/** What names a learner, a user, a platform or a context: any text that a record could hold. */
+const identifier = (name: string) =>
+  z
+    .string(`${name} is required`)
+    .min(1, `${name} is required`)
+    .regex(/^[^\p{Cc}\p{Cs}]{1,255}$/u, `${name} must be 1 to 255 characters without control characters`);
+
+export const embedProgressPath = z.object({ lessonId, learnerId: identifier('learnerId') });
+export const ltiProgressPath = z.object({ lessonId, ltiUserId: identifier('ltiUserId') });
+export const ltiProgressQuery = z.object({
+  platformId: identifier('platformId'),
+  contextId: identifier('contextId').optional(),
+});
+
+/** Learners' progress for integrators (the contract's 4.1 and 4.2). */
+export function progressRoutes(deps: AppDependencies): Router<RequestState> {
+  const router = new Router<RequestState>({ prefix: '/api/public/lessons/:lessonId' });
+  router.use(renderErrors(shapeAWith('Failed to fetch progress data')));
+  router.use(bearer(deps, 'Authentication failed'));
+
+  router.get('/progress/:learnerId', async (ctx) => {
+    const path = parse(embedProgressPath, ctx.params);
+    const organizationId = ctx.state.organization._id;
+    const record = await ofLesson(organizationId, path.lessonId, () =>
+      findEmbedProgress(deps.db, { organizationId, ...path }),
+    );
+    sendJson(ctx, presentEmbedProgress(record));
+  });
+
+  router.get('/lti-progress/:ltiUserId', async (ctx) => {
+    const path = parse(ltiProgressPath, ctx.params);
+    const query = parse(ltiProgressQuery, ctx.query);
+    const organizationId = ctx.state.organization._id;
+    const record = await ofLesson(organizationId, path.lessonId, () =>
+      findLtiProgress(deps.db, { organizationId, ...path, ...query }),
+    );
+    sendJson(ctx, presentLtiProgress(record));
+  });
+
+  /** A deleted lesson's progress is kept, for the lesson may be imported again, but not shown. */
+  async function ofLesson<Record extends ProgressRecord>(
+    organizationId: string,
+    id: string,
+    find: () => Promise<Record | null>,
+  ): Promise<Record> {
+    const [exists, record] = await Promise.all([lessonExists(deps.db, organizationId, id), find()]);
+    if (record !== null && exists) return record;
+    throw new LecternError('NOT_FOUND', 'No progress found for this learner and lesson');
+  }
+
+  router.all(['/progress/:learnerId', '/lti-progress/:ltiUserId'], methodNotAllowed('GET, HEAD'));
+  return router;
+}
+
+/** @throws {LecternError} INVALID_CONTENT with the first fault. */
+function parse<Schema extends z.ZodType>(schema: Schema, given: unknown): z.output<Schema> {
+  const parsed = schema.safeParse(given);
+  if (parsed.success) return parsed.data;
+  throw new LecternError('INVALID_CONTENT', parsed.error.issues[0]?.message ?? 'Invalid parameters');
+}

@@ -1,0 +1,42 @@
+import Router from '@koa/router';
+import { LecternError } from '../../shared/errors.ts';
+import { findPublishedVersion } from '../../shared/models/lesson-version.ts';
+import { lessonExists } from '../../shared/models/lesson.ts';
+import { signEmbedToken } from '../../shared/player-tokens.ts';
+import type { RequestState } from '../context.ts';
+import type { AppDependencies } from '../dependencies.ts';
+import { bearer } from '../middleware/bearer.ts';
+import { renderErrors, shapeAWith } from '../middleware/errors.ts';
+import { readJsonBody } from '../middleware/json-body.ts';
+import { methodNotAllowed } from '../middleware/method-not-allowed.ts';
+import { parseSignTokenRequest } from '../../shared/sign-token-request.ts';
+
+const maxBodyBytes = 64 * 1024;
+
+/** Signing of embed tokens (the contract's 4.3): credentials, then body, then existence. */
+export function signTokenRoutes(deps: AppDependencies): Router<RequestState> {
+  const router = new Router<RequestState>({ prefix: '/api/public/sign-token' });
+  router.use(renderErrors(shapeAWith('Failed to generate token')));
+  router.use(bearer(deps, 'Authentication failed'));
+
+  router.post('/', async (ctx) => {
+    const request = parseSignTokenRequest(await readJsonBody(ctx, { maxBytes: maxBodyBytes }));
+    const { timeout, ...claims } = request;
+    const organizationId = ctx.state.organization._id;
+    const { lessonId, versionId } = claims;
+    const known =
+      versionId === null
+        ? await lessonExists(deps.db, organizationId, lessonId)
+        : (await findPublishedVersion(deps.db, organizationId, lessonId, versionId)) !== null;
+    if (!known) {
+      const message = 'Lesson not found or does not belong to your organization';
+      throw new LecternError('NOT_FOUND', message);
+    }
+    const { token, expiresAt } = signEmbedToken(deps.secrets.signing, { organizationId, ...claims }, timeout);
+    ctx.set('Cache-Control', 'no-store');
+    ctx.body = { token, expiresAt: expiresAt.toISOString() };
+  });
+
+  router.all('/', methodNotAllowed('POST'));
+  return router;
+}

@@ -1,0 +1,115 @@
+import type { Command } from 'commander';
+import { LecternError } from '../../shared/errors.ts';
+import type { Database } from '../../shared/models/database.ts';
+import { revokeTokens } from '../../shared/models/token-revocation.ts';
+import type { RevokedTokens } from '../../shared/models/token-revocation.ts';
+import { signEmbedToken } from '../../shared/player-tokens.ts';
+import { printJson, RawJson } from '../../shared/raw-json.ts';
+import { parseSignTokenRequest } from '../../shared/sign-token-request.ts';
+import { answers } from '../answers.ts';
+import { requireOrganization, withContext } from '../context.ts';
+import { findLessonVersions, findVersionNumbered } from '../lessons.ts';
+import { countValue, jsonValue, learnerValue, uuidValue } from '../values.ts';
+
+interface SignOptions {
+  lesson: string;
+  learner: string;
+  version?: number;
+  timeout?: number;
+  attributes?: string;
+}
+
+interface RevokeOptions {
+  org?: string;
+  lesson?: string;
+  learner?: string;
+}
+
+/** `lectern token …` */
+export function addTokenCommands(program: Command): void {
+  const token = program.command('token').description('embed tokens: they let one learner load one lesson');
+
+  answers(
+    token
+      .command('sign')
+      .description('sign a token, as the API does for an integrator')
+      .requiredOption('--lesson <id>', 'the lesson', uuidValue)
+      .requiredOption('--learner <id>', 'an anonymous identifier of the learner', learnerValue)
+      .option('--version <number>', 'pin a published version', countValue)
+      .option('--timeout <seconds>', 'until it expires; 7200 unless told otherwise', countValue)
+      .option('--attributes <json>', 'userAttributes: a JSON object', jsonValue),
+    (options: SignOptions) => withContext(({ db, secrets }) => signToken(db, options, secrets)),
+  );
+
+  answers(
+    token
+      .command('revoke')
+      .description('refuse all tokens signed up to now: of an organization, a lesson, a learner, or a mix')
+      .option('--org <slug>', 'the organization; needed unless --lesson tells it')
+      .option('--lesson <id>', 'one lesson', uuidValue)
+      .option('--learner <id>', 'one learner', learnerValue),
+    (options: RevokeOptions) =>
+      withContext(async ({ db }) => {
+        if (options.org === undefined && options.lesson === undefined)
+          token.error('lectern: say whose tokens, with --org or --lesson');
+        const tokens = await tokensToRevoke(db, options);
+        const revokedBefore = new Date();
+        await revokeTokens(db, tokens, revokedBefore);
+        await endOfSecond(revokedBefore);
+        const json = { ...tokens, revokedBefore: revokedBefore.toISOString() };
+        return { json, text: `Revoked ${describe(options)} signed up to ${json.revokedBefore}` };
+      }),
+  );
+}
+
+async function signToken(
+  db: Database,
+  { lesson: lessonId, learner, version: number, timeout, attributes }: SignOptions,
+  secrets: () => Promise<{ signing: Parameters<typeof signEmbedToken>[0] }>,
+) {
+  const found = await findLessonVersions(db, lessonId);
+  const version = number === undefined ? null : findVersionNumbered(found, number);
+  if (version !== null && version.status !== 'published') {
+    throw new LecternError(
+      'NOT_FOUND',
+      `Version ${version.versionNumber} of ${version.slug} is not published.`,
+    );
+  }
+  const request = parseSignTokenRequest(
+    printJson({
+      lessonId,
+      versionId: version?._id,
+      learnerId: learner,
+      userAttributes: attributes === undefined ? undefined : new RawJson(attributes),
+      timeout,
+    }),
+  );
+  const { organizationId } = found.lesson;
+  const { signing } = await secrets();
+  const { token, expiresAt } = signEmbedToken(signing, { organizationId, ...request }, request.timeout);
+  return { json: { token, expiresAt: expiresAt.toISOString() }, text: token };
+}
+
+/** @throws {LecternError} NOT_FOUND for an organization or a lesson that does not exist. */
+async function tokensToRevoke(db: Database, { org, lesson, learner }: RevokeOptions): Promise<RevokedTokens> {
+  const named = org === undefined ? null : (await requireOrganization(db, org))._id;
+  const owner = lesson === undefined ? null : (await findLessonVersions(db, lesson)).lesson.organizationId;
+  if (named !== null && owner !== null && named !== owner) {
+    throw new LecternError('NOT_FOUND', `${org} has no lesson ${lesson}. See: lectern lesson list`);
+  }
+  return { organizationId: (named ?? owner) as string, lessonId: lesson ?? null, learnerId: learner ?? null };
+}
+
+function describe({ org, lesson, learner }: RevokeOptions): string {
+  const of = [org, lesson && `lesson ${lesson}`, learner && `learner ${learner}`].filter(Boolean);
+  return `tokens of ${of.join(', ')}`;
+}
+
+/**
+ * Tokens say the second they were signed in, so one that is signed in the second of a revocation is refused. When
+ * the command has ended, new tokens are good.
+ */
+async function endOfSecond(time: Date): Promise<void> {
+  const rest = 1000 - (time.getTime() % 1000);
+  await new Promise((resolve) => setTimeout(resolve, rest));
+}
