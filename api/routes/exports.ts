@@ -17,7 +17,7 @@ const pathSchema = z.object({ lessonId: uuid('lesson'), versionId: uuid('version
 export function exportRoutes(deps: AppDependencies): Router<RequestState> {
   const router = new Router<RequestState>({ prefix: '/api/lessons/:lessonId/versions/:versionId' });
   router.use(renderErrors(shapeB));
-  router.use(bearer(deps.db, deps.secrets, 'User authentication is required'));
+  router.use(bearer(deps, 'User authentication is required'));
 
   router.get('/export-zip', async (ctx) => {
     const path = pathSchema.safeParse(ctx.params);

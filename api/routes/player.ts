@@ -8,6 +8,7 @@ import { anyOrigin } from '../middleware/any-origin.ts';
 import { renderErrors, shapeAWith } from '../middleware/errors.ts';
 import { readJsonBody } from '../middleware/json-body.ts';
 import { methodNotAllowed } from '../middleware/method-not-allowed.ts';
+import { limitByAddress } from '../middleware/rate-limit.ts';
 import {
   authorizePlayer,
   findTokenVersion,
@@ -27,7 +28,7 @@ export function playerRoutes(deps: AppDependencies): Router<RequestState> {
   const router = new Router<RequestState>({ prefix: '/api/public/lessons/:lessonId' });
   const unexpected = shapeAWith('An unexpected error occurred while fetching lesson data');
 
-  router.use('/player-data', anyOrigin('GET, OPTIONS'), renderErrors(unexpected));
+  router.use('/player-data', anyOrigin('GET, OPTIONS'), renderErrors(unexpected), limitByAddress(deps));
   router.get('/player-data', async (ctx) => {
     ctx.set('Cache-Control', 'no-store');
     const { query, token } = await readPlayerRequest(deps, ctx.params.lessonId, ctx.query, playerDataQuery);
@@ -43,7 +44,7 @@ export function playerRoutes(deps: AppDependencies): Router<RequestState> {
   });
   router.all('/player-data', methodNotAllowed('GET, HEAD, OPTIONS'));
 
-  router.use('/session', anyOrigin('GET, POST, OPTIONS'));
+  router.use('/session', anyOrigin('GET, POST, OPTIONS'), limitByAddress(deps));
   router.get('/session', async (ctx) => {
     const { token, version } = await authorizePlayer(deps, ctx.params.lessonId, ctx.query);
     sendJson(ctx, await readSession(deps, token, version._id));
