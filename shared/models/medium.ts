@@ -68,24 +68,25 @@ export async function findMedia(
   { organizationId, versionId }: { organizationId: string; versionId: string },
   mediaIds: string[],
 ): Promise<Map<string, Medium>> {
-  const own = await listMediaOfVersion(db, versionId);
+  const own = await db.media
+    .find({ versionId, mediaId: { $in: mediaIds } })
+    .lean<Medium[]>()
+    .exec();
   const media = new Map(own.map((medium) => [medium.mediaId, medium]));
   const others = mediaIds.filter((id) => !media.has(id));
-  if (others.length > 0) {
-    const found = await db.media
-      .find({ organizationId, mediaId: { $in: others } })
-      .sort({ createdAt: 1 })
-      .lean<Medium[]>()
-      .exec();
-    // An import writes its media before its version, and takes them back when it fails.
-    const finished = await existingVersions(
-      db,
-      found.map((medium) => medium.versionId),
-    );
-    for (const medium of found) if (finished.has(medium.versionId)) media.set(medium.mediaId, medium);
-  }
-  const used = new Set(mediaIds);
-  return new Map([...media].filter(([id]) => used.has(id)));
+  if (others.length === 0) return media;
+  const found = await db.media
+    .find({ organizationId, mediaId: { $in: others } })
+    .sort({ createdAt: 1 })
+    .lean<Medium[]>()
+    .exec();
+  // An import writes its media before its version, and takes them back when it fails.
+  const finished = await existingVersions(
+    db,
+    found.map((medium) => medium.versionId),
+  );
+  for (const medium of found) if (finished.has(medium.versionId)) media.set(medium.mediaId, medium);
+  return media;
 }
 
 /** The media that a version's own package brought. */

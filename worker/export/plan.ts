@@ -1,4 +1,3 @@
-import { isCoreWidget } from '../../shared/lessons/core-widgets.ts';
 import { usedWidgetTypes } from '../../shared/lessons/blocks.ts';
 import type { LessonContent } from '../../shared/lessons/lesson-content.ts';
 import { mediaReferences } from '../../shared/lessons/media-references.ts';
@@ -6,9 +5,9 @@ import type { Database } from '../../shared/models/database.ts';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
 import { findMedia } from '../../shared/models/medium.ts';
 import type { Medium } from '../../shared/models/medium.ts';
-import { findNewestReleases, findReleases } from '../../shared/models/widget-release.ts';
 import type { WidgetRelease } from '../../shared/models/widget-release.ts';
 import type { Digest } from '../../shared/storage/store.ts';
+import { findVersionReleases } from '../../shared/widgets/version-releases.ts';
 
 /** A medium of the archive; `medium` is null when the content names an id that nobody knows. */
 export interface PlannedMedium {
@@ -53,27 +52,10 @@ export async function planExport(
   };
 }
 
-/** The releases that publishing pinned; a type that had none then is looked up anew, so that it can be mended. */
 async function planWidgets(db: Database, version: LessonVersion, types: string[]): Promise<PlannedWidget[]> {
-  const pinned = new Map(version.widgets.map((pin) => [pin.type, pin.widgetId]));
-  const releases = await Promise.all(
-    [null, version.organizationId].map(async (owner) => {
-      const ofOwner = types.filter((type) => isCoreWidget(type) === (owner === null));
-      const ids = ofOwner.flatMap((type) => pinned.get(type) ?? []);
-      const [byPin, newest] = await Promise.all([
-        findReleases(db, owner, ids),
-        findNewestReleases(
-          db,
-          owner,
-          ofOwner.filter((type) => !pinned.has(type)),
-        ),
-      ]);
-      return [...byPin, ...newest.values()];
-    }),
-  );
-  const byType = new Map(releases.flat().map((release) => [release.type, release]));
+  const releases = await findVersionReleases(db, version, types);
   return types
-    .map((type) => ({ type, release: byType.get(type) ?? null }))
+    .map((type) => ({ type, release: releases.get(type) ?? null }))
     .sort(byText((planned) => planned.release?.widgetId ?? ''));
 }
 
