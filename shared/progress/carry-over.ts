@@ -1,0 +1,71 @@
+import { widgetKey } from './outline.ts';
+import type { LessonOutline } from './outline.ts';
+import { firstPlace, placesOf } from './places.ts';
+import type { Place } from './places.ts';
+import { totalPoints } from './score.ts';
+import type { ProgressState, StoredItem } from './state.ts';
+
+/**
+ * The state of a learner who goes on in another version. The position follows its step, else the nearest step
+ * before it that is still there. Answers stay with the points that they earned in the version they were given to;
+ * those whose widget moved to another step follow it, and those whose widget is gone still count: publishing takes
+ * nothing away from a learner. The revision stays.
+ *
+ * @param from the outline of the state's version
+ * @param to the outline of `toVersionId`
+ */
+export function carryOver(
+  state: ProgressState,
+  from: LessonOutline,
+  toVersionId: string,
+  to: LessonOutline,
+): ProgressState {
+  const items = state.items && moved(state.items, to);
+  return {
+    ...state,
+    // Who has not started yet is not to miss a step that was put before the first one.
+    ...(state.status === 'not_started' ? firstPlace(to) : placeIn(to, state.stepId, from)),
+    ...totalPoints(to, items),
+    versionId: toVersionId,
+    totalSteps: to.totalSteps,
+    items,
+  };
+}
+
+function placeIn(to: LessonOutline, stepId: string | null, from: LessonOutline): Place {
+  const places = new Map(placesOf(to).map((place) => [place.stepId, place]));
+  const steps = placesOf(from).map((place) => place.stepId);
+  for (let at = steps.indexOf(stepId); at >= 0; at -= 1) {
+    const place = places.get(steps[at] ?? null);
+    if (place !== undefined) return place;
+  }
+  return firstPlace(to);
+}
+
+/** Two answers never become one: where the widget's new step has an answer already, the other one stays. */
+function moved(items: readonly StoredItem[], to: LessonOutline): StoredItem[] {
+  const steps = stepsByWidget(to);
+  const keyOf = ({ stepId, widgetId }: StoredItem) => widgetKey(stepId, widgetId);
+  const taken = new Set(items.map(keyOf));
+  return items.map((item) => {
+    const [stepId, ...others] = steps.get(item.widgetId) ?? [];
+    if (stepId === undefined || others.length > 0) return item;
+    const target = { ...item, stepId };
+    if (taken.has(keyOf(target))) return item;
+    taken.add(keyOf(target));
+    return target;
+  });
+}
+
+/** The steps that each widget stands in, by its id. */
+function stepsByWidget({ sections }: LessonOutline): Map<string, string[]> {
+  const found = new Map<string, string[]>();
+  for (const { id, widgets } of sections.flatMap(({ steps }) => steps)) {
+    for (const { widgetId } of widgets) {
+      const steps = found.get(widgetId);
+      if (steps === undefined) found.set(widgetId, [id]);
+      else steps.push(id);
+    }
+  }
+  return found;
+}

@@ -1,0 +1,160 @@
+import { LecternError } from '../errors.ts';
+import { quote } from '../lessons/quote.ts';
+import { widgetKey } from './outline.ts';
+import type { LessonOutline, OutlineWidget } from './outline.ts';
+import { firstPlace, placesOf } from './places.ts';
+import type { Place } from './places.ts';
+import { scoreAnswer, totalPoints } from './score.ts';
+import { itemsToJson } from './state.ts';
+import type { ProgressState, StoredItem } from './state.ts';
+import { nextStatus } from './status.ts';
+import type { ProgressEvent } from './status.ts';
+import type { ProgressWrite, WrittenItem } from './write.ts';
+
+/** Bytes of a learner's items as JSON: the whole record has to fit into one document of 16 MiB. */
+const maxItemsBytes = 4 * 1024 ** 2;
+
+/** The state of a learner of whom nothing is stored yet. */
+export function initialProgress(versionId: string, outline: LessonOutline, now: Date): ProgressState {
+  return {
+    versionId,
+    revision: 0,
+    status: 'not_started',
+    ...totalPoints(outline, null),
+    ...firstPlace(outline),
+    totalSteps: outline.totalSteps,
+    progressData: null,
+    variableState: null,
+    items: null,
+    startedAt: null,
+    completedAt: null,
+    lastActivityAt: now,
+  };
+}
+
+/**
+ * The state after a write. It derives all that a player cannot be trusted with: status, points and times.
+ *
+ * @param state of the write's version (see `carryOver`) and at its revision
+ * @param outline of that version
+ * @throws {LecternError} INVALID_CONTENT for a write that does not fit the version; PAYLOAD_TOO_LARGE when the
+ *   items grow too large
+ */
+export function applyWrite(
+  state: ProgressState,
+  write: ProgressWrite,
+  outline: LessonOutline,
+  now: Date,
+): ProgressState {
+  const place = placeOf(write, outline);
+  const before = write.restart ? { ...state, items: null, progressData: null, variableState: null } : state;
+  const items = mergedItems(before.items, write, place, outline, now);
+  const status = nextStatus(state.status, eventOf(write));
+  return {
+    versionId: state.versionId,
+    revision: state.revision + 1,
+    status,
+    ...totalPoints(outline, items),
+    ...place,
+    totalSteps: outline.totalSteps,
+    progressData: write.progressData === undefined ? before.progressData : write.progressData,
+    variableState: write.variableState === undefined ? before.variableState : write.variableState,
+    items,
+    startedAt: state.startedAt ?? (status === 'not_started' ? null : now),
+    completedAt: state.completedAt ?? (status === 'completed' ? now : null),
+    lastActivityAt: now,
+  };
+}
+
+function placeOf(write: ProgressWrite, outline: LessonOutline): Place {
+  const { currentSectionIndex, currentStepIndex } = write;
+  const places = placesOf(outline);
+  const place = places.find(
+    ({ sectionIndex, stepIndex }) => sectionIndex === currentSectionIndex && stepIndex === currentStepIndex,
+  );
+  if (place === undefined) throw outside(write, outline);
+  if (write.completed && place !== places.at(-1))
+    throw invalid('completed is accepted on the last step only');
+  return place;
+}
+
+function outside({ currentSectionIndex, currentStepIndex }: ProgressWrite, outline: LessonOutline) {
+  const section = outline.sections[currentSectionIndex];
+  return section === undefined
+    ? invalid(
+        `currentSectionIndex ${currentSectionIndex} is not one of the ${outline.sections.length} sections`,
+      )
+    : invalid(
+        `currentStepIndex ${currentStepIndex} is not one of the ${section.steps.length} steps of its section`,
+      );
+}
+
+function eventOf(write: ProgressWrite): ProgressEvent {
+  if (write.completed) return 'finish';
+  const isElsewhere = write.currentSectionIndex > 0 || write.currentStepIndex > 0;
+  const hasState = typeof write.progressData === 'string' || typeof write.variableState === 'string';
+  return isElsewhere || hasState || write.items.length > 0 ? 'act' : 'look';
+}
+
+/** The last answer to a widget counts, at the place of the first one. */
+function mergedItems(
+  items: StoredItem[] | null,
+  write: ProgressWrite,
+  place: Place,
+  outline: LessonOutline,
+  now: Date,
+): StoredItem[] | null {
+  if (write.items.length === 0) return items;
+  const merged = new Map((items ?? []).map((item) => [widgetKey(item.stepId, item.widgetId), item]));
+  const find = widgetFinder(outline, place);
+  for (const [index, written] of write.items.entries()) {
+    const found = find(written.widgetId);
+    if (found === undefined) {
+      throw invalid(`items[${index}].widgetId ${quote(written.widgetId)} is no widget of the version`);
+    }
+    merged.set(widgetKey(found.stepId, written.widgetId), storedItem(found, written, now));
+  }
+  const all = [...merged.values()];
+  assertFits(all);
+  return all;
+}
+
+interface FoundWidget {
+  stepId: string;
+  widget: OutlineWidget;
+}
+
+/** Finds a widget by its id, which is unique in a step only: in the step at `place`, else the first one. */
+function widgetFinder(
+  { sections }: LessonOutline,
+  place: Place,
+): (widgetId: string) => FoundWidget | undefined {
+  const found = new Map<string, FoundWidget>();
+  for (const { id: stepId, widgets } of sections.flatMap(({ steps }) => steps)) {
+    for (const widget of widgets) {
+      const { widgetId } = widget;
+      if (stepId === place.stepId || !found.has(widgetId)) found.set(widgetId, { stepId, widget });
+    }
+  }
+  return (widgetId) => found.get(widgetId);
+}
+
+function storedItem({ stepId, widget }: FoundWidget, written: WrittenItem, now: Date): StoredItem {
+  return {
+    widgetId: widget.widgetId,
+    widgetType: widget.widgetType,
+    stepId,
+    answer: written.answer,
+    ...scoreAnswer(widget, written.answer, { score: written.score, maxScore: written.maxScore }),
+    answeredAt: now.toISOString(),
+  };
+}
+
+function assertFits(items: readonly StoredItem[]): void {
+  if (Buffer.byteLength(itemsToJson(items)) <= maxItemsBytes) return;
+  throw new LecternError('PAYLOAD_TOO_LARGE', `All answers together may be at most ${maxItemsBytes} bytes`);
+}
+
+function invalid(message: string): LecternError {
+  return new LecternError('INVALID_CONTENT', message);
+}

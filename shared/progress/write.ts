@@ -1,0 +1,143 @@
+import { z } from 'zod';
+import { LecternError } from '../errors.ts';
+import { arrayElements, objectMembers } from '../json-text.ts';
+import { quote } from '../lessons/quote.ts';
+import { findJsonFault } from '../packages/json-syntax.ts';
+
+const maxItems = 1000;
+const maxPoints = 1000;
+
+const index = wholeNumber();
+const points = z
+  .number(`must be a number from 0 to ${maxPoints}`)
+  .min(0, `must be a number from 0 to ${maxPoints}`)
+  .max(maxPoints, `must be a number from 0 to ${maxPoints}`);
+const uuid = z.guid('must be a UUID').toLowerCase();
+const state = z.looseObject({}, 'must be an object or null').nullable().optional();
+const flag = z.literal(true, 'must be true or left out').optional();
+
+const itemSchema = z
+  .strictObject(
+    {
+      widgetId: z
+        .string('must be a string')
+        .min(1, 'must not be empty')
+        .max(255, 'must be at most 255 characters')
+        .meta({ description: 'Id of a block of the version; that of the current step goes first.' }),
+      answer: z
+        .unknown()
+        .refine((answer) => answer !== undefined, 'is missing')
+        .meta({ description: 'Any JSON value. It replaces the answer before.' }),
+      score: points.optional().meta({ description: 'Points gained. Core widgets are scored by the server.' }),
+      maxScore: points.optional().meta({ description: 'Points that could be gained. Goes with score.' }),
+    },
+    { error: objectFault },
+  )
+  .refine((item) => (item.score === undefined) === (item.maxScore === undefined), {
+    error: 'must have both score and maxScore, or neither',
+  })
+  .refine(({ score = 0, maxScore = maxPoints }) => score <= maxScore, {
+    error: 'must be at most maxScore',
+    path: ['score'],
+  });
+
+/** The body of a write. {@link parseProgressWrite} reads it, for parsed JSON is not the JSON that was sent. */
+export const progressWriteSchema = z.strictObject(
+  {
+    versionId: uuid.meta({ description: 'The published version that is played.' }),
+    revision: wholeNumber().meta({ description: 'The revision that was read.' }),
+    writeId: uuid.optional().meta({
+      description: 'Names this write, so that it can be sent again when its answer was lost.',
+    }),
+    currentSectionIndex: index.meta({ description: 'Zero-based, inside the version.' }),
+    currentStepIndex: index.meta({ description: 'Zero-based, inside the section.' }),
+    progressData: state.meta({ description: 'State for resuming. Left out keeps it, null clears it.' }),
+    variableState: state.meta({
+      description: 'Values of the lesson variables. Left out keeps them, null clears them.',
+    }),
+    items: z
+      .array(itemSchema, 'must be an array')
+      .max(maxItems, `must have at most ${maxItems} elements`)
+      .optional()
+      .meta({ description: 'New answers. Those to other widgets stay as they are.' }),
+    completed: flag.meta({ description: 'Finishes the lesson; on its last step only.' }),
+    restart: flag.meta({ description: 'Clears position, items and state before the rest is applied.' }),
+  },
+  { error: objectFault },
+);
+
+/** What a player reports. JSON-valued fields are text, as they were sent. */
+export interface ProgressWrite {
+  /** In lower case, as is writeId. */
+  versionId: string;
+  revision: number;
+  writeId: string | undefined;
+  currentSectionIndex: number;
+  currentStepIndex: number;
+  /** JSON text of an object; null clears what is stored, undefined keeps it. So with variableState. */
+  progressData: string | null | undefined;
+  variableState: string | null | undefined;
+  items: WrittenItem[];
+  completed: boolean;
+  restart: boolean;
+}
+
+export interface WrittenItem {
+  widgetId: string;
+  /** JSON text. */
+  answer: string;
+  /** As the player claims: both null, or `0 <= score <= maxScore`. */
+  score: number | null;
+  maxScore: number | null;
+}
+
+/**
+ * Reads the body of a write.
+ *
+ * @throws {LecternError} INVALID_CONTENT for what is no JSON or nested too deep, and for the first field that is
+ *   not as it has to be.
+ */
+export function parseProgressWrite(text: string): ProgressWrite {
+  if (findJsonFault(text) !== undefined) {
+    throw new LecternError('INVALID_CONTENT', 'Request body must be valid JSON');
+  }
+  const parsed = progressWriteSchema.safeParse(JSON.parse(text));
+  if (!parsed.success) throw new LecternError('INVALID_CONTENT', firstFault(parsed.error));
+  const { versionId, revision, writeId, currentSectionIndex, currentStepIndex, ...rest } = parsed.data;
+  const sources = objectMembers(text);
+  const itemSources = arrayElements(sources.get('items') ?? '[]');
+  return {
+    versionId,
+    revision,
+    writeId,
+    currentSectionIndex,
+    currentStepIndex,
+    progressData: rest.progressData === null ? null : sources.get('progressData'),
+    variableState: rest.variableState === null ? null : sources.get('variableState'),
+    items: (rest.items ?? []).map(({ widgetId, score = null, maxScore = null }, position) => {
+      const answer = objectMembers(itemSources[position] ?? '{}').get('answer') ?? 'null';
+      return { widgetId, answer, score, maxScore };
+    }),
+    completed: rest.completed === true,
+    restart: rest.restart === true,
+  };
+}
+
+function wholeNumber() {
+  const fault = 'must be a whole number of 0 or more';
+  return z.int(fault).min(0, fault);
+}
+
+function objectFault(issue: z.core.$ZodRawIssue): string {
+  if (issue.code !== 'unrecognized_keys') return 'must be an object';
+  return `has an unknown field ${quote(issue.keys[0] ?? '')}`;
+}
+
+/** Such as `items[3].score must be at most maxScore`. */
+function firstFault({ issues: [issue] }: z.ZodError): string {
+  const place = (issue?.path ?? [])
+    .map((key) => (typeof key === 'number' ? `[${key}]` : `.${String(key)}`))
+    .join('')
+    .slice(1);
+  return `${place || 'Request body'} ${issue?.message ?? 'is not valid'}`;
+}
