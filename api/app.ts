@@ -11,6 +11,21 @@ import { securityHeaders } from './middleware/security-headers.ts';
 import { adminQueues } from './routes/admin-queues.ts';
 import { exportRoutes } from './routes/exports.ts';
 import { healthRoutes } from './routes/health.ts';
+import { lessonRoutes } from './routes/lessons.ts';
+import { playerRoutes } from './routes/player.ts';
+import { progressRoutes } from './routes/progress.ts';
+import { sessionRoutes } from './routes/session.ts';
+import { signTokenRoutes } from './routes/sign-token.ts';
+
+const routes = [
+  healthRoutes,
+  signTokenRoutes,
+  progressRoutes,
+  playerRoutes,
+  sessionRoutes,
+  lessonRoutes,
+  exportRoutes,
+];
 
 /** The HTTP application over connections that are open already; what tests boot. It listens on nothing itself. */
 export function createApp(deps: AppDependencies): Koa<RequestState> {
@@ -18,6 +33,8 @@ export function createApp(deps: AppDependencies): Koa<RequestState> {
     proxy: deps.config.trustProxy > 0,
     maxIpsCount: deps.config.trustProxy,
   });
+  // Cookies are signed with it.
+  app.keys = [deps.secrets.cookie];
   // A client that goes away in mid-answer ends a stream early; that is counted in the request log, as 499.
   app.on('error', (error: Error) => deps.log.debug({ err: error }, 'response failed'));
 
@@ -28,8 +45,8 @@ export function createApp(deps: AppDependencies): Koa<RequestState> {
   app.use(renderErrors(shapeA));
   app.use(readablePath);
   if (deps.config.admin !== undefined) app.use(adminQueues(deps.config.admin, deps.queue, deps.config));
-  for (const router of [healthRoutes(deps), exportRoutes(deps)]) {
-    app.use(router.routes());
+  for (const createRoutes of routes) {
+    app.use(createRoutes(deps).routes());
   }
   app.use(() => {
     throw new LecternError('NOT_FOUND', 'Not found');
