@@ -1,5 +1,6 @@
 import type { Logger } from '../shared/log.ts';
 import type { Organization } from '../shared/models/organization.ts';
+import type { User } from '../shared/models/user.ts';
 
 /** What middleware leaves for those behind it; Koa's `ctx.state`. */
 export interface RequestState {
@@ -7,6 +8,8 @@ export interface RequestState {
   log: Logger;
   /** Whom the credentials stand for; there behind the authentication of a router. */
   organization: Organization;
+  /** Whose session it is; there behind the authentication of a router, but not for API credentials. */
+  user?: User;
   /** Aborted when nobody waits any more: the client is gone, or this process ends. */
   signal: AbortSignal;
 }

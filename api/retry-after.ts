@@ -5,6 +5,10 @@ export const retryAfterSeconds = 10;
 
 const mongoIsAway = /^Mongo(ose)?(Network|ServerSelection|PoolCleared|WaitQueue|NotConnected|TopologyClosed)/;
 
+/** ioredis gives few of its errors a name or a code. */
+const redisIsAway =
+  /^(Connection is closed|Stream isn't writeable|Command timed out|Reached the max retries|LOADING )/;
+
 /** The codes of the operating system ("ECONNREFUSED", "ENOSPC"), not Node's own ("ERR_INVALID_ARG_TYPE"). */
 const systemCode = /^E(?!RR_)[A-Z]/;
 
@@ -13,6 +17,8 @@ export function mayPass(error: unknown): boolean {
   const code = codeOf(error);
   return (
     error instanceof Error &&
-    (mongoIsAway.test(error.name) || (typeof code === 'string' && systemCode.test(code)))
+    (mongoIsAway.test(error.name) ||
+      redisIsAway.test(error.message) ||
+      (typeof code === 'string' && systemCode.test(code)))
   );
 }

@@ -1,6 +1,7 @@
 import { InvalidArgumentError } from 'commander';
 import { z } from 'zod';
 import { publicKeyPattern } from '../shared/credentials.ts';
+import { emailSchema } from '../shared/models/user.ts';
 import { findJsonFault } from '../shared/packages/json-syntax.ts';
 import { learnerIdPattern } from '../shared/sign-token-request.ts';
 
@@ -22,6 +23,13 @@ export function nameValue(text: string): string {
 export function uuidValue(text: string): string {
   if (z.guid().safeParse(text).success) return text.toLowerCase();
   throw new InvalidArgumentError('It must be a UUID.');
+}
+
+/** An e-mail address, as it is stored. @throws {InvalidArgumentError} */
+export function emailValue(text: string): string {
+  const email = emailSchema.safeParse(text);
+  if (email.success) return email.data;
+  throw new InvalidArgumentError('It must be an e-mail address.');
 }
 
 /** A whole number above 0. @throws {InvalidArgumentError} */

@@ -1,0 +1,91 @@
+import Router from '@koa/router';
+import { z } from 'zod';
+import { LecternError } from '../../shared/errors.ts';
+import { emailSchema, findAccount, renewPasswordHash } from '../../shared/models/user.ts';
+import type { Account } from '../../shared/models/user.ts';
+import { hashPassword, isOutdated, passwordMatches } from '../../shared/passwords.ts';
+import { clientAddress } from '../client-address.ts';
+import type { RequestState } from '../context.ts';
+import type { AppDependencies } from '../dependencies.ts';
+import { renderErrors, shapeA } from '../middleware/errors.ts';
+import { readJsonBody } from '../middleware/json-body.ts';
+import { methodNotAllowed } from '../middleware/method-not-allowed.ts';
+import { refuseForeignWrites, sessionOrigins } from '../middleware/origins.ts';
+import { limitByAddress } from '../middleware/rate-limit.ts';
+import { requireSession } from '../middleware/session.ts';
+import { presentSession } from '../presenters/session.ts';
+import { LogInThrottle } from '../sessions/log-in-throttle.ts';
+import { UserSessions } from '../sessions/user-sessions.ts';
+
+const maxBytes = 8 * 1024;
+
+const text = (name: string) =>
+  z
+    .string({
+      error: ({ input }) => (input === undefined ? `${name} is required` : `${name} must be a string`),
+    })
+    .min(1, `${name} is required`);
+const bodySchema = z.strictObject(
+  { email: text('email'), password: text('password') },
+  'Request body must be an object with email and password',
+);
+
+/** Logging in and out, for users: the session is one resource, and the cookie names it. */
+export function sessionRoutes(deps: AppDependencies): Router<RequestState> {
+  const sessions = new UserSessions(deps);
+  const throttle = new LogInThrottle(deps.redis, deps.config);
+  const router = new Router<RequestState>({ prefix: '/api/session' });
+  router.use(renderErrors(shapeA));
+  router.use(sessionOrigins(deps.config, 'GET, POST, DELETE'));
+  router.use(limitByAddress(deps));
+  router.use(refuseForeignWrites(deps.config));
+  router.use(async (ctx, next) => {
+    ctx.set('Cache-Control', 'no-store');
+    await next();
+  });
+
+  router.post('/', async (ctx) => {
+    const body = bodySchema.safeParse(JSON.parse(await readJsonBody(ctx, { maxBytes })));
+    if (!body.success) throw new LecternError('INVALID_CONTENT', body.error.issues[0]?.message ?? 'Invalid');
+    const email = emailSchema.safeParse(body.data.email).data ?? null;
+    const address = clientAddress(ctx);
+    await throttle.count(email ?? body.data.email, address);
+    const account = await logIn(deps.db, email, body.data.password, ctx.state.signal);
+    if (account === null) throw new LecternError('UNAUTHORIZED', 'Email or password is wrong');
+    await throttle.forgive(account.user.email, address);
+    ctx.body = presentSession(await sessions.begin(ctx, account));
+  });
+
+  router.get('/', async (ctx) => {
+    ctx.body = presentSession(await requireSession(sessions, ctx));
+  });
+
+  router.delete('/', async (ctx) => {
+    await sessions.end(ctx);
+    ctx.status = 204;
+  });
+
+  router.all('/', methodNotAllowed('GET, HEAD, POST, DELETE'));
+  return router;
+}
+
+/**
+ * The account that an address and a password open; null for whatever is wrong, after the same time.
+ *
+ * @param email null for a text that is no address.
+ */
+async function logIn(
+  db: AppDependencies['db'],
+  email: string | null,
+  password: string,
+  signal: AbortSignal,
+): Promise<Account | null> {
+  const account = email === null ? null : await findAccount(db, { email });
+  const stored = account?.user.passwordHash ?? null;
+  const matches = await passwordMatches(password, stored, signal);
+  if (!matches || account === null || account.user.disabledAt !== null) return null;
+  if (isOutdated(account.user.passwordHash)) {
+    await renewPasswordHash(db, account.user, await hashPassword(password));
+  }
+  return account;
+}
