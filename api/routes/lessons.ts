@@ -1,0 +1,99 @@
+import Router from '@koa/router';
+import { z } from 'zod';
+import { LecternError } from '../../shared/errors.ts';
+import { listLessonVersions, pageOfLessons } from '../../shared/models/lesson-list.ts';
+import type { ListPosition } from '../../shared/models/lesson-list.ts';
+import { versionStatuses } from '../../shared/models/lesson-version.ts';
+import type { RequestState } from '../context.ts';
+import type { AppDependencies } from '../dependencies.ts';
+import { bearerOrSession } from '../middleware/caller.ts';
+import { renderErrors, shapeA } from '../middleware/errors.ts';
+import { methodNotAllowed } from '../middleware/method-not-allowed.ts';
+import { sessionOrigins } from '../middleware/origins.ts';
+import { presentLessonPage, presentVersions } from '../presenters/lesson.ts';
+
+const limitRule = 'limit must be a whole number between 1 and 100';
+
+/** A place in the list as callers get it: its JSON in base64url, which is nothing to build on. */
+const cursorSchema = z
+  .base64url('cursor is not valid')
+  .max(200, 'cursor is not valid')
+  .transform((text, context) => {
+    const position = positionSchema.safeParse(parseJson(Buffer.from(text, 'base64url').toString('utf8')));
+    if (position.success) return position.data;
+    context.addIssue({ code: 'custom', message: 'cursor is not valid' });
+    return z.NEVER;
+  });
+const positionSchema = z.strictObject({ createdAt: z.iso.datetime().pipe(z.coerce.date()), id: z.guid() });
+
+const listSchema = z.strictObject(
+  {
+    status: z
+      .enum(versionStatuses, 'status must be published, draft or unpublished')
+      .nullable()
+      .default(null),
+    limit: z
+      .string(limitRule)
+      .regex(/^\d{1,3}$/, limitRule)
+      .transform(Number)
+      .refine((limit) => limit >= 1 && limit <= 100, limitRule)
+      .default(50),
+    cursor: cursorSchema.nullable().default(null),
+  },
+  { error: nameUnknown },
+);
+const versionsSchema = z.strictObject({}, { error: nameUnknown });
+const lessonIdSchema = z.guid('Invalid lesson ID format').transform((id) => id.toLowerCase());
+
+/** What lessons the caller's organization has, and what versions of each, drafts included. */
+export function lessonRoutes(deps: AppDependencies): Router<RequestState> {
+  const router = new Router<RequestState>({ prefix: '/api/lessons' });
+  router.use(renderErrors(shapeA));
+  router.use(sessionOrigins(deps.config, 'GET'));
+  router.use(bearerOrSession(deps));
+  router.use(async (ctx, next) => {
+    ctx.set('Cache-Control', 'no-store');
+    await next();
+  });
+
+  router.get('/', async (ctx) => {
+    const { status, limit, cursor } = parse(listSchema, ctx.query);
+    const { organization } = ctx.state;
+    const page = await pageOfLessons(deps.db, organization._id, { status, limit, after: cursor });
+    ctx.body = presentLessonPage(page, page.next === null ? null : toCursor(page.next));
+  });
+
+  router.get('/:lessonId/versions', async (ctx) => {
+    const lessonId = parse(lessonIdSchema, ctx.params.lessonId);
+    parse(versionsSchema, ctx.query);
+    const versions = await listLessonVersions(deps.db, ctx.state.organization._id, lessonId);
+    if (versions === null) throw new LecternError('NOT_FOUND', 'Lesson not found');
+    ctx.body = presentVersions(versions);
+  });
+
+  router.all(['/', '/:lessonId/versions'], methodNotAllowed('GET, HEAD'));
+  return router;
+}
+
+/** @throws {LecternError} INVALID_CONTENT with the first fault. */
+function parse<Schema extends z.ZodType>(schema: Schema, given: unknown): z.output<Schema> {
+  const parsed = schema.safeParse(given);
+  if (parsed.success) return parsed.data;
+  throw new LecternError('INVALID_CONTENT', parsed.error.issues[0]?.message ?? 'Invalid request');
+}
+
+function nameUnknown(issue: { code?: string; keys?: string[] }): string | undefined {
+  return issue.code === 'unrecognized_keys' ? `${issue.keys?.[0] ?? ''} is not a known parameter` : undefined;
+}
+
+function toCursor({ createdAt, id }: ListPosition): string {
+  return Buffer.from(JSON.stringify({ createdAt, id })).toString('base64url');
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

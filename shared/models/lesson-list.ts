@@ -1,0 +1,130 @@
+import type { PipelineStage } from 'mongoose';
+import type { Database } from './database.ts';
+import type { Lesson } from './lesson.ts';
+import type { LessonVersion, VersionStatus } from './lesson-version.ts';
+
+/** A lesson in a list. */
+export interface ListedLesson {
+  lesson: Lesson;
+  /** Published when a version is; else unpublished when one was; else a draft. */
+  status: VersionStatus;
+  /** The version that was published last and still is. */
+  latest: LessonVersion | null;
+  /** The one above, else the newest; null for a lesson without any. */
+  shown: LessonVersion | null;
+}
+
+/** A place in the list of lessons: behind the lesson with this id and time. */
+export interface ListPosition {
+  createdAt: Date;
+  id: string;
+}
+
+export interface LessonPage {
+  lessons: ListedLesson[];
+  /** Where the next page begins; null at the end. */
+  next: ListPosition | null;
+}
+
+/** Lessons looked at for one page: a filter that fits few of them must not cost more. */
+const mostLookedAt = 1000;
+
+/** A lesson has one for each import; older ones are not listed. */
+const mostVersions = 1000;
+
+/**
+ * A page of an organization's lessons, the newest first. The order never changes, so that through pages nothing is
+ * seen twice and nothing that stays is missed, whatever is imported, published or deleted meanwhile. With a status a
+ * page may hold fewer than `limit` before the end.
+ *
+ * @param options.after where the page before it ended; null for the first page.
+ */
+export async function pageOfLessons(
+  db: Database,
+  organizationId: string,
+  options: { status: VersionStatus | null; limit: number; after: ListPosition | null },
+): Promise<LessonPage> {
+  const { status, limit, after } = options;
+  const lessons: ListedLesson[] = [];
+  let next: ListPosition | null = null;
+  let lookedAt = 0;
+  // The database computes what is read, batch by batch: mostly little more than the page.
+  const cursor = db.lessons
+    .aggregate(pagePipeline(organizationId, after))
+    .cursor<FoundLesson>({ batchSize: limit + 1 });
+  try {
+    for await (const found of cursor) {
+      if (lessons.length === limit || lookedAt === mostLookedAt) return { lessons, next };
+      lookedAt += 1;
+      next = { createdAt: found.createdAt, id: found._id };
+      const listed = toListed(found);
+      if (status === null || listed.status === status) lessons.push(listed);
+    }
+    return { lessons, next: null };
+  } finally {
+    await cursor.close();
+  }
+}
+
+/** The versions of a lesson, the newest first; null when the organization has no such lesson. */
+export async function listLessonVersions(
+  db: Database,
+  organizationId: string,
+  lessonId: string,
+): Promise<LessonVersion[] | null> {
+  const [lesson, versions] = await Promise.all([
+    db.lessons.exists({ _id: lessonId, organizationId, deletedAt: null }),
+    db.lessonVersions
+      .find({ lessonId, organizationId })
+      .sort({ versionNumber: -1 })
+      .limit(mostVersions)
+      .lean<LessonVersion[]>()
+      .exec(),
+  ]);
+  return lesson === null ? null : versions;
+}
+
+interface FoundLesson extends Lesson {
+  published: LessonVersion[];
+  unpublished: LessonVersion[];
+  newest: LessonVersion[];
+}
+
+function pagePipeline(organizationId: string, after: ListPosition | null): PipelineStage[] {
+  const behind = after !== null && {
+    createdAt: { $lte: after.createdAt },
+    $or: [{ createdAt: { $lt: after.createdAt } }, { _id: { $gt: after.id } }],
+  };
+  return [
+    { $match: { organizationId, deletedAt: null, ...behind } },
+    { $sort: { createdAt: -1, _id: 1 } },
+    { $limit: mostLookedAt + 1 },
+    firstVersion('published', { status: 'published' }, { publishedAt: -1 }),
+    firstVersion('unpublished', { status: 'unpublished' }, { publishedAt: -1 }),
+    firstVersion('newest', {}, { versionNumber: -1 }),
+  ];
+}
+
+/** Each one entry of an index, however many versions a lesson has. */
+function firstVersion(
+  as: string,
+  filter: { status?: VersionStatus },
+  order: Record<string, -1>,
+): PipelineStage.Lookup {
+  return {
+    $lookup: {
+      from: 'lessonVersions',
+      localField: '_id',
+      foreignField: 'lessonId',
+      pipeline: [{ $match: filter }, { $sort: order }, { $limit: 1 }],
+      as,
+    },
+  };
+}
+
+function toListed({ published, unpublished, newest, ...lesson }: FoundLesson): ListedLesson {
+  const [latest = null] = published;
+  const [first = null] = newest;
+  const otherwise = unpublished.length > 0 ? 'unpublished' : 'draft';
+  return { lesson, status: latest === null ? otherwise : 'published', latest, shown: latest ?? first };
+}
