@@ -1,0 +1,148 @@
+import fc from 'fast-check';
+import type { Block, LessonContent } from '../../shared/lessons/lesson-content.ts';
+import { initialProgress } from '../../shared/progress/rules.ts';
+import { outlineOf } from '../../shared/progress/outline.ts';
+import type { LessonOutline } from '../../shared/progress/outline.ts';
+import type { ProgressState } from '../../shared/progress/state.ts';
+import type { ProgressWrite, WrittenItem } from '../../shared/progress/write.ts';
+import { buildLesson, buildSection, buildStep } from '../lessons/build-lesson.ts';
+
+export const versionId = 'aaaaaaaa-0000-4000-8000-000000000001';
+export const otherVersionId = 'aaaaaaaa-0000-4000-8000-000000000002';
+export const now = new Date('2026-03-01T10:00:00.000Z');
+export const later = new Date('2026-03-01T11:00:00.000Z');
+
+/** A question whose right answer is `["a"]`. */
+export function buildQuestion(id: string, props: Record<string, unknown> = {}): Block {
+  const choices = ['a', 'b', 'c'].map((choice) => ({ id: choice, html: choice }));
+  return { type: 'MultipleChoice', props: { id, choices, correct: ['a'], ...props } };
+}
+
+export function buildWidget(type: string, id: string, props: Record<string, unknown> = {}): Block {
+  return { type, props: { id, ...props } };
+}
+
+/** The blocks of each step, by the step's id, of each section. */
+export type Sections = Record<string, Block[]>[];
+
+export function contentOf(sections: Sections): LessonContent {
+  return buildLesson({
+    sections: sections.map((steps, index) =>
+      buildSection({
+        id: `section-${index}`,
+        order_index: index,
+        steps: Object.entries(steps).map(([id, content], order_index) =>
+          buildStep({ id, order_index, content: { content, root: {} } }),
+        ),
+      }),
+    ),
+  });
+}
+
+export function buildOutline(sections: Sections): LessonOutline {
+  return outlineOf(contentOf(sections));
+}
+
+/** Two sections of two steps and one; `quiz` and `quiz-2` are worth a point each, `slider` is a custom widget. */
+export const outline = buildOutline([
+  { intro: [buildWidget('Text', 'welcome')], quiz: [buildQuestion('quiz'), buildWidget('Slider', 'slider')] },
+  { end: [buildQuestion('quiz-2'), buildWidget('OpenResponse', 'essay')] },
+]);
+
+export function buildWrite(overrides: Partial<ProgressWrite> = {}): ProgressWrite {
+  return {
+    versionId,
+    revision: 0,
+    writeId: undefined,
+    currentSectionIndex: 0,
+    currentStepIndex: 0,
+    progressData: undefined,
+    variableState: undefined,
+    items: [],
+    completed: false,
+    restart: false,
+    ...overrides,
+  };
+}
+
+/** @param answer a JSON value */
+export function buildItem(
+  widgetId: string,
+  answer: unknown,
+  score: number | null = null,
+  maxScore = score,
+): WrittenItem {
+  return { widgetId, answer: JSON.stringify(answer), score, maxScore };
+}
+
+export function buildState(overrides: Partial<ProgressState> = {}): ProgressState {
+  return { ...initialProgress(versionId, outline, now), ...overrides };
+}
+
+const widgetIds = ['q1', 'q2', 'q3', 's1', 's2', 'open'];
+
+function blockOf(id: string, points: number, isConditional: boolean): Block {
+  const props = isConditional ? { visibleIf: { variable: 'x' } } : {};
+  if (id === 'open') return buildWidget('OpenResponse', id, props);
+  if (id.startsWith('s')) return buildWidget('Slider', id, props);
+  return buildQuestion(id, { ...props, points, correct: ['a', 'b'], partialCredit: true });
+}
+
+const anyStep = fc
+  .uniqueArray(fc.constantFrom(...widgetIds), { maxLength: 4 })
+  .chain((ids) =>
+    fc.tuple(
+      ...ids.map((id) =>
+        fc
+          .tuple(fc.constantFrom(0, 0.1, 1, 2.5, 1e308), fc.boolean())
+          .map(([points, isConditional]) => blockOf(id, points, isConditional)),
+      ),
+    ),
+  );
+
+/** Lessons out of a few steps and a few widgets, so that two of them have much in common. */
+export const anyOutline: fc.Arbitrary<LessonOutline> = fc
+  .uniqueArray(fc.constantFrom('step-1', 'step-2', 'step-3', 'step-4', 'step-5'), { minLength: 1 })
+  .chain((ids) => fc.tuple(fc.constant(ids), fc.nat(ids.length - 1), fc.tuple(...ids.map(() => anyStep))))
+  .map(([ids, cut, contents]) => {
+    const steps = ids.map((id, index) => [id, contents[index] ?? []] as const);
+    const halves = [steps.slice(0, cut), steps.slice(cut)].filter(({ length }) => length > 0);
+    return buildOutline(halves.map((half) => Object.fromEntries(half)));
+  });
+
+/** A write that fits the outline. */
+export function anyWrite({ sections }: LessonOutline): fc.Arbitrary<ProgressWrite> {
+  const places = sections.flatMap(({ steps }, section) => steps.map((_step, step) => ({ section, step })));
+  const ids = new Set(
+    sections.flatMap(({ steps }) => steps.flatMap(({ widgets }) => widgets)).map((w) => w.widgetId),
+  );
+  const points = fc.double({ min: 0, max: 1000, noNaN: true });
+  const item = (widgetId: string) =>
+    fc
+      .tuple(fc.subarray(['a', 'b', 'c']), fc.option(fc.tuple(points, points)))
+      .map(([answer, pair]) =>
+        pair === null
+          ? buildItem(widgetId, answer)
+          : buildItem(widgetId, answer, Math.min(...pair), Math.max(...pair)),
+      );
+  const jsonObject = fc.constantFrom(undefined, null, '{"1":1e400}');
+  return fc
+    .record({
+      place: fc.constantFrom(...places),
+      items: fc.array(fc.constantFrom(...(ids.size === 0 ? [''] : ids)).chain(item), {
+        maxLength: ids.size === 0 ? 0 : 4,
+      }),
+      progressData: jsonObject,
+      variableState: jsonObject,
+      restart: fc.boolean(),
+      completed: fc.boolean(),
+    })
+    .map(({ place, completed, ...rest }) =>
+      buildWrite({
+        ...rest,
+        currentSectionIndex: place.section,
+        currentStepIndex: place.step,
+        completed: completed && place === places.at(-1),
+      }),
+    );
+}

@@ -1,0 +1,241 @@
+import { describe, expect, test } from 'vitest';
+
+import { applyWrite, initialProgress } from '../../shared/progress/rules.ts';
+import type { ProgressState } from '../../shared/progress/state.ts';
+import type { ProgressWrite } from '../../shared/progress/write.ts';
+import {
+  buildItem,
+  buildOutline,
+  buildQuestion,
+  buildState,
+  buildWidget,
+  buildWrite,
+  later,
+  now,
+  outline,
+  versionId,
+} from './build-progress.ts';
+
+const apply = (state: ProgressState, write: Partial<ProgressWrite>) =>
+  applyWrite(state, buildWrite(write), outline, later);
+const atQuiz = { currentStepIndex: 1 };
+const atEnd = { currentSectionIndex: 1 };
+
+test('before anything is stored a learner is at the first step, has not started, and can gain all open points', () => {
+  expect(initialProgress(versionId, outline, now)).toEqual({
+    versionId,
+    revision: 0,
+    status: 'not_started',
+    score: null,
+    maxScore: 2,
+    sectionIndex: 0,
+    stepIndex: 0,
+    stepId: 'intro',
+    totalSteps: 3,
+    progressData: null,
+    variableState: null,
+    items: null,
+    startedAt: null,
+    completedAt: null,
+    lastActivityAt: now,
+  });
+});
+
+describe('the status', () => {
+  test.each<[title: string, write: Partial<ProgressWrite>, status: string]>([
+    ['looking at the first step is no start', {}, 'not_started'],
+    ['nor is clearing what is not there', { progressData: null, variableState: null }, 'not_started'],
+    ['nor is a restart', { restart: true }, 'not_started'],
+    ['another step starts', atQuiz, 'in_progress'],
+    ['another section starts', atEnd, 'in_progress'],
+    ['an answer starts', { items: [buildItem('slider', 1)] }, 'in_progress'],
+    ['progressData starts', { progressData: '{}' }, 'in_progress'],
+    ['variableState starts', { variableState: '{"a":1}' }, 'in_progress'],
+    ['finishing completes at once', { ...atEnd, completed: true }, 'completed'],
+  ])('%s', (_title, write, status) => {
+    const next = apply(buildState(), write);
+    expect(next.status).toBe(status);
+    expect(next.startedAt).toEqual(status === 'not_started' ? null : later);
+    expect(next.completedAt).toEqual(status === 'completed' ? later : null);
+  });
+
+  test.each<[title: string, write: Partial<ProgressWrite>]>([
+    ['the first step', {}],
+    ['a restart', { restart: true }],
+    ['finishing again', { ...atEnd, completed: true }],
+  ])('a completed lesson stays completed, with its times, after %s', (_title, write) => {
+    const times = { startedAt: now, completedAt: now };
+    expect(apply(buildState({ status: 'completed', ...times }), write)).toMatchObject({
+      status: 'completed',
+      ...times,
+      lastActivityAt: later,
+    });
+  });
+
+  test('a lesson of one step is completed at 0/0', () => {
+    const single = buildOutline([{ only: [buildWidget('Text', 'text')] }]);
+    const state = initialProgress(versionId, single, now);
+    expect(applyWrite(state, buildWrite({ completed: true }), single, later).status).toBe('completed');
+  });
+});
+
+describe('a write', () => {
+  test('moves the learner and counts the revision', () => {
+    expect(apply(buildState({ revision: 7 }), atEnd)).toMatchObject({
+      versionId,
+      revision: 8,
+      sectionIndex: 1,
+      stepIndex: 0,
+      stepId: 'end',
+      lastActivityAt: later,
+    });
+  });
+
+  test('keeps progressData and variableState that are left out, and clears those that are null', () => {
+    const state = buildState({ progressData: '{"a":1}', variableState: '{"b":1}' });
+    expect(apply(state, {})).toMatchObject({ progressData: '{"a":1}', variableState: '{"b":1}' });
+    expect(apply(state, { progressData: null, variableState: '{"c":1}' })).toMatchObject({
+      progressData: null,
+      variableState: '{"c":1}',
+    });
+  });
+
+  test('changes nothing of the state before', () => {
+    const state = buildState({ items: [] });
+    const copy = structuredClone(state);
+    apply(state, { ...atQuiz, items: [buildItem('quiz', ['a'])], progressData: '{}' });
+    expect(state).toEqual(copy);
+  });
+
+  test.each<[title: string, write: Partial<ProgressWrite>, message: string]>([
+    ['a section too far', { currentSectionIndex: 2 }, 'currentSectionIndex 2 is not one of the 2 sections'],
+    [
+      'a step too far',
+      { currentSectionIndex: 1, currentStepIndex: 1 },
+      'currentStepIndex 1 is not one of the 1 steps of its section',
+    ],
+    [
+      'completed before the last step',
+      { ...atQuiz, completed: true },
+      'completed is accepted on the last step only',
+    ],
+    [
+      'an unknown widget',
+      { items: [buildItem('quiz', 1), buildItem('gone', 1)] },
+      'items[1].widgetId "gone" is no widget of the version',
+    ],
+  ])('is refused for %s', (_title, write, message) => {
+    expect(() => apply(buildState(), write)).toThrow(
+      expect.objectContaining({ code: 'INVALID_CONTENT', message }),
+    );
+  });
+
+  test('is refused when all answers together are over 4 MiB', () => {
+    const half = buildItem('slider', 'é'.repeat(1024 ** 2));
+    const state = apply(buildState(), { items: [half] });
+    expect(() => apply(state, { items: [{ ...half, widgetId: 'essay' }] })).toThrow(
+      expect.objectContaining({
+        code: 'PAYLOAD_TOO_LARGE',
+        message: 'All answers together may be at most 4194304 bytes',
+      }),
+    );
+  });
+});
+
+describe('answers', () => {
+  test('are kept with their widget, step, points and time', () => {
+    const { items } = apply(buildState(), { items: [buildItem('quiz', ['a'])] });
+    expect(items).toEqual([
+      {
+        widgetId: 'quiz',
+        widgetType: 'MultipleChoice',
+        stepId: 'quiz',
+        answer: '["a"]',
+        score: 1,
+        maxScore: 1,
+        answeredAt: later.toISOString(),
+      },
+    ]);
+  });
+
+  test('to one widget replace each other, in the place of the first', () => {
+    const first = apply(buildState(), { items: [buildItem('quiz', ['b']), buildItem('slider', 1)] });
+    const { items } = apply(first, {
+      items: [buildItem('essay', 'x'), buildItem('quiz', ['c']), buildItem('quiz', ['a'])],
+    });
+    expect(items?.map(({ widgetId, answer }) => [widgetId, answer])).toEqual([
+      ['quiz', '["a"]'],
+      ['slider', '1'],
+      ['essay', '"x"'],
+    ]);
+  });
+
+  test('none leaves items null', () => {
+    expect(apply(buildState(), atQuiz).items).toBeNull();
+  });
+
+  test('belong to the widget in the step where the learner is, else to the first with that id', () => {
+    const twice = buildOutline([
+      { one: [buildWidget('Slider', 'same')], two: [buildWidget('Poll', 'same')], three: [] },
+    ]);
+    const state = initialProgress(versionId, twice, now);
+    const answered = (currentStepIndex: number) =>
+      applyWrite(state, buildWrite({ currentStepIndex, items: [buildItem('same', 1)] }), twice, now)
+        .items?.[0];
+    expect(answered(0)).toMatchObject({ stepId: 'one', widgetType: 'Slider' });
+    expect(answered(1)).toMatchObject({ stepId: 'two', widgetType: 'Poll' });
+    expect(answered(2)).toMatchObject({ stepId: 'one', widgetType: 'Slider' });
+  });
+
+  test('to widgets with one id in two steps are two answers', () => {
+    const twice = buildOutline([{ one: [buildQuestion('same')], two: [buildQuestion('same')] }]);
+    const first = applyWrite(
+      initialProgress(versionId, twice, now),
+      buildWrite({ items: [buildItem('same', ['a'])] }),
+      twice,
+      now,
+    );
+    const second = applyWrite(
+      first,
+      buildWrite({ ...atQuiz, items: [buildItem('same', ['b'])] }),
+      twice,
+      now,
+    );
+    expect(second).toMatchObject({ score: 1, maxScore: 2 });
+    expect(second.items).toHaveLength(2);
+  });
+});
+
+describe('a restart', () => {
+  const played = apply(buildState({ status: 'completed', startedAt: now, completedAt: now }), {
+    ...atEnd,
+    items: [buildItem('quiz', ['a'])],
+    progressData: '{"a":1}',
+    variableState: '{"b":1}',
+  });
+
+  test('clears answers, points and state', () => {
+    expect(apply(played, { restart: true })).toMatchObject({
+      revision: played.revision + 1,
+      sectionIndex: 0,
+      stepIndex: 0,
+      stepId: 'intro',
+      items: null,
+      score: null,
+      maxScore: 2,
+      progressData: null,
+      variableState: null,
+    });
+  });
+
+  test('comes before the rest of the write', () => {
+    const next = apply(played, {
+      restart: true,
+      ...atQuiz,
+      items: [buildItem('slider', 3)],
+      variableState: '{}',
+    });
+    expect(next).toMatchObject({ stepId: 'quiz', progressData: null, variableState: '{}' });
+    expect(next.items?.map(({ widgetId }) => widgetId)).toEqual(['slider']);
+  });
+});

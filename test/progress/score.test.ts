@@ -1,0 +1,108 @@
+import { describe, expect, test } from 'vitest';
+
+import { applyWrite, initialProgress } from '../../shared/progress/rules.ts';
+import { scaledTo100 } from '../../shared/progress/score.ts';
+import type { Block } from '../../shared/lessons/lesson-content.ts';
+import type { WrittenItem } from '../../shared/progress/write.ts';
+import {
+  buildItem,
+  buildOutline,
+  buildQuestion,
+  buildWidget,
+  buildWrite,
+  now,
+  versionId,
+} from './build-progress.ts';
+
+const hidden = { visibleIf: { variable: 'level' } };
+const thirds = { correct: ['a', 'b', 'c'], partialCredit: true };
+
+/** Score and maximum of a lesson of one step, after these answers. */
+const pointsOf = (blocks: Block[], items: WrittenItem[]) => {
+  const outline = buildOutline([{ step: blocks }]);
+  const { score, maxScore } = applyWrite(
+    initialProgress(versionId, outline, now),
+    buildWrite({ items }),
+    outline,
+    now,
+  );
+  return [score, maxScore];
+};
+
+describe('the points of a lesson', () => {
+  test.each<[title: string, blocks: Block[], items: WrittenItem[], points: [number | null, number | null]]>([
+    ['nothing to score', [buildWidget('Text', 't')], [], [null, null]],
+    ['an unanswered question counts', [buildQuestion('q', { points: 3 })], [], [null, 3]],
+    ['zero is a score', [buildQuestion('q', { points: 3 })], [buildItem('q', ['b'])], [0, 3]],
+    ['a right answer', [buildQuestion('q', { points: 3 })], [buildItem('q', ['a'])], [3, 3]],
+    [
+      'several questions',
+      [buildQuestion('q'), buildQuestion('r', { points: 2 })],
+      [buildItem('r', ['a'])],
+      [2, 3],
+    ],
+    ['a forged score for a question', [buildQuestion('q')], [buildItem('q', ['b'], 1000)], [0, 1]],
+    ['all or nothing', [buildQuestion('q', { correct: ['a', 'b'] })], [buildItem('q', ['a'])], [0, 1]],
+    [
+      'partial credit',
+      [buildQuestion('q', { correct: ['a', 'b'], partialCredit: true })],
+      [buildItem('q', ['a'])],
+      [0.5, 1],
+    ],
+    [
+      'a question without points',
+      [buildQuestion('q', { points: 0 })],
+      [buildItem('q', ['a'], 1)],
+      [null, null],
+    ],
+    ['an open response', [buildWidget('OpenResponse', 'o')], [buildItem('o', 'text', 5)], [null, null]],
+    ['an unanswered custom widget', [buildWidget('Slider', 's')], [], [null, null]],
+    ['an answered custom widget', [buildWidget('Slider', 's')], [buildItem('s', 1, 2, 5)], [2, 5]],
+    [
+      'a custom widget without a score',
+      [buildQuestion('q'), buildWidget('Slider', 's')],
+      [buildItem('s', 1)],
+      [null, 1],
+    ],
+    ['a custom widget worth nothing', [buildWidget('Slider', 's')], [buildItem('s', 1, 0, 0)], [0, 0]],
+    ['an unanswered question under a condition', [buildQuestion('q', hidden)], [], [null, null]],
+    ['an answered question under a condition', [buildQuestion('q', hidden)], [buildItem('q', ['b'])], [0, 1]],
+    [
+      'thirds add up to a whole',
+      ['q', 'r', 's'].map((id) => buildQuestion(id, thirds)),
+      [buildItem('q', ['a']), buildItem('r', ['b', 'c']), buildItem('s', ['a', 'b', 'c'])],
+      [2, 3],
+    ],
+    [
+      'tenths do too',
+      [buildWidget('Slider', 's'), buildWidget('Slider', 't')],
+      [buildItem('s', 1, 0.1, 0.1), buildItem('t', 1, 0.2, 0.2)],
+      [0.3, 0.3],
+    ],
+  ])('%s', (_title, blocks, items, points) => {
+    expect(pointsOf(blocks, items)).toEqual(points);
+  });
+
+  test('stay finite whatever the author gives', () => {
+    const huge = { points: Number.MAX_VALUE, correct: ['a', 'b'], partialCredit: true };
+    const [score, maxScore] = pointsOf(
+      [buildQuestion('q', huge), buildQuestion('r', huge)],
+      [buildItem('q', ['a'])],
+    );
+    expect([score, maxScore].every(Number.isFinite)).toBe(true);
+  });
+});
+
+describe('points on a scale of 100', () => {
+  test.each<[score: number | null, maxScore: number | null, scaled: [number | null, number | null]]>([
+    [null, null, [null, null]],
+    [null, 4, [null, 100]],
+    [0, 4, [0, 100]],
+    [3, 4, [75, 100]],
+    [1, 3, [33.3333, 100]],
+    [4, 4, [100, 100]],
+    [0, 0, [null, null]],
+  ])('%j of %j', (score, maxScore, [scaledScore, scaledMaxScore]) => {
+    expect(scaledTo100(score, maxScore)).toEqual({ score: scaledScore, maxScore: scaledMaxScore });
+  });
+});
