@@ -8,7 +8,7 @@ import type { Digest, Store } from './storage/store.ts';
 /** How many addresses one query asks for. */
 const lookupBatch = 1000;
 
-/** How many downloads are noted at once: what a worker that dies has to download again, at most. */
+/** How many files are noted at once: what a worker that dies has to download again, at most. */
 const noteBatch = 100;
 
 export interface RemoteRequest {
@@ -19,15 +19,15 @@ export interface RemoteRequest {
 }
 
 /**
- * The external media of one build, by way of the store's cache: what is there is only asked for changes (ETag or
- * Last-Modified), an address that several media share is fetched once.
+ * The external media of one build, or one medium for a learner, by way of the store's cache: what is there is only
+ * asked for changes (ETag or Last-Modified), an address that several media share is fetched once.
  */
 export class MediaCache {
   readonly #db: Database;
   readonly #store: Store;
   readonly #downloader: Downloader;
   readonly #underWay = new Map<string, Promise<Digest>>();
-  readonly #downloaded: DownloadedFile[] = [];
+  readonly #checked: DownloadedFile[] = [];
   #known = new Map<string, RemoteFile>();
 
   constructor(db: Database, store: Store, downloader: Downloader) {
@@ -57,15 +57,15 @@ export class MediaCache {
     return started;
   }
 
-  /** Notes for later builds what was downloaded since the last note. */
+  /** Notes for later what was downloaded, or found unchanged, since the last note. */
   async flush(): Promise<void> {
-    await saveRemoteFiles(this.#db, this.#downloaded.splice(0));
+    await saveRemoteFiles(this.#db, this.#checked.splice(0));
   }
 
   /** Notes are written many at a time: one by one they would cost more than small files do. */
   async #remember(file: DownloadedFile): Promise<void> {
-    this.#downloaded.push(file);
-    if (this.#downloaded.length >= noteBatch) await this.flush();
+    this.#checked.push(file);
+    if (this.#checked.length >= noteBatch) await this.flush();
   }
 
   async #fetch(request: RemoteRequest): Promise<Digest> {
@@ -75,7 +75,11 @@ export class MediaCache {
         { ...request, ...(known && { validators: validatorsOf(known) }) },
         (body) => this.#store.cache.put(body),
       );
-      if (!result.modified) return (known as RemoteFile).file;
+      if (!result.modified) {
+        const { url, file, etag, lastModified } = known as RemoteFile;
+        await this.#remember({ url, file, etag, lastModified });
+        return file;
+      }
       const { sha256, crc32, size } = result.stored;
       const file = { sha256, crc32, size };
       await this.#remember({
