@@ -9,9 +9,11 @@ import { readablePath } from './middleware/readable-path.ts';
 import { requestId } from './middleware/request-id.ts';
 import { securityHeaders } from './middleware/security-headers.ts';
 import { adminQueues } from './routes/admin-queues.ts';
+import { assetRoutes } from './routes/assets.ts';
 import { exportRoutes } from './routes/exports.ts';
 import { healthRoutes } from './routes/health.ts';
 import { lessonRoutes } from './routes/lessons.ts';
+import { playerAssetRoutes } from './routes/player-assets.ts';
 import { playerRoutes } from './routes/player.ts';
 import { progressRoutes } from './routes/progress.ts';
 import { sessionRoutes } from './routes/session.ts';
@@ -22,6 +24,8 @@ const routes = [
   signTokenRoutes,
   progressRoutes,
   playerRoutes,
+  playerAssetRoutes,
+  assetRoutes,
   sessionRoutes,
   lessonRoutes,
   exportRoutes,

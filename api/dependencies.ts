@@ -6,6 +6,7 @@ import type { PreparedLessons } from '../shared/prepared-lessons.ts';
 import type { ExportQueue } from '../shared/queues.ts';
 import type { Secrets } from '../shared/secrets.ts';
 import type { Store } from '../shared/storage/store.ts';
+import type { PlayerAssets } from './assets/player-assets.ts';
 import type { ArchiveRequestDependencies } from './exports/archive-requests.ts';
 import type { RateLimits } from './middleware/rate-limit.ts';
 
@@ -19,6 +20,7 @@ export interface AppDependencies {
   lessons: PreparedLessons;
   queue: ExportQueue;
   exports: ArchiveRequestDependencies;
+  playerAssets: PlayerAssets;
   rateLimits: RateLimits;
   /** Aborted when the process is to end; with the error that clients who still wait are answered with. */
   stopping: AbortSignal;

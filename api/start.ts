@@ -2,6 +2,7 @@ import { setMaxListeners } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Config } from '../shared/config.ts';
+import { createDownloader } from '../shared/downloads/downloader.ts';
 import { LecternError, messageOf } from '../shared/errors.ts';
 import type { Logger } from '../shared/log.ts';
 import { buildIndexes, openDatabase } from '../shared/models/database.ts';
@@ -13,6 +14,7 @@ import type { Servers } from '../shared/servers.ts';
 import type { Shutdown } from '../shared/shutdown.ts';
 import { createDiskStore } from '../shared/storage/disk-store.ts';
 import { createApp } from './app.ts';
+import { PlayerAssets } from './assets/player-assets.ts';
 import { withDeadline } from './deadline.ts';
 import { prepareEnd } from './end-server.ts';
 import { JobWaiters } from './exports/job-waiters.ts';
@@ -43,6 +45,8 @@ export async function startApi(
   const events = createExportEvents(servers.redisUrl, config);
   const waiters = new JobWaiters(events);
 
+  const downloader = createDownloader(config.download);
+  const playerAssets = new PlayerAssets({ db, store, downloader, config, log });
   const exports = { archives: store.archives, queue, waiters, config, log };
   const stopping = new AbortController();
   // One for each request that is under way.
@@ -56,6 +60,7 @@ export async function startApi(
     lessons: new PreparedLessons(db, config.playerCacheBytes),
     queue,
     exports,
+    playerAssets,
     rateLimits: createRateLimits(config),
     log,
     stopping: stopping.signal,
@@ -74,6 +79,7 @@ export async function startApi(
     stopping.abort(new LecternError('INTERNAL_ERROR', 'This process ends', { retryAfterSeconds }));
     return ended;
   });
+  shutdown.add('downloads', () => playerAssets.close().finally(() => downloader.close()));
   shutdown.add('queue', async () => {
     // BullMQ waits for the end of a connection, which one that is just connecting anew does not announce.
     const closed = Promise.all([events.close(), queue.close()]);

@@ -134,6 +134,7 @@ const environmentSchema = z
     DOWNLOAD_CONCURRENCY: integer(8, 1, 256),
     DOWNLOAD_CONCURRENCY_PER_HOST: integer(6, 1, 256),
     DOWNLOAD_TIMEOUT_SECONDS: integer(60, 1, 3600),
+    MEDIA_FRESH_HOURS: integer(6, 0, 24 * 30),
     LECTERN_ALLOWED_PRIVATE_HOSTS: hostList,
     WORKER_CONCURRENCY: integer(2, 1, 64),
     WORKER_LOCK_SECONDS: integer(30, 2, 600),
@@ -220,6 +221,8 @@ function toConfig(env: Environment) {
       timeoutSeconds: env.DOWNLOAD_TIMEOUT_SECONDS,
       allowedPrivateHosts: env.LECTERN_ALLOWED_PRIVATE_HOSTS,
     },
+    /** How long learners get a downloaded file without its origin being asked. */
+    mediaFreshHours: env.MEDIA_FRESH_HOURS,
     worker: { concurrency: env.WORKER_CONCURRENCY, lockSeconds: env.WORKER_LOCK_SECONDS },
     shutdownSeconds: env.SHUTDOWN_SECONDS,
     /** npm is killed without a word to what it started; see cli/interrupts.ts. */

@@ -5,12 +5,13 @@ import type { Middleware } from 'koa';
  * Preflight requests (OPTIONS) are answered here.
  *
  * @param methods those that the address takes, such as "GET, OPTIONS".
+ * @param headers those of a request that it heeds, besides the ones that need no permission.
  */
-export function anyOrigin(methods: string): Middleware {
+export function anyOrigin(methods: string, headers = 'Content-Type'): Middleware {
   return async (ctx, next) => {
     ctx.set('Access-Control-Allow-Origin', '*');
     ctx.set('Access-Control-Allow-Methods', methods);
-    ctx.set('Access-Control-Allow-Headers', 'Content-Type');
+    ctx.set('Access-Control-Allow-Headers', headers);
     if (ctx.method !== 'OPTIONS') {
       await next();
       return;

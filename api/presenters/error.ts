@@ -14,6 +14,7 @@ const titles: Record<ErrorCode, string> = {
   METHOD_NOT_ALLOWED: 'Method Not Allowed',
   CONFLICT: 'Conflict',
   PAYLOAD_TOO_LARGE: 'Payload Too Large',
+  RANGE_NOT_SATISFIABLE: 'Range Not Satisfiable',
   INVALID_CONTENT: 'Invalid Content',
   TOO_MANY_REQUESTS: 'Too Many Requests',
   INTERNAL_ERROR: 'Internal Server Error',
