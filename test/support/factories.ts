@@ -8,8 +8,9 @@ import { issueApiKey } from '../../shared/models/api-key.ts';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
 import { createOrganization } from '../../shared/models/organization.ts';
 import type { Organization, Plan } from '../../shared/models/organization.ts';
+import { signEmbedToken, signLaunchToken } from '../../shared/player-tokens.ts';
 import { publishVersion } from '../../shared/publishing.ts';
-import { testPepper } from './harness.ts';
+import { testPepper, testSigningSecrets } from './harness.ts';
 import type { Harness } from './harness.ts';
 
 /** An organization with working credentials. */
@@ -158,4 +159,26 @@ export async function buildVersion(
 /** Where a version's ZIP is exported from. */
 export function exportPath(version: Pick<LessonVersion, 'lessonId' | '_id'>): string {
   return `/api/lessons/${version.lessonId}/versions/${version._id}/export-zip`;
+}
+
+type OfLesson = Pick<LessonVersion, 'organizationId' | 'lessonId'>;
+
+/** An embed token for the lesson of a version; that very version is pinned only where `versionId` says so. */
+export function buildLearnerToken(
+  { organizationId, lessonId }: OfLesson,
+  overrides: { learnerId?: string; versionId?: string; userAttributes?: string; seconds?: number } = {},
+): string {
+  const { seconds = 600, ...claims } = overrides;
+  const learner = { versionId: null, learnerId: 'learner-1', userAttributes: '{}' };
+  return signEmbedToken(testSigningSecrets, { organizationId, lessonId, ...learner, ...claims }, seconds)
+    .token;
+}
+
+/** A launch token for the lesson of a version, as {@link buildLearnerToken}. */
+export function buildLaunchToken(
+  { organizationId, lessonId }: OfLesson,
+  overrides: { ltiUserId?: string; platformId?: string; contextId?: string | null; versionId?: string } = {},
+): string {
+  const user = { versionId: null, ltiUserId: 'user-1', platformId: 'platform-1', contextId: 'context-1' };
+  return signLaunchToken(testSigningSecrets, { organizationId, lessonId, ...user, ...overrides }, 600).token;
 }
