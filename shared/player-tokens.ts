@@ -1,3 +1,5 @@
+import { createSecretKey } from 'node:crypto';
+import type { KeyObject } from 'node:crypto';
 import jwt from 'jsonwebtoken';
 import { z } from 'zod';
 import type { SigningSecret } from './config.ts';
@@ -115,7 +117,7 @@ function sign(
   const exp = iat + seconds;
   const payload = printJson({ ...claims, iat, exp, iss: issuer });
   const header = { alg: 'HS256', typ, kid: signer.kid };
-  const token = jwt.sign(payload, signer.secret, { algorithm: 'HS256', header });
+  const token = jwt.sign(payload, keyOf(signer), { algorithm: 'HS256', header });
   return { token, expiresAt: new Date(exp * 1000) };
 }
 
@@ -151,9 +153,9 @@ function checkSignature(ring: readonly SigningSecret[], token: string): string {
   // A token without a kid is somebody else's make; its signature still decides.
   const candidates = kid === undefined ? ring : ring.filter((one) => one.kid === kid);
   let failure = tokenFailure('Invalid signature');
-  for (const { secret } of candidates) {
+  for (const candidate of candidates) {
     try {
-      jwt.verify(token, secret, { algorithms: ['HS256'], issuer });
+      jwt.verify(token, keyOf(candidate), { algorithms: ['HS256'], issuer });
       return typ;
     } catch (error) {
       failure = tokenFailure(reasonOf(error));
@@ -161,6 +163,17 @@ function checkSignature(ring: readonly SigningSecret[], token: string): string {
     }
   }
   throw failure;
+}
+
+const keys = new WeakMap<SigningSecret, KeyObject>();
+
+/** jsonwebtoken takes a string too, but first tries to read it as a PEM file, which takes far longer than to sign. */
+function keyOf(secret: SigningSecret): KeyObject {
+  const known = keys.get(secret);
+  if (known !== undefined) return known;
+  const key = createSecretKey(secret.secret, 'utf8');
+  keys.set(secret, key);
+  return key;
 }
 
 function readHeader(token: string): jwt.JwtHeader {

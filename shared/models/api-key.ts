@@ -2,6 +2,7 @@ import { Schema } from 'mongoose';
 import { generateCredentials, hashSecretKey, secretKeyMatches } from '../credentials.ts';
 import type { Credentials } from '../credentials.ts';
 import { schemaOptions } from '../mongo.ts';
+import { batched } from './batched.ts';
 import type { Database } from './database.ts';
 import type { Organization } from './organization.ts';
 
@@ -51,17 +52,9 @@ export async function issueApiKey(
   return credentials;
 }
 
-/**
- * The organization that credentials stand for, with its plan as it is now; null for credentials that are unknown,
- * wrong, revoked or expired. One round trip, so that a revocation and a change of plan take effect at once.
- */
-export async function authenticate(
-  db: Database,
-  pepper: string,
-  credentials: Credentials,
-): Promise<Organization | null> {
-  const [key] = await db.apiKeys.aggregate<ApiKey & { organizations: Organization[] }>([
-    { $match: { _id: credentials.publicKey } },
+const findKey = batched(async (db, publicKeys: readonly string[]) => {
+  const keys = await db.apiKeys.aggregate<ApiKey & { organizations: Organization[] }>([
+    { $match: { _id: { $in: [...new Set(publicKeys)] } } },
     {
       $lookup: {
         from: 'organizations',
@@ -71,6 +64,20 @@ export async function authenticate(
       },
     },
   ]);
+  const byPublicKey = new Map(keys.map((key) => [key._id, key]));
+  return (publicKey) => byPublicKey.get(publicKey);
+});
+
+/**
+ * The organization that credentials stand for, with its plan as it is now; null for credentials that are unknown,
+ * wrong, revoked or expired. One round trip, so that a revocation and a change of plan take effect at once.
+ */
+export async function authenticate(
+  db: Database,
+  pepper: string,
+  credentials: Credentials,
+): Promise<Organization | null> {
+  const key = await findKey(db, credentials.publicKey);
   const now = new Date();
   if (!secretKeyMatches(credentials.secretKey, key?.secretHash ?? null, pepper) || key === undefined)
     return null;

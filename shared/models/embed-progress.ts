@@ -1,6 +1,7 @@
 import { Schema } from 'mongoose';
 import { schemaOptions, uuidField } from '../mongo.ts';
 import type { ProgressState } from '../progress/state.ts';
+import { batched } from './batched.ts';
 import type { Database } from './database.ts';
 import { progressFields, saveState } from './progress-record.ts';
 import type { ProgressRecord } from './progress-record.ts';
@@ -30,11 +31,23 @@ export const embedProgressSchema = new Schema<EmbedProgress>(
 embedProgressSchema.index({ organizationId: 1, lessonId: 1, learnerId: 1 }, { unique: true });
 
 /** The record of a learner, or null before the first write. */
-export function findEmbedProgress(
-  db: Database,
-  { organizationId, lessonId, learnerId }: EmbedLearner,
-): Promise<EmbedProgress | null> {
-  return db.embedProgress.findOne({ organizationId, lessonId, learnerId }).lean<EmbedProgress>().exec();
+export const findEmbedProgress = batched(async (db, learners: readonly EmbedLearner[]) => {
+  const records = await db.embedProgress
+    .find({
+      $or: learners.map(({ organizationId, lessonId, learnerId }) => ({
+        organizationId,
+        lessonId,
+        learnerId,
+      })),
+    })
+    .lean<EmbedProgress[]>()
+    .exec();
+  const byLearner = new Map(records.map((record) => [nameOf(record), record]));
+  return (learner) => byLearner.get(nameOf(learner)) ?? null;
+});
+
+function nameOf({ organizationId, lessonId, learnerId }: EmbedLearner): string {
+  return JSON.stringify([organizationId, lessonId, learnerId]);
 }
 
 /** See {@link saveState}. */

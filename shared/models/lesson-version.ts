@@ -1,6 +1,8 @@
 import { Schema } from 'mongoose';
 import { schemaOptions } from '../mongo.ts';
+import { batched } from './batched.ts';
 import type { Database } from './database.ts';
+import { lessonExists } from './lesson.ts';
 
 export const versionStatuses = ['draft', 'published', 'unpublished'] as const;
 export type VersionStatus = (typeof versionStatuses)[number];
@@ -83,14 +85,7 @@ export async function findPublishedVersion(
   lessonId: string,
   versionId: string,
 ): Promise<LessonVersion | null> {
-  const [version, lesson] = await Promise.all([
-    db.lessonVersions
-      .findOne({ _id: versionId, lessonId, organizationId, status: 'published' })
-      .lean<LessonVersion>()
-      .exec(),
-    db.lessons.exists({ _id: lessonId, organizationId, deletedAt: null }),
-  ]);
-  return lesson === null ? null : version;
+  return ofLesson(db, organizationId, lessonId, findPublished(db, versionId));
 }
 
 /** The published version of a lesson that is played: the newest, unless one is pinned. Null as above. */
@@ -100,17 +95,41 @@ export async function findPlayedVersion(
   lessonId: string,
   pinned: string | null,
 ): Promise<LessonVersion | null> {
-  if (pinned !== null) return findPublishedVersion(db, organizationId, lessonId, pinned);
-  const [version, lesson] = await Promise.all([
-    db.lessonVersions
-      .findOne({ lessonId, organizationId, status: 'published' })
-      .sort({ publishedAt: -1, versionNumber: -1 })
-      .lean<LessonVersion>()
-      .exec(),
-    db.lessons.exists({ _id: lessonId, organizationId, deletedAt: null }),
-  ]);
-  return lesson === null ? null : version;
+  const version = pinned === null ? findNewestPublished(db, lessonId) : findPublished(db, pinned);
+  return ofLesson(db, organizationId, lessonId, version);
 }
+
+async function ofLesson(
+  db: Database,
+  organizationId: string,
+  lessonId: string,
+  searched: Promise<LessonVersion | undefined>,
+): Promise<LessonVersion | null> {
+  const [version, exists] = await Promise.all([searched, lessonExists(db, organizationId, lessonId)]);
+  return exists && version?.lessonId === lessonId && version.organizationId === organizationId
+    ? version
+    : null;
+}
+
+const findPublished = batched(async (db, versionIds: readonly string[]) => {
+  const versions = await db.lessonVersions
+    .find({ _id: { $in: [...new Set(versionIds)] }, status: 'published' })
+    .lean<LessonVersion[]>()
+    .exec();
+  const byId = new Map(versions.map((version) => [version._id, version]));
+  return (versionId) => byId.get(versionId);
+});
+
+const findNewestPublished = batched(async (db, lessonIds: readonly string[]) => {
+  const versions = await db.lessonVersions.aggregate<LessonVersion>([
+    { $match: { lessonId: { $in: [...new Set(lessonIds)] }, status: 'published' } },
+    { $sort: { lessonId: 1, publishedAt: -1, versionNumber: -1 } },
+    { $group: { _id: '$lessonId', newest: { $first: '$$ROOT' } } },
+    { $replaceRoot: { newRoot: '$newest' } },
+  ]);
+  const byLesson = new Map(versions.map((version) => [version.lessonId, version]));
+  return (lessonId) => byLesson.get(lessonId);
+});
 
 /** The versions of some lessons, by lesson and number. */
 export function listVersions(db: Database, lessonIds: string[]): Promise<LessonVersion[]> {

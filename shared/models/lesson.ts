@@ -1,5 +1,6 @@
 import { Schema } from 'mongoose';
 import { isDuplicate, schemaOptions } from '../mongo.ts';
+import { batched } from './batched.ts';
 import type { Database } from './database.ts';
 
 /** A lesson: what its versions have in common. Its slug and title are those of the newest version. */
@@ -35,8 +36,19 @@ export function findLesson(db: Database, lessonId: string): Promise<Lesson | nul
 
 /** Whether the organization has this lesson, and has not deleted it. */
 export async function lessonExists(db: Database, organizationId: string, lessonId: string): Promise<boolean> {
-  return (await db.lessons.exists({ _id: lessonId, organizationId, deletedAt: null })) !== null;
+  return (await findOwner(db, lessonId)) === organizationId;
 }
+
+/** The organization of a lesson that is not deleted. */
+const findOwner = batched(async (db, lessonIds: readonly string[]) => {
+  const lessons = await db.lessons
+    .find({ _id: { $in: [...new Set(lessonIds)] }, deletedAt: null })
+    .select({ organizationId: 1 })
+    .lean<Pick<Lesson, '_id' | 'organizationId'>[]>()
+    .exec();
+  const owners = new Map(lessons.map(({ _id, organizationId }) => [_id, organizationId]));
+  return (lessonId) => owners.get(lessonId);
+});
 
 /** The lessons of an organization, the last changed first. */
 export function listLessons(db: Database, organizationId: string): Promise<Lesson[]> {

@@ -1,5 +1,6 @@
 import { Schema } from 'mongoose';
 import { schemaOptions, upsertSafely } from '../mongo.ts';
+import { batched } from './batched.ts';
 import type { Database } from './database.ts';
 
 /** Tokens of an organization, of one of its lessons, of one of its learners, or of both: null stands for any. */
@@ -41,15 +42,23 @@ export async function revokeTokens(db: Database, tokens: RevokedTokens, now: Dat
  * Whether a token was revoked. Its time of issue has whole seconds, so one that was signed in the second of the
  * revocation counts as signed before it.
  */
-export async function isRevoked(
-  db: Database,
-  { organizationId, lessonId, learnerId, issuedAt }: RevokedTokens & { issuedAt: number },
-): Promise<boolean> {
-  const found = await db.tokenRevocations.exists({
-    organizationId,
-    lessonId: { $in: [null, lessonId] },
-    learnerId: { $in: [null, learnerId] },
-    revokedBefore: { $gte: new Date(issuedAt * 1000) },
-  });
-  return found !== null;
-}
+export const isRevoked = batched(async (db, tokens: readonly (RevokedTokens & { issuedAt: number })[]) => {
+  const found = await db.tokenRevocations
+    .find({
+      $or: tokens.map(({ organizationId, lessonId, learnerId }) => ({
+        organizationId,
+        lessonId: { $in: [null, lessonId] },
+        learnerId: { $in: [null, learnerId] },
+      })),
+    })
+    .lean<TokenRevocation[]>()
+    .exec();
+  return (token) =>
+    found.some(
+      ({ organizationId, lessonId, learnerId, revokedBefore }) =>
+        organizationId === token.organizationId &&
+        (lessonId === null || lessonId === token.lessonId) &&
+        (learnerId === null || learnerId === token.learnerId) &&
+        revokedBefore.getTime() >= token.issuedAt * 1000,
+    );
+});
