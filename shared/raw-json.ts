@@ -1,3 +1,5 @@
+import { objectText } from './json-text.ts';
+
 /** A JSON text that stands for a value: printed as it is, so that no order of keys and no large number changes. */
 export class RawJson {
   readonly text: string;
@@ -15,11 +17,8 @@ export function rawOrNull(text: string | null): RawJson | null {
 
 /** JSON.stringify of an object, some members of which are {@link RawJson}; members that are undefined are left out. */
 export function printJson(object: Record<string, unknown>): string {
-  const members = Object.entries(object)
-    .filter(([, value]) => value !== undefined)
-    .map(([name, value]) => {
-      const text = value instanceof RawJson ? value.text : JSON.stringify(value);
-      return `${JSON.stringify(name)}:${text}`;
-    });
-  return `{${members.join(',')}}`;
+  const members = Object.entries(object).filter(([, value]) => value !== undefined);
+  return objectText(
+    members.map(([name, value]) => [name, value instanceof RawJson ? value.text : JSON.stringify(value)]),
+  );
 }

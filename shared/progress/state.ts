@@ -1,4 +1,5 @@
-import { arrayElements, arrayText, objectMembers, objectText } from '../json-text.ts';
+import { arrayElements, arrayText, objectMembers } from '../json-text.ts';
+import { printJson, RawJson } from '../raw-json.ts';
 
 export const progressStatuses = ['not_started', 'in_progress', 'completed'] as const;
 
@@ -47,17 +48,10 @@ export interface ProgressState {
 /** Items as JSON text, each answer as it was sent. */
 export function itemsToJson(items: readonly StoredItem[]): string {
   return arrayText(
-    items.map(({ widgetId, widgetType, stepId, answer, score, maxScore, answeredAt }) =>
-      objectText([
-        ['widgetId', JSON.stringify(widgetId)],
-        ['widgetType', JSON.stringify(widgetType)],
-        ['stepId', JSON.stringify(stepId)],
-        ['answer', answer],
-        ['score', JSON.stringify(score)],
-        ['maxScore', JSON.stringify(maxScore)],
-        ['answeredAt', JSON.stringify(answeredAt)],
-      ]),
-    ),
+    items.map(({ widgetId, widgetType, stepId, answer, score, maxScore, answeredAt }) => {
+      const raw = new RawJson(answer);
+      return printJson({ widgetId, widgetType, stepId, answer: raw, score, maxScore, answeredAt });
+    }),
   );
 }
 
