@@ -26,7 +26,7 @@ import { mediaBytes, mediaCount, writeSamplePackage } from './sample.ts';
  * loopback) against curl and zip, and a build from files that are there against zip alone.
  */
 
-const rounds = Number(process.argv[2] ?? 9);
+const rounds = Number(process.argv[3] ?? 9);
 const folder = await mkdtemp(join(tmpdir(), 'lectern-bench-'));
 const sample = join(folder, 'sample');
 await writeSamplePackage(sample);

@@ -1,0 +1,159 @@
+import { fork } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
+import type { Request } from 'autocannon';
+import jwt from 'jsonwebtoken';
+import { startProcesses } from '../../cli/processes.ts';
+import { parseConfig } from '../../shared/config.ts';
+import { buildIndexes, openDatabase } from '../../shared/models/database.ts';
+import { loadSecrets } from '../../shared/secrets.ts';
+import { findServers } from '../../shared/servers.ts';
+import { createDiskStore } from '../../shared/storage/disk-store.ts';
+import type { Load, LoadResult } from './load.ts';
+import type { PlainSettings } from './plain-server.ts';
+import { seed } from './seed.ts';
+import type { SeededLesson } from './seed.ts';
+
+/*
+ * What a request costs, against the plainest server that asks and checks the same (plain-server.ts): requests a second
+ * and p99 at 32 connections. Both servers run side by side and are under load by turns. Clients, servers and MongoDB
+ * share the machine, so the ratio says more than the figures.
+ */
+
+const rounds = Number(process.argv[3] ?? 7);
+const seconds = Number(process.argv[4] ?? 4);
+const connections = 32;
+const baseline = 'node:http and the driver (baseline)';
+
+const folder = await mkdtemp(join(tmpdir(), 'lectern-bench-'));
+const settings = {
+  LOG_LEVEL: 'error',
+  PORT: '0',
+  LECTERN_DATA_DIR: join(folder, 'data'),
+  RATE_LIMIT_PER_KEY: '0',
+  RATE_LIMIT_PER_ADDRESS: '0',
+};
+const config = parseConfig({ ...process.env, ...settings });
+const servers = await findServers(config, (message) => console.error(message));
+const db = await openDatabase(servers.mongodbUri);
+await buildIndexes(db);
+const store = createDiskStore(config.storeDir);
+const secrets = await loadSecrets(config, () => undefined);
+const { authorization, learnerIds, small, large } = await seed({ db, store, config, secrets }, folder);
+
+const processes = await startProcesses(config, servers, { workers: 0, settings });
+const plain = fork(join(import.meta.dirname, 'plain-server.ts'));
+const plainSettings: PlainSettings = {
+  mongodbUri: servers.mongodbUri,
+  pepper: secrets.keyPepper,
+  signingSecret: secrets.signing[0]?.secret ?? '',
+};
+const { port } = await ask<{ port: number }>(plain, plainSettings);
+const addresses = new Map([
+  [baseline, `http://127.0.0.1:${port}`],
+  ['Lectern', processes.address],
+]);
+const clients = fork(join(import.meta.dirname, 'load.ts'));
+
+const bearer = { authorization };
+const playerData = ({ lessonId, tokens }: SeededLesson): Request[] =>
+  tokens.map((token) => ({ path: `/api/public/lessons/${lessonId}/player-data?token=${token}` }));
+const signToken = (versionId?: string): Request[] =>
+  learnerIds.map((learnerId) => ({
+    method: 'POST',
+    path: '/api/public/sign-token',
+    headers: { ...bearer, 'content-type': 'application/json' },
+    body: JSON.stringify({ lessonId: small.lessonId, versionId, learnerId, userAttributes: { group: 'b' } }),
+  }));
+const endpoints: Record<string, Request[]> = {
+  progress: learnerIds.map((learnerId) => ({
+    path: `/api/public/lessons/${small.lessonId}/progress/${learnerId}`,
+    headers: bearer,
+  })),
+  'sign-token': signToken(),
+  'sign-token with a versionId': signToken(small.versionId),
+  'player-data, a small lesson': playerData(small),
+  'player-data, a lesson of 200 kB': playerData(large),
+};
+
+console.log(
+  `${connections} connections, Node ${process.version}, medians of ${rounds} rounds of ${seconds} seconds`,
+);
+for (const [endpoint, requests] of Object.entries(endpoints)) {
+  const bytes = await assertSameAnswers(requests);
+  report(`${endpoint} (${bytes} bytes)`, await measure(requests));
+}
+
+await processes.stop();
+plain.disconnect();
+clients.disconnect();
+await db.connection.close();
+await servers.release();
+await rm(folder, { recursive: true, force: true });
+
+async function ask<Answer>(child: ChildProcess, message: object): Promise<Answer> {
+  const answered = once(child, 'message');
+  child.send(message);
+  return ((await answered) as [Answer])[0];
+}
+
+/** A server that leaves something out would be a fast one. Gives the size of an answer. */
+async function assertSameAnswers([request]: Request[]): Promise<number> {
+  const texts: string[] = [];
+  for (const address of addresses.values()) {
+    const { method = 'GET', path = '', headers = {}, body = null } = request ?? {};
+    const response = await fetch(address + path, {
+      method,
+      headers: { ...headers } as Record<string, string>,
+      body,
+    });
+    texts.push(await response.text());
+    if (!response.ok) throw new Error(`${address} answers ${response.status} to ${path}: ${texts.at(-1)}`);
+  }
+  const [plains, lecterns] = texts.map((text) => comparable(JSON.parse(text) as object));
+  if (!isDeepStrictEqual(plains, lecterns)) throw new Error(`the servers differ: ${texts.join('\n')}`);
+  return Buffer.byteLength(texts[0] ?? '');
+}
+
+/** Tokens are compared by their claims; those that were signed in different seconds are the same but for that. */
+function comparable(body: object): object {
+  if (!('token' in body)) return body;
+  const { iat, exp, ...claims } = jwt.decode(String(body.token)) as jwt.JwtPayload;
+  return { ...claims, seconds: (exp ?? 0) - (iat ?? 0) };
+}
+
+/** By turns, so that a noisy moment of the machine meets both. The first round warms up and does not count. */
+async function measure(requests: Request[]): Promise<Map<string, LoadResult[]>> {
+  const results = new Map<string, LoadResult[]>([...addresses.keys()].map((name) => [name, []]));
+  for (let round = 0; round <= rounds; round += 1) {
+    for (const [name, url] of addresses) {
+      const load: Load = { url, requests, connections, seconds };
+      const result = await ask<LoadResult>(clients, load);
+      if (result.failures > 0) throw new Error(`${name}: ${result.failures} requests failed`);
+      if (round > 0) results.get(name)?.push(result);
+    }
+  }
+  return results;
+}
+
+function report(title: string, results: Map<string, LoadResult[]>): void {
+  const rate = (name: string) => median((results.get(name) ?? []).map(({ perSecond }) => perSecond));
+  console.log(`\n${title}`);
+  for (const [name, list] of results) {
+    const p99 = median(list.map((result) => result.p99));
+    const columns = [
+      `${rate(name).toFixed(0).padStart(6)} a second`,
+      `p99 ${p99.toFixed(0).padStart(4)} ms`,
+      (rate(name) / rate(baseline)).toFixed(2),
+    ];
+    console.log(`  ${name.padEnd(36)} ${columns.join('  ')}`);
+  }
+}
+
+function median(list: number[]): number {
+  return list.sort((a, b) => a - b)[Math.floor(list.length / 2)] ?? NaN;
+}

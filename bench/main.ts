@@ -1,0 +1,16 @@
+/*
+ * `npm run bench -- export [rounds]`, `npm run bench -- api [rounds] [seconds]`: measurements against named baselines.
+ */
+
+const benches = new Map<string | undefined, () => Promise<unknown>>([
+  ['export', () => import('./export/main.ts')],
+  ['api', () => import('./api/main.ts')],
+]);
+
+const run = benches.get(process.argv[2]);
+if (run === undefined) {
+  console.error(`Usage: npm run bench -- ${[...benches.keys()].join('|')} [rounds]`);
+  process.exitCode = 2;
+} else {
+  await run();
+}
