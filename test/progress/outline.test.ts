@@ -159,11 +159,7 @@ describe('a widget is conditional', () => {
     [
       'not under that of a block whose path begins alike',
       {
-        content: [
-          text('a'),
-          text('b', { visibleIf }),
-          ...Array.from({ length: 10 }, (_, i) => text(`c${i}`)),
-        ],
+        content: [buildWidget('Tabs', 'a', { tab: text('b', { visibleIf }), tab2: text('c') })],
         root: {},
       },
       ['b'],
