@@ -1,4 +1,4 @@
-import type { Server } from 'node:http';
+import type { IncomingMessage, Server } from 'node:http';
 import type { Socket } from 'node:net';
 
 const idleCheckMilliseconds = 200;
@@ -15,7 +15,9 @@ export function prepareEnd(server: Server): () => Promise<void> {
     silent.add(socket);
     socket.once('close', () => silent.delete(socket));
   });
-  server.on('request', ({ socket }) => silent.delete(socket));
+  for (const event of ['request', 'checkContinue']) {
+    server.on(event, ({ socket }: IncomingMessage) => silent.delete(socket));
+  }
   return async () => {
     const closed = new Promise<void>((resolve) => server.close(() => resolve()));
     for (const socket of silent) socket.destroy();

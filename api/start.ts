@@ -1,5 +1,4 @@
 import { setMaxListeners } from 'node:events';
-import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Config } from '../shared/config.ts';
 import { createDownloader } from '../shared/downloads/downloader.ts';
@@ -18,6 +17,7 @@ import { PlayerAssets } from './assets/player-assets.ts';
 import { withDeadline } from './deadline.ts';
 import { prepareEnd } from './end-server.ts';
 import { JobWaiters } from './exports/job-waiters.ts';
+import { createHttpServer, serverLimits } from './http-server.ts';
 import { createRateLimits } from './middleware/rate-limit.ts';
 import { retryAfterSeconds } from './retry-after.ts';
 
@@ -66,7 +66,7 @@ export async function startApi(
     stopping: stopping.signal,
   });
   const handle = app.callback();
-  const server = createServer((request, response) => void handle(request, response));
+  const server = createHttpServer((...exchange) => void handle(...exchange), serverLimits(config), log);
   const endServer = prepareEnd(server);
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error) => reject(describeListenError(error, config.port)));
