@@ -41,6 +41,11 @@ export function arrayElements(text: string): string[] {
   return elements;
 }
 
+/** A JSON object out of names and the source text of their values. */
+export function objectText(members: Iterable<readonly [name: string, value: string]>): string {
+  return `{${Array.from(members, ([name, value]) => `${JSON.stringify(name)}:${value}`).join(',')}}`;
+}
+
 /** A JSON array out of the source text of its elements. */
 export function arrayText(elements: readonly string[]): string {
   return `[${elements.join(',')}]`;

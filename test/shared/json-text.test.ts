@@ -1,10 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
-import { arrayElements, arrayText, objectMembers } from '../../shared/json-text.ts';
+import { arrayElements, arrayText, objectMembers, objectText } from '../../shared/json-text.ts';
 
-const objectText = (members: Map<string, string>) =>
-  `{${[...members].map(([name, source]) => `${JSON.stringify(name)}:${source}`).join(',')}}`;
 const membersOf = (text: string) => [...objectMembers(text)];
 
 /** Any JSON value, printed with and without whitespace. */
