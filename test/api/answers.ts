@@ -77,6 +77,13 @@ export function expectFailure(answer: Answer, failure: ExportFailure): void {
     expect(answer.headers.get(name)).toBeNull();
 }
 
+/** Checks that an answer is this failure in shape A: the one field error. */
+export function expectError(answer: Answer, status: number, error: string): void {
+  expect({ status: answer.status, body: jsonOf(answer) }).toEqual({ status, body: { error } });
+  expect(Number(answer.headers.get('content-length'))).toBe(answer.body.length);
+  expect(answer.headers.get('x-content-type-options')).toBe('nosniff');
+}
+
 /** A body in shape B without its timestamp, to compare two. */
 export function wordsOf(answer: Answer): object {
   return { ...(jsonOf(answer) as object), timestamp: undefined };

@@ -58,13 +58,16 @@ export async function buildPackage(
   overrides: {
     media?: BuiltMedium[];
     blocks?: (mediaIds: string[]) => unknown[];
+    /** That of a lesson that exists, for its next version. */
+    lessonId?: string;
     lesson?: object;
     sections?: unknown[];
     slug?: string;
   } = {},
 ): Promise<BuiltPackage> {
   const path = await mkdtemp(join(inject('runDir'), 'package-'));
-  const [lessonId, versionId] = [randomUUID(), randomUUID()];
+  const { lessonId = randomUUID() } = overrides;
+  const versionId = randomUUID();
   const media = (overrides.media ?? []).map((medium) => ({
     mimeType: 'image/png',
     extension: 'png',
