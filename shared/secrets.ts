@@ -25,11 +25,14 @@ const keptKid = 'local';
  * The configured secrets; one that is not configured is made at the first start and kept in the data directory,
  * readable by its owner alone. (In production the configuration requires them.)
  *
+ * @param warn told once, of all that were made.
  * @throws {LecternError} when one can neither be read nor made.
  */
 export async function loadSecrets(config: Config, warn: (message: string) => void): Promise<Secrets> {
-  const kept = (name: string, setting: string) => keptSecret(config, name, setting, warn);
-  return {
+  const folder = join(config.dataDir, 'secrets');
+  const made: string[] = [];
+  const kept = (name: string, setting: string) => keptSecret(join(folder, name), setting, made);
+  const secrets: Secrets = {
     keyPepper: config.keyPepper ?? (await kept('key-pepper', 'LECTERN_KEY_PEPPER')),
     signing: config.signingSecrets ?? [
       { kid: keptKid, secret: await kept('signing-secret', 'LECTERN_SIGNING_SECRETS') },
@@ -37,32 +40,23 @@ export async function loadSecrets(config: Config, warn: (message: string) => voi
     asset: config.assetSecret ?? (await kept('asset-secret', 'LECTERN_ASSET_SECRET')),
     cookie: config.cookieSecret ?? (await kept('cookie-secret', 'LECTERN_COOKIE_SECRET')),
   };
+  if (made.length > 0) {
+    const what = `Made secrets for settings that are not set, and kept them in ${folder}: ${made.join(', ')}.`;
+    warn(`${what} Set them before you run more than one host.`);
+  }
+  return secrets;
 }
 
-async function keptSecret(
-  config: Config,
-  name: string,
-  setting: string,
-  warn: (message: string) => void,
-): Promise<string> {
-  const path = join(config.dataDir, 'secrets', name);
+/** @param made gets the name of the setting when the secret was made just now. */
+async function keptSecret(path: string, setting: string, made: string[]): Promise<string> {
   try {
     const kept = await readSecret(path);
     if (kept !== null) return kept;
-    const made = await makeSecret(path);
-    if (made)
-      warn(
-        `${setting} is not set: made one and kept it in ${path}. Set it before you run more than one host.`,
-      );
+    if (await makeSecret(path)) made.push(setting);
     return await readFile(path, 'utf8');
   } catch (error) {
-    throw new LecternError(
-      'INTERNAL_ERROR',
-      `${setting} is not set, and ${path} is of no use: ${messageOf(error)}`,
-      {
-        cause: error,
-      },
-    );
+    const message = `${setting} is not set, and ${path} is of no use: ${messageOf(error)}`;
+    throw new LecternError('INTERNAL_ERROR', message, { cause: error });
   }
 }
 
