@@ -3,48 +3,54 @@ import type { Context } from 'koa';
 import { LecternError } from '../../shared/errors.ts';
 import type { OpenFile } from '../../shared/storage/store.ts';
 import { byteRange } from './byte-range.ts';
+import type { ByteRange } from './byte-range.ts';
 
 /**
- * Answers GET and HEAD with an open file as RFC 9110 has it: a strong ETag, If-None-Match, and one Range with a strong
- * If-Range. The file is closed when the answer has ended, however it ends.
+ * Answers GET and HEAD with an open file as RFC 9110 has it: a strong ETag, If-None-Match, and one Range with a
+ * strong If-Range. The file is closed when the answer has ended, however it ends.
  *
  * @param sha256 of the whole file: its ETag.
  * @throws {LecternError} RANGE_NOT_SATISFIABLE; headers that belong to the file are best set behind this.
  */
-export function sendFile(ctx: Context, file: OpenFile, sha256: string): void {
-  const close = () => void file.close();
-  // A client that went away while the file was opened closes nothing any more.
-  if (ctx.res.closed) {
-    close();
-    return;
+export async function sendFile(ctx: Context, file: OpenFile, sha256: string): Promise<void> {
+  const part = partToSend(ctx, `"${sha256}"`, file.size);
+  if (part === null || part === 'unsatisfiable') await file.close();
+  if (part === 'unsatisfiable') {
+    throw new LecternError('RANGE_NOT_SATISFIABLE', `The file has ${file.size} bytes`);
   }
-  ctx.res.once('close', close);
-  const etag = `"${sha256}"`;
+  if (part === null) return;
+  const body = Readable.from(file.chunks(part.start, part.end), { objectMode: false });
+  // Koa destroys a body as soon as the response has ended, also when that was before it was given one.
+  ctx.body = body.once('close', () => void file.close());
+  ctx.length = part.end - part.start;
+}
+
+/** Sets the status and the headers that tell of a part; null for an answer without a body. */
+function partToSend(ctx: Context, etag: string, size: number): ByteRange | 'unsatisfiable' | null {
   ctx.status = 200;
   ctx.set('ETag', etag);
   ctx.set('Accept-Ranges', 'bytes');
-  if (ctx.fresh) {
+  if (isKnown(ctx.get('If-None-Match'), etag)) {
     ctx.status = 304;
-    return;
+    return null;
   }
-  const range = requestedRange(ctx, etag, file.size);
-  const { start, end } = range ?? { start: 0, end: file.size };
-  if (range !== null) {
-    ctx.status = 206;
-    ctx.set('Content-Range', `bytes ${start}-${end - 1}/${file.size}`);
+  const range = mayBePart(ctx, etag) ? byteRange(ctx.get('Range'), size) : null;
+  if (range === 'unsatisfiable') {
+    ctx.set('Content-Range', `bytes */${size}`);
+    return range;
   }
-  ctx.body = Readable.from(file.chunks(start, end), { objectMode: false });
-  ctx.length = end - start;
+  if (range === null) return { start: 0, end: size };
+  ctx.status = 206;
+  ctx.set('Content-Range', `bytes ${range.start}-${range.end - 1}/${size}`);
+  return range;
 }
 
-function requestedRange(ctx: Context, etag: string, size: number) {
-  // Of HEAD a range is not defined (RFC 9110, 14.2).
-  if (ctx.method !== 'GET') return null;
-  const ifRange = ctx.get('If-Range');
-  // A weak validator never allows a part, and neither does a date: there is no Last-Modified to compare it with.
-  if (ifRange !== '' && ifRange !== etag) return null;
-  const range = byteRange(ctx.get('Range'), size);
-  if (range !== 'unsatisfiable') return range;
-  ctx.set('Content-Range', `bytes */${size}`);
-  throw new LecternError('RANGE_NOT_SATISFIABLE', `The file has ${size} bytes`);
+/** Compares weakly (RFC 9110, 13.1.2). Not ctx.fresh: fetch() adds "no-cache" to conditions, and that rules them out. */
+function isKnown(ifNoneMatch: string, etag: string): boolean {
+  return ifNoneMatch.split(',').some((one) => ['*', etag, `W/${etag}`].includes(one.trim()));
+}
+
+/** Of HEAD a range is not defined (RFC 9110, 14.2); If-Range allows one by the very ETag, and neither weak nor date. */
+function mayBePart(ctx: Context, etag: string): boolean {
+  return ctx.method === 'GET' && ['', etag].includes(ctx.get('If-Range'));
 }

@@ -29,7 +29,7 @@ export function assetRoutes({ store, secrets }: AppDependencies): Router<Request
     if (asset === null) throw new LecternError('FORBIDDEN', 'Invalid or expired signature');
     const file = await store[asset.area].open(asset);
     if (file === null) throw new LecternError('NOT_FOUND', 'File not found');
-    sendFile(ctx, file, asset.sha256);
+    await sendFile(ctx, file, asset.sha256);
     describe(ctx, asset);
     const seconds = Math.floor((asset.expiresAt.getTime() - Date.now()) / 1000);
     ctx.set('Cache-Control', `public, max-age=${Math.max(seconds, 0)}, immutable`);
