@@ -1,36 +1,17 @@
-import { existsSync } from 'node:fs';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { digestOf } from '../../shared/storage/digest.ts';
 import { buildOrganization, buildVersion } from '../support/factories.ts';
 import { startHarness } from '../support/harness.ts';
 import type { Harness } from '../support/harness.ts';
+import { realLessons } from '../support/real-lessons.ts';
 import { temporaryFolder } from './archives.ts';
 import { downloadExport, mediaPaths } from './exports.ts';
 import type { Export } from './exports.ts';
 import { zipReaders } from './zip-readers.ts';
 
-/** Lessons made from an openly licensed textbook, beside the checkout where there are any. */
-const textbook = resolve(import.meta.dirname, '../../../shared/lessons');
-const demo = resolve(import.meta.dirname, '../../demo/lesson');
-
-interface Source {
-  name: string;
-  path: string;
-}
-
-const sources: Source[] = [{ name: 'the demo lesson', path: demo }];
-if (existsSync(textbook)) {
-  for (const name of await readdir(textbook)) sources.push({ name, path: join(textbook, name) });
-}
-
-// A test of its own, so that its absence shows in the totals.
-test.skipIf(!existsSync(textbook))(
-  existsSync(textbook) ? 'textbook lessons are there' : `textbook lessons, SKIPPED: there is no ${textbook}`,
-  () => expect(sources.length).toBeGreaterThan(1),
-);
-
+const sources = await realLessons();
 const harnesses: Harness[] = [];
 afterAll(async () => {
   for (const harness of harnesses) await harness.close();
