@@ -2,7 +2,6 @@ import { z } from 'zod';
 import { LecternError } from '../errors.ts';
 import { arrayElements, objectMembers } from '../json-text.ts';
 import { quote } from '../lessons/quote.ts';
-import { findJsonFault } from '../packages/json-syntax.ts';
 
 const maxItems = 1000;
 const maxPoints = 1000;
@@ -94,13 +93,10 @@ export interface WrittenItem {
 /**
  * Reads the body of a write.
  *
- * @throws {LecternError} INVALID_CONTENT for what is no JSON or nested too deep, and for the first field that is
- *   not as it has to be.
+ * @param text JSON that is nested no deeper than `maxJsonDepth`
+ * @throws {LecternError} INVALID_CONTENT for the first field that is not as it has to be
  */
 export function parseProgressWrite(text: string): ProgressWrite {
-  if (findJsonFault(text) !== undefined) {
-    throw new LecternError('INVALID_CONTENT', 'Request body must be valid JSON');
-  }
   const parsed = progressWriteSchema.safeParse(JSON.parse(text));
   if (!parsed.success) throw new LecternError('INVALID_CONTENT', firstFault(parsed.error));
   const { versionId, revision, writeId, currentSectionIndex, currentStepIndex, ...rest } = parsed.data;

@@ -86,10 +86,6 @@ describe('a fault in the body of a write', () => {
   const wholeFault = 'must be a whole number of 0 or more';
 
   test.each<[body: string, message: string]>([
-    ['', 'Request body must be valid JSON'],
-    ['{', 'Request body must be valid JSON'],
-    [bodyWith({ progressData: nested(200) }), 'Request body must be valid JSON'],
-    ['['.repeat(500_000), 'Request body must be valid JSON'],
     ['[]', 'Request body must be an object'],
     ['null', 'Request body must be an object'],
     [bodyWith({ score: '100' }), 'Request body has an unknown field "score"'],
