@@ -1,7 +1,7 @@
 import { fork } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
@@ -13,6 +13,7 @@ import { buildIndexes, openDatabase } from '../../shared/models/database.ts';
 import { loadSecrets } from '../../shared/secrets.ts';
 import { findServers } from '../../shared/servers.ts';
 import { createDiskStore } from '../../shared/storage/disk-store.ts';
+import { removeBench } from '../remove.ts';
 import type { Load, LoadResult } from './load.ts';
 import type { PlainSettings } from './plain-server.ts';
 import { seed } from './seed.ts';
@@ -92,8 +93,7 @@ await processes.stop();
 plain.disconnect();
 clients.disconnect();
 await db.connection.close();
-await servers.release();
-await rm(folder, { recursive: true, force: true });
+await removeBench(folder, config, servers);
 
 async function ask<Answer>(child: ChildProcess, message: object): Promise<Answer> {
   const answered = once(child, 'message');

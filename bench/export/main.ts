@@ -17,6 +17,7 @@ import { loadSecrets } from '../../shared/secrets.ts';
 import { findServers } from '../../shared/servers.ts';
 import { createDiskStore } from '../../shared/storage/disk-store.ts';
 import { runExport } from '../../worker/jobs/export.ts';
+import { removeBench } from '../remove.ts';
 import { medianTimes, report } from '../rounds.ts';
 import { archiverStored, curlThenZip, plainLoop, zipStored } from './baselines.ts';
 import { mediaBytes, mediaCount, writeSamplePackage } from './sample.ts';
@@ -146,6 +147,5 @@ report(
 await processes.stop();
 downloader.close();
 await db.connection.close();
-await servers.release();
 origin.disconnect();
-await rm(folder, { recursive: true, force: true });
+await removeBench(folder, config, servers);
