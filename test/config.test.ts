@@ -3,7 +3,14 @@ import { join, resolve } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { ConfigError, parseConfig } from '../shared/config.ts';
 
-const pepper = 'p'.repeat(32);
+/** What production asks for. */
+const production = {
+  NODE_ENV: 'production',
+  LECTERN_KEY_PEPPER: 'p'.repeat(32),
+  LECTERN_SIGNING_SECRETS: `main:${'s'.repeat(32)}`,
+  LECTERN_ASSET_SECRET: 'a'.repeat(32),
+  LECTERN_COOKIE_SECRET: 'c'.repeat(32),
+};
 
 function faultsOf(environment: Record<string, string | undefined>): string[] {
   try {
@@ -56,7 +63,6 @@ describe('defaults', () => {
   });
 
   test('in production every address is listened on, unless HOST says otherwise', () => {
-    const production = { NODE_ENV: 'production', LECTERN_KEY_PEPPER: pepper };
     expect(parseConfig(production).host).toBe('0.0.0.0');
     expect(parseConfig({ ...production, HOST: '127.0.0.1' }).host).toBe('127.0.0.1');
   });
@@ -76,6 +82,12 @@ describe('whole numbers', () => {
   test.each([
     ['PORT', 0, 65_535, (config) => config.port],
     ['TRUST_PROXY', 0, 16, (config) => config.trustProxy],
+    ['SESSION_HOURS', 1, 720, (config) => config.session.hours],
+    ['LOGIN_TRIES', 1, 1000, (config) => config.session.loginTries],
+    ['RATE_LIMIT_PER_KEY', 0, 10_000_000, (config) => config.rateLimit.perKey],
+    ['RATE_LIMIT_PER_ADDRESS', 0, 10_000_000, (config) => config.rateLimit.perAddress],
+    ['REQUEST_TIMEOUT_SECONDS', 1, 3600, (config) => config.requestSeconds],
+    ['PLAYER_CACHE_BYTES', 1024 ** 2, maximum, (config) => config.playerCacheBytes],
     ['EXPORT_WAIT_SECONDS', 1, 3600, (config) => config.export.waitSeconds],
     ['EXPORT_MAX_BYTES', 1, maximum, (config) => config.export.maxBytes],
     ['EXPORT_BUILD_SECONDS', 1, 86_400, (config) => config.export.buildSeconds],
@@ -102,6 +114,9 @@ describe('whole numbers', () => {
 });
 
 describe('texts', () => {
+  const ringFormat =
+    'must be a comma-separated list of kid:secret; a kid has letters, digits, ".", "_" and "-"';
+  const originFormat = 'must be a comma-separated list of origins, such as https://app.example';
   test.each([
     ['NODE_ENV', 'staging', 'NODE_ENV must be one of development, production, test'],
     ['LOG_LEVEL', 'INFO', 'LOG_LEVEL must be one of silent, error, warn, info, debug'],
@@ -114,7 +129,28 @@ describe('texts', () => {
     ],
     ['REDIS_URL', 'localhost:6379', 'REDIS_URL must be an address that begins with redis:// or rediss://'],
     ['REDIS_PREFIX', 'a:b', 'REDIS_PREFIX may hold letters, digits, - and _ only'],
-    ['LECTERN_KEY_PEPPER', 'x'.repeat(31), 'LECTERN_KEY_PEPPER must be at least 32 characters'],
+    ['LECTERN_KEY_PEPPER', 'x'.repeat(31), 'LECTERN_KEY_PEPPER must be at least 32 bytes'],
+    ['LECTERN_ASSET_SECRET', 'x'.repeat(31), 'LECTERN_ASSET_SECRET must be at least 32 bytes'],
+    ['LECTERN_COOKIE_SECRET', 'x'.repeat(31), 'LECTERN_COOKIE_SECRET must be at least 32 bytes'],
+    ['LECTERN_SIGNING_SECRETS', 'x'.repeat(64), `LECTERN_SIGNING_SECRETS ${ringFormat}`],
+    ['LECTERN_SIGNING_SECRETS', `:${'x'.repeat(32)}`, `LECTERN_SIGNING_SECRETS ${ringFormat}`],
+    ['LECTERN_SIGNING_SECRETS', `a b:${'x'.repeat(32)}`, `LECTERN_SIGNING_SECRETS ${ringFormat}`],
+    ['LECTERN_SIGNING_SECRETS', `a:${'x'.repeat(32)},`, `LECTERN_SIGNING_SECRETS ${ringFormat}`],
+    [
+      'LECTERN_SIGNING_SECRETS',
+      `a:${'x'.repeat(32)},b:short`,
+      'LECTERN_SIGNING_SECRETS must have secrets of at least 32 bytes (make one with: openssl rand -hex 32)',
+    ],
+    [
+      'LECTERN_SIGNING_SECRETS',
+      `a:${'x'.repeat(32)},a:${'y'.repeat(32)}`,
+      'LECTERN_SIGNING_SECRETS must name each kid once',
+    ],
+    ['LECTERN_ALLOWED_ORIGINS', 'app.example', `LECTERN_ALLOWED_ORIGINS ${originFormat}`],
+    ['LECTERN_ALLOWED_ORIGINS', '*', `LECTERN_ALLOWED_ORIGINS ${originFormat}`],
+    ['LECTERN_ALLOWED_ORIGINS', 'null', `LECTERN_ALLOWED_ORIGINS ${originFormat}`],
+    ['LECTERN_ALLOWED_ORIGINS', 'https://app.example/', `LECTERN_ALLOWED_ORIGINS ${originFormat}`],
+    ['LECTERN_ALLOWED_ORIGINS', 'https://App.example', `LECTERN_ALLOWED_ORIGINS ${originFormat}`],
     [
       'LECTERN_ALLOWED_PRIVATE_HOSTS',
       'localhost',
@@ -133,6 +169,27 @@ describe('texts', () => {
     expect(parseConfig({ PUBLIC_URL: 'https://a.example/lectern//' }).publicUrl).toBe(
       'https://a.example/lectern',
     );
+  });
+
+  test('signing secrets are a list that keeps its order; a secret may hold colons', () => {
+    const [first, second] = ['x'.repeat(31) + ':', 'é'.repeat(16)];
+    expect(
+      parseConfig({ LECTERN_SIGNING_SECRETS: `2026-b:${first}, 2026-a:${second}` }).signingSecrets,
+    ).toStrictEqual([
+      { kid: '2026-b', secret: first },
+      { kid: '2026-a', secret: second },
+    ]);
+  });
+
+  test('"none" turns embed tokens off', () => {
+    expect(parseConfig({ ...production, LECTERN_SIGNING_SECRETS: 'none' }).signingSecrets).toStrictEqual([]);
+  });
+
+  test('allowed origins are a list, with room for spaces', () => {
+    const { allowedOrigins } = parseConfig({
+      LECTERN_ALLOWED_ORIGINS: 'https://app.example, http://localhost:5173 ,',
+    });
+    expect(allowedOrigins).toStrictEqual(['https://app.example', 'http://localhost:5173']);
   });
 
   test('private hosts are a list, lower-cased, with room for spaces and IPv6', () => {
@@ -162,11 +219,16 @@ describe('settings that depend on each other', () => {
     expect(admin).toStrictEqual({ username: 'a', password: 'long enough' });
   });
 
-  test('production requires the key pepper', () => {
-    expect(faultsOf({ NODE_ENV: 'production' })).toStrictEqual([
-      'LECTERN_KEY_PEPPER is required with NODE_ENV=production (make one with: openssl rand -hex 32)',
+  test.each([
+    ['LECTERN_KEY_PEPPER', ''],
+    ['LECTERN_SIGNING_SECRETS', ', in the form kid:secret'],
+    ['LECTERN_ASSET_SECRET', ''],
+    ['LECTERN_COOKIE_SECRET', ''],
+  ])('production requires %s', (name, form) => {
+    expect(faultsOf({ ...production, [name]: undefined })).toStrictEqual([
+      `${name} is required with NODE_ENV=production (make one with: openssl rand -hex 32${form})`,
     ]);
-    expect(parseConfig({ NODE_ENV: 'production', LECTERN_KEY_PEPPER: pepper }).keyPepper).toBe(pepper);
+    expect(faultsOf(production)).toStrictEqual([]);
   });
 });
 
@@ -181,7 +243,10 @@ test('all faults are told at once, those of single settings and those between se
   });
   expect(faults.map((fault) => fault.split(' ')[0]).sort()).toStrictEqual([
     'ADMIN_PASSWORD',
+    'LECTERN_ASSET_SECRET',
+    'LECTERN_COOKIE_SECRET',
     'LECTERN_KEY_PEPPER',
+    'LECTERN_SIGNING_SECRETS',
     'LOG_LEVEL',
     'MONGODB_URI',
     'PORT',
@@ -190,7 +255,14 @@ test('all faults are told at once, those of single settings and those between se
 });
 
 test('no fault repeats a value: it may be a secret', () => {
-  const secrets = { LECTERN_KEY_PEPPER: 'hunter2', ADMIN_PASSWORD: 'pass', MONGODB_URI: 'me:word@host' };
+  const secrets = {
+    LECTERN_KEY_PEPPER: 'hunter2',
+    LECTERN_SIGNING_SECRETS: 'main:hunter3,hunter4',
+    LECTERN_ASSET_SECRET: 'hunter5',
+    LECTERN_COOKIE_SECRET: 'hunter6',
+    ADMIN_PASSWORD: 'pass',
+    MONGODB_URI: 'me:word@host',
+  };
   const told = faultsOf(secrets).join('\n');
   for (const [name, secret] of Object.entries(secrets)) {
     expect(told).toContain(name);

@@ -39,7 +39,7 @@ test('demo --once shows an export; npm run demo shows the same lesson, and leave
   expect(once.stdout).toMatch(/^lesson\.json +\d.*^manifest\.json +\d.*^media\/.*^widgets\//ms);
   expect(once.stdout).toMatch(/^Credentials +lkp_\w+\.lks_\w+$/m);
   // No line is a log entry: a person reads this.
-  expect(`${once.stdout}${once.stderr}`).not.toMatch(/^\{|PEPPER|Warning/m);
+  expect(`${once.stdout}${once.stderr}`).not.toMatch(/^\{|LECTERN_|Warning/m);
   expect(once.code).toBe(0);
 
   const running = startCommand(['npm', 'run', 'demo'], environment, packageRoot);

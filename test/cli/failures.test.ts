@@ -24,7 +24,10 @@ test.each(['start', 'org list'])(
     const [title, ...faults] = stderr.trimEnd().split('\n');
     expect(title).toBe('lectern: The configuration is not valid:');
     expect(faults.sort()).toStrictEqual([
+      expect.stringMatching(/^ {2}LECTERN_ASSET_SECRET is required/),
+      expect.stringMatching(/^ {2}LECTERN_COOKIE_SECRET is required/),
       expect.stringMatching(/^ {2}LECTERN_KEY_PEPPER is required/),
+      expect.stringMatching(/^ {2}LECTERN_SIGNING_SECRETS is required/),
       expect.stringMatching(/^ {2}LOG_LEVEL must be/),
       expect.stringMatching(/^ {2}PORT must be/),
     ]);
@@ -64,7 +67,7 @@ test('start tells of all that is missing at once, and each only once', async () 
       .filter((line) => line !== '')
       .map((line) => line.replace('lectern: ', '')),
   ).toStrictEqual([
-    expect.stringContaining('LECTERN_KEY_PEPPER is not set'),
+    expect.stringMatching(/^Made secrets for settings that are not set, .*LECTERN_KEY_PEPPER/),
     expect.stringMatching(/^The store in .* cannot be written to/),
     expect.stringMatching(/^MongoDB at .* does not answer/),
     expect.stringMatching(/^Redis at redis:\/\/127\.0\.0\.1:1 does not answer .*REDIS_URL/),

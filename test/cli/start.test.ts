@@ -35,17 +35,20 @@ async function heldPort(): Promise<number> {
   return (held.address() as AddressInfo).port;
 }
 
-test('start serves, tells of the pepper it made in a readable line, and Ctrl-C ends all of it with 0', async () => {
-  const { running, address, api, worker } = await startServing({ LECTERN_KEY_PEPPER: '' });
+test('start serves, tells of the secrets it made in a readable line, and Ctrl-C ends all of it with 0', async () => {
+  const { running, address, api, worker } = await startServing({
+    LECTERN_KEY_PEPPER: '',
+    LECTERN_ASSET_SECRET: '',
+  });
   expect((await fetch(`${address}/health/ready`)).status).toBe(200);
   running.kill('SIGINT', 'group');
   // npm passes on the signal that the terminal has sent already.
   running.kill('SIGINT');
   const { code, stdout, stderr } = await running.finished;
   expect(stderr).toMatch(
-    /^LECTERN_KEY_PEPPER is not set: made one and kept it in .*\nStarting the API and a worker\n$/,
+    /^Made secrets .*, and kept them in \S+: LECTERN_KEY_PEPPER, LECTERN_ASSET_SECRET\. .*\nStarting the API and a worker\n$/,
   );
-  expect(stdout).not.toContain('PEPPER');
+  expect(stdout).not.toContain('LECTERN_');
   expect(code).toBe(0);
   await allEnded([api, worker]);
 });
