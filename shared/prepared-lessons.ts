@@ -48,6 +48,8 @@ export class PreparedLessons {
       sizeCalculation: ({ lesson, facts }) => lesson.byteLength + factsSize(facts),
       // Requests for one version at the same time share one reading of it.
       fetchMethod: (versionId) => prepare(db, versionId),
+      // Others may push a lesson out before it is read; who waits for it gets it all the same.
+      ignoreFetchAbort: true,
     });
   }
 
