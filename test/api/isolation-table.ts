@@ -1,0 +1,150 @@
+import type { AskOptions } from './answers.ts';
+import { launchTokenOf, tokenOf, writeOf } from './tenants.ts';
+import type { IdName, Ids, Tenant } from './tenants.ts';
+
+/** How a request says whose it is; `pinned` is an embed token that names a version. */
+export type Caller = 'bearer' | 'session' | 'embed' | 'pinned' | 'launch' | 'anyone';
+
+interface Asking extends Pick<AskOptions, 'method'> {
+  /** Behind the address of the API. */
+  path: string;
+  query?: Record<string, string>;
+  json?: object;
+}
+
+/** An endpoint that takes ids. */
+export interface Endpoint {
+  callers: Caller[];
+  /** Those that a request names, besides the ones in its token. */
+  ids: IdName[];
+  /** The request, with ids of the caller or of someone else. */
+  ask: (ids: Ids, tenant: Tenant) => Asking;
+}
+
+/** The claims that a token makes, and are ids as well. */
+const claimed: Record<Caller, IdName[]> = {
+  bearer: [],
+  session: [],
+  anyone: [],
+  embed: ['claimedLessonId', 'learnerId'],
+  pinned: ['claimedLessonId', 'claimedVersionId', 'learnerId'],
+  launch: ['claimedLessonId', 'ltiUserId', 'platformId', 'contextId'],
+};
+
+export function idsOf({ ids }: Endpoint, caller: Caller): IdName[] {
+  return [...new Set([...ids, ...claimed[caller]])];
+}
+
+/** A request of a tenant's, for `ask`. The token is one that its organization would have been given for these ids. */
+export function requestOf(
+  endpoint: Endpoint,
+  caller: Caller,
+  tenant: Tenant,
+  ids: Ids,
+): { path: string; options: AskOptions } {
+  const { path, method, query = {}, json } = endpoint.ask(ids, tenant);
+  const search = new URLSearchParams(query);
+  if (caller === 'embed') search.set('token', tokenOf(tenant, ids));
+  if (caller === 'pinned') search.set('token', tokenOf(tenant, ids, ids.claimedVersionId));
+  if (caller === 'launch') search.set('token', launchTokenOf(tenant, ids));
+  const headers = {
+    ...(caller === 'bearer' && { authorization: tenant.authorization }),
+    ...(caller === 'session' && { cookie: tenant.cookie }),
+    ...(json !== undefined && { 'content-type': 'application/json' }),
+  };
+  const options: AskOptions = { headers };
+  if (method !== undefined) options.method = method;
+  if (json !== undefined) options.body = JSON.stringify(json);
+  return { path: search.size === 0 ? path : `${path}?${search.toString()}`, options };
+}
+
+const player: Caller[] = ['embed', 'pinned', 'launch'];
+const publicLesson = ({ lessonId }: Ids) => `/api/public/lessons/${lessonId}`;
+const lesson = ({ lessonId }: Ids) => `/api/lessons/${lessonId}`;
+
+/** Each endpoint that takes an id of something that an organization has. */
+export const endpoints: Record<string, Endpoint> = {
+  'POST /api/public/sign-token': {
+    callers: ['bearer'],
+    ids: ['lessonId', 'versionId', 'learnerId'],
+    ask: ({ lessonId, versionId, learnerId }) => ({
+      method: 'POST',
+      path: '/api/public/sign-token',
+      json: { lessonId, versionId, learnerId },
+    }),
+  },
+  'GET /api/public/lessons/:lessonId/progress/:learnerId': {
+    callers: ['bearer'],
+    ids: ['lessonId', 'learnerId'],
+    ask: (ids) => ({ path: `${publicLesson(ids)}/progress/${ids.learnerId}` }),
+  },
+  'GET /api/public/lessons/:lessonId/lti-progress/:ltiUserId': {
+    callers: ['bearer'],
+    ids: ['lessonId', 'ltiUserId', 'platformId', 'contextId'],
+    ask: ({ platformId, contextId, ...ids }) => ({
+      path: `/api/public/lessons/${ids.lessonId}/lti-progress/${ids.ltiUserId}`,
+      query: { platformId, contextId },
+    }),
+  },
+  'GET /api/public/lessons/:lessonId/player-data': {
+    callers: player,
+    ids: ['lessonId'],
+    ask: (ids) => ({ path: `${publicLesson(ids)}/player-data`, query: { include_metadata: 'true' } }),
+  },
+  'GET /api/public/lessons/:lessonId/session': {
+    callers: player,
+    ids: ['lessonId'],
+    ask: (ids) => ({ path: `${publicLesson(ids)}/session` }),
+  },
+  'POST /api/public/lessons/:lessonId/session': {
+    callers: player,
+    ids: ['lessonId', 'versionId', 'writeId', 'widgetId'],
+    ask: (ids) => ({ method: 'POST', path: `${publicLesson(ids)}/session`, json: writeOf(ids, 1) }),
+  },
+  'GET /api/public/lessons/:lessonId/media/:mediaId': {
+    callers: player,
+    ids: ['lessonId', 'mediaId'],
+    ask: (ids) => ({ path: `${publicLesson(ids)}/media/${ids.mediaId}` }),
+  },
+  'GET /api/public/lessons/:lessonId/widgets/:file': {
+    callers: player,
+    ids: ['lessonId', 'widgetType'],
+    ask: (ids) => ({ path: `${publicLesson(ids)}/widgets/${ids.widgetType}.js` }),
+  },
+  'POST /api/session': {
+    callers: ['anyone'],
+    ids: ['email'],
+    ask: ({ email }, { password }) => ({ method: 'POST', path: '/api/session', json: { email, password } }),
+  },
+  'GET /api/lessons': {
+    callers: ['bearer', 'session'],
+    ids: ['cursor'],
+    ask: ({ cursor }) => ({ path: '/api/lessons', query: { cursor } }),
+  },
+  'GET /api/lessons/:lessonId/versions': {
+    callers: ['bearer', 'session'],
+    ids: ['lessonId'],
+    ask: (ids) => ({ path: `${lesson(ids)}/versions` }),
+  },
+  'GET /api/lessons/:lessonId/player-data': {
+    callers: ['session'],
+    ids: ['lessonId', 'versionId'],
+    ask: (ids) => ({ path: `${lesson(ids)}/player-data`, query: { versionId: ids.versionId } }),
+  },
+  'GET /api/lessons/:lessonId/versions/:versionId/export-zip': {
+    callers: ['bearer'],
+    ids: ['lessonId', 'versionId'],
+    ask: (ids) => ({ path: `${lesson(ids)}/versions/${ids.versionId}/export-zip` }),
+  },
+};
+
+/** All other endpoints, and why no organization's ids stand in them. */
+export const withoutIds: Record<string, string> = {
+  'GET /health/live': 'it is about the process',
+  'GET /health/ready': 'it is about the process',
+  'GET /openapi.json': 'it is the same for all',
+  'GET /docs': 'it is the same for all',
+  'GET /assets/*address': 'the signature is the authorization, and covers all of the address',
+  'GET /api/session': 'the cookie names the session',
+  'DELETE /api/session': 'the cookie names the session',
+};
