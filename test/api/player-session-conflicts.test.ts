@@ -1,0 +1,186 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { LessonVersion } from '../../shared/models/lesson-version.ts';
+import type { Organization } from '../../shared/models/organization.ts';
+import { unpublish } from '../../shared/publishing.ts';
+import { buildLaunchToken, buildLearnerToken, buildOrganization } from '../support/factories.ts';
+import { startHarness } from '../support/harness.ts';
+import type { Harness } from '../support/harness.ts';
+import { expectError, jsonOf } from './answers.ts';
+import type { Answer } from './answers.ts';
+import { heading, Player, publishLesson, question, section, sessionOf, step } from './player-lessons.ts';
+import type { Session } from './player-lessons.ts';
+
+let harness: Harness;
+let addresses: [string, string];
+let organization: Organization;
+let version: LessonVersion;
+
+beforeAll(async () => {
+  harness = await startHarness();
+  addresses = [await harness.startApi(), await harness.startApi()];
+  ({ organization } = await buildOrganization(harness));
+  version = await publishLesson(harness, organization);
+});
+afterAll(() => harness.close());
+
+/** Two tabs of a learner of their own, at two API processes. */
+function newTabs(kind: 'embed' | 'launch' = 'embed', played = version): [Player, Player] {
+  const token =
+    kind === 'embed'
+      ? buildLearnerToken(played, { learnerId: randomUUID() })
+      : buildLaunchToken(played, { ltiUserId: randomUUID() });
+  return [new Player(addresses[0], played, token), new Player(addresses[1], played, token)];
+}
+
+const answer = (widgetId: string, given: unknown) => ({ items: [{ widgetId, answer: given }] });
+
+/** The stored record that a write was refused with. */
+function conflictOf(refused: Answer): Session {
+  const body = jsonOf(refused) as { current: Session };
+  const error = 'The progress was changed since it was read';
+  expect({ status: refused.status, body }).toEqual({ status: 409, body: { error, current: body.current } });
+  return body.current;
+}
+
+describe.each(['embed', 'launch'] as const)('writes at the same time, of an %s token', (kind) => {
+  test.each([0, 1])('ten with revision %i: one is stored, nine are told what is', async (revision) => {
+    const tabs = newTabs(kind);
+    if (revision === 1) await tabs[0].write();
+    const answers = await Promise.all(
+      Array.from({ length: 10 }, (_, index) =>
+        tabs[index % 2 === 0 ? 0 : 1].tell({ revision, currentStepIndex: 1, progressData: { index } }),
+      ),
+    );
+    const [won, ...others] = answers.filter(({ status }) => status === 200);
+    expect(others).toEqual([]);
+    if (won === undefined) throw new Error('Nobody won');
+    const stored = sessionOf(won);
+    expect(stored.revision).toBe(revision + 1);
+    for (const refused of answers.filter((one) => one !== won))
+      expect(conflictOf(refused)).toStrictEqual(stored);
+    expect(await tabs[1].read()).toStrictEqual(stored);
+  });
+
+  test('ten with the same writeId: it is stored once, and all are told so', async () => {
+    const tabs = newTabs(kind);
+    const fields = { writeId: randomUUID(), currentStepIndex: 1 };
+    const sent = Array.from({ length: 10 }, (_, index) => tabs[index % 2 === 0 ? 0 : 1].write(fields));
+    const sessions = await Promise.all(sent);
+    for (const session of sessions) expect(session).toStrictEqual(sessions[0]);
+    expect(await tabs[0].read()).toMatchObject({ revision: 1 });
+  });
+});
+
+describe('a write that is sent again', () => {
+  test('with its writeId changes nothing, also when others came between', async () => {
+    const [one, two] = newTabs();
+    const fields = { revision: 0, writeId: randomUUID(), progressData: { of: 'one' } };
+    await one.write(fields);
+    const { lastActivityAt } = await two.write({ revision: 1, progressData: { of: 'two' } });
+    const again = await one.write({ ...fields, writeId: fields.writeId.toUpperCase() });
+    expect(again).toMatchObject({ revision: 2, progressData: { of: 'two' }, lastActivityAt });
+  });
+
+  test('after a conflict, with the revision it was told, is stored', async () => {
+    const [one, two] = newTabs();
+    await one.write();
+    const fields = { writeId: randomUUID(), ...answer('q2', ['b']) };
+    const { revision } = conflictOf(await two.tell({ revision: 0, ...fields }));
+    expect(await two.write({ revision, ...fields })).toMatchObject({ revision: 2, score: 2 });
+  });
+
+  test('without a writeId is a conflict: nobody knows that it is the same', async () => {
+    const [one] = newTabs();
+    await one.write({ currentStepIndex: 1 });
+    expect(conflictOf(await one.tell({ currentStepIndex: 1 }))).toMatchObject({ revision: 1 });
+  });
+});
+
+test('a revision that is yet to come is a conflict too', async () => {
+  const [one] = newTabs();
+  expect(conflictOf(await one.tell({ revision: 1 }))).toMatchObject({ revision: 0, status: 'not_started' });
+});
+
+test('a conflict is told before what is wrong with the place: the version may be another by now', async () => {
+  const [one] = newTabs();
+  await one.write();
+  conflictOf(await one.tell({ revision: 0, currentSectionIndex: 99 }));
+});
+
+test('two tabs, out of order and twice, lose nothing that was answered or completed', async () => {
+  const [one, two] = newTabs();
+  const first = { revision: 0, writeId: randomUUID(), currentStepIndex: 1, ...answer('q2', ['b']) };
+  await one.write(first);
+  const last = { currentSectionIndex: 1, completed: true, writeId: randomUUID(), ...answer('q3', ['b']) };
+  const { revision } = conflictOf(await two.tell({ revision: 0, ...last }));
+  const done = await two.write({ revision, ...last });
+  expect(done).toMatchObject({ status: 'completed', score: 3, maxScore: 3 });
+
+  // The first tab wakes up, repeats itself, and goes on from what it knew.
+  expect(await one.write(first)).toMatchObject({ revision: 2, status: 'completed', score: 3 });
+  conflictOf(await one.tell({ revision: 1, currentStepIndex: 0 }));
+  const back = await one.write({ revision: 2, currentStepIndex: 0 });
+  const kept = { status: 'completed', completedAt: done.completedAt, score: 3, items: done.items };
+  expect(back).toMatchObject({ revision: 3, currentSectionIndex: 0, ...kept });
+});
+
+describe('the version of a write', () => {
+  const mismatch = 'versionId must be a published version of the lesson';
+  const denied = 'Lesson not found or access denied';
+  const published = (content: Parameters<typeof publishLesson>[2] = {}) =>
+    publishLesson(harness, organization, content);
+
+  test('is the one that the token pins, and no other', async () => {
+    const one = await published();
+    const two = await published({ lessonId: one.lessonId });
+    const token = buildLearnerToken(one, { versionId: one._id });
+    const player = new Player(addresses[0], one, token);
+    expect(await player.write()).toMatchObject({ versionId: one._id });
+    const refused = await player.tell({ revision: 1, versionId: two._id });
+    expectError(refused, 422, 'versionId must be the version that the token names');
+    await unpublish(harness.db, one.lessonId, one._id);
+    expectError(await player.ask(), 404, denied);
+    expectError(await player.tell({ revision: 1 }), 404, denied);
+  });
+
+  test('is any published one of the lesson where none is pinned', async () => {
+    const one = await published();
+    const [player] = newTabs('embed', one);
+    const two = await published({ lessonId: one.lessonId });
+    expect(await player.write()).toMatchObject({ versionId: one._id });
+    expect(await player.write({ revision: 1, versionId: two._id.toUpperCase() })).toMatchObject({
+      versionId: two._id,
+    });
+    const draft = await published({ lessonId: one.lessonId, publish: false });
+    for (const versionId of [draft._id, version._id, randomUUID()])
+      expectError(await player.tell({ revision: 2, versionId }), 422, mismatch);
+    await unpublish(harness.db, one.lessonId, one._id);
+    expectError(await player.tell({ revision: 2 }), 422, mismatch);
+    await unpublish(harness.db, one.lessonId);
+    expectError(await player.tell({ revision: 2 }), 404, denied);
+  });
+
+  test('may be the older one for whoever is in mid-lesson; who loads the lesson anew goes on in the newer', async () => {
+    const one = await published();
+    const [tab] = newTabs('embed', one);
+    await tab.write({ currentStepIndex: 1, ...answer('q2', ['b']) });
+    const two = await published({
+      lessonId: one.lessonId,
+      sections: [
+        section('zero', step('s0', heading())),
+        section('one', step('s1', heading()), step('s2', question('q2', 2), question('more', 4))),
+      ],
+    });
+    const carried = { versionId: two._id, revision: 1, currentSectionIndex: 1, currentStepIndex: 1 };
+    expect(await tab.read()).toMatchObject({ ...carried, totalSteps: 3, score: 2, maxScore: 6 });
+
+    const went = await tab.write({ revision: 1, currentSectionIndex: 1, ...answer('q3', ['b']) });
+    expect(went).toMatchObject({ versionId: one._id, revision: 2, score: 3, maxScore: 3 });
+    const reloaded = await tab.read();
+    expect(reloaded).toMatchObject({ versionId: two._id, revision: 2, score: 3, maxScore: 7 });
+    expect(reloaded.items).toEqual(went.items);
+    const moved = await tab.write({ revision: 2, versionId: two._id, currentSectionIndex: 1 });
+    expect(moved).toMatchObject({ versionId: two._id, revision: 3, score: 3, items: went.items });
+  });
+});
