@@ -9,10 +9,13 @@ import type { AppDependencies } from '../dependencies.ts';
 
 /** The query of every address that a player's token authorizes. */
 export const playerQuerySchema = z.object({
-  token: z.string('token is required').min(1, 'token is required'),
+  token: z
+    .string('token is required')
+    .min(1, 'token is required')
+    .meta({ description: 'The JWT of the learner, from `POST /api/public/sign-token`.' }),
 });
 
-const lessonIdSchema = z.guid('Invalid lesson ID').transform((id) => id.toLowerCase());
+export const playerLessonId = z.guid('Invalid lesson ID').transform((id) => id.toLowerCase());
 
 export interface PlayerRequest<Query> {
   lessonId: string;
@@ -32,7 +35,7 @@ export async function readPlayerRequest<Schema extends z.ZodType<{ token: string
   query: unknown,
   schema: Schema,
 ): Promise<PlayerRequest<z.output<Schema>>> {
-  const lessonId = readParameters(lessonIdSchema, lessonIdParam);
+  const lessonId = readParameters(playerLessonId, lessonIdParam);
   const parameters = readParameters(schema, query);
   const token = verifyPlayerToken(secrets.signing, parameters.token);
   const learnerId = token.kind === 'embed' ? token.learnerId : token.ltiUserId;

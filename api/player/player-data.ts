@@ -4,18 +4,21 @@ import type { LessonVersion } from '../../shared/models/lesson-version.ts';
 import type { PreparedLesson } from '../../shared/prepared-lessons.ts';
 
 /** A query parameter that is true or false, in these words. */
-const flag = (name: string, fallback: boolean) =>
+const flag = (name: string, fallback: boolean, description: string) =>
   z
     .enum(['true', 'false'], `${name} must be true or false`)
     .default(`${fallback}`)
-    .transform((text) => text === 'true');
+    .transform((text) => text === 'true')
+    .meta({ description, override: { type: 'boolean', enum: undefined, default: fallback } });
 
 /** What may be asked for besides the lesson. */
 export const playerDataOptions = {
-  include_metadata: flag('include_metadata', false).meta({ description: 'Include `metadata`.' }),
-  validate_playability: flag('validate_playability', true).meta({
-    description: 'Check that the lesson can be played, and include `playability`.',
-  }),
+  include_metadata: flag('include_metadata', false, 'Include `metadata`.'),
+  validate_playability: flag(
+    'validate_playability',
+    true,
+    'Check that the lesson can be played, and include `playability`.',
+  ),
 };
 
 export type PlayerDataOptions = z.output<z.ZodObject<typeof playerDataOptions>>;

@@ -11,7 +11,7 @@ import { renderErrors, shapeB } from '../middleware/errors.ts';
 import { methodNotAllowed } from '../middleware/method-not-allowed.ts';
 
 const uuid = (name: string) => z.guid(`Invalid ${name} ID`).transform((id) => id.toLowerCase());
-const pathSchema = z.object({ lessonId: uuid('lesson'), versionId: uuid('version') });
+export const exportPath = z.object({ lessonId: uuid('lesson'), versionId: uuid('version') });
 
 /** The export endpoints: credentials, then path, then plan, then existence, then content. */
 export function exportRoutes(deps: AppDependencies): Router<RequestState> {
@@ -20,7 +20,7 @@ export function exportRoutes(deps: AppDependencies): Router<RequestState> {
   router.use(bearer(deps, 'User authentication is required'));
 
   router.get('/export-zip', async (ctx) => {
-    const path = pathSchema.safeParse(ctx.params);
+    const path = exportPath.safeParse(ctx.params);
     if (!path.success) throw new LecternError('BAD_REQUEST', path.error.issues[0]?.message ?? 'Bad request');
     const { organization, signal } = ctx.state;
     if (organization.plan !== 'edtech') {

@@ -26,24 +26,28 @@ const cursorSchema = z
   });
 const positionSchema = z.strictObject({ createdAt: z.iso.datetime().pipe(z.coerce.date()), id: z.guid() });
 
-const listSchema = z.strictObject(
+export const lessonListQuery = z.strictObject(
   {
     status: z
       .enum(versionStatuses, 'status must be published, draft or unpublished')
-      .nullable()
-      .default(null),
+      .optional()
+      .meta({ description: 'Only lessons with this status.' }),
     limit: z
       .string(limitRule)
       .regex(/^\d{1,3}$/, limitRule)
       .transform(Number)
       .refine((limit) => limit >= 1 && limit <= 100, limitRule)
-      .default(50),
-    cursor: cursorSchema.nullable().default(null),
+      .default(50)
+      .meta({
+        description: 'The most lessons of one page.',
+        override: { type: 'integer', pattern: undefined, minimum: 1, maximum: 100, default: 50 },
+      }),
+    cursor: cursorSchema.optional().meta({ description: 'The `nextCursor` of the page before.' }),
   },
   { error: nameUnknown },
 );
 const versionsSchema = z.strictObject({}, { error: nameUnknown });
-const lessonIdSchema = z.guid('Invalid lesson ID format').transform((id) => id.toLowerCase());
+export const listedLessonId = z.guid('Invalid lesson ID format').transform((id) => id.toLowerCase());
 
 /** What lessons the caller's organization has, and what versions of each, drafts included. */
 export function lessonRoutes(deps: AppDependencies): Router<RequestState> {
@@ -57,14 +61,14 @@ export function lessonRoutes(deps: AppDependencies): Router<RequestState> {
   });
 
   router.get('/', async (ctx) => {
-    const { status, limit, cursor } = parse(listSchema, ctx.query);
+    const { status = null, limit, cursor = null } = parse(lessonListQuery, ctx.query);
     const { organization } = ctx.state;
     const page = await pageOfLessons(deps.db, organization._id, { status, limit, after: cursor });
     ctx.body = presentLessonPage(page, page.next === null ? null : toCursor(page.next));
   });
 
   router.get('/:lessonId/versions', async (ctx) => {
-    const lessonId = parse(lessonIdSchema, ctx.params.lessonId);
+    const lessonId = parse(listedLessonId, ctx.params.lessonId);
     parse(versionsSchema, ctx.query);
     const versions = await listLessonVersions(deps.db, ctx.state.organization._id, lessonId);
     if (versions === null) throw new LecternError('NOT_FOUND', 'Lesson not found');

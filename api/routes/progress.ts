@@ -16,17 +16,27 @@ import { sendJson } from '../send-json.ts';
 const lessonId = z.guid('Invalid lesson ID format').transform((id) => id.toLowerCase());
 
 /** What names a learner, a user, a platform or a context: any text that a record could hold. */
-const identifier = (name: string) =>
+const identifier = (name: string, description: string) =>
   z
     .string(`${name} is required`)
     .min(1, `${name} is required`)
-    .regex(/^[^\p{Cc}\p{Cs}]{1,255}$/u, `${name} must be 1 to 255 characters without control characters`);
+    .regex(/^[^\p{Cc}\p{Cs}]{1,255}$/u, `${name} must be 1 to 255 characters without control characters`)
+    .meta({ description });
 
-export const embedProgressPath = z.object({ lessonId, learnerId: identifier('learnerId') });
-export const ltiProgressPath = z.object({ lessonId, ltiUserId: identifier('ltiUserId') });
+export const embedProgressPath = z.object({
+  lessonId,
+  learnerId: identifier('learnerId', 'The learnerId that the embed token was signed with.'),
+});
+export const ltiProgressPath = z.object({
+  lessonId,
+  ltiUserId: identifier('ltiUserId', "The platform's id of the user, from the launch."),
+});
 export const ltiProgressQuery = z.object({
-  platformId: identifier('platformId'),
-  contextId: identifier('contextId').optional(),
+  platformId: identifier('platformId', "Lectern's id of the platform."),
+  contextId: identifier(
+    'contextId',
+    "The platform's id of the course. Without it, the record with the latest activity is returned.",
+  ).optional(),
 });
 
 /** Learners' progress for integrators (the contract's 4.1 and 4.2). */

@@ -25,7 +25,7 @@ const text = (name: string) =>
       error: ({ input }) => (input === undefined ? `${name} is required` : `${name} must be a string`),
     })
     .min(1, `${name} is required`);
-const bodySchema = z.strictObject(
+export const logInSchema = z.strictObject(
   { email: text('email'), password: text('password') },
   'Request body must be an object with email and password',
 );
@@ -45,7 +45,7 @@ export function sessionRoutes(deps: AppDependencies): Router<RequestState> {
   });
 
   router.post('/', async (ctx) => {
-    const body = bodySchema.safeParse(JSON.parse(await readJsonBody(ctx, { maxBytes })));
+    const body = logInSchema.safeParse(JSON.parse(await readJsonBody(ctx, { maxBytes })));
     if (!body.success) throw new LecternError('INVALID_CONTENT', body.error.issues[0]?.message ?? 'Invalid');
     const email = emailSchema.safeParse(body.data.email).data ?? null;
     const address = clientAddress(ctx);
