@@ -48,7 +48,7 @@ export function createApp(deps: AppDependencies): Koa<RequestState> {
   app.use(securityHeaders(deps.config));
   app.use(renderErrors(shapeA));
   app.use(readablePath);
-  if (deps.config.admin !== undefined) app.use(adminQueues(deps.config.admin, deps.queue, deps.config));
+  if (deps.config.admin !== undefined) app.use(adminQueues(deps.config.admin, deps.queue, deps));
   for (const createRoutes of routes) {
     app.use(createRoutes(deps).routes());
   }

@@ -1,4 +1,4 @@
-import type { Context, Middleware } from 'koa';
+import type { Middleware } from 'koa';
 import { LRUCache } from 'lru-cache';
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
 import type { Config } from '../../shared/config.ts';
@@ -21,9 +21,9 @@ export interface RateLimit {
    *
    * @throws {LecternError} TOO_MANY_REQUESTS when none was left.
    */
-  count(ctx: Pick<Context, 'set'>, key: string): Promise<void>;
+  count(ctx: { set: (name: string, value: string) => void }, key: string): Promise<void>;
   /** Takes a request back that was counted, and what the client was told of it. */
-  uncount(ctx: Pick<Context, 'remove'>, key: string): Promise<void>;
+  uncount(ctx: { remove: (name: string) => void }, key: string): Promise<void>;
 }
 
 /** The limits of one process; each process counts for itself (docs/decisions/0008). */

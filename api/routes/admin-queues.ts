@@ -3,10 +3,11 @@ import { createBullBoard } from '@bull-board/api';
 import { BullMQAdapter } from '@bull-board/api/bullMQAdapter';
 import { KoaAdapter } from '@bull-board/koa';
 import type { Context, Middleware, Next } from 'koa';
-import type { Config } from '../../shared/config.ts';
 import { LecternError } from '../../shared/errors.ts';
 import { exportJobSchema } from '../../shared/jobs.ts';
 import type { ExportQueue } from '../../shared/queues.ts';
+import { clientAddress } from '../client-address.ts';
+import type { AppDependencies } from '../dependencies.ts';
 import { isForeignWrite } from '../middleware/foreign-writes.ts';
 import { presentError } from '../presenters/error.ts';
 
@@ -35,7 +36,7 @@ interface Account {
 export function adminQueues(
   account: Account,
   queue: ExportQueue,
-  { publicUrl }: Pick<Config, 'publicUrl'>,
+  { config: { publicUrl }, rateLimits }: Pick<AppDependencies, 'config' | 'rateLimits'>,
 ): Middleware {
   const publicOrigin = publicUrl === undefined ? undefined : new URL(publicUrl).origin;
   const adapter = new BullMQAdapter(queue, { displayName: 'Exports', description: 'Archives to build' });
@@ -59,12 +60,15 @@ export function adminQueues(
       await next();
       return;
     }
+    const address = clientAddress(ctx);
+    await rateLimits.perAddress.count(ctx, address);
     if (!isAccount(account, ctx.get('Authorization'))) {
       ctx.status = 401;
       ctx.set('WWW-Authenticate', 'Basic realm="Lectern", charset="UTF-8"');
       ctx.body = 'Log in with ADMIN_USERNAME and ADMIN_PASSWORD.';
       return;
     }
+    await rateLimits.perAddress.uncount(ctx, address);
     if (isForeignWrite(ctx, publicOrigin)) {
       ctx.status = 403;
       ctx.body = presentError('Requests from other sites are refused');

@@ -8,6 +8,7 @@ import type { RequestState } from '../context.ts';
 import type { AppDependencies } from '../dependencies.ts';
 import { anyOrigin } from '../middleware/any-origin.ts';
 import { methodNotAllowed } from '../middleware/method-not-allowed.ts';
+import { limitByAddress } from '../middleware/rate-limit.ts';
 import { authorizePlayer } from '../player/authorize.ts';
 
 const methods = 'GET, HEAD, OPTIONS';
@@ -15,8 +16,8 @@ const methods = 'GET, HEAD, OPTIONS';
 /** Signed addresses live for an hour or more: whoever is led to one has half an hour at least to fetch from it. */
 const redirectSeconds = 1800;
 
-const mediaIdSchema = z.guid().transform((id) => id.toLowerCase());
-const widgetFile = /^(.+)\.(js|css)$/s;
+export const mediaIdSchema = z.guid().transform((id) => id.toLowerCase());
+export const widgetFile = /^(.+)\.(js|css)$/s;
 
 /** What a player's token authorizes besides the lesson: its media and widgets, by way of signed addresses. */
 export function playerAssetRoutes(deps: AppDependencies): Router<RequestState> {
@@ -29,7 +30,7 @@ export function playerAssetRoutes(deps: AppDependencies): Router<RequestState> {
     ctx.body = '';
   };
 
-  router.use(['/media', '/widgets'], anyOrigin(methods), (ctx, next) => {
+  router.use(['/media', '/widgets'], anyOrigin(methods), limitByAddress(deps), (ctx, next) => {
     ctx.set('Cache-Control', 'no-store');
     return next();
   });

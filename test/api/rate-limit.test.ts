@@ -6,10 +6,7 @@ import type { RateLimit } from '../../api/middleware/rate-limit.ts';
 /** The headers that counting a request of this key sets. */
 async function count(limit: RateLimit, key: string): Promise<Record<string, string>> {
   const headers: Record<string, string> = {};
-  const set = ((name: string, value: string) => (headers[name] = value)) as Parameters<
-    RateLimit['count']
-  >[0]['set'];
-  await limit.count({ set }, key);
+  await limit.count({ set: (name, value) => (headers[name] = value) }, key);
   return headers;
 }
 

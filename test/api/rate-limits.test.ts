@@ -132,6 +132,16 @@ test('an address over its limit is refused before the database is asked', async 
   expect(await database?.collection('system.profile').countDocuments({ ns })).toBe(2);
 });
 
+test('the password of the queue board cannot be guessed either', async () => {
+  const admin = { ADMIN_USERNAME: 'operator', ADMIN_PASSWORD: 'a long password' };
+  const board = `${await startLimited(0, 3, admin)}/admin/queues`;
+  const good = { authorization: `Basic ${btoa('operator:a long password')}` };
+  expect(await statuses(5, board, good)).toEqual(Array(5).fill(200));
+  const wrong = { authorization: `Basic ${btoa('operator:a guess')}` };
+  expect(await statuses(5, board, wrong)).toEqual([401, 401, 401, 429, 429]);
+  expect(await statuses(1, board, good)).toEqual([429]);
+});
+
 test('player addresses count by the client, and every page may read their 429', async () => {
   const address = await startLimited(0, 2);
   expect(await statuses(2, address + playerDataPath)).toEqual([401, 401]);
