@@ -1,3 +1,4 @@
+import type Router from '@koa/router';
 import Koa from 'koa';
 import { LecternError } from '../shared/errors.ts';
 import type { RequestState } from './context.ts';
@@ -31,6 +32,11 @@ const routes = [
   exportRoutes,
 ];
 
+/** All of the API but the queue board, in the order in which requests meet it; `routesOf` lists what is in it. */
+export function createRouters(deps: AppDependencies): Router<RequestState>[] {
+  return routes.map((createRoutes) => createRoutes(deps));
+}
+
 /** The HTTP application over connections that are open already; what tests boot. It listens on nothing itself. */
 export function createApp(deps: AppDependencies): Koa<RequestState> {
   const app = new Koa<RequestState>({
@@ -49,9 +55,7 @@ export function createApp(deps: AppDependencies): Koa<RequestState> {
   app.use(renderErrors(shapeA));
   app.use(readablePath);
   if (deps.config.admin !== undefined) app.use(adminQueues(deps.config.admin, deps.queue, deps));
-  for (const createRoutes of routes) {
-    app.use(createRoutes(deps).routes());
-  }
+  for (const router of createRouters(deps)) app.use(router.routes());
   app.use(() => {
     throw new LecternError('NOT_FOUND', 'Not found');
   });
