@@ -65,7 +65,7 @@ export class ExternalMedia {
    */
   async get(medium: ExternalMedium, signal: AbortSignal): Promise<Digest | null> {
     signal.throwIfAborted();
-    const { file } = this.#underWay.get(medium.url) ?? this.#start(medium);
+    const { file } = this.#underWay.get(keyOf(medium)) ?? this.#start(medium);
     let timer: NodeJS.Timeout | undefined;
     let leave: () => void = () => undefined;
     try {
@@ -92,23 +92,23 @@ export class ExternalMedia {
 
   #start(medium: ExternalMedium) {
     const stop = new AbortController();
-    const file = this.#find(medium, stop).finally(() => this.#underWay.delete(medium.url));
+    const file = this.#find(medium, stop).finally(() => this.#underWay.delete(keyOf(medium)));
     // Everybody who waits for it may be gone when it fails.
     file.catch(() => undefined);
     const started = { file, stop };
-    this.#underWay.set(medium.url, started);
+    this.#underWay.set(keyOf(medium), started);
     return started;
   }
 
   async #find(medium: ExternalMedium, stop: AbortController): Promise<Digest | null> {
-    const outcome = this.#outcomes.get(medium.url);
+    const outcome = this.#outcomes.get(keyOf(medium));
     if (outcome !== undefined && (outcome.file === null || (await this.#has(outcome.file)))) {
       return outcome.file;
     }
     const fresh = await this.#freshCopy(medium);
     if (fresh !== null) return fresh;
     const file = await this.#limit(() => this.#download(medium, stop));
-    this.#outcomes.set(medium.url, { file });
+    this.#outcomes.set(keyOf(medium), { file });
     return file;
   }
 
@@ -145,4 +145,9 @@ export class ExternalMedia {
   #has(file: Digest): Promise<boolean> {
     return this.#deps.store.cache.has(file);
   }
+}
+
+/** The type belongs to it: a lesson that declares the wrong one must not make the file fail for others. */
+function keyOf({ url, mimeType }: ExternalMedium): string {
+  return `${mimeType} ${url}`;
 }
