@@ -76,9 +76,16 @@ async function checkSettings(config: Config): Promise<Finding> {
     .catch((error: unknown) => {
       throw new Error(`the data directory cannot be written to: ${messageOf(error)}`, { cause: error });
     });
-  const pepper = config.keyPepper === undefined ? 'kept in the data directory' : 'from LECTERN_KEY_PEPPER';
   const board = config.admin === undefined ? 'off (set ADMIN_USERNAME and ADMIN_PASSWORD)' : 'on';
-  return { version: null, message: `data in ${config.dataDir}, key pepper ${pepper}, queue board ${board}` };
+  const message = `data in ${config.dataDir}, secrets ${describeSecrets(config)}, queue board ${board}`;
+  return { version: null, message };
+}
+
+function describeSecrets({ keyPepper, signingSecrets, assetSecret, cookieSecret }: Config): string {
+  const given = [keyPepper, signingSecrets, assetSecret, cookieSecret].filter((one) => one !== undefined);
+  const tokens = signingSecrets?.length === 0 ? ' (embed tokens are off)' : '';
+  if (given.length === 4) return `from the settings${tokens}`;
+  return `${given.length === 0 ? 'all' : 'partly'} kept in the data directory${tokens}`;
 }
 
 async function checkServers(config: Config): Promise<Check[]> {
