@@ -4,6 +4,27 @@ import type { Config } from './config.ts';
 
 export type { Logger };
 
+/** Names under which a secret could get into a log, by way of headers, settings or an error of a library. */
+const secretFields = [
+  'authorization',
+  'cookie',
+  'set-cookie',
+  'token',
+  'signature',
+  'secret',
+  'secretKey',
+  'password',
+  'keyPepper',
+  'signingSecrets',
+  'assetSecret',
+  'cookieSecret',
+  // The bytes of a request that is no HTTP.
+  'rawPacket',
+];
+
+/** On its own and one or two levels down, as in `{ headers: { cookie } }` and `{ request: { headers: { cookie } } }`. */
+const anywhere = (field: string) => [`["${field}"]`, `*["${field}"]`, `*.*["${field}"]`];
+
 /**
  * The log of one process, as JSON lines on stdout. Fields that can hold credentials are cut, wherever code logs them.
  *
@@ -15,18 +36,8 @@ export function createLogger(config: Pick<Config, 'logLevel'>, name: string): Lo
       name,
       level: config.logLevel,
       base: { name, pid: process.pid },
-      redact: [
-        'authorization',
-        'cookie',
-        'token',
-        'secret',
-        'password',
-        '*.authorization',
-        '*.cookie',
-        '*.token',
-        // What ioredis says of a command that failed; that of a log-in holds the password.
-        'err.command.args',
-      ],
+      // The last one is what ioredis says of a command that failed; that of a log-in holds the password.
+      redact: [...secretFields.flatMap(anywhere), 'err.command.args'],
     },
     destination({ sync: true }),
   );

@@ -8,7 +8,11 @@ import { createLogger } from './shared/log.ts';
 const log = createLogger({ logLevel: 'info' }, 'test');
 const refused = Object.assign(new Error('WRONGPASS'), { command: { name: 'auth', args: ['planted-secret'] } });
 log.warn({ err: refused }, 'the queue does not answer');
-log.info({ token: 'planted-secret', headers: { authorization: 'planted-secret', cookie: 'planted-secret' } }, 'fields');
+const secrets = Object.fromEntries(\`authorization cookie set-cookie token signature secret secretKey password keyPepper
+signingSecrets assetSecret cookieSecret\`.split(/\\s+/).map((name) => [name, 'planted-secret']));
+log.info({ ...secrets, headers: secrets, request: { headers: secrets, method: 'GET' } }, 'fields');
+const malformed = Object.assign(new Error('Parse Error'), { rawPacket: Buffer.from('planted-secret') });
+log.info({ err: malformed }, 'no HTTP');
 `;
 
 test('credentials are cut from the log, also those in the error of a failed Redis log-in', async () => {
@@ -20,6 +24,8 @@ test('credentials are cut from the log, also those in the error of a failed Redi
     script,
   ]);
   expect(stdout).toContain('WRONGPASS');
-  expect(stdout).toContain('fields');
+  expect(stdout).toContain('"method":"GET"');
+  expect(stdout).toContain('no HTTP');
+  expect(stdout).not.toContain(String([...Buffer.from('planted-secret')]));
   expect(stdout).not.toContain('planted-secret');
 });
