@@ -48,17 +48,18 @@ export function addTokenCommands(program: Command): void {
       .option('--org <slug>', 'the organization; needed unless --lesson tells it')
       .option('--lesson <id>', 'one lesson', uuidValue)
       .option('--learner <id>', 'one learner', learnerValue),
-    (options: RevokeOptions) =>
-      withContext(async ({ db }) => {
-        if (options.org === undefined && options.lesson === undefined)
-          token.error('lectern: say whose tokens, with --org or --lesson');
+    (options: RevokeOptions, command: Command) => {
+      if (options.org === undefined && options.lesson === undefined)
+        command.error('lectern: say whose tokens, with --org or --lesson');
+      return withContext(async ({ db }) => {
         const tokens = await tokensToRevoke(db, options);
         const revokedBefore = new Date();
         await revokeTokens(db, tokens, revokedBefore);
         await endOfSecond(revokedBefore);
         const json = { ...tokens, revokedBefore: revokedBefore.toISOString() };
         return { json, text: `Revoked ${describe(options)} signed up to ${json.revokedBefore}` };
-      }),
+      });
+    },
   );
 }
 
