@@ -12,11 +12,12 @@ import { heading, publishLesson, section, step } from './player-lessons.ts';
 let harness: Harness;
 let address: string;
 let organization: Organization;
+let headers: { authorization: string };
 
 beforeAll(async () => {
   harness = await startHarness();
   address = await harness.startApi();
-  ({ organization } = await buildOrganization(harness));
+  ({ organization, headers } = await buildOrganization(harness));
 });
 afterAll(() => harness.close());
 
@@ -107,6 +108,25 @@ describe('the body', () => {
     expect(body).toContain(`,"userAttributes":${userAttributes},"playability":`);
     const launched = jsonOf(await load(version, buildLaunchToken(version)));
     expect(launched).toMatchObject({ userAttributes: {} });
+  });
+
+  test('is given for the largest token that can be asked for', async () => {
+    const version = await publish();
+    const body = {
+      lessonId: version.lessonId,
+      versionId: version._id,
+      learnerId: '😀'.repeat(255),
+      userAttributes: { a: 'x'.repeat(8184) },
+      timeout: 86_400,
+    };
+    const signed = await ask(`${address}/api/public/sign-token`, {
+      method: 'POST',
+      headers: { ...headers, 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    });
+    const answer = await load(version, (jsonOf(signed) as { token: string }).token);
+    expect(answer.status).toBe(200);
+    expect(jsonOf(answer)).toMatchObject({ userAttributes: body.userAttributes });
   });
 
   test.each([

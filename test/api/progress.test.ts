@@ -166,6 +166,37 @@ test('names are told apart by every character', async () => {
   expect((await progressOf('%4Cearner')).status).toBe(200);
 });
 
+test('many who ask at once each get the record they asked for', async () => {
+  const stranger = await buildOrganization(harness);
+  const lessons = [
+    { lesson: version, of: headers },
+    { lesson: await publishLesson(harness, organization), of: headers },
+    { lesson: await publishLesson(harness, stranger.organization), of: stranger.headers },
+  ];
+  const learners = lessons.flatMap(({ lesson, of }) =>
+    ['a', 'b', 'A', 'a\\', '["a"]'].map((learnerId) => ({ lesson, of, learnerId })),
+  );
+  const dataOf = ({ lesson, learnerId }: (typeof learners)[number]) => ({
+    learnerId,
+    lessonId: lesson.lessonId,
+    progressData: { learnerId, lessonId: lesson.lessonId },
+  });
+  for (const learner of learners) {
+    const { progressData } = dataOf(learner);
+    await playerOf(learner.learnerId, '{}', learner.lesson).write({ progressData });
+  }
+  const asked = [...learners, ...learners, ...learners];
+  const answers = await Promise.all(
+    asked.map(({ lesson, of, learnerId }) =>
+      ask(address + pathOf(encodeURIComponent(learnerId), lesson.lessonId), { headers: of }),
+    ),
+  );
+  for (const [index, learner] of asked.entries()) {
+    const answer = answers[index];
+    expect(answer && jsonOf(answer)).toMatchObject(dataOf(learner));
+  }
+});
+
 describe('what is not there, or not the caller’s, is 404 in the same words', () => {
   test('a learner who has not started, and a lesson that does not exist', async () => {
     expectError(await progressOf('nobody'), 404, nothingFound);

@@ -1,12 +1,11 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Organization } from '../../shared/models/organization.ts';
 import { PreparedLessons } from '../../shared/prepared-lessons.ts';
-import { publishLesson } from '../api/player-lessons.ts';
+import { heading, publishLesson, section, step } from '../api/player-lessons.ts';
 import { someBytes } from '../export/archives.ts';
 import { buildOrganization } from '../support/factories.ts';
 import { startHarness } from '../support/harness.ts';
 import type { Harness } from '../support/harness.ts';
-import { heading, section, step } from '../api/player-lessons.ts';
 
 let harness: Harness;
 let organization: Organization;
@@ -23,9 +22,9 @@ const load = async (lessons: PreparedLessons, versionId: string) =>
 const partsOf = (versionId: string) =>
   harness.db.preparedParts.find({ versionId }).sort({ kind: 1, part: 1 }).lean().exec();
 
-/** A lesson of about so many bytes, which do not compress well. */
+/** A lesson of so many bytes and more, which hardly compress. */
 const largeLesson = (bytes: number, seed = 1) => {
-  const html = someBytes(bytes / 2, seed).toString('hex');
+  const html = someBytes(bytes, seed).toString('base64');
   return publishLesson(harness, organization, {
     sections: [section('one', step('s1', heading(), { type: 'Text', props: { id: 'text', html } }))],
   });
@@ -58,7 +57,7 @@ test('processes that make the same lesson ready at once all have it, and keep it
 });
 
 test('what a process that died half-way has kept is made whole by the next load', async () => {
-  const { _id } = await largeLesson(20 * megabyte);
+  const { _id } = await largeLesson(9 * megabyte);
   const text = await load(lessonsOf(), _id);
   const parts = await partsOf(_id);
   expect(parts.length).toBeGreaterThan(2);
