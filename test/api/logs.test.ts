@@ -1,13 +1,14 @@
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
 import { buildOrganization, buildPackage, buildVersion, exportPath } from '../support/factories.ts';
-import { startHarness } from '../support/harness.ts';
+import { startHarness, testSigningSecrets } from '../support/harness.ts';
 import type { Harness } from '../support/harness.ts';
 import { waitFor } from '../support/wait-for.ts';
-import { ask, sendRaw } from './answers.ts';
+import { ask, jsonOf, sendRaw } from './answers.ts';
 import { startApiProcess } from './api-process.ts';
 import type { ApiProcess } from './api-process.ts';
 import { openQueue } from './open-queue.ts';
+import { buildUser, openSession, postSession, testPassword } from './users.ts';
 
 let harness: Harness;
 let api: ApiProcess;
@@ -94,6 +95,46 @@ test('no secret that a request carries reaches the log', async () => {
     expect(output).not.toContain(btoa(secret));
     expect(output).not.toContain(btoa(`operator:${secret}`));
   }
+});
+
+test('no secret of learners, of users and of the installation reaches the log', async () => {
+  const { user } = await buildUser(harness);
+  const wrongPassword = 'a-password-that-is-wrong';
+  await postSession(address, { email: user.email, password: wrongPassword });
+  const { cookie } = await openSession(address, user);
+  await ask(`${address}/api/lessons`, { headers: { cookie } });
+  const signed = await ask(`${address}/api/public/sign-token`, {
+    method: 'POST',
+    headers: { ...tenant.headers, 'content-type': 'application/json' },
+    body: JSON.stringify({ lessonId: version.lessonId, learnerId: 'learner' }),
+  });
+  const { token } = jsonOf(signed) as { token: string };
+  const lesson = `${address}/api/public/lessons/${version.lessonId}`;
+  for (const name of ['player-data', 'session', 'widgets/Heading.js']) {
+    await ask(`${lesson}/${name}?token=${token}`);
+    await ask(`${lesson}/${name}?token=${token}x`);
+  }
+  const led = await ask(`${lesson}/widgets/Heading.js?token=${token}`);
+  const location = new URL(led.headers.get('location') ?? '', address);
+  await ask(location.href);
+  const noHttp = 'a-secret-in-what-is-no-http';
+  await sendRaw(address, `GET /?token=${noHttp} HTTP/1.1\r\n: ${noHttp}\r\n\r\n`);
+  await waitFor('the last line', () => api.log().some(({ msg }) => msg === 'request refused'));
+
+  expect([signed.status, led.status]).toEqual([200, 302]);
+  const { LECTERN_ASSET_SECRET, LECTERN_COOKIE_SECRET, LECTERN_KEY_PEPPER } = harness.environment;
+  const secrets = [
+    ...[testPassword, wrongPassword, noHttp, token, String([...Buffer.from(noHttp)])],
+    ...cookie.split(/[;=] ?/).filter((part) => part.length > 20),
+    ...[...location.searchParams.values()].filter((value) => value.length > 20),
+    ...testSigningSecrets.map(({ secret }) => secret),
+    ...[LECTERN_ASSET_SECRET, LECTERN_COOKIE_SECRET, LECTERN_KEY_PEPPER].map(String),
+  ];
+  expect(secrets.length).toBeGreaterThan(11);
+  const output = api.output();
+  for (const secret of secrets) expect(output).not.toContain(secret);
+  // The signature of a token alone would be enough to know it by.
+  expect(output).not.toContain(token.split('.')[2]);
 });
 
 test('each request is logged once, with its id, method, path and status', async () => {
