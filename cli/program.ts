@@ -9,6 +9,7 @@ import { addLessonCommands } from './commands/lesson.ts';
 import { addOrganizationCommands } from './commands/org.ts';
 import { addStartCommand } from './commands/start.ts';
 import { addTokenCommands } from './commands/token.ts';
+import { addUserCommands } from './commands/user.ts';
 import { addWidgetCommands } from './commands/widget.ts';
 
 const help = `
@@ -46,6 +47,7 @@ export function createProgram(): Command {
   program.commandsGroup('Manage what it serves:');
   addOrganizationCommands(program);
   addKeyCommands(program);
+  addUserCommands(program);
   addLessonCommands(program);
   addTokenCommands(program);
   addWidgetCommands(program);

@@ -1,0 +1,99 @@
+import { Option } from 'commander';
+import type { Command } from 'commander';
+import { LecternError } from '../../shared/errors.ts';
+import { createUser, disableUser, listUsers, roles, setPassword } from '../../shared/models/user.ts';
+import type { Role, User } from '../../shared/models/user.ts';
+import { hashPassword } from '../../shared/passwords.ts';
+import { answers } from '../answers.ts';
+import { requireOrganization, withContext } from '../context.ts';
+import { table } from '../output.ts';
+import { readNewPassword } from '../read-password.ts';
+import { emailValue } from '../values.ts';
+
+/** `lectern user …` */
+export function addUserCommands(program: Command): void {
+  const user = program.command('user').description('people who log in, in an organization');
+
+  answers(
+    user
+      .command('create')
+      .description('create a user; the password is read from stdin')
+      .requiredOption('--org <slug>', 'the organization')
+      .requiredOption('--email <address>', 'what the user logs in with', emailValue)
+      .addOption(new Option('--role <role>', 'what the user is').choices(roles).makeOptionMandatory()),
+    async ({ org, email, role }: { org: string; email: string; role: Role }) => {
+      const password = await readNewPassword();
+      return withContext(async ({ db }) => {
+        const { _id: organizationId } = await requireOrganization(db, org);
+        const passwordHash = await hashPassword(password);
+        const created = await createUser(db, { organizationId, email, role, passwordHash });
+        return { json: present(created), text: `Created ${role} ${email} in ${org}` };
+      });
+    },
+  );
+
+  answers(
+    user
+      .command('list')
+      .description('list the users of an organization')
+      .requiredOption('--org <slug>', 'the organization'),
+    ({ org }: { org: string }) =>
+      withContext(async ({ db }) => {
+        const { _id } = await requireOrganization(db, org);
+        const users = await listUsers(db, _id);
+        return { json: users.map(presentListed), text: userTable(users, org) };
+      }),
+  );
+
+  answers(
+    user
+      .command('set-password')
+      .description('set another password, read from stdin; sessions of the user end')
+      .argument('<email>', 'the user', emailValue),
+    async (email: string) => {
+      const password = await readNewPassword();
+      return withContext(async ({ db }) => {
+        const changed = await setPassword(db, email, await hashPassword(password));
+        if (changed === null) throw unknownUser(email);
+        return { json: present(changed), text: `Set the password of ${email}` };
+      });
+    },
+  );
+
+  answers(
+    user
+      .command('disable')
+      .description('keep a user out from now on; sessions of the user end')
+      .argument('<email>', 'the user', emailValue),
+    (email: string) =>
+      withContext(async ({ db }) => {
+        const disabled = await disableUser(db, email);
+        if (disabled === null) throw unknownUser(email);
+        return { json: present(disabled), text: `Disabled ${email}` };
+      }),
+  );
+}
+
+function present({ _id, email, role }: User) {
+  return { id: _id, email, role };
+}
+
+function presentListed(user: User) {
+  const { createdAt, passwordChangedAt, disabledAt } = user;
+  return { ...present(user), createdAt, passwordChangedAt, disabledAt };
+}
+
+function userTable(users: User[], slug: string): string {
+  if (users.length === 0) return `${slug} has no users yet. See: lectern user create --help`;
+  const rows = users.map(({ email, role, disabledAt, createdAt }) => [
+    email,
+    role,
+    disabledAt === null ? 'active' : 'disabled',
+    createdAt.toISOString(),
+  ]);
+  return table(['EMAIL', 'ROLE', 'STATE', 'CREATED'], rows);
+}
+
+function unknownUser(email: string): LecternError {
+  return new LecternError('NOT_FOUND', `There is no user ${email}. See: lectern user list`);
+}
