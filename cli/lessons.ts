@@ -3,7 +3,7 @@ import type { Database } from '../shared/models/database.ts';
 import { findLesson } from '../shared/models/lesson.ts';
 import type { Lesson } from '../shared/models/lesson.ts';
 import { listVersions } from '../shared/models/lesson-version.ts';
-import type { LessonVersion } from '../shared/models/lesson-version.ts';
+import type { LessonVersion, VersionStatus } from '../shared/models/lesson-version.ts';
 import { table } from './output.ts';
 
 export interface LessonWithVersions {
@@ -40,6 +40,13 @@ export function latestPublished({ versions }: LessonWithVersions): LessonVersion
   return published.sort((a, b) => Number(a.publishedAt) - Number(b.publishedAt)).at(-1) ?? null;
 }
 
+/** Published when a version is; else unpublished when one was; else a draft. */
+function statusOf({ versions }: LessonWithVersions): VersionStatus {
+  const statuses = versions.map(({ status }) => status);
+  if (statuses.includes('published')) return 'published';
+  return statuses.includes('unpublished') ? 'unpublished' : 'draft';
+}
+
 export function presentLesson(found: LessonWithVersions) {
   const { lesson, versions } = found;
   const latest = latestPublished(found);
@@ -48,7 +55,7 @@ export function presentLesson(found: LessonWithVersions) {
     id: lesson._id,
     slug: lesson.slug,
     title: lesson.title,
-    status: shown?.status ?? 'draft',
+    status: statusOf(found),
     latestVersion:
       latest === null
         ? null
