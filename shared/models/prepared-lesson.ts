@@ -1,6 +1,7 @@
 import { Schema } from 'mongoose';
 import type { Types } from 'mongoose';
-import { isDuplicate, schemaOptions } from '../mongo.ts';
+import { codeOf } from '../errors.ts';
+import { schemaOptions, upsertSafely } from '../mongo.ts';
 import type { Database } from './database.ts';
 import { fromGzipParts, toGzipParts } from './gzip-parts.ts';
 
@@ -33,7 +34,10 @@ export const preparedPartSchema = new Schema<PreparedPart>(
 );
 preparedPartSchema.index({ versionId: 1, format: 1, kind: 1, part: 1 }, { unique: true });
 
-/** The JSON texts of a version, in UTF-8; null while they are not there, or not whole. */
+/**
+ * The JSON texts of a version, in UTF-8; null while they are not there or not whole, and when parts do not fit
+ * together: another release of Node may compress the same text to other bytes.
+ */
 export async function findPrepared(
   db: Database,
   versionId: string,
@@ -47,14 +51,16 @@ export async function findPrepared(
   const partsOf = (kind: PreparedKind) => found.filter((part) => part.kind === kind);
   const isWhole = preparedKinds.every((kind) => partsOf(kind).length === (partsOf(kind)[0]?.parts ?? 1));
   if (!isWhole) return null;
-  const [lesson, facts] = await Promise.all([
-    fromGzipParts(partsOf('lesson')),
-    fromGzipParts(partsOf('facts')),
-  ]);
-  return { lesson, facts };
+  try {
+    const [lesson, facts] = await Promise.all(preparedKinds.map((kind) => fromGzipParts(partsOf(kind))));
+    return lesson !== undefined && facts !== undefined ? { lesson, facts } : null;
+  } catch (error) {
+    if (String(codeOf(error)).startsWith('Z_')) return null;
+    throw error;
+  }
 }
 
-/** Keeps the texts of a version. The same content makes the same texts, so it may happen twice without harm. */
+/** Keeps the texts of a version in place of what is there. It may happen twice: the texts are the same. */
 export async function savePrepared(
   db: Database,
   versionId: string,
@@ -64,11 +70,14 @@ export async function savePrepared(
   for (const kind of preparedKinds) {
     const parts = await toGzipParts(texts[kind]);
     for (const [part, data] of parts.entries()) {
-      try {
-        await db.preparedParts.create({ versionId, format, kind, part, parts: parts.length, data });
-      } catch (error) {
-        if (!isDuplicate(error)) throw error;
-      }
+      await upsertSafely(() =>
+        db.preparedParts.updateOne(
+          { versionId, format, kind, part },
+          { $set: { parts: parts.length, data } },
+          { upsert: true },
+        ),
+      );
     }
+    await db.preparedParts.deleteMany({ versionId, format, kind, part: { $gte: parts.length } });
   }
 }

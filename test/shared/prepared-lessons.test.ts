@@ -69,6 +69,18 @@ test('what a process that died half-way has kept is made whole by the next load'
   }
 });
 
+test('parts that do not fit together, or too many of them, are made anew', async () => {
+  const { _id } = await largeLesson(9 * megabyte);
+  const text = await load(lessonsOf(), _id);
+  const [first, ...others] = (await partsOf(_id)).filter(({ kind }) => kind === 'lesson');
+  const { length } = await partsOf(_id);
+  await harness.db.preparedParts.updateOne({ _id: first?._id }, { data: Buffer.from('of another make') });
+  expect(await load(lessonsOf(), _id)).toBe(text);
+  await harness.db.preparedParts.updateMany({ versionId: _id, kind: 'lesson' }, { parts: others.length + 2 });
+  expect(await load(lessonsOf(), _id)).toBe(text);
+  expect(await partsOf(_id)).toHaveLength(length);
+});
+
 test('a lesson that is larger than the memory for lessons is loaded all the same', async () => {
   const { _id } = await largeLesson(2 * megabyte);
   const lessons = lessonsOf(megabyte);
