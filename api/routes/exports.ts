@@ -1,4 +1,3 @@
-import { Readable } from 'node:stream';
 import Router from '@koa/router';
 import { z } from 'zod';
 import { LecternError } from '../../shared/errors.ts';
@@ -6,6 +5,7 @@ import { findPublishedVersion } from '../../shared/models/lesson-version.ts';
 import type { AppDependencies } from '../dependencies.ts';
 import type { RequestState } from '../context.ts';
 import { requestArchive } from '../exports/archive-requests.ts';
+import { sendFile } from '../assets/send-file.ts';
 import { bearer } from '../middleware/bearer.ts';
 import { renderErrors, shapeB } from '../middleware/errors.ts';
 import { methodNotAllowed } from '../middleware/method-not-allowed.ts';
@@ -41,12 +41,9 @@ export function exportRoutes(deps: AppDependencies): Router<RequestState> {
     }
 
     const archive = await requestArchive(deps.exports, version, signal);
-    ctx.res.once('close', () => void archive.close());
+    await sendFile(ctx, archive, archive.sha256);
     ctx.attachment(`${version.slug}-v${version.versionNumber}.zip`);
-    ctx.type = 'application/zip';
-    ctx.length = archive.size;
-    ctx.set('ETag', `"${archive.sha256}"`);
-    ctx.body = Readable.from(archive.chunks(), { objectMode: false });
+    if (ctx.status !== 304) ctx.type = 'application/zip';
   });
 
   router.all('/export-zip', methodNotAllowed('GET, HEAD'));
