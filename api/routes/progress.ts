@@ -16,10 +16,10 @@ import { sendJson } from '../send-json.ts';
 const lessonId = z.guid('Invalid lesson ID format').transform((id) => id.toLowerCase());
 
 /** What names a learner, a user, a platform or a context: any text that a record could hold. */
-const identifier = (name: string, description: string) =>
+const identifier = (name: string, description: string, missing = `${name} is required`) =>
   z
-    .string(`${name} is required`)
-    .min(1, `${name} is required`)
+    .string(missing)
+    .min(1, missing)
     .regex(/^[^\p{Cc}\p{Cs}]{1,255}$/u, `${name} must be 1 to 255 characters without control characters`)
     .meta({ description });
 
@@ -36,6 +36,7 @@ export const ltiProgressQuery = z.object({
   contextId: identifier(
     'contextId',
     "The platform's id of the course. Without it, the record with the latest activity is returned.",
+    'contextId must be given once, and must not be empty',
   ).optional(),
 });
 
