@@ -8,8 +8,8 @@ export interface RequestState {
   log: Logger;
   /** Whom the credentials stand for; there behind the authentication of a router. */
   organization: Organization;
-  /** Whose session it is; there behind the authentication of a router, but not for API credentials. */
-  user?: User;
+  /** Whose session it is; there where a router takes sessions alone. */
+  user: User;
   /** Aborted when nobody waits any more: the client is gone, or this process ends. */
   signal: AbortSignal;
 }

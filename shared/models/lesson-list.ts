@@ -84,6 +84,20 @@ export async function listLessonVersions(
   return lesson === null ? null : versions;
 }
 
+/** A version of a lesson, published or not; null when the organization has no such lesson or version. */
+export async function findLessonVersion(
+  db: Database,
+  organizationId: string,
+  lessonId: string,
+  versionId: string,
+): Promise<LessonVersion | null> {
+  const [lesson, version] = await Promise.all([
+    db.lessons.exists({ _id: lessonId, organizationId, deletedAt: null }),
+    db.lessonVersions.findOne({ _id: versionId, lessonId, organizationId }).lean<LessonVersion>().exec(),
+  ]);
+  return lesson === null ? null : version;
+}
+
 interface FoundLesson extends Lesson {
   published: LessonVersion[];
   unpublished: LessonVersion[];

@@ -89,6 +89,7 @@ describe.each(cases)('%s, as %s,', (_name, caller, endpoint) => {
 });
 
 test('nothing of the owner has changed', async () => {
+  expect(ownedCourses).toHaveLength(1);
   expect(await everythingOf(owner)).toBe(ownedBefore);
 });
 

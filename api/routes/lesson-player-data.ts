@@ -1,0 +1,57 @@
+import Router from '@koa/router';
+import { z } from 'zod';
+import { LecternError } from '../../shared/errors.ts';
+import { findLessonVersion } from '../../shared/models/lesson-list.ts';
+import { findPlayedVersion } from '../../shared/models/lesson-version.ts';
+import type { User } from '../../shared/models/user.ts';
+import type { RequestState } from '../context.ts';
+import type { AppDependencies } from '../dependencies.ts';
+import { renderErrors, shapeAWith } from '../middleware/errors.ts';
+import { methodNotAllowed } from '../middleware/method-not-allowed.ts';
+import { sessionOrigins } from '../middleware/origins.ts';
+import { session } from '../middleware/session.ts';
+import { playerDataBody, playerDataOptions } from '../player/player-data.ts';
+
+const uuid = (name: string) => z.guid(`Invalid ${name} ID`).transform((id) => id.toLowerCase());
+export const userPlayerDataRequest = z.object({
+  lessonId: uuid('lesson'),
+  versionId: uuid('version').optional(),
+  ...playerDataOptions,
+});
+
+/**
+ * Player data for users (the contract's 4.7): what 4.4 answers to a learner's token, but of any version, and also
+ * where it cannot be played yet, so that an author sees what is missing.
+ */
+export function lessonPlayerDataRoutes(deps: AppDependencies): Router<RequestState> {
+  const router = new Router<RequestState>({ prefix: '/api/lessons/:lessonId/player-data' });
+  router.use(renderErrors(shapeAWith('An unexpected error occurred while fetching lesson data')));
+  router.use(sessionOrigins(deps.config, 'GET'));
+  router.use(session(deps));
+
+  router.get('/', async (ctx) => {
+    ctx.set('Cache-Control', 'no-store');
+    const request = userPlayerDataRequest.safeParse({ ...ctx.query, lessonId: ctx.params.lessonId });
+    if (!request.success)
+      throw new LecternError('BAD_REQUEST', request.error.issues[0]?.message ?? 'Invalid request');
+    const { lessonId, versionId, ...options } = request.data;
+    const { organization, user } = ctx.state;
+    const version =
+      versionId === undefined
+        ? await findPlayedVersion(deps.db, organization._id, lessonId, null)
+        : await findLessonVersion(deps.db, organization._id, lessonId, versionId);
+    if (version === null) throw new LecternError('NOT_FOUND', 'Lesson or version not found');
+    const prepared = await deps.lessons.get(version._id);
+    if (prepared === undefined) throw new Error(`version ${version._id} has no content`);
+    ctx.type = 'application/json';
+    ctx.body = playerDataBody(version, prepared, JSON.stringify(attributesOf(user)), options);
+  });
+
+  router.all('/', methodNotAllowed('GET, HEAD'));
+  return router;
+}
+
+/** What widgets are told of who plays, as they are told a learner's attributes. */
+function attributesOf({ _id, email, role }: User) {
+  return { userId: _id, email, role };
+}
