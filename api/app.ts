@@ -13,7 +13,9 @@ import { adminQueues } from './routes/admin-queues.ts';
 import { assetRoutes } from './routes/assets.ts';
 import { exportRoutes } from './routes/exports.ts';
 import { healthRoutes } from './routes/health.ts';
+import { lessonPlayerDataRoutes } from './routes/lesson-player-data.ts';
 import { lessonRoutes } from './routes/lessons.ts';
+import { openApiRoutes } from './routes/openapi.ts';
 import { playerAssetRoutes } from './routes/player-assets.ts';
 import { playerRoutes } from './routes/player.ts';
 import { progressRoutes } from './routes/progress.ts';
@@ -22,6 +24,7 @@ import { signTokenRoutes } from './routes/sign-token.ts';
 
 const routes = [
   healthRoutes,
+  openApiRoutes,
   signTokenRoutes,
   progressRoutes,
   playerRoutes,
@@ -29,6 +32,7 @@ const routes = [
   assetRoutes,
   sessionRoutes,
   lessonRoutes,
+  lessonPlayerDataRoutes,
   exportRoutes,
 ];
 

@@ -1,0 +1,143 @@
+/** Values of examples: one lesson, one learner, one story through all of the document. */
+
+export const lessonId = 'b2c31cf9-50e1-41e9-8a87-a67383019488';
+export const versionId = 'c8f0a5d2-6a3e-4b57-9d0a-3f1f6f2b7a10';
+export const mediaId = '1619c428-4d84-4e65-8c2b-8847b8aea3b0';
+export const stepId = '59dfa9be-8d15-42bd-9c31-15a631d2d373';
+export const learnerId = 'learner-7f3a';
+export const userAttributes = { course: 'geography-7', group: 'b' };
+
+export const token = [
+  'eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCIsImtpZCI6ImsxIn0',
+  'eyJsZXNzb25JZCI6ImIyYzMxY2Y5LTUwZTEtNDFlOS04YTg3LWE2NzM4MzAxOTQ4OCJ9',
+  'nQ0YVb3m0mE9wq2hWb9p3lY1Zf0a7Kc5rT8uJx6dSg4',
+].join('.');
+
+const times = { startedAt: '2026-11-21T09:12:04.180Z', lastActivityAt: '2026-11-21T09:14:31.027Z' };
+
+export const item = {
+  widgetId: 'MultipleChoice-a287a632-018e-4404-96f6-e4b8b65702e5',
+  widgetType: 'MultipleChoice',
+  stepId,
+  answer: ['b'],
+  score: 1,
+  maxScore: 1,
+  answeredAt: '2026-11-21T09:14:31.027Z',
+};
+
+export const embedProgress = {
+  lessonId,
+  learnerId,
+  status: 'in_progress',
+  score: 1,
+  maxScore: 13,
+  currentSectionIndex: 0,
+  currentStepIndex: 1,
+  totalSteps: 9,
+  progressData: { seen: [stepId] },
+  variableState: { reviewScore: 0 },
+  items: [item],
+  userAttributes,
+  startedAt: times.startedAt,
+  completedAt: null,
+  lastActivityAt: times.lastActivityAt,
+};
+
+export const notStarted = {
+  ...embedProgress,
+  status: 'not_started',
+  score: null,
+  currentStepIndex: 0,
+  progressData: null,
+  variableState: null,
+  items: null,
+  startedAt: null,
+};
+
+export const ltiProgress = {
+  lessonId,
+  ltiUserId: '8f2c1d',
+  platformId: '0d5f1c7e-2f0b-4b5e-9a77-64a1f1d2c3b4',
+  contextId: 'course-42',
+  courseId: '6b1f3f0e-4a0c-4f5f-8f8a-0a6f1f6c2d11',
+  status: 'completed',
+  score: 76.9231,
+  maxScore: 100,
+  currentSectionIndex: 2,
+  currentStepIndex: 2,
+  progressData: null,
+  variableState: { reviewScore: 3 },
+  startedAt: times.startedAt,
+  completedAt: times.lastActivityAt,
+  lastActivityAt: times.lastActivityAt,
+};
+
+export const playerLesson = {
+  lesson: {
+    status: 'published',
+    id: lessonId,
+    title: 'How Tides Work',
+    variable_definitions: [{ name: 'reviewScore', type: 'number', initialValue: 0 }],
+    widget_settings: { overrides: {} },
+  },
+  sections: [
+    {
+      id: 'f8b6d676-2c2c-4db5-8a7a-75b51d69c13b',
+      title: 'The pull of the Moon',
+      order_index: 0,
+      steps: [
+        {
+          id: stepId,
+          title: 'A harbour that breathes',
+          order_index: 0,
+          content: {
+            content: [
+              {
+                type: 'Image',
+                props: {
+                  id: 'Image-63817838',
+                  src: `media:${mediaId}`,
+                  alt: 'A harbour at low tide',
+                  caption: '',
+                },
+              },
+            ],
+            root: { props: {} },
+          },
+        },
+      ],
+    },
+  ],
+  totalSteps: 1,
+  totalSections: 1,
+};
+
+export const metadata = {
+  title: 'How Tides Work',
+  status: 'published',
+  totalSections: 1,
+  totalSteps: 1,
+  estimatedDuration: 25,
+};
+
+export const listedLesson = {
+  id: lessonId,
+  slug: 'how-tides-work',
+  title: 'How Tides Work',
+  status: 'published',
+  latestVersion: { id: versionId, versionNumber: 1, publishedAt: '2026-11-20T15:01:00.412Z' },
+  totalSections: 3,
+  totalSteps: 9,
+  updatedAt: '2026-11-20T15:01:00.412Z',
+};
+
+export const userSession = {
+  user: { id: '2f1e6a94-7d1c-4c0a-8a6e-5b3d9c2f7e10', email: 'ada@acme.example', role: 'author' },
+  organization: {
+    id: '9c4b7a1e-3d2f-4e5a-8b6c-7d8e9f0a1b2c',
+    slug: 'acme',
+    name: 'Acme Academy',
+    plan: 'edtech',
+  },
+  expiresAt: '2026-11-21T21:12:04.180Z',
+};

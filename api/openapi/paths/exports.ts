@@ -1,0 +1,73 @@
+import { z } from 'zod';
+import type { ZodOpenApiPathsObject } from 'zod-openapi';
+import { exportPath } from '../../routes/exports.ts';
+import { asHeaders, limited } from '../headers.ts';
+import { exportFailures } from '../responses.ts';
+import { withCredentials } from '../security.ts';
+
+const archiveHeaders = {
+  ...limited,
+  'Content-Disposition': z.string().meta({
+    description: 'The file name, from the slug of the lesson and the number of the version.',
+    examples: ['attachment; filename="how-tides-work-v1.zip"'],
+  }),
+  'Content-Length': z.string().meta({ description: 'The exact size in bytes.', examples: ['877201'] }),
+  ETag: z.string().meta({
+    description: 'The SHA-256 of the archive, in hex and quotes.',
+    examples: ['"76cce59f759af3da31295b5e82a9ceb94ae2311a8123282a8c7494753318cb75"'],
+  }),
+};
+
+/** Published versions as self-contained archives. */
+export const exportPaths: ZodOpenApiPathsObject = {
+  '/api/lessons/{lessonId}/versions/{versionId}/export-zip': {
+    get: {
+      operationId: 'exportZip',
+      tags: ['Export'],
+      summary: 'Download a published version',
+      description:
+        'One ZIP with the lesson, its media and its widgets: `lesson.json`, `manifest.json`, `media/` and `widgets/` ' +
+        'in one folder. The first request for a version waits while its archive is built, up to five minutes unless ' +
+        'the operator has set another limit; later ones get the stored file, the same byte for byte. A file that ' +
+        'cannot be had never fails the export: `failedMedia` and `failedWidgets` of manifest.json name it.',
+      security: withCredentials,
+      requestParams: { path: exportPath },
+      responses: {
+        200: {
+          description: 'The archive.',
+          headers: asHeaders(archiveHeaders),
+          content: { 'application/zip': { schema: { type: 'string', format: 'binary' } } },
+        },
+        ...exportFailures(
+          {
+            400: {
+              when: 'An id in the path is no UUID.',
+              texts: ['Invalid lesson ID', 'Invalid version ID'],
+            },
+            401: {
+              when: 'The credentials are missing, malformed, unknown, revoked or expired.',
+              texts: ['User authentication is required'],
+            },
+            403: {
+              when: "The organization's plan does not include export.",
+              texts: ['Export is not available on your plan'],
+            },
+            404: {
+              when: "The lesson or the version does not exist, is deleted or another organization's, or is not published.",
+              texts: ['Published version not found'],
+            },
+            422: {
+              when: 'The content cannot be played, or the archive would be too large; the message says what.',
+              texts: ['The lesson cannot be exported: Section 2 ("Tides") has no steps'],
+            },
+            500: {
+              when: 'The build failed, is not ready in time, or a server does not answer.',
+              texts: ['An unexpected error occurred while generating the export'],
+            },
+          },
+          limited,
+        ),
+      },
+    },
+  },
+};

@@ -1,0 +1,82 @@
+import { z } from 'zod';
+import type { ZodOpenApiPathsObject } from 'zod-openapi';
+import { alive, readiness } from '../bodies.ts';
+import { asHeaders, requestId } from '../headers.ts';
+import type { Headers } from '../headers.ts';
+import { jsonResponse } from '../responses.ts';
+import { open } from '../security.ts';
+
+const ready = { mongodb: 'ok', indexes: 'ok', redis: 'ok', store: 'ok' };
+const cached: Headers = {
+  ...requestId,
+  ETag: z.string(),
+  'Cache-Control': z.string().meta({ examples: ['public, max-age=300'] }),
+};
+const notModified = {
+  description: 'You have it: the ETag is one of `If-None-Match`.',
+  headers: asHeaders(cached),
+};
+
+/** The state of the service, and its documentation. */
+export const servicePaths: ZodOpenApiPathsObject = {
+  '/health/live': {
+    get: {
+      operationId: 'isAlive',
+      tags: ['Service'],
+      summary: 'Ask whether the process lives',
+      security: open,
+      responses: {
+        200: jsonResponse('It does.', alive, requestId, { alive: { value: { status: 'ok' } } }),
+      },
+    },
+  },
+  '/health/ready': {
+    get: {
+      operationId: 'isReady',
+      tags: ['Service'],
+      summary: 'Ask whether it can do its work',
+      security: open,
+      responses: {
+        200: jsonResponse('It can.', readiness, requestId, {
+          ready: { value: { status: 'ok', checks: ready } },
+        }),
+        503: jsonResponse('Something it depends on fails.', readiness, requestId, {
+          redisIsAway: { value: { status: 'unavailable', checks: { ...ready, redis: 'failed' } } },
+        }),
+      },
+    },
+  },
+  '/openapi.json': {
+    get: {
+      operationId: 'getApiDocument',
+      tags: ['Service'],
+      summary: 'Get this document',
+      description: 'Pages of every origin may read it.',
+      security: open,
+      responses: {
+        200: {
+          description: 'This API in OpenAPI 3.1.',
+          headers: asHeaders({ ...cached, 'Access-Control-Allow-Origin': z.literal('*') }),
+          content: { 'application/json': { schema: z.looseObject({ openapi: z.string() }) } },
+        },
+        304: notModified,
+      },
+    },
+  },
+  '/docs': {
+    get: {
+      operationId: 'getApiPage',
+      tags: ['Service'],
+      summary: 'Read this document as a page',
+      security: open,
+      responses: {
+        200: {
+          description: 'A page without script, that asks no other address for anything.',
+          headers: asHeaders(cached),
+          content: { 'text/html': { schema: { type: 'string' } } },
+        },
+        304: notModified,
+      },
+    },
+  },
+};
