@@ -1,6 +1,7 @@
 import { InvalidArgumentError } from 'commander';
 import { z } from 'zod';
 import { publicKeyPattern } from '../shared/credentials.ts';
+import { readEmbeddingOrigin } from '../shared/embedding-origins.ts';
 import { emailSchema } from '../shared/models/user.ts';
 import { findJsonFault } from '../shared/packages/json-syntax.ts';
 import { learnerIdPattern } from '../shared/sign-token-request.ts';
@@ -52,6 +53,13 @@ export function futureTimeValue(text: string): Date {
 export function webAddressValue(text: string): string {
   if (z.url({ protocol: /^https?$/ }).safeParse(text).success) return text;
   throw new InvalidArgumentError('It must be an http or https address.');
+}
+
+/** One more origin of pages that show lessons in a frame, each once. @throws {InvalidArgumentError} */
+export function originValue(text: string, before: string[] = []): string[] {
+  const read = readEmbeddingOrigin(text);
+  if ('fault' in read) throw new InvalidArgumentError(read.fault);
+  return [...new Set([...before, read.origin])];
 }
 
 /** A public key; whole credentials are taken too, and their secret is dropped. @throws {InvalidArgumentError} */

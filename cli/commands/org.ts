@@ -1,16 +1,19 @@
 import { Argument, Option } from 'commander';
 import type { Command } from 'commander';
+import { maxEmbeddingOrigins } from '../../shared/embedding-origins.ts';
+import { LecternError } from '../../shared/errors.ts';
 import {
   createOrganization,
   listOrganizations,
   plans,
+  setOrganizationOrigins,
   setOrganizationPlan,
 } from '../../shared/models/organization.ts';
 import type { Organization, Plan } from '../../shared/models/organization.ts';
 import { answers } from '../answers.ts';
 import { unknownOrganization, withContext } from '../context.ts';
 import { table } from '../output.ts';
-import { nameValue, slugValue } from '../values.ts';
+import { nameValue, originValue, slugValue } from '../values.ts';
 
 /** `lectern org …` */
 export function addOrganizationCommands(program: Command): void {
@@ -35,11 +38,13 @@ export function addOrganizationCommands(program: Command): void {
   answers(org.command('list').description('list all organizations'), () =>
     withContext(async ({ db }) => {
       const organizations = await listOrganizations(db);
-      const rows = organizations.map(({ slug, name, plan, _id }) => [slug, name, plan, _id]);
+      const rows = organizations.map(({ slug, name, plan, _id, allowedOrigins }) => {
+        return [slug, name, plan, _id, originsText(allowedOrigins)];
+      });
       const text =
         rows.length === 0
           ? 'There are no organizations yet. See: lectern org create --help'
-          : table(['SLUG', 'NAME', 'PLAN', 'ID'], rows);
+          : table(['SLUG', 'NAME', 'PLAN', 'ID', 'ORIGINS'], rows);
       return { json: organizations.map(present), text };
     }),
   );
@@ -57,10 +62,33 @@ export function addOrganizationCommands(program: Command): void {
         return { json: present(organization), text: `Changed ${describe(organization)}` };
       }),
   );
+
+  answers(
+    org
+      .command('set-origins')
+      .description('say whose pages may show the lessons in a frame; without an origin: any page')
+      .argument('<slug>', 'the organization')
+      .argument('[origin...]', 'such as https://lms.example', originValue),
+    (slug: string, origins: string[] = []) => {
+      if (origins.length > maxEmbeddingOrigins) {
+        throw new LecternError('BAD_REQUEST', `At most ${maxEmbeddingOrigins} origins can be named.`);
+      }
+      return withContext(async ({ db }) => {
+        const organization = await setOrganizationOrigins(db, slug, origins);
+        if (organization === null) throw unknownOrganization(slug);
+        const text = `Lessons of ${slug} may be shown in pages of: ${originsText(origins)}`;
+        return { json: present(organization), text };
+      });
+    },
+  );
 }
 
-function present({ _id, slug, name, plan }: Organization) {
-  return { id: _id, slug, name, plan };
+function present({ _id, slug, name, plan, allowedOrigins = [] }: Organization) {
+  return { id: _id, slug, name, plan, allowedOrigins };
+}
+
+function originsText(origins: string[] = []): string {
+  return origins.length === 0 ? 'any' : origins.join(' ');
 }
 
 function describe({ slug, name, plan }: Organization): string {

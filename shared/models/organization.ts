@@ -1,6 +1,7 @@
 import { Schema } from 'mongoose';
 import { LecternError } from '../errors.ts';
 import { isDuplicate, schemaOptions, uuidField } from '../mongo.ts';
+import { batched } from './batched.ts';
 import type { Database } from './database.ts';
 
 /** What an organization pays for: only `edtech` may export. */
@@ -13,6 +14,8 @@ export interface Organization {
   slug: string;
   name: string;
   plan: Plan;
+  /** Whose pages may show its lessons in a frame; any page may where there are none. */
+  allowedOrigins?: string[];
   createdAt: Date;
 }
 
@@ -22,6 +25,7 @@ export const organizationSchema = new Schema<Organization>(
     slug: { type: String, required: true },
     name: { type: String, required: true },
     plan: { type: String, required: true, enum: plans },
+    allowedOrigins: { type: [String], default: undefined },
     createdAt: { type: Date, required: true, default: () => new Date() },
   },
   schemaOptions,
@@ -46,6 +50,19 @@ export function findOrganizationBySlug(db: Database, slug: string): Promise<Orga
   return db.organizations.findOne({ slug }).lean<Organization>().exec();
 }
 
+export function findOrganization(db: Database, id: string): Promise<Organization | null> {
+  return findById(db, id);
+}
+
+const findById = batched(async (db, ids: readonly string[]) => {
+  const found = await db.organizations
+    .find({ _id: { $in: [...new Set(ids)] } })
+    .lean<Organization[]>()
+    .exec();
+  const byId = new Map(found.map((organization) => [organization._id, organization]));
+  return (id) => byId.get(id) ?? null;
+});
+
 /** All organizations, by slug. */
 export function listOrganizations(db: Database): Promise<Organization[]> {
   return db.organizations.find().sort({ slug: 1 }).lean<Organization[]>().exec();
@@ -53,8 +70,25 @@ export function listOrganizations(db: Database): Promise<Organization[]> {
 
 /** The organization with its new plan, or null when there is none with that slug. */
 export function setOrganizationPlan(db: Database, slug: string, plan: Plan): Promise<Organization | null> {
+  return updateBySlug(db, slug, { plan });
+}
+
+/** As above, with the origins whose pages may show its lessons in a frame; none for any. */
+export function setOrganizationOrigins(
+  db: Database,
+  slug: string,
+  allowedOrigins: string[],
+): Promise<Organization | null> {
+  return updateBySlug(db, slug, { allowedOrigins });
+}
+
+function updateBySlug(
+  db: Database,
+  slug: string,
+  changes: Partial<Pick<Organization, 'plan' | 'allowedOrigins'>>,
+): Promise<Organization | null> {
   return db.organizations
-    .findOneAndUpdate({ slug }, { plan }, { returnDocument: 'after' })
+    .findOneAndUpdate({ slug }, changes, { returnDocument: 'after' })
     .lean<Organization>()
     .exec();
 }

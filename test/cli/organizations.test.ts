@@ -32,7 +32,13 @@ describe('lectern org', () => {
     const slug = `acme-${randomUUID()}`;
     const create = ['org', 'create', '--slug', slug, '--name', 'Acme & Sons', '--plan', 'solo'];
     const created = await lecternJson(environment, ...create);
-    const organization = { id: expect.any(String) as string, slug, name: 'Acme & Sons', plan: 'solo' };
+    const organization = {
+      id: expect.any(String) as string,
+      slug,
+      name: 'Acme & Sons',
+      plan: 'solo',
+      allowedOrigins: [],
+    };
     expect(created).toStrictEqual(organization);
     expect(await lecternJson(environment, 'org', 'list')).toContainEqual(created);
 
@@ -41,8 +47,51 @@ describe('lectern org', () => {
 
     const { code, stdout } = await lectern(environment, 'org', 'list');
     expect(code).toBe(0);
-    expect(stdout).toMatch(/^SLUG +NAME +PLAN +ID\n/);
-    expect(stdout).toMatch(new RegExp(`^${slug} +Acme & Sons +edtech `, 'm'));
+    expect(stdout).toMatch(/^SLUG +NAME +PLAN +ID +ORIGINS\n/);
+    expect(stdout).toMatch(new RegExp(`^${slug} +Acme & Sons +edtech .* any$`, 'm'));
+  });
+
+  test('set-origins says whose pages may show the lessons, and without an origin that all may', async () => {
+    const { organization } = await buildOrganization(harness);
+    const set = ['org', 'set-origins', organization.slug];
+    const given = ['HTTPS://LMS.example:443/', 'https://lms.example', 'http://localhost:8080'];
+    const allowedOrigins = ['https://lms.example', 'http://localhost:8080'];
+    expect(await lecternJson(harness.environment, ...set, ...given)).toMatchObject({ allowedOrigins });
+    const list = await lecternJson(harness.environment, 'org', 'list');
+    expect(list).toContainEqual(expect.objectContaining({ id: organization._id, allowedOrigins }));
+    const { stdout } = await lectern(harness.environment, 'org', 'list');
+    expect(stdout).toContain(' https://lms.example http://localhost:8080\n');
+
+    expect(await lectern(harness.environment, ...set)).toMatchObject({
+      code: 0,
+      stdout: `Lessons of ${organization.slug} may be shown in pages of: any\n`,
+    });
+    expect(await lecternJson(harness.environment, 'org', 'list')).toContainEqual(
+      expect.objectContaining({ id: organization._id, allowedOrigins: [] }),
+    );
+  });
+
+  test('set-origins refuses what is no origin, and changes nothing then', async () => {
+    const { organization } = await buildOrganization(harness);
+    const set = ['org', 'set-origins', organization.slug];
+    await lectern(harness.environment, ...set, 'https://lms.example');
+    const refused = await lectern(
+      harness.environment,
+      ...set,
+      'https://a.example',
+      'https://b.example/course',
+    );
+    expect(refused).toMatchObject({ code: 2, stdout: '' });
+    expect(refused.stderr).toContain('It must be an origin alone, without a path: https://b.example');
+    const many = Array.from({ length: 101 }, (_, index) => `https://${index}.example`);
+    expect(await lectern(harness.environment, ...set, ...many)).toMatchObject({
+      code: 1,
+      stderr: 'lectern: At most 100 origins can be named.\n',
+    });
+    expect(await lectern(harness.environment, 'org', 'set-origins', 'nobody')).toMatchObject({ code: 1 });
+    expect(await lecternJson(harness.environment, 'org', 'list')).toContainEqual(
+      expect.objectContaining({ id: organization._id, allowedOrigins: ['https://lms.example'] }),
+    );
   });
 
   test('a slug is taken once, and a plan is changed only where there is an organization', async () => {
