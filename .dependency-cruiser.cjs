@@ -1,4 +1,4 @@
-/** Imports point one way: api -> shared <- worker; cli -> shared, worker; player takes pure lesson rules only. */
+/** Imports point one way: api -> shared <- worker; cli -> shared, worker; player takes pure rules only. */
 const only = (from, allowed) => ({
   name: `${from}-imports`,
   severity: 'error',
@@ -22,7 +22,7 @@ module.exports = {
     only('worker', ['shared']),
     only('shared', []),
     only('cli', ['shared', 'worker']),
-    only('player', ['shared/lessons']),
+    only('player', ['shared/lessons', 'shared/progress']),
     {
       name: 'runtime-dependencies-only',
       comment: 'What runs in production may import production dependencies only.',

@@ -2,51 +2,104 @@ import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promise
 import { basename, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
+import type { BuildOptions } from 'esbuild';
 
-const SOURCE = fileURLToPath(new URL('./widgets/', import.meta.url));
-const OUTPUT = fileURLToPath(new URL('./dist/widgets/', import.meta.url));
+const SOURCE = fileURLToPath(new URL('./', import.meta.url));
+const OUTPUT = fileURLToPath(new URL('./dist/', import.meta.url));
+
+interface Bundle extends Pick<BuildOptions, 'format' | 'globalName'> {
+  /** Relative to this folder. */
+  source: string;
+  /** The name of the file in `dist/player/`, without its extension. */
+  name: string;
+}
+
+/** The files that pages load. */
+const BUNDLES: Bundle[] = [
+  { source: 'player.ts', name: 'player', format: 'esm' },
+  { source: 'player.ts', name: 'player.classic', format: 'iife', globalName: 'Lectern' },
+  { source: 'player.css', name: 'player' },
+];
+
+/** The same sources give the same bytes on every machine: releases are named after their digest. */
+const COMMON = {
+  write: false,
+  bundle: true,
+  minify: true,
+  target: 'es2022',
+  charset: 'utf8',
+  // The sanitizer's licence asks that its notice stays with it.
+  legalComments: 'eof',
+  logLevel: 'warning',
+} satisfies BuildOptions;
+
+interface OutputFile {
+  path: string;
+  contents: Uint8Array;
+}
 
 /**
  * Builds each core widget to `<Type>.js`, one self-contained ES module, and `<Type>.css` where it has a
- * stylesheet. The same sources give the same bytes on every machine: releases of widgets are named after
- * their digest. The folder ends up holding these files and nothing else.
+ * stylesheet. The folder ends up holding these files and nothing else.
  *
  * @param output the folder to write to
  * @returns the file names, sorted
  */
-export async function buildWidgets(output: string = OUTPUT): Promise<string[]> {
-  const types = (await readdir(SOURCE, { withFileTypes: true })).filter((entry) => entry.isDirectory());
+export async function buildWidgets(output: string = join(OUTPUT, 'widgets')): Promise<string[]> {
+  const widgets = join(SOURCE, 'widgets');
+  const types = (await readdir(widgets, { withFileTypes: true })).filter((entry) => entry.isDirectory());
   const entryPoints = await Promise.all(
     types.map(async ({ name }) => {
-      const files = await readdir(join(SOURCE, name));
+      const files = await readdir(join(widgets, name));
       return [`${name}.ts`, `${name}.css`]
         .filter((file) => files.includes(file))
-        .map((file) => ({ in: join(SOURCE, name, file), out: name }));
+        .map((file) => ({ in: join(widgets, name, file), out: name }));
     }),
   );
   const { outputFiles } = await build({
+    ...COMMON,
     entryPoints: entryPoints.flat(),
     outdir: output,
-    write: false,
-    bundle: true,
-    minify: true,
     format: 'esm',
-    target: 'es2022',
-    charset: 'utf8',
-    // The sanitizer's licence asks that its notice stays with it.
-    legalComments: 'eof',
-    logLevel: 'warning',
   });
+  return writeFolder(output, outputFiles);
+}
 
-  await mkdir(output, { recursive: true });
+/**
+ * Builds the player, core widgets inside: `player.js`, an ES module; `player.classic.js`, the same as a classic
+ * script; `player.css`. The folder ends up holding these files and nothing else.
+ *
+ * @param output the folder to write to
+ * @returns the file names, sorted
+ */
+export async function buildPlayer(output: string = join(OUTPUT, 'player')): Promise<string[]> {
+  const built = await Promise.all(
+    BUNDLES.map(({ source, name, ...options }) =>
+      build({
+        ...COMMON,
+        ...options,
+        entryPoints: [{ in: join(SOURCE, source), out: name }],
+        outdir: output,
+      }),
+    ),
+  );
+  return writeFolder(
+    output,
+    built.flatMap(({ outputFiles }) => outputFiles),
+  );
+}
+
+/** Makes a folder hold these files alone. */
+async function writeFolder(folder: string, files: OutputFile[]): Promise<string[]> {
+  await mkdir(folder, { recursive: true });
   const written = await Promise.all(
-    outputFiles.map(async ({ path, contents }) => {
+    files.map(async ({ path, contents }) => {
       await replaceFile(path, contents);
       return basename(path);
     }),
   );
-  const stale = (await readdir(output)).filter((name) => !written.includes(name) && !name.endsWith('.tmp'));
-  await Promise.all(stale.map((name) => rm(join(output, name), { recursive: true })));
+  const stale = (await readdir(folder)).filter((name) => !written.includes(name) && !name.endsWith('.tmp'));
+  await Promise.all(stale.map((name) => rm(join(folder, name), { recursive: true })));
   return written.sort();
 }
 
@@ -59,4 +112,6 @@ async function replaceFile(path: string, contents: Uint8Array): Promise<void> {
   await rename(temporary, path);
 }
 
-if (process.argv[1] && import.meta.url === pathToFileURL(process.argv[1]).href) await buildWidgets();
+if (process.argv[1] && import.meta.url === pathToFileURL(process.argv[1]).href) {
+  await Promise.all([buildWidgets(), buildPlayer()]);
+}

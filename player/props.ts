@@ -1,4 +1,4 @@
-import type { Block } from './widget.ts';
+import type { Block } from './block.ts';
 
 /** The value as an object whose fields can be asked for; an empty one for anything else. */
 export function record(value: unknown): Record<string, unknown> {

@@ -3,17 +3,9 @@
  * docs/widgets.md tells it to widget authors; the two are kept in step.
  */
 
-/** One block of a step: `type` names the widget, `props` are the author's settings for it. */
-export interface Block {
-  type: string;
-  props: Record<string, unknown>;
-}
+import type { AnswerResult, Block } from './block.ts';
 
-/** What a scored answer earned: `0 <= score <= maxScore`, in points. */
-export interface AnswerResult {
-  score: number;
-  maxScore: number;
-}
+export type { AnswerResult, Block };
 
 /** The widget's way to the lesson around it. The player makes one for each mounted block. */
 export interface WidgetContext {
@@ -45,6 +37,8 @@ export interface MountOptions {
   props: unknown;
   /** The answer saved earlier, or undefined. */
   state: unknown;
+  /** How many answers the learner has given to this block, in earlier visits too. */
+  tries: number;
   context: WidgetContext;
 }
 
@@ -63,4 +57,9 @@ export interface Widget {
    * the wrong kind is left out, and the rest is shown.
    */
   mount(element: HTMLElement, options: MountOptions): MountedWidget;
+  /**
+   * Props that the widget shows as plain text. Values of variables are put into them as they are; into all other
+   * props they are put as HTML text.
+   */
+  plainProps?: readonly string[];
 }

@@ -9,6 +9,9 @@ export interface Points {
   maxScore: number | null;
 }
 
+/** What of an answer counts towards the points of a lesson. */
+export type ScoredItem = Pick<StoredItem, 'stepId' | 'widgetId' | 'score' | 'maxScore'>;
+
 const unscored: Points = { score: null, maxScore: null };
 
 /**
@@ -27,7 +30,7 @@ export function scoreAnswer(widget: OutlineWidget, answer: string, claimed: Poin
  * The points of a whole lesson. The score is null until something scored was answered. The maximum is what the
  * answers could have earned, and what the unanswered core widgets can earn that no condition may hide.
  */
-export function totalPoints(outline: LessonOutline, items: readonly StoredItem[] | null): Points {
+export function totalPoints(outline: LessonOutline, items: readonly ScoredItem[] | null): Points {
   const scored = (items ?? []).filter(({ score }) => score !== null);
   const answered = new Set(items?.map(({ stepId, widgetId }) => widgetKey(stepId, widgetId)));
   const reachable = [...scored.map(({ maxScore }) => maxScore ?? 0), ...openPoints(outline, answered)];

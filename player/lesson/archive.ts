@@ -1,0 +1,88 @@
+import { record } from '../props.ts';
+import { element } from '../dom.ts';
+import type { Widget } from '../widget.ts';
+import type { WidgetSource } from './widget-loader.ts';
+
+/** An unpacked archive. */
+export interface Archive {
+  lesson: unknown;
+  /** Undefined without a manifest. */
+  versionId: string | undefined;
+  resolveMedia(this: void, src: string): string;
+  loadWidget: WidgetSource;
+}
+
+const fetchSeconds = 30;
+
+/**
+ * Reads the folder that lesson.json is in. A manifest is not needed: without it, `media:` references and further
+ * widgets stay unknown.
+ *
+ * @param base its address, relative to the page; with or without a slash at the end
+ * @throws when lesson.json cannot be read
+ */
+export async function openArchive(base: string | URL, signal: AbortSignal): Promise<Archive> {
+  const folder = new URL(base, document.baseURI);
+  if (!folder.pathname.endsWith('/')) folder.pathname += '/';
+  folder.search = folder.hash = '';
+  const [lesson, manifest] = await Promise.all([
+    readJson(new URL('lesson.json', folder), signal),
+    readJson(new URL('manifest.json', folder), signal).catch(() => ({})),
+  ]);
+  const { versionId, files } = record(manifest);
+  const { media, widgets } = record(files);
+
+  /** Only what lies in the folder: a manifest is no way to have other code run. */
+  function inFolder(path: unknown): string | undefined {
+    if (typeof path !== 'string' || !URL.canParse(path, folder)) return undefined;
+    const { href } = new URL(path, folder);
+    return href.startsWith(folder.href) ? href : undefined;
+  }
+
+  const paths = new Map(
+    list(media).map(({ id, localPath }) => [String(id).toLowerCase(), inFolder(localPath)]),
+  );
+  return {
+    lesson,
+    versionId: typeof versionId === 'string' ? versionId : undefined,
+    resolveMedia(src) {
+      if (/^\.\/media\//i.test(src)) return inFolder(src) ?? src;
+      const id = /^media:(.+)$/i.exec(src)?.[1]?.toLowerCase();
+      return (id === undefined ? undefined : paths.get(id)) ?? src;
+    },
+    async loadWidget(type) {
+      const entry = list(widgets).find(({ widgetType }) => widgetType === type);
+      const module = inFolder(entry?.localPath);
+      if (module === undefined) return null;
+      const [loaded] = await Promise.all([
+        import(module) as Promise<{ default: Widget }>,
+        addStylesheet(inFolder(entry?.cssLocalPath)),
+      ]);
+      return loaded.default;
+    },
+  };
+}
+
+async function readJson(address: URL, signal: AbortSignal): Promise<unknown> {
+  const deadline = AbortSignal.timeout(fetchSeconds * 1000);
+  const response = await fetch(address, { signal: AbortSignal.any([signal, deadline]) });
+  if (!response.ok) throw new Error(`${address.href} answered with status ${response.status}`);
+  return response.json();
+}
+
+/** Settles when the stylesheet is there, or cannot be had: a widget without style is better than none. */
+async function addStylesheet(href: string | undefined): Promise<void> {
+  if (href === undefined) return;
+  if ([...document.styleSheets].some((sheet) => sheet.href === href)) return;
+  const link = element('link', { rel: 'stylesheet', href });
+  const settled = new Promise((resolve) => {
+    link.addEventListener('load', resolve, { once: true });
+    link.addEventListener('error', resolve, { once: true });
+  });
+  document.head.append(link);
+  await settled;
+}
+
+function list(value: unknown): Record<string, unknown>[] {
+  return Array.isArray(value) ? value.map(record) : [];
+}

@@ -1,0 +1,32 @@
+import { element, uniqueId } from '../dom.ts';
+
+interface Question {
+  title: string;
+  note: string;
+  confirm: string;
+  cancel: string;
+}
+
+/** A dialog that asks before something is lost. Put it on the page, and open it with `showModal()`. */
+export function confirmDialog(
+  { title, note, confirm, cancel }: Question,
+  confirmed: () => void,
+): HTMLDialogElement {
+  const titleId = uniqueId();
+  const noteId = uniqueId();
+  const stay = element('button', { class: 'lectern-button lectern-is-quiet', type: 'button' }, cancel);
+  const go = element('button', { class: 'lectern-button', type: 'button' }, confirm);
+  const dialog = element(
+    'dialog',
+    { class: 'lectern-confirm', 'aria-labelledby': titleId, 'aria-describedby': noteId },
+    element('p', { class: 'lectern-confirm-title', id: titleId }, title),
+    element('p', { id: noteId }, note),
+    element('div', { class: 'lectern-actions' }, stay, go),
+  );
+  stay.addEventListener('click', () => dialog.close());
+  go.addEventListener('click', () => {
+    dialog.close();
+    confirmed();
+  });
+  return dialog;
+}

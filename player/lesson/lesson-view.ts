@@ -1,0 +1,145 @@
+import { element, uniqueId } from '../dom.ts';
+import { endView } from './end-view.ts';
+import type { EndActions } from './end-view.ts';
+import { icon } from './icons.ts';
+import type { LessonProgress } from './lesson-progress.ts';
+import { currentStep } from './lesson-progress.ts';
+import { outlinePanel } from './outline-panel.ts';
+import { outlineView, placeText, stepTitle } from './outline-view.ts';
+import { progressBar } from './progress-bar.ts';
+import type { PlayedLesson } from './read-lesson.ts';
+import { showStep } from './step-view.ts';
+import type { StepRoom, StepView } from './step-view.ts';
+
+/** What the learner can do with the player. */
+export interface LessonActions extends EndActions {
+  next(this: void): void;
+}
+
+/** The player on the page. */
+export interface LessonView {
+  /**
+   * Shows the step, or the end, that the progress names.
+   *
+   * @param isChange false for the first time, when the page keeps its focus and its place
+   */
+  show(progress: LessonProgress, isChange: boolean): void;
+  /** Takes the step off the page; its widgets may report a last time. */
+  leave(): void;
+  /** Moves the focus, and what is seen, to the heading of the step. */
+  focus(): void;
+  destroy(): void;
+}
+
+/** Fills the player's element: header, outline, the place for steps, and the buttons between them. */
+export function lessonView(
+  root: HTMLElement,
+  lesson: PlayedLesson,
+  room: StepRoom,
+  actions: LessonActions,
+): LessonView {
+  const { words, language } = room;
+  const outline = outlineView(lesson, words, language, (index) => {
+    panel.close();
+    actions.goToIndex(index);
+  });
+  const panel = outlinePanel(root, outline.nav, words);
+  const progressShown = progressBar(lesson, words, language);
+
+  const skip = element('button', { class: 'lectern-skip', type: 'button' }, words.skip);
+  const place = element('p', { class: 'lectern-place' });
+  const status = element('p', { class: 'lectern-unseen', role: 'status' });
+  const heading = element('h1', { class: 'lectern-step-title', id: uniqueId(), tabindex: '-1' });
+  const section = element('p', { class: 'lectern-step-section' });
+  const stage = element(
+    'section',
+    { class: 'lectern-step', 'aria-labelledby': heading.id },
+    element('div', { class: 'lectern-step-head' }, section, heading),
+  );
+  const back = element(
+    'button',
+    { class: 'lectern-button lectern-is-quiet', type: 'button' },
+    icon('back'),
+    words.back,
+  );
+  const nextLabel = element('span');
+  const next = element('button', { class: 'lectern-button', type: 'button' }, nextLabel, icon('forward'));
+  const steps = element('nav', { class: 'lectern-steps', 'aria-label': words.steps }, back, next);
+
+  root.append(
+    skip,
+    element(
+      'header',
+      { class: 'lectern-header' },
+      panel.button,
+      element('p', { class: 'lectern-lesson-title' }, lesson.title),
+      place,
+      progressShown.bar,
+    ),
+    element(
+      'div',
+      { class: 'lectern-columns' },
+      panel.side,
+      element('div', { class: 'lectern-stage' }, stage, steps),
+    ),
+    panel.drawer,
+    status,
+  );
+
+  let step: StepView | undefined;
+  let end: HTMLElement | undefined;
+
+  function focus(): void {
+    heading.focus({ preventScroll: true });
+    if (root.getBoundingClientRect().top < 0) root.scrollIntoView({ block: 'start', behavior: 'instant' });
+  }
+
+  function flush(): void {
+    step?.flush();
+  }
+
+  skip.addEventListener('click', focus);
+  back.addEventListener('click', () => actions.back());
+  next.addEventListener('click', () => actions.next());
+  // The last moments in which a page can still send something.
+  document.addEventListener('visibilitychange', flush);
+  window.addEventListener('pagehide', flush);
+
+  return {
+    show(progress, isChange) {
+      const { atEnd, index } = progress;
+      const current = currentStep(lesson, progress);
+      outline.show(progress);
+      progressShown.show(progress);
+      place.textContent = placeText(index, lesson, words, language);
+      section.textContent = atEnd ? lesson.title : (lesson.sections[current.sectionIndex]?.title ?? '');
+      section.hidden = section.textContent === '';
+      heading.textContent = atEnd ? words.complete : stepTitle(current, lesson, words, language);
+      back.hidden = index === 0;
+      nextLabel.textContent = index === lesson.steps.length - 1 ? words.finish : words.next;
+      steps.hidden = atEnd;
+      if (atEnd) {
+        end = endView(lesson, progress, words, language, actions);
+        stage.append(end);
+      } else {
+        step = showStep(stage, current, room);
+      }
+      if (!isChange) return;
+      status.textContent = atEnd ? '' : place.textContent;
+      focus();
+    },
+    leave() {
+      step?.flush();
+      step?.destroy();
+      end?.remove();
+      step = end = undefined;
+    },
+    focus,
+    destroy() {
+      document.removeEventListener('visibilitychange', flush);
+      window.removeEventListener('pagehide', flush);
+      panel.destroy();
+      root.remove();
+    },
+  };
+}

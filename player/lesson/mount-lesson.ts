@@ -1,0 +1,103 @@
+import { element } from '../dom.ts';
+import { textDirection } from '../text-direction.ts';
+import { openArchive } from './archive.ts';
+import type { Archive } from './archive.ts';
+import { lessonWordsFor } from './lesson-words.ts';
+import { notice } from './notice.ts';
+import type { LessonErrorCode, LessonHandle, LessonOptions } from './options.ts';
+import { callSafely, playLesson } from './play-lesson.ts';
+import { readLesson } from './read-lesson.ts';
+import { widgetLoader } from './widget-loader.ts';
+import type { WidgetSource } from './widget-loader.ts';
+
+/**
+ * Puts a lesson into an element of the page and plays it. It never throws because of the lesson: what cannot be
+ * played is told in the place of the lesson, and to `onError`.
+ */
+export function mountLesson(options: LessonOptions): LessonHandle {
+  const root = element('div', { class: 'lectern-lesson' });
+  const abort = new AbortController();
+  let handle: LessonHandle | undefined;
+  let isAlive = true;
+  options.element.append(root);
+
+  function setLanguage(language: string): void {
+    root.lang = language;
+    root.dir = textDirection(language);
+  }
+
+  /** Nothing can be played. Told later, when whoever mounts the lesson has the handle. */
+  function fail(code: LessonErrorCode, cause: unknown): void {
+    root.removeAttribute('aria-busy');
+    root.replaceChildren(notice(lessonWordsFor(root.lang).lessonMissing));
+    queueMicrotask(() => report({ code, message: messageOf(cause), cause }));
+  }
+
+  function report(error: Parameters<NonNullable<LessonOptions['onError']>>[0]): void {
+    if (isAlive) callSafely(options.onError, error);
+  }
+
+  function play(value: unknown, archive: Archive | undefined): void {
+    let lesson;
+    try {
+      lesson = readLesson(value);
+    } catch (error) {
+      return fail('invalid_lesson', error);
+    }
+    if (lesson.steps.length === 0) return fail('invalid_lesson', new Error('The lesson has no steps'));
+    const language = options.language ?? lesson.language ?? 'en';
+    setLanguage(language);
+    root.setAttribute('role', 'region');
+    root.setAttribute('aria-label', lesson.title);
+    const sources = [options.loadWidget, archive?.loadWidget].filter(
+      (source): source is WidgetSource => source !== undefined,
+    );
+    handle = playLesson(root, options, {
+      lesson,
+      versionId: options.versionId ?? archive?.versionId,
+      language,
+      resolveMedia: (src) => {
+        const address = options.resolveMedia?.(src) ?? src;
+        return archive && address === src ? archive.resolveMedia(src) : address;
+      },
+      widgetFor: widgetLoader(sources),
+      report,
+    });
+  }
+
+  async function fetchAndPlay(base: string | URL): Promise<void> {
+    root.setAttribute('aria-busy', 'true');
+    const loading = lessonWordsFor(root.lang).loading;
+    root.append(element('p', { class: 'lectern-block lectern-loading', role: 'status' }, loading));
+    try {
+      const archive = await openArchive(base, abort.signal);
+      if (!isAlive) return;
+      root.removeAttribute('aria-busy');
+      root.replaceChildren();
+      play(archive.lesson, archive);
+    } catch (error) {
+      if (isAlive) fail('lesson_not_loaded', error);
+    }
+  }
+
+  setLanguage(options.language ?? 'en');
+  if (options.base === undefined) play(options.lesson, undefined);
+  else void fetchAndPlay(options.base);
+
+  return {
+    goTo: (stepId) => handle?.goTo(stepId) ?? false,
+    next: () => handle?.next() ?? false,
+    back: () => handle?.back() ?? false,
+    state: () => handle?.state(),
+    destroy() {
+      abort.abort();
+      handle?.destroy();
+      isAlive = false;
+      root.remove();
+    },
+  };
+}
+
+function messageOf(cause: unknown): string {
+  return cause instanceof Error ? cause.message : String(cause);
+}

@@ -1,0 +1,124 @@
+import { isCoreWidget } from '../../shared/lessons/core-widgets.ts';
+import type { AnswerResult, Block } from '../block.ts';
+import { element } from '../dom.ts';
+import { jsonCopy } from '../json-copy.ts';
+import type { MountedWidget, Widget, WidgetContext } from '../widget.ts';
+import type { BlockRoom } from './block-view.ts';
+import { notice } from './notice.ts';
+import type { LessonErrorCode } from './options.ts';
+import { UnknownWidget } from './widget-loader.ts';
+
+/** A block's widget on the page, or what stands in its place. */
+export interface MountedBlock {
+  destroy(): void;
+}
+
+/** Mounts a widget. Whatever is wrong with it stays in its element and is reported. */
+export function mountWidget(
+  host: HTMLElement,
+  block: Block,
+  widget: Widget,
+  room: BlockRoom,
+  renderBlocks: WidgetContext['renderBlocks'],
+): MountedBlock {
+  let mounted: MountedWidget | undefined;
+  let isAlive = true;
+
+  const context: WidgetContext = {
+    language: room.language,
+    resolveMedia: (src) => room.resolveMedia(src),
+    answer(value: unknown, result?: AnswerResult) {
+      if (isAlive) room.answer(block, host, value, result);
+    },
+    setVariable(name, value) {
+      if (isAlive) room.setVariable(block, name, value);
+    },
+    renderBlocks(place, blocks) {
+      if (isAlive) renderBlocks(place, blocks);
+    },
+  };
+
+  try {
+    mounted = widget.mount(host, {
+      // What a foreign widget does to its props stays with it.
+      props: isCoreWidget(block.type) ? block.props : jsonCopy(block.props),
+      state: room.savedAnswer(block.props.id),
+      context,
+    });
+  } catch (error) {
+    showFailure(host, block, 'widget_failed', error, room);
+  }
+
+  return {
+    destroy() {
+      // Called while the widget may still report: what it held back until now is an answer too.
+      try {
+        // Checked, for a foreign widget may return nothing.
+        (mounted as Partial<MountedWidget> | undefined)?.destroy?.();
+      } catch (error) {
+        room.report('widget_failed', block, error);
+      }
+      isAlive = false;
+      host.replaceChildren();
+    },
+  };
+}
+
+/**
+ * Shows that a widget is on its way, and hands it over when it is there, also after the notice that it is late has
+ * taken its place.
+ */
+export function awaitWidget(
+  host: HTMLElement,
+  block: Block,
+  widget: Promise<Widget>,
+  room: BlockRoom,
+  arrived: (widget: Widget) => void,
+): MountedBlock {
+  let isAlive = true;
+
+  function settle(): void {
+    clearTimeout(deadline);
+    host.removeAttribute('aria-busy');
+    host.replaceChildren();
+  }
+
+  function fail(code: LessonErrorCode, cause: unknown): void {
+    settle();
+    showFailure(host, block, code, cause, room);
+  }
+
+  const deadline = setTimeout(() => {
+    fail('widget_late', new Error(`It was not there after ${room.widgetTimeout} ms`));
+  }, room.widgetTimeout);
+  host.setAttribute('aria-busy', 'true');
+  host.append(element('p', { class: 'lectern-block lectern-loading' }, room.words.loading));
+  widget.then(
+    (ready) => {
+      if (!isAlive) return;
+      settle();
+      arrived(ready);
+    },
+    (error: unknown) => {
+      if (isAlive) fail(error instanceof UnknownWidget ? 'unknown_widget' : 'widget_not_loaded', error);
+    },
+  );
+
+  return {
+    destroy() {
+      isAlive = false;
+      settle();
+    },
+  };
+}
+
+function showFailure(
+  host: HTMLElement,
+  block: Block,
+  code: LessonErrorCode,
+  cause: unknown,
+  room: BlockRoom,
+): void {
+  host.replaceChildren(notice(room.words.blockMissing, block.type));
+  room.report(code, block, cause);
+}

@@ -1,0 +1,103 @@
+import { element } from '../dom.ts';
+import { fill } from '../words.ts';
+import { icon } from './icons.ts';
+import type { LessonProgress } from './lesson-progress.ts';
+import type { LessonWords } from './lesson-words.ts';
+import type { PlayedLesson, PlayedSection, PlayedStep } from './read-lesson.ts';
+
+/** With more steps than these, only the section that the learner is in is unfolded. */
+const unfoldedSteps = 30;
+
+/** The list of sections and steps. */
+export interface OutlineView {
+  nav: HTMLElement;
+  /** Marks the current step and those that were seen. */
+  show(progress: LessonProgress): void;
+}
+
+interface Entry {
+  step: PlayedStep;
+  button: HTMLButtonElement;
+  seen: HTMLElement;
+}
+
+/** @param go called with the index of the step that the learner picks */
+export function outlineView(
+  lesson: PlayedLesson,
+  words: LessonWords,
+  language: string,
+  go: (index: number) => void,
+): OutlineView {
+  const entries: Entry[] = [];
+  const folds: { section: PlayedSection; fold: HTMLDetailsElement; count: HTMLElement }[] = [];
+
+  function stepList({ steps }: PlayedSection): HTMLElement {
+    const list = element('ol', { class: 'lectern-outline-steps' });
+    for (const step of steps) {
+      const seen = element('span', { class: 'lectern-unseen' });
+      const button = element(
+        'button',
+        { class: 'lectern-outline-step', type: 'button' },
+        element('span', { class: 'lectern-mark' }, icon('check')),
+        element('span', {}, stepTitle(step, lesson, words, language), seen),
+      );
+      button.addEventListener('click', () => go(step.index));
+      entries.push({ step, button, seen });
+      list.append(element('li', {}, button));
+    }
+    return list;
+  }
+
+  const nav = element('nav', { class: 'lectern-outline', 'aria-label': words.contents });
+  for (const section of lesson.sections) {
+    if (section.steps.length === 0) continue;
+    const list = stepList(section);
+    if (!section.title) {
+      nav.append(list);
+      continue;
+    }
+    const count = element('span', { class: 'lectern-outline-count' });
+    const fold = element(
+      'details',
+      { class: 'lectern-outline-section', open: lesson.steps.length <= unfoldedSteps },
+      element('summary', {}, element('span', {}, section.title), count),
+      list,
+    );
+    folds.push({ section, fold, count });
+    nav.append(fold);
+  }
+
+  return {
+    nav,
+    show({ index, atEnd, visited }) {
+      for (const { step, button, seen } of entries) {
+        const isCurrent = step.index === index && !atEnd;
+        const isSeen = visited.includes(step.id) && !isCurrent;
+        if (isCurrent) button.setAttribute('aria-current', 'step');
+        else button.removeAttribute('aria-current');
+        button.classList.toggle('lectern-is-seen', isSeen);
+        seen.textContent = isSeen ? `, ${words.seen}` : '';
+      }
+      for (const { section, fold, count } of folds) {
+        const seen = section.steps.filter(({ id }) => visited.includes(id)).length;
+        count.textContent = fill('{seen}/{steps}', { seen, steps: section.steps.length }, language);
+        if (section.steps.some((step) => step.index === index)) fold.open = true;
+      }
+    },
+  };
+}
+
+/** A step's title; where it stands, for one without a title. */
+export function stepTitle(
+  step: PlayedStep,
+  lesson: PlayedLesson,
+  words: LessonWords,
+  language: string,
+): string {
+  return step.title || placeText(step.index, lesson, words, language);
+}
+
+/** "Step 3 of 9". */
+export function placeText(index: number, lesson: PlayedLesson, words: LessonWords, language: string): string {
+  return fill(words.step, { step: index + 1, steps: lesson.steps.length }, language);
+}

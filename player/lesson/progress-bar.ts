@@ -1,0 +1,46 @@
+import { element } from '../dom.ts';
+import { fill } from '../words.ts';
+import type { LessonProgress } from './lesson-progress.ts';
+import type { LessonWords } from './lesson-words.ts';
+import type { PlayedLesson } from './read-lesson.ts';
+
+/** One tick a step, in groups of sections: filled for those that were seen. */
+export interface ProgressBar {
+  bar: HTMLElement;
+  show(progress: LessonProgress): void;
+}
+
+export function progressBar(lesson: PlayedLesson, words: LessonWords, language: string): ProgressBar {
+  const steps = lesson.steps.length;
+  const bar = element('div', {
+    class: 'lectern-progress',
+    role: 'progressbar',
+    'aria-label': words.progress,
+    'aria-valuemin': '0',
+    'aria-valuemax': String(steps),
+  });
+  const ticks = lesson.sections.flatMap((section) => {
+    if (section.steps.length === 0) return [];
+    const group = element('div', { class: 'lectern-progress-section' });
+    group.style.flexGrow = String(section.steps.length);
+    bar.append(group);
+    return section.steps.map((step) => {
+      const tick = element('span', { class: 'lectern-tick' });
+      group.append(tick);
+      return { step, tick };
+    });
+  });
+
+  return {
+    bar,
+    show({ index, atEnd, visited }) {
+      const seen = lesson.steps.filter(({ id }) => visited.includes(id)).length;
+      bar.setAttribute('aria-valuenow', String(seen));
+      bar.setAttribute('aria-valuetext', fill(words.seenSteps, { seen, steps }, language));
+      for (const { step, tick } of ticks) {
+        tick.classList.toggle('lectern-is-seen', visited.includes(step.id));
+        tick.classList.toggle('lectern-is-current', step.index === index && !atEnd);
+      }
+    },
+  };
+}

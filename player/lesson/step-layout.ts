@@ -1,0 +1,60 @@
+import { stepBlocks } from '../../shared/lessons/blocks.ts';
+import type { Block, StepContent } from '../../shared/lessons/lesson-content.ts';
+
+/** The order in which the blocks of a step are shown. */
+export interface StepLayout {
+  /** The blocks that stand in no other block. */
+  blocks: Block[];
+  /** Blocks of legacy zones, by the id of the block that they follow. */
+  followers: ReadonlyMap<string, Block[]>;
+}
+
+/**
+ * Places every block of a step: those of `content`, then those in slots of `root`, then those of zones that name no
+ * block, as root's zones do. The blocks of a zone that names a block follow that block.
+ */
+export function stepLayout(content: StepContent): StepLayout {
+  const zones = new Map<string, Block[]>();
+  for (const [name, blocks] of Object.entries(content.zones ?? {})) {
+    const owner = name.slice(0, Math.max(0, name.lastIndexOf(':')));
+    zones.set(owner, [...(zones.get(owner) ?? []), ...blocks]);
+  }
+  const followers = new Map<string, Block[]>();
+
+  /** Gives zones to the blocks that are shown with these; their blocks may have zones in turn. */
+  function claim(shown: Block[]): void {
+    const pending = [shown];
+    for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
+      for (const { block } of stepBlocks({ content: next, root: {} })) {
+        const { id } = block.props;
+        const zone = zones.get(id);
+        if (zone === undefined) continue;
+        zones.delete(id);
+        followers.set(id, zone);
+        pending.push(zone);
+      }
+    }
+  }
+
+  const blocks = [...content.content, ...outermostBlocks(content.root)];
+  claim(blocks);
+  // What is left names no block, or stands in a zone of a block inside itself.
+  for (const [owner, zone] of zones) {
+    zones.delete(owner);
+    claim(zone);
+    blocks.push(...zone);
+  }
+  return { blocks, followers };
+}
+
+/** The blocks anywhere in a value that stand in no other block in it. */
+function outermostBlocks(root: StepContent['root']): Block[] {
+  const found: Block[] = [];
+  let outer: string | undefined;
+  for (const { block, path } of stepBlocks({ content: [], root })) {
+    if (outer !== undefined && path.startsWith(`${outer}.props`)) continue;
+    outer = path;
+    found.push(block);
+  }
+  return found;
+}

@@ -1,0 +1,76 @@
+import type { AnswerResult, Block } from '../block.ts';
+import { element } from '../dom.ts';
+import { showBlocks } from './block-view.ts';
+import type { BlockRoom } from './block-view.ts';
+import { reportEditedField } from './focus.ts';
+import type { LessonErrorCode } from './options.ts';
+import type { PlayedStep } from './read-lesson.ts';
+import { stepLayout } from './step-layout.ts';
+
+/** What a step needs of the lesson around it, and tells it. */
+export interface StepRoom extends Omit<
+  BlockRoom,
+  'followers' | 'hasDraft' | 'savedAnswer' | 'answer' | 'setVariable' | 'report'
+> {
+  savedAnswer(stepId: string, widgetId: unknown): unknown;
+  answer(step: PlayedStep, block: Block, value: unknown, result: AnswerResult | undefined): void;
+  setVariable(step: PlayedStep, block: Block, name: string, value: unknown): void;
+  report(code: LessonErrorCode, step: PlayedStep, block: Block, cause: unknown): void;
+}
+
+/** The blocks of a step on the page. */
+export interface StepView {
+  /** Has the field that is being edited report what is in it. */
+  flush(): void;
+  destroy(): void;
+}
+
+/** Shows the blocks of a step, and keeps them in step with answers and variables. */
+export function showStep(parent: HTMLElement, step: PlayedStep, room: StepRoom): StepView {
+  const { blocks, followers } = stepLayout(step.content);
+  const body = element('div', { class: 'lectern-step-body lectern-stack' });
+  // On the page before it is filled, for widgets that measure the room they have.
+  parent.append(body);
+  const drafts = new Set<Element>();
+  body.addEventListener('input', ({ target }) => {
+    const slot = target instanceof Element ? target.closest('.lectern-slot') : null;
+    if (slot) drafts.add(slot);
+  });
+
+  let isUpdating = false;
+  let isAlive = true;
+  /** Later, and once for many changes: a widget is not taken away while it is reporting. */
+  function updateSoon(): void {
+    if (isUpdating) return;
+    isUpdating = true;
+    queueMicrotask(() => {
+      isUpdating = false;
+      if (isAlive) view.update();
+    });
+  }
+
+  const view = showBlocks(body, blocks, {
+    ...room,
+    followers: (widgetId) => (typeof widgetId === 'string' ? (followers.get(widgetId) ?? []) : []),
+    hasDraft: (host) => [...drafts].some((slot) => host.contains(slot)),
+    savedAnswer: (widgetId) => room.savedAnswer(step.id, widgetId),
+    answer(block, host, value, result) {
+      drafts.delete(host);
+      room.answer(step, block, value, result);
+      updateSoon();
+    },
+    setVariable(block, name, value) {
+      room.setVariable(step, block, name, value);
+      updateSoon();
+    },
+    report: (code, block, cause) => room.report(code, step, block, cause),
+  });
+  return {
+    flush: () => reportEditedField(body),
+    destroy() {
+      view.destroy();
+      isAlive = false;
+      body.remove();
+    },
+  };
+}

@@ -1,0 +1,13 @@
+/** What the player's bundles export. */
+export { mountLesson } from './lesson/mount-lesson.ts';
+export type {
+  AnswerEvent,
+  LessonError,
+  LessonErrorCode,
+  LessonEvent,
+  LessonHandle,
+  LessonOptions,
+  VariableEvent,
+} from './lesson/options.ts';
+export type { AnswerItem, LessonState, ProgressData } from './lesson/state.ts';
+export type { AnswerResult, Block, MountedWidget, MountOptions, Widget, WidgetContext } from './widget.ts';
