@@ -11,6 +11,7 @@ import { requestId } from './middleware/request-id.ts';
 import { securityHeaders } from './middleware/security-headers.ts';
 import { adminQueues } from './routes/admin-queues.ts';
 import { assetRoutes } from './routes/assets.ts';
+import { contentRoutes } from './routes/content.ts';
 import { exportRoutes } from './routes/exports.ts';
 import { healthRoutes } from './routes/health.ts';
 import { lessonPlayerDataRoutes } from './routes/lesson-player-data.ts';
@@ -29,6 +30,7 @@ const routes = [
   progressRoutes,
   playerRoutes,
   playerAssetRoutes,
+  contentRoutes,
   assetRoutes,
   sessionRoutes,
   lessonRoutes,

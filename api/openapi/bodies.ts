@@ -205,6 +205,18 @@ export const userPlayerData = z
   })
   .meta({ id: 'UserPlayerData' });
 
+export const contentAddress = z
+  .strictObject({
+    base: z.string().meta({
+      description:
+        'What `media/{mediaId}`, `widgets/{type}.js` and `widgets/{type}.css` stand behind: absolute where the ' +
+        'service knows its public address, else a path.',
+    }),
+    expiresAt: time.meta({ description: 'When it ends, 4 to 5 hours from now.' }),
+    versionId: uuid.meta({ description: 'The version whose files it opens.' }),
+  })
+  .meta({ id: 'ContentAddress' });
+
 export const lessonPage = z
   .strictObject({
     lessons: z.array(

@@ -120,6 +120,12 @@ export const metadata = {
   estimatedDuration: 25,
 };
 
+export const contentAddress = {
+  base: `/content/v1/${lessonId}/${versionId}/1795269600/Wn3vYb0m3mmE9wq2hWb9p3lY1Zf0a7Kc5rT8uJx6dSg/`,
+  expiresAt: '2026-11-21T14:00:00.000Z',
+  versionId,
+};
+
 export const listedLesson = {
   id: lessonId,
   slug: 'how-tides-work',

@@ -56,8 +56,28 @@ export async function findTokenVersion(
   { organizationId, lessonId, versionId }: PlayerToken,
 ): Promise<LessonVersion> {
   const version = await findPlayedVersion(db, organizationId, lessonId, versionId);
-  if (version === null) throw new LecternError('NOT_FOUND', 'Lesson not found or access denied');
+  if (version === null) throw nothingToPlay();
   return version;
+}
+
+function nothingToPlay(): LecternError {
+  return new LecternError('NOT_FOUND', 'Lesson not found or access denied');
+}
+
+/**
+ * The published version that a page plays on, though another one was published since: the token's own, or any of the
+ * lesson where it pins none.
+ *
+ * @param versionId left out for the one of {@link findTokenVersion}.
+ * @throws {LecternError} NOT_FOUND as there, and for a version that the token does not let its bearer play.
+ */
+export async function findVersionInPlay(
+  db: AppDependencies['db'],
+  token: PlayerToken,
+  versionId = token.versionId,
+): Promise<LessonVersion> {
+  if (token.versionId !== null && versionId !== token.versionId) throw nothingToPlay();
+  return findTokenVersion(db, { ...token, versionId });
 }
 
 /** Both of the above, for addresses whose query holds the token alone. */

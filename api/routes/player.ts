@@ -1,4 +1,6 @@
 import Router from '@koa/router';
+import { z } from 'zod';
+import { signContentAddress } from '../../shared/content-addresses.ts';
 import { LecternError } from '../../shared/errors.ts';
 import { parseProgressWrite } from '../../shared/progress/write.ts';
 import { printJson, RawJson } from '../../shared/raw-json.ts';
@@ -12,6 +14,7 @@ import { limitByAddress } from '../middleware/rate-limit.ts';
 import {
   authorizePlayer,
   findTokenVersion,
+  findVersionInPlay,
   playerQuerySchema,
   readPlayerRequest,
 } from '../player/authorize.ts';
@@ -23,7 +26,18 @@ const maxSessionBytes = 1024 ** 2;
 
 export const playerDataQuery = playerQuerySchema.extend(playerDataOptions);
 
-/** What a player's token authorizes: the lesson (the contract's 4.4), and the learner's session in it. */
+export const contentQuery = playerQuerySchema.extend({
+  versionId: z
+    .guid('Invalid version ID')
+    .transform((id) => id.toLowerCase())
+    .optional()
+    .meta({ description: 'The version in play, if another one may have been published since.' }),
+});
+
+/**
+ * What a player's token authorizes: the lesson (the contract's 4.4), the learner's session in it, and the address of
+ * its media and widgets.
+ */
 export function playerRoutes(deps: AppDependencies): Router<RequestState> {
   const router = new Router<RequestState>({ prefix: '/api/public/lessons/:lessonId' });
   const unexpected = shapeAWith('An unexpected error occurred while fetching lesson data');
@@ -62,5 +76,15 @@ export function playerRoutes(deps: AppDependencies): Router<RequestState> {
     sendJson(ctx, { error, current: new RawJson(printJson(session)) });
   });
   router.all('/session', methodNotAllowed('GET, HEAD, POST, OPTIONS'));
+
+  router.use('/content', anyOrigin('GET, OPTIONS'), limitByAddress(deps));
+  router.get('/content', async (ctx) => {
+    const { query, token } = await readPlayerRequest(deps, ctx.params.lessonId, ctx.query, contentQuery);
+    const { _id: versionId, lessonId } = await findVersionInPlay(deps.db, token, query.versionId);
+    const of = { lessonId, versionId };
+    const { url, expiresAt } = signContentAddress(deps.secrets.asset, of, { base: deps.config.publicUrl });
+    sendJson(ctx, { base: url, expiresAt, versionId });
+  });
+  router.all('/content', methodNotAllowed('GET, HEAD, OPTIONS'));
   return router;
 }

@@ -88,6 +88,20 @@ export async function findPublishedVersion(
   return ofLesson(db, organizationId, lessonId, findPublished(db, versionId));
 }
 
+/**
+ * The published version of a lesson that is not deleted, of whichever organization: for an address that was signed
+ * for it.
+ */
+export async function findVersionOfContent(
+  db: Database,
+  lessonId: string,
+  versionId: string,
+): Promise<LessonVersion | null> {
+  const version = await findPublished(db, versionId);
+  if (version === undefined) return null;
+  return ofLesson(db, version.organizationId, lessonId, Promise.resolve(version));
+}
+
 /** The published version of a lesson that is played: the newest, unless one is pinned. Null as above. */
 export async function findPlayedVersion(
   db: Database,

@@ -1,3 +1,5 @@
+import { signContentAddress } from '../../shared/content-addresses.ts';
+import { testAssetSecret } from '../support/harness.ts';
 import type { AskOptions } from './answers.ts';
 import { launchTokenOf, tokenOf, writeOf } from './tenants.ts';
 import type { IdName, Ids, Tenant } from './tenants.ts';
@@ -62,6 +64,12 @@ const player: Caller[] = ['embed', 'pinned', 'launch'];
 const publicLesson = ({ lessonId }: Ids) => `/api/public/lessons/${lessonId}`;
 const lesson = ({ lessonId }: Ids) => `/api/lessons/${lessonId}`;
 
+/** The address that a tenant was given for its own version, with other ids in their places. */
+function contentOf({ lessonId, versionId }: Ids, { ids }: Tenant): string {
+  const { url } = signContentAddress(testAssetSecret, ids);
+  return url.replace(ids.lessonId, lessonId).replace(ids.versionId, versionId);
+}
+
 /** Each endpoint that takes an id of something that an organization has. */
 export const endpoints: Record<string, Endpoint> = {
   'POST /api/public/sign-token': {
@@ -110,6 +118,21 @@ export const endpoints: Record<string, Endpoint> = {
     callers: player,
     ids: ['lessonId', 'widgetType'],
     ask: (ids) => ({ path: `${publicLesson(ids)}/widgets/${ids.widgetType}.js` }),
+  },
+  'GET /api/public/lessons/:lessonId/content': {
+    callers: player,
+    ids: ['lessonId', 'versionId'],
+    ask: (ids) => ({ path: `${publicLesson(ids)}/content`, query: { versionId: ids.versionId } }),
+  },
+  'GET /content/v1/:lessonId/:versionId/:expires/:signature/media/:mediaId': {
+    callers: ['anyone'],
+    ids: ['lessonId', 'versionId', 'mediaId'],
+    ask: (ids, tenant) => ({ path: `${contentOf(ids, tenant)}media/${ids.mediaId}` }),
+  },
+  'GET /content/v1/:lessonId/:versionId/:expires/:signature/widgets/:file': {
+    callers: ['anyone'],
+    ids: ['lessonId', 'versionId', 'widgetType'],
+    ask: (ids, tenant) => ({ path: `${contentOf(ids, tenant)}widgets/${ids.widgetType}.js` }),
   },
   'POST /api/session': {
     callers: ['anyone'],

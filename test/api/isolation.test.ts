@@ -38,11 +38,14 @@ test('every endpoint either is asked for ids of another organization, or is know
   expect(routes.map(({ method, path }) => `${method} ${path}`).sort()).toStrictEqual(known);
 });
 
+/** Parts of a path that sign the ids beside them, and name nothing. */
+const signing = [':expires', ':signature'];
+
 test.each(Object.entries(endpoints))(
   'every parameter in the path of %s is an id that is tried',
   (name, endpoint) => {
     const [, path = ''] = name.split(' ');
-    const parameters = path.split('/').filter((part) => part.startsWith(':'));
+    const parameters = path.split('/').filter((part) => part.startsWith(':') && !signing.includes(part));
     const unknown = unknownIds(owner.ids);
     const asked = endpoint.ask(unknown, owner).path;
     const inPath = endpoint.ids.filter((id) => asked.includes(unknown[id]));
@@ -143,12 +146,14 @@ async function rememberProgress({ organization }: Tenant): Promise<() => Promise
   };
 }
 
-/** All documents of an organization, as text. */
+/** All documents of an organization, as text; but for when its key was used last, which its own requests change. */
 async function everythingOf({ organization }: Tenant): Promise<string> {
   const collections = await harness.db.connection.db?.collections();
   const found = (collections ?? []).map(async (collection) => {
     const documents = await collection.find({ organizationId: organization._id }).toArray();
     return [collection.collectionName, documents];
   });
-  return JSON.stringify((await Promise.all(found)).sort());
+  return JSON.stringify((await Promise.all(found)).sort(), (name, value: unknown) =>
+    name === 'lastUsedAt' ? undefined : value,
+  );
 }

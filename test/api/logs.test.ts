@@ -117,6 +117,8 @@ test('no secret of learners, of users and of the installation reaches the log', 
   const led = await ask(`${lesson}/widgets/Heading.js?token=${token}`);
   const location = new URL(led.headers.get('location') ?? '', address);
   await ask(location.href);
+  const content = jsonOf(await ask(`${lesson}/content?token=${token}`)) as { base: string };
+  await ask(`${address}${content.base}widgets/Heading.js`);
   const noHttp = 'a-secret-in-what-is-no-http';
   await sendRaw(address, `GET /?token=${noHttp} HTTP/1.1\r\n: ${noHttp}\r\n\r\n`);
   await waitFor('the last line', () => api.log().some(({ msg }) => msg === 'request refused'));
@@ -127,10 +129,11 @@ test('no secret of learners, of users and of the installation reaches the log', 
     ...[testPassword, wrongPassword, noHttp, token, String([...Buffer.from(noHttp)])],
     ...cookie.split(/[;=] ?/).filter((part) => part.length > 20),
     ...[...location.searchParams.values()].filter((value) => value.length > 20),
+    ...content.base.split('/').slice(-2, -1),
     ...testSigningSecrets.map(({ secret }) => secret),
     ...[LECTERN_ASSET_SECRET, LECTERN_COOKIE_SECRET, LECTERN_KEY_PEPPER].map(String),
   ];
-  expect(secrets.length).toBeGreaterThan(11);
+  expect(secrets.length).toBeGreaterThan(12);
   const output = api.output();
   for (const secret of secrets) expect(output).not.toContain(secret);
   // The signature of a token alone would be enough to know it by.

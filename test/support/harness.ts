@@ -33,6 +33,8 @@ export interface Harness {
 
 export const testPepper = 'a pepper for tests that is long enough';
 
+export const testAssetSecret = 'an asset secret for tests that is long enough';
+
 /** The first signs, both verify. */
 export const testSigningSecrets = [
   { kid: 'new', secret: 'the newer signing secret of tests of 32 bytes and more' },
@@ -55,7 +57,7 @@ export async function startHarness(settings: Record<string, string> = {}): Promi
     LECTERN_DATA_DIR: dataDir,
     LECTERN_KEY_PEPPER: testPepper,
     LECTERN_SIGNING_SECRETS: testSigningSecrets.map(({ kid, secret }) => `${kid}:${secret}`).join(','),
-    LECTERN_ASSET_SECRET: 'an asset secret for tests that is long enough',
+    LECTERN_ASSET_SECRET: testAssetSecret,
     LECTERN_COOKIE_SECRET: 'a cookie secret for tests that is long enough',
     WORKER_LOCK_SECONDS: '3',
     ...settings,

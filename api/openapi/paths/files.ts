@@ -1,10 +1,13 @@
 import { z } from 'zod';
 import type { ZodOpenApiPathsObject, ZodOpenApiResponseObject } from 'zod-openapi';
+import { mediaIdSchema, widgetFile } from '../../assets/version-files.ts';
 import { playerLessonId, playerQuerySchema } from '../../player/authorize.ts';
-import { mediaIdSchema, widgetFile } from '../../routes/player-assets.ts';
+import { contentQuery } from '../../routes/player.ts';
+import { contentAddress } from '../bodies.ts';
+import * as example from '../examples.ts';
 import { anyOrigin, asHeaders, limited, noStore, requestId } from '../headers.ts';
 import type { Headers } from '../headers.ts';
-import { failures } from '../responses.ts';
+import { failures, jsonResponse, limitedFailures } from '../responses.ts';
 import { open, withToken } from '../security.ts';
 import { badToken, nothingToPlay, otherLesson } from './player.ts';
 
@@ -26,6 +29,25 @@ const redirect: ZodOpenApiResponseObject = {
     }),
     'Cache-Control': z.literal('private, max-age=1800'),
   }),
+};
+
+const widgetFileName = z
+  .string()
+  .regex(widgetFile)
+  .meta({ description: 'The type of the block, and `.js` or `.css`.', examples: ['MultipleChoice.js'] });
+
+const content = z.strictObject({
+  lessonId: z.guid(),
+  versionId: z.guid(),
+  expires: z
+    .string()
+    .regex(/^[1-9]\d{0,10}$/)
+    .meta({ description: 'Unix time in seconds.' }),
+  signature: z.string().regex(/^[\w-]+$/),
+});
+const badAddress = {
+  when: 'The address is not one that this service has signed, or has expired.',
+  texts: ['Invalid or expired signature'],
 };
 
 const asset = z.strictObject({
@@ -62,7 +84,7 @@ const length = { 'Content-Length': z.string().meta({ description: 'Bytes of the 
 const contentRange = { 'Content-Range': z.string().meta({ examples: ['bytes 0-1023/73040'] }) };
 const file = { '*/*': { schema: { type: 'string' as const, format: 'binary' } } };
 
-/** Media and widgets of a lesson, by a learner's token, and the signed addresses that they lead to. */
+/** Media and widgets of a lesson, by a learner's token or a signed address, and the addresses that they lead to. */
 export const filePaths: ZodOpenApiPathsObject = {
   '/api/public/lessons/{lessonId}/media/{mediaId}': {
     get: {
@@ -111,13 +133,7 @@ export const filePaths: ZodOpenApiPathsObject = {
       requestParams: {
         path: z.object({
           lessonId: playerLessonId,
-          file: z
-            .string()
-            .regex(widgetFile)
-            .meta({
-              description: 'The type of the block, and `.js` or `.css`.',
-              examples: ['MultipleChoice.js'],
-            }),
+          file: widgetFileName,
         }),
         query: playerQuerySchema,
       },
@@ -138,6 +154,90 @@ export const filePaths: ZodOpenApiPathsObject = {
             500: unexpected,
           },
           { ...assetCommon, ...noStore },
+        ),
+      },
+    },
+  },
+  '/api/public/lessons/{lessonId}/content': {
+    get: {
+      operationId: 'getContentAddress',
+      tags: ['Player'],
+      summary: 'Get an address for all media and widgets',
+      description:
+        'A signed address that opens the media and widgets of one version without the token, for pages that must not ' +
+        'have it. Ask again before it expires, with the `versionId` that is played.',
+      security: withToken,
+      requestParams: { path: z.object({ lessonId: playerLessonId }), query: contentQuery },
+      responses: {
+        200: jsonResponse(
+          'The address.',
+          contentAddress,
+          { ...limited, ...anyOrigin('GET, OPTIONS'), ...noStore },
+          { address: { value: example.contentAddress } },
+        ),
+        ...limitedFailures(
+          {
+            400: {
+              when: 'An id is no UUID, or the token is missing.',
+              texts: ['Invalid lesson ID', 'token is required', 'Invalid version ID'],
+            },
+            401: badToken,
+            403: otherLesson,
+            404: nothingToPlay,
+            500: unexpected,
+          },
+          { ...limited, ...anyOrigin('GET, OPTIONS') },
+        ),
+      },
+    },
+  },
+  '/content/v1/{lessonId}/{versionId}/{expires}/{signature}/media/{mediaId}': {
+    get: {
+      operationId: 'getContentMedium',
+      tags: ['Player'],
+      summary: 'Find a medium by a signed address',
+      description:
+        'As by a token, for whoever has the address of a version from `GET /api/public/lessons/{lessonId}/content`. ' +
+        'It names no learner, and opens nothing but media and widgets of that version.',
+      security: open,
+      requestParams: { path: content.extend({ mediaId: mediaIdSchema }) },
+      responses: {
+        302: redirect,
+        ...limitedFailures(
+          {
+            400: { when: 'The id of the medium is no UUID.', texts: ['Invalid media ID'] },
+            403: badAddress,
+            404: {
+              when: 'The version is not published any more, has no such medium, or its file cannot be had now.',
+              texts: [...nothingToPlay.texts, 'Media file not found', 'Media file not available'],
+            },
+            500: unexpected,
+          },
+          { ...common, ...noStore },
+        ),
+      },
+    },
+  },
+  '/content/v1/{lessonId}/{versionId}/{expires}/{signature}/widgets/{file}': {
+    get: {
+      operationId: 'getContentWidgetFile',
+      tags: ['Player'],
+      summary: 'Find a file of a widget by a signed address',
+      description: 'As by a token, with the address that also opens the media of the version.',
+      security: open,
+      requestParams: { path: content.extend({ file: widgetFileName }) },
+      responses: {
+        302: redirect,
+        ...limitedFailures(
+          {
+            403: badAddress,
+            404: {
+              when: 'The version is not published any more, uses no such widget, or it has no such file.',
+              texts: [...nothingToPlay.texts, 'Widget not found'],
+            },
+            500: unexpected,
+          },
+          { ...common, ...noStore },
         ),
       },
     },
@@ -165,10 +265,7 @@ export const filePaths: ZodOpenApiPathsObject = {
         },
         ...failures(
           {
-            403: {
-              when: 'The address is not one that this service has signed, or has expired.',
-              texts: ['Invalid or expired signature'],
-            },
+            403: badAddress,
             404: { when: 'The file is not there any more.', texts: ['File not found'] },
             416: {
               when: 'The range lies outside the file.',

@@ -1,0 +1,47 @@
+import type { Context } from 'koa';
+import { z } from 'zod';
+import { signAssetAddress } from '../../shared/asset-addresses.ts';
+import type { Asset } from '../../shared/asset-addresses.ts';
+import { LecternError } from '../../shared/errors.ts';
+import type { LessonVersion } from '../../shared/models/lesson-version.ts';
+import type { AppDependencies } from '../dependencies.ts';
+
+/** Signed addresses live for an hour or more: whoever is led to one has half an hour at least to fetch from it. */
+const redirectSeconds = 1800;
+
+export const mediaIdSchema = z.guid().transform((id) => id.toLowerCase());
+export const widgetFile = /^(.+)\.(js|css)$/s;
+
+/** The answers to who may have the files of a version: 302 to the signed address of one. */
+export interface VersionFiles {
+  /** @throws {LecternError} BAD_REQUEST for what is no id; NOT_FOUND as `PlayerAssets.findMedium`. */
+  sendMedium(ctx: Context, version: LessonVersion, mediaId: unknown): Promise<void>;
+  /** @param file such as "Heading.js". @throws {LecternError} NOT_FOUND as `PlayerAssets.findWidgetFile`. */
+  sendWidget(ctx: Context, version: LessonVersion, file: unknown): Promise<void>;
+}
+
+export function versionFiles({
+  config,
+  secrets,
+  playerAssets,
+}: Pick<AppDependencies, 'config' | 'secrets' | 'playerAssets'>): VersionFiles {
+  const redirect = (ctx: Context, asset: Asset) => {
+    ctx.status = 302;
+    ctx.set('Location', signAssetAddress(secrets.asset, asset, { base: config.publicUrl }).url);
+    ctx.set('Cache-Control', `private, max-age=${redirectSeconds}`);
+    ctx.body = '';
+  };
+  return {
+    async sendMedium(ctx, version, mediaId) {
+      const parsed = mediaIdSchema.safeParse(mediaId);
+      if (!parsed.success) throw new LecternError('BAD_REQUEST', 'Invalid media ID');
+      const signal = ctx.state.signal as AbortSignal;
+      redirect(ctx, await playerAssets.findMedium(version, parsed.data, signal));
+    },
+    async sendWidget(ctx, version, file) {
+      const [, type, kind] = widgetFile.exec(String(file)) ?? [];
+      if (type === undefined) throw new LecternError('NOT_FOUND', 'Widget not found');
+      redirect(ctx, await playerAssets.findWidgetFile(version, type, kind === 'css' ? 'css' : 'js'));
+    },
+  };
+}

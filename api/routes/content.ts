@@ -1,0 +1,47 @@
+import Router from '@koa/router';
+import { isContentAddress } from '../../shared/content-addresses.ts';
+import { LecternError } from '../../shared/errors.ts';
+import { findVersionOfContent } from '../../shared/models/lesson-version.ts';
+import type { LessonVersion } from '../../shared/models/lesson-version.ts';
+import { versionFiles } from '../assets/version-files.ts';
+import type { RequestState } from '../context.ts';
+import type { AppDependencies } from '../dependencies.ts';
+import { anyOrigin } from '../middleware/any-origin.ts';
+import { methodNotAllowed } from '../middleware/method-not-allowed.ts';
+import { limitByAddress } from '../middleware/rate-limit.ts';
+
+const methods = 'GET, HEAD, OPTIONS';
+
+/** Media and widgets of a version for whoever has its signed address: the page that plays it, which has no token. */
+export function contentRoutes(deps: AppDependencies): Router<RequestState> {
+  const router = new Router<RequestState>({
+    prefix: '/content/v1/:lessonId/:versionId/:expires/:signature',
+  });
+  const files = versionFiles(deps);
+
+  router.use(anyOrigin(methods), limitByAddress(deps), (ctx, next) => {
+    ctx.set('Cache-Control', 'no-store');
+    return next();
+  });
+  router.get('/media/:mediaId', async (ctx) => {
+    await files.sendMedium(ctx, await findSigned(deps, ctx.params), ctx.params.mediaId);
+  });
+  router.get('/widgets/:file', async (ctx) => {
+    await files.sendWidget(ctx, await findSigned(deps, ctx.params), ctx.params.file);
+  });
+  router.all(['/media/:mediaId', '/widgets/:file'], methodNotAllowed(methods));
+  return router;
+}
+
+/** @throws {LecternError} FORBIDDEN for another address than was given out; NOT_FOUND for what may not be played now. */
+async function findSigned(
+  { db, secrets }: Pick<AppDependencies, 'db' | 'secrets'>,
+  { lessonId = '', versionId = '', expires = '', signature = '' }: Record<string, string | undefined>,
+): Promise<LessonVersion> {
+  if (!isContentAddress(secrets.asset, { lessonId, versionId, expires, signature })) {
+    throw new LecternError('FORBIDDEN', 'Invalid or expired signature');
+  }
+  const version = await findVersionOfContent(db, lessonId, versionId);
+  if (version === null) throw new LecternError('NOT_FOUND', 'Lesson not found or access denied');
+  return version;
+}
