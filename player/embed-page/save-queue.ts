@@ -1,0 +1,357 @@
+import { afterWrite, bodyOf, compacted, divided, holdsPlace, rebased } from './queued-write.ts';
+import type { QueuedAnswer, QueuedWrite, WriteBody } from './queued-write.ts';
+import type { JsonObject, Place, SessionRecord } from './session-record.ts';
+
+/**
+ * What is to be saved, in which order, and what each answer of the server leads to. Pure: it knows neither clock nor
+ * network nor storage, and nothing changes a queue in place.
+ */
+export interface SaveQueue {
+  /** As the server has it, as far as we know. */
+  record: SessionRecord;
+  /** The first goes first. */
+  writes: readonly QueuedWrite[];
+  /** The write on its way, and the revision that it was made for. */
+  inFlight: { writeId: string; revision: number } | null;
+  hold: Hold | null;
+  /** Tries that failed in a row. */
+  failures: number;
+  /** Unix time in milliseconds at which there is a reason to send; none before `notBefore`. */
+  dueAt: number;
+  notBefore: number;
+  /** Ids of writes that were saved lately: another tab may hand them over once more. */
+  savedIds: readonly string[];
+}
+
+/** Why nothing is sent. Changes are taken all the same. */
+export type Hold =
+  /** Somebody else wrote, on another device. The learner says where to go on. */
+  | 'conflict'
+  /** Another tab of this browser has taken over. */
+  | 'elsewhere'
+  /** The token is not accepted any more. */
+  | 'expired'
+  /** The lesson is not to be had any more. */
+  | 'gone';
+
+/** What the learner did. */
+export interface Change {
+  /** Of the step that it belongs to. */
+  place: Place;
+  answer?: Omit<QueuedAnswer, 'at'>;
+  progressData?: JsonObject;
+  /** All variables. */
+  variables?: JsonObject;
+  /** The name of the one that was set. */
+  setVariable?: string;
+  completed?: boolean;
+  restart?: boolean;
+}
+
+/** What came of sending a write. */
+export type Answer =
+  | { kind: 'saved' | 'conflict'; record: SessionRecord }
+  | { kind: 'expired' | 'gone' | 'refused' }
+  /** @param retryAfter milliseconds that the server asks for; 0 when it does not. */
+  | { kind: 'failed'; retryAfter: number };
+
+/** What was left by a tab that is gone or has handed over. */
+export interface Leftover {
+  /** The revision that its first write was made for. */
+  base: number;
+  writes: QueuedWrite[];
+}
+
+export interface Context {
+  /** Unix time in milliseconds, by the server's clock as far as it is known. */
+  now: number;
+  newId(this: void): string;
+}
+
+/** Milliseconds that answers are gathered before they are sent. */
+export const answerDelay = 500;
+/** Milliseconds between tries: the first pause, and the longest that we choose ourselves or are told. */
+const firstPause = 1000;
+const longestPause = 60_000;
+const longestRetryAfter = 600_000;
+/** A write that is longer, in characters of JSON, is not added to: the server takes 1 MiB. */
+const fullWrite = 256 * 1024;
+const maxAnswers = 500;
+/** From this many on, writes that others make needless are left out. */
+const manyWrites = 100;
+const keptSavedIds = 100;
+
+export function emptyQueue(record: SessionRecord): SaveQueue {
+  const idle = { inFlight: null, hold: null, failures: 0, dueAt: Infinity, notBefore: 0 };
+  return { ...idle, record, writes: [], savedIds: [] };
+}
+
+/** Takes a change. Those of one step become one write, as long as it was not sent. */
+export function enqueue(queue: SaveQueue, change: Change, versionId: string, context: Context): SaveQueue {
+  const last = queue.writes.at(-1);
+  const isMore = last !== undefined && canTake(last, change, versionId);
+  const next = isMore
+    ? withChange(last, change, context.now)
+    : withChange(newWrite(change.place, versionId, context), change, context.now);
+  const writes = [...queue.writes.slice(0, isMore ? -1 : undefined), next];
+  const isUrgent = change.answer === undefined && change.setVariable === undefined;
+  const dueAt = isUrgent ? context.now : context.now + answerDelay;
+  return {
+    ...queue,
+    writes: writes.length >= manyWrites ? compacted(writes) : writes,
+    dueAt: Math.min(queue.dueAt, dueAt),
+  };
+}
+
+/** Milliseconds until there is something to send: 0 for at once, null when nothing will be without a change. */
+export function waitTime(queue: SaveQueue, now: number): number | null {
+  if (queue.inFlight !== null || queue.hold !== null || queue.writes.length === 0) return null;
+  return Math.max(0, Math.max(queue.dueAt, queue.notBefore) - now);
+}
+
+/** Takes the first write to send it. From here on it is not added to. */
+export function takeNext(queue: SaveQueue): { queue: SaveQueue; body: WriteBody } | undefined {
+  const [first, ...rest] = queue.writes;
+  if (first === undefined) return undefined;
+  const { revision } = queue.record;
+  const inFlight = { writeId: first.writeId, revision };
+  return {
+    queue: { ...queue, writes: [{ ...first, sent: true }, ...rest], inFlight },
+    body: bodyOf(first, queue.record),
+  };
+}
+
+/**
+ * All writes but the one on its way, each for the revision that is to be expected, for a page that is about to go. They
+ * stay in the queue: sent again they change nothing, and one that came too early is refused and sent again.
+ */
+export function takeAll(queue: SaveQueue): { queue: SaveQueue; bodies: WriteBody[] } {
+  if (queue.hold !== null) return { queue, bodies: [] };
+  let { record } = queue;
+  const bodies: WriteBody[] = [];
+  for (const write of queue.writes) {
+    if (write.writeId !== queue.inFlight?.writeId) bodies.push(bodyOf(write, record));
+    record = afterWrite(record, write);
+  }
+  return { queue: { ...queue, writes: queue.writes.map((write) => ({ ...write, sent: true })) }, bodies };
+}
+
+/**
+ * What the answer to the write on its way leads to.
+ *
+ * @param random from 0 to 1: browsers that failed together do not come back together
+ * @returns the write that had to be given up, where there is one
+ */
+export function answered(
+  queue: SaveQueue,
+  answer: Answer,
+  context: Context & { random: number },
+): { queue: SaveQueue; lost?: QueuedWrite } {
+  const { inFlight } = queue;
+  if (inFlight === null) return { queue };
+  const idle = { ...queue, inFlight: null };
+  switch (answer.kind) {
+    case 'saved':
+      return { queue: afterSaved(idle, inFlight, answer.record) };
+    case 'conflict':
+      return { queue: afterConflict(idle, answer.record) };
+    case 'expired':
+    case 'gone':
+      return { queue: { ...idle, hold: idle.hold ?? answer.kind } };
+    case 'failed':
+      return { queue: afterFailure(idle, answer.retryAfter, context) };
+    case 'refused':
+      return afterRefusal(idle, inFlight.writeId, context);
+  }
+}
+
+/** Sends without a further wait: the network is back, or the page is about to be hidden. */
+export function hurry(queue: SaveQueue, now: number): SaveQueue {
+  return { ...queue, dueAt: Math.min(queue.dueAt, now), notBefore: Math.min(queue.notBefore, now) };
+}
+
+/** Another tab goes on. */
+export function handOver(queue: SaveQueue): SaveQueue {
+  return { ...queue, hold: 'elsewhere' };
+}
+
+/** A new token is there. */
+export function renewed(queue: SaveQueue, now: number): SaveQueue {
+  return queue.hold === 'expired' ? hurry({ ...queue, hold: null, failures: 0 }, now) : queue;
+}
+
+/** The learner goes on here after a conflict, at the step that is shown. */
+export function goOnHere(queue: SaveQueue, place: Place, versionId: string, context: Context): SaveQueue {
+  if (queue.hold !== 'conflict') return queue;
+  return enqueue({ ...queue, hold: null, failures: 0, notBefore: 0 }, { place }, versionId, context);
+}
+
+/**
+ * Takes over what other tabs left. It goes before our own writes. Where the learner went on elsewhere since, answers
+ * that were given later there stay, and so does the place.
+ *
+ * @param here where the record says that the learner is
+ */
+export function adopt(
+  queue: SaveQueue,
+  leftovers: readonly Leftover[],
+  here: { place: Place; versionId: string },
+  context: Context,
+): SaveQueue {
+  const known = new Set([...queue.savedIds, ...queue.writes.map(({ writeId }) => writeId)]);
+  const inOrder = leftovers.toSorted((a, b) => (a.writes[0]?.at ?? 0) - (b.writes[0]?.at ?? 0));
+  const adopted: QueuedWrite[] = [];
+  let isBehind = false;
+  for (const leftover of inOrder) {
+    const fresh = leftover.writes.filter(({ writeId }) => !known.has(writeId));
+    if (fresh.length === 0) continue;
+    for (const { writeId } of fresh) known.add(writeId);
+    isBehind = wentOnSince(queue.record, leftover);
+    adopted.push(...fitted(fresh, queue.record, leftover, isBehind));
+  }
+  if (adopted.length === 0) return queue;
+  const writes = [...adopted.map((write) => ({ ...write, sent: true })), ...queue.writes];
+  const next = { ...queue, writes, dueAt: Math.min(queue.dueAt, context.now) };
+  const goesBack = isBehind && queue.writes.length === 0;
+  return goesBack ? enqueue(next, { place: here.place }, here.versionId, context) : next;
+}
+
+function canTake(last: QueuedWrite, { place, answer, restart }: Change, versionId: string): boolean {
+  if (last.sent || restart === true || last.versionId !== versionId) return false;
+  if (last.place.stepId !== place.stepId && holdsPlace(last)) return false;
+  if (answer === undefined) return true;
+  return last.answers.length < maxAnswers && JSON.stringify([last, answer]).length <= fullWrite;
+}
+
+function newWrite(place: Place, versionId: string, { now, newId }: Context): QueuedWrite {
+  return {
+    writeId: newId(),
+    versionId,
+    place,
+    at: now,
+    answers: [],
+    progressData: null,
+    variables: null,
+    setVariables: [],
+    completed: false,
+    restart: false,
+    sent: false,
+  };
+}
+
+function withChange(write: QueuedWrite, change: Change, at: number): QueuedWrite {
+  const { answer, setVariable } = change;
+  const others = write.answers.filter(({ widgetId }) => widgetId !== answer?.widgetId);
+  return {
+    ...write,
+    place: change.place,
+    at,
+    answers: answer === undefined ? write.answers : [...others, { ...answer, at }],
+    progressData: change.progressData ?? write.progressData,
+    variables: change.variables ?? write.variables,
+    setVariables:
+      setVariable === undefined ? write.setVariables : [...new Set([...write.setVariables, setVariable])],
+    completed: write.completed || change.completed === true,
+    restart: write.restart || change.restart === true,
+  };
+}
+
+function afterSaved(
+  queue: SaveQueue,
+  { writeId, revision }: { writeId: string; revision: number },
+  record: SessionRecord,
+): SaveQueue {
+  const ours = queue.writes.filter(({ sent }) => sent).length;
+  const writes = queue.writes.filter((write) => write.writeId !== writeId);
+  const saved = {
+    ...queue,
+    record,
+    writes,
+    failures: 0,
+    notBefore: 0,
+    dueAt: writes.length === 0 ? Infinity : queue.dueAt,
+    savedIds: [...queue.savedIds, writeId].slice(-keptSavedIds),
+  };
+  // A write that was sent again answers with what the record is by now: more than our own writes may be in it.
+  return record.revision > revision + ours ? afterConflict(saved, record, queue.record) : saved;
+}
+
+function afterConflict(
+  queue: SaveQueue,
+  record: SessionRecord,
+  before: SessionRecord = queue.record,
+): SaveQueue {
+  return {
+    ...queue,
+    record,
+    writes: rebased(queue.writes, record, before).map(withoutRestart),
+    failures: 0,
+    hold: queue.hold ?? 'conflict',
+  };
+}
+
+function afterFailure(
+  queue: SaveQueue,
+  retryAfter: number,
+  { now, random }: Context & { random: number },
+): SaveQueue {
+  const pause = Math.min(longestPause, firstPause * 2 ** queue.failures) * (0.5 + random / 2);
+  const told = Math.min(longestRetryAfter, retryAfter);
+  return { ...queue, failures: queue.failures + 1, notBefore: now + Math.max(pause, told) };
+}
+
+function afterRefusal(
+  queue: SaveQueue,
+  writeId: string,
+  { newId }: Context,
+): { queue: SaveQueue; lost?: QueuedWrite } {
+  const refused = queue.writes.find((write) => write.writeId === writeId);
+  const parts = refused === undefined ? null : divided(refused, newId);
+  const writes = queue.writes.flatMap((write) => (write.writeId === writeId ? (parts ?? []) : write));
+  const dueAt = writes.length === 0 ? Infinity : queue.dueAt;
+  const next = { ...queue, writes, failures: 0, dueAt };
+  return parts === null && refused !== undefined ? { queue: next, lost: refused } : { queue: next };
+}
+
+/** What is left to save of writes that another tab made, on a record that may have changed since. */
+function fitted(
+  writes: readonly QueuedWrite[],
+  record: SessionRecord,
+  leftover: Leftover,
+  isBehind: boolean,
+): QueuedWrite[] {
+  if (record.revision === leftover.base) return [...writes];
+  const kept = rebased(writes, record, null);
+  if (!othersWrote(record, leftover)) return kept;
+  return isBehind ? kept.map(withoutState).filter(isOfUse) : kept.map(withoutRestart);
+}
+
+/** Whether there are more writes in the record than these can be. */
+function othersWrote(record: SessionRecord, { base, writes }: Leftover): boolean {
+  return record.revision > base + writes.filter(({ sent }) => sent).length;
+}
+
+/** Whether the learner went on elsewhere after all these writes were made. */
+function wentOnSince(record: SessionRecord, leftover: Leftover): boolean {
+  return (
+    othersWrote(record, leftover) && Date.parse(record.lastActivityAt) > (leftover.writes.at(-1)?.at ?? 0)
+  );
+}
+
+function withoutState(write: QueuedWrite): QueuedWrite {
+  const { variables, setVariables } = write;
+  return {
+    ...withoutRestart(write),
+    progressData: null,
+    variables: setVariables.length > 0 ? variables : null,
+  };
+}
+
+/** A restart clears what the learner saw when asking for it, not what came from elsewhere since. */
+function withoutRestart(write: QueuedWrite): QueuedWrite {
+  return { ...write, restart: false };
+}
+
+function isOfUse(write: QueuedWrite): boolean {
+  return holdsPlace(write) || write.setVariables.length > 0;
+}
