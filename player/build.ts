@@ -19,7 +19,14 @@ const BUNDLES: Bundle[] = [
   { source: 'player.ts', name: 'player', format: 'esm' },
   { source: 'player.ts', name: 'player.classic', format: 'iife', globalName: 'Lectern' },
   { source: 'player.css', name: 'player' },
+  { source: 'archive-page/archive-page.ts', name: 'archive-page', format: 'iife' },
 ];
+
+/** Files that are meant to be read, and go as they are. */
+const COPIES = ['archive-page/callbacks.js'];
+
+/** Files that hold types alone: what integrators with TypeScript need of the player. */
+const TYPES = ['block.ts', 'widget.ts', 'lesson/state.ts', 'lesson/options.ts'];
 
 /** The same sources give the same bytes on every machine: releases are named after their digest. */
 const COMMON = {
@@ -67,7 +74,7 @@ export async function buildWidgets(output: string = join(OUTPUT, 'widgets')): Pr
 
 /**
  * Builds the player, core widgets inside: `player.js`, an ES module; `player.classic.js`, the same as a classic
- * script; `player.css`. The folder ends up holding these files and nothing else.
+ * script; `player.css`; and what an archive's page has beside them. The folder ends up holding these files and nothing else.
  *
  * @param output the folder to write to
  * @returns the file names, sorted
@@ -83,10 +90,14 @@ export async function buildPlayer(output: string = join(OUTPUT, 'player')): Prom
       }),
     ),
   );
-  return writeFolder(
-    output,
-    built.flatMap(({ outputFiles }) => outputFiles),
-  );
+  const copies = COPIES.map(async (source) => ({
+    path: join(output, basename(source)),
+    contents: await readFile(join(SOURCE, source)),
+  }));
+  return writeFolder(output, [
+    ...built.flatMap(({ outputFiles }) => outputFiles),
+    ...(await Promise.all(copies)),
+  ]);
 }
 
 /** Makes a folder hold these files alone. */

@@ -71,7 +71,7 @@ async function readJson(address: URL, signal: AbortSignal): Promise<unknown> {
 }
 
 /** Settles when the stylesheet is there, or cannot be had: a widget without style is better than none. */
-async function addStylesheet(href: string | undefined): Promise<void> {
+export async function addStylesheet(href: string | undefined): Promise<void> {
   if (href === undefined) return;
   if ([...document.styleSheets].some((sheet) => sheet.href === href)) return;
   const link = element('link', { rel: 'stylesheet', href });
