@@ -11,6 +11,12 @@ export const exportQueueName = 'exports';
 /** Part of every export key: raise it when Lectern writes the same version as other bytes than before. */
 const archiveFormat = 1;
 
+/** What an archive holds: the lesson alone, or also the player that has this release's name. */
+export type ExportProfile = 'plain' | `player:${string}`;
+
+const playerPrefix = 'player:';
+const exportProfile = z.templateLiteral([playerPrefix, z.string().min(1)]).or(z.literal('plain'));
+
 /** What a worker is told of an archive to build. Ids, and words for an operator who looks at the queue; no secrets. */
 export const exportJobSchema = z.object({
   key: z.string().regex(/^x[0-9a-f]{40}$/),
@@ -19,6 +25,8 @@ export const exportJobSchema = z.object({
   versionId: z.string(),
   slug: z.string(),
   versionNumber: z.number(),
+  /** Jobs that were queued before there were profiles have none. */
+  profile: exportProfile.default('plain'),
 });
 
 export type ExportJob = z.output<typeof exportJobSchema>;
@@ -37,13 +45,23 @@ export interface ExportProgress {
   bytes: number;
 }
 
+/** The profile of archives that hold the player of a release. */
+export function withPlayer(release: string): ExportProfile {
+  return `${playerPrefix}${release}`;
+}
+
+/** The release of the player that archives of a profile hold; null where they hold none. */
+export function playerOf(profile: ExportProfile): string | null {
+  return profile === 'plain' ? null : profile.slice(playerPrefix.length);
+}
+
 /** The job that builds a published version's archive; its key is the same for all who ask for the same archive. */
-export function exportJobOf(version: LessonVersion): ExportJob {
-  const facts = [version._id, version.publishedAt?.toISOString(), 'plain', formatVersion, archiveFormat];
+export function exportJobOf(version: LessonVersion, profile: ExportProfile = 'plain'): ExportJob {
+  const facts = [version._id, version.publishedAt?.toISOString(), profile, formatVersion, archiveFormat];
   // BullMQ takes no job id of digits alone, hence the letter before the digest.
   const key = `x${createHash('sha256').update(facts.join('\n')).digest('hex').slice(0, 40)}`;
   const { organizationId, lessonId, _id: versionId, slug, versionNumber } = version;
-  return { key, organizationId, lessonId, versionId, slug, versionNumber };
+  return { key, organizationId, lessonId, versionId, slug, versionNumber, profile };
 }
 
 /** Where an archive is stored that lacks files: apart, so that it never passes for the complete one. */

@@ -1,7 +1,7 @@
 import type { Config } from '../../shared/config.ts';
 import { LecternError, messageOf } from '../../shared/errors.ts';
 import { exportJobOf, fromFailedReason, incompleteKey } from '../../shared/jobs.ts';
-import type { ExportJob } from '../../shared/jobs.ts';
+import type { ExportJob, ExportProfile } from '../../shared/jobs.ts';
 import type { Logger } from '../../shared/log.ts';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
 import type { ExportQueue } from '../../shared/queues.ts';
@@ -27,7 +27,7 @@ export interface ArchiveRequestDependencies {
 }
 
 /**
- * The archive of a published version: the one in the store, else the one that a worker builds now. All who ask at
+ * The archive of a published version in one profile: the one in the store, else the one that a worker builds now. All who ask at
  * once, in every API process, wait for one job. The store says what is ready, the queue what is waiting or failed;
  * nothing else does, so nothing can contradict them.
  *
@@ -37,9 +37,9 @@ export interface ArchiveRequestDependencies {
 export async function requestArchive(
   deps: ArchiveRequestDependencies,
   version: LessonVersion,
-  signal: AbortSignal,
+  { profile, signal }: { profile: ExportProfile; signal: AbortSignal },
 ): Promise<StoredArchive> {
-  const job = exportJobOf(version);
+  const job = exportJobOf(version, profile);
   const waiter = deps.waiters.listen(job.key);
   try {
     const archive = await waitForArchive(deps, job, { waiter, signal });

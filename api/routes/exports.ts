@@ -1,7 +1,9 @@
 import Router from '@koa/router';
 import { z } from 'zod';
 import { LecternError } from '../../shared/errors.ts';
+import { withPlayer } from '../../shared/jobs.ts';
 import { findPublishedVersion } from '../../shared/models/lesson-version.ts';
+import { playerRelease } from '../../shared/player-release.ts';
 import type { AppDependencies } from '../dependencies.ts';
 import type { RequestState } from '../context.ts';
 import { requestArchive } from '../exports/archive-requests.ts';
@@ -12,8 +14,18 @@ import { methodNotAllowed } from '../middleware/method-not-allowed.ts';
 
 const uuid = (name: string) => z.guid(`Invalid ${name} ID`).transform((id) => id.toLowerCase());
 export const exportPath = z.object({ lessonId: uuid('lesson'), versionId: uuid('version') });
+export const exportQuery = z.object({
+  include: z
+    .literal('player', 'include must be "player", or be left out')
+    .optional()
+    .meta({
+      description:
+        '`player`: the archive also holds the player, and plays when its index.html is opened. Anything else is ' +
+        'refused.',
+    }),
+});
 
-/** The export endpoints: credentials, then path, then plan, then existence, then content. */
+/** The export endpoints: credentials, then path and query, then plan, then existence, then content. */
 export function exportRoutes(deps: AppDependencies): Router<RequestState> {
   const router = new Router<RequestState>({ prefix: '/api/lessons/:lessonId/versions/:versionId' });
   router.use(renderErrors(shapeB));
@@ -21,7 +33,9 @@ export function exportRoutes(deps: AppDependencies): Router<RequestState> {
 
   router.get('/export-zip', async (ctx) => {
     const path = exportPath.safeParse(ctx.params);
-    if (!path.success) throw new LecternError('BAD_REQUEST', path.error.issues[0]?.message ?? 'Bad request');
+    if (!path.success) throw badRequest(path.error);
+    const query = exportQuery.safeParse(ctx.query);
+    if (!query.success) throw badRequest(query.error);
     const { organization, signal } = ctx.state;
     if (organization.plan !== 'edtech') {
       throw new LecternError('FEATURE_NOT_AVAILABLE', 'Export is not available on your plan');
@@ -40,7 +54,8 @@ export function exportRoutes(deps: AppDependencies): Router<RequestState> {
       );
     }
 
-    const archive = await requestArchive(deps.exports, version, signal);
+    const profile = query.data.include === undefined ? 'plain' : withPlayer((await playerRelease()).name);
+    const archive = await requestArchive(deps.exports, version, { profile, signal });
     await sendFile(ctx, archive, archive.sha256);
     ctx.attachment(`${version.slug}-v${version.versionNumber}.zip`);
     if (ctx.status !== 304) ctx.type = 'application/zip';
@@ -48,4 +63,8 @@ export function exportRoutes(deps: AppDependencies): Router<RequestState> {
 
   router.all('/export-zip', methodNotAllowed('GET, HEAD'));
   return router;
+}
+
+function badRequest(error: z.ZodError): LecternError {
+  return new LecternError('BAD_REQUEST', error.issues[0]?.message ?? 'Bad request');
 }

@@ -125,6 +125,8 @@ export interface ExportManifest {
       cssSize?: number;
       cssSha256?: string;
     }[];
+    /** index.html and the files of player/; only where the archive has them. */
+    player?: { localPath: string; size: number; sha256: string }[];
   };
   failedMedia: FailedMedium[];
   failedWidgets: FailedWidget[];

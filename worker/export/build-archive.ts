@@ -4,22 +4,28 @@ import type { Downloader } from '../../shared/downloads/downloader.ts';
 import { LecternError } from '../../shared/errors.ts';
 import { exportJobOf, incompleteKey } from '../../shared/jobs.ts';
 import type { ExportJob, ExportProgress, ExportResult } from '../../shared/jobs.ts';
+import type { LessonContent } from '../../shared/lessons/lesson-content.ts';
 import { rewriteMediaReferences } from '../../shared/lessons/media-references.ts';
 import type { Database } from '../../shared/models/database.ts';
 import { claimExportTime } from '../../shared/models/export-record.ts';
 import { findContent } from '../../shared/models/lesson-content.ts';
 import { findPublishedVersion } from '../../shared/models/lesson-version.ts';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
-import { bytesOf, digestOf } from '../../shared/storage/digest.ts';
+import { bytesOf, digestOf, digestOfChunks } from '../../shared/storage/digest.ts';
 import type { Digest, OpenFile, Store } from '../../shared/storage/store.ts';
 import { ArchiveWriter, DamagedEntry } from './archive-writer.ts';
+import { describePage, indexPath } from './describe-page.ts';
 import { findFiles } from './find-files.ts';
 import type { FileSearch, FoundFile } from './find-files.ts';
+import { indexPage } from './index-page.ts';
 import { createManifest } from './manifest.ts';
 import { planExport } from './plan.ts';
 import type { ExportPlan } from './plan.ts';
 import { isMissing } from './outcome.ts';
 import type { Missing, Outcomes } from './outcome.ts';
+import { openFound } from './open-found.ts';
+import { playerFiles } from './player-files.ts';
+import type { PlayerFile } from './player-files.ts';
 import { readAhead } from './read-ahead.ts';
 
 /** Files opened before their turn: opening takes as long as reading a picture does. */
@@ -49,7 +55,7 @@ export async function buildArchive(
   const { db } = deps;
   const version = await findPublishedVersion(db, job.organizationId, job.lessonId, job.versionId);
   // Published anew since, it is another archive, with a job of its own.
-  if (version === null || exportJobOf(version).key !== job.key) {
+  if (version === null || exportJobOf(version, job.profile).key !== job.key) {
     throw new LecternError('NOT_FOUND', 'Published version not found');
   }
   const content = await findContent(db, version._id);
@@ -62,14 +68,18 @@ export async function buildArchive(
     (id) => paths.get(id) ?? `./media/${id}.bin`,
   );
   const lessonJson = Buffer.from(`${JSON.stringify(lesson, null, 2)}\n`);
+  const player = await playerFiles(job.profile);
+  const playerBytes = player?.reduce((sum, { bytes }) => sum + bytes.length, 0) ?? 0;
 
-  const search = await findFiles(deps, plan, lessonJson.length, signal);
+  const search = await findFiles(deps, plan, lessonJson.length + playerBytes, signal);
   try {
     return await writeArchive(deps, {
       job,
       version,
       plan,
+      lesson,
       lessonJson,
+      player,
       search,
       signal,
       onProgress,
@@ -83,21 +93,25 @@ interface ArchiveInput {
   job: ExportJob;
   version: LessonVersion;
   plan: ExportPlan;
+  lesson: LessonContent;
   lessonJson: Buffer;
+  /** Null for an archive without the player. */
+  player: PlayerFile[] | null;
   search: FileSearch;
   signal: AbortSignal;
   onProgress: (progress: ExportProgress) => void;
 }
 
 async function writeArchive(deps: ExportDependencies, input: ArchiveInput): Promise<ExportResult> {
-  const { job, version, plan, lessonJson, search, signal, onProgress } = input;
+  const { job, version, plan, player, search, signal, onProgress } = input;
   const { files } = search;
   // Whether files are missing shows at the end only, and the key with it: the draft is named when it is published.
   const draft = await deps.store.archives.create();
   try {
     const writer = new ArchiveWriter(draft, version.publishedAt ?? version.createdAt);
     const outcomes: Outcomes = new Map();
-    const progress: ExportProgress = { done: 0, total: files.size + 2, bytes: 0 };
+    const ownCount = 2 + (player === null ? 0 : player.length + 1);
+    const progress: ExportProgress = { done: 0, total: files.size + ownCount, bytes: 0 };
     const add = async (path: string, digest: Digest, chunks: AsyncIterable<Uint8Array>) => {
       await writer.add(`${plan.folder}/${path}`, digest, chunks);
       outcomes.set(path, digest);
@@ -113,7 +127,7 @@ async function writeArchive(deps: ExportDependencies, input: ArchiveInput): Prom
       inOrder.map(
         ([path, finding]) =>
           async () =>
-            openFound(deps.store, path, await finding),
+            openInTurn(deps.store, path, await finding),
       ),
       filesAhead,
       async (one) => one.file?.close(),
@@ -134,15 +148,18 @@ async function writeArchive(deps: ExportDependencies, input: ArchiveInput): Prom
         step(found.size);
       }
     }
-    await add('lesson.json', digestOf(lessonJson), bytesOf(lessonJson));
-    step(lessonJson.length);
+    for (const { path, digest, chunks } of await ownFiles(deps.store, input)) {
+      await add(path, digest, chunks());
+      step(digest.size);
+    }
 
     const complete =
       plan.widgets.every(({ release }) => release !== null) && ![...outcomes.values()].some(isMissing);
     const exportedAt = complete
       ? await claimExportTime(deps.db, job.key, contentDigest(outcomes))
       : new Date();
-    const manifest = createManifest(version, plan, outcomes, exportedAt);
+    const playerPaths = player && [indexPath, ...player.map(({ path }) => path)];
+    const manifest = createManifest(version, plan, outcomes, { exportedAt, playerPaths });
     const manifestJson = Buffer.from(`${JSON.stringify(manifest, null, 2)}\n`);
     await add('manifest.json', digestOf(manifestJson), bytesOf(manifestJson));
     step(manifestJson.length);
@@ -159,16 +176,36 @@ async function writeArchive(deps: ExportDependencies, input: ArchiveInput): Prom
   }
 }
 
+interface OwnFile {
+  path: string;
+  digest: Digest;
+  chunks: () => AsyncIterable<Uint8Array>;
+}
+
+/** The files that Lectern adds to those of the lesson, but for manifest.json, which tells what came of all others. */
+async function ownFiles(store: Store, input: ArchiveInput): Promise<OwnFile[]> {
+  const { player, lessonJson, search } = input;
+  const inMemory = ({ path, bytes }: PlayerFile): OwnFile => ({
+    path,
+    digest: digestOf(bytes),
+    chunks: () => bytesOf(bytes),
+  });
+  const lesson = inMemory({ path: 'lesson.json', bytes: lessonJson });
+  if (player === null) return [lesson];
+  const page = await describePage(store, input);
+  const chunks = () => indexPage(page);
+  const index = { path: indexPath, digest: await digestOfChunks(chunks()), chunks };
+  search.reserve(index.digest.size);
+  return [...player.map(inMemory), index, lesson];
+}
+
 /** A file whose turn comes soon: however many an archive has, few are open. */
-async function openFound(
+async function openInTurn(
   store: Store,
   path: string,
   found: FoundFile | Missing,
 ): Promise<{ path: string; found: FoundFile | Missing; file?: OpenFile }> {
-  if (isMissing(found)) return { path, found };
-  const file = await store[found.area].open(found);
-  if (file === null) throw new Error(`${found.sha256} left the store while it was needed`);
-  return { path, found, file };
+  return isMissing(found) ? { path, found } : { path, found, file: await openFound(store, found) };
 }
 
 async function addStored(

@@ -18,6 +18,8 @@ export interface FoundFile extends Digest {
 export interface FileSearch {
   /** By path below the archive's top-level folder; each settles as soon as its file is there, or known not to be. */
   files: Map<string, Promise<FoundFile | Missing>>;
+  /** Counts further bytes towards EXPORT_MAX_BYTES. @throws {LecternError} INVALID_CONTENT over it. */
+  reserve: (bytes: number) => void;
   /** Ends the downloads under way: nobody will use them. Files that are not there yet reject with the reason. */
   abandon: (reason: unknown) => void;
   /** Ends what is still under way, and resolves when nothing is. */
@@ -52,11 +54,14 @@ export async function findFiles(
   const files: FileSearch['files'] = new Map();
   let bytes = otherBytes;
 
+  const reserve = (more: number) => {
+    bytes += more;
+    if (bytes > config.export.maxBytes) throw tooLarge(config.export.maxBytes);
+  };
   const find = (path: string, search: () => Promise<FoundFile>) => {
     const found = search()
       .then((file) => {
-        bytes += file.size;
-        if (bytes > config.export.maxBytes) throw tooLarge(config.export.maxBytes);
+        reserve(file.size);
         return file;
       })
       .catch(failureOf);
@@ -84,6 +89,7 @@ export async function findFiles(
   }
   return {
     files,
+    reserve,
     abandon: (reason) => stop.abort(reason),
     async end() {
       stop.abort(new Error('the build has ended'));

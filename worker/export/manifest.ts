@@ -8,12 +8,16 @@ import type { ExportPlan, PlannedWidget } from './plan.ts';
 
 type WidgetFile = ExportManifest['files']['widgets'][number];
 
-/** manifest.json of an archive: what is in it, what is missing and why, and whom to credit. */
+/**
+ * manifest.json of an archive: what is in it, what is missing and why, and whom to credit.
+ *
+ * @param playerPaths the files of the player; null in an archive without it, whose manifest does not speak of it.
+ */
 export function createManifest(
   version: LessonVersion,
   plan: ExportPlan,
   outcomes: Outcomes,
-  exportedAt: Date,
+  { exportedAt, playerPaths }: { exportedAt: Date; playerPaths: string[] | null },
 ): ExportManifest {
   const media: ExportManifest['files']['media'] = [];
   const failedMedia: FailedMedium[] = [];
@@ -44,11 +48,22 @@ export function createManifest(
     publishedAt: (version.publishedAt ?? version.createdAt).toISOString(),
     exportedAt: exportedAt.toISOString(),
     formatVersion,
-    files: { lesson: './lesson.json', media, widgets: widgets.flatMap(({ file }) => file ?? []) },
+    files: {
+      lesson: './lesson.json',
+      media,
+      widgets: widgets.flatMap(({ file }) => file ?? []),
+      ...(playerPaths !== null && { player: playerPaths.flatMap((path) => describeFile(path, outcomes)) }),
+    },
     failedMedia,
     failedWidgets: widgets.flatMap(({ failure }) => failure ?? []),
     attributions,
   };
+}
+
+function describeFile(path: string, outcomes: Outcomes): NonNullable<ExportManifest['files']['player']> {
+  const outcome = outcomes.get(path);
+  if (outcome === undefined || isMissing(outcome)) return [];
+  return [{ localPath: `./${path}`, size: outcome.size, sha256: outcome.sha256 }];
 }
 
 function describeWidget(

@@ -1,0 +1,60 @@
+import { isCoreWidget } from '../../shared/lessons/core-widgets.ts';
+import type { LessonContent } from '../../shared/lessons/lesson-content.ts';
+import type { LessonVersion } from '../../shared/models/lesson-version.ts';
+import type { Store } from '../../shared/storage/store.ts';
+import type { FileSearch, FoundFile } from './find-files.ts';
+import type { IndexPage } from './index-page.ts';
+import { openFound } from './open-found.ts';
+import { isMissing } from './outcome.ts';
+import type { ExportPlan, PlannedMedium } from './plan.ts';
+
+/** Where the page is, below the archive's top-level folder. */
+export const indexPath = 'index.html';
+
+interface PageOfArchive {
+  version: LessonVersion;
+  plan: ExportPlan;
+  lesson: LessonContent;
+  search: FileSearch;
+}
+
+/** What an archive's index.html carries: of its files, those texts that could be had. */
+export async function describePage(
+  store: Store,
+  { version, plan, lesson, search }: PageOfArchive,
+): Promise<IndexPage> {
+  const find = async (path: string): Promise<FoundFile | undefined> => {
+    const found = await search.files.get(path);
+    return found === undefined || isMissing(found) ? undefined : found;
+  };
+  const widgets: IndexPage['widgets'] = [];
+  for (const { type, release } of plan.widgets) {
+    // The player has the core widgets in itself.
+    if (release === null || isCoreWidget(type)) continue;
+    const module = await find(`widgets/${release.widgetId}.js`);
+    if (module === undefined) continue;
+    const css = await find(`widgets/${release.widgetId}.css`);
+    const cssPath = css === undefined ? null : `./widgets/${release.widgetId}.css`;
+    widgets.push({ type, cssPath, module: () => readFound(store, module) });
+  }
+  const captions: IndexPage['captions'] = [];
+  for (const planned of plan.media.filter(isCaptions)) {
+    const text = await find(planned.path);
+    if (text !== undefined) captions.push({ path: `./${planned.path}`, text: () => readFound(store, text) });
+  }
+  const attributions = plan.media.flatMap(({ medium }) => medium?.attribution ?? []);
+  return { lesson, versionId: version._id, widgets, captions, attributions };
+}
+
+function isCaptions({ medium }: PlannedMedium): boolean {
+  return medium?.mimeType.toLowerCase() === 'text/vtt' || medium?.extension.toLowerCase() === 'vtt';
+}
+
+async function* readFound(store: Store, found: FoundFile): AsyncGenerator<Uint8Array> {
+  const file = await openFound(store, found);
+  try {
+    yield* file.chunks();
+  } finally {
+    await file.close();
+  }
+}
