@@ -7,6 +7,7 @@ import type { Widget, WidgetContext } from './widget.ts';
 export interface RenderOptions {
   props: Record<string, unknown>;
   state: unknown;
+  tries: number;
   context: WidgetContext;
 }
 
@@ -15,25 +16,31 @@ export interface RenderOptions {
  * direction, so that a widget mirrors even on a page that does not set them.
  *
  * @param type the block type; also names the root's class, `lectern-` and the type in kebab-case
+ * @param render returns what has to be done when the widget goes, beside removing the root
  */
 export function defineWidget(
   type: string,
-  render: (root: HTMLElement, options: RenderOptions) => void,
+  render: (root: HTMLElement, options: RenderOptions) => (() => void) | void,
 ): Widget {
   const name = type.replace(/\B[A-Z]/g, '-$&').toLowerCase();
   return {
     type,
-    mount(host, { props, state, context }) {
+    mount(host, { props, state, tries, context }) {
       const { language } = context;
       const root = element('div', {
         class: `lectern-block lectern-${name}`,
         lang: language,
         dir: textDirection(language),
       });
-      render(root, { props: record(props), state, context });
+      const stop = render(root, { props: record(props), state, tries, context });
       // Filled first and attached last: one layout a block, whatever it holds.
       host.append(root);
-      return { destroy: () => root.remove() };
+      return {
+        destroy() {
+          stop?.();
+          root.remove();
+        },
+      };
     },
   };
 }

@@ -28,6 +28,8 @@ interface ShowOptions {
   language?: string;
   /** Saved answers by block id. */
   states?: Record<string, unknown>;
+  /** Numbers of earlier answers by block id. */
+  tries?: Record<string, number>;
 }
 
 /** A page of the harness, with the calls that tests make on it. */

@@ -5,12 +5,18 @@ import { safeHtml } from '../../html.ts';
 import { mediaAddress } from '../../media.ts';
 import { text } from '../../props.ts';
 import { wordsFor } from '../../words.ts';
+import { zoomable } from '../../zoom.ts';
 
-/** A picture with its caption. Where it cannot be shown, its description stands in its place. */
+/**
+ * A picture with its caption, to be opened at full size where there is no room for it on the page. Where it cannot
+ * be shown, its description stands in its place.
+ */
 export default defineWidget('Image', (root, { props, context }) => {
   const alt = text(props.alt);
+  const words = wordsFor(context.language);
   const figure = element('figure', { class: 'lectern-figure' });
-  const missing = () => missingMedium(wordsFor(context.language).imageMissing, alt);
+  const missing = () => missingMedium(words.imageMissing, alt);
+  let stop: (() => void) | undefined;
 
   const src = mediaAddress(context, props.src);
   if (src === undefined) {
@@ -23,8 +29,11 @@ export default defineWidget('Image', (root, { props, context }) => {
       decoding: 'async',
       src,
     });
-    picture.addEventListener('error', () => picture.replaceWith(missing()), { once: true });
-    figure.append(picture);
+    const zoom = props.zoom === false ? undefined : zoomable(picture, words);
+    const shown = zoom?.view ?? picture;
+    stop = zoom?.stop;
+    picture.addEventListener('error', () => shown.replaceWith(missing()), { once: true });
+    figure.append(shown);
   }
 
   if (text(props.caption)) {
@@ -33,4 +42,5 @@ export default defineWidget('Image', (root, { props, context }) => {
     figure.append(caption);
   }
   root.append(figure);
+  return stop;
 });

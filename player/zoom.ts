@@ -1,0 +1,77 @@
+import { element } from './dom.ts';
+import { icon } from './icon.ts';
+import { placeInView } from './visible-area.ts';
+import type { Words } from './words.ts';
+
+/** A picture that is shown at least so much smaller than it is has more to show. */
+const WORTHWHILE = 1.1;
+
+/** A picture on the page, with its way to full size. */
+export interface Zoom {
+  /** The picture and the button that opens it. */
+  view: HTMLElement;
+  /** Call it when the picture goes. */
+  stop: () => void;
+}
+
+/**
+ * Lets a picture be opened at its own size, which may be more than the window holds: the dialog scrolls. Escape, the
+ * button, and a click anywhere close it, and the focus goes back to where it was. While the picture is shown as
+ * large as it is, there is no button.
+ */
+export function zoomable(picture: HTMLImageElement, words: Words): Zoom {
+  const open = element(
+    'button',
+    {
+      class: 'lectern-zoom-open',
+      type: 'button',
+      'aria-label': words.zoom,
+      'aria-haspopup': 'dialog',
+      title: words.zoom,
+      hidden: true,
+    },
+    icon('zoom'),
+  );
+  const close = element(
+    'button',
+    { class: 'lectern-zoom-close', type: 'button', 'aria-label': words.close, title: words.close },
+    icon('wrong'),
+  );
+  const dialog = element('dialog', { class: 'lectern-zoom', 'aria-label': words.zoomed });
+  const view = element('div', { class: 'lectern-zoomable' }, picture, open, dialog);
+
+  function measure(): void {
+    if (dialog.open) return;
+    open.hidden = picture.naturalWidth < picture.clientWidth * WORTHWHILE;
+    picture.classList.toggle('lectern-is-zoomable', !open.hidden);
+  }
+
+  function enlarge(): void {
+    if (open.hidden) return;
+    // The dialog gives the focus back to what had it, also when the picture itself was clicked.
+    open.focus();
+    const large = element('img', { class: 'lectern-zoom-picture', src: picture.src, alt: picture.alt });
+    dialog.replaceChildren(close, large);
+    large.addEventListener('load', center);
+    dialog.showModal();
+    center();
+    placeInView(dialog, center);
+  }
+
+  function center(): void {
+    const { scrollWidth, clientWidth, scrollHeight, clientHeight } = dialog;
+    const end = getComputedStyle(dialog).direction === 'rtl' ? -1 : 1;
+    dialog.scrollTo((end * (scrollWidth - clientWidth)) / 2, (scrollHeight - clientHeight) / 2);
+  }
+
+  for (const opener of [open, picture]) opener.addEventListener('click', enlarge);
+  dialog.addEventListener('click', () => dialog.close());
+  dialog.addEventListener('close', () => {
+    dialog.replaceChildren();
+    measure();
+  });
+  picture.addEventListener('load', measure);
+  const sizes = new ResizeObserver(measure);
+  sizes.observe(picture);
+  return { view, stop: () => sizes.disconnect() };
+}

@@ -1,0 +1,148 @@
+import { describe, expect, it } from 'vitest';
+import { useWidgetLab } from './use-widget-lab.ts';
+import type { SampleBlock } from './widget-page.ts';
+
+const file = useWidgetLab();
+
+/** 960 by 720 pixels, more than the text is wide. */
+const large = 'media:1619c428-4d84-4e65-8c2b-8847b8aea3b0';
+const small = `data:image/svg+xml,${encodeURIComponent('<svg xmlns="http://www.w3.org/2000/svg" width="90" height="60"/>')}`;
+
+const picture: SampleBlock = {
+  type: 'Image',
+  props: { src: large, alt: 'A boat beside a quay', caption: 'High tide' },
+};
+
+const dialog = '.lectern-zoom[open]';
+
+async function shownAndWhole(selector: string): Promise<number[]> {
+  return file.shared.page.evaluate(`(() => {
+    const image = document.querySelector(${JSON.stringify(selector)});
+    return [image.clientWidth, image.naturalWidth];
+  })()`);
+}
+
+describe('a picture that is shown smaller than it is', () => {
+  it('opens at full size in a named dialog, and says there what it said before', async () => {
+    const { page } = file.shared;
+    await file.shared.show([picture]);
+    const button = page.getByRole('button', { name: 'Enlarge image' });
+    await button.waitFor();
+    await button.click();
+    const opened = page.getByRole('dialog', { name: 'Enlarged image' });
+    expect(await opened.getByRole('img', { name: 'A boat beside a quay' }).isVisible()).toBe(true);
+    await page.waitForFunction(`document.querySelector('${dialog} img').complete`);
+    expect(await shownAndWhole(`${dialog} img`)).toEqual([960, 960]);
+  });
+
+  it.each<[string, () => Promise<void>]>([
+    ['Escape', () => file.shared.page.keyboard.press('Escape')],
+    ['its button', () => file.shared.page.getByRole('button', { name: 'Close' }).click()],
+    ['Enter on its button', () => file.shared.page.keyboard.press('Enter')],
+    ['a click on the picture', () => file.shared.page.locator(`${dialog} img`).click()],
+    ['a click beside it', () => file.shared.page.mouse.click(40, 360)],
+  ])('closes by %s, and the focus returns', async (_how, close) => {
+    const { page } = file.shared;
+    await file.shared.show([picture]);
+    const button = page.getByRole('button', { name: 'Enlarge image' });
+    await button.focus();
+    await page.keyboard.press('Enter');
+    await page.locator(dialog).waitFor();
+    expect(await page.evaluate('document.activeElement.ariaLabel')).toBe('Close');
+    await close();
+    await page.locator(dialog).waitFor({ state: 'detached' });
+    expect(await page.evaluate('document.activeElement.ariaLabel')).toBe('Enlarge image');
+    expect(await page.locator('img').count()).toBe(1);
+  });
+
+  it('opens by a click on the picture too', async () => {
+    const { page } = file.shared;
+    await file.shared.show([picture]);
+    await page.getByRole('button', { name: 'Enlarge image' }).waitFor();
+    await page.locator('.lectern-picture').click();
+    expect(await page.locator(dialog).count()).toBe(1);
+  });
+
+  it('can be seen from edge to edge in a small window, also by the keyboard', async () => {
+    const narrow = await file.lab.open({ viewport: { width: 320, height: 480 } });
+    for (const language of ['en', 'ar']) {
+      await narrow.show([picture], { language });
+      await narrow.page.locator('.lectern-zoom-open').click();
+      const edges = await narrow.page.evaluate<number[]>(`(async () => {
+        const dialog = document.querySelector('${dialog}');
+        const image = dialog.querySelector('img');
+        await image.decode();
+        const sides = [];
+        for (const [x, y] of [[-9e4, -9e4], [9e4, 9e4]]) {
+          dialog.scrollTo(x, y);
+          const { left, top, right, bottom } = image.getBoundingClientRect();
+          sides.push(...(x < 0 ? [left, top] : [right - innerWidth, bottom - innerHeight]));
+        }
+        return sides.map(Math.round);
+      })()`);
+      // In Arabic the far end of a scroller is to the left.
+      expect(language === 'en' ? edges : [0, edges[1], 0, edges[3]], language).toEqual([0, 0, 0, 0]);
+      const before = await narrow.page.evaluate<number>(`document.querySelector('${dialog}').scrollTop`);
+      await narrow.page.keyboard.press('PageUp');
+      await narrow.page.waitForFunction(`document.querySelector('${dialog}').scrollTop < ${before}`);
+      expect(await narrow.page.locator('.lectern-zoom-close').isVisible()).toBe(true);
+      expect(await narrow.page.evaluate('document.documentElement.scrollWidth')).toBe(320);
+    }
+    expect(await narrow.failures()).toEqual([]);
+    await narrow.page.context().close();
+  });
+
+  it('moves for those only who do not mind', async () => {
+    const animation = `getComputedStyle(document.querySelector('${dialog}')).animationName`;
+    for (const [reducedMotion, name] of [
+      ['reduce', 'none'],
+      ['no-preference', 'lectern-zoom-in'],
+    ] as const) {
+      const opened = await file.lab.open({ reducedMotion });
+      await opened.show([picture]);
+      await opened.page.locator('.lectern-zoom-open').click();
+      expect(await opened.page.evaluate(animation)).toBe(name);
+      await opened.page.context().close();
+    }
+  });
+
+  it('opens where the reader looks, in a frame that is higher than the screen', async () => {
+    const { page } = await file.lab.open({ viewport: { width: 900, height: 600 } });
+    await page.evaluate(`new Promise((done) => {
+      const frame = document.createElement('iframe');
+      frame.sandbox = 'allow-scripts';
+      frame.style.cssText = 'display: block; width: 100%; height: 4000px';
+      frame.onload = done;
+      frame.src = '/';
+      document.body.append(frame);
+    })`);
+    const frame = page.frames().find((candidate) => candidate.parentFrame());
+    if (!frame) throw new Error('the frame did not load');
+    await frame.waitForFunction('window.ready');
+    const blocks = [{ type: 'Text', props: { html: '<p>Line</p>'.repeat(40) } }, picture];
+    await frame.evaluate(`show(${JSON.stringify(blocks)})`);
+    await frame.locator('.lectern-zoom-open').click();
+    await frame.waitForFunction(`document.querySelector('${dialog}').getBoundingClientRect().height < 700`);
+    const box = await frame.locator('.lectern-zoom-close').boundingBox();
+    expect(box?.y).toBeGreaterThanOrEqual(0);
+    expect(box?.y).toBeLessThan(600);
+    await page.context().close();
+  });
+});
+
+describe('there is no zoom for', () => {
+  it.each([
+    ['a picture that is shown as large as it is', { src: small, alt: 'a' }],
+    ['a picture whose author switched it off', { src: large, alt: 'a', zoom: false }],
+  ])('%s', async (_picture, props) => {
+    await file.shared.show([{ type: 'Image', props }]);
+    await file.shared.page.waitForFunction(`document.querySelector('.lectern-picture').complete`);
+    expect(await file.shared.page.getByRole('button').count()).toBe(0);
+  });
+
+  it('a picture that cannot be shown', async () => {
+    await file.shared.show([{ type: 'Image', props: { src: 'media:none', alt: 'A quay' } }]);
+    await file.shared.page.getByText('A quay').waitFor();
+    expect(await file.shared.page.getByRole('button').count()).toBe(0);
+  });
+});
