@@ -21,3 +21,12 @@ export function transcript(source: unknown, context: WidgetContext): HTMLElement
     body,
   );
 }
+
+/** A line for a medium whose captions cannot be loaded; hidden until then. */
+export function captionsNote(context: WidgetContext): HTMLElement {
+  return element(
+    'p',
+    { class: 'lectern-media-note', hidden: true },
+    wordsFor(context.language).captionsMissing,
+  );
+}

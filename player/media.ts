@@ -2,7 +2,7 @@ import { text } from './props.ts';
 import type { WidgetContext } from './widget.ts';
 
 const LOADABLE_SCHEMES = /^(https?|file|blob)$/i;
-const LOADABLE_DATA = /^data:(image|audio|video)\//i;
+const LOADABLE_DATA = /^data:((image|audio|video)\/|text\/vtt[;,])/i;
 
 /**
  * True for an address that a media element may load: on the web, beside the page, or inside it. Any other

@@ -1,24 +1,30 @@
+import { loadMedium, readCaptions } from '../../captions.ts';
 import { defineWidget } from '../../define.ts';
 import { element } from '../../dom.ts';
-import { missingMedium, transcript } from '../../figure.ts';
+import { captionsNote, missingMedium, transcript } from '../../figure.ts';
 import { mediaAddress } from '../../media.ts';
 import { wordsFor } from '../../words.ts';
+import { captionLine } from './caption-line.ts';
 
-/** A recording with its transcript. */
+/** A recording with captions and a transcript. */
 export default defineWidget('Audio', (root, { props, context }) => {
   const missing = () => missingMedium(wordsFor(context.language).audioMissing);
   const src = mediaAddress(context, props.src);
   if (src === undefined) {
     root.append(missing());
   } else {
-    const audio = element('audio', {
-      class: 'lectern-audio-player',
-      controls: true,
-      preload: 'metadata',
-      src,
+    const note = captionsNote(context);
+    const audio = element('audio', { class: 'lectern-audio-player', controls: true, preload: 'metadata' });
+    const tracks = loadMedium(audio, src, readCaptions(props.captions, context), context, {
+      mediumFailed() {
+        player.replaceWith(missing());
+        note.remove();
+      },
+      captionsFailed: () => (note.hidden = false),
     });
-    audio.addEventListener('error', () => audio.replaceWith(missing()), { once: true });
-    root.append(audio);
+    const player = element('div', {}, audio);
+    if (tracks.length > 0) player.append(captionLine(tracks, context));
+    root.append(player, note);
   }
   const written = transcript(props.transcript, context);
   if (written) root.append(written);
