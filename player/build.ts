@@ -74,7 +74,8 @@ export async function buildWidgets(output: string = join(OUTPUT, 'widgets')): Pr
 
 /**
  * Builds the player, core widgets inside: `player.js`, an ES module; `player.classic.js`, the same as a classic
- * script; `player.css`; and what an archive's page has beside them. The folder ends up holding these files and nothing else.
+ * script; `player.d.ts`, the types of both; `player.css`; and what pages of Lectern's own and of archives have
+ * beside them. The folder ends up holding these files and nothing else.
  *
  * @param output the folder to write to
  * @returns the file names, sorted
@@ -97,7 +98,17 @@ export async function buildPlayer(output: string = join(OUTPUT, 'player')): Prom
   return writeFolder(output, [
     ...built.flatMap(({ outputFiles }) => outputFiles),
     ...(await Promise.all(copies)),
+    { path: join(output, 'player.d.ts'), contents: Buffer.from(await playerTypes()) },
   ]);
+}
+
+async function playerTypes(): Promise<string> {
+  const sources = await Promise.all(TYPES.map((file) => readFile(join(SOURCE, file), 'utf8')));
+  return [
+    ...sources.map((source) => source.replace(/^(import|export) type \{[^}]*\}( from '[^']*')?;\n+/gm, '')),
+    '/** Puts a lesson into an element of the page and plays it. It never throws because of the lesson. */\n' +
+      'export declare function mountLesson(options: LessonOptions): LessonHandle;\n',
+  ].join('\n');
 }
 
 /** Makes a folder hold these files alone. */

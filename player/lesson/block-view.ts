@@ -3,7 +3,7 @@ import type { Block as LessonBlock } from '../../shared/lessons/lesson-content.t
 import type { AnswerResult, Block } from '../block.ts';
 import { element } from '../dom.ts';
 import { blocks as readBlocks } from '../props.ts';
-import type { Widget } from '../widget.ts';
+import type { MountOptions, Widget } from '../widget.ts';
 import { fillProps } from './block-text.ts';
 import { rememberFocus } from './focus.ts';
 import type { LessonWords } from './lesson-words.ts';
@@ -28,8 +28,8 @@ export interface BlockRoom {
   followers(widgetId: unknown): readonly LessonBlock[];
   /** Whether the learner has put something in, in the element, that no widget has reported yet. */
   hasDraft(host: HTMLElement): boolean;
-  /** The saved answer of a widget, a copy. */
-  savedAnswer(widgetId: unknown): unknown;
+  /** What a widget is given back of earlier answers. */
+  saved(widgetId: unknown): Pick<MountOptions, 'state' | 'tries'>;
   answer(block: Block, host: HTMLElement, value: unknown, result: AnswerResult | undefined): void;
   setVariable(block: Block, name: string, value: unknown): void;
   report(code: LessonErrorCode, block: Block, cause: unknown): void;

@@ -16,6 +16,8 @@ export interface LessonProgress {
   completed: boolean;
   visited: readonly string[];
   items: readonly AnswerItem[];
+  /** How often widgets were answered, by {@link widgetKey}, for those answered more than once. */
+  tries: ReadonlyMap<string, number>;
   variables: Variables;
 }
 
@@ -48,7 +50,7 @@ export function nextProgress(
     case 'finish':
       return { ...progress, atEnd: true, completed: true };
     case 'answer':
-      return { ...progress, items: withItem(progress.items, action.item) };
+      return withAnswer(progress, action.item);
     case 'set':
       return { ...progress, variables: { ...progress.variables, [action.name]: action.value } };
     case 'restart':
@@ -58,7 +60,8 @@ export function nextProgress(
 
 /** The progress of somebody who opens the lesson for the first time, or anew. */
 export function startProgress(lesson: PlayedLesson): LessonProgress {
-  const nothing = { atEnd: false, completed: false, visited: [], items: [], variables: lesson.variables };
+  const { variables } = lesson;
+  const nothing = { atEnd: false, completed: false, visited: [], items: [], tries: new Map(), variables };
   return at(lesson, { ...nothing, index: 0 }, 0);
 }
 
@@ -84,6 +87,7 @@ export function resumeProgress(lesson: PlayedLesson, state: unknown, startAt?: s
       const item = readItem(lesson, entry);
       return item === undefined ? items : withItem(items, item);
     }, []),
+    tries: readTries(data.tries),
     variables: { ...lesson.variables, ...record(saved.variableState) },
   };
   return at(lesson, progress, index);
@@ -92,14 +96,22 @@ export function resumeProgress(lesson: PlayedLesson, state: unknown, startAt?: s
 /** The state to store, a copy. */
 export function savedState(lesson: PlayedLesson, progress: LessonProgress): LessonState {
   const { id, sectionIndex, stepIndex } = currentStep(lesson, progress);
-  const { items, variables, visited, completed, atEnd } = progress;
+  const { items, variables, visited, completed, atEnd, tries } = progress;
   return jsonCopy({
     sectionIndex,
     stepIndex,
     stepId: id,
     items: [...items],
     variableState: { ...variables },
-    progressData: { visited: [...visited], completed, atEnd },
+    progressData: {
+      visited: [...visited],
+      completed,
+      atEnd,
+      tries: [...tries].map(([key, count]) => {
+        const [step = '', widgetId = ''] = key.split('\n');
+        return { stepId: step, widgetId, tries: count };
+      }),
+    },
   });
 }
 
@@ -141,6 +153,12 @@ export function savedAnswer({ items }: LessonProgress, stepId: string, widgetId:
   return items.find((item) => item.stepId === stepId && item.widgetId === widgetId)?.answer;
 }
 
+/** How often a widget was answered. */
+export function triesOf({ items, tries }: LessonProgress, stepId: string, widgetId: string): number {
+  const isAnswered = items.some((item) => item.stepId === stepId && item.widgetId === widgetId);
+  return isAnswered ? (tries.get(widgetKey(stepId, widgetId)) ?? 1) : 0;
+}
+
 /** How many questions the lesson asks, how many are answered, and the steps with open ones. */
 export function questionsOf(
   lesson: PlayedLesson,
@@ -165,6 +183,16 @@ function at(lesson: PlayedLesson, progress: LessonProgress, index: number): Less
   const { id } = currentStep(lesson, { ...progress, index });
   const { visited } = progress;
   return { ...progress, index, visited: visited.includes(id) ? visited : [...visited, id] };
+}
+
+function withAnswer(progress: LessonProgress, item: AnswerItem): LessonProgress {
+  const { stepId, widgetId } = item;
+  const tries = triesOf(progress, stepId, widgetId) + 1;
+  return {
+    ...progress,
+    items: withItem(progress.items, item),
+    tries: tries > 1 ? new Map([...progress.tries, [widgetKey(stepId, widgetId), tries]]) : progress.tries,
+  };
 }
 
 /** The last answer counts, at the place of the first one. */
@@ -208,6 +236,16 @@ function readItem(lesson: PlayedLesson, entry: unknown): AnswerItem | undefined 
     ...counted,
     answeredAt: typeof answeredAt === 'string' ? answeredAt : new Date(0).toISOString(),
   };
+}
+
+function readTries(value: unknown): Map<string, number> {
+  return new Map(
+    list(value).flatMap((entry) => {
+      const { stepId, widgetId, tries } = record(entry);
+      if (typeof stepId !== 'string' || typeof widgetId !== 'string') return [];
+      return Number.isSafeInteger(tries) ? [[widgetKey(stepId, widgetId), tries as number] as const] : [];
+    }),
+  );
 }
 
 function checkedResult({ score, maxScore }: AnswerResult): Points {

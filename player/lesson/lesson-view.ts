@@ -48,7 +48,7 @@ export function lessonView(
 
   const skip = element('button', { class: 'lectern-skip', type: 'button' }, words.skip);
   const place = element('p', { class: 'lectern-place' });
-  const status = element('p', { class: 'lectern-unseen', role: 'status' });
+  const status = element('p', { class: 'lectern-hidden-text', role: 'status' });
   const heading = element('h1', { class: 'lectern-step-title', id: uniqueId(), tabindex: '-1' });
   const section = element('p', { class: 'lectern-step-section' });
   const stage = element(
@@ -78,7 +78,7 @@ export function lessonView(
     ),
     element(
       'div',
-      { class: 'lectern-columns' },
+      { class: 'lectern-lesson-body' },
       panel.side,
       element('div', { class: 'lectern-stage' }, stage, steps),
     ),
@@ -112,9 +112,11 @@ export function lessonView(
       outline.show(progress);
       progressShown.show(progress);
       place.textContent = placeText(index, lesson, words, language);
-      section.textContent = atEnd ? lesson.title : (lesson.sections[current.sectionIndex]?.title ?? '');
-      section.hidden = section.textContent === '';
-      heading.textContent = atEnd ? words.complete : stepTitle(current, lesson, words, language);
+      const above = atEnd ? lesson.title : (lesson.sections[current.sectionIndex]?.title ?? '');
+      const title = atEnd ? words.complete : stepTitle(current, lesson, words, language);
+      section.textContent = above;
+      section.hidden = above === '' || above === title;
+      heading.textContent = title;
       back.hidden = index === 0;
       nextLabel.textContent = index === lesson.steps.length - 1 ? words.finish : words.next;
       steps.hidden = atEnd;

@@ -42,7 +42,7 @@ export function mountWidget(
     mounted = widget.mount(host, {
       // What a foreign widget does to its props stays with it.
       props: isCoreWidget(block.type) ? block.props : jsonCopy(block.props),
-      state: room.savedAnswer(block.props.id),
+      ...room.saved(block.props.id),
       context,
     });
   } catch (error) {

@@ -12,7 +12,7 @@ export interface LessonOptions {
    * widgets are loaded from there. Relative to the page.
    */
   base?: string | URL;
-  /** The version that is played; reported in every event. With `base` the manifest's is used. */
+  /** The version that is played, reported in every event. Left out with `base`, it is the manifest's. */
   versionId?: string;
   /** What an event or `handle.state()` held earlier, or a record of the session address. */
   state?: unknown;

@@ -34,7 +34,7 @@ export function outlineView(
   function stepList({ steps }: PlayedSection): HTMLElement {
     const list = element('ol', { class: 'lectern-outline-steps' });
     for (const step of steps) {
-      const seen = element('span', { class: 'lectern-unseen' });
+      const seen = element('span', { class: 'lectern-hidden-text' });
       const button = element(
         'button',
         { class: 'lectern-outline-step', type: 'button' },
@@ -60,7 +60,7 @@ export function outlineView(
     const fold = element(
       'details',
       { class: 'lectern-outline-section', open: lesson.steps.length <= unfoldedSteps },
-      element('summary', {}, element('span', {}, section.title), count),
+      element('summary', {}, icon('fold'), element('span', {}, section.title), count),
       list,
     );
     folds.push({ section, fold, count });

@@ -7,6 +7,7 @@ import {
   resumeProgress,
   savedAnswer,
   savedState,
+  triesOf,
 } from './lesson-progress.ts';
 import type { LessonAction } from './lesson-progress.ts';
 import { lessonView } from './lesson-view.ts';
@@ -87,9 +88,13 @@ export function playLesson(root: HTMLElement, options: LessonOptions, played: Pl
     widgetFor: played.widgetFor,
     resolveMedia: played.resolveMedia,
     variables: () => progress.variables,
-    savedAnswer(stepId, widgetId) {
-      const answer = typeof widgetId === 'string' ? savedAnswer(progress, stepId, widgetId) : undefined;
-      return answer === undefined ? undefined : jsonCopy(answer);
+    saved(step, widgetId) {
+      if (typeof widgetId !== 'string') return { state: undefined, tries: 0 };
+      const answer = savedAnswer(progress, step.id, widgetId);
+      return {
+        state: answer === undefined ? undefined : jsonCopy(answer),
+        tries: triesOf(progress, step.id, widgetId),
+      };
     },
     answer(step, { type, props }, value, result) {
       let item;

@@ -4,6 +4,9 @@ import type { LessonProgress } from './lesson-progress.ts';
 import type { LessonWords } from './lesson-words.ts';
 import type { PlayedLesson } from './read-lesson.ts';
 
+/** From this number of steps on, the ticks touch: there is no room between them on a narrow screen. */
+const fineFrom = 50;
+
 /** One tick a step, in groups of sections: filled for those that were seen. */
 export interface ProgressBar {
   bar: HTMLElement;
@@ -13,7 +16,7 @@ export interface ProgressBar {
 export function progressBar(lesson: PlayedLesson, words: LessonWords, language: string): ProgressBar {
   const steps = lesson.steps.length;
   const bar = element('div', {
-    class: 'lectern-progress',
+    class: `lectern-progress ${steps < fineFrom ? '' : 'lectern-is-fine'}`,
     role: 'progressbar',
     'aria-label': words.progress,
     'aria-valuemin': '0',

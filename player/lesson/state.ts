@@ -21,6 +21,8 @@ export interface ProgressData {
   completed: boolean;
   /** Whether the page after the last step is shown. */
   atEnd: boolean;
+  /** How often widgets were answered, for those answered more than once. */
+  tries: { stepId: string; widgetId: string; tries: number }[];
 }
 
 /** Where a learner is, and all that was done on the way. JSON: it can be stored, and given back as `state`. */

@@ -10,9 +10,9 @@ import { stepLayout } from './step-layout.ts';
 /** What a step needs of the lesson around it, and tells it. */
 export interface StepRoom extends Omit<
   BlockRoom,
-  'followers' | 'hasDraft' | 'savedAnswer' | 'answer' | 'setVariable' | 'report'
+  'followers' | 'hasDraft' | 'saved' | 'answer' | 'setVariable' | 'report'
 > {
-  savedAnswer(stepId: string, widgetId: unknown): unknown;
+  saved(step: PlayedStep, widgetId: unknown): ReturnType<BlockRoom['saved']>;
   answer(step: PlayedStep, block: Block, value: unknown, result: AnswerResult | undefined): void;
   setVariable(step: PlayedStep, block: Block, name: string, value: unknown): void;
   report(code: LessonErrorCode, step: PlayedStep, block: Block, cause: unknown): void;
@@ -53,7 +53,7 @@ export function showStep(parent: HTMLElement, step: PlayedStep, room: StepRoom):
     ...room,
     followers: (widgetId) => (typeof widgetId === 'string' ? (followers.get(widgetId) ?? []) : []),
     hasDraft: (host) => [...drafts].some((slot) => host.contains(slot)),
-    savedAnswer: (widgetId) => room.savedAnswer(step.id, widgetId),
+    saved: (widgetId) => room.saved(step, widgetId),
     answer(block, host, value, result) {
       drafts.delete(host);
       room.answer(step, block, value, result);
