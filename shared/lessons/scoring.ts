@@ -13,6 +13,8 @@ export interface Score {
 export interface Choice {
   id: string;
   html: string;
+  /** HTML that is shown to those who picked it; '' for none. */
+  feedback: string;
 }
 
 /** A multiple choice question, read from a block's props. */
@@ -34,10 +36,10 @@ export function readQuestion(props: unknown): Question {
   const { choices, correct, points, partialCredit } = fieldsOf(props);
   const read = new Map<string, Choice>();
   for (const entry of listOf(choices)) {
-    const { id, html } = fieldsOf(entry);
+    const { id, html, feedback } = fieldsOf(entry);
     const key = identifier(id);
-    if (key !== undefined && !read.has(key))
-      read.set(key, { id: key, html: typeof html === 'string' ? html : '' });
+    if (key === undefined || read.has(key)) continue;
+    read.set(key, { id: key, html: textOf(html), feedback: textOf(feedback) });
   }
   const right = new Set(listOf(correct).map(identifier));
   return {
@@ -75,6 +77,10 @@ function fieldsOf(value: unknown): Record<string, unknown> {
 
 function listOf(value: unknown): unknown[] {
   return Array.isArray(value) ? value : [];
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : '';
 }
 
 function identifier(value: unknown): string | undefined {

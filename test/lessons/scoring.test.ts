@@ -61,7 +61,7 @@ describe('readQuestion', () => {
   it('keeps the first of two choices with one id, and leaves out those without', () => {
     const { choices: read } = readQuestion({
       choices: [
-        { id: 'a', html: 'first' },
+        { id: 'a', html: 'first', feedback: 'why' },
         { id: 'a', html: 'second' },
         { html: 'nameless' },
         null,
@@ -70,8 +70,8 @@ describe('readQuestion', () => {
       ],
     });
     expect(read).toEqual([
-      { id: 'a', html: 'first' },
-      { id: 'b', html: '' },
+      { id: 'a', html: 'first', feedback: 'why' },
+      { id: 'b', html: '', feedback: '' },
     ]);
   });
 

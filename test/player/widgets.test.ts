@@ -50,7 +50,7 @@ describe('every core widget renders its content', () => {
       '.lectern-column-grid > :nth-child(2) p',
       'Right',
     ],
-    ['MultipleChoice', question, 'label:nth-child(2)', 'Mars'],
+    ['MultipleChoice', question, '.lectern-choice:nth-child(2) .lectern-choice-body', 'Mars'],
     ['OpenResponse', openQuestion, '.lectern-prompt p', 'Why?'],
   ])('%s', async (_type, block, selector, text) => {
     await file.shared.show([block]);

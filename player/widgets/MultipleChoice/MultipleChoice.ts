@@ -2,18 +2,23 @@ import { defineWidget } from '../../define.ts';
 import { element, uniqueId } from '../../dom.ts';
 import { richText } from '../../html.ts';
 import { readQuestion, scoreMultipleChoice, type Score } from '../../../shared/lessons/scoring.ts';
-import { fill, wordsFor } from '../../words.ts';
+import { wordsFor } from '../../words.ts';
 import { choiceRow } from './choice-row.ts';
+import { resultView, type Outcome } from './result-view.ts';
 
 /**
- * A question with one right choice (radio buttons) or several (checkboxes). Checking an answer reports it with
- * its score, marks what was picked, and shows the explanation; the learner may try again, and the last
- * answer counts. Choices that were right but not picked stay unmarked: trying again is to be worth it.
+ * A question with one choice to pick (radio buttons) or several (checkboxes). Checking an answer reports it with its
+ * score, marks what was picked, and says what the author has to say; the last answer counts.
+ *
+ * Without a limit of tries the learner may try again at any time, and reads the explanation with every answer. With
+ * one, the explanation waits until the answer is right or no try is left, when the question closes. Right choices
+ * that were not picked stay unmarked until then: trying again is to be worth it.
  */
-export default defineWidget('MultipleChoice', (root, { props, state, context }) => {
+export default defineWidget('MultipleChoice', (root, { props, state, tries, context }) => {
   const question = readQuestion(props);
   const words = wordsFor(context.language);
-  const several = question.correct.length > 1;
+  const several = question.correct.length > 1 || props.multiple === true;
+  const limit = triesAllowed(props.attempts);
   const hintId = uniqueId();
   const promptId = uniqueId();
 
@@ -30,14 +35,12 @@ export default defineWidget('MultipleChoice', (root, { props, state, context }) 
   const rows = question.choices.map((choice) =>
     choiceRow(choice, several ? 'checkbox' : 'radio', group, context),
   );
-  const button = element('button', { class: 'lectern-button', type: 'button' }, words.checkAnswer);
-  const feedback = element('p', { class: 'lectern-feedback', role: 'status' });
-  const explanation = element('div', { class: 'lectern-explanation', hidden: true });
-  const explained = richText(props.explanation, context);
-  if (explained) explanation.append(element('p', { class: 'lectern-label' }, words.explanation), explained);
-
+  const instruction = several ? words.chooseSeveral : words.chooseOne;
+  const hint = element('p', { class: 'lectern-hint', id: hintId });
+  const button = element('button', { class: 'lectern-button', type: 'button' });
+  const result = resultView(props, context);
   root.append(
-    element('p', { class: 'lectern-hint', id: hintId }, several ? words.chooseSeveral : words.chooseOne),
+    hint,
     element(
       'div',
       {
@@ -48,56 +51,61 @@ export default defineWidget('MultipleChoice', (root, { props, state, context }) 
       },
       ...rows.map(({ row }) => row),
     ),
-    element('div', { class: 'lectern-actions' }, button, feedback),
-    explanation,
+    element('div', { class: 'lectern-actions' }, button, result.verdict),
+    result.explanation,
   );
 
   const picked = () => rows.filter(({ input }) => input.checked).map(({ id }) => id);
   let answered = false;
+  let used = 0;
 
-  function say(kind: 'right' | 'wrong' | 'partly' | 'plain', message: string): void {
-    feedback.className = `lectern-feedback lectern-is-${kind}`;
-    feedback.textContent = message;
+  function ask(): void {
+    answered = false;
+    hint.textContent = [instruction, result.triesLeft(limit - used)].join(' ').trim();
+    button.textContent = words.checkAnswer;
+    button.classList.remove('lectern-is-quiet');
+    result.clear();
+    for (const row of rows) {
+      row.input.disabled = false;
+      row.mark();
+    }
   }
 
   function show(answer: string[], score: Score | null): void {
     answered = true;
-    // Before the choices are disabled, which would drop the keyboard's place on the page.
-    if (rows.some(({ input }) => input === document.activeElement)) button.focus();
+    const outcome = outcomeOf(score);
+    const isClosed = used >= limit || (outcome === 'right' && limit < Infinity);
+    const hadFocus = root.contains(document.activeElement);
     for (const row of rows) {
-      row.input.disabled = true;
       const isRight = question.correct.includes(row.id);
-      row.mark(score && answer.includes(row.id) ? (isRight ? 'right' : 'wrong') : undefined);
+      if (answer.includes(row.id)) row.mark(!score ? 'picked' : isRight ? 'right' : 'wrong');
+      else row.mark(score && isRight && isClosed ? 'missed' : undefined);
+      row.input.disabled = true;
     }
-    button.textContent = words.tryAgain;
+    hint.textContent = instruction;
+    hint.hidden = button.hidden = isClosed;
+    button.textContent = score ? words.tryAgain : words.change;
     button.classList.add('lectern-is-quiet');
-    explanation.hidden = !explained;
-    if (!score) return say('plain', words.answerSaved);
-    const kind = score.score === score.maxScore ? 'right' : score.score > 0 ? 'partly' : 'wrong';
-    const verdict = { right: words.correct, partly: words.partlyCorrect, wrong: words.incorrect }[kind];
-    say(kind, `${verdict}. ${fill(words.score, { ...score }, context.language)}`);
+    result.show(outcome, score, isClosed ? undefined : limit - used);
+    result.explanation.hidden = !(isClosed || !score || limit === Infinity);
+    // What had the focus is disabled or gone by now, and the keyboard's place on the page with it.
+    if (hadFocus) (isClosed ? result.verdict : button).focus();
   }
 
   function check(): void {
     const answer = picked();
-    if (answer.length === 0) return say('plain', words.chooseFirst);
+    if (answer.length === 0) return result.say(words.chooseFirst);
+    used += 1;
     const score = scoreMultipleChoice(props, answer);
     show(answer, score);
     context.answer(answer, score ?? undefined);
   }
 
   function again(): void {
-    answered = false;
-    for (const row of rows) {
-      row.input.disabled = false;
-      row.input.checked = false;
-      row.mark(undefined);
-    }
-    button.textContent = words.checkAnswer;
-    button.classList.remove('lectern-is-quiet');
-    explanation.hidden = true;
-    say('plain', '');
-    rows[0]?.input.focus();
+    // An opinion is changed, a mistake is made good from the start.
+    if (scoreMultipleChoice(props, [])) for (const { input } of rows) input.checked = false;
+    ask();
+    (rows.find(({ input }) => input.checked) ?? rows[0])?.input.focus();
   }
 
   button.addEventListener('click', () => (answered ? again() : check()));
@@ -114,5 +122,18 @@ export default defineWidget('MultipleChoice', (root, { props, state, context }) 
   const saved: unknown[] = Array.isArray(state) ? state : [];
   for (const row of rows) row.input.checked = saved.includes(row.id);
   const resumed = picked();
-  if (resumed.length > 0) show(resumed, scoreMultipleChoice(props, resumed));
+  if (resumed.length === 0) return ask();
+  used = Math.max(tries, 1);
+  show(resumed, scoreMultipleChoice(props, resumed));
 });
+
+/** A whole number of 1 or more is a limit; anything else is none. */
+function triesAllowed(attempts: unknown): number {
+  return Number.isInteger(attempts) && (attempts as number) > 0 ? (attempts as number) : Infinity;
+}
+
+/** Undefined for a question that is not scored. */
+function outcomeOf(score: Score | null): Outcome | undefined {
+  if (!score) return undefined;
+  return score.score === score.maxScore ? 'right' : score.score > 0 ? 'partly' : 'wrong';
+}

@@ -1,22 +1,27 @@
-import { element } from '../../dom.ts';
-import { safeHtml } from '../../html.ts';
+import { element, uniqueId } from '../../dom.ts';
+import { richText, safeHtml } from '../../html.ts';
+import { icon } from '../../icon.ts';
 import type { WidgetContext } from '../../widget.ts';
 import { wordsFor } from '../../words.ts';
 import type { Choice } from '../../../shared/lessons/scoring.ts';
 
-/** What a row shows of an answered question: nothing for a choice that was not picked. */
-export type Mark = 'right' | 'wrong' | undefined;
+/**
+ * What a row says of an answered question. `picked` is for questions where nothing is right or wrong, `missed` for a
+ * right choice that was not picked.
+ */
+export type Mark = 'right' | 'wrong' | 'picked' | 'missed';
 
-/** One choice on the page: a label around its radio button or checkbox. */
+/** One choice on the page: a label around its radio button or checkbox, and what the author says about it. */
 export interface ChoiceRow {
   id: string;
   row: HTMLElement;
   input: HTMLInputElement;
-  mark(mark: Mark): void;
+  /** Without a mark: as before the answer. */
+  mark(mark?: Mark): void;
 }
 
 /**
- * @param kind `radio` when one choice is right, else `checkbox`
+ * @param kind `radio` when one choice is to be picked, else `checkbox`
  * @param group the name that ties the radio buttons of one question together
  */
 export function choiceRow(
@@ -25,6 +30,8 @@ export function choiceRow(
   group: string,
   context: WidgetContext,
 ): ChoiceRow {
+  const words = wordsFor(context.language);
+  const verdicts = { right: words.correct, wrong: words.incorrect, picked: '', missed: words.rightChoice };
   const input = element('input', {
     class: 'lectern-choice-input',
     type: kind,
@@ -34,18 +41,34 @@ export function choiceRow(
   const body = element('span', { class: 'lectern-choice-body lectern-rich' });
   body.append(safeHtml(choice.html, context));
   if (!body.hasChildNodes()) body.append(choice.id);
-  const verdict = element('span', { class: 'lectern-choice-verdict' });
-  const row = element('label', { class: 'lectern-choice' }, input, body, verdict);
-  const words = wordsFor(context.language);
+  const said = element('span', { class: 'lectern-choice-verdict' });
+  const row = element(
+    'div',
+    { class: 'lectern-choice' },
+    element('label', { class: 'lectern-choice-label' }, input, body, said),
+  );
+  const feedback = richText(choice.feedback, context);
+  if (feedback) {
+    feedback.id = uniqueId();
+    feedback.classList.add('lectern-choice-feedback');
+  }
   return {
     id: choice.id,
     row,
     input,
     mark(mark) {
-      row.classList.toggle('lectern-is-right', mark === 'right');
-      row.classList.toggle('lectern-is-wrong', mark === 'wrong');
-      // In words too: colour alone tells nothing to those who cannot see it.
-      verdict.textContent = mark ? words[mark === 'right' ? 'correct' : 'incorrect'] : '';
+      row.className = mark ? `lectern-choice lectern-is-${mark}` : 'lectern-choice';
+      // In words and a sign: color alone tells nothing to those who cannot see it.
+      const verdict = mark && verdicts[mark];
+      said.replaceChildren(...(verdict ? [icon(mark === 'wrong' ? 'wrong' : 'right'), verdict] : []));
+      if (!feedback) return;
+      if (mark === undefined || mark === 'missed') {
+        feedback.remove();
+        input.removeAttribute('aria-describedby');
+      } else {
+        row.append(feedback);
+        input.setAttribute('aria-describedby', feedback.id);
+      }
     },
   };
 }

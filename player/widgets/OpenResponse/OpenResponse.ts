@@ -3,6 +3,9 @@ import { element, uniqueId } from '../../dom.ts';
 import { richText } from '../../html.ts';
 import { wordsFor } from '../../words.ts';
 
+/** Some eight pages; a whole lesson's answers have to fit into one request. */
+const MAX_CHARACTERS = 20_000;
+
 /**
  * A question to answer in the learner's own words. After submitting, the sample answer stands below the
  * learner's own to compare; the answer may be improved and sent again. It is not scored.
@@ -22,6 +25,7 @@ export default defineWidget('OpenResponse', (root, { props, state, context }) =>
   const field = element('textarea', {
     class: 'lectern-field',
     rows: '5',
+    maxlength: String(MAX_CHARACTERS),
     dir: 'auto',
     'aria-labelledby': prompt ? `${promptId} ${labelId}` : labelId,
   });

@@ -1,0 +1,65 @@
+import type { Score } from '../../../shared/lessons/scoring.ts';
+import { element } from '../../dom.ts';
+import { richText } from '../../html.ts';
+import { icon } from '../../icon.ts';
+import { record } from '../../props.ts';
+import type { WidgetContext } from '../../widget.ts';
+import { fill, wordsFor } from '../../words.ts';
+
+/** How an answer did as a whole. */
+export type Outcome = 'right' | 'partly' | 'wrong';
+
+/** What is said about an answer. */
+export interface ResultView {
+  /** Announced to screen readers whenever it changes. */
+  verdict: HTMLElement;
+  /** Empty where the author wrote none. */
+  explanation: HTMLElement;
+  /** Says something that is no verdict. */
+  say(message: string): void;
+  /**
+   * @param outcome undefined for an answer that is not scored
+   * @param triesLeft undefined when it does not matter
+   */
+  show(outcome: Outcome | undefined, score: Score | null, triesLeft: number | undefined): void;
+  /** The number in words; '' for a number without end. */
+  triesLeft(left: number): string;
+  clear(): void;
+}
+
+/** @param props `explanation`, HTML; `feedback`: `{right, partly, wrong}`, HTML */
+export function resultView(props: Record<string, unknown>, context: WidgetContext): ResultView {
+  const { language } = context;
+  const words = wordsFor(language);
+  const verdict = element('div', { class: 'lectern-feedback', role: 'status', tabindex: '-1' });
+  const explanation = element('div', { class: 'lectern-explanation', hidden: true });
+  const explained = richText(props.explanation, context);
+  if (explained) explanation.append(element('p', { class: 'lectern-label' }, words.explanation), explained);
+
+  const triesLeft = (left: number) => (left < Infinity ? fill(words.triesLeft, { left }, language) : '');
+
+  function write(kind: Outcome | 'plain', ...content: (Node | string)[]): void {
+    verdict.className = `lectern-feedback lectern-is-${kind}`;
+    verdict.replaceChildren(...content);
+  }
+
+  return {
+    verdict,
+    explanation,
+    triesLeft,
+    say: (message) => write('plain', message),
+    clear() {
+      write('plain');
+      explanation.hidden = true;
+    },
+    show(outcome, score, left = Infinity) {
+      if (!outcome || !score) return write('plain', words.answerSaved);
+      const told = { right: words.correct, partly: words.partlyCorrect, wrong: words.incorrect }[outcome];
+      const points = fill(words.score, { ...score }, language);
+      const sentences = [told, points, triesLeft(left)].filter(Boolean).join(words.stop);
+      const line = element('p', { class: 'lectern-verdict' }, icon(outcome), element('span', {}, sentences));
+      const feedback = richText(record(props.feedback)[outcome], context);
+      write(outcome, line, ...(feedback ? [feedback] : []));
+    },
+  };
+}
