@@ -4,7 +4,7 @@ import type { Variables } from './visibility.ts';
 /** What is no text: names that other parts of the lesson, and the server, know a thing by, and addresses. */
 const NO_TEXT = new Set(['captions', 'correct', 'id', 'poster', 'src', 'type', 'variable', 'visibleIf']);
 
-const GAP = /\{\{\s*([^{}]+?)\s*\}\}/g;
+const GAP = /\{\{([^{}]+)\}\}/g;
 
 const ESCAPES: Record<string, string> = {
   '&': '&amp;',
@@ -54,7 +54,8 @@ function filled(value: unknown, options: TextOptions, isPlain: boolean): unknown
 
 function filledText(text: string, { variables, language }: TextOptions, isPlain: boolean): string {
   if (!text.includes('{{')) return text;
-  return text.replace(GAP, (gap, name: string) => {
+  return text.replace(GAP, (gap, inner: string) => {
+    const name = inner.trim();
     if (!Object.hasOwn(variables, name)) return gap;
     const shown = written(valueOf(variables, name), language);
     return isPlain ? shown : shown.replace(/[&<>"']/g, (character) => ESCAPES[character] ?? character);

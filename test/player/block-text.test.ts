@@ -1,0 +1,72 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { fillProps } from '../../player/lesson/block-text.ts';
+
+function fill(props: Record<string, unknown>, variables: Record<string, unknown>, plainProps: string[] = []) {
+  return fillProps(props, { variables, language: 'en', plainProps });
+}
+
+describe('variables in text', () => {
+  it('puts a value in place of its name, at any depth, as often as it stands there', () => {
+    const props = { html: '{{a}} and {{ a }}', choices: [{ id: 'x', html: '<b>{{a}}</b>' }] };
+    expect(fill(props, { a: 'one' })).toEqual({
+      html: 'one and one',
+      choices: [{ id: 'x', html: '<b>one</b>' }],
+    });
+  });
+
+  it('a value never becomes markup in HTML', () => {
+    expect(fill({ html: '<p>{{a}}</p>' }, { a: '<img src=x onerror="alert(\'1\')"> & more' })).toEqual({
+      html: '<p>&lt;img src=x onerror=&quot;alert(&#39;1&#39;)&quot;&gt; &amp; more</p>',
+    });
+    fc.assert(
+      fc.property(fc.string(), (a) => {
+        expect(fill({ html: '{{a}}' }, { a }).html).not.toMatch(/[<>"']/);
+      }),
+    );
+  });
+
+  it('a value is put into plain text as it is', () => {
+    expect(fill({ text: 'You said: {{a}}' }, { a: '1 < 2 & "so"' }, ['text'])).toEqual({
+      text: 'You said: 1 < 2 & "so"',
+    });
+  });
+
+  it('a value that looks like a name is not filled again', () => {
+    expect(fill({ html: '{{a}}' }, { a: '{{b}}', b: 'no' })).toEqual({ html: '{{b}}' });
+    expect(fill({ html: '{{a}}' }, { a: '$& $1' })).toEqual({ html: '$&amp; $1' });
+  });
+
+  it('numbers read as the language writes them, lists as a row, and what is not set as nothing', () => {
+    const variables = { n: 1234.5, list: ['a', 2], yes: true, none: null, object: { a: 1 } };
+    const html = '{{n}}|{{list}}|{{yes}}|{{none}}|{{object}}';
+    expect(fill({ html }, variables).html).toBe('1234.5|a, 2|true||');
+    expect(fillProps({ html: '{{n}}' }, { variables, language: 'de', plainProps: [] }).html).toBe('1234,5');
+    expect(fillProps({ html: '{{n}}' }, { variables, language: '?', plainProps: [] }).html).toBe('1234.5');
+  });
+
+  it('a name that is no variable stays as it stands', () => {
+    expect(fill({ html: '{{b}} {{toString}} {{}}' }, { a: 1 })).toEqual({ html: '{{b}} {{toString}} {{}}' });
+  });
+
+  it('names, addresses, conditions and nested blocks are left alone', () => {
+    const props = {
+      id: '{{a}}',
+      src: '{{a}}',
+      variable: '{{a}}',
+      correct: ['{{a}}'],
+      visibleIf: { variable: '{{a}}', op: 'eq', value: '{{a}}' },
+      body: [{ type: 'Text', props: { html: '{{a}}' } }],
+    };
+    expect(fill(props, { a: 'x' })).toBe(props);
+  });
+
+  it('props without a variable are the very same object', () => {
+    fc.assert(
+      fc.property(fc.dictionary(fc.string(), fc.jsonValue()), (props) => {
+        const given = props as Record<string, unknown>;
+        expect(fill(given, {})).toBe(given);
+      }),
+    );
+  });
+});
