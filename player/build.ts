@@ -20,6 +20,11 @@ const BUNDLES: Bundle[] = [
   { source: 'player.ts', name: 'player.classic', format: 'iife', globalName: 'Lectern' },
   { source: 'player.css', name: 'player' },
   { source: 'archive-page/archive-page.ts', name: 'archive-page', format: 'iife' },
+  { source: 'frame/frame.ts', name: 'frame', format: 'esm' },
+  { source: 'frame/frame.css', name: 'frame' },
+  { source: 'embed-page/embed-page.ts', name: 'embed-page', format: 'esm' },
+  { source: 'embed-page/embed-page.css', name: 'embed-page' },
+  { source: 'host/embed.ts', name: 'embed', format: 'iife', globalName: 'LecternEmbed' },
 ];
 
 /** Files that are meant to be read, and go as they are. */

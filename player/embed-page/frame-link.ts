@@ -1,0 +1,73 @@
+import { element } from '../dom.ts';
+import { readFrameMessage } from './frame-messages.ts';
+import type { FrameMessage } from './frame-messages.ts';
+import type { SessionRecord } from './session-record.ts';
+
+/** What the inner frame needs to play. */
+export interface FrameStart {
+  lesson: unknown;
+  versionId: string;
+  language: string;
+  /** Absolute address of the folder with media and widgets. */
+  content: string;
+  /** Progress to go on with. */
+  state: SessionRecord;
+  /** Id of a step to start at instead of the one in the state. */
+  startAt?: string | undefined;
+}
+
+/** What the outer page tells the inner frame. */
+export type OuterMessage =
+  | ({ type: 'init' } & FrameStart)
+  | { type: 'content'; base: string }
+  | { type: 'goTo'; stepId: string }
+  | ({ type: 'remount' } & Pick<FrameStart, 'state' | 'startAt'>);
+
+/** The inner frame: an origin of its own, and no way to this page but messages. */
+export interface FrameLink {
+  iframe: HTMLIFrameElement;
+  post(this: void, message: Exclude<OuterMessage, { type: 'init' }>): void;
+}
+
+/** Scripts, links in new tabs, downloads; forms for their events. Not: an origin, or a way to this page. */
+const sandbox = 'allow-scripts allow-forms allow-popups allow-popups-to-escape-sandbox allow-downloads';
+/** A frame that is loaded over and over again by a widget gets no lesson any more. */
+const maxStarts = 20;
+
+/** @param start called for each time that the frame is loaded */
+export function openFrame(
+  { src, title }: { src: string; title: string },
+  start: () => FrameStart,
+  onMessage: (message: FrameMessage) => void,
+): FrameLink {
+  const iframe = element('iframe', {
+    class: 'lectern-embed-frame',
+    sandbox,
+    src,
+    title,
+    referrerpolicy: 'no-referrer',
+    allow: 'fullscreen; autoplay',
+  });
+  let port: MessagePort | undefined;
+  let starts = 0;
+
+  addEventListener('message', ({ source, data }: MessageEvent<unknown>) => {
+    if (source === null || source !== iframe.contentWindow || !isHello(data) || starts >= maxStarts) return;
+    starts += 1;
+    port?.close();
+    const channel = new MessageChannel();
+    port = channel.port1;
+    port.onmessage = (event: MessageEvent<unknown>) => {
+      const message = readFrameMessage(event.data);
+      if (message !== undefined) onMessage(message);
+    };
+    // A frame without an origin cannot be named as a target. Only Lectern's own pages can be in it.
+    iframe.contentWindow.postMessage({ type: 'init', ...start() }, '*', [channel.port2]);
+  });
+  return { iframe, post: (message) => port?.postMessage(message) };
+}
+
+function isHello(data: unknown): boolean {
+  const { source, v, type } = (data ?? {}) as Record<string, unknown>;
+  return source === 'lectern-frame' && v === 1 && type === 'hello';
+}

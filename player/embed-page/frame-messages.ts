@@ -1,0 +1,101 @@
+import type { JsonObject } from './session-record.ts';
+
+/**
+ * What the inner frame tells. Widgets run in there, so nothing about a message is relied on: it is one of these, of
+ * bounded size, or it is ignored.
+ */
+export type FrameMessage =
+  | { type: 'ready'; stepId: string }
+  | { type: 'step'; stepId: string; state: FrameState; completed: boolean }
+  | { type: 'answer'; stepId: string; state: FrameState; item: FrameAnswer }
+  | { type: 'variable'; stepId: string; state: FrameState; name: string }
+  | { type: 'restart'; stepId: string }
+  | { type: 'error'; code: string; message: string }
+  | { type: 'resize'; height: number };
+
+/** What the player keeps for resuming, beside place and answers. */
+export interface FrameState {
+  progressData: JsonObject;
+  variables: JsonObject;
+}
+
+export interface FrameAnswer {
+  stepId: string;
+  widgetId: string;
+  answer: unknown;
+  /** Both null for an answer that is not scored. */
+  score: number | null;
+  maxScore: number | null;
+}
+
+/** Characters of JSON. The server takes 1 MiB a write, and a variable may repeat an answer. */
+const maxMessage = 1_000_000;
+const maxText = 255;
+const maxHeight = 200_000;
+const maxPoints = 1000;
+
+/** Reads a message; undefined for what is none, or too large. */
+export function readFrameMessage(data: unknown): FrameMessage | undefined {
+  const message = jsonCopy(data);
+  if (message === undefined) return undefined;
+  const { type, stepId } = message;
+  if (type === 'resize') {
+    const height = number(message.height, maxHeight);
+    return height === null ? undefined : { type, height: Math.ceil(height) };
+  }
+  if (type === 'error') return { type, code: clipped(message.code), message: clipped(message.message) };
+  if (!isText(stepId)) return undefined;
+  if (type === 'ready' || type === 'restart') return { type, stepId };
+  const state = readState(message.state);
+  if (state === undefined) return undefined;
+  if (type === 'step') return { type, stepId, state, completed: message.completed === true };
+  if (type === 'variable' && isText(message.name) && Object.hasOwn(state.variables, message.name)) {
+    return { type, stepId, state, name: message.name };
+  }
+  const item = type === 'answer' ? readAnswer(message.item) : undefined;
+  return item && { type: 'answer', stepId, state, item };
+}
+
+function readAnswer(value: unknown): FrameAnswer | undefined {
+  if (!isObject(value)) return undefined;
+  const { stepId, widgetId, answer } = value;
+  if (!isText(stepId) || !isText(widgetId) || answer === undefined) return undefined;
+  const score = number(value.score, maxPoints);
+  const maxScore = number(value.maxScore, maxPoints);
+  const isScored = score !== null && maxScore !== null && score <= maxScore;
+  return { stepId, widgetId, answer, ...(isScored ? { score, maxScore } : { score: null, maxScore: null }) };
+}
+
+function readState(value: unknown): FrameState | undefined {
+  if (!isObject(value)) return undefined;
+  const { progressData, variables } = value;
+  return isObject(progressData) && isObject(variables) ? { progressData, variables } : undefined;
+}
+
+/** The message as plain JSON; undefined where it is none. */
+function jsonCopy(data: unknown): JsonObject | undefined {
+  try {
+    const text = JSON.stringify(data) as string | undefined;
+    if (text === undefined || text.length > maxMessage) return undefined;
+    const copy: unknown = JSON.parse(text);
+    return isObject(copy) ? copy : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string' && value !== '' && value.length <= maxText;
+}
+
+function clipped(value: unknown): string {
+  return typeof value === 'string' ? value.slice(0, maxText) : '';
+}
+
+function number(value: unknown, max: number): number | null {
+  return typeof value === 'number' && value >= 0 && value <= max ? value : null;
+}

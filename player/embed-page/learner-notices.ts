@@ -1,0 +1,59 @@
+import { noticeFor } from './notice-for.ts';
+import type { Situation } from './notice-for.ts';
+import { noticeBar } from './notices.ts';
+import type { NoticeAction, NoticeText } from './notices.ts';
+
+/** Tells a learner what has become of the answers, as long as there is something to tell. */
+export interface LearnerNotices {
+  root: HTMLElement;
+  /** The situation may be another. */
+  update(this: void): void;
+  /** An answer was given up. */
+  lost(this: void): void;
+}
+
+/** Milliseconds that a line stays which says something once. */
+const readingTime = 6000;
+
+/** @param actions what can be done about it */
+export function learnerNotices(
+  language: string,
+  look: () => Omit<Situation, 'hasLost'>,
+  actions: Partial<Record<NoticeText, NoticeAction>>,
+): LearnerNotices {
+  const bar = noticeBar(language);
+  let hasLost = false;
+  let isTroubled = false;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+
+  function update(): void {
+    const situation = look();
+    const texts = noticeFor({ ...situation, hasLost });
+    const [first] = texts;
+    if (first !== undefined) {
+      clearTimeout(timer);
+      timer = undefined;
+      bar.show(texts, actions[first]);
+      isTroubled = first !== 'lost';
+    } else if (isTroubled && situation.queue.writes.length === 0) {
+      isTroubled = false;
+      bar.show(['saved']);
+      timer = setTimeout(() => bar.show([]), readingTime);
+    } else if (!isTroubled && timer === undefined) {
+      bar.show([]);
+    }
+  }
+
+  return {
+    root: bar.root,
+    update,
+    lost() {
+      hasLost = true;
+      update();
+      setTimeout(() => {
+        hasLost = false;
+        update();
+      }, readingTime);
+    },
+  };
+}

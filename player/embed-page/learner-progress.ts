@@ -1,0 +1,91 @@
+import type { LessonBoot } from './boot.ts';
+import type { FrameMessage } from './frame-messages.ts';
+import type { HostLink } from './host-link.ts';
+import type { LessonPlaces } from './lesson-places.ts';
+import type { Saver } from './saver.ts';
+import type { JsonObject, Place, SessionRecord } from './session-record.ts';
+import type { QueuedWrite } from './queued-write.ts';
+
+/** What of the frame's messages is about progress. */
+export type ProgressMessage = Exclude<FrameMessage, { type: 'resize' | 'error' }>;
+
+/** Saves what the learner does, and tells the host of it. */
+export interface LearnerProgress {
+  /** Of the step that is shown. */
+  place(this: void): Place;
+  /** The lesson goes on at another place than the frame has told. */
+  moveTo(this: void, place: Place): void;
+  onMessage(this: void, message: ProgressMessage): void;
+  onSaved(this: void, record: SessionRecord, write: QueuedWrite): void;
+}
+
+export function learnerProgress(
+  boot: Pick<LessonBoot, 'lessonId' | 'versionId' | 'title'>,
+  places: LessonPlaces,
+  saver: Pick<Saver, 'queue' | 'change'>,
+  host: Pick<HostLink, 'tell'>,
+  start: Place,
+): LearnerProgress {
+  let place = start;
+  let isReady = false;
+  const about = (): JsonObject => ({ lessonId: boot.lessonId, versionId: boot.versionId });
+
+  function onReady(before: Place): void {
+    const { record } = saver.queue();
+    // A first look is saved too; where nothing has changed there is nothing to save.
+    if (place !== before || record.revision === 0) saver.change({ place });
+    if (isReady) return;
+    isReady = true;
+    const { title } = boot;
+    host.tell({ type: 'ready', ...about(), title, totalSteps: places.totalSteps, status: record.status });
+  }
+
+  function onStep({ state, completed }: Extract<ProgressMessage, { type: 'step' }>): void {
+    const finishes = completed && places.isLast(place);
+    saver.change({ place, progressData: state.progressData, completed: finishes });
+    if (completed) return;
+    const { record, writes } = saver.queue();
+    const isDone = record.status === 'completed' || writes.some((write) => write.completed);
+    const status = isDone ? 'completed' : 'in_progress';
+    host.tell({ type: 'step', ...about(), ...place, totalSteps: places.totalSteps, status });
+  }
+
+  function onAnswer({ item, state }: Extract<ProgressMessage, { type: 'answer' }>): void {
+    const { stepId, ...answer } = item;
+    const asked = places.placeOf(stepId);
+    if (asked === undefined || !places.hasWidget(asked, answer.widgetId)) return;
+    saver.change({ place: asked, answer, progressData: state.progressData });
+    // A widget may report as late as on leaving its step.
+    if (asked !== place) saver.change({ place });
+  }
+
+  return {
+    place: () => place,
+    moveTo(other) {
+      place = other;
+    },
+    onMessage(message) {
+      const told = places.placeOf(message.stepId);
+      if (told === undefined) return;
+      const before = place;
+      place = told;
+      switch (message.type) {
+        case 'ready':
+          return onReady(before);
+        case 'restart':
+          return saver.change({ place, restart: true });
+        case 'step':
+          return onStep(message);
+        case 'answer':
+          return onAnswer(message);
+        case 'variable': {
+          const { progressData, variables } = message.state;
+          return saver.change({ place, progressData, variables, setVariable: message.name });
+        }
+      }
+    },
+    onSaved({ score, maxScore, completedAt }, write) {
+      if (write.completed) host.tell({ type: 'complete', ...about(), score, maxScore, completedAt });
+    },
+  };
+}

@@ -1,0 +1,201 @@
+import type { LessonBoot } from './boot.ts';
+import { openFrame } from './frame-link.ts';
+import { openHost } from './host-link.ts';
+import { learnerNotices } from './learner-notices.ts';
+import { learnerProgress } from './learner-progress.ts';
+import { lessonPlaces } from './lesson-places.ts';
+import { projected } from './queued-write.ts';
+import { openStorage, queueStore } from './queue-store.ts';
+import { renewContent, tokenRenewal } from './renewal.ts';
+import { emptyQueue } from './save-queue.ts';
+import type { Leftover } from './save-queue.ts';
+import { createSaver, newId } from './saver.ts';
+import { sessionClient } from './session-client.ts';
+import type { SessionRecord } from './session-record.ts';
+import { openTabs } from './tabs.ts';
+import { claimsOf, keepToken, tokenStore } from './token-keeper.ts';
+
+/** Milliseconds that the frame has to show the lesson, and that answers to an older version have to be saved. */
+const frameDeadline = 20_000;
+const olderVersionDeadline = 10_000;
+
+/** Plays a lesson: brings together the frame with the player, saving, and the talk with the host. */
+export function playPage(boot: LessonBoot, firstToken: string): void {
+  const { versionId, language } = boot;
+  const places = lessonPlaces(boot.lesson);
+  const tab = newId();
+  const store = queueStore(openStorage('localStorage'), boot.learner, tab);
+  const tokens = keepToken(
+    { token: firstToken, expiresAt: Date.parse(boot.token.expiresAt) },
+    tokenStore(openStorage('sessionStorage'), boot.lessonId),
+    () => client.now(),
+    (expiresAt) => host.tell({ type: 'token.expiring', expiresAt: new Date(expiresAt).toISOString() }),
+  );
+  const client = sessionClient(boot, tokens.token);
+  const saver = createSaver({
+    queue: emptyQueue(boot.session),
+    versionId,
+    client,
+    store,
+    onChange: update,
+    onSaved: (record, write) => progress.onSaved(record, write),
+    onLost() {
+      host.tell({ type: 'error', code: 'not_saved', message: 'The server does not take an answer' });
+      notices.lost();
+    },
+    onHandOver: (leftover) => tabs.give(leftover),
+  });
+  const tabs = openTabs(boot.learner, tab, {
+    taken: saver.handOver,
+    given(leftover, from) {
+      if (saver.queue().hold !== 'elsewhere' && takeOver(new Map([[from, leftover]]))) remount();
+    },
+  });
+  const notices = learnerNotices(
+    language,
+    () => ({ queue: saver.queue(), isKept: saver.isKept(), isOnline: navigator.onLine, isStuck }),
+    {
+      elsewhere: { label: 'continueHere', act: reload },
+      conflict: { label: 'continueHere', act: goOnHere },
+      stuck: { label: 'reload', act: reload },
+    },
+  );
+  const host = openHost(boot.allowedOrigins, (request) => {
+    if (request.type === 'setToken') takeToken(request.token);
+    else frame.post({ type: 'goTo', stepId: request.stepId });
+  });
+  const takeToken = tokenRenewal(boot, client, {
+    renewed(token) {
+      tokens.replace(token);
+      saver.renewed();
+    },
+    refused: (code) => host.tell({ type: 'error', code, message: 'The token was not taken' }),
+  });
+  const progress = learnerProgress(boot, places, saver, host, places.placeOfRecord(boot.session));
+  let content = new URL(boot.content.base, location.href).href;
+  /** A deep link; it counts for the first time that the lesson is shown. */
+  let linked = places.placeOf(new URLSearchParams(location.hash.slice(1)).get('step'));
+  let isStuck = false;
+
+  const frame = openFrame(
+    { src: boot.frameUrl, title: boot.title },
+    () => ({
+      lesson: boot.lesson,
+      versionId,
+      language,
+      content,
+      state: stateNow(),
+      startAt: linked?.stepId,
+    }),
+    (message) => {
+      if (message.type === 'resize') frame.iframe.style.blockSize = `${message.height}px`;
+      else if (message.type === 'error') host.tell(message);
+      else {
+        if (message.type === 'ready') onReady();
+        // The player gives the focus to the step; not every browser scrolls around a frame for that.
+        if (message.type === 'step' && scrollY > 0) scrollTo({ top: 0 });
+        progress.onMessage(message);
+      }
+    },
+  );
+
+  function stateNow(): SessionRecord {
+    const { record, writes } = saver.queue();
+    return projected(record, writes);
+  }
+
+  function onReady(): void {
+    linked = undefined;
+    isStuck = false;
+    clearTimeout(frameTimer);
+    update();
+  }
+
+  function update(): void {
+    const { hold } = saver.queue();
+    frame.iframe.inert = hold === 'elsewhere' || hold === 'conflict';
+    notices.update();
+  }
+
+  function goOnHere(): void {
+    const place = progress.place();
+    saver.goOnHere(place);
+    frame.post({ type: 'remount', state: stateNow(), startAt: place.stepId });
+    frame.iframe.focus();
+  }
+
+  function remount(): void {
+    const state = stateNow();
+    progress.moveTo(places.placeOfRecord(state));
+    frame.post({ type: 'remount', state });
+  }
+
+  /** The server then has the last word on everything, the version to play included. */
+  function reload(): void {
+    const query = new URLSearchParams({ token: tokens.token() }).toString();
+    location.replace(`${location.pathname}?${query}`);
+  }
+
+  /** True when there was anything new. A token for one version saves nothing of another: that waits for another token. */
+  function takeOver(left: ReadonlyMap<string, Leftover>): boolean {
+    const { versionId: pinned } = claimsOf(tokens.token());
+    const usable = [...left].filter(
+      ([, { writes }]) => pinned === undefined || writes.every((write) => write.versionId === pinned),
+    );
+    const place = places.placeOfRecord(saver.queue().record);
+    const leftovers = usable.map(([, leftover]) => leftover);
+    const isNew = saver.adopt(leftovers, { place, versionId });
+    if (saver.isKept()) for (const [from] of usable) store.forget(from);
+    return isNew;
+  }
+
+  function hasOlderVersion(): boolean {
+    return saver.queue().writes.some((write) => write.versionId !== versionId);
+  }
+
+  let frameTimer: ReturnType<typeof setTimeout> | undefined;
+
+  function show(): void {
+    progress.moveTo(places.placeOfRecord(stateNow()));
+    document.body.append(frame.iframe);
+    frameTimer = setTimeout(() => {
+      isStuck = true;
+      update();
+    }, frameDeadline);
+  }
+
+  /** What was answered in an older version is saved there first: the server then says what it means in this one. */
+  async function settleOlderVersion(): Promise<boolean> {
+    const giveUpAt = Date.now() + olderVersionDeadline;
+    while (hasOlderVersion() && Date.now() < giveUpAt) {
+      await new Promise((resolve) => setTimeout(resolve, 100));
+    }
+    return !hasOlderVersion();
+  }
+
+  document.body.className = 'lectern-embed';
+  document.body.replaceChildren(notices.root);
+  new ResizeObserver(([entry]) => {
+    const isSized = frame.iframe.style.blockSize !== '';
+    if (entry && isSized) host.tell({ type: 'resize', height: Math.ceil(entry.contentRect.height) });
+  }).observe(document.body);
+  renewContent(boot.content, client, (base) => {
+    content = new URL(base, location.href).href;
+    frame.post({ type: 'content', base: content });
+  });
+  addEventListener('online', saver.hurry);
+  addEventListener('offline', update);
+  addEventListener('pagehide', saver.flush);
+  document.addEventListener('visibilitychange', () => {
+    if (document.visibilityState === 'hidden') saver.flush();
+    else saver.hurry();
+  });
+  addEventListener('beforeunload', (event) => {
+    if (!saver.isKept() && saver.queue().writes.length > 0) event.preventDefault();
+  });
+
+  takeOver(store.others());
+  tabs.take();
+  if (hasOlderVersion()) void settleOlderVersion().then((isSettled) => (isSettled ? reload() : show()));
+  else show();
+}

@@ -1,0 +1,93 @@
+import type { FrameState } from '../embed-page/frame-messages.ts';
+import type { FrameMessage } from '../embed-page/frame-messages.ts';
+import type { FrameStart, OuterMessage } from '../embed-page/frame-link.ts';
+import { element } from '../dom.ts';
+import { addStylesheet } from '../lesson/archive.ts';
+import { mountLesson } from '../lesson/mount-lesson.ts';
+import type { LessonEvent, LessonHandle } from '../lesson/options.ts';
+import type { Widget } from '../widget.ts';
+
+/**
+ * The inner frame: plays what the page around it hands over, and tells that page what happens. It has no origin of
+ * its own, so neither player nor widgets reach a token, a cookie or the API.
+ */
+function listen(): void {
+  addEventListener('message', function onInit({ source, data, ports }: MessageEvent<OuterMessage | null>) {
+    const [port] = ports;
+    if (source !== parent || data?.type !== 'init' || port === undefined) return;
+    removeEventListener('message', onInit);
+    play(data, port);
+  });
+  parent.postMessage({ source: 'lectern-frame', v: 1, type: 'hello' }, '*');
+}
+
+function play(start: FrameStart, port: MessagePort): void {
+  const root = element('div');
+  let { content } = start;
+  let handle = mount(start);
+
+  function mount({ state, startAt }: Pick<FrameStart, 'state' | 'startAt'>): LessonHandle {
+    const { lesson, versionId, language } = start;
+    return mountLesson({
+      element: root,
+      lesson,
+      versionId,
+      language,
+      state,
+      startAt,
+      resolveMedia: (src) => mediaAddress(content, src),
+      loadWidget: (type) => loadWidget(content, type),
+      onReady: ({ stepId }) => tell({ type: 'ready', stepId }),
+      onStepChange: (event) => tell({ type: 'step', ...stateOf(event), completed: false }),
+      onComplete: (event) => tell({ type: 'step', ...stateOf(event), completed: true }),
+      onAnswer: (event) => tell({ type: 'answer', ...stateOf(event), item: event.item }),
+      onVariableChange: (event) => tell({ type: 'variable', ...stateOf(event), name: event.name }),
+      onRestart: ({ stepId }) => tell({ type: 'restart', stepId }),
+      onError: ({ code, message }) => tell({ type: 'error', code, message }),
+    });
+  }
+
+  function tell(message: FrameMessage): void {
+    port.postMessage(message);
+  }
+
+  port.onmessage = ({ data }: MessageEvent<Exclude<OuterMessage, { type: 'init' }>>) => {
+    switch (data.type) {
+      case 'content':
+        content = data.base;
+        return;
+      case 'goTo':
+        handle.goTo(data.stepId);
+        return;
+      case 'remount':
+        handle.destroy();
+        handle = mount(data);
+    }
+  };
+  document.documentElement.lang = start.language;
+  document.body.append(root);
+  new ResizeObserver(() => tell({ type: 'resize', height: root.offsetHeight })).observe(root);
+}
+
+function stateOf({ stepId, progressData, variableState }: LessonEvent): {
+  stepId: string;
+  state: FrameState;
+} {
+  return { stepId, state: { progressData: { ...progressData }, variables: variableState } };
+}
+
+function mediaAddress(content: string, src: string): string {
+  const id = /^media:(.+)$/i.exec(src)?.[1];
+  return id === undefined ? src : `${content}media/${encodeURIComponent(id.toLowerCase())}`;
+}
+
+async function loadWidget(content: string, type: string): Promise<Widget> {
+  const address = `${content}widgets/${encodeURIComponent(type)}`;
+  const [module] = await Promise.all([
+    import(`${address}.js`) as Promise<{ default: Widget }>,
+    addStylesheet(`${address}.css`),
+  ]);
+  return module.default;
+}
+
+listen();

@@ -1,0 +1,166 @@
+/** The script for pages that show hosted lessons: docs/embed.md tells it to integrators; the two are kept in step. */
+
+/** What a lesson tells the page around it. */
+export type EmbedEvent =
+  | {
+      type: 'ready';
+      lessonId: string;
+      versionId: string;
+      title: string;
+      totalSteps: number;
+      status: 'not_started' | 'in_progress' | 'completed';
+    }
+  /** The lesson is this many CSS pixels high. */
+  | { type: 'resize'; height: number }
+  | {
+      type: 'step';
+      lessonId: string;
+      versionId: string;
+      /** From zero, in playing order. */
+      sectionIndex: number;
+      stepIndex: number;
+      stepId: string;
+      totalSteps: number;
+      status: 'in_progress' | 'completed';
+    }
+  /** The lesson was finished, and that is saved. Points are the server's. */
+  | {
+      type: 'complete';
+      lessonId: string;
+      versionId: string;
+      score: number | null;
+      maxScore: number | null;
+      completedAt: string | null;
+    }
+  | { type: 'error'; code: string; message: string }
+  /** The token ends soon, has ended, or (`expiresAt` is null) is needed before anything can be shown. */
+  | { type: 'token.expiring'; expiresAt: string | null };
+
+export interface EmbedOptions {
+  /** The lesson's id. Give this or `src`. */
+  lessonId?: string;
+  /** The learner's token. Left out, `getToken` is asked. */
+  token?: string;
+  /** Address of the embed page, instead of lesson id and token. */
+  src?: string;
+  /** Where Lectern is; left out, where this script came from. */
+  base?: string;
+  /** Gives a token of the same learner when one is needed. */
+  getToken?(this: void): string | Promise<string>;
+  /** What the frame is called for those who cannot see it; left out, the lesson's title. */
+  title?: string;
+  /** CSS pixels that the frame is high at least; 320 unless given. */
+  minHeight?: number;
+  /** Id of the step to start at, instead of where the learner was. */
+  startAt?: string;
+  onEvent?(this: void, event: EmbedEvent): void;
+}
+
+/** A lesson on the page. */
+export interface Embed {
+  iframe: HTMLIFrameElement;
+  /** Another token of the same learner, before or after the first one has ended. */
+  setToken(this: void, token: string): void;
+  goTo(this: void, stepId: string): void;
+  /** Takes the lesson off the page. */
+  destroy(this: void): void;
+}
+
+const script = document.currentScript instanceof HTMLScriptElement ? document.currentScript.src : undefined;
+
+/**
+ * Puts a lesson into an element, as its last child, and keeps the frame as high as the lesson. Events are passed to
+ * `onEvent` and dispatched on the element, as `lectern:ready` and so on, with the event as `detail`.
+ *
+ * @throws a TypeError without a lesson, or for an address that is not http or https
+ */
+export function mount(element: HTMLElement, options: EmbedOptions): Embed {
+  const address = addressOf(options);
+  const { title = 'Lesson', minHeight = 320 } = options;
+  const iframe = document.createElement('iframe');
+  const waiting: object[] = [];
+  let isHeard = false;
+
+  function post(message: object): void {
+    iframe.contentWindow?.postMessage({ source: 'lectern', v: 1, ...message }, address.origin);
+  }
+
+  function send(message: object): void {
+    if (isHeard) post(message);
+    else waiting.push(message);
+  }
+
+  async function renew(): Promise<void> {
+    const token = await options.getToken?.();
+    if (token) send({ type: 'setToken', token });
+  }
+
+  function handle(event: EmbedEvent): void {
+    if (event.type === 'resize') iframe.style.height = `${Math.max(minHeight, event.height)}px`;
+    if (event.type === 'ready' && options.title === undefined) iframe.title = event.title;
+    // A new step begins at its top, which may be far above what is on the screen.
+    if (event.type === 'step' && iframe.getBoundingClientRect().top < 0) iframe.scrollIntoView();
+    if (event.type === 'token.expiring') renew().catch(reportError);
+    element.dispatchEvent(new CustomEvent(`lectern:${event.type}`, { bubbles: true, detail: event }));
+    options.onEvent?.(event);
+  }
+
+  function onMessage({ source, origin, data }: MessageEvent<unknown>): void {
+    if (source !== iframe.contentWindow || origin !== address.origin) return;
+    const message = data as ({ source?: unknown; v?: unknown; type?: unknown } & EmbedEvent) | null;
+    if (message?.source !== 'lectern' || message.v !== 1) return;
+    if ((message.type as string) !== 'hello') return handle(message);
+    // A page that is loaded anew says hello once more.
+    isHeard = true;
+    post({ type: 'hello' });
+    waiting.splice(0).forEach(post);
+  }
+
+  addEventListener('message', onMessage);
+  iframe.title = title;
+  iframe.allow = 'fullscreen; autoplay';
+  iframe.referrerPolicy = 'no-referrer';
+  Object.assign(iframe.style, { display: 'block', width: '100%', height: `${minHeight}px`, border: '0' });
+  iframe.src = address.href;
+  element.append(iframe);
+
+  return {
+    iframe,
+    setToken: (token) => send({ type: 'setToken', token }),
+    goTo: (stepId) => send({ type: 'goTo', stepId }),
+    destroy() {
+      removeEventListener('message', onMessage);
+      iframe.remove();
+    },
+  };
+}
+
+function addressOf({ src, base = script, lessonId, token, startAt }: EmbedOptions): URL {
+  if (src === undefined && lessonId === undefined)
+    throw new TypeError('LecternEmbed needs a lessonId or a src');
+  const address = new URL(src ?? `embed/${encodeURIComponent(lessonId ?? '')}`, base ?? document.baseURI);
+  if (!/^https?:$/.test(address.protocol))
+    throw new TypeError('LecternEmbed needs an address with http or https');
+  if (token) address.searchParams.set('token', token);
+  if (startAt) address.hash = new URLSearchParams({ step: startAt }).toString();
+  return address;
+}
+
+/** Every `<div data-lectern-embed="lesson id" data-token="...">` becomes a lesson; `data-src` and `data-title` work too. */
+function mountAll(): void {
+  for (const element of document.querySelectorAll<HTMLElement>(
+    '[data-lectern-embed]:not([data-lectern-mounted])',
+  )) {
+    const { lecternEmbed, token, src, title } = element.dataset;
+    element.dataset.lecternMounted = '';
+    mount(element, {
+      ...(lecternEmbed && { lessonId: lecternEmbed }),
+      ...(token && { token }),
+      ...(src && { src }),
+      ...(title && { title }),
+    });
+  }
+}
+
+if (document.readyState === 'loading') addEventListener('DOMContentLoaded', mountAll);
+else mountAll();
