@@ -123,7 +123,7 @@ function credits({ attributions }: IndexPage, heading: string, noteAttributes: s
   });
   if (items.length === 0) return '';
   const list = [...new Set(items)].join('\n');
-  return `<details ${noteAttributes}>\n<summary>${heading}</summary>\n<ul>\n${list}\n</ul>\n</details>\n`;
+  return `<details id="lectern-credits" ${noteAttributes}>\n<summary>${heading}</summary>\n<ul>\n${list}\n</ul>\n</details>\n`;
 }
 
 function link(address: string | undefined, text: string): string {
