@@ -32,10 +32,12 @@ export function showStep(parent: HTMLElement, step: PlayedStep, room: StepRoom):
   // On the page before it is filled, for widgets that measure the room they have.
   parent.append(body);
   const drafts = new Set<Element>();
-  body.addEventListener('input', ({ target }) => {
+  function noteDraft({ target }: Event): void {
     const slot = target instanceof Element ? target.closest('.lectern-slot') : null;
     if (slot) drafts.add(slot);
-  });
+  }
+  // On its way down: the widget may set a variable as soon as it hears of the input itself.
+  body.addEventListener('input', noteDraft, { capture: true });
 
   let isUpdating = false;
   let isAlive = true;

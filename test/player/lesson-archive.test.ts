@@ -1,0 +1,106 @@
+import type { Page } from 'playwright-core';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { useLessonLab } from './lesson-page.ts';
+import type { LessonPage } from './lesson-page.ts';
+import { lessonOf, text } from './lesson-samples.ts';
+
+const lab = useLessonLab();
+let view: LessonPage;
+let page: Page;
+
+beforeAll(async () => {
+  view = await lab.open();
+  ({ page } = view);
+});
+beforeEach(({ onTestFinished }) => {
+  onTestFinished(() => expect(view.errors.splice(0)).toEqual([]));
+  lab.files.clear();
+  view.requests.length = 0;
+});
+
+const svg = '<svg xmlns="http://www.w3.org/2000/svg" width="8" height="8"/>';
+const Shout = `export default { type: 'Shout', mount(element, { props }) {
+  element.className = 'shout';
+  element.append(props.words);
+  return { destroy() {} };
+} };`;
+
+function putArchive(manifest?: unknown): void {
+  const lesson = lessonOf({
+    Near: {
+      Mercury: [
+        { type: 'Image', props: { id: 'i1', src: './media/one.svg', alt: 'One' } },
+        text('t1', '<img src="media:two" alt="Two">'),
+        { type: 'Shout', props: { id: 's1', words: 'Hear me' } },
+      ],
+    },
+  });
+  lab.files.set('/course/lesson.json', JSON.stringify(lesson));
+  lab.files.set('/course/media/one.svg', svg);
+  lab.files.set('/course/media/two.svg', svg);
+  lab.files.set('/course/widgets/shout.js', Shout);
+  lab.files.set('/course/widgets/shout.css', '.shout { color: rgb(1, 2, 3); }');
+  lab.files.set('/elsewhere.js', Shout);
+  if (manifest !== undefined) lab.files.set('/course/manifest.json', JSON.stringify(manifest));
+}
+
+const versionId = '33333333-3333-4333-8333-333333333333';
+const manifest = {
+  versionId,
+  files: {
+    media: [{ id: 'TWO', localPath: './media/two.svg' }],
+    widgets: [{ widgetType: 'Shout', localPath: './widgets/shout.js', cssLocalPath: './widgets/shout.css' }],
+  },
+};
+
+describe('an unpacked archive', () => {
+  it('is played from its folder: lesson, media, widgets with their styles, and its version', async () => {
+    putArchive(manifest);
+    await view.start({ base: 'course' });
+    await page.getByText('Hear me').waitFor();
+    expect(await page.evaluate('getComputedStyle(document.querySelector(".shout")).color')).toBe(
+      'rgb(1, 2, 3)',
+    );
+    await page.waitForFunction('[...document.images].every((image) => image.naturalWidth > 0)');
+    expect(await page.evaluate('[...document.images].map((image) => image.src)')).toEqual([
+      `${lab.origin}/course/media/one.svg`,
+      `${lab.origin}/course/media/two.svg`,
+    ]);
+    expect((await view.calls('onReady'))[0]).toMatchObject({ versionId });
+  });
+
+  it('without a manifest plays what the lesson alone leads to', async () => {
+    putArchive();
+    await view.start({ base: `${lab.origin}/course/` });
+    await page.getByText('This part of the lesson cannot be shown.').waitFor();
+    await page.waitForFunction('document.querySelector("img[alt=One]").naturalWidth > 0');
+    expect((await view.calls('onReady'))[0]).toMatchObject({ versionId: null });
+  });
+
+  it('loads no widget from outside of its folder', async () => {
+    for (const localPath of ['../elsewhere.js', '/elsewhere.js', 'data:text/javascript,1', 'http://[']) {
+      putArchive({ files: { widgets: [{ widgetType: 'Shout', localPath }] } });
+      await view.start({ base: '/course/' });
+      await page.getByText('This part of the lesson cannot be shown.').waitFor();
+    }
+    expect(view.requests).not.toContain('/elsewhere.js');
+  });
+
+  it('that is not there is told of', async () => {
+    await view.start({ base: '/nowhere/' });
+    expect((await view.calls('onError'))[0]).toMatchObject({
+      code: 'lesson_not_loaded',
+      message: `${lab.origin}/nowhere/lesson.json answered with status 404`,
+    });
+    expect(await page.getByText('This lesson cannot be shown.').isVisible()).toBe(true);
+  });
+
+  it('that is taken away while it is loading is heard of no more', async () => {
+    lab.files.set('/slow/lesson.json', null);
+    await page.evaluate('start({ base: "/slow/" })');
+    expect(await page.getByText('Loading…').isVisible()).toBe(true);
+    await page.evaluate('handle.destroy()');
+    expect(await page.evaluate('new Promise((resolve) => setTimeout(() => resolve(events), 0))')).toEqual([]);
+    expect(await page.locator('#lesson').innerHTML()).toBe('');
+  });
+});

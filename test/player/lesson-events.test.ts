@@ -1,0 +1,168 @@
+import type { Page } from 'playwright-core';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { useLessonLab } from './lesson-page.ts';
+import type { LessonPage } from './lesson-page.ts';
+import { lessonId, threeSteps } from './lesson-samples.ts';
+
+const lab = useLessonLab();
+let view: LessonPage;
+let page: Page;
+
+beforeAll(async () => {
+  view = await lab.open();
+  ({ page } = view);
+});
+
+const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT.*Z$/);
+const versionId = '22222222-2222-4222-8222-222222222222';
+
+async function playThrough(): Promise<void> {
+  const click = (name: string) => page.getByRole('button', { name }).click();
+  await click('Next');
+  await page.getByText('460').click();
+  await click('Check answer');
+  await click('Next');
+  await page.getByRole('textbox').fill('Methane.');
+  await click('Submit');
+  await click('Finish');
+}
+
+function lessonWithVariable() {
+  const lesson = threeSteps();
+  const question = lesson.sections[0]?.steps[1]?.content.content[0];
+  if (question) question.props.variable = 'heat';
+  lesson.lesson.variable_definitions = [{ name: 'heat', type: 'string', initialValue: null }];
+  return lesson;
+}
+
+describe('callbacks', () => {
+  it('tell, in order, of each step, answer and variable, and of the end', async () => {
+    await view.start({ lesson: lessonWithVariable(), versionId });
+    await playThrough();
+    expect((await view.calls()).map(([name]) => name)).toEqual([
+      'onReady',
+      'onStepChange',
+      'onVariableChange',
+      'onAnswer',
+      'onStepChange',
+      'onAnswer',
+      'onStepChange',
+      'onComplete',
+    ]);
+    expect(view.errors).toEqual([]);
+  });
+
+  it('an event says where the learner is and what was done, and nothing else', async () => {
+    await view.start({ lesson: lessonWithVariable(), versionId });
+    expect((await view.calls('onReady'))[0]).toEqual({
+      lessonId,
+      versionId,
+      sectionIndex: 0,
+      stepIndex: 0,
+      stepId: 'mercury',
+      totalSteps: 3,
+      score: null,
+      maxScore: 1,
+      items: [],
+      progressData: { visited: ['mercury'], completed: false, atEnd: false, tries: [] },
+      variableState: { heat: null },
+      at: time,
+    });
+    await playThrough();
+    const heat = {
+      widgetId: 'q1',
+      widgetType: 'MultipleChoice',
+      stepId: 'venus',
+      answer: ['a'],
+      score: 1,
+      maxScore: 1,
+      answeredAt: time,
+    };
+    const blue = {
+      widgetId: 'o1',
+      widgetType: 'OpenResponse',
+      stepId: 'neptune',
+      answer: 'Methane.',
+      score: null,
+      maxScore: null,
+      answeredAt: time,
+    };
+    const atVenus = {
+      lessonId,
+      versionId,
+      sectionIndex: 0,
+      stepIndex: 1,
+      stepId: 'venus',
+      totalSteps: 3,
+      score: 1,
+      maxScore: 1,
+      items: [heat],
+      progressData: { visited: ['mercury', 'venus'], completed: false, atEnd: false, tries: [] },
+      variableState: { heat: ['a'] },
+      at: time,
+    };
+    expect((await view.calls('onVariableChange'))[0]).toEqual({ ...atVenus, name: 'heat', value: ['a'] });
+    expect((await view.calls('onAnswer'))[0]).toEqual({ ...atVenus, item: heat });
+    expect((await view.calls('onComplete'))[0]).toEqual({
+      ...atVenus,
+      sectionIndex: 1,
+      stepIndex: 0,
+      stepId: 'neptune',
+      items: [heat, blue],
+      progressData: { visited: ['mercury', 'venus', 'neptune'], completed: true, atEnd: true, tries: [] },
+    });
+  });
+
+  it('completion is told once, however often the end is reached', async () => {
+    await view.start({ lesson: threeSteps(), startAt: 'neptune' });
+    for (const name of ['Finish', 'Back to the lesson', 'Finish']) {
+      await page.getByRole('button', { name }).click();
+    }
+    expect(await view.calls('onComplete')).toHaveLength(1);
+    const state = await page.evaluate('handle.state()');
+    await view.start({ lesson: threeSteps(), state });
+    await page.getByRole('button', { name: 'Back to the lesson' }).click();
+    await page.getByRole('button', { name: 'Finish' }).click();
+    expect(await view.calls('onComplete')).toHaveLength(0);
+  });
+
+  it('callbacks that throw break nothing, and are heard of', async () => {
+    const throwing = ['onReady', 'onStepChange', 'onAnswer', 'onVariableChange', 'onComplete'];
+    await view.start({ lesson: lessonWithVariable() }, { throwing });
+    await playThrough();
+    expect(await page.locator('h1').textContent()).toBe('Lesson complete');
+    expect(await view.calls('onComplete')).toHaveLength(1);
+    expect(new Set(view.errors.splice(0))).toEqual(
+      new Set(throwing.map((name) => `${name} of the page is broken`)),
+    );
+  });
+
+  it('what a callback does to its event stays with it', async () => {
+    await view.start({ lesson: threeSteps() });
+    await page.evaluate('const s = handle.state(); s.items.push(1); s.progressData.visited.length = 0;');
+    expect(await page.evaluate('handle.state().progressData.visited')).toEqual(['mercury']);
+  });
+
+  it('there is no state and nowhere to go before the lesson is ready', async () => {
+    const early = await page.evaluate(
+      `start(${JSON.stringify({ lesson: threeSteps() })}); [handle.state() ?? null, handle.next(), events.length]`,
+    );
+    expect(early).toEqual([null, false, 0]);
+  });
+
+  it('destroy leaves nothing on the page, and nothing is called afterwards', async () => {
+    await view.start({ lesson: threeSteps(), startAt: 'venus' });
+    await page.getByText('460').click();
+    const left = await page.evaluate(`(() => {
+      const button = [...document.querySelectorAll('button')].find((b) => b.textContent === 'Check answer');
+      handle.destroy();
+      handle.destroy();
+      const calls = events.length;
+      button.click();
+      document.dispatchEvent(new Event('visibilitychange'));
+      return [document.getElementById('lesson').childNodes.length, handle.goTo('mercury'), events.length - calls];
+    })()`);
+    expect(left).toEqual([0, false, 0]);
+    expect(view.errors).toEqual([]);
+  });
+});

@@ -1,0 +1,174 @@
+import type { Page } from 'playwright-core';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { Block } from '../../shared/lessons/lesson-content.ts';
+import { useLessonLab } from './lesson-page.ts';
+import type { LessonPage } from './lesson-page.ts';
+import { lessonOf, text } from './lesson-samples.ts';
+
+const lab = useLessonLab();
+let view: LessonPage;
+let page: Page;
+
+beforeAll(async () => {
+  view = await lab.open();
+  ({ page } = view);
+});
+beforeEach(({ onTestFinished }) => {
+  onTestFinished(() => expect(view.errors.splice(0)).toEqual([]));
+});
+
+const missing = 'This part of the lesson cannot be shown.';
+const block = (type: string, props: Record<string, unknown> = {}): Block => ({
+  type,
+  props: { id: 'w1', ...props },
+});
+const around = (middle: Block) =>
+  lessonOf({
+    Near: { Mercury: [text('t1', 'Before'), middle, text('t2', 'After')], Venus: [text('t3', 'x')] },
+  });
+
+/** The lesson goes on: what stands around the block is there, and so is the next step. */
+async function goesOn(): Promise<void> {
+  expect(await page.getByText('Before').isVisible()).toBe(true);
+  expect(await page.getByText('After').isVisible()).toBe(true);
+  await page.getByRole('button', { name: 'Next' }).click();
+  expect(await page.locator('h1').textContent()).toBe('Venus');
+}
+
+async function firstError(): Promise<Record<string, unknown> | undefined> {
+  await page.waitForFunction('events.some(([name]) => name === "onError")');
+  return (await view.calls('onError'))[0];
+}
+
+describe('a widget', () => {
+  it.each([
+    ['that nobody has', 'unknown_widget', {}],
+    ['whose module is broken', 'widget_not_loaded', { Odd: 'export default (' }],
+    ['that is none', 'widget_not_loaded', { Odd: 'export default {}' }],
+    ['that throws', 'widget_failed', { Odd: 'export default { mount() { throw new Error("Oh") } }' }],
+  ])('%s leaves a notice in its place, and the lesson goes on', async (_, code, widgets) => {
+    await view.start({ lesson: around(block('Odd')) }, { widgets });
+    expect(await firstError()).toMatchObject({ code, stepId: 'mercury', widgetId: 'w1', widgetType: 'Odd' });
+    expect(await page.getByText(missing).count()).toBe(1);
+    await goesOn();
+  });
+
+  it('that comes late is told of, and shown when it is there', async () => {
+    const Late = `await new Promise((resolve) => { window.arrive = resolve; });
+      export default { mount(element) { element.append('Here at last'); return { destroy() {} }; } };`;
+    await view.start({ lesson: around(block('Late')), widgetTimeout: 50 }, { widgets: { Late } });
+    expect(await firstError()).toMatchObject({ code: 'widget_late', widgetId: 'w1' });
+    await page.getByText(missing).waitFor();
+    await page.evaluate('arrive()');
+    await page.getByText('Here at last').waitFor();
+    expect(await page.getByText(missing).count()).toBe(0);
+    await goesOn();
+  });
+
+  it('that never comes holds up nothing', async () => {
+    await view.start(
+      { lesson: around(block('Never')) },
+      { widgets: { Never: 'await new Promise(() => {});' } },
+    );
+    expect(await page.getByText('Loading…').isVisible()).toBe(true);
+    await goesOn();
+  });
+
+  it('that was taken away while it was loading is not shown later', async () => {
+    const Late = `await new Promise((resolve) => { window.arrive = resolve; });
+      export default { mount() { window.wasMounted = true; return { destroy() {} }; } };`;
+    await view.start({ lesson: around(block('Late')) }, { widgets: { Late } });
+    await page.waitForFunction('window.arrive');
+    await page.evaluate('handle.next(); arrive();');
+    await page.evaluate('new Promise((resolve) => setTimeout(resolve))');
+    expect(await page.evaluate('window.wasMounted')).toBeUndefined();
+  });
+
+  it('that throws when it goes, or returns nothing, holds up nothing', async () => {
+    const widgets = {
+      Bad: 'export default { mount: () => ({ destroy() { throw new Error("No") } }) }',
+      Nothing: 'export default { mount() {} }',
+    };
+    await view.start({ lesson: around(block('Bad')) }, { widgets });
+    await page.waitForFunction('!document.querySelector("[aria-busy]")');
+    await goesOn();
+    expect(await firstError()).toMatchObject({ code: 'widget_failed', message: 'No' });
+    await view.start({ lesson: around(block('Nothing')) }, { widgets });
+    await goesOn();
+  });
+
+  it.each([
+    ['an answer that is no JSON', 'context.answer(() => 1)', 'Not a JSON value'],
+    ['a score above its maximum', 'context.answer(1, { score: 5, maxScore: 1 })', 'A result has to be'],
+    ['a variable that is no JSON', 'context.setVariable("v", undefined)', 'Not a JSON value'],
+  ])('that reports %s is told so, and nothing is kept', async (_, call, message) => {
+    const Odd = `export default { mount(element, { context }) { ${call}; return { destroy() {} }; } };`;
+    const lesson = around(block('Odd'));
+    lesson.lesson.variable_definitions = [{ name: 'v', type: 'number', initialValue: 1 }];
+    await view.start({ lesson }, { widgets: { Odd } });
+    const error = await firstError();
+    expect(error).toMatchObject({ code: 'invalid_answer', message: expect.stringContaining(message) });
+    expect(await page.evaluate('handle.state()')).toMatchObject({ items: [], variableState: { v: 1 } });
+  });
+
+  it('of a block without an id is shown, and its answer is not kept', async () => {
+    const Odd = 'export default { mount(e, { context }) { context.answer(1); return { destroy() {} }; } };';
+    await view.start(
+      { lesson: around({ type: 'Odd', props: {} } as unknown as Block) },
+      { widgets: { Odd } },
+    );
+    expect(await firstError()).toMatchObject({ code: 'invalid_answer' });
+    await goesOn();
+  });
+
+  it('changes its own copy of the props alone, and no other takes the place of a core widget', async () => {
+    const Vandal =
+      'export default { mount(e, { props }) { props.list.length = 0; return { destroy() {} }; } };';
+    const widgets = { Vandal, Text: 'export default { mount(e) { e.append("Not the real one"); } };' };
+    const lesson = around(block('Vandal', { list: [1] }));
+    await page.evaluate(`window.given = ${JSON.stringify(lesson)}`);
+    await page.evaluate(
+      `start({ lesson: given }, ${JSON.stringify(widgets)}); given.sections[0].steps[0].content.content[1].props`,
+    );
+    await page.waitForFunction('!document.querySelector("[aria-busy]")');
+    expect(await page.evaluate('given.sections[0].steps[0].content.content[1].props.list')).toEqual([1]);
+    expect(await page.getByText('Not the real one').count()).toBe(0);
+    await goesOn();
+  });
+});
+
+describe('a lesson', () => {
+  it.each([
+    ['that is none', null],
+    ['without steps', { lesson: {}, sections: [] }],
+  ])('%s is told of in its place, in the language asked for', async (_, lesson) => {
+    await view.start({ lesson, language: 'fr' });
+    expect(await firstError()).toMatchObject({ code: 'invalid_lesson' });
+    expect(await page.getByText('Impossible d’afficher cette leçon.').isVisible()).toBe(true);
+    expect(await page.evaluate('[handle.state() ?? null, handle.next(), handle.goTo("a")]')).toEqual([
+      null,
+      false,
+      false,
+    ]);
+  });
+
+  it('with missing pieces plays what is left', async () => {
+    const lesson = {
+      sections: [null, { steps: [null, { content: { content: [null, text('t1', 'Left')] } }] }],
+    };
+    await view.start({ lesson });
+    await page.getByRole('button', { name: 'Next' }).click();
+    expect(await page.getByText('Left').isVisible()).toBe(true);
+  });
+
+  it('nested as deep as JSON may be is played; one that is deeper is refused', async () => {
+    const nest = (levels: number): Block =>
+      levels === 0
+        ? text('t', 'At the bottom')
+        : { type: 'Callout', props: { id: `c${levels}`, body: [nest(levels - 1)] } };
+    await view.start({ lesson: lessonOf({ Near: { Mercury: [nest(60)] } }) });
+    expect(await page.getByText('At the bottom').count()).toBe(1);
+    await view.start({ lesson: lessonOf({ Near: { Mercury: [nest(200)] } }) });
+    expect(await firstError()).toMatchObject({ code: 'invalid_lesson' });
+  });
+});

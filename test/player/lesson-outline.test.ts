@@ -1,0 +1,110 @@
+import type { Page } from 'playwright-core';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { useLessonLab } from './lesson-page.ts';
+import type { LessonPage } from './lesson-page.ts';
+import { lessonOf, text, threeSteps } from './lesson-samples.ts';
+
+const lab = useLessonLab();
+let view: LessonPage;
+let page: Page;
+
+beforeAll(async () => {
+  view = await lab.open();
+  ({ page } = view);
+});
+beforeEach(({ onTestFinished }) => {
+  onTestFinished(() => expect(view.errors.splice(0)).toEqual([]));
+});
+
+const narrow = { width: 400, height: 700 };
+const wide = { width: 1200, height: 700 };
+const contents = () => page.getByRole('button', { name: 'Contents' });
+const outline = () => page.getByRole('navigation', { name: 'Contents' });
+const focused = () => page.evaluate('document.activeElement.textContent');
+const entry = (name: string | RegExp) => outline().getByRole('button', { name });
+
+describe('the outline', () => {
+  it('lists sections and steps, and marks the current step and those that were seen', async () => {
+    await page.setViewportSize(wide);
+    await view.start({ lesson: threeSteps() });
+    await page.getByRole('button', { name: 'Next' }).click();
+    expect(await outline().getByRole('button').allTextContents()).toEqual([
+      'Mercury, seen',
+      'Venus',
+      'Neptune',
+    ]);
+    expect(await outline().locator('summary').allTextContents()).toEqual(['Near2/2', 'Far0/1']);
+    expect(await outline().locator('[aria-current=step]').textContent()).toBe('Venus');
+  });
+
+  it('stands beside the step where there is room, and folds away', async () => {
+    await page.setViewportSize(wide);
+    await view.start({ lesson: threeSteps() });
+    expect(await outline().isVisible()).toBe(true);
+    expect(await contents().getAttribute('aria-expanded')).toBe('true');
+    await contents().click();
+    expect(await outline().isVisible()).toBe(false);
+    expect(await contents().getAttribute('aria-expanded')).toBe('false');
+    await contents().click();
+    await entry('Neptune').click();
+    expect(await focused()).toBe('Neptune');
+    expect(await outline().isVisible()).toBe(true);
+  });
+
+  it('is a drawer on a narrow page, which takes the focus and gives it back', async () => {
+    await page.setViewportSize(narrow);
+    await view.start({ lesson: threeSteps() });
+    expect(await outline().isVisible()).toBe(false);
+    await contents().focus();
+    await page.keyboard.press('Enter');
+    expect(await page.getByRole('dialog', { name: 'Contents' }).isVisible()).toBe(true);
+    expect(await focused()).toBe('Mercury');
+    await page.keyboard.press('Escape');
+    expect(await outline().isVisible()).toBe(false);
+    expect(await focused()).toBe('Contents');
+    expect(await contents().getAttribute('aria-expanded')).toBe('false');
+  });
+
+  it('the drawer closes behind the step that was picked, and by a click beside it', async () => {
+    await page.setViewportSize(narrow);
+    await view.start({ lesson: threeSteps() });
+    await contents().click();
+    await entry('Neptune').click();
+    expect(await outline().isVisible()).toBe(false);
+    expect(await focused()).toBe('Neptune');
+    await contents().click();
+    await page.mouse.click(395, 300);
+    expect(await outline().isVisible()).toBe(false);
+  });
+
+  it('moves between its two places with the width of the player', async () => {
+    await page.setViewportSize(narrow);
+    await view.start({ lesson: threeSteps() });
+    await contents().click();
+    await page.setViewportSize(wide);
+    await outline().waitFor();
+    expect(await page.getByRole('dialog').count()).toBe(0);
+    expect(await outline().isVisible()).toBe(true);
+  });
+
+  it('a long lesson shows the steps of the section that the learner is in', async () => {
+    await page.setViewportSize(wide);
+    const steps = (prefix: string) =>
+      Object.fromEntries(Array.from({ length: 20 }, (_, index) => [`${prefix}${index}`, [text('t', 'x')]]));
+    await view.start({ lesson: lessonOf({ First: steps('a'), Second: steps('b') }) });
+    expect(await entry('a3').isVisible()).toBe(true);
+    expect(await entry('b3').isVisible()).toBe(false);
+    await page.evaluate('handle.goTo("b3")');
+    expect(await entry('b3').isVisible()).toBe(true);
+  });
+
+  it('progress is told in steps seen', async () => {
+    await view.start({ lesson: threeSteps() });
+    const bar = page.getByRole('progressbar');
+    expect(await bar.getAttribute('aria-valuetext')).toBe('Steps seen: 1 of 3');
+    await page.evaluate('handle.goTo("neptune")');
+    expect(await bar.getAttribute('aria-valuetext')).toBe('Steps seen: 2 of 3');
+    expect(await bar.getAttribute('aria-valuenow')).toBe('2');
+    expect(await page.getByText('Step 3 of 3').first().isVisible()).toBe(true);
+  });
+});

@@ -1,0 +1,122 @@
+import type { Page } from 'playwright-core';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { useLessonLab } from './lesson-page.ts';
+import type { LessonPage } from './lesson-page.ts';
+import { lessonOf, text, threeSteps } from './lesson-samples.ts';
+
+const lab = useLessonLab();
+let view: LessonPage;
+let page: Page;
+
+beforeAll(async () => {
+  view = await lab.open({ viewport: { width: 700, height: 500 } });
+  ({ page } = view);
+});
+beforeEach(({ onTestFinished }) => {
+  onTestFinished(() => expect(view.errors.splice(0)).toEqual([]));
+});
+
+const heading = () => page.locator('h1').textContent();
+const focused = () => page.evaluate('document.activeElement.textContent');
+const click = (name: string) => page.getByRole('button', { name, exact: true }).click();
+
+/** Presses Tab until a control of this name has the focus. */
+async function tabTo(name: RegExp): Promise<void> {
+  for (let presses = 0; presses < 30; presses += 1) {
+    await page.keyboard.press('Tab');
+    const label = await page.evaluate<string>(
+      '(document.activeElement.closest("label, button") ?? document.activeElement).textContent',
+    );
+    if (name.test(label)) return;
+  }
+  throw new Error(`No control called ${name.source} is reached by keyboard`);
+}
+
+describe('steps', () => {
+  it('opening a lesson leaves the focus and the place on the page alone', async () => {
+    await page.evaluate('document.getElementById("lesson").style.paddingTop = "2000px"');
+    await view.start({ lesson: threeSteps() });
+    expect(await page.evaluate('[document.activeElement === document.body, scrollY]')).toEqual([true, 0]);
+    await page.evaluate('document.getElementById("lesson").style.paddingTop = ""');
+  });
+
+  it('next and back go through all sections; the last step has Finish, the first no Back', async () => {
+    await view.start({ lesson: threeSteps() });
+    expect(await page.getByRole('button', { name: 'Back' }).isVisible()).toBe(false);
+    await click('Next');
+    expect(await heading()).toBe('Venus');
+    await click('Next');
+    expect(await heading()).toBe('Neptune');
+    expect(await page.getByRole('button', { name: 'Next' }).count()).toBe(0);
+    await click('Back');
+    expect(await heading()).toBe('Venus');
+    await click('Next');
+    await click('Finish');
+    expect(await heading()).toBe('Lesson complete');
+  });
+
+  it('a step change moves the focus to the heading, says where one is, and shows the top of the step', async () => {
+    const long = Array.from({ length: 40 }, (_, index) => text(`t${index}`, '<p>A line.</p>'));
+    await view.start({ lesson: lessonOf({ Near: { Mercury: long, Venus: long } }) });
+    await page.getByRole('button', { name: 'Next' }).scrollIntoViewIfNeeded();
+    await click('Next');
+    expect(await focused()).toBe('Venus');
+    expect(await page.getByRole('status').textContent()).toBe('Step 2 of 2');
+    expect(await page.evaluate('document.querySelector("h1").getBoundingClientRect().top')).toBeGreaterThan(
+      0,
+    );
+    expect(await page.evaluate('scrollY')).toBeLessThan(50);
+  });
+
+  it('a lesson is played from the first step to the end by keyboard alone', async () => {
+    await view.start({ lesson: threeSteps() });
+    await page.keyboard.press('Tab');
+    expect(await focused()).toBe('Skip to the content');
+    await page.keyboard.press('Enter');
+    expect(await focused()).toBe('Mercury');
+    await tabTo(/Next/);
+    await page.keyboard.press('Enter');
+    await tabTo(/460/);
+    await page.keyboard.press('Space');
+    await tabTo(/Check answer/);
+    await page.keyboard.press('Enter');
+    await tabTo(/Next/);
+    await page.keyboard.press('Enter');
+    expect(await focused()).toBe('Neptune');
+    await tabTo(/^$/); // The field has no text yet.
+    await page.keyboard.type('Methane.');
+    await tabTo(/Submit/);
+    await page.keyboard.press('Enter');
+    await tabTo(/Finish/);
+    await page.keyboard.press('Space');
+    expect(await focused()).toBe('Lesson complete');
+    const [done] = await view.calls('onComplete');
+    expect(done).toMatchObject({ score: 1, maxScore: 1 });
+  });
+
+  it('a deep link opens its step, and the player goes where the page sends it', async () => {
+    await view.start({ lesson: threeSteps(), startAt: 'neptune' });
+    expect(await heading()).toBe('Neptune');
+    expect(await page.evaluate('[handle.goTo("gone"), handle.next(), handle.next()]')).toEqual([
+      false,
+      true,
+      false,
+    ]);
+    expect(await page.evaluate('[handle.goTo("mercury"), handle.back()]')).toEqual([true, false]);
+    expect(await heading()).toBe('Mercury');
+  });
+
+  it('steps with one id between them are walked through all the same', async () => {
+    const lesson = threeSteps();
+    for (const { steps } of lesson.sections) for (const step of steps) step.id = 'same';
+    await view.start({ lesson });
+    await click('Next');
+    await click('Next');
+    expect(await heading()).toBe('Neptune');
+  });
+
+  it('a step without a title is called by its place', async () => {
+    await view.start({ lesson: lessonOf({ '': { '': [text('t1', 'Hello')] } }) });
+    expect(await heading()).toBe('Step 1 of 1');
+  });
+});
