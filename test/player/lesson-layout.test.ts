@@ -1,0 +1,99 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { lessonWordsFor } from '../../player/lesson/lesson-words.ts';
+import { useLessonLab } from './lesson-page.ts';
+import type { LessonPage } from './lesson-page.ts';
+import { demoLesson, lessonOf, text, threeSteps } from './lesson-samples.ts';
+
+const lab = useLessonLab();
+const languages = ['en', 'es', 'fr', 'de', 'pt', 'ar', 'zh'];
+
+let view: LessonPage | undefined;
+afterEach(() => view?.page.context().close());
+
+describe('the layout of a lesson', () => {
+  it.each([320, 768, 1280])('at %i pixels no step is wider than the page', async (width) => {
+    view = await lab.open({ viewport: { width, height: 800 } });
+    await view.start({ lesson: await demoLesson() });
+    const wide = await view.page.evaluate<string[]>(`(() => {
+      const wide = [];
+      do {
+        const { scrollWidth, clientWidth } = document.documentElement;
+        if (scrollWidth > clientWidth) wide.push(document.querySelector('h1').textContent);
+      } while (handle.next());
+      return wide;
+    })()`);
+    expect(wide).toEqual([]);
+  });
+
+  it('long words, titles and many steps fit into 320 pixels', async () => {
+    view = await lab.open({ viewport: { width: 320, height: 600 } });
+    const long = 'Donaudampfschifffahrtsgesellschaftskapitänsmütze';
+    const steps = Object.fromEntries(
+      Array.from({ length: 200 }, (_, index) => [`${long} ${index}`, [text('t1', long)]]),
+    );
+    await view.start({ lesson: lessonOf({ [long]: steps }, { title: `${long} ${long}` }) });
+    await view.page.getByRole('button', { name: 'Contents' }).click();
+    expect(await view.page.evaluate('document.documentElement.scrollWidth')).toBe(320);
+    const drawer = 'document.querySelector("dialog")';
+    expect(await view.page.evaluate(`${drawer}.scrollWidth - ${drawer}.clientWidth`)).toBe(0);
+  });
+
+  it.each(languages)('in %s, no button is cut off at 320 pixels', async (language) => {
+    view = await lab.open({ viewport: { width: 320, height: 600 } });
+    await view.start({ lesson: threeSteps(), language });
+    const fits = `[...document.querySelectorAll('button')].every(
+      (button) => button.scrollWidth <= button.clientWidth || button.matches('.lectern-skip'))`;
+    do {
+      expect(await view.page.evaluate(fits)).toBe(true);
+      expect(await view.page.evaluate('document.documentElement.scrollWidth')).toBe(320);
+    } while (await view.page.evaluate('handle.next()'));
+  });
+
+  it('right to left, everything is mirrored', async () => {
+    view = await lab.open({ viewport: { width: 1200, height: 800 } });
+    await view.start({ lesson: threeSteps(), language: 'ar', startAt: 'venus' });
+    const boxes = await view.page.evaluate<Record<string, number>>(`Object.fromEntries(
+      ['.lectern-side', 'h1', '.lectern-steps > :first-child', '.lectern-steps > :last-child'].map(
+        (selector) => [selector, document.querySelector(selector).getBoundingClientRect().left]))`);
+    expect(boxes['.lectern-side']).toBeGreaterThan(boxes.h1 ?? 0);
+    expect(boxes['.lectern-steps > :first-child']).toBeGreaterThan(
+      boxes['.lectern-steps > :last-child'] ?? 0,
+    );
+    expect(await view.page.locator('.lectern-lesson').getAttribute('dir')).toBe('rtl');
+  });
+
+  it('brings a background of its own, light or dark as the reader has it', async () => {
+    const colors = ['light', 'dark'] as const;
+    const backgrounds = [];
+    for (const colorScheme of colors) {
+      const { page, start } = await lab.open({ colorScheme });
+      await start({ lesson: threeSteps() });
+      backgrounds.push(
+        await page.evaluate('getComputedStyle(document.querySelector(".lectern-lesson")).backgroundColor'),
+      );
+      await page.context().close();
+    }
+    expect(backgrounds).toEqual(['rgb(255, 255, 255)', 'rgb(18, 23, 29)']);
+  });
+
+  it('nothing moves for those who want less motion', async () => {
+    view = await lab.open({ reducedMotion: 'reduce', viewport: { width: 400, height: 600 } });
+    await view.start({ lesson: threeSteps() });
+    await view.page.getByRole('button', { name: 'Contents' }).click();
+    expect(await view.page.evaluate('document.getAnimations().length')).toBe(0);
+  });
+});
+
+describe('the words of the player', () => {
+  it('are different in each language, keep their gaps, and are English elsewhere', () => {
+    const gaps = (phrase: string) => (phrase.match(/\{\w+\}/g) ?? []).sort();
+    for (const language of languages.slice(1)) {
+      const words = lessonWordsFor(`${language}-XX`);
+      expect(words, language).not.toEqual(lessonWordsFor('en'));
+      for (const [name, phrase] of Object.entries(lessonWordsFor('en'))) {
+        expect(gaps(words[name as keyof typeof words]), `${language}: ${name}`).toEqual(gaps(phrase));
+      }
+    }
+    expect(lessonWordsFor('tlh')).toEqual(lessonWordsFor('en'));
+  });
+});
