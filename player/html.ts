@@ -69,6 +69,7 @@ export function safeHtml(source: unknown, context: WidgetContext): DocumentFragm
   for (const node of fragment.querySelectorAll(MEDIA)) resolveMediaOf(node, context);
   for (const link of fragment.querySelectorAll('a')) settleLink(link, context);
   for (const table of fragment.querySelectorAll('table')) makeScrollable(table, context);
+  for (const formula of fragment.querySelectorAll('math[display="block"]')) reachableWhenWide(formula);
   return fragment;
 }
 
@@ -129,8 +130,17 @@ function makeScrollable(table: Element, context: WidgetContext): void {
     class: 'lectern-scroll',
     role: 'group',
     'aria-label': label,
-    tabindex: '0',
   });
   table.replaceWith(scroller);
   scroller.append(table);
+  reachableWhenWide(scroller);
+}
+
+/** Lets the keyboard reach what has to be scrolled to be read, and spares it a stop at what has not. */
+function reachableWhenWide(scroller: Element): void {
+  const sizes = new ResizeObserver(() => {
+    if (scroller.scrollWidth > scroller.clientWidth) scroller.setAttribute('tabindex', '0');
+    else scroller.removeAttribute('tabindex');
+  });
+  sizes.observe(scroller);
 }

@@ -24,7 +24,8 @@ export interface Report {
   result?: { score: number; maxScore: number };
 }
 
-interface ShowOptions {
+/** How blocks are shown. */
+export interface ShowOptions {
   language?: string;
   /** Saved answers by block id. */
   states?: Record<string, unknown>;

@@ -1,0 +1,148 @@
+import axe, { type AxeResults } from 'axe-core';
+import { describe, expect, it } from 'vitest';
+import { openQuestion, question, several } from './samples.ts';
+import { useWidgetLab } from './use-widget-lab.ts';
+import { demoSteps, type SampleBlock, type WidgetPage } from './widget-page.ts';
+
+const file = useWidgetLab();
+
+const captions = ['en', 'ar'].map((language) => ({ src: 'data:text/vtt,WEBVTT', language }));
+const transcript = '<p>It turns. <a href="https://example.org">More</a></p>';
+const missing = { src: 'media:none', alt: 'A quay', transcript, captions: 'media:none' };
+const picture = {
+  src: 'media:1619c428-4d84-4e65-8c2b-8847b8aea3b0',
+  alt: 'A quay',
+  caption: 'High <b>tide</b>',
+};
+const video = { src: 'media:319d284d-1f31-40a5-b1b7-f71e82a8f82d', captions, transcript };
+const audio = { src: 'media:48ed9460-9e64-4df8-854a-71329ce41c4e', captions, transcript };
+const html = `<h3>Tides</h3><p>Text, <a href="https://example.org">a link</a>, <code>code</code>, <dfn>terms</dfn>.</p>
+  <table><caption>Hours</caption><thead><tr><th scope="col">Hour</th><th scope="col">Height</th></tr></thead>
+  <tbody><tr><th scope="row">1</th><td>0.3 m</td></tr></tbody></table><blockquote>Quoted</blockquote>
+  <table><tr>${'<td>Many wide cells</td>'.repeat(20)}</tr></table><ul><li>One</li></ul><pre>Plain</pre>
+  <math display="block"><mi>x</mi></math><math display="block"><mn>${'1'.repeat(200)}</mn></math>
+  <figure><img src="media:4b4a4991-7a11-4e6f-b24f-df4828657098" alt="Phases"><figcaption>The Moon</figcaption></figure>`;
+const told = {
+  ...question.props,
+  choices: question.props.choices.map((choice) => ({ ...choice, feedback: 'Because <b>it is</b>.' })),
+  feedback: { right: 'Well seen.', partly: 'Nearly.', wrong: 'Think of orbits.' },
+  attempts: 2,
+};
+
+/** A block, and what a learner does with it before the page is judged. */
+interface State {
+  type: string;
+  props: object;
+  answer?: unknown;
+  tries?: number;
+  /** What is clicked. */
+  press?: string;
+  /** What has to be there. */
+  awaited?: string;
+}
+
+const states: State[] = [
+  { type: 'Heading', props: { text: 'How tides work' } },
+  { type: 'Text', props: { html } },
+  { type: 'Image', props: picture, awaited: '.lectern-zoom-open' },
+  { type: 'Image', props: missing, awaited: '.lectern-missing' },
+  { type: 'Video', props: video, press: 'summary' },
+  { type: 'Video', props: { ...video, captions: 'media:none' }, awaited: '.lectern-media-note' },
+  { type: 'Video', props: missing, awaited: '.lectern-missing' },
+  { type: 'Audio', props: audio, press: 'summary' },
+  { type: 'Audio', props: { ...audio, captions: 'media:none' }, awaited: '.lectern-media-note' },
+  { type: 'Audio', props: missing, awaited: '.lectern-missing' },
+  { type: 'Callout', props: { title: 'Note', body: [{ type: 'Text', props: { html } }, openQuestion] } },
+  { type: 'Columns', props: { columns: [[{ type: 'Text', props: { html } }], [question]] } },
+  { type: 'MultipleChoice', props: told },
+  { type: 'MultipleChoice', props: told, press: 'input' },
+  { type: 'MultipleChoice', props: told, press: 'button' },
+  { type: 'MultipleChoice', props: told, answer: ['mars'] },
+  { type: 'MultipleChoice', props: told, answer: ['sun'], tries: 1 },
+  { type: 'MultipleChoice', props: told, answer: ['sun'], tries: 2 },
+  { type: 'MultipleChoice', props: { ...told, correct: [] }, answer: ['sun'] },
+  {
+    type: 'MultipleChoice',
+    props: { ...told, correct: several.props.correct, partialCredit: true },
+    answer: ['mars'],
+  },
+  { type: 'OpenResponse', props: openQuestion.props },
+  { type: 'OpenResponse', props: openQuestion.props, press: 'button' },
+  { type: 'OpenResponse', props: openQuestion.props, answer: 'It spins.' },
+];
+
+async function showStates(shown: WidgetPage, language: string): Promise<void> {
+  const blocks = states.map(({ type, props }, index): SampleBlock => ({
+    type,
+    props: { ...props, id: `b${index}` },
+  }));
+  const byId = <Value>(value: (state: State) => Value) =>
+    Object.fromEntries(states.map((state, index) => [`b${index}`, value(state)]));
+  const inBlocks = (selectors: Record<string, string | undefined>) =>
+    JSON.stringify(
+      Object.entries(selectors).flatMap(([id, selector]) =>
+        selector ? [`[data-block=${id}] ${selector}`] : [],
+      ),
+    );
+  await shown.show(blocks, {
+    language,
+    states: byId(({ answer }) => answer),
+    tries: byId(({ tries = 0 }) => tries),
+  });
+  await shown.page.evaluate(`for (const image of document.images) image.loading = 'eager'`);
+  await shown.page.evaluate(
+    `${inBlocks(byId(({ press }) => press))}.forEach((selector) => document.querySelector(selector).click())`,
+  );
+  await shown.page.waitForFunction(
+    `${inBlocks(byId(({ awaited }) => awaited))}.every((selector) => document.querySelector(selector)?.checkVisibility())`,
+  );
+}
+
+/** What axe finds in the widgets, best practices included, in a form that a failing test prints well. */
+async function violations({ page }: WidgetPage): Promise<string[]> {
+  await page.evaluate(axe.source);
+  await page.evaluate(`Promise.all(document.getAnimations().map((animation) => animation.finished))`);
+  const { violations: found } = await page.evaluate<AxeResults>(
+    `axe.run('main', { resultTypes: ['violations'] })`,
+  );
+  return found.flatMap(({ id, nodes }) =>
+    nodes.map(({ html: element, failureSummary }) => `${id}: ${element} ${failureSummary}`),
+  );
+}
+
+describe.each([
+  ['light', 'en'],
+  ['dark', 'en'],
+  ['light', 'ar'],
+] as const)('in the %s scheme, in %s', (colorScheme, language) => {
+  it('axe finds nothing in any widget, in any of its states', async () => {
+    const themed = await file.lab.open({ colorScheme });
+    await showStates(themed, language);
+    expect(await violations(themed)).toEqual([]);
+    expect(await themed.failures()).toEqual([]);
+    await themed.page.context().close();
+  });
+
+  it('axe finds nothing in a picture at full size', async () => {
+    const themed = await file.lab.open({ colorScheme, viewport: { width: 320, height: 480 } });
+    await themed.show([{ type: 'Image', props: picture }], { language });
+    await themed.page.locator('.lectern-zoom-open').click();
+    expect(await violations(themed)).toEqual([]);
+    await themed.page.context().close();
+  });
+});
+
+it('axe finds nothing in the demo lesson on a small screen', async () => {
+  const small = await file.lab.open({ viewport: { width: 320, height: 640 } });
+  await small.show((await demoSteps()).flatMap(({ content }) => content.content));
+  expect(await violations(small)).toEqual([]);
+  await small.page.context().close();
+});
+
+it('what has to be scrolled can be reached by the keyboard, and nothing else is a stop for it', async () => {
+  await file.shared.show([{ type: 'Text', props: { html } }]);
+  const stops = await file.shared.page.evaluate(
+    `[...document.querySelectorAll('.lectern-scroll, math')].map((scroller) => scroller.tabIndex)`,
+  );
+  expect(stops).toEqual([-1, 0, -1, 0]);
+});
