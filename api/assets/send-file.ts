@@ -2,6 +2,7 @@ import { Readable } from 'node:stream';
 import type { Context } from 'koa';
 import { LecternError } from '../../shared/errors.ts';
 import type { OpenFile } from '../../shared/storage/store.ts';
+import { isKnown } from '../etags.ts';
 import { byteRange } from './byte-range.ts';
 import type { ByteRange } from './byte-range.ts';
 
@@ -30,7 +31,7 @@ function partToSend(ctx: Context, etag: string, size: number): ByteRange | 'unsa
   ctx.status = 200;
   ctx.set('ETag', etag);
   ctx.set('Accept-Ranges', 'bytes');
-  if (isKnown(ctx.get('If-None-Match'), etag)) {
+  if (isKnown(ctx, etag)) {
     ctx.status = 304;
     return null;
   }
@@ -43,11 +44,6 @@ function partToSend(ctx: Context, etag: string, size: number): ByteRange | 'unsa
   ctx.status = 206;
   ctx.set('Content-Range', `bytes ${range.start}-${range.end - 1}/${size}`);
   return range;
-}
-
-/** Compares weakly (RFC 9110, 13.1.2). Not ctx.fresh: fetch() adds "no-cache" to conditions, and that rules them out. */
-function isKnown(ifNoneMatch: string, etag: string): boolean {
-  return ifNoneMatch.split(',').some((one) => ['*', etag, `W/${etag}`].includes(one.trim()));
 }
 
 /** Of HEAD a range is not defined (RFC 9110, 14.2); If-Range allows one by the very ETag, and neither weak nor date. */

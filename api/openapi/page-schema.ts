@@ -1,4 +1,5 @@
-import { escapeHtml, markdown } from './page-text.ts';
+import { escapeHtml } from '../html.ts';
+import { markdown } from './page-text.ts';
 
 /** A JSON Schema, as far as the page tells of it. */
 export interface PageSchema {

@@ -1,14 +1,4 @@
-const entities: Record<string, string> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;',
-};
-
-export function escapeHtml(text: string): string {
-  return text.replace(/[&<>"']/g, (character) => entities[character] ?? '');
-}
+import { escapeHtml } from '../html.ts';
 
 /** The little of Markdown that the document's own texts use: paragraphs, `code` and **bold**. */
 export function markdown(text: string): string {

@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
+import { escapeHtml } from '../html.ts';
 import type { ApiDocument } from './document.ts';
 import { definitionList, fieldList, typeText } from './page-schema.ts';
 import type { Marked, PageSchema } from './page-schema.ts';
 import { pageStyle } from './page-style.ts';
-import { escapeHtml, inline, markdown } from './page-text.ts';
+import { inline, markdown } from './page-text.ts';
 
 /** The document, as far as the page tells of it; `createDocument` has resolved nothing that it needs. */
 interface PageDocument {

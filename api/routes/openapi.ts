@@ -1,8 +1,8 @@
-import { createHash } from 'node:crypto';
 import Router from '@koa/router';
 import type { Context } from 'koa';
 import type { RequestState } from '../context.ts';
 import type { AppDependencies } from '../dependencies.ts';
+import { etagOf, isKnown } from '../etags.ts';
 import { methodNotAllowed } from '../middleware/method-not-allowed.ts';
 import { apiDocument } from '../openapi/document.ts';
 import { apiPage, pagePolicy } from '../openapi/page.ts';
@@ -39,8 +39,7 @@ function send(ctx: Context, type: string, { bytes, etag }: Page): void {
   ctx.set('Cache-Control', `public, max-age=${cacheSeconds}`);
   ctx.set('ETag', etag);
   ctx.status = 200;
-  const known = ctx.get('If-None-Match');
-  if (known === '*' || known.includes(etag)) {
+  if (isKnown(ctx, etag)) {
     ctx.status = 304;
     return;
   }
@@ -50,7 +49,7 @@ function send(ctx: Context, type: string, { bytes, etag }: Page): void {
 
 function toPage(text: string): Page {
   const bytes = Buffer.from(text);
-  return { bytes, etag: `"${createHash('sha256').update(bytes).digest('hex')}"` };
+  return { bytes, etag: etagOf(bytes) };
 }
 
 function once<Value>(make: () => Value): () => Value {

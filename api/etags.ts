@@ -1,0 +1,16 @@
+import { createHash } from 'node:crypto';
+import type { Context } from 'koa';
+
+/** A strong ETag: the SHA-256 of the bytes. @param variant tells one encoding of the same bytes from another. */
+export function etagOf(bytes: Uint8Array, variant = ''): string {
+  return `"${createHash('sha256').update(bytes).digest('hex')}${variant}"`;
+}
+
+/**
+ * Whether a client has what an ETag names. Compares weakly (RFC 9110, 13.1.2). Not ctx.fresh: fetch() adds "no-cache"
+ * to conditions, and that rules them out.
+ */
+export function isKnown(ctx: Pick<Context, 'get'>, etag: string): boolean {
+  const tags = ctx.get('If-None-Match').split(',');
+  return tags.some((one) => ['*', etag, `W/${etag}`].includes(one.trim()));
+}

@@ -1,0 +1,35 @@
+const entities: Record<string, string> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+};
+
+/** Text as it may stand in HTML: between tags, and in an attribute's value in quotes. */
+export function escapeHtml(text: string): string {
+  return text.replace(/[&<>"']/g, (character) => entities[character] ?? '');
+}
+
+/** A piece of HTML that can be sent as it is. Only {@link markup} makes one of a text. */
+export class Html {
+  readonly source: string;
+
+  /** @param source HTML of our own making, in which nothing stands that anybody else wrote. */
+  constructor(source: string) {
+    this.source = source;
+  }
+}
+
+/** A template of HTML: what is put into it is escaped, unless it is HTML itself. */
+export function markup(
+  pieces: TemplateStringsArray,
+  ...values: (string | number | Html | readonly Html[])[]
+): Html {
+  const texts = values.map((value) => {
+    if (value instanceof Html) return value.source;
+    if (typeof value === 'object') return value.map(({ source }) => source).join('');
+    return escapeHtml(String(value));
+  });
+  return new Html(String.raw({ raw: pieces }, ...texts));
+}
