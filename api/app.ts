@@ -12,12 +12,15 @@ import { securityHeaders } from './middleware/security-headers.ts';
 import { adminQueues } from './routes/admin-queues.ts';
 import { assetRoutes } from './routes/assets.ts';
 import { contentRoutes } from './routes/content.ts';
+import { embedRoutes } from './routes/embed.ts';
 import { exportRoutes } from './routes/exports.ts';
 import { healthRoutes } from './routes/health.ts';
 import { lessonPlayerDataRoutes } from './routes/lesson-player-data.ts';
 import { lessonRoutes } from './routes/lessons.ts';
+import { oembedRoutes } from './routes/oembed.ts';
 import { openApiRoutes } from './routes/openapi.ts';
 import { playerAssetRoutes } from './routes/player-assets.ts';
+import { playerFileRoutes } from './routes/player-files.ts';
 import { playerRoutes } from './routes/player.ts';
 import { progressRoutes } from './routes/progress.ts';
 import { sessionRoutes } from './routes/session.ts';
@@ -32,6 +35,9 @@ const routes = [
   playerAssetRoutes,
   contentRoutes,
   assetRoutes,
+  embedRoutes,
+  oembedRoutes,
+  playerFileRoutes,
   sessionRoutes,
   lessonRoutes,
   lessonPlayerDataRoutes,

@@ -2,6 +2,7 @@ import type { Redis } from 'ioredis';
 import type { Config } from '../shared/config.ts';
 import type { Logger } from '../shared/log.ts';
 import type { Database } from '../shared/models/database.ts';
+import type { PlayerRelease } from '../shared/player-release.ts';
 import type { PreparedLessons } from '../shared/prepared-lessons.ts';
 import type { ExportQueue } from '../shared/queues.ts';
 import type { Secrets } from '../shared/secrets.ts';
@@ -18,6 +19,8 @@ export interface AppDependencies {
   redis: Redis;
   store: Store;
   lessons: PreparedLessons;
+  /** The files that learners' browsers load. */
+  player: PlayerRelease;
   queue: ExportQueue;
   exports: ArchiveRequestDependencies;
   playerAssets: PlayerAssets;

@@ -5,6 +5,7 @@ import { createDownloader } from '../shared/downloads/downloader.ts';
 import { LecternError, messageOf } from '../shared/errors.ts';
 import type { Logger } from '../shared/log.ts';
 import { buildIndexes, openDatabase } from '../shared/models/database.ts';
+import { playerRelease } from '../shared/player-release.ts';
 import { PreparedLessons } from '../shared/prepared-lessons.ts';
 import { createExportEvents, createExportQueue } from '../shared/queues.ts';
 import { connectRedis } from '../shared/redis.ts';
@@ -28,7 +29,7 @@ const closeMilliseconds = 2_000;
  * Connects, listens, and adds to the shutdown what must be closed.
  *
  * @returns the port it listens on.
- * @throws {LecternError} naming what does not answer, or the port that is taken, and what to do.
+ * @throws {LecternError} naming what does not answer or is not built, or the port that is taken, and what to do.
  */
 export async function startApi(
   config: Config,
@@ -36,6 +37,7 @@ export async function startApi(
   { log, shutdown }: { log: Logger; shutdown: Shutdown },
 ): Promise<number> {
   const secrets = await loadSecrets(config, (message) => log.warn(message));
+  const player = await playerRelease();
   const store = createDiskStore(config.storeDir);
   await store.check();
   const db = await openDatabase(servers.mongodbUri);
@@ -58,6 +60,7 @@ export async function startApi(
     redis,
     store,
     lessons: new PreparedLessons(db, config.playerCacheBytes),
+    player,
     queue,
     exports,
     playerAssets,

@@ -66,6 +66,25 @@ const launchClaims = z.object({
   contextId: z.string().nullable(),
 });
 
+/** What may be wrong with a token. */
+export type TokenFault =
+  | 'Token expired'
+  | 'Invalid signature'
+  | 'Malformed token'
+  | 'Invalid issuer'
+  | 'Signing secret not configured'
+  | 'Token revoked';
+
+/** UNAUTHORIZED, by a token. */
+export class TokenError extends LecternError {
+  readonly reason: TokenFault;
+
+  constructor(reason: TokenFault) {
+    super('UNAUTHORIZED', `Token verification failed: ${reason}`);
+    this.reason = reason;
+  }
+}
+
 /** A token as it is handed out, and when it ends. */
 export interface SignedToken {
   token: string;
@@ -141,9 +160,9 @@ export function verifyPlayerToken(ring: readonly SigningSecret[], token: string)
   return { kind: 'embed', ...claims, userAttributes, versionId, issuedAt: iat, expiresAt: exp };
 }
 
-/** The failure of a token; `reason` ends the text that the contract sets. */
-export function tokenFailure(reason: string): LecternError {
-  return new LecternError('UNAUTHORIZED', `Token verification failed: ${reason}`);
+/** The failure of a token; its reason ends the text that the contract sets. */
+export function tokenFailure(reason: TokenFault): TokenError {
+  return new TokenError(reason);
 }
 
 /** Gives the token's `typ`, which the signature covers. */
@@ -191,7 +210,7 @@ function isWrongSecret(error: unknown): boolean {
 }
 
 /** jsonwebtoken tells its failures apart by their messages alone. */
-function reasonOf(error: unknown): string {
+function reasonOf(error: unknown): TokenFault {
   if (error instanceof jwt.TokenExpiredError) return 'Token expired';
   const { message } = error as Error;
   if (message.startsWith('jwt issuer invalid')) return 'Invalid issuer';

@@ -11,7 +11,7 @@ import { outlineOf } from './progress/outline.ts';
 import type { LessonOutline } from './progress/outline.ts';
 
 /** Raise it when the texts below are made in another way than before. */
-const preparedFormat = 1;
+const preparedFormat = 2;
 
 /** What parsed facts take in memory, for each byte of their text; about. */
 const factsFactor = 4;
@@ -19,6 +19,8 @@ const factsFactor = 4;
 /** What requests ask of a version's content, without reading the content. */
 export interface LessonFacts {
   title: string;
+  /** A BCP 47 tag, as the author says. */
+  language: string | null;
   totalSections: number;
   totalSteps: number;
   /** Minutes. */
@@ -75,6 +77,7 @@ async function prepare(db: Database, versionId: string): Promise<PreparedLesson 
 function factsOf(content: LessonContent): LessonFacts {
   return {
     title: content.lesson.title,
+    language: content.lesson.language ?? null,
     ...totalsOf(content),
     estimatedDuration: estimatedDuration(content),
     playabilityErrors: playabilityErrors(content),

@@ -26,29 +26,36 @@ export const shapeB: ErrorShape = {
 
 /** Renders whatever is thrown behind it. It renders or rethrows, and never returns an error as an answer. */
 export function renderErrors(shape: ErrorShape): Middleware {
+  return answerErrors((ctx, failure) => {
+    ctx.body = shape.body(failure, failure.expose ? failure.message : shape.unexpected);
+  });
+}
+
+/** As above, for what is no API: status and headers are set as everywhere, and the body is `respond`'s to set. */
+export function answerErrors(respond: (ctx: Context, failure: LecternError) => void): Middleware {
   return async (ctx, next) => {
     try {
       await next();
     } catch (error) {
-      render(ctx, shape, error);
+      const log = ctx.state.log as Logger;
+      if (ctx.res.closed) {
+        log.debug({ err: error }, 'the client went away');
+        return;
+      }
+      const failure = toLecternError(error);
+      if (!failure.expose) log.error({ err: failure }, 'request failed');
+      setFailureHeaders(ctx, failure);
+      respond(ctx, failure);
     }
   };
 }
 
-function render(ctx: Context, shape: ErrorShape, error: unknown): void {
-  const log = ctx.state.log as Logger;
-  if (ctx.res.closed) {
-    log.debug({ err: error }, 'the client went away');
-    return;
-  }
-  const failure = toLecternError(error);
-  if (!failure.expose) log.error({ err: failure }, 'request failed');
+function setFailureHeaders(ctx: Context, failure: LecternError): void {
   ctx.status = failure.status;
   ctx.remove('Content-Disposition');
   ctx.remove('ETag');
   if (failure.status === 401) ctx.set('WWW-Authenticate', 'Bearer');
   if (failure.retryAfterSeconds !== undefined) ctx.set('Retry-After', String(failure.retryAfterSeconds));
-  ctx.body = shape.body(failure, failure.expose ? failure.message : shape.unexpected);
 }
 
 function toLecternError(error: unknown): LecternError {

@@ -217,6 +217,20 @@ export const contentAddress = z
   })
   .meta({ id: 'ContentAddress' });
 
+export const oembed = z
+  .strictObject({
+    version: z.literal('1.0'),
+    type: z.literal('rich'),
+    provider_name: z.string(),
+    provider_url: z.string(),
+    title: z.string(),
+    width: z.int().min(1).meta({ description: 'Pixels, at most `maxwidth`.' }),
+    height: z.int().min(1).meta({ description: 'Pixels, at most `maxheight`.' }),
+    html: z.string().meta({ description: 'A frame, without a token.' }),
+    cache_age: z.int().meta({ description: 'Seconds.' }),
+  })
+  .meta({ id: 'Oembed' });
+
 export const lessonPage = z
   .strictObject({
     lessons: z.array(

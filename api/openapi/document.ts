@@ -4,6 +4,7 @@ import { createDocument } from 'zod-openapi';
 import type { CreateDocumentOptions } from 'zod-openapi';
 import type { Config } from '../../shared/config.ts';
 import { packageRoot } from '../../shared/paths.ts';
+import { embedPaths } from './paths/embed.ts';
 import { exportPaths } from './paths/exports.ts';
 import { filePaths } from './paths/files.ts';
 import { integratorPaths } from './paths/integrators.ts';
@@ -45,6 +46,7 @@ const tags = [
   { name: 'Lessons', description: 'What lessons and versions there are.' },
   { name: 'Export', description: 'Published versions, to keep and to play elsewhere.' },
   { name: 'Player', description: "For players: what a learner's token opens." },
+  { name: 'Embedding', description: 'For your pages: lessons in a frame.' },
   { name: 'Users', description: 'For people of your organization: log in and out.' },
   { name: 'Service', description: 'For operators and tools.' },
 ];
@@ -72,6 +74,7 @@ export function apiDocument({ publicUrl }: Pick<Config, 'publicUrl'>): ApiDocume
         ...exportPaths,
         ...playerPaths,
         ...filePaths,
+        ...embedPaths,
         ...userPaths,
         ...servicePaths,
       },

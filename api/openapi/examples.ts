@@ -126,6 +126,20 @@ export const contentAddress = {
   versionId,
 };
 
+export const oembed = {
+  version: '1.0',
+  type: 'rich',
+  provider_name: 'Lectern',
+  provider_url: 'https://lessons.example',
+  title: 'Lesson',
+  width: 960,
+  height: 640,
+  html:
+    `<iframe src="https://lessons.example/embed/${lessonId}" title="Lesson" width="960" height="640" ` +
+    'style="border:0;max-width:100%" allow="fullscreen" loading="lazy"></iframe>',
+  cache_age: 3600,
+};
+
 export const listedLesson = {
   id: lessonId,
   slug: 'how-tides-work',

@@ -33,6 +33,7 @@ type Security = ZodOpenApiOperationObject['security'];
 
 export const withCredentials: Security = [{ credentials: [] }];
 export const withToken: Security = [{ token: [] }];
+export const withOrWithoutToken: Security = [{ token: [] }, {}];
 export const withSession: Security = [{ session: [] }];
 export const withCredentialsOrSession: Security = [{ credentials: [] }, { session: [] }];
 export const withOrWithoutSession: Security = [{ session: [] }, {}];

@@ -124,6 +124,11 @@ export const endpoints: Record<string, Endpoint> = {
     ids: ['lessonId', 'versionId'],
     ask: (ids) => ({ path: `${publicLesson(ids)}/content`, query: { versionId: ids.versionId } }),
   },
+  'GET /embed/:lessonId': {
+    callers: player,
+    ids: ['lessonId'],
+    ask: ({ lessonId }) => ({ path: `/embed/${lessonId}` }),
+  },
   'GET /content/v1/:lessonId/:versionId/:expires/:signature/media/:mediaId': {
     callers: ['anyone'],
     ids: ['lessonId', 'versionId', 'mediaId'],
@@ -168,6 +173,9 @@ export const withoutIds: Record<string, string> = {
   'GET /openapi.json': 'it is the same for all',
   'GET /docs': 'it is the same for all',
   'GET /assets/*address': 'the signature is the authorization, and covers all of the address',
+  'GET /oembed': 'nothing is looked up',
+  'GET /player/:release/:file': 'it is the same for all',
+  'GET /embed.js': 'it is the same for all',
   'GET /api/session': 'the cookie names the session',
   'DELETE /api/session': 'the cookie names the session',
 };

@@ -117,6 +117,8 @@ function plain({ status, headers, body }: Answer, names: IdName[], ids: Ids) {
       .reduce((result, name) => result.replaceAll(ids[name], `<${name}>`), withoutToken(text))
       // Each platform and context has a course of its own, made when it is first asked for.
       .replace(/(?<="courseId":")[^"]+/, (id) => (ownedCourses.includes(id) ? id : '<courseId>'))
+      .replace(/(?<="learner":")[\w-]{43}/, '<learner>')
+      .replace(headers.get('x-request-id') ?? '', '<request>')
       .replace(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g, '<time>');
   const kept = [...headers].filter(([name]) => !changing.includes(name));
   return {

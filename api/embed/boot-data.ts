@@ -1,0 +1,91 @@
+import { createHash } from 'node:crypto';
+import { withStatus } from '../../shared/lessons/player-lesson.ts';
+import type { LessonVersion } from '../../shared/models/lesson-version.ts';
+import type { PlayerToken } from '../../shared/player-tokens.ts';
+import type { PreparedLesson } from '../../shared/prepared-lessons.ts';
+import { printJson } from '../../shared/raw-json.ts';
+import type { FailureCode } from './page-words.ts';
+
+/**
+ * What the script of an embed page begins with, as JSON in the page itself: no further request stands between the page
+ * and the first step of the lesson. It is sent as pieces of UTF-8, for a lesson is copied and never parsed.
+ */
+export type BootData = Buffer[];
+
+/** Of a page that shows no lesson. */
+export type NoticeBoot =
+  | { page: 'waiting'; lessonId: string; allowedOrigins: null }
+  | { page: 'failure'; lessonId: string | null; code: FailureCode; allowedOrigins: null };
+
+/** Of a page that shows a lesson; `session` and `lesson` stand beside these. Addresses are absolute or paths. */
+export interface LessonBoot {
+  page: 'lesson';
+  lessonId: string;
+  versionId: string;
+  title: string;
+  /** A BCP 47 tag. */
+  language: string;
+  dir: 'ltr' | 'rtl';
+  /** The time of this server. */
+  now: Date;
+  token: { expiresAt: Date };
+  /** Stands for the learner where the browser keeps what is not saved yet. */
+  learner: string;
+  /** Where media and widgets are. */
+  content: { base: string; expiresAt: Date };
+  /** Where progress is saved, and where another address for `content` comes from; both take the token. */
+  sessionUrl: string;
+  contentUrl: string;
+  /** The document that plays the lesson, in an origin of its own. */
+  frameUrl: string;
+  /** Whose pages may have this one in a frame; null for any. */
+  allowedOrigins: readonly string[] | null;
+  /** Where to go from the end of the lesson. */
+  returnUrl: string | null;
+}
+
+export function noticeBoot(boot: NoticeBoot): BootData {
+  return [scriptJson(Buffer.from(JSON.stringify(boot)))];
+}
+
+/** @param session its members, some of which may be raw. */
+export function lessonBoot(
+  boot: LessonBoot,
+  session: Record<string, unknown>,
+  { lesson }: Pick<PreparedLesson, 'lesson'>,
+  { status }: Pick<LessonVersion, 'status'>,
+): BootData {
+  const members = JSON.stringify(boot).slice(0, -1);
+  const opening = Buffer.from(`${members},"session":${printJson(session)},"lesson":`);
+  return [scriptJson(opening), ...withStatus(lesson, status).map(scriptJson), Buffer.from('}')];
+}
+
+/** The same for one learner in one lesson, whichever token it is, and no name of anybody. */
+export function learnerKey(token: PlayerToken): string {
+  const { kind, organizationId, lessonId } = token;
+  const learner =
+    token.kind === 'embed' ? [token.learnerId] : [token.platformId, token.contextId, token.ltiUserId];
+  const names = JSON.stringify([kind, organizationId, lessonId, ...learner]);
+  return createHash('sha256').update(names).digest('base64url');
+}
+
+const lessThan = '<'.charCodeAt(0);
+const escaped = Buffer.from('\\u003c');
+
+/**
+ * JSON that can stand in a script element: nothing in it ends the element, or begins a comment there. Outside of
+ * strings JSON has no `<`, so the value stays the same.
+ */
+function scriptJson(json: Buffer): Buffer {
+  let found = 0;
+  for (let from = 0; from < json.length; from += 1) if (json[from] === lessThan) found += 1;
+  if (found === 0) return json;
+  const result = Buffer.allocUnsafe(json.length + found * (escaped.length - 1));
+  let to = 0;
+  for (let from = 0; from < json.length; from += 1) {
+    const byte = json[from] ?? 0;
+    if (byte === lessThan) to += escaped.copy(result, to);
+    else result[to++] = byte;
+  }
+  return result;
+}

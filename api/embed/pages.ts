@@ -1,0 +1,87 @@
+import { createHash } from 'node:crypto';
+import { textDirection } from '../../shared/lessons/text-direction.ts';
+import { Html, markup } from '../html.ts';
+import type { BootData } from './boot-data.ts';
+import { pageStyle } from './page-style.ts';
+import type { FailureCode, Notice } from './page-words.ts';
+import { pageWords } from './page-words.ts';
+
+export const pageStyleHash = createHash('sha256').update(pageStyle).digest('base64');
+
+const boundary = '<!--boot-->';
+
+/** Addresses that a page refers to, absolute or paths. */
+export interface PageAddresses {
+  /** Of the folder of the player's files, with a slash at the end. */
+  player: string;
+  /** Of its description for oEmbed; null where the lesson is not known. */
+  oembed: string | null;
+}
+
+interface PageParts {
+  language: string;
+  title: string;
+  main: Html;
+  addresses: PageAddresses;
+  boot: BootData;
+}
+
+/** The page that plays a lesson, until its script does. */
+export function lessonPage({ title, ...page }: Omit<PageParts, 'main'>): Buffer {
+  const { loading, noScript } = pageWords(page.language);
+  const main = markup`<h1>${title}</h1>
+<p class="loading" role="status">${loading}</p>
+<noscript><p>${noScript}</p></noscript>`;
+  return renderPage({ ...page, title, main });
+}
+
+/** The page at an address without a token: of a link that was passed on, or of a frame that gets its token later. */
+export function waitingPage(page: Omit<PageParts, 'main' | 'title'>): Buffer {
+  const { waiting, lesson } = pageWords(page.language);
+  return renderPage({ ...page, title: lesson, main: notice(waiting) });
+}
+
+/** @param requestId names the request in the log. */
+export function failurePage(
+  code: FailureCode,
+  requestId: string,
+  page: Omit<PageParts, 'main' | 'title'>,
+): Buffer {
+  const words = pageWords(page.language);
+  const failure = words.failures[code];
+  const main = markup`${notice(failure)}
+<p class="soft">${words.code}: <code dir="ltr">${code}</code> <code dir="ltr">${requestId}</code></p>`;
+  return renderPage({ ...page, title: failure.title, main });
+}
+
+function notice({ title, text }: Notice): Html {
+  return markup`<h1>${title}</h1>
+<p>${text}</p>`;
+}
+
+function renderPage({ language, title, main, addresses: { player, oembed }, boot }: PageParts): Buffer {
+  const description = markup`<link rel="alternate" type="application/json+oembed" href="${oembed ?? ''}">`;
+  const { source } = markup`<!doctype html>
+<html lang="${language}" dir="${textDirection(language)}">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="robots" content="noindex">
+<title>${title}</title>
+<link rel="icon" href="data:,">
+${oembed === null ? [] : description}
+<style>${new Html(pageStyle)}</style>
+<link rel="stylesheet" href="${player}embed-page.css">
+<script type="module" src="${player}embed-page.js"></script>
+</head>
+<body>
+<main id="lectern-page" class="notice">
+${main}
+</main>
+<script type="application/json" id="lectern-boot">${new Html(boundary)}</script>
+</body>
+</html>
+`;
+  const [before = '', after = ''] = source.split(boundary);
+  return Buffer.concat([Buffer.from(before), ...boot, Buffer.from(after)]);
+}

@@ -1,0 +1,164 @@
+import Router from '@koa/router';
+import type { Context, Middleware } from 'koa';
+import { signContentAddress } from '../../shared/content-addresses.ts';
+import { LecternError } from '../../shared/errors.ts';
+import type { ErrorCode } from '../../shared/errors.ts';
+import { textDirection } from '../../shared/lessons/text-direction.ts';
+import { findOrganization } from '../../shared/models/organization.ts';
+import { TokenError } from '../../shared/player-tokens.ts';
+import type { PlayerToken, TokenFault } from '../../shared/player-tokens.ts';
+import type { RequestState } from '../context.ts';
+import type { AppDependencies } from '../dependencies.ts';
+import { learnerKey, lessonBoot, noticeBoot } from '../embed/boot-data.ts';
+import { failurePage, lessonPage, waitingPage } from '../embed/pages.ts';
+import type { PageAddresses } from '../embed/pages.ts';
+import { pageLanguages } from '../embed/page-words.ts';
+import type { FailureCode } from '../embed/page-words.ts';
+import { setPageHeaders } from '../embed/policies.ts';
+import { answerErrors } from '../middleware/errors.ts';
+import { methodNotAllowed } from '../middleware/method-not-allowed.ts';
+import { limitByAddress } from '../middleware/rate-limit.ts';
+import {
+  findTokenVersion,
+  playerLessonId,
+  playerQuerySchema,
+  readPlayerRequest,
+} from '../player/authorize.ts';
+import { readSession } from '../player/session.ts';
+import { publicAddress, publicPath } from '../public-address.ts';
+import { oembedPath } from './oembed.ts';
+
+/** The page that integrators have in a frame: it plays a lesson with a learner's token, and says what keeps it from it. */
+export function embedRoutes(deps: AppDependencies): Router<RequestState> {
+  const router = new Router<RequestState>();
+  const failures = answerErrors((ctx, failure) => sendFailure(deps, ctx, failure));
+
+  // Of a token that is refused nobody knows whose it is; in the page of that is nothing to keep from anybody.
+  const headers: Middleware = (ctx, next) => {
+    setPageHeaders(ctx, null);
+    return next();
+  };
+
+  router.get('/embed/:lessonId', headers, failures, limitByAddress(deps), async (ctx) => {
+    const lessonId = lessonIdOf(ctx);
+    if (lessonId !== null && ctx.query.token === undefined) sendWaiting(deps, ctx, lessonId);
+    else await sendLesson(deps, ctx);
+  });
+  router.all('/embed/:lessonId', methodNotAllowed('GET, HEAD'));
+  return router;
+}
+
+/** @throws {LecternError} as player data does, INVALID_CONTENT for a lesson that cannot be played included. */
+async function sendLesson(deps: AppDependencies, ctx: Context): Promise<void> {
+  const { config, secrets, db, lessons } = deps;
+  const params = ctx.params as Record<string, string | undefined>;
+  const { token } = await readPlayerRequest(deps, params.lessonId, ctx.query, playerQuerySchema);
+  const allowedOrigins = await allowedOriginsOf(db, token);
+  setPageHeaders(ctx, allowedOrigins);
+  const version = await findTokenVersion(db, token);
+  const { _id: versionId, lessonId } = version;
+  const [prepared, session] = await Promise.all([
+    lessons.get(versionId),
+    readSession({ db, lessons }, token, versionId),
+  ]);
+  if (prepared === undefined) throw new Error(`version ${versionId} has no content`);
+  const { title, language, playabilityErrors } = prepared.facts;
+  if (playabilityErrors.length > 0) {
+    throw new LecternError('INVALID_CONTENT', 'Lesson has validation errors that prevent playback');
+  }
+  const shown = language ?? 'en';
+  const content = signContentAddress(secrets.asset, { lessonId, versionId }, { base: config.publicUrl });
+  const api = `${publicPath(config)}/api/public/lessons/${lessonId}`;
+  const addresses = addressesOf(deps, ctx, lessonId);
+  const boot = lessonBoot(
+    {
+      page: 'lesson',
+      lessonId,
+      versionId,
+      title,
+      language: shown,
+      dir: textDirection(shown),
+      now: new Date(),
+      token: { expiresAt: new Date(token.expiresAt * 1000) },
+      learner: learnerKey(token),
+      content: { base: content.url, expiresAt: content.expiresAt },
+      sessionUrl: `${api}/session`,
+      contentUrl: `${api}/content`,
+      frameUrl: `${addresses.player}frame.html`,
+      allowedOrigins,
+      returnUrl: null,
+    },
+    session,
+    prepared,
+    version,
+  );
+  send(ctx, lessonPage({ language: shown, title, addresses, boot }));
+}
+
+function sendWaiting(deps: AppDependencies, ctx: Context, lessonId: string): void {
+  const addresses = addressesOf(deps, ctx, lessonId);
+  const boot = noticeBoot({ page: 'waiting', lessonId, allowedOrigins: null });
+  send(ctx, waitingPage({ language: readersLanguage(ctx), addresses, boot }));
+}
+
+function sendFailure(deps: AppDependencies, ctx: Context, failure: LecternError): void {
+  const code = codeOf(failure);
+  const lessonId = lessonIdOf(ctx);
+  const boot = noticeBoot({ page: 'failure', lessonId, code, allowedOrigins: null });
+  const page = { language: readersLanguage(ctx), addresses: addressesOf(deps, ctx, lessonId), boot };
+  ctx.type = 'html';
+  ctx.body = failurePage(code, ctx.state.requestId as string, page);
+}
+
+function send(ctx: Context, page: Buffer): void {
+  ctx.status = 200;
+  ctx.type = 'html';
+  ctx.body = page;
+}
+
+/** The organization's own; null for any. */
+async function allowedOriginsOf(
+  db: AppDependencies['db'],
+  { organizationId }: PlayerToken,
+): Promise<readonly string[] | null> {
+  const { allowedOrigins = [] } = (await findOrganization(db, organizationId)) ?? {};
+  return allowedOrigins.length === 0 ? null : allowedOrigins;
+}
+
+function addressesOf(
+  { config, player }: Pick<AppDependencies, 'config' | 'player'>,
+  ctx: Context,
+  lessonId: string | null,
+): PageAddresses {
+  const base = publicPath(config);
+  return {
+    player: `${base}/player/${player.name}/`,
+    oembed: lessonId === null ? null : base + oembedPath(publicAddress(ctx, config), lessonId),
+  };
+}
+
+function lessonIdOf(ctx: Context): string | null {
+  return playerLessonId.safeParse((ctx.params as Record<string, unknown>).lessonId).data ?? null;
+}
+
+function readersLanguage(ctx: Context): string {
+  return ctx.acceptsLanguages(pageLanguages) || 'en';
+}
+
+const tokenCodes: Partial<Record<TokenFault, FailureCode>> = {
+  'Token expired': 'token_expired',
+  'Token revoked': 'token_revoked',
+};
+
+const otherCodes: Partial<Record<ErrorCode, FailureCode>> = {
+  BAD_REQUEST: 'bad_address',
+  FORBIDDEN: 'wrong_lesson',
+  NOT_FOUND: 'not_available',
+  INVALID_CONTENT: 'not_playable',
+  TOO_MANY_REQUESTS: 'too_many_requests',
+};
+
+function codeOf(failure: LecternError): FailureCode {
+  if (failure instanceof TokenError) return tokenCodes[failure.reason] ?? 'token_invalid';
+  return otherCodes[failure.code] ?? 'server_error';
+}
