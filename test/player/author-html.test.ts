@@ -6,6 +6,15 @@ import { useWidgetLab } from './use-widget-lab.ts';
 
 const file = useWidgetLab();
 
+const largePicture = 'media:1619c428-4d84-4e65-8c2b-8847b8aea3b0';
+const sound = 'media:48ed9460-9e64-4df8-854a-71329ce41c4e';
+
+/** Captions with a hostile name, language and text. */
+function hostileCaptions(html: string): object[] {
+  const file = `WEBVTT\n\n00:00.000 --> 00:30.000\n${html.replaceAll('\n', ' ')}\n`;
+  return [{ src: `data:text/vtt,${encodeURIComponent(file)}`, language: html, label: html }];
+}
+
 const media = '00000000-0000-4000-8000-000000000000';
 
 describe('HTML of authors', () => {
@@ -26,6 +35,30 @@ describe('HTML of authors', () => {
       'MultipleChoice.explanation',
       (html) => ({ type: 'MultipleChoice', props: { ...question.props, explanation: html } }),
     ],
+    [
+      'MultipleChoice.choices.feedback',
+      (html) => ({
+        type: 'MultipleChoice',
+        props: { ...question.props, choices: [{ id: 'a', html: 'A', feedback: html }] },
+      }),
+    ],
+    [
+      'MultipleChoice.feedback',
+      (html) => ({
+        type: 'MultipleChoice',
+        props: {
+          ...question.props,
+          choices: [{ id: 'a', html: 'A' }],
+          correct: ['a'],
+          feedback: { right: html, partly: html, wrong: html },
+        },
+      }),
+    ],
+    ['Callout.body', (html) => ({ type: 'Callout', props: { body: [{ type: 'Text', props: { html } }] } })],
+    [
+      'Columns.columns',
+      (html) => ({ type: 'Columns', props: { columns: [[{ type: 'Text', props: { html } }]] } }),
+    ],
     ['OpenResponse.prompt', (html) => ({ type: 'OpenResponse', props: { prompt: html } })],
     [
       'OpenResponse.sampleAnswer',
@@ -34,6 +67,12 @@ describe('HTML of authors', () => {
     ['Heading.text', (html) => ({ type: 'Heading', props: { text: html } })],
     ['Callout.title', (html) => ({ type: 'Callout', props: { title: html } })],
     ['Image.alt', (html) => ({ type: 'Image', props: { src: 'media:x', alt: html } })],
+    ['Image.alt, opened', (html) => ({ type: 'Image', props: { src: largePicture, alt: html } })],
+    [
+      'Video.captions',
+      (html) => ({ type: 'Video', props: { src: 'media:x', captions: hostileCaptions(html) } }),
+    ],
+    ['Audio.captions', (html) => ({ type: 'Audio', props: { src: sound, captions: hostileCaptions(html) } })],
   ];
 
   it.each(places)('hostile HTML in %s does nothing', async (_place, blockOf) => {
@@ -43,6 +82,15 @@ describe('HTML of authors', () => {
     await victim.page.evaluate(`(async () => {
       for (const details of document.querySelectorAll('details')) details.open = true;
       for (const image of document.images) image.loading = 'eager';
+      await Promise.allSettled([...document.images].map((image) => image.decode()));
+      await new Promise(requestAnimationFrame);
+      await Promise.all([...document.querySelectorAll('audio')].map(async (medium) => {
+        if (!medium.readyState) {
+          await new Promise((done) => ['loadedmetadata', 'error'].forEach((type) => medium.addEventListener(type, done)));
+        }
+        medium.currentTime = 1;
+      }));
+      for (const button of document.querySelectorAll('.lectern-zoom-open')) button.click();
       // What runs when it is used: hover, focus, and every link, without leaving the page.
       addEventListener('click', (event) => event.preventDefault());
       for (const node of document.querySelectorAll('main *')) {
@@ -51,7 +99,7 @@ describe('HTML of authors', () => {
       await new Promise((done) => setTimeout(done, 150));
     })()`);
     const found = await victim.page.evaluate(`(() => {
-      const all = [...document.querySelectorAll('main .lectern-rich *, main .lectern-heading *, main .lectern-note *, main img')];
+      const all = [...document.querySelectorAll('main .lectern-rich *, main .lectern-heading *, main .lectern-note *, main img, main dialog > :not(button), main .lectern-caption-line *, main option *')];
       const attributes = all.flatMap((node) => [...node.attributes].map(({ name, value }) => [name, value.replace(/[\\s\\x00-\\x1f]/g, '')]));
       return {
         pwned: window.pwned ?? null,
