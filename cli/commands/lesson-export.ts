@@ -1,8 +1,11 @@
+import { Option } from 'commander';
 import type { Command } from 'commander';
 import { createDownloader } from '../../shared/downloads/downloader.ts';
 import { LecternError } from '../../shared/errors.ts';
-import { exportJobOf, incompleteKey } from '../../shared/jobs.ts';
+import { exportJobOf, incompleteKey, withPlayer } from '../../shared/jobs.ts';
+import type { ExportProfile } from '../../shared/jobs.ts';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
+import { playerRelease } from '../../shared/player-release.ts';
 import type { StoredArchive } from '../../shared/storage/store.ts';
 import { runExport } from '../../worker/jobs/export.ts';
 import { answers } from '../answers.ts';
@@ -14,6 +17,12 @@ import { targetPath, writeWhole } from '../output-file.ts';
 import { fileProgressBar } from '../progress.ts';
 import { countValue, uuidValue } from '../values.ts';
 
+interface ExportOptions {
+  version?: number;
+  out: string;
+  include?: 'player';
+}
+
 /** `lectern lesson export`: builds the archive in this process, with no queue and no worker. */
 export function addLessonExportCommand(group: Command): void {
   answers(
@@ -22,14 +31,18 @@ export function addLessonExportCommand(group: Command): void {
       .description('write the ZIP of a published version to a file')
       .argument('<lesson-id>', 'as lesson list shows it', uuidValue)
       .requiredOption('--out <file>', "the ZIP to write; in a folder it gets the archive's own name")
-      .option('--version <number>', 'the one published last when left out', countValue),
-    (lessonId: string, options: { version?: number; out: string }) =>
+      .option('--version <number>', 'the one published last when left out', countValue)
+      .addOption(
+        new Option('--include <what>', 'with the player: unpack it, and open index.html').choices(['player']),
+      ),
+    (lessonId: string, options: ExportOptions) =>
       withContext(async (context) => {
         const version = await findPublished(context, lessonId, options.version);
         const name = `${version.slug}-v${version.versionNumber}.zip`;
         // Found first: nobody should wait for a long export to hear that it has no place.
         const path = await targetPath(options.out, name);
-        const archive = await buildWithProgress(context, version, name);
+        const profile = options.include === undefined ? 'plain' : withPlayer((await playerRelease()).name);
+        const archive = await buildWithProgress(context, version, { profile, name });
         try {
           await writeWhole(path, archive.chunks(), context.signal);
         } finally {
@@ -60,9 +73,9 @@ async function findPublished(
 async function buildWithProgress(
   { db, store, config, signal }: CommandContext,
   version: LessonVersion,
-  name: string,
+  { profile, name }: { profile: ExportProfile; name: string },
 ): Promise<StoredArchive> {
-  const job = exportJobOf(version);
+  const job = exportJobOf(version, profile);
   const downloader = createDownloader(config.download);
   const bar = fileProgressBar(name);
   try {

@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
 import { bytesOf } from '../../shared/storage/digest.ts';
@@ -119,6 +119,16 @@ test.each(ways)(
     expect(await credit.locator('a').getAttribute('href')).toBe('https://example.org/a?b&c');
   },
 );
+
+test('in a sandboxed frame, which has no origin, the lesson plays with its widgets', async () => {
+  const frame = `<!doctype html><iframe sandbox="allow-scripts" src="./${archive.folder}/index.html"></iframe>`;
+  const folder = join(archive.path, '..');
+  await writeFile(join(folder, 'frame.html'), frame);
+  const { page } = await lab.open(`${await lab.serve(folder)}/frame.html`);
+  const widget = page.frameLocator('iframe').locator('.poll');
+  await widget.click();
+  expect(await page.frames()[1]?.evaluate('window.told.map(({ name }) => name)')).toContain('onAnswer');
+});
 
 test('the page is in the language of the lesson, and in its direction', async () => {
   const { page } = await open(ways[0]);

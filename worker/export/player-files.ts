@@ -4,7 +4,14 @@ import type { ExportProfile } from '../../shared/jobs.ts';
 import { playerRelease } from '../../shared/player-release.ts';
 
 /** The files of a release that an archive needs, sorted; what only Lectern's own pages load stays out. */
-const archived = ['archive-page.js', 'callbacks.js', 'player.classic.js', 'player.css', 'player.js'];
+const archived = [
+  'archive-page.js',
+  'callbacks.js',
+  'player.classic.js',
+  'player.css',
+  'player.d.ts',
+  'player.js',
+];
 
 /** A file of the player, by its path below the archive's top-level folder. */
 export interface PlayerFile {

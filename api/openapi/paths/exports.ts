@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { ZodOpenApiPathsObject } from 'zod-openapi';
-import { exportPath } from '../../routes/exports.ts';
+import { exportPath, exportQuery } from '../../routes/exports.ts';
 import { asHeaders, limited } from '../headers.ts';
 import { exportFailures } from '../responses.ts';
 import { withCredentials } from '../security.ts';
@@ -27,11 +27,12 @@ export const exportPaths: ZodOpenApiPathsObject = {
       summary: 'Download a published version',
       description:
         'One ZIP with the lesson, its media and its widgets: `lesson.json`, `manifest.json`, `media/` and `widgets/` ' +
-        'in one folder. The first request for a version waits while its archive is built, up to five minutes unless ' +
-        'the operator has set another limit; later ones get the stored file, the same byte for byte. A file that ' +
-        'cannot be had never fails the export: `failedMedia` and `failedWidgets` of manifest.json name it.',
+        'in one folder; with `include=player` also `index.html` and `player/`, which play the lesson. The first ' +
+        'request for a version waits while its archive is built, up to five minutes unless the operator has set ' +
+        'another limit; later ones get the stored file, the same byte for byte. A file that cannot be had never ' +
+        'fails the export: `failedMedia` and `failedWidgets` of manifest.json name it.',
       security: withCredentials,
-      requestParams: { path: exportPath },
+      requestParams: { path: exportPath, query: exportQuery },
       responses: {
         200: {
           description: 'The archive.',
@@ -41,8 +42,8 @@ export const exportPaths: ZodOpenApiPathsObject = {
         ...exportFailures(
           {
             400: {
-              when: 'An id in the path is no UUID.',
-              texts: ['Invalid lesson ID', 'Invalid version ID'],
+              when: 'An id in the path is no UUID, or `include` is something else than `player`.',
+              texts: ['Invalid lesson ID', 'Invalid version ID', 'include must be "player", or be left out'],
             },
             401: {
               when: 'The credentials are missing, malformed, unknown, revoked or expired.',
