@@ -32,13 +32,19 @@ const contentSecurityPolicy = [
   "form-action 'none'",
 ].join('; ');
 
-/** A message that waits: whoever unpacked the archive never sees it. */
+/** The fallbacks are for a page whose player is not there. Its message waits: who unpacked the archive never sees it. */
 const style = `
-body { margin: 0 }
+body { margin: 0; background: var(--lectern-page, Canvas); color: var(--lectern-text, CanvasText) }
 .lectern-page-note { margin: 3rem auto; padding: 0 1rem; max-width: 40rem; font: 1rem/1.5 system-ui, sans-serif }
 p.lectern-page-note { animation: lectern-page-note 0s 3s both }
 @keyframes lectern-page-note { from { visibility: hidden } }
-.lectern-page-note a { color: inherit }
+#lectern-credits {
+  box-sizing: border-box; max-inline-size: 84rem; margin: 0 auto; padding: 1.25rem clamp(1rem, 3vw, 2.5rem) 2rem;
+  border-block-start: 1px solid var(--lectern-line, GrayText);
+  color: var(--lectern-text-muted, CanvasText); font: 0.875rem/1.6 var(--lectern-font, system-ui, sans-serif);
+}
+#lectern-credits summary { padding-block: 0.25rem; cursor: pointer }
+#lectern-credits a { color: inherit }
 `;
 
 /**
@@ -53,7 +59,7 @@ async function* pageTexts(page: IndexPage): AsyncGenerator<string> {
   const { title, language: given } = page.lesson.lesson;
   const language = typeof given === 'string' && given !== '' ? given : 'en';
   const { words, language: wordsLanguage } = pageWords(language);
-  const noteAttributes = `class="lectern-page-note" lang="${wordsLanguage}" dir="${textDirection(wordsLanguage)}"`;
+  const ownWords = `lang="${wordsLanguage}" dir="${textDirection(wordsLanguage)}"`;
   yield `<!doctype html>
 <html lang="${escapeHtml(language)}" dir="${textDirection(language)}">
 <head>
@@ -67,10 +73,10 @@ async function* pageTexts(page: IndexPage): AsyncGenerator<string> {
 </head>
 <body>
 <main id="lectern-lesson">
-<noscript><div ${noteAttributes}>${escapeHtml(words.noScript)}</div></noscript>
-<p ${noteAttributes}>${escapeHtml(words.notUnpacked)}</p>
+<noscript><div class="lectern-page-note" ${ownWords}>${escapeHtml(words.noScript)}</div></noscript>
+<p class="lectern-page-note" ${ownWords}>${escapeHtml(words.notUnpacked)}</p>
 </main>
-${credits(page, escapeHtml(words.credits), noteAttributes)}`;
+${credits(page, `<summary ${ownWords}>${escapeHtml(words.credits)}</summary>`)}`;
   yield `<script type="application/json" id="lectern-lesson-json">${safeJson(page.lesson)}</script>\n`;
   yield '<script type="application/json" id="lectern-archive-json">';
   yield* archiveJson(page);
@@ -114,7 +120,7 @@ function safeJson(value: unknown): string {
 }
 
 /** Credits that must be shown with media; each once, as many pictures may come from one hand. */
-function credits({ attributions }: IndexPage, heading: string, noteAttributes: string): string {
+function credits({ attributions }: IndexPage, summary: string): string {
   const items = attributions.map(({ text, url, portfolioUrl }) => {
     const name = text || url || portfolioUrl;
     const source = webAddress(portfolioUrl);
@@ -123,7 +129,7 @@ function credits({ attributions }: IndexPage, heading: string, noteAttributes: s
   });
   if (items.length === 0) return '';
   const list = [...new Set(items)].join('\n');
-  return `<details id="lectern-credits" ${noteAttributes}>\n<summary>${heading}</summary>\n<ul>\n${list}\n</ul>\n</details>\n`;
+  return `<footer id="lectern-credits">\n<details>\n${summary}\n<ul>\n${list}\n</ul>\n</details>\n</footer>\n`;
 }
 
 function link(address: string | undefined, text: string): string {
