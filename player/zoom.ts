@@ -6,10 +6,10 @@ import type { Words } from './words.ts';
 /** A picture that is shown at least so much smaller than it is has more to show. */
 const WORTHWHILE = 1.1;
 
-/** A picture on the page, with its way to full size. */
+/** A picture's way to full size. */
 export interface Zoom {
-  /** The picture and the button that opens it. */
-  view: HTMLElement;
+  /** The button that opens it, and the dialog: they belong behind the picture. */
+  parts: HTMLElement[];
   /** Call it when the picture goes. */
   stop: () => void;
 }
@@ -38,7 +38,6 @@ export function zoomable(picture: HTMLImageElement, words: Words): Zoom {
     icon('wrong'),
   );
   const dialog = element('dialog', { class: 'lectern-zoom', 'aria-label': words.zoomed });
-  const view = element('div', { class: 'lectern-zoomable' }, picture, open, dialog);
 
   function measure(): void {
     if (dialog.open) return;
@@ -73,5 +72,5 @@ export function zoomable(picture: HTMLImageElement, words: Words): Zoom {
   picture.addEventListener('load', measure);
   const sizes = new ResizeObserver(measure);
   sizes.observe(picture);
-  return { view, stop: () => sizes.disconnect() };
+  return { parts: [open, dialog], stop: () => sizes.disconnect() };
 }

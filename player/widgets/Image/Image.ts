@@ -29,11 +29,17 @@ export default defineWidget('Image', (root, { props, context }) => {
       decoding: 'async',
       src,
     });
-    const zoom = props.zoom === false ? undefined : zoomable(picture, words);
-    const shown = zoom?.view ?? picture;
-    stop = zoom?.stop;
-    picture.addEventListener('error', () => shown.replaceWith(missing()), { once: true });
-    figure.append(shown);
+    const { parts = [], stop: stopZoom } = props.zoom === false ? {} : zoomable(picture, words);
+    stop = stopZoom;
+    figure.append(picture, ...parts);
+    picture.addEventListener(
+      'error',
+      () => {
+        picture.replaceWith(missing());
+        for (const part of parts) part.remove();
+      },
+      { once: true },
+    );
   }
 
   if (text(props.caption)) {
