@@ -115,7 +115,7 @@ describe.each([
   ['dark', 'en'],
   ['light', 'ar'],
 ] as const)('in the %s scheme, in %s', (colorScheme, language) => {
-  it('axe finds nothing in any widget, in any of its states', async () => {
+  it('axe finds nothing in any widget, in any of its states', { timeout: 90_000 }, async () => {
     const themed = await file.lab.open({ colorScheme });
     await showStates(themed, language);
     expect(await violations(themed)).toEqual([]);

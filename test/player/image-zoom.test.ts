@@ -52,7 +52,7 @@ describe('a picture that is shown smaller than it is', () => {
     await close();
     await page.locator(dialog).waitFor({ state: 'detached' });
     expect(await page.evaluate('document.activeElement.ariaLabel')).toBe('Enlarge image');
-    expect(await page.locator('img').count()).toBe(1);
+    await page.waitForFunction('document.images.length === 1');
   });
 
   it('opens by a click on the picture too', async () => {
