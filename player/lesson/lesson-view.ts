@@ -1,7 +1,7 @@
 import { element, uniqueId } from '../dom.ts';
+import { icon } from '../icon.ts';
 import { endView } from './end-view.ts';
 import type { EndActions } from './end-view.ts';
-import { icon } from './icons.ts';
 import type { LessonProgress } from './lesson-progress.ts';
 import { currentStep } from './lesson-progress.ts';
 import { outlinePanel } from './outline-panel.ts';

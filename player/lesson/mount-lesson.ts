@@ -29,7 +29,9 @@ export function mountLesson(options: LessonOptions): LessonHandle {
   /** Nothing can be played. Told later, when whoever mounts the lesson has the handle. */
   function fail(code: LessonErrorCode, cause: unknown): void {
     root.removeAttribute('aria-busy');
-    root.replaceChildren(notice(lessonWordsFor(root.lang).lessonMissing));
+    const told = notice(lessonWordsFor(root.lang).lessonMissing);
+    told.setAttribute('role', 'alert');
+    root.replaceChildren(told);
     queueMicrotask(() => report({ code, message: messageOf(cause), cause }));
   }
 

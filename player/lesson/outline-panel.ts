@@ -1,5 +1,5 @@
 import { element, uniqueId } from '../dom.ts';
-import { icon } from './icons.ts';
+import { icon } from '../icon.ts';
 import type { LessonWords } from './lesson-words.ts';
 
 /** From this width on, in pixels, the outline stands beside the step. */
@@ -24,7 +24,7 @@ export function outlinePanel(root: HTMLElement, nav: HTMLElement, words: LessonW
   const close = element(
     'button',
     { class: 'lectern-icon-button', type: 'button', 'aria-label': words.close },
-    icon('close'),
+    icon('wrong'),
   );
   const drawerHead = element(
     'div',

@@ -1,6 +1,6 @@
 import { element } from '../dom.ts';
+import { icon } from '../icon.ts';
 import { fill } from '../words.ts';
-import { icon } from './icons.ts';
 import type { LessonProgress } from './lesson-progress.ts';
 import type { LessonWords } from './lesson-words.ts';
 import type { PlayedLesson, PlayedSection, PlayedStep } from './read-lesson.ts';
@@ -38,7 +38,7 @@ export function outlineView(
       const button = element(
         'button',
         { class: 'lectern-outline-step', type: 'button' },
-        element('span', { class: 'lectern-mark' }, icon('check')),
+        element('span', { class: 'lectern-mark' }, icon('right')),
         element('span', {}, stepTitle(step, lesson, words, language), seen),
       );
       button.addEventListener('click', () => go(step.index));
@@ -60,7 +60,7 @@ export function outlineView(
     const fold = element(
       'details',
       { class: 'lectern-outline-section', open: lesson.steps.length <= unfoldedSteps },
-      element('summary', {}, icon('fold'), element('span', {}, section.title), count),
+      element('summary', {}, icon('unfold'), element('span', {}, section.title), count),
       list,
     );
     folds.push({ section, fold, count });

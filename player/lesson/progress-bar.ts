@@ -22,8 +22,9 @@ export function progressBar(lesson: PlayedLesson, words: LessonWords, language: 
     'aria-valuemin': '0',
     'aria-valuemax': String(steps),
   });
-  const ticks = lesson.sections.flatMap((section) => {
-    if (section.steps.length === 0) return [];
+  const sections = lesson.sections.filter((section) => section.steps.length > 0);
+  bar.style.setProperty('--lectern-sections', String(sections.length));
+  const ticks = sections.flatMap((section) => {
     const group = element('div', { class: 'lectern-progress-section' });
     group.style.flexGrow = String(section.steps.length);
     bar.append(group);

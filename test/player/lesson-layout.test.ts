@@ -66,12 +66,11 @@ describe('the layout of a lesson', () => {
     const colors = ['light', 'dark'] as const;
     const backgrounds = [];
     for (const colorScheme of colors) {
-      const { page, start } = await lab.open({ colorScheme });
-      await start({ lesson: threeSteps() });
-      backgrounds.push(
-        await page.evaluate('getComputedStyle(document.querySelector(".lectern-lesson")).backgroundColor'),
-      );
-      await page.context().close();
+      view = await lab.open({ colorScheme });
+      await view.start({ lesson: threeSteps() });
+      const background = 'getComputedStyle(document.querySelector(".lectern-lesson")).backgroundColor';
+      backgrounds.push(await view.page.evaluate(background));
+      await view.page.context().close();
     }
     expect(backgrounds).toEqual(['rgb(255, 255, 255)', 'rgb(18, 23, 29)']);
   });

@@ -7,7 +7,6 @@ import { fileURLToPath } from 'node:url';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll } from 'vitest';
 import { buildPlayer } from '../../player/build.ts';
-import type { LessonOptions } from '../../player/lesson/options.ts';
 import { launchBrowser } from '../support/browser.ts';
 
 const page = fileURLToPath(new URL('./lesson.html', import.meta.url));
@@ -21,8 +20,16 @@ const contentTypes: Record<string, string> = {
   '.svg': 'image/svg+xml',
 };
 
-/** The options that survive the way to the browser. */
-export type StartOptions = Omit<LessonOptions, 'element' | `on${string}` | 'resolveMedia' | 'loadWidget'>;
+/** The options of `mountLesson` that survive the way to the browser. */
+export interface StartOptions {
+  lesson?: unknown;
+  base?: string;
+  versionId?: string;
+  state?: unknown;
+  startAt?: string;
+  language?: string;
+  widgetTimeout?: number;
+}
 
 export interface StartExtras {
   /** Sources of modules, by widget type. */
