@@ -70,16 +70,17 @@ export function outlineView(
   return {
     nav,
     show({ index, atEnd, visited }) {
+      const seenSteps = new Set(visited);
       for (const { step, button, seen } of entries) {
         const isCurrent = step.index === index && !atEnd;
-        const isSeen = visited.includes(step.id) && !isCurrent;
+        const isSeen = seenSteps.has(step.id) && !isCurrent;
         if (isCurrent) button.setAttribute('aria-current', 'step');
         else button.removeAttribute('aria-current');
         button.classList.toggle('lectern-is-seen', isSeen);
         seen.textContent = isSeen ? `, ${words.seen}` : '';
       }
       for (const { section, fold, count } of folds) {
-        const seen = section.steps.filter(({ id }) => visited.includes(id)).length;
+        const seen = section.steps.filter(({ id }) => seenSteps.has(id)).length;
         count.textContent = fill('{seen}/{steps}', { seen, steps: section.steps.length }, language);
         if (section.steps.some((step) => step.index === index)) fold.open = true;
       }

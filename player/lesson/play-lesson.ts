@@ -34,7 +34,9 @@ export function playLesson(root: HTMLElement, options: LessonOptions, played: Pl
   let progress = resumeProgress(lesson, options.state, options.startAt);
   let isReady = false;
   let isAlive = true;
+  /** While a step is taken off the page its widgets may still report, but nothing else may be shown. */
   let isLeaving = false;
+  let isGoing = false;
 
   function event(): LessonEvent {
     return {
@@ -119,15 +121,25 @@ export function playLesson(root: HTMLElement, options: LessonOptions, played: Pl
 
   const view = lessonView(root, lesson, room, { goToIndex, next, back, restart });
 
-  function changeStep(action: LessonAction): void {
+  function leave(): void {
+    isLeaving = true;
     view.leave();
+    isLeaving = false;
+  }
+
+  /** @returns what was told; undefined when the player was destroyed meanwhile */
+  function changeStep(action: LessonAction): LessonEvent | undefined {
+    leave();
+    if (isGoing) return undefined;
     act(action);
     view.show(progress, true);
-    tell(options.onStepChange, event());
+    const told = event();
+    tell(options.onStepChange, jsonCopy(told));
+    return told;
   }
 
   function canGo(): boolean {
-    return isReady && !isLeaving;
+    return isReady && !isLeaving && !isGoing;
   }
 
   /** False for an index that no step has. */
@@ -146,8 +158,8 @@ export function playLesson(root: HTMLElement, options: LessonOptions, played: Pl
     if (!canGo() || progress.atEnd) return false;
     if (goToIndex(progress.index + 1)) return true;
     const isFirst = !progress.completed;
-    changeStep({ kind: 'finish' });
-    if (isFirst) tell(options.onComplete, event());
+    const told = changeStep({ kind: 'finish' });
+    if (isFirst && told) tell(options.onComplete, told);
     return true;
   }
 
@@ -158,7 +170,7 @@ export function playLesson(root: HTMLElement, options: LessonOptions, played: Pl
   function restart(): void {
     act({ kind: 'restart' });
     tell(options.onRestart, event());
-    if (!isLeaving) changeStep({ kind: 'go', index: 0 });
+    changeStep({ kind: 'go', index: 0 });
   }
 
   view.show(progress, false);
@@ -173,10 +185,10 @@ export function playLesson(root: HTMLElement, options: LessonOptions, played: Pl
     back,
     state: () => (isReady ? savedState(lesson, progress) : undefined),
     destroy() {
-      if (isLeaving) return;
-      isLeaving = true;
+      if (isGoing) return;
+      isGoing = true;
       // What widgets held back is still reported; nothing is afterwards.
-      view.leave();
+      leave();
       isAlive = false;
       view.destroy();
     },

@@ -38,11 +38,12 @@ export function progressBar(lesson: PlayedLesson, words: LessonWords, language: 
   return {
     bar,
     show({ index, atEnd, visited }) {
-      const seen = lesson.steps.filter(({ id }) => visited.includes(id)).length;
+      const seenSteps = new Set(visited);
+      const seen = lesson.steps.filter(({ id }) => seenSteps.has(id)).length;
       bar.setAttribute('aria-valuenow', String(seen));
       bar.setAttribute('aria-valuetext', fill(words.seenSteps, { seen, steps }, language));
       for (const { step, tick } of ticks) {
-        tick.classList.toggle('lectern-is-seen', visited.includes(step.id));
+        tick.classList.toggle('lectern-is-seen', seenSteps.has(step.id));
         tick.classList.toggle('lectern-is-current', step.index === index && !atEnd);
       }
     },

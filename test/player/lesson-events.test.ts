@@ -137,6 +137,27 @@ describe('callbacks', () => {
     );
   });
 
+  it('a callback may go elsewhere or take the player away; what is under way ends in order', async () => {
+    const Slow = `export default { mount: (element, { context }) => ({ destroy: () => context.answer(1) }) };`;
+    const lesson = threeSteps();
+    lesson.sections[0]?.steps[0]?.content.content.push({ type: 'Slow', props: { id: 's1' } });
+    for (const [call, left, steps] of [
+      ['handle.goTo("neptune")', 1, 1],
+      ['handle.destroy()', 0, 0],
+    ]) {
+      await view.start({ lesson }, { widgets: { Slow } });
+      await page.waitForFunction('!document.querySelector("[aria-busy]")');
+      await page.evaluate(`events.push = (...all) => {
+        Array.prototype.push.apply(events, all);
+        if (all[0][0] === 'onAnswer') ${call};
+      }`);
+      await page.evaluate('handle.next()');
+      expect(await page.locator('.lectern-step-body').count()).toBe(left);
+      expect(await view.calls('onStepChange')).toHaveLength(Number(steps));
+    }
+    expect(view.errors).toEqual([]);
+  });
+
   it('what a callback does to its event stays with it', async () => {
     await view.start({ lesson: threeSteps() });
     await page.evaluate('const s = handle.state(); s.items.push(1); s.progressData.visited.length = 0;');
