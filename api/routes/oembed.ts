@@ -52,7 +52,8 @@ export function oembedPath(address: string, lessonId: string): string {
  */
 export function oembedRoutes(deps: AppDependencies): Router<RequestState> {
   const router = new Router<RequestState>();
-  router.get('/oembed', anyOrigin(methods), limitByAddress(deps), (ctx) => {
+  router.use('/oembed', anyOrigin(methods), limitByAddress(deps));
+  router.get('/oembed', (ctx) => {
     const parsed = oembedQuery.safeParse(ctx.query);
     if (!parsed.success) {
       throw new LecternError('BAD_REQUEST', parsed.error.issues[0]?.message ?? 'Invalid request');
@@ -70,7 +71,6 @@ export function oembedRoutes(deps: AppDependencies): Router<RequestState> {
     ctx.set('Cache-Control', `public, max-age=${cacheSeconds}`);
     ctx.body = describe(`${address}/embed/${lessonId}`, address, frame);
   });
-  router.options('/oembed', anyOrigin(methods));
   router.all('/oembed', methodNotAllowed(methods));
   return router;
 }

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
+import { playerRelease } from '../../shared/player-release.ts';
 import { signLaunchToken } from '../../shared/player-tokens.ts';
 import { buildOrganization, buildPackage, buildVersion } from '../support/factories.ts';
 import { startHarness, testSigningSecrets } from '../support/harness.ts';
@@ -184,6 +185,54 @@ test('media and widgets: found, fetched whole, in part and not again, and refuse
   const etag = whole.headers.get('etag') ?? '';
   expect((await documented(asset, file, { headers: { 'if-none-match': etag } })).status).toBe(304);
   expect((await documented(asset, `${file}x`)).status).toBe(403);
+});
+
+test('an address for media and widgets, and what stands behind it', async () => {
+  const operation = 'GET /api/public/lessons/{lessonId}/content';
+  const behind = 'GET /content/v1/{lessonId}/{versionId}/{expires}/{signature}';
+  const path = `/api/public/lessons/${version.lessonId}/content`;
+  const answer = await documented(operation, `${path}?token=${token}`);
+  const { base } = jsonOf(answer) as { base: string };
+  expect((await documented(operation, path)).status).toBe(400);
+  expect((await documented(operation, `${path}?token=x`)).status).toBe(401);
+  const other = `${path}?token=${token}&versionId=${randomUUID()}`;
+  expect((await documented(operation, other)).status).toBe(404);
+  expect((await documented(`${behind}/media/{mediaId}`, `${base}media/${mediaId}`)).status).toBe(302);
+  expect((await documented(`${behind}/media/{mediaId}`, `${base}media/x`)).status).toBe(400);
+  expect((await documented(`${behind}/media/{mediaId}`, `${base}media/${randomUUID()}`)).status).toBe(404);
+  const changed = base.replace(/.\/$/, (end) => (end === 'A/' ? 'E/' : 'A/'));
+  expect((await documented(`${behind}/media/{mediaId}`, `${changed}media/x`)).status).toBe(403);
+  expect((await documented(`${behind}/widgets/{file}`, `${base}widgets/Image.js`)).status).toBe(302);
+  expect((await documented(`${behind}/widgets/{file}`, `${base}widgets/Quiz.js`)).status).toBe(404);
+});
+
+test('embed pages, their description for oEmbed, and the files they are made of', async () => {
+  const embed = async (query: string, lessonId = version.lessonId) =>
+    (await documented('GET /embed/{lessonId}', `/embed/${lessonId}${query}`)).status;
+  expect(await embed(`?token=${token}`)).toBe(200);
+  expect(await embed('')).toBe(200);
+  expect(await embed('?token=')).toBe(400);
+  expect(await embed('?token=x')).toBe(401);
+  expect(await embed(`?token=${token}`, randomUUID())).toBe(403);
+  const { lessonId } = await draft();
+  expect(await embed(`?token=${await signed({ lessonId })}`, lessonId)).toBe(404);
+
+  const page = encodeURIComponent(`${address}/embed/${lessonId}`);
+  const described = async (query: string) => (await documented('GET /oembed', `/oembed${query}`)).status;
+  expect(await described(`?url=${page}`)).toBe(200);
+  expect(await described('')).toBe(400);
+  expect(await described('?url=x')).toBe(404);
+  expect(await described(`?url=${page}&format=xml`)).toBe(501);
+
+  const { name } = await playerRelease();
+  const file = async (path: string, extra: AskOptions = {}) =>
+    documented('GET /player/{release}/{file}', `/player/${path}`, extra);
+  const etag = (await file(`${name}/player.css`)).headers.get('etag') ?? '';
+  const again = await file(`${name}/player.css`, { headers: { 'if-none-match': etag } });
+  expect(again.status).toBe(304);
+  expect((await file(`${name}/frame.html`)).status).toBe(200);
+  expect((await file('0.0.0-00000000/player.css')).status).toBe(404);
+  expect((await documented('GET /embed.js', '/embed.js')).status).toBe(200);
 });
 
 test('lists of lessons and versions, for credentials and for users', async () => {
