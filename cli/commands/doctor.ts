@@ -8,6 +8,7 @@ import { coreWidgetTypes } from '../../shared/lessons/core-widgets.ts';
 import { missingIndexes, openDatabase } from '../../shared/models/database.ts';
 import { pingMongo } from '../../shared/mongo.ts';
 import { packageRoot } from '../../shared/paths.ts';
+import { playerRelease } from '../../shared/player-release.ts';
 import { connectRedis, pingRedis } from '../../shared/redis.ts';
 import { findServers } from '../../shared/servers.ts';
 import { createDiskStore } from '../../shared/storage/disk-store.ts';
@@ -40,6 +41,7 @@ export function addDoctorCommand(program: Command): void {
         ...(await checkServers(config)),
         await check('store', () => checkStore(config)),
         await check('core widgets', checkCoreWidgets),
+        await check('player', checkPlayer),
       ];
       const ok = checks.every((one) => one.ok);
       const rows = checks.map((one) => [one.ok ? 'ok' : 'FAILED', one.name, one.version ?? '', one.message]);
@@ -135,4 +137,9 @@ async function checkStore(config: Config): Promise<Finding> {
 async function checkCoreWidgets(): Promise<Finding> {
   await Promise.all(coreWidgetTypes.map(readCoreBundle));
   return { version: null, message: `${coreWidgetTypes.length} built` };
+}
+
+async function checkPlayer(): Promise<Finding> {
+  const { name, files } = await playerRelease();
+  return { version: null, message: `release ${name}, ${files.size} files` };
 }

@@ -105,6 +105,7 @@ test('doctor names each dependency that fails, and what to do, in its result', a
     'Redis',
     'store',
     'core widgets',
+    'player',
   ]);
 });
 
