@@ -136,7 +136,7 @@ describe('a notice', () => {
       await page.goto(api + path);
       const heading = page.getByRole('heading', { level: 1 });
       expect(await heading.isVisible()).toBe(true);
-      expect(await page.locator('html').evaluate((html) => html.scrollWidth)).toBeLessThanOrEqual(width);
+      expect(await page.evaluate<number>('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width);
       expect(await page.locator('.loading').filter({ visible: true }).count()).toBe(0);
       expect(await contrastOf(page)).toBeGreaterThan(7);
     }

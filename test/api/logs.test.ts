@@ -114,6 +114,9 @@ test('no secret of learners, of users and of the installation reaches the log', 
     await ask(`${lesson}/${name}?token=${token}`);
     await ask(`${lesson}/${name}?token=${token}x`);
   }
+  for (const query of [`token=${token}`, `token=${token}x`]) {
+    await ask(`${address}/embed/${version.lessonId}?${query}`);
+  }
   const led = await ask(`${lesson}/widgets/Heading.js?token=${token}`);
   const location = new URL(led.headers.get('location') ?? '', address);
   await ask(location.href);
