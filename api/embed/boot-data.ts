@@ -4,6 +4,7 @@ import type { LessonVersion } from '../../shared/models/lesson-version.ts';
 import type { PlayerToken } from '../../shared/player-tokens.ts';
 import type { PreparedLesson } from '../../shared/prepared-lessons.ts';
 import { printJson } from '../../shared/raw-json.ts';
+import type { NoticeWords } from './notice-words.ts';
 import type { FailureCode } from './page-words.ts';
 
 /**
@@ -42,6 +43,8 @@ export interface LessonBoot {
   allowedOrigins: readonly string[] | null;
   /** Where to go from the end of the lesson. */
   returnUrl: string | null;
+  /** What is said to the learner above the lesson. */
+  words: NoticeWords;
 }
 
 export function noticeBoot(boot: NoticeBoot): BootData {

@@ -10,6 +10,7 @@ import type { PlayerToken, TokenFault } from '../../shared/player-tokens.ts';
 import type { RequestState } from '../context.ts';
 import type { AppDependencies } from '../dependencies.ts';
 import { learnerKey, lessonBoot, noticeBoot } from '../embed/boot-data.ts';
+import { noticeWords } from '../embed/notice-words.ts';
 import { failurePage, lessonPage, waitingPage } from '../embed/pages.ts';
 import type { PageAddresses } from '../embed/pages.ts';
 import { pageLanguages } from '../embed/page-words.ts';
@@ -87,6 +88,7 @@ async function sendLesson(deps: AppDependencies, ctx: Context): Promise<void> {
       frameUrl: `${addresses.player}frame.html`,
       allowedOrigins,
       returnUrl: null,
+      words: noticeWords(shown),
     },
     session,
     prepared,

@@ -1,3 +1,4 @@
+import type { NoticeWords } from './notice-words.ts';
 import type { SessionRecord } from './session-record.ts';
 
 /** What the server puts into the page of a lesson. It comes from Lectern itself, so its shape is relied on. */
@@ -21,6 +22,8 @@ export interface LessonBoot {
   frameUrl: string;
   /** Origins of the pages that may show the lesson; null for any. */
   allowedOrigins: string[] | null;
+  /** What is said to the learner, in the lesson's language. */
+  words: NoticeWords;
 }
 
 /** Of a page without a lesson. It goes on as soon as there is a token. */

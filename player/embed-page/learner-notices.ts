@@ -1,7 +1,8 @@
 import { noticeFor } from './notice-for.ts';
 import type { Situation } from './notice-for.ts';
 import { noticeBar } from './notices.ts';
-import type { NoticeAction, NoticeText } from './notices.ts';
+import type { NoticeText, NoticeWords } from './notice-words.ts';
+import type { NoticeAction } from './notices.ts';
 
 /** Tells a learner what has become of the answers, as long as there is something to tell. */
 export interface LearnerNotices {
@@ -17,11 +18,11 @@ const readingTime = 6000;
 
 /** @param actions what can be done about it */
 export function learnerNotices(
-  language: string,
+  words: NoticeWords,
   look: () => Omit<Situation, 'hasLost'>,
   actions: Partial<Record<NoticeText, NoticeAction>>,
 ): LearnerNotices {
-  const bar = noticeBar(language);
+  const bar = noticeBar(words);
   let hasLost = false;
   let isTroubled = false;
   let timer: ReturnType<typeof setTimeout> | undefined;

@@ -1,4 +1,4 @@
-import type { NoticeText } from './notices.ts';
+import type { NoticeText } from './notice-words.ts';
 import type { SaveQueue } from './save-queue.ts';
 
 /** What decides on what a learner is told. */

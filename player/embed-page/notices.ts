@@ -1,9 +1,5 @@
 import { element } from '../dom.ts';
-import { noticeWordsFor } from './notice-words.ts';
-import type { NoticeWords } from './notice-words.ts';
-
-/** A sentence that a learner may be told. */
-export type NoticeText = Exclude<keyof NoticeWords, 'continueHere' | 'reload'>;
+import type { NoticeText, NoticeWords } from './notice-words.ts';
 
 /** What can be done at the press of a button. */
 export interface NoticeAction {
@@ -18,9 +14,7 @@ export interface NoticeBar {
   show(this: void, texts: readonly NoticeText[], action?: NoticeAction): void;
 }
 
-/** @param language of the lesson: a learner reads it */
-export function noticeBar(language: string): NoticeBar {
-  const words = noticeWordsFor(language);
+export function noticeBar(words: NoticeWords): NoticeBar {
   // Both are there from the beginning: what appears together with its text is not announced.
   const status = element('div', { role: 'status' });
   const alert = element('div', { role: 'alert' });

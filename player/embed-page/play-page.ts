@@ -25,13 +25,13 @@ export function playPage(boot: LessonBoot, firstToken: string): void {
   const places = lessonPlaces(boot.lesson);
   const tab = newId();
   const store = queueStore(openStorage('localStorage'), boot.learner, tab);
+  const client = sessionClient(boot, () => tokens.token());
   const tokens = keepToken(
     { token: firstToken, expiresAt: Date.parse(boot.token.expiresAt) },
     tokenStore(openStorage('sessionStorage'), boot.lessonId),
-    () => client.now(),
+    client.now,
     (expiresAt) => host.tell({ type: 'token.expiring', expiresAt: new Date(expiresAt).toISOString() }),
   );
-  const client = sessionClient(boot, tokens.token);
   const saver = createSaver({
     queue: emptyQueue(boot.session),
     versionId,
@@ -43,16 +43,21 @@ export function playPage(boot: LessonBoot, firstToken: string): void {
       host.tell({ type: 'error', code: 'not_saved', message: 'The server does not take an answer' });
       notices.lost();
     },
-    onHandOver: (leftover) => tabs.give(leftover),
+    onHandOver: (leftover) => tabs.give(leftover, saver.queue().record),
   });
   const tabs = openTabs(boot.learner, tab, {
     taken: saver.handOver,
-    given(leftover, from) {
-      if (saver.queue().hold !== 'elsewhere' && takeOver(new Map([[from, leftover]]))) remount();
+    given(leftover, record, from) {
+      if (saver.queue().hold === 'elsewhere') return;
+      const before = saver.queue();
+      saver.catchUp(record);
+      takeOver(new Map([[from, leftover]]));
+      const { record: after, writes } = saver.queue();
+      if (after !== before.record || writes !== before.writes) remount();
     },
   });
   const notices = learnerNotices(
-    language,
+    boot.words,
     () => ({ queue: saver.queue(), isKept: saver.isKept(), isOnline: navigator.onLine, isStuck }),
     {
       elsewhere: { label: 'continueHere', act: reload },
@@ -136,17 +141,16 @@ export function playPage(boot: LessonBoot, firstToken: string): void {
     location.replace(`${location.pathname}?${query}`);
   }
 
-  /** True when there was anything new. A token for one version saves nothing of another: that waits for another token. */
-  function takeOver(left: ReadonlyMap<string, Leftover>): boolean {
+  /** A token for one version saves nothing of another: that waits for another token. */
+  function takeOver(left: ReadonlyMap<string, Leftover>): void {
     const { versionId: pinned } = claimsOf(tokens.token());
     const usable = [...left].filter(
       ([, { writes }]) => pinned === undefined || writes.every((write) => write.versionId === pinned),
     );
     const place = places.placeOfRecord(saver.queue().record);
     const leftovers = usable.map(([, leftover]) => leftover);
-    const isNew = saver.adopt(leftovers, { place, versionId });
+    saver.adopt(leftovers, { place, versionId });
     if (saver.isKept()) for (const [from] of usable) store.forget(from);
-    return isNew;
   }
 
   function hasOlderVersion(): boolean {

@@ -216,6 +216,17 @@ export function adopt(
   return goesBack ? enqueue(next, { place: here.place }, here.versionId, context) : next;
 }
 
+/** What the server has, as another tab of this browser knows it. */
+export function catchUp(queue: SaveQueue, record: SessionRecord): SaveQueue {
+  const { revision } = record;
+  if (revision <= queue.record.revision) return queue;
+  // Places in another version mean nothing in this one.
+  return {
+    ...queue,
+    record: record.versionId === queue.record.versionId ? record : { ...queue.record, revision },
+  };
+}
+
 function canTake(last: QueuedWrite, { place, answer, restart }: Change, versionId: string): boolean {
   if (last.sent || restart === true || last.versionId !== versionId) return false;
   if (last.place.stepId !== place.stepId && holdsPlace(last)) return false;
@@ -265,7 +276,7 @@ function afterSaved(
   const writes = queue.writes.filter((write) => write.writeId !== writeId);
   const saved = {
     ...queue,
-    record,
+    record: record.revision >= queue.record.revision ? record : queue.record,
     writes,
     failures: 0,
     notBefore: 0,
@@ -281,6 +292,8 @@ function afterConflict(
   record: SessionRecord,
   before: SessionRecord = queue.record,
 ): SaveQueue {
+  // Two who open a lesson for the first time at once have done nothing yet that could be in conflict.
+  if (record.status === 'not_started' && queue.writes.every(isLook)) return { ...queue, record, writes: [] };
   return {
     ...queue,
     record,
@@ -350,6 +363,10 @@ function withoutState(write: QueuedWrite): QueuedWrite {
 /** A restart clears what the learner saw when asking for it, not what came from elsewhere since. */
 function withoutRestart(write: QueuedWrite): QueuedWrite {
   return { ...write, restart: false };
+}
+
+function isLook(write: QueuedWrite): boolean {
+  return !holdsPlace(write) && !write.restart && write.progressData === null && write.variables === null;
 }
 
 function isOfUse(write: QueuedWrite): boolean {

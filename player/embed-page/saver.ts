@@ -1,4 +1,4 @@
-import { adopt, answered, enqueue, goOnHere, handOver, hurry, renewed } from './save-queue.ts';
+import { adopt, answered, catchUp, enqueue, goOnHere, handOver, hurry, renewed } from './save-queue.ts';
 import { takeAll, takeNext, waitTime } from './save-queue.ts';
 import type { Change, Context, Leftover, SaveQueue } from './save-queue.ts';
 import type { QueuedWrite } from './queued-write.ts';
@@ -12,8 +12,10 @@ export interface Saver {
   /** False while the browser keeps nothing: what is not saved is lost with the page. */
   isKept(this: void): boolean;
   change(this: void, change: Change): void;
-  /** Takes over from other tabs; true when there was anything new. */
-  adopt(this: void, leftovers: readonly Leftover[], here: { place: Place; versionId: string }): boolean;
+  /** Takes over what other tabs have not saved. */
+  adopt(this: void, leftovers: readonly Leftover[], here: { place: Place; versionId: string }): void;
+  /** Another tab knows what the server has. */
+  catchUp(this: void, record: SessionRecord): void;
   /** Leaves saving to another tab. */
   handOver(this: void): void;
   goOnHere(this: void, place: Place): void;
@@ -89,11 +91,8 @@ export function createSaver(options: SaverOptions): Saver {
     queue: () => queue,
     isKept: () => isKept,
     change: (change) => set(enqueue(queue, change, versionId, context())),
-    adopt(leftovers, here) {
-      const before = queue;
-      set(adopt(queue, leftovers, here, context()));
-      return queue.writes !== before.writes;
-    },
+    adopt: (leftovers, here) => set(adopt(queue, leftovers, here, context())),
+    catchUp: (record) => set(catchUp(queue, record)),
     handOver() {
       if (queue.hold === 'elsewhere') return;
       queue = handOver(queue);

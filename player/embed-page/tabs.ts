@@ -1,13 +1,14 @@
 import { readLeftover } from './queue-store.ts';
 import type { Leftover } from './save-queue.ts';
+import { readRecord } from './session-record.ts';
+import type { SessionRecord } from './session-record.ts';
 
 /** The tabs of one browser that show a lesson to the same learner. The one that was opened last goes on. */
 export interface Tabs {
   /** Tells the others that this one goes on. */
   take(this: void): void;
-  /** Hands over what is not saved. */
-  give(this: void, leftover: Leftover): void;
-  close(this: void): void;
+  /** Hands over what is not saved, and what the server has. */
+  give(this: void, leftover: Leftover, record: SessionRecord): void;
 }
 
 /**
@@ -17,18 +18,38 @@ export interface Tabs {
 export function openTabs(
   learner: string,
   tab: string,
-  on: { taken(this: void): void; given(this: void, leftover: Leftover, tab: string): void },
+  on: {
+    taken(this: void): void;
+    given(this: void, leftover: Leftover, record: SessionRecord, tab: string): void;
+  },
 ): Tabs {
   // What is not told over a channel is noticed at the next write, by the server.
   const channel = 'BroadcastChannel' in window ? new BroadcastChannel(`lectern:${learner}`) : undefined;
-  channel?.addEventListener('message', ({ data }: MessageEvent<Record<string, unknown> | null>) => {
-    if (data?.type === 'take' && data.tab !== tab) on.taken();
-    const leftover = data?.type === 'give' ? readLeftover(data.leftover) : undefined;
-    if (leftover && typeof data?.tab === 'string' && data.tab !== tab) on.given(leftover, data.tab);
+  const openedAt = Date.now();
+  channel?.addEventListener('message', ({ data }: MessageEvent<Partial<TabMessage> | null>) => {
+    if (typeof data?.tab !== 'string' || data.tab === tab) return;
+    if (data.type === 'take') {
+      // Of tabs that a browser opens at once, one goes on and not none.
+      const { at = 0 } = data;
+      if (at > openedAt || (at === openedAt && data.tab > tab)) on.taken();
+      return;
+    }
+    const leftover = readLeftover(data.leftover);
+    const record = readRecord(data.record);
+    if (leftover && record) on.given(leftover, record, data.tab);
   });
+  const post = (message: TabMessage) => channel?.postMessage(message);
   return {
-    take: () => channel?.postMessage({ type: 'take', tab }),
-    give: (leftover) => channel?.postMessage({ type: 'give', tab, leftover }),
-    close: () => channel?.close(),
+    take: () => post({ type: 'take', tab, at: openedAt }),
+    give: (leftover, record) => post({ type: 'give', tab, leftover, record }),
   };
+}
+
+interface TabMessage {
+  type: 'take' | 'give';
+  tab: string;
+  /** When the tab was opened, Unix milliseconds. */
+  at?: number;
+  leftover?: unknown;
+  record?: unknown;
 }

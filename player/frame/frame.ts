@@ -66,7 +66,9 @@ function play(start: FrameStart, port: MessagePort): void {
   };
   document.documentElement.lang = start.language;
   document.body.append(root);
-  new ResizeObserver(() => tell({ type: 'resize', height: root.offsetHeight })).observe(root);
+  new ResizeObserver(() => tell({ type: 'resize', height: root.getBoundingClientRect().height })).observe(
+    root,
+  );
 }
 
 function stateOf({ stepId, progressData, variableState }: LessonEvent): {

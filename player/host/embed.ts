@@ -107,9 +107,9 @@ export function mount(element: HTMLElement, options: EmbedOptions): Embed {
 
   function onMessage({ source, origin, data }: MessageEvent<unknown>): void {
     if (source !== iframe.contentWindow || origin !== address.origin) return;
-    const message = data as ({ source?: unknown; v?: unknown; type?: unknown } & EmbedEvent) | null;
-    if (message?.source !== 'lectern' || message.v !== 1) return;
-    if ((message.type as string) !== 'hello') return handle(message);
+    const { source: name, v, ...event } = (data ?? {}) as Record<string, unknown>;
+    if (name !== 'lectern' || v !== 1) return;
+    if (event.type !== 'hello') return handle(event as EmbedEvent);
     // A page that is loaded anew says hello once more.
     isHeard = true;
     post({ type: 'hello' });

@@ -1,9 +1,10 @@
+import { expect } from 'vitest';
 import { parseProgressWrite } from '../../shared/progress/write.ts';
 import { applyWrite, initialProgress } from '../../shared/progress/rules.ts';
 import { itemsToJson } from '../../shared/progress/state.ts';
 import type { ProgressState } from '../../shared/progress/state.ts';
 import type { WriteBody } from '../../player/embed-page/queued-write.ts';
-import { emptyQueue, enqueue, takeNext } from '../../player/embed-page/save-queue.ts';
+import { answered, emptyQueue, enqueue, takeNext, waitTime } from '../../player/embed-page/save-queue.ts';
 import type { Answer, Change, Context, SaveQueue } from '../../player/embed-page/save-queue.ts';
 import type { Place, SessionRecord, StoredAnswer } from '../../player/embed-page/session-record.ts';
 import { buildOutline, buildQuestion, buildWidget, now, versionId } from '../progress/build-progress.ts';
@@ -103,6 +104,24 @@ export function stepTo(place: Place): Change {
 export function taken(queue: SaveQueue): { queue: SaveQueue; body: WriteBody } {
   const next = takeNext(queue);
   if (next === undefined) throw new Error('There is nothing to send');
+  return next;
+}
+
+/** What an answer to the write on its way leads to. */
+export const settle = (queue: SaveQueue, answer: Answer, at = start, random = 0.5) =>
+  answered(queue, answer, { ...contextAt(at), random });
+
+export const afterAnswer = (queue: SaveQueue, answer: Answer, at = start) => settle(queue, answer, at).queue;
+
+/** Sends everything; fails when a write is not saved. */
+export function drained(queue: SaveQueue, server: SessionRules, at = start): SaveQueue {
+  let next = queue;
+  while (waitTime(next, Infinity) !== null) {
+    const { queue: sending, body } = taken(next);
+    const answer = server.write(body, at);
+    expect(answer.kind).toBe('saved');
+    next = afterAnswer(sending, answer, at);
+  }
   return next;
 }
 

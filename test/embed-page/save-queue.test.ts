@@ -1,7 +1,5 @@
 import { describe, expect, test } from 'vitest';
 import {
-  adopt,
-  answered,
   answerDelay,
   goOnHere,
   handOver,
@@ -11,37 +9,21 @@ import {
   takeNext,
   waitTime,
 } from '../../player/embed-page/save-queue.ts';
-import type { Answer, SaveQueue } from '../../player/embed-page/save-queue.ts';
-import { projected } from '../../player/embed-page/queued-write.ts';
 import { versionId } from '../progress/build-progress.ts';
 import {
+  afterAnswer,
   answerOf,
   contextAt,
+  drained,
   newQueue,
   places,
   SessionRules,
+  settle,
   start,
   stepTo,
   taken,
   withChanges,
 } from './learner-queue.ts';
-
-const settle = (queue: SaveQueue, answer: Answer, at = start, random = 0.5) =>
-  answered(queue, answer, { ...contextAt(at), random });
-
-const afterAnswer = (queue: SaveQueue, answer: Answer, at = start) => settle(queue, answer, at).queue;
-
-/** Sends everything; fails when a write is not saved. */
-function drained(queue: SaveQueue, server: SessionRules, at = start): SaveQueue {
-  let next = queue;
-  while (waitTime(next, Infinity) !== null) {
-    const { queue: sending, body } = taken(next);
-    const answer = server.write(body, at);
-    expect(answer.kind).toBe('saved');
-    next = afterAnswer(sending, answer, at);
-  }
-  return next;
-}
 
 describe('what is queued', () => {
   test('answers of one step become one write, the last one of each widget', () => {
@@ -235,55 +217,12 @@ describe('a page that goes', () => {
   });
 });
 
-describe('what another tab left', () => {
-  const here = { place: places.intro, versionId };
-
-  test('is shown at once, and saved', () => {
-    const server = new SessionRules();
-    const { writes } = withChanges(newQueue(), [stepTo(places.quiz), answerOf('q1', ['a'])]);
-    const queue = adopt(newQueue(), [{ base: 0, writes: [...writes] }], here, contextAt(start + 1));
-    expect(projected(queue.record, queue.writes)).toMatchObject({
-      stepId: 'quiz',
-      items: [{ stepId: 'quiz', widgetId: 'q1', answer: ['a'] }],
-    });
-    drained(queue, server);
-    expect(server.answers()).toEqual({ 'quiz/q1': ['a'] });
-  });
-
-  test('is taken once, also when it is handed over again after it was saved', () => {
-    const server = new SessionRules();
-    const leftover = { base: 0, writes: [...withChanges(newQueue(), [answerOf('q1', ['a'])]).writes] };
-    const queue = adopt(newQueue(), [leftover, leftover], here, contextAt(start));
-    expect(queue.writes).toHaveLength(1);
-    const done = drained(queue, server);
-    expect(adopt(done, [leftover], here, contextAt(start))).toBe(done);
-  });
-
-  test('does not undo what was done elsewhere since', () => {
-    const server = new SessionRules();
-    const changes = [stepTo(places.quiz), answerOf('q1', 'old'), answerOf('q2', 'only here')];
-    const leftover = { base: 0, writes: [...withChanges(newQueue(), changes).writes] };
-    const since = [answerOf('q1', 'new'), stepTo(places.end)];
-    drained(withChanges(newQueue(), since), server, start + 60_000);
-    const atEnd = { place: places.end, versionId };
-    drained(
-      adopt(newQueue(server.record()), [leftover], atEnd, contextAt(start + 90_000)),
-      server,
-      start + 90_000,
-    );
-    expect(server.answers()).toEqual({ 'quiz/q1': 'new', 'quiz/q2': 'only here' });
-    expect(server.state.stepId).toBe('end');
-    expect(server.record().progressData).toEqual({ visited: ['end'] });
-  });
-
-  test('goes first, and the place of this tab stays', () => {
-    const server = new SessionRules();
-    const own = withChanges(newQueue(), [stepTo(places.end)]);
-    const leftover = { base: 0, writes: [...withChanges(newQueue(), [answerOf('q1', ['a'])]).writes] };
-    drained(adopt(own, [leftover], here, contextAt(start)), server);
-    expect(server.answers()).toEqual({ 'quiz/q1': ['a'] });
-    expect(server.state.stepId).toBe('end');
-  });
+test('two who open a lesson for the first time at once are in no conflict', () => {
+  const server = new SessionRules();
+  const look = withChanges(newQueue(), [{ place: places.intro }]);
+  drained(look, server);
+  const { queue, body } = taken(look);
+  expect(afterAnswer(queue, server.write(body, start))).toMatchObject({ hold: null, writes: [] });
 });
 
 test('an answer to nothing changes nothing', () => {

@@ -1,0 +1,120 @@
+/**
+ * What the script of the embed page says to a learner, above the lesson. The page holds the words of its own language,
+ * so that they are there without a network. Another language is one more entry in `all`; the compiler names the words
+ * it lacks.
+ */
+const en = {
+  elsewhere: 'This lesson is open in another tab.',
+  conflict: 'This lesson was continued in another tab or on another device.',
+  continueHere: 'Continue here',
+  offline: 'No connection.',
+  kept: 'Your answers are kept on this device and will be saved later.',
+  keepOpen: 'Keep this page open until your answers are saved.',
+  expired: 'Your session has ended. Open the lesson from your course again.',
+  gone: 'This lesson is no longer available.',
+  lost: 'An answer could not be saved.',
+  saved: 'Everything is saved.',
+  stuck: 'The lesson could not be loaded.',
+  reload: 'Try again',
+};
+
+/** In one language: player/embed-page/notice-words.ts has the same fields. */
+export type NoticeWords = typeof en;
+
+const es: NoticeWords = {
+  elsewhere: 'Esta lección está abierta en otra pestaña.',
+  conflict: 'Esta lección se ha continuado en otra pestaña o en otro dispositivo.',
+  continueHere: 'Continuar aquí',
+  offline: 'Sin conexión.',
+  kept: 'Tus respuestas se conservan en este dispositivo y se guardarán más tarde.',
+  keepOpen: 'Mantén esta página abierta hasta que se guarden tus respuestas.',
+  expired: 'Tu sesión ha terminado. Abre de nuevo la lección desde tu curso.',
+  gone: 'Esta lección ya no está disponible.',
+  lost: 'No se ha podido guardar una respuesta.',
+  saved: 'Todo está guardado.',
+  stuck: 'No se ha podido cargar la lección.',
+  reload: 'Intentar de nuevo',
+};
+
+const fr: NoticeWords = {
+  elsewhere: 'Cette leçon est ouverte dans un autre onglet.',
+  conflict: 'Cette leçon a été poursuivie dans un autre onglet ou sur un autre appareil.',
+  continueHere: 'Continuer ici',
+  offline: 'Pas de connexion.',
+  kept: 'Vos réponses sont conservées sur cet appareil et seront enregistrées plus tard.',
+  keepOpen: 'Gardez cette page ouverte jusqu’à ce que vos réponses soient enregistrées.',
+  expired: 'Votre session est terminée. Rouvrez la leçon depuis votre cours.',
+  gone: 'Cette leçon n’est plus disponible.',
+  lost: 'Une réponse n’a pas pu être enregistrée.',
+  saved: 'Tout est enregistré.',
+  stuck: 'Impossible de charger la leçon.',
+  reload: 'Réessayer',
+};
+
+const de: NoticeWords = {
+  elsewhere: 'Diese Lektion ist in einem anderen Tab geöffnet.',
+  conflict: 'Diese Lektion wurde in einem anderen Tab oder auf einem anderen Gerät fortgesetzt.',
+  continueHere: 'Hier weitermachen',
+  offline: 'Keine Verbindung.',
+  kept: 'Deine Antworten bleiben auf diesem Gerät und werden später gespeichert.',
+  keepOpen: 'Lass diese Seite offen, bis deine Antworten gespeichert sind.',
+  expired: 'Deine Sitzung ist abgelaufen. Öffne die Lektion noch einmal aus deinem Kurs.',
+  gone: 'Diese Lektion ist nicht mehr verfügbar.',
+  lost: 'Eine Antwort konnte nicht gespeichert werden.',
+  saved: 'Alles ist gespeichert.',
+  stuck: 'Die Lektion konnte nicht geladen werden.',
+  reload: 'Noch einmal versuchen',
+};
+
+const pt: NoticeWords = {
+  elsewhere: 'Esta lição está aberta em outra aba.',
+  conflict: 'Esta lição foi continuada em outra aba ou em outro dispositivo.',
+  continueHere: 'Continuar aqui',
+  offline: 'Sem conexão.',
+  kept: 'Suas respostas ficam neste dispositivo e serão salvas mais tarde.',
+  keepOpen: 'Mantenha esta página aberta até que suas respostas sejam salvas.',
+  expired: 'Sua sessão terminou. Abra a lição novamente a partir do seu curso.',
+  gone: 'Esta lição não está mais disponível.',
+  lost: 'Não foi possível salvar uma resposta.',
+  saved: 'Tudo está salvo.',
+  stuck: 'Não foi possível carregar a lição.',
+  reload: 'Tentar novamente',
+};
+
+const ar: NoticeWords = {
+  elsewhere: 'هذا الدرس مفتوح في علامة تبويب أخرى.',
+  conflict: 'تمت متابعة هذا الدرس في علامة تبويب أخرى أو على جهاز آخر.',
+  continueHere: 'المتابعة هنا',
+  offline: 'لا يوجد اتصال.',
+  kept: 'إجاباتك محفوظة على هذا الجهاز وسيتم إرسالها لاحقًا.',
+  keepOpen: 'أبقِ هذه الصفحة مفتوحة حتى يتم حفظ إجاباتك.',
+  expired: 'انتهت جلستك. افتح الدرس مرة أخرى من مقررك.',
+  gone: 'لم يعد هذا الدرس متاحًا.',
+  lost: 'تعذّر حفظ إحدى الإجابات.',
+  saved: 'تم حفظ كل شيء.',
+  stuck: 'تعذّر تحميل الدرس.',
+  reload: 'حاول مرة أخرى',
+};
+
+const zh: NoticeWords = {
+  elsewhere: '此课程已在另一个标签页中打开。',
+  conflict: '此课程已在另一个标签页或另一台设备上继续学习。',
+  continueHere: '在此继续',
+  offline: '没有网络连接。',
+  kept: '你的答案已保留在此设备上，稍后会保存。',
+  keepOpen: '在答案保存之前，请不要关闭此页面。',
+  expired: '你的会话已结束。请从课程中重新打开。',
+  gone: '此课程已不可用。',
+  lost: '有一个答案无法保存。',
+  saved: '已全部保存。',
+  stuck: '无法加载课程。',
+  reload: '重试',
+};
+
+const all = { en, es, fr, de, pt, ar, zh };
+
+/** The words in a language; English where there are none. @param language a BCP 47 tag, of which the region does not matter. */
+export function noticeWords(language: string): NoticeWords {
+  const [base = ''] = language.toLowerCase().split('-');
+  return new Map<string, NoticeWords>(Object.entries(all)).get(base) ?? en;
+}

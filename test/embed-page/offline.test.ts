@@ -1,0 +1,63 @@
+import { expect, test } from 'vitest';
+import { waitFor } from '../support/wait-for.ts';
+import { answersIn, choose, seeChosen, press, seeStep, useEmbedLab } from './embed-lab.ts';
+import { publishQuiz } from './lessons.ts';
+
+const lab = useEmbedLab();
+
+test('while the network is away the lesson goes on, the learner is told, and all is saved when it is back', async () => {
+  const version = await publishQuiz(lab);
+  const context = await lab.browser.newContext();
+  const learner = await lab.open(version, { context });
+  await seeStep(learner, 's1');
+  await waitFor('the first look', () => lab.progressOf(version));
+  const status = learner.outer.getByRole('status');
+
+  await context.setOffline(true);
+  await press(learner, 'Next');
+  await choose(learner, 'b');
+  await press(learner, 'Next');
+  await choose(learner, 'b');
+  await status.getByText('No connection. Your answers are kept on this device').waitFor();
+  expect(answersIn(await lab.progressOf(version))).toEqual({});
+
+  await context.setOffline(false);
+  await status.getByText('Everything is saved.').waitFor();
+  expect(await lab.progressOf(version)).toMatchObject({ score: 3, currentSectionIndex: 1 });
+});
+
+test('a tab that is closed without a network loses nothing: all is there, and saved, when it is opened again', async () => {
+  const version = await publishQuiz(lab);
+  const context = await lab.browser.newContext();
+  const learner = await lab.open(version, { context });
+  await seeStep(learner, 's1');
+  await waitFor('the first look', () => lab.progressOf(version));
+  await context.setOffline(true);
+  await press(learner, 'Next');
+  await choose(learner, 'a');
+  await learner.page.close();
+  await context.setOffline(false);
+  expect(answersIn(await lab.progressOf(version))).toEqual({});
+
+  const again = await lab.open(version, { context });
+  await seeStep(again, 's2');
+  await seeChosen(again, 'a');
+  await waitFor('the answer', async () => answersIn(await lab.progressOf(version)).q2);
+});
+
+test('a browser without storage saves all the same, and keeps its answers while the page is open', async () => {
+  const version = await publishQuiz(lab);
+  const context = await lab.browser.newContext();
+  await context.addInitScript(`Storage.prototype.setItem = () => {
+    throw new DOMException('blocked', 'SecurityError');
+  }`);
+  const learner = await lab.open(version, { context });
+  await seeStep(learner, 's1');
+  await context.setOffline(true);
+  await press(learner, 'Next');
+  await choose(learner, 'b');
+  const status = learner.outer.getByRole('status');
+  await status.getByText('No connection. Keep this page open until your answers are saved.').waitFor();
+  await context.setOffline(false);
+  await waitFor('the answer', async () => answersIn(await lab.progressOf(version)).q2);
+});
