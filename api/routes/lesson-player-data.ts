@@ -1,4 +1,4 @@
-import Router from '@koa/router';
+import type Router from '@koa/router';
 import { z } from 'zod';
 import { LecternError } from '../../shared/errors.ts';
 import { findLessonVersion } from '../../shared/models/lesson-list.ts';
@@ -11,6 +11,7 @@ import { methodNotAllowed } from '../middleware/method-not-allowed.ts';
 import { sessionOrigins } from '../middleware/origins.ts';
 import { session } from '../middleware/session.ts';
 import { playerDataBody, playerDataOptions } from '../player/player-data.ts';
+import { createRouter } from './router.ts';
 
 const uuid = (name: string) => z.guid(`Invalid ${name} ID`).transform((id) => id.toLowerCase());
 export const userPlayerDataRequest = z.object({
@@ -24,7 +25,7 @@ export const userPlayerDataRequest = z.object({
  * where it cannot be played yet, so that an author sees what is missing.
  */
 export function lessonPlayerDataRoutes(deps: AppDependencies): Router<RequestState> {
-  const router = new Router<RequestState>({ prefix: '/api/lessons/:lessonId/player-data' });
+  const router = createRouter('/api/lessons/:lessonId/player-data');
   router.use(renderErrors(shapeAWith('An unexpected error occurred while fetching lesson data')));
   router.use(sessionOrigins(deps.config, 'GET'));
   router.use(session(deps));

@@ -1,4 +1,4 @@
-import Router from '@koa/router';
+import type Router from '@koa/router';
 import { z } from 'zod';
 import { LecternError } from '../../shared/errors.ts';
 import { listLessonVersions, pageOfLessons } from '../../shared/models/lesson-list.ts';
@@ -11,6 +11,7 @@ import { renderErrors, shapeA } from '../middleware/errors.ts';
 import { methodNotAllowed } from '../middleware/method-not-allowed.ts';
 import { sessionOrigins } from '../middleware/origins.ts';
 import { presentLessonPage, presentVersions } from '../presenters/lesson.ts';
+import { createRouter } from './router.ts';
 
 const limitRule = 'limit must be a whole number between 1 and 100';
 
@@ -51,7 +52,7 @@ export const listedLessonId = z.guid('Invalid lesson ID format').transform((id) 
 
 /** What lessons the caller's organization has, and what versions of each, drafts included. */
 export function lessonRoutes(deps: AppDependencies): Router<RequestState> {
-  const router = new Router<RequestState>({ prefix: '/api/lessons' });
+  const router = createRouter('/api/lessons');
   router.use(renderErrors(shapeA));
   router.use(sessionOrigins(deps.config, 'GET'));
   router.use(bearerOrSession(deps));

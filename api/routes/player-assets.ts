@@ -1,4 +1,4 @@
-import Router from '@koa/router';
+import type Router from '@koa/router';
 import type { Context } from 'koa';
 import { z } from 'zod';
 import { signAssetAddress } from '../../shared/asset-addresses.ts';
@@ -10,6 +10,7 @@ import { anyOrigin } from '../middleware/any-origin.ts';
 import { methodNotAllowed } from '../middleware/method-not-allowed.ts';
 import { limitByAddress } from '../middleware/rate-limit.ts';
 import { authorizePlayer } from '../player/authorize.ts';
+import { createRouter } from './router.ts';
 
 const methods = 'GET, HEAD, OPTIONS';
 
@@ -22,7 +23,7 @@ export const widgetFile = /^(.+)\.(js|css)$/s;
 /** What a player's token authorizes besides the lesson: its media and widgets, by way of signed addresses. */
 export function playerAssetRoutes(deps: AppDependencies): Router<RequestState> {
   const { config, secrets, playerAssets } = deps;
-  const router = new Router<RequestState>({ prefix: '/api/public/lessons/:lessonId' });
+  const router = createRouter('/api/public/lessons/:lessonId');
   const redirect = (ctx: Context, asset: Asset) => {
     ctx.status = 302;
     ctx.set('Location', signAssetAddress(secrets.asset, asset, { base: config.publicUrl }).url);

@@ -1,4 +1,4 @@
-import Router from '@koa/router';
+import type Router from '@koa/router';
 import { LecternError } from '../../shared/errors.ts';
 import { parseProgressWrite } from '../../shared/progress/write.ts';
 import { printJson, RawJson } from '../../shared/raw-json.ts';
@@ -18,6 +18,7 @@ import {
 import { playerDataBody, playerDataOptions } from '../player/player-data.ts';
 import { readSession, writeSession } from '../player/session.ts';
 import { sendJson } from '../send-json.ts';
+import { createRouter } from './router.ts';
 
 const maxSessionBytes = 1024 ** 2;
 
@@ -25,7 +26,7 @@ export const playerDataQuery = playerQuerySchema.extend(playerDataOptions);
 
 /** What a player's token authorizes: the lesson (the contract's 4.4), and the learner's session in it. */
 export function playerRoutes(deps: AppDependencies): Router<RequestState> {
-  const router = new Router<RequestState>({ prefix: '/api/public/lessons/:lessonId' });
+  const router = createRouter('/api/public/lessons/:lessonId');
   const unexpected = shapeAWith('An unexpected error occurred while fetching lesson data');
 
   router.use('/player-data', anyOrigin('GET, OPTIONS'), renderErrors(unexpected), limitByAddress(deps));

@@ -1,4 +1,4 @@
-import Router from '@koa/router';
+import type Router from '@koa/router';
 import { z } from 'zod';
 import { LecternError } from '../../shared/errors.ts';
 import { findEmbedProgress } from '../../shared/models/embed-progress.ts';
@@ -12,6 +12,7 @@ import { renderErrors, shapeAWith } from '../middleware/errors.ts';
 import { methodNotAllowed } from '../middleware/method-not-allowed.ts';
 import { presentEmbedProgress, presentLtiProgress } from '../presenters/progress.ts';
 import { sendJson } from '../send-json.ts';
+import { createRouter } from './router.ts';
 
 const lessonId = z.guid('Invalid lesson ID format').transform((id) => id.toLowerCase());
 
@@ -42,7 +43,7 @@ export const ltiProgressQuery = z.object({
 
 /** Learners' progress for integrators (the contract's 4.1 and 4.2). */
 export function progressRoutes(deps: AppDependencies): Router<RequestState> {
-  const router = new Router<RequestState>({ prefix: '/api/public/lessons/:lessonId' });
+  const router = createRouter('/api/public/lessons/:lessonId');
   router.use(renderErrors(shapeAWith('Failed to fetch progress data')));
   router.use(bearer(deps, 'Authentication failed'));
 

@@ -1,4 +1,4 @@
-import Router from '@koa/router';
+import type Router from '@koa/router';
 import { z } from 'zod';
 import { LecternError } from '../../shared/errors.ts';
 import { emailSchema, findAccount, renewPasswordHash } from '../../shared/models/user.ts';
@@ -16,6 +16,7 @@ import { requireSession } from '../middleware/session.ts';
 import { presentSession } from '../presenters/session.ts';
 import { LogInThrottle } from '../sessions/log-in-throttle.ts';
 import { UserSessions } from '../sessions/user-sessions.ts';
+import { createRouter } from './router.ts';
 
 const maxBytes = 8 * 1024;
 
@@ -34,7 +35,7 @@ export const logInSchema = z.strictObject(
 export function sessionRoutes(deps: AppDependencies): Router<RequestState> {
   const sessions = new UserSessions(deps);
   const throttle = new LogInThrottle(deps.redis, deps.config);
-  const router = new Router<RequestState>({ prefix: '/api/session' });
+  const router = createRouter('/api/session');
   router.use(renderErrors(shapeA));
   router.use(sessionOrigins(deps.config, 'GET, POST, DELETE'));
   router.use(limitByAddress(deps));
