@@ -11,7 +11,11 @@ import { renderErrors, shapeB } from '../middleware/errors.ts';
 import { methodNotAllowed } from '../middleware/method-not-allowed.ts';
 import { createRouter } from './router.ts';
 
-const uuid = (name: string) => z.guid(`Invalid ${name} ID`).transform((id) => id.toLowerCase());
+const uuid = (name: string) =>
+  z
+    .guid(`Invalid ${name} ID`)
+    .transform((id) => id.toLowerCase())
+    .meta({ description: `Id of the ${name}.` });
 export const exportPath = z.object({ lessonId: uuid('lesson'), versionId: uuid('version') });
 
 /** The export endpoints: credentials, then path, then plan, then existence, then content. */

@@ -8,6 +8,7 @@ import type { RequestState } from '../context.ts';
 import type { AppDependencies } from '../dependencies.ts';
 import { renderErrors, shapeAWith } from '../middleware/errors.ts';
 import { methodNotAllowed } from '../middleware/method-not-allowed.ts';
+import { noStore } from '../middleware/no-store.ts';
 import { sessionOrigins } from '../middleware/origins.ts';
 import { session } from '../middleware/session.ts';
 import { playerDataBody, playerDataOptions } from '../player/player-data.ts';
@@ -15,8 +16,10 @@ import { createRouter } from './router.ts';
 
 const uuid = (name: string) => z.guid(`Invalid ${name} ID`).transform((id) => id.toLowerCase());
 export const userPlayerDataRequest = z.object({
-  lessonId: uuid('lesson'),
-  versionId: uuid('version').optional(),
+  lessonId: uuid('lesson').meta({ description: 'Id of the lesson.' }),
+  versionId: uuid('version')
+    .optional()
+    .meta({ description: 'Any version of the lesson, also one that is not published.' }),
   ...playerDataOptions,
 });
 
@@ -27,11 +30,11 @@ export const userPlayerDataRequest = z.object({
 export function lessonPlayerDataRoutes(deps: AppDependencies): Router<RequestState> {
   const router = createRouter('/api/lessons/:lessonId/player-data');
   router.use(renderErrors(shapeAWith('An unexpected error occurred while fetching lesson data')));
+  router.use(noStore);
   router.use(sessionOrigins(deps.config, 'GET'));
   router.use(session(deps));
 
   router.get('/', async (ctx) => {
-    ctx.set('Cache-Control', 'no-store');
     const request = userPlayerDataRequest.safeParse({ ...ctx.query, lessonId: ctx.params.lessonId });
     if (!request.success)
       throw new LecternError('BAD_REQUEST', request.error.issues[0]?.message ?? 'Invalid request');

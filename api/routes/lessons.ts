@@ -9,6 +9,7 @@ import type { AppDependencies } from '../dependencies.ts';
 import { bearerOrSession } from '../middleware/caller.ts';
 import { renderErrors, shapeA } from '../middleware/errors.ts';
 import { methodNotAllowed } from '../middleware/method-not-allowed.ts';
+import { noStore } from '../middleware/no-store.ts';
 import { sessionOrigins } from '../middleware/origins.ts';
 import { presentLessonPage, presentVersions } from '../presenters/lesson.ts';
 import { createRouter } from './router.ts';
@@ -48,18 +49,18 @@ export const lessonListQuery = z.strictObject(
   { error: nameUnknown },
 );
 const versionsSchema = z.strictObject({}, { error: nameUnknown });
-export const listedLessonId = z.guid('Invalid lesson ID format').transform((id) => id.toLowerCase());
+export const listedLessonId = z
+  .guid('Invalid lesson ID format')
+  .transform((id) => id.toLowerCase())
+  .meta({ description: 'Id of the lesson.' });
 
 /** What lessons the caller's organization has, and what versions of each, drafts included. */
 export function lessonRoutes(deps: AppDependencies): Router<RequestState> {
   const router = createRouter('/api/lessons');
   router.use(renderErrors(shapeA));
+  router.use(noStore);
   router.use(sessionOrigins(deps.config, 'GET'));
   router.use(bearerOrSession(deps));
-  router.use(async (ctx, next) => {
-    ctx.set('Cache-Control', 'no-store');
-    await next();
-  });
 
   router.get('/', async (ctx) => {
     const { status = null, limit, cursor = null } = parse(lessonListQuery, ctx.query);

@@ -8,6 +8,7 @@ import type { RequestState } from '../context.ts';
 import type { AppDependencies } from '../dependencies.ts';
 import { anyOrigin } from '../middleware/any-origin.ts';
 import { methodNotAllowed } from '../middleware/method-not-allowed.ts';
+import { noStore } from '../middleware/no-store.ts';
 import { limitByAddress } from '../middleware/rate-limit.ts';
 import { authorizePlayer } from '../player/authorize.ts';
 import { createRouter } from './router.ts';
@@ -17,7 +18,10 @@ const methods = 'GET, HEAD, OPTIONS';
 /** Signed addresses live for an hour or more: whoever is led to one has half an hour at least to fetch from it. */
 const redirectSeconds = 1800;
 
-export const mediaIdSchema = z.guid().transform((id) => id.toLowerCase());
+export const mediaIdSchema = z
+  .guid()
+  .transform((id) => id.toLowerCase())
+  .meta({ description: 'Id of the medium: what follows `media:` in the lesson.' });
 export const widgetFile = /^(.+)\.(js|css)$/s;
 
 /** What a player's token authorizes besides the lesson: its media and widgets, by way of signed addresses. */
@@ -31,10 +35,7 @@ export function playerAssetRoutes(deps: AppDependencies): Router<RequestState> {
     ctx.body = '';
   };
 
-  router.use(['/media', '/widgets'], anyOrigin(methods), limitByAddress(deps), (ctx, next) => {
-    ctx.set('Cache-Control', 'no-store');
-    return next();
-  });
+  router.use(['/media', '/widgets'], anyOrigin(methods), noStore, limitByAddress(deps));
 
   router.get('/media/:mediaId', async (ctx) => {
     const { version } = await authorizePlayer(deps, ctx.params.lessonId, ctx.query);

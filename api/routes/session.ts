@@ -10,6 +10,7 @@ import type { AppDependencies } from '../dependencies.ts';
 import { renderErrors, shapeA } from '../middleware/errors.ts';
 import { readJsonBody } from '../middleware/json-body.ts';
 import { methodNotAllowed } from '../middleware/method-not-allowed.ts';
+import { noStore } from '../middleware/no-store.ts';
 import { refuseForeignWrites, sessionOrigins } from '../middleware/origins.ts';
 import { limitByAddress } from '../middleware/rate-limit.ts';
 import { requireSession } from '../middleware/session.ts';
@@ -37,13 +38,10 @@ export function sessionRoutes(deps: AppDependencies): Router<RequestState> {
   const throttle = new LogInThrottle(deps.redis, deps.config);
   const router = createRouter('/api/session');
   router.use(renderErrors(shapeA));
+  router.use(noStore);
   router.use(sessionOrigins(deps.config, 'GET, POST, DELETE'));
   router.use(limitByAddress(deps));
   router.use(refuseForeignWrites(deps.config));
-  router.use(async (ctx, next) => {
-    ctx.set('Cache-Control', 'no-store');
-    await next();
-  });
 
   router.post('/', async (ctx) => {
     const body = logInSchema.safeParse(JSON.parse(await readJsonBody(ctx, { maxBytes })));

@@ -157,7 +157,10 @@ export const integratorPaths: ZodOpenApiPathsObject = {
               when: 'A parameter is missing or not as it has to be.',
               texts: [
                 'Invalid lesson ID format',
+                'ltiUserId must be 1 to 255 characters without control characters',
                 'platformId is required',
+                'platformId must be 1 to 255 characters without control characters',
+                'contextId must be given once, and must not be empty',
                 'contextId must be 1 to 255 characters without control characters',
               ],
             },

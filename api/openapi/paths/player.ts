@@ -5,7 +5,7 @@ import { playerLessonId, playerQuerySchema } from '../../player/authorize.ts';
 import { playerDataQuery } from '../../routes/player.ts';
 import { playerData, session, staleSession } from '../bodies.ts';
 import * as example from '../examples.ts';
-import { anyOrigin, limited, noStore } from '../headers.ts';
+import { forPlayers, noStore } from '../headers.ts';
 import type { Failure } from '../responses.ts';
 import { jsonResponse, limitedFailures } from '../responses.ts';
 import { withToken } from '../security.ts';
@@ -33,8 +33,8 @@ export const nothingToPlay: Failure = {
 };
 
 const path = z.object({ lessonId: playerLessonId });
-const dataHeaders = { ...limited, ...anyOrigin('GET, OPTIONS') };
-const sessionHeaders = { ...limited, ...anyOrigin('GET, POST, OPTIONS') };
+const dataHeaders = forPlayers('GET, OPTIONS');
+const sessionHeaders = forPlayers('GET, POST, OPTIONS');
 const sessionUnexpected = {
   when: 'Something failed on the server.',
   texts: ['An unexpected error occurred'],
@@ -219,16 +219,22 @@ export const playerPaths: ZodOpenApiPathsObject = {
             404: nothingToPlay,
             413: {
               when: 'The body is over 1 MiB, or all that would be stored is too much.',
-              texts: ['Request body must be at most 1048576 bytes'],
+              texts: [
+                'Request body must be at most 1048576 bytes',
+                'All answers together may be at most 4194304 bytes',
+              ],
             },
             422: {
               when: 'The body is no JSON sent as `application/json`, or a field is unknown or not as it has to be.',
               texts: [
                 'Request body must be valid JSON',
+                'Request body has an unknown field "page"',
                 'versionId must be a UUID',
                 'versionId must be a published version of the lesson',
                 'versionId must be the version that the token names',
                 'currentStepIndex must be a whole number of 0 or more',
+                'completed is accepted on the last step only',
+                'items[0].widgetId "Quiz-1" is no widget of the version',
               ],
             },
             500: sessionUnexpected,
