@@ -29,6 +29,15 @@ export const exportPaths: ZodOpenApiPathsObject = {
         'cannot be had never fails the export: `failedMedia` and `failedWidgets` of manifest.json name it.\n\n' +
         'A download that was cut off goes on with `Range` and `If-Range`. `If-None-Match` with the `ETag` of your ' +
         'copy asks whether there is another archive by now.',
+      'x-codeSamples': [
+        {
+          lang: 'Shell',
+          source: [
+            'curl -fOJ "$LECTERN/api/lessons/$LESSON_ID/versions/$VERSION_ID/export-zip" \\',
+            '  -H "Authorization: Bearer $CREDENTIALS"',
+          ].join('\n'),
+        },
+      ],
       security: withCredentials,
       requestParams: { path: exportPath, header: fileRequest },
       responses: {

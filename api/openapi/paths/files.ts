@@ -92,6 +92,15 @@ export const filePaths: ZodOpenApiPathsObject = {
         "Leads to the file of a medium, `media:<uuid>` in the lesson, of the token's version only. Media that live " +
         'elsewhere on the web come through Lectern: a learner meets no third party. Works as the `src` of an image, ' +
         'a sound or a video.',
+      'x-codeSamples': [
+        {
+          lang: 'Shell',
+          source: [
+            'curl -fL -o picture.png \\',
+            '  "$LECTERN/api/public/lessons/$LESSON_ID/media/$MEDIA_ID?token=$TOKEN"',
+          ].join('\n'),
+        },
+      ],
       security: withToken,
       requestParams: {
         path: z.object({ lessonId: playerLessonId, mediaId: mediaIdSchema }),
@@ -126,6 +135,15 @@ export const filePaths: ZodOpenApiPathsObject = {
       description:
         'Leads to the ES module (`<type>.js`) or the stylesheet (`<type>.css`) of a type of block, in the release ' +
         'that publishing the version has pinned.',
+      'x-codeSamples': [
+        {
+          lang: 'Shell',
+          source: [
+            'curl -fL -o MultipleChoice.js \\',
+            '  "$LECTERN/api/public/lessons/$LESSON_ID/widgets/MultipleChoice.js?token=$TOKEN"',
+          ].join('\n'),
+        },
+      ],
       security: withToken,
       requestParams: {
         path: z.object({
@@ -169,6 +187,15 @@ export const filePaths: ZodOpenApiPathsObject = {
       description:
         'A file by its signed address. Take the address as it was given: nothing in it can be changed. It needs no ' +
         'token, ends at `expires`, and answers one `Range`.',
+      'x-codeSamples': [
+        {
+          lang: 'Shell',
+          source: [
+            '# SIGNED_ADDRESS is the Location of a medium or a widget; where it begins with "/", put $LECTERN before it',
+            'curl -f -H "Range: bytes=0-1023" -o part "$SIGNED_ADDRESS"',
+          ].join('\n'),
+        },
+      ],
       security: open,
       requestParams: { path: asset, query: signature, header: fileRequest },
       responses: {

@@ -39,7 +39,7 @@ const sessionUnexpected = {
   when: 'Something failed on the server.',
   texts: ['An unexpected error occurred'],
 };
-const embedSession = { ...example.embedProgress, revision: 3, versionId: example.versionId };
+const embedSession = { ...example.embedProgress, revision: 1, versionId: example.versionId };
 
 /** What a player asks for with a learner's token: the lesson, and the session that it goes on from and records. */
 export const playerPaths: ZodOpenApiPathsObject = {
@@ -169,11 +169,12 @@ export const playerPaths: ZodOpenApiPathsObject = {
                 summary: 'A question is answered',
                 value: {
                   versionId: example.versionId,
-                  revision: 2,
+                  revision: 0,
                   writeId: '7d1f0c52-3b6e-4a57-8c61-0a9a9d6f4e21',
                   currentSectionIndex: 0,
                   currentStepIndex: 1,
-                  variableState: { reviewScore: 0 },
+                  progressData: example.embedProgress.progressData,
+                  variableState: example.embedProgress.variableState,
                   items: [{ widgetId: example.item.widgetId, answer: example.item.answer }],
                 },
               },
@@ -181,7 +182,7 @@ export const playerPaths: ZodOpenApiPathsObject = {
                 summary: 'The lesson is finished, on its last step',
                 value: {
                   versionId: example.versionId,
-                  revision: 11,
+                  revision: 1,
                   currentSectionIndex: 2,
                   currentStepIndex: 2,
                   completed: true,
