@@ -11,7 +11,7 @@ import { methodNotAllowed } from '../middleware/method-not-allowed.ts';
 import { noStore } from '../middleware/no-store.ts';
 import { sessionOrigins } from '../middleware/origins.ts';
 import { session } from '../middleware/session.ts';
-import { playerDataBody, playerDataOptions } from '../player/player-data.ts';
+import { playerDataOptions, sendPlayerData } from '../player/player-data.ts';
 import { createRouter } from './router.ts';
 
 const uuid = (name: string) => z.guid(`Invalid ${name} ID`).transform((id) => id.toLowerCase());
@@ -47,8 +47,8 @@ export function lessonPlayerDataRoutes(deps: AppDependencies): Router<RequestSta
     if (version === null) throw new LecternError('NOT_FOUND', 'Lesson or version not found');
     const prepared = await deps.lessons.get(version._id);
     if (prepared === undefined) throw new Error(`version ${version._id} has no content`);
-    ctx.type = 'application/json';
-    ctx.body = playerDataBody(version, prepared, JSON.stringify(attributesOf(user)), options);
+    const userAttributes = JSON.stringify(attributesOf(user));
+    sendPlayerData(ctx, version, prepared, { userAttributes, options });
   });
 
   router.all('/', methodNotAllowed('GET, HEAD'));

@@ -15,7 +15,7 @@ import {
   playerQuerySchema,
   readPlayerRequest,
 } from '../player/authorize.ts';
-import { playerDataBody, playerDataOptions } from '../player/player-data.ts';
+import { playerDataOptions, sendPlayerData } from '../player/player-data.ts';
 import { readSession, writeSession } from '../player/session.ts';
 import { sendJson } from '../send-json.ts';
 import { createRouter } from './router.ts';
@@ -40,8 +40,7 @@ export function playerRoutes(deps: AppDependencies): Router<RequestState> {
       throw new LecternError('INVALID_CONTENT', 'Lesson has validation errors that prevent playback');
     }
     const userAttributes = token.kind === 'embed' ? token.userAttributes : '{}';
-    ctx.type = 'application/json';
-    ctx.body = playerDataBody(version, prepared, userAttributes, query);
+    sendPlayerData(ctx, version, prepared, { userAttributes, options: query });
   });
   router.all('/player-data', methodNotAllowed('GET, HEAD, OPTIONS'));
 

@@ -1,25 +1,15 @@
 import { randomUUID } from 'node:crypto';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ContentUses } from '../../api/assets/content-uses.ts';
 import { insertContent } from '../../shared/models/lesson-content.ts';
 import { buildLesson, buildSection, buildStep } from '../lessons/build-lesson.ts';
+import { usedMemory } from '../support/garbage.ts';
 import { startHarness } from '../support/harness.ts';
 import type { Harness } from '../support/harness.ts';
 
 let harness: Harness;
 beforeAll(async () => (harness = await startHarness()));
 afterAll(() => harness.close());
-
-setFlagsFromString('--expose-gc');
-const collectGarbage = runInNewContext('gc') as () => void;
-
-/** Bytes of the heap that are in use when all garbage is gone. */
-function usedHeap(): number {
-  collectGarbage();
-  return process.memoryUsage().heapUsed;
-}
 
 /** A lesson that holds one long text, which refers to one medium. */
 const longLesson = (mediaId: string, characters: number) => {
@@ -34,7 +24,7 @@ test('of a content only the names are remembered, not the texts that they stand 
   for (const { versionId, mediaId } of ids)
     await insertContent(harness.db, versionId, longLesson(mediaId, characters));
   const uses = new ContentUses(harness.db);
-  const before = usedHeap();
+  const before = usedMemory().heapUsed;
   for (const { versionId, mediaId } of ids) expect(await uses.refersToMedium(versionId, mediaId)).toBe(true);
-  expect(usedHeap() - before).toBeLessThan((ids.length * characters) / 3);
+  expect(usedMemory().heapUsed - before).toBeLessThan((ids.length * characters) / 3);
 });
