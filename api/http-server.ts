@@ -73,6 +73,8 @@ export function createHttpServer(
   };
   server.on('request', serve);
   server.on('checkContinue', serve);
+  // Whatever else a client expects may be left unheeded (RFC 9110, 10.1.1); Node would answer 417 by itself.
+  server.on('checkExpectation', serve);
   server.on('clientError', (error, socket) => {
     const begun = [...(answering.get(socket) ?? [])].some((response) => response.headersSent);
     // Into an answer that is under way nothing else can be written, and a request is not answered twice.

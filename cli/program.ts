@@ -31,7 +31,7 @@ export function createProgram(): Command {
     version: string;
   };
   const program = new Command('lectern')
-    .description('Lesson delivery: publish lessons, and export them as self-contained ZIP archives.')
+    .description('Lesson delivery: publish lessons, let learners play them, and export them as ZIP archives.')
     .version(version, '-V, --version', 'print the version')
     .helpOption('-h, --help', 'print this help')
     .addHelpText('after', help)

@@ -24,8 +24,9 @@ async function readLine(): Promise<string> {
   let bytes = 0;
   for await (const chunk of process.stdin as AsyncIterable<Buffer>) {
     bytes += chunk.length;
-    if (bytes > mostBytes) break;
+    // With the piece that is too much: without it, the rest could pass for a password.
     chunks.push(chunk);
+    if (bytes > mostBytes) break;
   }
   // What `echo` puts behind it is no part of it; any other line break is refused with the control characters.
   return Buffer.concat(chunks)

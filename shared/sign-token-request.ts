@@ -23,7 +23,9 @@ export const signTokenSchema = z.object({
     .min(1, 'learnerId is required')
     .regex(learnerIdPattern, 'learnerId must be 1 to 255 characters without control characters')
     .meta({
-      description: 'Your anonymous identifier of the learner. It must not hold personally identifying data.',
+      description:
+        'Your anonymous identifier of the learner: 1 to 255 characters, no control characters, no personally ' +
+        'identifying data. Progress is kept under it. `.` and `..` are hard to ask for: clients take them out of paths.',
     }),
   userAttributes: z
     .record(z.string(), z.unknown(), 'userAttributes must be an object')

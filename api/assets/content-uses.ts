@@ -28,7 +28,8 @@ export class ContentUses {
         const content = await findContent(db, versionId);
         if (content === null) return undefined;
         return {
-          media: new Set(mediaReferences(content)),
+          // Copies: an id that is cut out of a text would keep all of the text in memory.
+          media: new Set(structuredClone(mediaReferences(content))),
           widgetTypes: new Set(usedWidgetTypes(content)),
         };
       },

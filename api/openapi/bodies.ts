@@ -59,7 +59,9 @@ const embedFields = {
   totalSteps: count.nullable(),
   ...state,
   items: z.array(item).nullable().meta({ description: 'Answers, in the order of the first ones.' }),
-  userAttributes: jsonObject.nullable().meta({ description: 'As in the embed token.' }),
+  userAttributes: jsonObject
+    .nullable()
+    .meta({ description: 'Those of the embed token that the last write came with.' }),
   ...times,
 };
 

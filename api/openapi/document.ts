@@ -21,23 +21,51 @@ const description = `
 Lectern delivers lessons: it signs the tokens with which learners load them, records how far learners get, and hands
 out published versions as self-contained archives.
 
-**From credentials to a learner's progress.** The operator makes API credentials with \`lectern key create\`. Your
-server lists lessons (\`GET /api/lessons\`) and signs a token for one learner and one lesson
-(\`POST /api/public/sign-token\`). The learner's page loads the lesson with it
-(\`GET /api/public/lessons/{lessonId}/player-data\`) and records what happens
-(\`POST /api/public/lessons/{lessonId}/session\`). Your server reads the progress
-(\`GET /api/public/lessons/{lessonId}/progress/{learnerId}\`).
+## Getting started
 
-**Rules of every address.** Ids are UUIDs, in either case. Times are ISO 8601 in UTC. \`HEAD\` answers as \`GET\` does,
-without a body. A known path answers another method with 405, the header \`Allow\` and an error such as "PUT is not
-allowed here". An unknown path is 404 "Not found". Errors are \`{"error": "…"}\`, those of exports
-\`{"error", "message", "code", "timestamp"}\`. Texts are for people: decide by the status, and of exports by \`code\`.
+1. **Credentials.** The operator makes them with \`lectern key create\`: PUBLIC_KEY.SECRET_KEY. Your server sends them
+as \`Authorization: Bearer PUBLIC_KEY.SECRET_KEY\`, and gives them to nobody.
+2. **A lesson.** \`GET /api/lessons\` lists what your organization has.
+3. **A token.** When a learner opens a lesson, your server signs a token for the two with
+\`POST /api/public/sign-token\`, and puts it into the learner's page.
+4. **The lesson.** The page loads it with \`GET /api/public/lessons/{lessonId}/player-data\`, its media with
+\`GET /api/public/lessons/{lessonId}/media/{mediaId}\` and its widgets with
+\`GET /api/public/lessons/{lessonId}/widgets/{file}\`.
+5. **The session.** The page asks where the learner is (\`GET /api/public/lessons/{lessonId}/session\`), and records
+what the learner does (\`POST /api/public/lessons/{lessonId}/session\`).
+6. **Progress.** Your server reads it with \`GET /api/public/lessons/{lessonId}/progress/{learnerId}\`.
+7. **An archive.** \`GET /api/lessons/{lessonId}/versions/{versionId}/export-zip\` has all that it takes to play the
+lesson elsewhere.
 
-**Checks** come in this order: credentials, path, query and body, plan, existence, content. What belongs to another
+## Conventions
+
+- Ids are UUIDs, in either case. Times are ISO 8601 in UTC. JSON is UTF-8.
+- What stands in a path or a query is percent-encoded. A parameter is given once.
+- \`HEAD\` answers as \`GET\` does, without a body.
+- What a token or a signature opens answers pages of every origin, and \`OPTIONS\` with 204. What a session opens does so
+for the origins that the operator has allowed. API credentials are for servers.
+- Each answer has \`X-Request-Id\` and \`X-Content-Type-Options: nosniff\`, over HTTPS also \`Strict-Transport-Security\`.
+
+## Errors
+
+- The body is \`{"error": "…"}\`, of exports \`{"error": "…", "message": "…", "code": "…", "timestamp": "…"}\`. Texts are
+for people: decide by the status, and of exports by \`code\`.
+- Checks come in this order: credentials, path, query and body, plan, existence, content. What belongs to another
 organization is 404, as if it did not exist.
+- A known path answers another method with 405, the header \`Allow\` and a text such as "PUT is not allowed here"; where
+there are credentials to check, after these. An unknown path is 404 "Not found".
+- What is no good request of any address is 400 ("The request is not valid HTTP", "The address of the request is not
+valid"), 408 ("The request took too long to arrive") or 431 ("The address and the headers of a request must be at most
+32768 bytes").
+- 500 with \`Retry-After\` may pass by itself: ask again after that many seconds. Without it, tell the operator, with the
+\`X-Request-Id\`.
 
-**Limits.** Requests are counted a minute, by API key, and by client address where there are no good credentials. Over
-the limit the answer is 429 with \`Retry-After\`.
+## Limits
+
+- Requests are counted by the minute: those with good API credentials by key, all others by client address. Over the
+limit the answer is 429, and \`Retry-After\` says when to come again.
+- \`RateLimit-Policy\` and \`RateLimit\` tell what the limit is, and what is left of it.
+- Files at signed addresses, \`/health\` and this page are not counted.
 `;
 
 const tags = [

@@ -1,7 +1,7 @@
 /** Values of examples: one lesson, one learner, one story through all of the document. */
 
 export const lessonId = 'b2c31cf9-50e1-41e9-8a87-a67383019488';
-export const versionId = 'c8f0a5d2-6a3e-4b57-9d0a-3f1f6f2b7a10';
+export const versionId = '45ef28c5-e35b-49d5-8a51-5491e7ee3529';
 export const mediaId = '1619c428-4d84-4e65-8c2b-8847b8aea3b0';
 export const stepId = '59dfa9be-8d15-42bd-9c31-15a631d2d373';
 export const learnerId = 'learner-7f3a';
@@ -13,7 +13,7 @@ export const token = [
   'nQ0YVb3m0mE9wq2hWb9p3lY1Zf0a7Kc5rT8uJx6dSg4',
 ].join('.');
 
-const times = { startedAt: '2026-11-21T09:12:04.180Z', lastActivityAt: '2026-11-21T09:14:31.027Z' };
+const times = { startedAt: '2026-11-21T09:14:31.027Z', lastActivityAt: '2026-11-21T09:14:31.027Z' };
 
 export const item = {
   widgetId: 'MultipleChoice-a287a632-018e-4404-96f6-e4b8b65702e5',
@@ -68,8 +68,8 @@ export const ltiProgress = {
   progressData: null,
   variableState: { reviewScore: 3 },
   startedAt: times.startedAt,
-  completedAt: times.lastActivityAt,
-  lastActivityAt: times.lastActivityAt,
+  completedAt: '2026-11-21T09:31:40.512Z',
+  lastActivityAt: '2026-11-21T09:31:40.512Z',
 };
 
 export const playerLesson = {

@@ -93,6 +93,96 @@ export function anyOrigin(methods: string): Headers {
 /** On all answers of addresses whose requests are counted. */
 export const limited: Headers = { ...requestId, ...rateLimit };
 
+const exposed = z
+  .literal('Retry-After, RateLimit, RateLimit-Policy')
+  .meta({ description: 'Headers that a page may read.', header: { id: 'ExposeHeaders' } });
+
+/** On all answers of addresses that a learner's token opens. */
+export function forPlayers(methods: string): Headers {
+  return { ...limited, ...anyOrigin(methods), 'Access-Control-Expose-Headers': exposed };
+}
+
+const allowedOrigins: Headers = {
+  'Access-Control-Allow-Origin': z
+    .string()
+    .optional()
+    .meta({
+      description: 'The origin of the page, where the operator has allowed it (`LECTERN_ALLOWED_ORIGINS`).',
+      header: { id: 'AllowedOrigin' },
+    }),
+  'Access-Control-Allow-Credentials': z
+    .literal('true')
+    .optional()
+    .meta({ description: 'For pages of allowed origins.', header: { id: 'AllowCredentials' } }),
+  Vary: z.literal('Origin').meta({ description: 'Answers differ by origin.', header: { id: 'VaryOrigin' } }),
+};
+
+/** On all answers of addresses that a user's session opens. */
+export const forUsers: Headers = {
+  ...limited,
+  ...noStore,
+  ...allowedOrigins,
+  'Access-Control-Expose-Headers': exposed,
+};
+
+/** The same where API credentials do as well. */
+export const forCallers: Headers = {
+  ...forUsers,
+  'Access-Control-Expose-Headers': exposed
+    .optional()
+    .meta({ description: 'Headers that a page may read; not sent to API credentials.' }),
+};
+
+/** The request headers that `sendFile` heeds. */
+export const fileRequest = z.strictObject({
+  Range: z
+    .string()
+    .optional()
+    .meta({
+      description: 'One range of bytes. The whole file is sent for several, and for what is no range.',
+      examples: ['bytes=0-1023'],
+    }),
+  'If-Range': z
+    .string()
+    .optional()
+    .meta({ description: 'The ETag that the range is of; with another one the whole file is sent.' }),
+  'If-None-Match': z.string().optional().meta({ description: 'ETags of copies that you have, or `*`.' }),
+});
+
+const acceptRanges: Headers = {
+  'Accept-Ranges': z.literal('bytes').meta({ description: 'Ranges of bytes can be asked for.' }),
+};
+const digest = '"2a3dc6ed6663e7f51ae1b7d87824276c3f87a61835853fdad594093948d75bd5"';
+const contentLength: Headers = {
+  'Content-Length': z
+    .string()
+    .regex(/^\d+$/)
+    .meta({ description: 'The exact number of bytes of the body.', examples: ['73040'] }),
+};
+const contentRange = (example: string): Headers => ({
+  'Content-Range': z
+    .string()
+    .meta({ description: 'Which bytes these are, and how many the file has.', examples: [example] }),
+});
+
+/** What comes with a file that `sendFile` sends, by how it is answered. */
+export const fileHeaders = {
+  /** 304. */
+  known: {
+    ETag: z
+      .string()
+      .regex(/^"[0-9a-f]{64}"$/)
+      .meta({ description: 'The SHA-256 of the whole file, in hex and quotes.', examples: [digest] }),
+    ...acceptRanges,
+  },
+  /** 200. */
+  whole: contentLength,
+  /** 206. */
+  part: { ...contentLength, ...contentRange('bytes 0-1023/73040') },
+  /** 416. */
+  outside: { ...acceptRanges, ...contentRange('bytes */73040') },
+} satisfies Record<string, Headers>;
+
 export function asHeaders(headers: Headers): ZodOpenApiHeadersObject {
   return z.object(headers);
 }

@@ -4,7 +4,7 @@ import { markdown } from './page-text.ts';
 /** A JSON Schema, as far as the page tells of it. */
 export interface PageSchema {
   $ref?: string;
-  type?: string;
+  type?: string | string[];
   format?: string;
   description?: string;
   default?: unknown;
@@ -66,10 +66,23 @@ function fieldsInside(schema: PageSchema, name: string): Field[] {
   return inner === undefined ? [] : fieldsOf(inner, `${name}.`);
 }
 
+/** The name that a reference ends with: "Error" of "#/components/schemas/Error". */
+export function referredName(reference: string): string {
+  return reference.split('/').at(-1) ?? '';
+}
+
+/** What says more than "string". */
+const formats: Record<string, string> = {
+  uuid: 'UUID',
+  'date-time': 'ISO 8601 time',
+  email: 'e-mail address',
+  jwt: 'JWT',
+};
+
 /** The type in words, with links to named schemas. */
 export function typeText(schema: PageSchema): string {
   if (schema.$ref !== undefined) {
-    const name = escapeHtml(schema.$ref.split('/').at(-1) ?? '');
+    const name = escapeHtml(referredName(schema.$ref));
     return `<a href="#schema-${name}">${name}</a>`;
   }
   if (schema.anyOf !== undefined) return schema.anyOf.map(typeText).join(' or ');
@@ -80,7 +93,9 @@ export function typeText(schema: PageSchema): string {
   if (schema.items !== undefined) return `array of ${typeText(schema.items)}`;
   const { additionalProperties: values } = schema;
   if (typeof values === 'object' && values.items !== undefined) return `object of ${typeText(values)}`;
-  return escapeHtml([schema.format, schema.type ?? 'any value'].filter(Boolean).join(' '));
+  const { format = '', type = 'any value' } = schema;
+  const names = [type].flat().map((name) => (name === 'string' ? (formats[format] ?? name) : name));
+  return escapeHtml(names.join(' or '));
 }
 
 /** Bounds and defaults, in words. */
@@ -92,7 +107,8 @@ function rulesOf(schema: PageSchema): string {
     minimum !== undefined && maximum === undefined && minimum > 0 && `At least ${minimum}.`,
     maxLength !== undefined && `${minLength ?? 0} to ${maxLength} characters.`,
     maxItems !== undefined && `At most ${maxItems} elements.`,
-    pattern !== undefined && `Pattern \`${pattern}\`.`,
+    // Where there are words for it, they say more.
+    pattern !== undefined && schema.description === undefined && `Pattern \`${pattern}\`.`,
   ];
   return [fallback, ...bounds].filter(Boolean).join(' ');
 }

@@ -15,7 +15,10 @@ export const playerQuerySchema = z.object({
     .meta({ description: 'The JWT of the learner, from `POST /api/public/sign-token`.' }),
 });
 
-export const playerLessonId = z.guid('Invalid lesson ID').transform((id) => id.toLowerCase());
+export const playerLessonId = z
+  .guid('Invalid lesson ID')
+  .transform((id) => id.toLowerCase())
+  .meta({ description: 'Id of the lesson; the one that the token is for.' });
 
 export interface PlayerRequest<Query> {
   lessonId: string;

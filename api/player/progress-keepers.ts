@@ -9,10 +9,15 @@ import { itemsToJson } from '../../shared/progress/state.ts';
 import type { ProgressState } from '../../shared/progress/state.ts';
 import { presentEmbedProgress, presentLtiProgress } from '../presenters/progress.ts';
 
+/** Gives the record of a learner with some state, as the contract's 2.1 or 2.2, for `printJson`. */
+type Present = (state: ProgressState) => Promise<Record<string, unknown>>;
+
 /** A learner's stored progress: its state, and the writes it has seen lately. */
 export interface KeptProgress {
   state: ProgressState;
   recentWriteIds: string[];
+  /** With the rest of the record as it was stored. */
+  present: Present;
 }
 
 /** Where the progress of a token's bearer is kept. An embed token has the embed record, a launch token the LTI one. */
@@ -20,8 +25,8 @@ export interface ProgressKeeper {
   find(): Promise<KeptProgress | null>;
   /** False, and nothing changes, when another write came first. */
   save(state: ProgressState, writeId: string | undefined): Promise<boolean>;
-  /** The record with this state, as the contract's 2.1 or 2.2, for `printJson`. */
-  present(state: ProgressState): Promise<Record<string, unknown>>;
+  /** With the rest of the record as this token writes it. */
+  present: Present;
 }
 
 export function progressKeeper(db: Database, token: PlayerToken): ProgressKeeper {
@@ -30,26 +35,36 @@ export function progressKeeper(db: Database, token: PlayerToken): ProgressKeeper
 
 function embedKeeper(db: Database, token: EmbedToken): ProgressKeeper {
   const { userAttributes } = token;
+  const presentWith =
+    (attributes: string | null): Present =>
+    (state) =>
+      Promise.resolve(presentEmbedProgress({ ...token, ...recordOf(state), userAttributes: attributes }));
   return {
-    find: async () => keptOf(await findEmbedProgress(db, token)),
+    async find() {
+      const record = await findEmbedProgress(db, token);
+      return record && keptOf(record, presentWith(record.userAttributes));
+    },
     save: (state, writeId) => saveEmbedProgress(db, token, state, { writeId, userAttributes }),
-    present: (state) =>
-      Promise.resolve(presentEmbedProgress({ ...token, ...recordOf(state), userAttributes })),
+    present: presentWith(userAttributes),
   };
 }
 
 function ltiKeeper(db: Database, token: LaunchToken): ProgressKeeper {
+  const presentWith = (state: ProgressState, courseId: string) =>
+    presentLtiProgress({ ...token, ...recordOf(state), courseId });
   return {
-    find: async () => keptOf(await findLtiProgress(db, token)),
+    async find() {
+      const record = await findLtiProgress(db, token);
+      return record && keptOf(record, (state) => Promise.resolve(presentWith(state, record.courseId)));
+    },
     save: async (state, writeId) =>
       saveLtiProgress(db, token, state, { writeId, courseId: await courseIdOf(db, token) }),
-    present: async (state) =>
-      presentLtiProgress({ ...token, ...recordOf(state), courseId: await courseIdOf(db, token) }),
+    present: async (state) => presentWith(state, await courseIdOf(db, token)),
   };
 }
 
-function keptOf(record: ProgressRecord | null): KeptProgress | null {
-  return record === null ? null : { state: stateOf(record), recentWriteIds: record.recentWriteIds };
+function keptOf(record: ProgressRecord, present: Present): KeptProgress {
+  return { state: stateOf(record), recentWriteIds: record.recentWriteIds, present };
 }
 
 /** A state as a record holds it. */

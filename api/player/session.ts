@@ -10,6 +10,7 @@ import type { ProgressState } from '../../shared/progress/state.ts';
 import type { ProgressWrite } from '../../shared/progress/write.ts';
 import { findTokenVersion } from './authorize.ts';
 import { progressKeeper } from './progress-keepers.ts';
+import type { ProgressKeeper } from './progress-keepers.ts';
 
 export interface SessionDependencies {
   db: Database;
@@ -36,7 +37,7 @@ export async function readSession(
 ): Promise<Session> {
   const keeper = progressKeeper(deps.db, token);
   const kept = await keeper.find();
-  return present(keeper, await stateIn(deps, versionId, kept?.state ?? null));
+  return present(kept ?? keeper, await stateIn(deps, versionId, kept?.state ?? null));
 }
 
 /**
@@ -56,8 +57,9 @@ export async function writeSession(
     const kept = await keeper.find();
     const state = await stateIn(deps, write.versionId, kept?.state ?? null);
     const repeated = write.writeId !== undefined && kept?.recentWriteIds.includes(write.writeId) === true;
-    if (repeated) return { saved: true, session: await present(keeper, state) };
-    if (write.revision !== state.revision) return { saved: false, session: await present(keeper, state) };
+    if (repeated || write.revision !== state.revision) {
+      return { saved: repeated, session: await present(kept ?? keeper, state) };
+    }
     const next = applyWrite(state, write, await outlineOf(deps.lessons, write.versionId), new Date());
     if (await keeper.save(next, write.writeId)) return { saved: true, session: await present(keeper, next) };
     // Another write came first: this one is stale now, or was that very write, sent twice.
@@ -98,7 +100,8 @@ async function factsOf(lessons: PreparedLessons, versionId: string): Promise<Les
   return prepared.facts;
 }
 
-async function present(keeper: ReturnType<typeof progressKeeper>, state: ProgressState): Promise<Session> {
+/** @param record what there is, or what the token would write where there is nothing yet */
+async function present(record: Pick<ProgressKeeper, 'present'>, state: ProgressState): Promise<Session> {
   const { revision, versionId } = state;
-  return { ...(await keeper.present(state)), revision, versionId };
+  return { ...(await record.present(state)), revision, versionId };
 }

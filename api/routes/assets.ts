@@ -1,4 +1,4 @@
-import Router from '@koa/router';
+import type Router from '@koa/router';
 import type { Context } from 'koa';
 import { readAssetAddress } from '../../shared/asset-addresses.ts';
 import type { Asset } from '../../shared/asset-addresses.ts';
@@ -9,6 +9,7 @@ import type { RequestState } from '../context.ts';
 import type { AppDependencies } from '../dependencies.ts';
 import { anyOrigin } from '../middleware/any-origin.ts';
 import { methodNotAllowed } from '../middleware/method-not-allowed.ts';
+import { createRouter } from './router.ts';
 
 const methods = 'GET, HEAD, OPTIONS';
 const requestHeaders = 'Range, If-Range, If-None-Match';
@@ -16,7 +17,7 @@ const responseHeaders = 'Accept-Ranges, Content-Length, Content-Range, ETag';
 
 /** Files of the store, for whoever has a signed address. Nothing is looked up but the file. */
 export function assetRoutes({ store, secrets }: AppDependencies): Router<RequestState> {
-  const router = new Router<RequestState>({ prefix: '/assets' });
+  const router = createRouter('/assets');
   router.use(anyOrigin(methods, requestHeaders));
 
   router.get('/*address', async (ctx) => {

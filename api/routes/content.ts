@@ -1,4 +1,4 @@
-import Router from '@koa/router';
+import type Router from '@koa/router';
 import { isContentAddress } from '../../shared/content-addresses.ts';
 import { LecternError } from '../../shared/errors.ts';
 import { findVersionOfContent } from '../../shared/models/lesson-version.ts';
@@ -8,21 +8,18 @@ import type { RequestState } from '../context.ts';
 import type { AppDependencies } from '../dependencies.ts';
 import { anyOrigin } from '../middleware/any-origin.ts';
 import { methodNotAllowed } from '../middleware/method-not-allowed.ts';
+import { noStore } from '../middleware/no-store.ts';
 import { limitByAddress } from '../middleware/rate-limit.ts';
+import { createRouter } from './router.ts';
 
 const methods = 'GET, HEAD, OPTIONS';
 
 /** Media and widgets of a version for whoever has its signed address: the page that plays it, which has no token. */
 export function contentRoutes(deps: AppDependencies): Router<RequestState> {
-  const router = new Router<RequestState>({
-    prefix: '/content/v1/:lessonId/:versionId/:expires/:signature',
-  });
+  const router = createRouter('/content/v1/:lessonId/:versionId/:expires/:signature');
   const files = versionFiles(deps);
 
-  router.use(anyOrigin(methods), limitByAddress(deps), (ctx, next) => {
-    ctx.set('Cache-Control', 'no-store');
-    return next();
-  });
+  router.use(anyOrigin(methods), noStore, limitByAddress(deps));
   router.get('/media/:mediaId', async (ctx) => {
     await files.sendMedium(ctx, await findSigned(deps, ctx.params), ctx.params.mediaId);
   });

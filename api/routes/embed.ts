@@ -1,4 +1,4 @@
-import Router from '@koa/router';
+import type Router from '@koa/router';
 import type { Context, Middleware } from 'koa';
 import { signContentAddress } from '../../shared/content-addresses.ts';
 import { LecternError } from '../../shared/errors.ts';
@@ -28,10 +28,11 @@ import {
 import { readSession } from '../player/session.ts';
 import { publicAddress, publicPath } from '../public-address.ts';
 import { oembedPath } from './oembed.ts';
+import { createRouter } from './router.ts';
 
 /** The page that integrators have in a frame: it plays a lesson with a learner's token, and says what keeps it from it. */
 export function embedRoutes(deps: AppDependencies): Router<RequestState> {
-  const router = new Router<RequestState>();
+  const router = createRouter();
   const failures = answerErrors((ctx, failure) => sendFailure(deps, ctx, failure));
 
   // Of a token that is refused nobody knows whose it is; in the page of that is nothing to keep from anybody.

@@ -1,4 +1,4 @@
-import Router from '@koa/router';
+import type Router from '@koa/router';
 import { z } from 'zod';
 import { LecternError } from '../../shared/errors.ts';
 import { withPlayer } from '../../shared/jobs.ts';
@@ -11,8 +11,13 @@ import { sendFile } from '../assets/send-file.ts';
 import { bearer } from '../middleware/bearer.ts';
 import { renderErrors, shapeB } from '../middleware/errors.ts';
 import { methodNotAllowed } from '../middleware/method-not-allowed.ts';
+import { createRouter } from './router.ts';
 
-const uuid = (name: string) => z.guid(`Invalid ${name} ID`).transform((id) => id.toLowerCase());
+const uuid = (name: string) =>
+  z
+    .guid(`Invalid ${name} ID`)
+    .transform((id) => id.toLowerCase())
+    .meta({ description: `Id of the ${name}.` });
 export const exportPath = z.object({ lessonId: uuid('lesson'), versionId: uuid('version') });
 export const exportQuery = z.object({
   include: z
@@ -27,7 +32,7 @@ export const exportQuery = z.object({
 
 /** The export endpoints: credentials, then path and query, then plan, then existence, then content. */
 export function exportRoutes(deps: AppDependencies): Router<RequestState> {
-  const router = new Router<RequestState>({ prefix: '/api/lessons/:lessonId/versions/:versionId' });
+  const router = createRouter('/api/lessons/:lessonId/versions/:versionId');
   router.use(renderErrors(shapeB));
   router.use(bearer(deps, 'User authentication is required'));
 

@@ -1,18 +1,20 @@
-import Router from '@koa/router';
+import type Router from '@koa/router';
 import { messageOf } from '../../shared/errors.ts';
 import { missingIndexes } from '../../shared/models/database.ts';
 import { pingMongo } from '../../shared/mongo.ts';
 import { pingRedis } from '../../shared/redis.ts';
 import { withDeadline } from '../deadline.ts';
+import type { RequestState } from '../context.ts';
 import type { AppDependencies } from '../dependencies.ts';
 import { methodNotAllowed } from '../middleware/method-not-allowed.ts';
+import { createRouter } from './router.ts';
 
 /** A check that does not answer within this time has failed. */
 const checkMilliseconds = 5_000;
 
 /** Whether this process lives, and whether it can do its work: for load balancers and orchestrators. */
-export function healthRoutes({ db, redis, store, log }: AppDependencies): Router {
-  const router = new Router({ prefix: '/health' });
+export function healthRoutes({ db, redis, store, log }: AppDependencies): Router<RequestState> {
+  const router = createRouter('/health');
 
   router.get('/live', (ctx) => {
     ctx.body = { status: 'ok' };

@@ -1,4 +1,4 @@
-import Router from '@koa/router';
+import type Router from '@koa/router';
 import { z } from 'zod';
 import { LecternError } from '../../shared/errors.ts';
 import { findLessonVersion } from '../../shared/models/lesson-list.ts';
@@ -8,14 +8,18 @@ import type { RequestState } from '../context.ts';
 import type { AppDependencies } from '../dependencies.ts';
 import { renderErrors, shapeAWith } from '../middleware/errors.ts';
 import { methodNotAllowed } from '../middleware/method-not-allowed.ts';
+import { noStore } from '../middleware/no-store.ts';
 import { sessionOrigins } from '../middleware/origins.ts';
 import { session } from '../middleware/session.ts';
-import { playerDataBody, playerDataOptions } from '../player/player-data.ts';
+import { playerDataOptions, sendPlayerData } from '../player/player-data.ts';
+import { createRouter } from './router.ts';
 
 const uuid = (name: string) => z.guid(`Invalid ${name} ID`).transform((id) => id.toLowerCase());
 export const userPlayerDataRequest = z.object({
-  lessonId: uuid('lesson'),
-  versionId: uuid('version').optional(),
+  lessonId: uuid('lesson').meta({ description: 'Id of the lesson.' }),
+  versionId: uuid('version')
+    .optional()
+    .meta({ description: 'Any version of the lesson, also one that is not published.' }),
   ...playerDataOptions,
 });
 
@@ -24,13 +28,13 @@ export const userPlayerDataRequest = z.object({
  * where it cannot be played yet, so that an author sees what is missing.
  */
 export function lessonPlayerDataRoutes(deps: AppDependencies): Router<RequestState> {
-  const router = new Router<RequestState>({ prefix: '/api/lessons/:lessonId/player-data' });
+  const router = createRouter('/api/lessons/:lessonId/player-data');
   router.use(renderErrors(shapeAWith('An unexpected error occurred while fetching lesson data')));
+  router.use(noStore);
   router.use(sessionOrigins(deps.config, 'GET'));
   router.use(session(deps));
 
   router.get('/', async (ctx) => {
-    ctx.set('Cache-Control', 'no-store');
     const request = userPlayerDataRequest.safeParse({ ...ctx.query, lessonId: ctx.params.lessonId });
     if (!request.success)
       throw new LecternError('BAD_REQUEST', request.error.issues[0]?.message ?? 'Invalid request');
@@ -43,8 +47,8 @@ export function lessonPlayerDataRoutes(deps: AppDependencies): Router<RequestSta
     if (version === null) throw new LecternError('NOT_FOUND', 'Lesson or version not found');
     const prepared = await deps.lessons.get(version._id);
     if (prepared === undefined) throw new Error(`version ${version._id} has no content`);
-    ctx.type = 'application/json';
-    ctx.body = playerDataBody(version, prepared, JSON.stringify(attributesOf(user)), options);
+    const userAttributes = JSON.stringify(attributesOf(user));
+    sendPlayerData(ctx, version, prepared, { userAttributes, options });
   });
 
   router.all('/', methodNotAllowed('GET, HEAD'));

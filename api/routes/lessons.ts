@@ -1,4 +1,4 @@
-import Router from '@koa/router';
+import type Router from '@koa/router';
 import { z } from 'zod';
 import { LecternError } from '../../shared/errors.ts';
 import { listLessonVersions, pageOfLessons } from '../../shared/models/lesson-list.ts';
@@ -9,22 +9,22 @@ import type { AppDependencies } from '../dependencies.ts';
 import { bearerOrSession } from '../middleware/caller.ts';
 import { renderErrors, shapeA } from '../middleware/errors.ts';
 import { methodNotAllowed } from '../middleware/method-not-allowed.ts';
+import { noStore } from '../middleware/no-store.ts';
 import { sessionOrigins } from '../middleware/origins.ts';
 import { presentLessonPage, presentVersions } from '../presenters/lesson.ts';
+import { createRouter } from './router.ts';
 
 const limitRule = 'limit must be a whole number between 1 and 100';
 
-/** A place in the list as callers get it: its JSON in base64url, which is nothing to build on. */
+/** A place in the list as callers get it: the milliseconds of its time and its id, in hex. Nothing to build on. */
 const cursorSchema = z
-  .base64url('cursor is not valid')
-  .max(200, 'cursor is not valid')
-  .transform((text, context) => {
-    const position = positionSchema.safeParse(parseJson(Buffer.from(text, 'base64url').toString('utf8')));
-    if (position.success) return position.data;
-    context.addIssue({ code: 'custom', message: 'cursor is not valid' });
-    return z.NEVER;
-  });
-const positionSchema = z.strictObject({ createdAt: z.iso.datetime().pipe(z.coerce.date()), id: z.guid() });
+  .string('cursor is not valid')
+  .regex(/^[0-9a-f]{44}$/, 'cursor is not valid')
+  .transform((text): ListPosition => ({
+    createdAt: new Date(Number.parseInt(text.slice(0, timeDigits), 16)),
+    id: text.slice(timeDigits).replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-'),
+  }));
+const timeDigits = 12;
 
 export const lessonListQuery = z.strictObject(
   {
@@ -47,18 +47,18 @@ export const lessonListQuery = z.strictObject(
   { error: nameUnknown },
 );
 const versionsSchema = z.strictObject({}, { error: nameUnknown });
-export const listedLessonId = z.guid('Invalid lesson ID format').transform((id) => id.toLowerCase());
+export const listedLessonId = z
+  .guid('Invalid lesson ID format')
+  .transform((id) => id.toLowerCase())
+  .meta({ description: 'Id of the lesson.' });
 
 /** What lessons the caller's organization has, and what versions of each, drafts included. */
 export function lessonRoutes(deps: AppDependencies): Router<RequestState> {
-  const router = new Router<RequestState>({ prefix: '/api/lessons' });
+  const router = createRouter('/api/lessons');
   router.use(renderErrors(shapeA));
+  router.use(noStore);
   router.use(sessionOrigins(deps.config, 'GET'));
   router.use(bearerOrSession(deps));
-  router.use(async (ctx, next) => {
-    ctx.set('Cache-Control', 'no-store');
-    await next();
-  });
 
   router.get('/', async (ctx) => {
     const { status = null, limit, cursor = null } = parse(lessonListQuery, ctx.query);
@@ -91,13 +91,5 @@ function nameUnknown(issue: { code?: string; keys?: string[] }): string | undefi
 }
 
 function toCursor({ createdAt, id }: ListPosition): string {
-  return Buffer.from(JSON.stringify({ createdAt, id })).toString('base64url');
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
+  return createdAt.getTime().toString(16).padStart(timeDigits, '0') + id.replaceAll('-', '');
 }

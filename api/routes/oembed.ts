@@ -1,4 +1,4 @@
-import Router from '@koa/router';
+import type Router from '@koa/router';
 import { z } from 'zod';
 import { LecternError } from '../../shared/errors.ts';
 import type { RequestState } from '../context.ts';
@@ -10,6 +10,7 @@ import { limitByAddress } from '../middleware/rate-limit.ts';
 import { playerLessonId } from '../player/authorize.ts';
 import { presentError } from '../presenters/error.ts';
 import { publicAddress } from '../public-address.ts';
+import { createRouter } from './router.ts';
 
 const methods = 'GET, OPTIONS';
 
@@ -51,7 +52,7 @@ export function oembedPath(address: string, lessonId: string): string {
  * nothing is looked up: the answer for a lesson that there is says no more than for one that there is not.
  */
 export function oembedRoutes(deps: AppDependencies): Router<RequestState> {
-  const router = new Router<RequestState>();
+  const router = createRouter();
   router.use('/oembed', anyOrigin(methods), limitByAddress(deps));
   router.get('/oembed', (ctx) => {
     const parsed = oembedQuery.safeParse(ctx.query);

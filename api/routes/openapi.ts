@@ -1,4 +1,4 @@
-import Router from '@koa/router';
+import type Router from '@koa/router';
 import type { Context } from 'koa';
 import type { RequestState } from '../context.ts';
 import type { AppDependencies } from '../dependencies.ts';
@@ -6,6 +6,7 @@ import { etagOf, isKnown } from '../etags.ts';
 import { methodNotAllowed } from '../middleware/method-not-allowed.ts';
 import { apiDocument } from '../openapi/document.ts';
 import { apiPage, pagePolicy } from '../openapi/page.ts';
+import { createRouter } from './router.ts';
 
 /** An upgrade may change them; until then a copy does. */
 const cacheSeconds = 300;
@@ -17,7 +18,7 @@ interface Page {
 
 /** The API's own documentation: for tools, and for people. Each is made once, when it is asked for first. */
 export function openApiRoutes({ config }: AppDependencies): Router<RequestState> {
-  const router = new Router<RequestState>();
+  const router = createRouter();
   const document = once(() => toPage(JSON.stringify(apiDocument(config))));
   const page = once(() => toPage(apiPage(apiDocument(config))));
 

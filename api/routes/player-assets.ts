@@ -1,23 +1,22 @@
-import Router from '@koa/router';
+import type Router from '@koa/router';
 import { versionFiles } from '../assets/version-files.ts';
 import type { RequestState } from '../context.ts';
 import type { AppDependencies } from '../dependencies.ts';
 import { anyOrigin } from '../middleware/any-origin.ts';
 import { methodNotAllowed } from '../middleware/method-not-allowed.ts';
+import { noStore } from '../middleware/no-store.ts';
 import { limitByAddress } from '../middleware/rate-limit.ts';
 import { authorizePlayer } from '../player/authorize.ts';
+import { createRouter } from './router.ts';
 
 const methods = 'GET, HEAD, OPTIONS';
 
 /** What a player's token authorizes besides the lesson: its media and widgets, by way of signed addresses. */
 export function playerAssetRoutes(deps: AppDependencies): Router<RequestState> {
-  const router = new Router<RequestState>({ prefix: '/api/public/lessons/:lessonId' });
+  const router = createRouter('/api/public/lessons/:lessonId');
   const files = versionFiles(deps);
 
-  router.use(['/media', '/widgets'], anyOrigin(methods), limitByAddress(deps), (ctx, next) => {
-    ctx.set('Cache-Control', 'no-store');
-    return next();
-  });
+  router.use(['/media', '/widgets'], anyOrigin(methods), noStore, limitByAddress(deps));
 
   router.get('/media/:mediaId', async (ctx) => {
     const { version } = await authorizePlayer(deps, ctx.params.lessonId, ctx.query);

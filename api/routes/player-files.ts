@@ -1,4 +1,4 @@
-import Router from '@koa/router';
+import type Router from '@koa/router';
 import type { Context } from 'koa';
 import { LecternError } from '../../shared/errors.ts';
 import type { RequestState } from '../context.ts';
@@ -8,6 +8,7 @@ import { EncodedFile } from '../encoded-file.ts';
 import { anyOrigin } from '../middleware/any-origin.ts';
 import { methodNotAllowed } from '../middleware/method-not-allowed.ts';
 import { publicAddress, requestAddress } from '../public-address.ts';
+import { createRouter } from './router.ts';
 
 const methods = 'GET, HEAD, OPTIONS';
 const yearSeconds = 365 * 24 * 3600;
@@ -24,7 +25,7 @@ const types: Record<string, string> = {
  * integrators' pages has an address that stays.
  */
 export function playerFileRoutes({ config, player }: AppDependencies): Router<RequestState> {
-  const router = new Router<RequestState>();
+  const router = createRouter();
   const files = new Map<string, EncodedFile>();
   const sendFile = async (ctx: Context, name: string, cacheControl: string) => {
     const bytes = name === 'frame.html' ? Buffer.from(framePage) : player.files.get(name);

@@ -1,4 +1,4 @@
-import Router from '@koa/router';
+import type Router from '@koa/router';
 import { z } from 'zod';
 import { signContentAddress } from '../../shared/content-addresses.ts';
 import { LecternError } from '../../shared/errors.ts';
@@ -18,9 +18,10 @@ import {
   playerQuerySchema,
   readPlayerRequest,
 } from '../player/authorize.ts';
-import { playerDataBody, playerDataOptions } from '../player/player-data.ts';
+import { playerDataOptions, sendPlayerData } from '../player/player-data.ts';
 import { readSession, writeSession } from '../player/session.ts';
 import { sendJson } from '../send-json.ts';
+import { createRouter } from './router.ts';
 
 const maxSessionBytes = 1024 ** 2;
 
@@ -39,7 +40,7 @@ export const contentQuery = playerQuerySchema.extend({
  * its media and widgets.
  */
 export function playerRoutes(deps: AppDependencies): Router<RequestState> {
-  const router = new Router<RequestState>({ prefix: '/api/public/lessons/:lessonId' });
+  const router = createRouter('/api/public/lessons/:lessonId');
   const unexpected = shapeAWith('An unexpected error occurred while fetching lesson data');
 
   router.use('/player-data', anyOrigin('GET, OPTIONS'), renderErrors(unexpected), limitByAddress(deps));
@@ -53,8 +54,7 @@ export function playerRoutes(deps: AppDependencies): Router<RequestState> {
       throw new LecternError('INVALID_CONTENT', 'Lesson has validation errors that prevent playback');
     }
     const userAttributes = token.kind === 'embed' ? token.userAttributes : '{}';
-    ctx.type = 'application/json';
-    ctx.body = playerDataBody(version, prepared, userAttributes, query);
+    sendPlayerData(ctx, version, prepared, { userAttributes, options: query });
   });
   router.all('/player-data', methodNotAllowed('GET, HEAD, OPTIONS'));
 

@@ -1,4 +1,4 @@
-import Router from '@koa/router';
+import type Router from '@koa/router';
 import { z } from 'zod';
 import { LecternError } from '../../shared/errors.ts';
 import { findEmbedProgress } from '../../shared/models/embed-progress.ts';
@@ -12,37 +12,43 @@ import { renderErrors, shapeAWith } from '../middleware/errors.ts';
 import { methodNotAllowed } from '../middleware/method-not-allowed.ts';
 import { presentEmbedProgress, presentLtiProgress } from '../presenters/progress.ts';
 import { sendJson } from '../send-json.ts';
+import { createRouter } from './router.ts';
 
-const lessonId = z.guid('Invalid lesson ID format').transform((id) => id.toLowerCase());
+const lessonId = z
+  .guid('Invalid lesson ID format')
+  .transform((id) => id.toLowerCase())
+  .meta({ description: 'Id of the lesson.' });
 
 /** What names a learner, a user, a platform or a context: any text that a record could hold. */
-const identifier = (name: string, description: string, missing = `${name} is required`) =>
+const identifier = (name: string, missing = `${name} is required`) =>
   z
     .string(missing)
     .min(1, missing)
-    .regex(/^[^\p{Cc}\p{Cs}]{1,255}$/u, `${name} must be 1 to 255 characters without control characters`)
-    .meta({ description });
+    .regex(/^[^\p{Cc}\p{Cs}]{1,255}$/u, `${name} must be 1 to 255 characters without control characters`);
 
 export const embedProgressPath = z.object({
   lessonId,
-  learnerId: identifier('learnerId', 'The learnerId that the embed token was signed with.'),
+  learnerId: identifier('learnerId').meta({
+    description: 'The learnerId that the embed token was signed with, percent-encoded where it has to be.',
+  }),
 });
 export const ltiProgressPath = z.object({
   lessonId,
-  ltiUserId: identifier('ltiUserId', "The platform's id of the user, from the launch."),
+  ltiUserId: identifier('ltiUserId').meta({
+    description: "The platform's id of the user, from the launch, percent-encoded where it has to be.",
+  }),
 });
 export const ltiProgressQuery = z.object({
-  platformId: identifier('platformId', "Lectern's id of the platform."),
-  contextId: identifier(
-    'contextId',
-    "The platform's id of the course. Without it, the record with the latest activity is returned.",
-    'contextId must be given once, and must not be empty',
-  ).optional(),
+  platformId: identifier('platformId').meta({ description: "Lectern's id of the platform." }),
+  contextId: identifier('contextId', 'contextId must be given once, and must not be empty').optional().meta({
+    description:
+      "The platform's id of the course. Without it, the record with the latest activity is returned.",
+  }),
 });
 
 /** Learners' progress for integrators (the contract's 4.1 and 4.2). */
 export function progressRoutes(deps: AppDependencies): Router<RequestState> {
-  const router = new Router<RequestState>({ prefix: '/api/public/lessons/:lessonId' });
+  const router = createRouter('/api/public/lessons/:lessonId');
   router.use(renderErrors(shapeAWith('Failed to fetch progress data')));
   router.use(bearer(deps, 'Authentication failed'));
 

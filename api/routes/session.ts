@@ -1,4 +1,4 @@
-import Router from '@koa/router';
+import type Router from '@koa/router';
 import { z } from 'zod';
 import { LecternError } from '../../shared/errors.ts';
 import { emailSchema, findAccount, renewPasswordHash } from '../../shared/models/user.ts';
@@ -10,12 +10,14 @@ import type { AppDependencies } from '../dependencies.ts';
 import { renderErrors, shapeA } from '../middleware/errors.ts';
 import { readJsonBody } from '../middleware/json-body.ts';
 import { methodNotAllowed } from '../middleware/method-not-allowed.ts';
+import { noStore } from '../middleware/no-store.ts';
 import { refuseForeignWrites, sessionOrigins } from '../middleware/origins.ts';
 import { limitByAddress } from '../middleware/rate-limit.ts';
 import { requireSession } from '../middleware/session.ts';
 import { presentSession } from '../presenters/session.ts';
 import { LogInThrottle } from '../sessions/log-in-throttle.ts';
 import { UserSessions } from '../sessions/user-sessions.ts';
+import { createRouter } from './router.ts';
 
 const maxBytes = 8 * 1024;
 
@@ -34,15 +36,12 @@ export const logInSchema = z.strictObject(
 export function sessionRoutes(deps: AppDependencies): Router<RequestState> {
   const sessions = new UserSessions(deps);
   const throttle = new LogInThrottle(deps.redis, deps.config);
-  const router = new Router<RequestState>({ prefix: '/api/session' });
+  const router = createRouter('/api/session');
   router.use(renderErrors(shapeA));
+  router.use(noStore);
   router.use(sessionOrigins(deps.config, 'GET, POST, DELETE'));
   router.use(limitByAddress(deps));
   router.use(refuseForeignWrites(deps.config));
-  router.use(async (ctx, next) => {
-    ctx.set('Cache-Control', 'no-store');
-    await next();
-  });
 
   router.post('/', async (ctx) => {
     const body = logInSchema.safeParse(JSON.parse(await readJsonBody(ctx, { maxBytes })));

@@ -1,4 +1,4 @@
-import Router from '@koa/router';
+import type Router from '@koa/router';
 import { LecternError } from '../../shared/errors.ts';
 import { findPublishedVersion } from '../../shared/models/lesson-version.ts';
 import { lessonExists } from '../../shared/models/lesson.ts';
@@ -10,12 +10,13 @@ import { renderErrors, shapeAWith } from '../middleware/errors.ts';
 import { readJsonBody } from '../middleware/json-body.ts';
 import { methodNotAllowed } from '../middleware/method-not-allowed.ts';
 import { parseSignTokenRequest } from '../../shared/sign-token-request.ts';
+import { createRouter } from './router.ts';
 
 const maxBodyBytes = 64 * 1024;
 
 /** Signing of embed tokens (the contract's 4.3): credentials, then body, then existence. */
 export function signTokenRoutes(deps: AppDependencies): Router<RequestState> {
-  const router = new Router<RequestState>({ prefix: '/api/public/sign-token' });
+  const router = createRouter('/api/public/sign-token');
   router.use(renderErrors(shapeAWith('Failed to generate token')));
   router.use(bearer(deps, 'Authentication failed'));
 

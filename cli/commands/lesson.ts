@@ -58,7 +58,7 @@ function addPublishCommand(group: Command): void {
   answers(
     group
       .command('publish')
-      .description('publish a version: it can be exported from then on')
+      .description('publish a version: it can be played and exported from then on')
       .argument('<lesson-id>', 'as lesson list shows it', uuidValue)
       .option('--version <number>', 'the newest one when left out', countValue)
       .option('--force', 'also when it cannot be played yet'),

@@ -113,16 +113,19 @@ function pagePipeline(organizationId: string, after: ListPosition | null): Pipel
     { $match: { organizationId, deletedAt: null, ...behind } },
     { $sort: { createdAt: -1, _id: 1 } },
     { $limit: mostLookedAt + 1 },
-    firstVersion('published', { status: 'published' }, { publishedAt: -1 }),
-    firstVersion('unpublished', { status: 'unpublished' }, { publishedAt: -1 }),
-    firstVersion('newest', {}, { versionNumber: -1 }),
+    firstVersion('published', { organizationId, status: 'published' }, { publishedAt: -1 }),
+    firstVersion('unpublished', { organizationId, status: 'unpublished' }, { publishedAt: -1 }),
+    firstVersion('newest', { organizationId }, { versionNumber: -1 }),
   ];
 }
 
-/** Each one entry of an index, however many versions a lesson has. */
+/**
+ * Each one entry of an index, however many versions a lesson has. An import into another organization that ended
+ * half-way may have left a version of the same lesson id.
+ */
 function firstVersion(
   as: string,
-  filter: { status?: VersionStatus },
+  filter: { organizationId: string; status?: VersionStatus },
   order: Record<string, -1>,
 ): PipelineStage.Lookup {
   return {

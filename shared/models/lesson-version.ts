@@ -54,7 +54,8 @@ export const lessonVersionSchema = new Schema<LessonVersion>(
   schemaOptions,
 );
 lessonVersionSchema.index({ lessonId: 1, versionNumber: 1 }, { unique: true });
-lessonVersionSchema.index({ lessonId: 1, status: 1, publishedAt: -1 });
+// In the order in which the newest is found: of a lesson's published versions one is read, however many there are.
+lessonVersionSchema.index({ lessonId: 1, status: 1, publishedAt: -1, versionNumber: -1 });
 
 /** A version that exists as soon as this resolves. Fails with a duplicate key when its id or number is taken. */
 export async function insertVersion(

@@ -28,12 +28,13 @@ export function scoreAnswer(widget: OutlineWidget, answer: string, claimed: Poin
 
 /**
  * The points of a whole lesson. The score is null until something scored was answered. The maximum is what the
- * answers could have earned, and what the unanswered core widgets can earn that no condition may hide.
+ * answers could have earned, and what the other core widgets can earn that no condition may hide. Among those are
+ * questions that an older version did not score when they were answered.
  */
 export function totalPoints(outline: LessonOutline, items: readonly ScoredItem[] | null): Points {
   const scored = (items ?? []).filter(({ score }) => score !== null);
-  const answered = new Set(items?.map(({ stepId, widgetId }) => widgetKey(stepId, widgetId)));
-  const reachable = [...scored.map(({ maxScore }) => maxScore ?? 0), ...openPoints(outline, answered)];
+  const earned = new Set(scored.map(({ stepId, widgetId }) => widgetKey(stepId, widgetId)));
+  const reachable = [...scored.map(({ maxScore }) => maxScore ?? 0), ...openPoints(outline, earned)];
   return {
     score: scored.length === 0 ? null : sum(scored.map(({ score }) => score ?? 0)),
     maxScore: reachable.length === 0 ? null : sum(reachable),
@@ -49,13 +50,13 @@ export function scaledTo100(score: number | null, maxScore: number | null): Poin
   return { score: score === null ? null : rounded((score / maxScore) * 100), maxScore: 100 };
 }
 
-/** The points of scored core widgets that have no answer yet, one entry a widget. */
-function openPoints(outline: LessonOutline, answered: ReadonlySet<string>): number[] {
+/** The points of core widgets that have no scored answer yet, one entry a widget. */
+function openPoints(outline: LessonOutline, earned: ReadonlySet<string>): number[] {
   const points: number[] = [];
   for (const { steps } of outline.sections) {
     for (const { id, widgets } of steps) {
       for (const { widgetId, isConditional, question } of widgets) {
-        if (question === null || isConditional || answered.has(widgetKey(id, widgetId))) continue;
+        if (question === null || isConditional || earned.has(widgetKey(id, widgetId))) continue;
         points.push(question.points);
       }
     }

@@ -53,6 +53,14 @@ test.each([
   expectRefusal(raw, 431, 'The address and the headers of a request must be at most 32768 bytes');
 });
 
+test.each(['the worst', ''])(
+  'the expectation "%s", which nobody knows, is left unheeded',
+  async (expectation) => {
+    const head = `GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\nExpect: ${expectation}`;
+    expect(statusOf(await sendRaw(await serve(echoLength), `${head}\r\n\r\n`))).toBe(200);
+  },
+);
+
 test.each([
   ['another protocol', 'SSH-2.0-OpenSSH_9.2\r\n'],
   ['a TLS hello', '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03'],

@@ -67,6 +67,20 @@ test('a lesson that is unknown, deleted or of another organization is 404, and n
   }
 });
 
+test("what another organization's import left under the id of a lesson is in no list", async () => {
+  const { lessonId, versionIds } = await addLesson(harness, organization, ['draft']);
+  const { organization: other } = await buildOrganization(harness);
+  const own = await harness.db.lessonVersions.findById(versionIds[0]).lean().exec();
+  const left = { _id: randomUUID(), organizationId: other._id, versionNumber: 9, totalSteps: 99 };
+  await harness.db.lessonVersions.create({ ...own, ...left, status: 'published', publishedAt: new Date() });
+  expect(jsonOf(await askVersions(lessonId))).toMatchObject({ versions: [{ id: versionIds[0] }] });
+  const { lessons } = jsonOf(await ask(`${address}/api/lessons`, { headers })) as {
+    lessons: { id: string }[];
+  };
+  const listed = lessons.find(({ id }) => id === lessonId);
+  expect(listed).toMatchObject({ status: 'draft', latestVersion: null, totalSteps: own?.totalSteps });
+});
+
 test.each(['1', 'null', '%00', '%7B%22$ne%22:null%7D', '11111111-1111-4111-8111-11111111111g'])(
   'the lesson id %s is 422',
   async (lessonId) => {

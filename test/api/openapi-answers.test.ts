@@ -273,11 +273,16 @@ test('sessions of users: begun, told, refused and ended', async () => {
   expect((await documented('DELETE /api/session', '/api/session')).status).toBe(204);
 });
 
-test('exports: an archive, and each kind of refusal', async () => {
+test('exports: an archive, whole, in part and not again, and each kind of refusal', async () => {
   const operation = 'GET /api/lessons/{lessonId}/versions/{versionId}/export-zip';
   const download = async (lessonId: string, versionId: string, extra: object = { headers }) =>
     (await documented(operation, `/api/lessons/${lessonId}/versions/${versionId}/export-zip`, extra)).status;
   expect(await download(version.lessonId, version._id)).toBe(200);
+  const asked = (condition: object) =>
+    download(version.lessonId, version._id, { headers: { ...headers, ...condition } });
+  expect(await asked({ range: 'bytes=0-3' })).toBe(206);
+  expect(await asked({ range: 'bytes=90000000-' })).toBe(416);
+  expect(await asked({ 'if-none-match': '*' })).toBe(304);
   expect(await download('x', version._id)).toBe(400);
   expect(await download(version.lessonId, version._id, {})).toBe(401);
   expect(await download(version.lessonId, randomUUID())).toBe(404);
@@ -298,8 +303,27 @@ test('a refusal for too many requests', async () => {
     expect(answer.status).toBe(status);
     check('GET /api/lessons', answer);
   }
-  const path = `/api/lessons/${version.lessonId}/versions/${version._id}/export-zip`;
-  const refused = await ask(limited + path, { headers });
-  expect(refused.status).toBe(429);
-  check('GET /api/lessons/{lessonId}/versions/{versionId}/export-zip', refused);
+  const refusals: [string, string, object][] = [
+    [
+      'GET /api/lessons/{lessonId}/versions/{versionId}/export-zip',
+      `/api/lessons/${version.lessonId}/versions/${version._id}/export-zip`,
+      { headers },
+    ],
+    [
+      'GET /api/lessons/{lessonId}/player-data',
+      `/api/lessons/${version.lessonId}/player-data`,
+      { headers: cookie },
+    ],
+    [
+      'GET /api/public/lessons/{lessonId}/media/{mediaId}',
+      `/api/public/lessons/${version.lessonId}/media/${mediaId}?token=${token}`,
+      {},
+    ],
+  ];
+  await ask(`${limited}/api/session`);
+  for (const [operation, path, options] of refusals) {
+    const refused = await ask(limited + path, options);
+    expect({ operation, status: refused.status }).toEqual({ operation, status: 429 });
+    check(operation, refused);
+  }
 });

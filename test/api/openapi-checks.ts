@@ -17,6 +17,7 @@ export interface Operation {
   tags: string[];
   summary: string;
   security: Record<string, []>[];
+  parameters?: { name: string; description?: string }[];
   requestBody?: { content: Content };
   responses: Record<string, { headers: Record<string, Header>; content?: Content }>;
 }

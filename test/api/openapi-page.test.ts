@@ -41,7 +41,7 @@ test.each([
         expect(await section.locator('h3').innerText()).toBe(summary);
         expect(await section.locator('.address').innerText()).toMatch(method.toUpperCase());
         expect(await section.locator('.address code').innerText()).toBe(path);
-        const answers = await section.locator(':scope > details > summary strong').allInnerTexts();
+        const answers = await section.locator('.answer .status').allInnerTexts();
         expect(answers).toEqual(Object.keys(responses));
       }
     }
@@ -62,13 +62,38 @@ test('it can be used with the keyboard, and by those who listen', async () => {
   await page.goto(`${address}/docs`);
   await page.keyboard.press('Tab');
   expect(await page.evaluate('document.activeElement.textContent')).toBe('Skip to the content');
-  const answer = page.locator('#signToken > details').first();
+  const answer = page.locator('#signToken .answer details').first();
   await answer.locator('summary').first().focus();
   await page.keyboard.press('Enter');
   expect(await answer.getAttribute('open')).toBe('');
   expect(await page.getByRole('navigation', { name: 'Contents' }).count()).toBe(1);
   expect(await page.getByRole('region', { name: 'Sign an embed token' }).count()).toBe(1);
   expect(await page.locator('html').getAttribute('lang')).toBe('en');
+  await page.close();
+});
+
+test('a click selects a command as a whole', async () => {
+  const page = await browser.newPage();
+  await page.goto(`${address}/docs#signToken`);
+  await page.locator('#signToken .command').click();
+  const selected = await page.evaluate<string>('getSelection().toString()');
+  expect(selected.split('\n')[0]).toBe('curl "$LECTERN/api/public/sign-token" \\');
+  expect(selected).toContain('"Authorization: Bearer $CREDENTIALS"');
+  expect(selected.trim().split('\n').at(-1)).toBe('END');
+  expect(await page.locator('#commands ~ .command').first().innerText()).toContain('export CREDENTIALS=');
+  await page.close();
+});
+
+test('on a phone the contents open over the page, and close with the choice of one', async () => {
+  const page = await browser.newPage({ viewport: { width: 390, height: 844 } });
+  await page.goto(`${address}/docs`);
+  const contents = page.locator('#contents');
+  expect(await contents.isVisible()).toBe(false);
+  await page.getByRole('link', { name: 'Contents' }).click();
+  expect(await contents.isVisible()).toBe(true);
+  await contents.getByRole('link', { name: 'Record what the learner did' }).click();
+  expect(await contents.isVisible()).toBe(false);
+  expect(await page.locator('#writePlayerSession-title').isVisible()).toBe(true);
   await page.close();
 });
 

@@ -118,10 +118,16 @@ describe('the record', () => {
     }
   });
 
-  test('has the attributes of the token that wrote last', async () => {
+  test('has the attributes of the token that wrote last, and so has the session, whoever reads it', async () => {
     await playerOf('attributes', '{"group":"A"}').write();
     await playerOf('attributes', '{"group":"B"}').write({ revision: 1 });
-    expect(jsonOf(await progressOf('attributes'))).toMatchObject({ userAttributes: { group: 'B' } });
+    const stored = { userAttributes: { group: 'B' } };
+    expect(jsonOf(await progressOf('attributes'))).toMatchObject(stored);
+
+    const reader = playerOf('attributes', '{"group":"C"}');
+    expect(await reader.read()).toMatchObject(stored);
+    expect(jsonOf(await reader.tell({ revision: 1 }))).toMatchObject({ current: stored });
+    expect(jsonOf(await progressOf('attributes'))).toMatchObject(stored);
   });
 
   test('is found by a lesson id in upper case, and has it in lower case', async () => {

@@ -4,6 +4,7 @@ import { buildOrganization, exportPath } from '../support/factories.ts';
 import { startHarness } from '../support/harness.ts';
 import type { Harness } from '../support/harness.ts';
 import { ask, expectFailure, jsonOf, unauthorized } from './answers.ts';
+import { apiRoutes } from './route-table.ts';
 
 let harness: Harness;
 let address: string;
@@ -21,7 +22,7 @@ const path = exportPath({ lessonId: randomUUID(), _id: randomUUID() });
 test.each([
   '/',
   '/api',
-  '/api/lessons',
+  '/api/lesson',
   '/favicon.ico',
   '/health',
   `${path}/more`,
@@ -38,6 +39,21 @@ test.each([
       body: { error: 'Not found' },
     });
     expect(answer.headers.get('x-content-type-options')).toBe('nosniff');
+  }
+});
+
+test('no endpoint answers to its path in other letters: whatever stands in front of it is not passed by', async () => {
+  for (const { method, path: known } of apiRoutes(harness)) {
+    const changed = known
+      .split('/')
+      .map((part) => (part.startsWith(':') ? randomUUID() : part.toUpperCase()))
+      .join('/');
+    const answer = await ask(address + changed, { method, headers });
+    expect({ changed, status: answer.status, body: jsonOf(answer) }).toEqual({
+      changed,
+      status: 404,
+      body: { error: 'Not found' },
+    });
   }
 });
 

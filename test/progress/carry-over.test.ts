@@ -71,6 +71,20 @@ describe('answers in a new version', () => {
     expect(next).toMatchObject({ score: 3, maxScore: 8, items: state.items });
   });
 
+  test('to what was not scored then leave a question open that is scored now', () => {
+    const state = answered(buildItem('quiz', ['a']), buildItem('essay', ['a']));
+    const to = { intro: [buildQuestion('quiz')], end: [buildQuestion('essay', { points: 3 })] };
+    const next = over(state, [to]);
+    expect(next).toMatchObject({ score: 1, maxScore: 4 });
+    const again = applyWrite(
+      next,
+      buildWrite({ items: [buildItem('essay', ['a'])] }),
+      buildOutline([to]),
+      now,
+    );
+    expect(again).toMatchObject({ score: 4, maxScore: 4 });
+  });
+
   test('follow a widget that moved to another step', () => {
     const state = answered(buildItem('quiz', ['a']), buildItem('essay', 'x'));
     const next = over(state, [

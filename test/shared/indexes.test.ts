@@ -31,6 +31,12 @@ test.each([
   ['media', 'versionId mediaId'],
   ['widgetReleases', 'organizationId widgetId type'],
   ['exportRecords', 'exportKey contentDigest'],
+  ['users', 'email'],
+  ['tokenRevocations', 'organizationId lessonId learnerId'],
+  ['embedProgress', 'organizationId lessonId learnerId'],
+  ['ltiProgress', 'organizationId lessonId platformId ltiUserId contextId'],
+  ['courses', 'organizationId platformId contextId'],
+  ['preparedParts', 'versionId format kind part'],
 ] as const)('no two of %s have the same %s', async (collection, fields) => {
   const indexes = await harness.db[collection].collection.indexes();
   const unique = indexes

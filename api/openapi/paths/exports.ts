@@ -1,22 +1,19 @@
 import { z } from 'zod';
 import type { ZodOpenApiPathsObject } from 'zod-openapi';
 import { exportPath, exportQuery } from '../../routes/exports.ts';
-import { asHeaders, limited } from '../headers.ts';
+import { asHeaders, fileHeaders, fileRequest, limited } from '../headers.ts';
 import { exportFailures } from '../responses.ts';
 import { withCredentials } from '../security.ts';
 
-const archiveHeaders = {
+const known = {
   ...limited,
+  ...fileHeaders.known,
   'Content-Disposition': z.string().meta({
     description: 'The file name, from the slug of the lesson and the number of the version.',
     examples: ['attachment; filename="how-tides-work-v1.zip"'],
   }),
-  'Content-Length': z.string().meta({ description: 'The exact size in bytes.', examples: ['877201'] }),
-  ETag: z.string().meta({
-    description: 'The SHA-256 of the archive, in hex and quotes.',
-    examples: ['"76cce59f759af3da31295b5e82a9ceb94ae2311a8123282a8c7494753318cb75"'],
-  }),
 };
+const archive = { 'application/zip': { schema: { type: 'string' as const, format: 'binary' } } };
 
 /** Published versions as self-contained archives. */
 export const exportPaths: ZodOpenApiPathsObject = {
@@ -30,15 +27,32 @@ export const exportPaths: ZodOpenApiPathsObject = {
         'in one folder; with `include=player` also `index.html` and `player/`, which play the lesson. The first ' +
         'request for a version waits while its archive is built, up to five minutes unless the operator has set ' +
         'another limit; later ones get the stored file, the same byte for byte. A file that cannot be had never ' +
-        'fails the export: `failedMedia` and `failedWidgets` of manifest.json name it.',
+        'fails the export: `failedMedia` and `failedWidgets` of manifest.json name it.\n\n' +
+        'A download that was cut off goes on with `Range` and `If-Range`. `If-None-Match` with the `ETag` of your ' +
+        'copy asks whether there is another archive by now.',
+      'x-codeSamples': [
+        {
+          lang: 'Shell',
+          source: [
+            'curl -fOJ "$LECTERN/api/lessons/$LESSON_ID/versions/$VERSION_ID/export-zip" \\',
+            '  -H "Authorization: Bearer $CREDENTIALS"',
+          ].join('\n'),
+        },
+      ],
       security: withCredentials,
-      requestParams: { path: exportPath, query: exportQuery },
+      requestParams: { path: exportPath, query: exportQuery, header: fileRequest },
       responses: {
         200: {
           description: 'The archive.',
-          headers: asHeaders(archiveHeaders),
-          content: { 'application/zip': { schema: { type: 'string', format: 'binary' } } },
+          headers: asHeaders({ ...known, ...fileHeaders.whole }),
+          content: archive,
         },
+        206: {
+          description: 'The part of the archive that was asked for.',
+          headers: asHeaders({ ...known, ...fileHeaders.part }),
+          content: archive,
+        },
+        304: { description: 'You have it: its ETag is in `If-None-Match`.', headers: asHeaders(known) },
         ...exportFailures(
           {
             400: {
@@ -57,9 +71,17 @@ export const exportPaths: ZodOpenApiPathsObject = {
               when: "The lesson or the version does not exist, is deleted or another organization's, or is not published.",
               texts: ['Published version not found'],
             },
+            416: {
+              when: 'The range lies outside of the archive.',
+              texts: ['The file has 877201 bytes'],
+              headers: fileHeaders.outside,
+            },
             422: {
               when: 'The content cannot be played, or the archive would be too large; the message says what.',
-              texts: ['The lesson cannot be exported: Section 2 ("Tides") has no steps'],
+              texts: [
+                'The lesson cannot be exported: Section 2 ("Tides") has no steps',
+                'The archive would be larger than the limit of 8589934592 bytes.',
+              ],
             },
             500: {
               when: 'The build failed, is not ready in time, or a server does not answer.',

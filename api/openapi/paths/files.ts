@@ -5,15 +5,23 @@ import { playerLessonId, playerQuerySchema } from '../../player/authorize.ts';
 import { contentQuery } from '../../routes/player.ts';
 import { contentAddress } from '../bodies.ts';
 import * as example from '../examples.ts';
-import { anyOrigin, asHeaders, limited, noStore, requestId } from '../headers.ts';
+import {
+  anyOrigin,
+  asHeaders,
+  fileHeaders,
+  fileRequest,
+  forPlayers,
+  limited,
+  noStore,
+  requestId,
+} from '../headers.ts';
 import type { Headers } from '../headers.ts';
 import { failures, jsonResponse, limitedFailures } from '../responses.ts';
 import { open, withToken } from '../security.ts';
 import { badToken, nothingToPlay, otherLesson } from './player.ts';
 
-const allowed = anyOrigin('GET, HEAD, OPTIONS');
-const common = { ...limited, ...allowed };
-const assetCommon = { ...requestId, ...allowed };
+const methods = 'GET, HEAD, OPTIONS';
+const common = forPlayers(methods);
 const unexpected = { when: 'Something failed on the server.', texts: ['An unexpected error occurred'] };
 
 const redirect: ZodOpenApiResponseObject = {
@@ -27,23 +35,23 @@ const redirect: ZodOpenApiResponseObject = {
         '/assets/v1/assets/cd15…ff77/73040/image/png/1619c428.png?expires=1795258800&signature=Zk3…',
       ],
     }),
-    'Cache-Control': z.literal('private, max-age=1800'),
+    'Cache-Control': z
+      .literal('private, max-age=1800')
+      .meta({ description: 'The redirect may be kept for half an hour.' }),
   }),
 };
 
+const as = (text: z.ZodType<string>, description: string) => text.meta({ description });
 const widgetFileName = z
   .string()
   .regex(widgetFile)
   .meta({ description: 'The type of the block, and `.js` or `.css`.', examples: ['MultipleChoice.js'] });
 
 const content = z.strictObject({
-  lessonId: z.guid(),
-  versionId: z.guid(),
-  expires: z
-    .string()
-    .regex(/^[1-9]\d{0,10}$/)
-    .meta({ description: 'Unix time in seconds.' }),
-  signature: z.string().regex(/^[\w-]+$/),
+  lessonId: as(z.guid(), 'The lesson.'),
+  versionId: as(z.guid(), 'The version whose files it opens.'),
+  expires: as(z.string().regex(/^[1-9]\d{0,10}$/), 'When the address ends: Unix time in seconds.'),
+  signature: as(z.string().regex(/^[\w-]+$/), 'Of the whole address.'),
 });
 const badAddress = {
   when: 'The address is not one that this service has signed, or has expired.',
@@ -51,37 +59,46 @@ const badAddress = {
 };
 
 const asset = z.strictObject({
-  area: z.enum(['assets', 'cache']),
-  sha256: z.string().regex(/^[0-9a-f]{64}$/),
-  size: z.string().regex(/^(0|[1-9]\d{0,15})$/),
-  type: z.string().min(1),
-  subtype: z.string().min(1),
-  fileName: z.string().regex(/^[\w.-]+$/),
+  area: as(z.enum(['assets', 'cache']), 'Where the file is kept.'),
+  sha256: as(z.string().regex(/^[0-9a-f]{64}$/), 'The SHA-256 of the file, in hex.'),
+  size: as(z.string().regex(/^(0|[1-9]\d{0,15})$/), 'Its size in bytes.'),
+  type: as(z.string().min(1), 'Its media type, up to the slash.'),
+  subtype: as(z.string().min(1), 'The rest of its media type.'),
+  fileName: as(z.string().regex(/^[\w.-]+$/), 'Its name.'),
 });
 const signature = z.strictObject({
-  expires: z
-    .string()
-    .regex(/^[1-9]\d{0,10}$/)
-    .meta({ description: 'Unix time in seconds.' }),
-  signature: z.string().regex(/^[\w-]+$/),
-});
-const range = z.strictObject({
-  Range: z
-    .string()
-    .optional()
-    .meta({ description: 'One range; of several the whole file is sent.', examples: ['bytes=0-1023'] }),
-  'If-Range': z.string().optional().meta({ description: 'The ETag that the range is of.' }),
-  'If-None-Match': z.string().optional().meta({ description: 'ETags that you have.' }),
+  expires: as(z.string().regex(/^[1-9]\d{0,10}$/), 'When the address ends: Unix time in seconds.'),
+  signature: as(z.string().regex(/^[\w-]+$/), 'Of the whole address.'),
 });
 
-const fileHeaders: Headers = {
-  ...assetCommon,
-  ETag: z.string().meta({ description: 'The SHA-256 of the whole file, in hex and quotes.' }),
-  'Accept-Ranges': z.literal('bytes'),
-  'Cache-Control': z.string().meta({ examples: ['public, max-age=5400, immutable'] }),
+const assetCommon: Headers = {
+  ...requestId,
+  ...anyOrigin(methods),
+  'Access-Control-Expose-Headers': z
+    .literal('Accept-Ranges, Content-Length, Content-Range, ETag')
+    .meta({ description: 'Headers that a page may read.' }),
+  'Content-Security-Policy': z
+    .string()
+    .meta({ description: 'A file that is opened by itself runs nothing and asks for nothing.' }),
+  'Cross-Origin-Resource-Policy': z
+    .literal('cross-origin')
+    .meta({ description: 'Pages that are isolated may show it, too.' }),
 };
-const length = { 'Content-Length': z.string().meta({ description: 'Bytes of the body.' }) };
-const contentRange = { 'Content-Range': z.string().meta({ examples: ['bytes 0-1023/73040'] }) };
+const known: Headers = {
+  ...assetCommon,
+  ...fileHeaders.known,
+  'Cache-Control': z.string().meta({
+    description: 'It may be kept until the address expires.',
+    examples: ['public, max-age=5400, immutable'],
+  }),
+  'Content-Disposition': z
+    .string()
+    .optional()
+    .meta({
+      description: 'Sent with types that a browser would run or open in a program: they are downloaded.',
+      examples: ['attachment; filename="1619c428-4d84-4e65-8c2b-8847b8aea3b0.pdf"'],
+    }),
+};
 const file = { '*/*': { schema: { type: 'string' as const, format: 'binary' } } };
 
 /** Media and widgets of a lesson, by a learner's token or a signed address, and the addresses that they lead to. */
@@ -95,6 +112,15 @@ export const filePaths: ZodOpenApiPathsObject = {
         "Leads to the file of a medium, `media:<uuid>` in the lesson, of the token's version only. Media that live " +
         'elsewhere on the web come through Lectern: a learner meets no third party. Works as the `src` of an image, ' +
         'a sound or a video.',
+      'x-codeSamples': [
+        {
+          lang: 'Shell',
+          source: [
+            'curl -fL -o picture.png \\',
+            '  "$LECTERN/api/public/lessons/$LESSON_ID/media/$MEDIA_ID?token=$TOKEN"',
+          ].join('\n'),
+        },
+      ],
       security: withToken,
       requestParams: {
         path: z.object({ lessonId: playerLessonId, mediaId: mediaIdSchema }),
@@ -102,7 +128,7 @@ export const filePaths: ZodOpenApiPathsObject = {
       },
       responses: {
         302: redirect,
-        ...failures(
+        ...limitedFailures(
           {
             400: {
               when: 'An id is no UUID, or the token is missing.',
@@ -116,7 +142,7 @@ export const filePaths: ZodOpenApiPathsObject = {
             },
             500: unexpected,
           },
-          { ...assetCommon, ...noStore },
+          { ...common, ...noStore },
         ),
       },
     },
@@ -129,6 +155,15 @@ export const filePaths: ZodOpenApiPathsObject = {
       description:
         'Leads to the ES module (`<type>.js`) or the stylesheet (`<type>.css`) of a type of block, in the release ' +
         'that publishing the version has pinned.',
+      'x-codeSamples': [
+        {
+          lang: 'Shell',
+          source: [
+            'curl -fL -o MultipleChoice.js \\',
+            '  "$LECTERN/api/public/lessons/$LESSON_ID/widgets/MultipleChoice.js?token=$TOKEN"',
+          ].join('\n'),
+        },
+      ],
       security: withToken,
       requestParams: {
         path: z.object({
@@ -139,7 +174,7 @@ export const filePaths: ZodOpenApiPathsObject = {
       },
       responses: {
         302: redirect,
-        ...failures(
+        ...limitedFailures(
           {
             400: {
               when: 'The lesson id is no UUID, or the token is missing.',
@@ -153,7 +188,7 @@ export const filePaths: ZodOpenApiPathsObject = {
             },
             500: unexpected,
           },
-          { ...assetCommon, ...noStore },
+          { ...common, ...noStore },
         ),
       },
     },
@@ -250,19 +285,29 @@ export const filePaths: ZodOpenApiPathsObject = {
       description:
         'A file by its signed address. Take the address as it was given: nothing in it can be changed. It needs no ' +
         'token, ends at `expires`, and answers one `Range`.',
+      'x-codeSamples': [
+        {
+          lang: 'Shell',
+          source: [
+            '# SIGNED_ADDRESS is the Location of a medium or a widget; where it begins with "/", put $LECTERN before it',
+            'curl -f -H "Range: bytes=0-1023" -o part "$SIGNED_ADDRESS"',
+          ].join('\n'),
+        },
+      ],
       security: open,
-      requestParams: { path: asset, query: signature, header: range },
+      requestParams: { path: asset, query: signature, header: fileRequest },
       responses: {
-        200: { description: 'The file.', headers: asHeaders({ ...fileHeaders, ...length }), content: file },
-        206: {
-          description: 'The part that was asked for.',
-          headers: asHeaders({ ...fileHeaders, ...length, ...contentRange }),
+        200: {
+          description: 'The file.',
+          headers: asHeaders({ ...known, ...fileHeaders.whole }),
           content: file,
         },
-        304: {
-          description: 'You have it: the ETag is one of `If-None-Match`.',
-          headers: asHeaders(fileHeaders),
+        206: {
+          description: 'The part that was asked for.',
+          headers: asHeaders({ ...known, ...fileHeaders.part }),
+          content: file,
         },
+        304: { description: 'You have it: its ETag is in `If-None-Match`.', headers: asHeaders(known) },
         ...failures(
           {
             403: badAddress,
@@ -270,7 +315,7 @@ export const filePaths: ZodOpenApiPathsObject = {
             416: {
               when: 'The range lies outside the file.',
               texts: ['The file has 73040 bytes'],
-              headers: contentRange,
+              headers: fileHeaders.outside,
             },
             500: unexpected,
           },

@@ -137,7 +137,8 @@ export const integratorPaths: ZodOpenApiPathsObject = {
       tags: ['Progress'],
       summary: "Read an LTI user's progress",
       description:
-        'The record of a user who launches the lesson from an LTI platform. Scores are out of 100.',
+        'The record of a user who launches the lesson from an LTI platform. Scores are out of 100. Lectern takes no ' +
+        'LTI launches yet: until it does, there is no record.',
       security: withCredentials,
       requestParams: { path: ltiProgressPath, query: ltiProgressQuery },
       responses: {
@@ -157,7 +158,10 @@ export const integratorPaths: ZodOpenApiPathsObject = {
               when: 'A parameter is missing or not as it has to be.',
               texts: [
                 'Invalid lesson ID format',
+                'ltiUserId must be 1 to 255 characters without control characters',
                 'platformId is required',
+                'platformId must be 1 to 255 characters without control characters',
+                'contextId must be given once, and must not be empty',
                 'contextId must be 1 to 255 characters without control characters',
               ],
             },

@@ -4,8 +4,8 @@ import { userPlayerDataRequest } from '../../routes/lesson-player-data.ts';
 import { listedLessonId, lessonListQuery } from '../../routes/lessons.ts';
 import { lessonPage, lessonVersions, userPlayerData } from '../bodies.ts';
 import * as example from '../examples.ts';
-import { limited, noStore, requestId } from '../headers.ts';
-import { failures, jsonResponse, limitedFailures } from '../responses.ts';
+import { forCallers, forUsers } from '../headers.ts';
+import { jsonResponse, limitedFailures } from '../responses.ts';
 import { withCredentialsOrSession, withSession } from '../security.ts';
 
 const unexpected = { when: 'Something failed on the server.', texts: ['An unexpected error occurred'] };
@@ -31,14 +31,9 @@ export const lessonPaths: ZodOpenApiPathsObject = {
       security: withCredentialsOrSession,
       requestParams: { query: lessonListQuery },
       responses: {
-        200: jsonResponse(
-          'A page of lessons.',
-          lessonPage,
-          { ...limited, ...noStore },
-          {
-            onePage: { value: { lessons: [example.listedLesson], nextCursor: null } },
-          },
-        ),
+        200: jsonResponse('A page of lessons.', lessonPage, forCallers, {
+          onePage: { value: { lessons: [example.listedLesson], nextCursor: null } },
+        }),
         ...limitedFailures(
           {
             401: noCaller,
@@ -53,7 +48,7 @@ export const lessonPaths: ZodOpenApiPathsObject = {
             },
             500: unexpected,
           },
-          limited,
+          forCallers,
         ),
       },
     },
@@ -67,27 +62,22 @@ export const lessonPaths: ZodOpenApiPathsObject = {
       security: withCredentialsOrSession,
       requestParams: { path: z.object({ lessonId: listedLessonId }) },
       responses: {
-        200: jsonResponse(
-          'The versions.',
-          lessonVersions,
-          { ...limited, ...noStore },
-          {
-            two: {
-              summary: 'A draft, and the version that is published',
-              value: {
-                versions: [
-                  {
-                    id: 'e7c1a3f9-5b2d-4c8e-9f0a-1b2c3d4e5f60',
-                    versionNumber: 2,
-                    status: 'draft',
-                    publishedAt: null,
-                  },
-                  { ...example.listedLesson.latestVersion, status: 'published' },
-                ],
-              },
+        200: jsonResponse('The versions.', lessonVersions, forCallers, {
+          two: {
+            summary: 'A draft, and the version that is published',
+            value: {
+              versions: [
+                {
+                  id: 'e7c1a3f9-5b2d-4c8e-9f0a-1b2c3d4e5f60',
+                  versionNumber: 2,
+                  status: 'draft',
+                  publishedAt: null,
+                },
+                { ...example.listedLesson.latestVersion, status: 'published' },
+              ],
             },
           },
-        ),
+        }),
         ...limitedFailures(
           {
             401: noCaller,
@@ -97,11 +87,11 @@ export const lessonPaths: ZodOpenApiPathsObject = {
             },
             422: {
               when: 'The lesson id is no UUID, or there are query parameters.',
-              texts: ['Invalid lesson ID format'],
+              texts: ['Invalid lesson ID format', 'page is not a known parameter'],
             },
             500: unexpected,
           },
-          limited,
+          forCallers,
         ),
       },
     },
@@ -121,29 +111,29 @@ export const lessonPaths: ZodOpenApiPathsObject = {
         query: userPlayerDataRequest.omit({ lessonId: true }),
       },
       responses: {
-        200: jsonResponse(
-          'The lesson.',
-          userPlayerData,
-          { ...requestId, ...noStore },
-          {
-            lesson: {
-              value: {
-                lesson: example.playerLesson,
-                userAttributes: {
-                  userId: example.userSession.user.id,
-                  email: example.userSession.user.email,
-                  role: example.userSession.user.role,
-                },
-                playability: { valid: true, errors: [] },
+        200: jsonResponse('The lesson.', userPlayerData, forUsers, {
+          lesson: {
+            value: {
+              lesson: example.playerLesson,
+              userAttributes: {
+                userId: example.userSession.user.id,
+                email: example.userSession.user.email,
+                role: example.userSession.user.role,
               },
+              playability: { valid: true, errors: [] },
             },
           },
-        ),
-        ...failures(
+        }),
+        ...limitedFailures(
           {
             400: {
               when: 'An id is no UUID, or an option is neither true nor false.',
-              texts: ['Invalid lesson ID', 'Invalid version ID', 'include_metadata must be true or false'],
+              texts: [
+                'Invalid lesson ID',
+                'Invalid version ID',
+                'include_metadata must be true or false',
+                'validate_playability must be true or false',
+              ],
             },
             401: notLoggedIn,
             404: {
@@ -157,7 +147,7 @@ export const lessonPaths: ZodOpenApiPathsObject = {
               texts: ['An unexpected error occurred while fetching lesson data'],
             },
           },
-          requestId,
+          forUsers,
         ),
       },
     },

@@ -5,7 +5,7 @@ import { playerLessonId, playerQuerySchema } from '../../player/authorize.ts';
 import { playerDataQuery } from '../../routes/player.ts';
 import { playerData, session, staleSession } from '../bodies.ts';
 import * as example from '../examples.ts';
-import { anyOrigin, limited, noStore } from '../headers.ts';
+import { forPlayers, noStore } from '../headers.ts';
 import type { Failure } from '../responses.ts';
 import { jsonResponse, limitedFailures } from '../responses.ts';
 import { withToken } from '../security.ts';
@@ -33,13 +33,13 @@ export const nothingToPlay: Failure = {
 };
 
 const path = z.object({ lessonId: playerLessonId });
-const dataHeaders = { ...limited, ...anyOrigin('GET, OPTIONS') };
-const sessionHeaders = { ...limited, ...anyOrigin('GET, POST, OPTIONS') };
+const dataHeaders = forPlayers('GET, OPTIONS');
+const sessionHeaders = forPlayers('GET, POST, OPTIONS');
 const sessionUnexpected = {
   when: 'Something failed on the server.',
   texts: ['An unexpected error occurred'],
 };
-const embedSession = { ...example.embedProgress, revision: 3, versionId: example.versionId };
+const embedSession = { ...example.embedProgress, revision: 1, versionId: example.versionId };
 
 /** What a player asks for with a learner's token: the lesson, and the session that it goes on from and records. */
 export const playerPaths: ZodOpenApiPathsObject = {
@@ -169,11 +169,12 @@ export const playerPaths: ZodOpenApiPathsObject = {
                 summary: 'A question is answered',
                 value: {
                   versionId: example.versionId,
-                  revision: 2,
+                  revision: 0,
                   writeId: '7d1f0c52-3b6e-4a57-8c61-0a9a9d6f4e21',
                   currentSectionIndex: 0,
                   currentStepIndex: 1,
-                  variableState: { reviewScore: 0 },
+                  progressData: example.embedProgress.progressData,
+                  variableState: example.embedProgress.variableState,
                   items: [{ widgetId: example.item.widgetId, answer: example.item.answer }],
                 },
               },
@@ -181,7 +182,7 @@ export const playerPaths: ZodOpenApiPathsObject = {
                 summary: 'The lesson is finished, on its last step',
                 value: {
                   versionId: example.versionId,
-                  revision: 11,
+                  revision: 1,
                   currentSectionIndex: 2,
                   currentStepIndex: 2,
                   completed: true,
@@ -219,16 +220,22 @@ export const playerPaths: ZodOpenApiPathsObject = {
             404: nothingToPlay,
             413: {
               when: 'The body is over 1 MiB, or all that would be stored is too much.',
-              texts: ['Request body must be at most 1048576 bytes'],
+              texts: [
+                'Request body must be at most 1048576 bytes',
+                'All answers together may be at most 4194304 bytes',
+              ],
             },
             422: {
               when: 'The body is no JSON sent as `application/json`, or a field is unknown or not as it has to be.',
               texts: [
                 'Request body must be valid JSON',
+                'Request body has an unknown field "page"',
                 'versionId must be a UUID',
                 'versionId must be a published version of the lesson',
                 'versionId must be the version that the token names',
                 'currentStepIndex must be a whole number of 0 or more',
+                'completed is accepted on the last step only',
+                'items[0].widgetId "Quiz-1" is no widget of the version',
               ],
             },
             500: sessionUnexpected,

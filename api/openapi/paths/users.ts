@@ -3,11 +3,10 @@ import type { ZodOpenApiPathsObject } from 'zod-openapi';
 import { logInSchema } from '../../routes/session.ts';
 import { userSession } from '../bodies.ts';
 import * as example from '../examples.ts';
-import { asHeaders, limited, noStore } from '../headers.ts';
+import { asHeaders, forUsers } from '../headers.ts';
 import { jsonResponse, limitedFailures } from '../responses.ts';
 import { open, withOrWithoutSession, withSession } from '../security.ts';
 
-const headers = { ...limited, ...noStore };
 const unexpected = { when: 'Something failed on the server.', texts: ['An unexpected error occurred'] };
 const foreign = {
   when: 'The request comes from a page of another site that the operator has not allowed.',
@@ -40,7 +39,7 @@ export const userPaths: ZodOpenApiPathsObject = {
           'The session.',
           userSession,
           {
-            ...headers,
+            ...forUsers,
             'Set-Cookie': z.string().meta({ description: 'The cookie of the session, and its signature.' }),
           },
           { session: { value: example.userSession } },
@@ -71,7 +70,7 @@ export const userPaths: ZodOpenApiPathsObject = {
             },
             500: unexpected,
           },
-          limited,
+          forUsers,
         ),
       },
     },
@@ -81,13 +80,13 @@ export const userPaths: ZodOpenApiPathsObject = {
       summary: 'Tell who is logged in',
       security: withSession,
       responses: {
-        200: jsonResponse('The session.', userSession, headers, { session: { value: example.userSession } }),
+        200: jsonResponse('The session.', userSession, forUsers, { session: { value: example.userSession } }),
         ...limitedFailures(
           {
             401: { when: 'There is no session, or it has ended.', texts: ['Authentication failed'] },
             500: unexpected,
           },
-          limited,
+          forUsers,
         ),
       },
     },
@@ -98,8 +97,14 @@ export const userPaths: ZodOpenApiPathsObject = {
       description: 'Ends the session everywhere and at once. Without a session nothing happens.',
       security: withOrWithoutSession,
       responses: {
-        204: { description: 'There is no session any more.', headers: asHeaders(headers) },
-        ...limitedFailures({ 403: foreign, 500: unexpected }, limited),
+        204: {
+          description: 'There is no session any more.',
+          headers: asHeaders({
+            ...forUsers,
+            'Set-Cookie': z.string().meta({ description: 'Removes the cookie and its signature.' }),
+          }),
+        },
+        ...limitedFailures({ 403: foreign, 500: unexpected }, forUsers),
       },
     },
   },
