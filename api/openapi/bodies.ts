@@ -96,7 +96,7 @@ const sessionFields = {
 export const session = z
   .union([
     z.strictObject({ ...embedFields, ...sessionFields }).meta({ id: 'EmbedSession' }),
-    z.strictObject({ ...ltiFields, ...sessionFields }).meta({ id: 'LtiSession' }),
+    z.strictObject({ ...ltiFields, items: embedFields.items, ...sessionFields }).meta({ id: 'LtiSession' }),
   ])
   .meta({
     id: 'PlayerSession',

@@ -7,9 +7,10 @@ import type { ProgressRecord } from '../../shared/models/progress-record.ts';
 import type { EmbedToken, LaunchToken, PlayerToken } from '../../shared/player-tokens.ts';
 import { itemsToJson } from '../../shared/progress/state.ts';
 import type { ProgressState } from '../../shared/progress/state.ts';
+import { rawOrNull } from '../../shared/raw-json.ts';
 import { presentEmbedProgress, presentLtiProgress } from '../presenters/progress.ts';
 
-/** Gives the record of a learner with some state, as the contract's 2.1 or 2.2, for `printJson`. */
+/** Gives the record of a learner with some state, for `printJson`: the contract's 2.1, or 2.2 with the answers. */
 type Present = (state: ProgressState) => Promise<Record<string, unknown>>;
 
 /** A learner's stored progress: its state, and the writes it has seen lately. */
@@ -50,8 +51,11 @@ function embedKeeper(db: Database, token: EmbedToken): ProgressKeeper {
 }
 
 function ltiKeeper(db: Database, token: LaunchToken): ProgressKeeper {
-  const presentWith = (state: ProgressState, courseId: string) =>
-    presentLtiProgress({ ...token, ...recordOf(state), courseId });
+  // The contract's 2.2 has no answers, but a player cannot go on without them.
+  const presentWith = (state: ProgressState, courseId: string) => {
+    const record = { ...token, ...recordOf(state), courseId };
+    return { ...presentLtiProgress(record), items: rawOrNull(record.items) };
+  };
   return {
     async find() {
       const record = await findLtiProgress(db, token);

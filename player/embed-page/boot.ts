@@ -10,7 +10,7 @@ export interface LessonBoot {
   language: string;
   versionId: string;
   /** The time of the server when it made the page, ISO 8601. */
-  now?: string;
+  now: string;
   token: { expiresAt: string };
   /** Names the learner in this lesson, without saying who it is. */
   learner: string;
@@ -31,6 +31,8 @@ export interface NoticeBoot {
   page: 'waiting' | 'failure';
   /** Null in an address that names no lesson. */
   lessonId: string | null;
+  /** What keeps the lesson from being shown; of a failure only. */
+  code?: string;
   allowedOrigins: string[] | null;
 }
 

@@ -8,28 +8,32 @@ import { tokenStore } from './token-keeper.ts';
 /** The script of every page at /embed/{lessonId}: it plays the lesson, or waits for a token to open it with. */
 function start(): void {
   const boot = readBoot(document);
-  const token = new URLSearchParams(location.search).get('token');
+  const query = new URLSearchParams(location.search);
+  const token = query.get('token');
   // Addresses are copied, kept in histories and shown on screens.
   if (token !== null) history.replaceState(history.state, '', location.pathname + location.hash);
   if (boot?.page === 'lesson') playPage(boot, token ?? '');
-  else if (boot !== undefined) waitForToken(boot, token !== null);
+  else if (boot !== undefined) waitForToken(boot, query);
 }
 
-/** @param wasRefused there was a token, and it is no good */
-function waitForToken({ lessonId, allowedOrigins }: NoticeBoot, wasRefused: boolean): void {
+function waitForToken({ page, lessonId, code, allowedOrigins }: NoticeBoot, query: URLSearchParams): void {
   if (lessonId === null) return;
   const store = tokenStore(openStorage('sessionStorage'), lessonId);
   const kept = store.read();
-  if (wasRefused) store.write('');
+  if (page === 'failure') store.write('');
   else if (kept !== '') return open(kept);
   const host = openHost(allowedOrigins, (request) => {
     if (request.type === 'setToken') open(request.token);
   });
-  host.tell({ type: 'token.expiring', expiresAt: null });
+  if (code !== undefined) host.tell({ type: 'error', code, message: document.title });
+  // A host whose tokens are no good is asked once, not over and over again.
+  const mayHelp = page === 'waiting' || code === 'token_expired';
+  if (mayHelp && !query.has('again')) host.tell({ type: 'token.expiring', expiresAt: null });
 }
 
 function open(token: string): void {
-  location.replace(`${location.pathname}?${new URLSearchParams({ token }).toString()}${location.hash}`);
+  const query = new URLSearchParams({ token, again: '' }).toString();
+  location.replace(`${location.pathname}?${query}${location.hash}`);
 }
 
 start();

@@ -59,9 +59,12 @@ export function openStorage(kind: 'localStorage' | 'sessionStorage'): Storage | 
 /** Reads what {@link QueueStore} keeps, or what another tab sent; undefined for anything else. */
 export function readLeftover(value: unknown): Leftover | undefined {
   try {
-    const { base, writes } = (typeof value === 'string' ? JSON.parse(value) : value) as Partial<Leftover>;
-    const isWhole = typeof base === 'number' && Array.isArray(writes) && writes.every(isWrite);
-    return isWhole ? { base, writes } : undefined;
+    const { base, writes, known } = (
+      typeof value === 'string' ? JSON.parse(value) : value
+    ) as Partial<Leftover>;
+    const isWhole =
+      typeof base === 'number' && Array.isArray(writes) && writes.every(isWrite) && Array.isArray(known);
+    return isWhole ? { base, writes, known } : undefined;
   } catch {
     return undefined;
   }

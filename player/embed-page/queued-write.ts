@@ -35,6 +35,9 @@ export interface QueuedWrite {
   sent: boolean;
 }
 
+/** When a widget was answered last, as a record has it. */
+export type KnownAnswer = Pick<StoredAnswer, 'stepId' | 'widgetId' | 'answeredAt'>;
+
 /** The body of a write. */
 export interface WriteBody {
   versionId: string;
@@ -98,6 +101,17 @@ export function projected(record: SessionRecord, writes: readonly QueuedWrite[])
   return writes.reduce(afterWrite, record);
 }
 
+/** Of the answers in a record, those that these writes replace. */
+export function replacedAnswers(record: SessionRecord, writes: readonly QueuedWrite[]): KnownAnswer[] {
+  const isReplaced = (item: StoredAnswer) =>
+    writes.some(({ place: { stepId }, answers }) =>
+      answers.some(({ widgetId }) => isSameWidget(item, { stepId, widgetId })),
+    );
+  return (record.items ?? [])
+    .filter(isReplaced)
+    .map(({ stepId, widgetId, answeredAt }) => ({ stepId, widgetId, answeredAt }));
+}
+
 /** Whether the write is of use only at its own place; else a later write may stand for it. */
 export function holdsPlace({ answers, completed }: QueuedWrite): boolean {
   return answers.length > 0 || completed;
@@ -137,16 +151,18 @@ export function divided(write: QueuedWrite, newId: () => string): QueuedWrite[] 
  * Writes without the answers that others have replaced meanwhile: those of a widget that has an answer of somebody
  * else, stored later than ours was given.
  *
- * @param before the record that the writes were made on; null when it is not known
+ * @param known answers in the record that the writes were made on: nobody else gave those
+ * @param ours writes that may be in the record: these ones, and what was saved right now
  */
 export function rebased(
   writes: readonly QueuedWrite[],
   record: SessionRecord,
-  before: SessionRecord | null,
+  known: readonly KnownAnswer[],
+  ours: readonly QueuedWrite[] = writes,
 ): QueuedWrite[] {
   const foreign = (record.items ?? []).filter((item) => {
-    const known = before?.items?.find((other) => isSameWidget(other, item));
-    return known?.answeredAt !== item.answeredAt && !isOurs(item, writes);
+    const before = known.find((other) => isSameWidget(other, item));
+    return before?.answeredAt !== item.answeredAt && !isOurs(item, ours);
   });
   return writes.map((write) => ({
     ...write,

@@ -1,5 +1,13 @@
-import { afterWrite, bodyOf, compacted, divided, holdsPlace, rebased } from './queued-write.ts';
-import type { QueuedAnswer, QueuedWrite, WriteBody } from './queued-write.ts';
+import {
+  afterWrite,
+  bodyOf,
+  compacted,
+  divided,
+  holdsPlace,
+  rebased,
+  replacedAnswers,
+} from './queued-write.ts';
+import type { KnownAnswer, QueuedAnswer, QueuedWrite, WriteBody } from './queued-write.ts';
 import type { JsonObject, Place, SessionRecord } from './session-record.ts';
 
 /**
@@ -59,6 +67,8 @@ export type Answer =
 export interface Leftover {
   /** The revision that its first write was made for. */
   base: number;
+  /** The answers in that record that the writes replace. */
+  known: KnownAnswer[];
   writes: QueuedWrite[];
 }
 
@@ -84,6 +94,11 @@ const keptSavedIds = 100;
 export function emptyQueue(record: SessionRecord): SaveQueue {
   const idle = { inFlight: null, hold: null, failures: 0, dueAt: Infinity, notBefore: 0 };
   return { ...idle, record, writes: [], savedIds: [] };
+}
+
+/** What is not saved yet, for the next tab. */
+export function leftoverOf({ record, writes }: SaveQueue): Leftover {
+  return { base: record.revision, known: replacedAnswers(record, writes), writes: [...writes] };
 }
 
 /** Takes a change. Those of one step become one write, as long as it was not sent. */
@@ -284,20 +299,20 @@ function afterSaved(
     savedIds: [...queue.savedIds, writeId].slice(-keptSavedIds),
   };
   // A write that was sent again answers with what the record is by now: more than our own writes may be in it.
-  return record.revision > revision + ours ? afterConflict(saved, record, queue.record) : saved;
+  return record.revision > revision + ours ? afterConflict(saved, record, queue) : saved;
 }
 
 function afterConflict(
   queue: SaveQueue,
   record: SessionRecord,
-  before: SessionRecord = queue.record,
+  before: Pick<SaveQueue, 'record' | 'writes'> = queue,
 ): SaveQueue {
   // Two who open a lesson for the first time at once have done nothing yet that could be in conflict.
   if (record.status === 'not_started' && queue.writes.every(isLook)) return { ...queue, record, writes: [] };
   return {
     ...queue,
     record,
-    writes: rebased(queue.writes, record, before).map(withoutRestart),
+    writes: rebased(queue.writes, record, before.record.items ?? [], before.writes).map(withoutRestart),
     failures: 0,
     hold: queue.hold ?? 'conflict',
   };
@@ -334,7 +349,7 @@ function fitted(
   isBehind: boolean,
 ): QueuedWrite[] {
   if (record.revision === leftover.base) return [...writes];
-  const kept = rebased(writes, record, null);
+  const kept = rebased(writes, record, leftover.known);
   if (!othersWrote(record, leftover)) return kept;
   return isBehind ? kept.map(withoutState).filter(isOfUse) : kept.map(withoutRestart);
 }

@@ -1,4 +1,14 @@
-import { adopt, answered, catchUp, enqueue, goOnHere, handOver, hurry, renewed } from './save-queue.ts';
+import {
+  adopt,
+  answered,
+  catchUp,
+  enqueue,
+  goOnHere,
+  handOver,
+  hurry,
+  leftoverOf,
+  renewed,
+} from './save-queue.ts';
 import { takeAll, takeNext, waitTime } from './save-queue.ts';
 import type { Change, Context, Leftover, SaveQueue } from './save-queue.ts';
 import type { QueuedWrite } from './queued-write.ts';
@@ -62,7 +72,7 @@ export function createSaver(options: SaverOptions): Saver {
   }
 
   function keep(): void {
-    const leftover = { base: queue.record.revision, writes: [...queue.writes] };
+    const leftover = leftoverOf(queue);
     if (queue.hold === 'elsewhere') options.onHandOver(leftover);
     else isKept = store.keep(leftover);
   }

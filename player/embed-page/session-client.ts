@@ -26,7 +26,7 @@ export function sessionClient(
   boot: Pick<LessonBoot, 'now' | 'sessionUrl' | 'contentUrl' | 'versionId'>,
   token: () => string,
 ): SessionClient {
-  let ahead = boot.now === undefined ? 0 : Date.parse(boot.now) - Date.now();
+  let ahead = Date.parse(boot.now) - Date.now();
   let keptAlive = 0;
 
   async function ask(url: string, query: Record<string, string>, init: RequestInit = {}): Promise<Response> {

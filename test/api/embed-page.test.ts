@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { noticeWords } from '../../api/embed/notice-words.ts';
 import { setOrganizationOrigins } from '../../shared/models/organization.ts';
 import type { Organization } from '../../shared/models/organization.ts';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
@@ -53,6 +54,7 @@ describe('the page of a lesson', () => {
       frameUrl: `/player/${release}/frame.html`,
       allowedOrigins: null,
       returnUrl: null,
+      words: noticeWords('fr-CA'),
       session,
       lesson: data?.lesson,
     });

@@ -56,7 +56,7 @@ describe('before anything is written', () => {
     const rest = ['progressData', 'variableState', 'startedAt', 'completedAt', 'lastActivityAt'];
     const session = [...record, ...rest, 'revision', 'versionId'];
     const embed = ['learnerId', 'totalSteps', 'items', 'userAttributes'];
-    const lti = ['ltiUserId', 'platformId', 'contextId', 'courseId'];
+    const lti = ['ltiUserId', 'platformId', 'contextId', 'courseId', 'items'];
     const namesOf = (of: object) => Object.keys(of).toSorted();
     expect(namesOf(await newPlayer().read())).toEqual([...session, ...embed].toSorted());
     expect(namesOf(await newPlayer().write())).toEqual([...session, ...embed].toSorted());

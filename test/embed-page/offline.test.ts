@@ -35,9 +35,10 @@ test('a tab that is closed without a network loses nothing: all is there, and sa
   await context.setOffline(true);
   await press(learner, 'Next');
   await choose(learner, 'a');
+  await learner.outer.getByRole('status').getByText('No connection.').waitFor();
+  expect(answersIn(await lab.progressOf(version))).toEqual({});
   await learner.page.close();
   await context.setOffline(false);
-  expect(answersIn(await lab.progressOf(version))).toEqual({});
 
   const again = await lab.open(version, { context });
   await seeStep(again, 's2');

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { projected } from '../../player/embed-page/queued-write.ts';
-import { adopt, catchUp } from '../../player/embed-page/save-queue.ts';
+import { adopt, catchUp, leftoverOf } from '../../player/embed-page/save-queue.ts';
 import { versionId } from '../progress/build-progress.ts';
 import {
   answerOf,
@@ -19,8 +19,8 @@ describe('what another tab left', () => {
 
   test('is shown at once, and saved', () => {
     const server = new SessionRules();
-    const { writes } = withChanges(newQueue(), [stepTo(places.quiz), answerOf('q1', ['a'])]);
-    const queue = adopt(newQueue(), [{ base: 0, writes: [...writes] }], here, contextAt(start + 1));
+    const left = withChanges(newQueue(), [stepTo(places.quiz), answerOf('q1', ['a'])]);
+    const queue = adopt(newQueue(), [leftoverOf(left)], here, contextAt(start + 1));
     expect(projected(queue.record, queue.writes)).toMatchObject({
       stepId: 'quiz',
       items: [{ stepId: 'quiz', widgetId: 'q1', answer: ['a'] }],
@@ -31,7 +31,7 @@ describe('what another tab left', () => {
 
   test('is taken once, also when it is handed over again after it was saved', () => {
     const server = new SessionRules();
-    const leftover = { base: 0, writes: [...withChanges(newQueue(), [answerOf('q1', ['a'])]).writes] };
+    const leftover = leftoverOf(withChanges(newQueue(), [answerOf('q1', ['a'])]));
     const queue = adopt(newQueue(), [leftover, leftover], here, contextAt(start));
     expect(queue.writes).toHaveLength(1);
     const done = drained(queue, server);
@@ -41,7 +41,7 @@ describe('what another tab left', () => {
   test('does not undo what was done elsewhere since', () => {
     const server = new SessionRules();
     const changes = [stepTo(places.quiz), answerOf('q1', 'old'), answerOf('q2', 'only here')];
-    const leftover = { base: 0, writes: [...withChanges(newQueue(), changes).writes] };
+    const leftover = leftoverOf(withChanges(newQueue(), changes));
     const since = [answerOf('q1', 'new'), stepTo(places.end)];
     drained(withChanges(newQueue(), since), server, start + 60_000);
     const atEnd = { place: places.end, versionId };
@@ -58,7 +58,7 @@ describe('what another tab left', () => {
   test('goes first, and the place of this tab stays', () => {
     const server = new SessionRules();
     const own = withChanges(newQueue(), [stepTo(places.end)]);
-    const leftover = { base: 0, writes: [...withChanges(newQueue(), [answerOf('q1', ['a'])]).writes] };
+    const leftover = leftoverOf(withChanges(newQueue(), [answerOf('q1', ['a'])]));
     drained(adopt(own, [leftover], here, contextAt(start)), server);
     expect(server.answers()).toEqual({ 'quiz/q1': ['a'] });
     expect(server.state.stepId).toBe('end');

@@ -4,11 +4,12 @@ import {
   adopt,
   answered,
   goOnHere,
+  leftoverOf,
   takeAll,
   takeNext,
   waitTime,
 } from '../../player/embed-page/save-queue.ts';
-import type { SaveQueue } from '../../player/embed-page/save-queue.ts';
+import type { Leftover, SaveQueue } from '../../player/embed-page/save-queue.ts';
 import { projected } from '../../player/embed-page/queued-write.ts';
 import type { WriteBody } from '../../player/embed-page/queued-write.ts';
 import type { Place } from '../../player/embed-page/session-record.ts';
@@ -112,13 +113,12 @@ class Browser {
   }
 
   #reopen(now: number): void {
-    const { writes, record } = JSON.parse(JSON.stringify(this.queue)) as SaveQueue;
+    const left = [JSON.parse(JSON.stringify(leftoverOf(this.queue))) as Leftover];
     const opened = newQueue(this.#server.record());
     const here = Object.values(places).find(
       ({ sectionIndex, stepIndex }) =>
         sectionIndex === opened.record.currentSectionIndex && stepIndex === opened.record.currentStepIndex,
     );
-    const left = [{ base: record.revision, writes: [...writes] }];
     this.queue = adopt(opened, left, { place: here ?? places.intro, versionId }, contextAt(now));
     const { stepId, currentSectionIndex, currentStepIndex } = projected(this.queue.record, this.queue.writes);
     this.place =

@@ -105,3 +105,22 @@ test('a frame without a token waits for one, and a reload of it needs no other',
   await outer?.evaluate('location.reload()').catch(() => undefined);
   await seeStep(learner, 's2');
 });
+
+test('an ended token is replaced once by the host page, which is not asked again when that one is no good', async () => {
+  const version = await publishQuiz(lab);
+  const ended = buildLearnerToken(version, { seconds: -60 });
+  const more = (token: string) =>
+    `getToken: () => { window.asked = (window.asked ?? 0) + 1; return '${token}'; }`;
+  const learner = await lab.open(version, { token: ended, more: more(buildLearnerToken(version)) });
+  await seeStep(learner, 's1');
+  expect(await learner.event('error')).toMatchObject({ code: 'token_expired' });
+
+  const failing = await lab.open(version, { token: ended, more: more(ended) });
+  await waitFor('the second failure', async () => (await codesIn(failing)).length === 2);
+  expect(await codesIn(failing)).toEqual(['token_expired', 'token_expired']);
+  expect(await failing.page.evaluate('asked')).toBe(1);
+});
+
+async function codesIn({ events }: HostPage): Promise<unknown[]> {
+  return (await events()).filter(({ type }) => type === 'error').map(({ code }) => code);
+}

@@ -129,7 +129,12 @@ export const playerPaths: ZodOpenApiPathsObject = {
             inProgress: { summary: 'One question is answered', value: embedSession },
             launched: {
               summary: 'Of an LTI launch',
-              value: { ...example.ltiProgress, revision: 12, versionId: example.versionId },
+              value: {
+                ...example.ltiProgress,
+                items: example.embedProgress.items,
+                revision: 12,
+                versionId: example.versionId,
+              },
             },
           },
         ),
