@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { buildLearnerToken } from '../support/factories.ts';
+import { buildLaunchToken, buildLearnerToken } from '../support/factories.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { answersIn, choose, seeChosen, press, seeStep, useEmbedLab } from './embed-lab.ts';
 import { publishQuiz } from './lessons.ts';
@@ -116,4 +116,40 @@ test('the token leaves the address, and a deep link leads to its step', async ()
   const outer = learner.page.frames().find((frame) => frame.url().includes('/embed/'));
   expect(outer?.url()).not.toContain('token');
   expect(await outer?.evaluate('document.documentElement.outerHTML')).not.toContain(token);
+});
+
+test('who was sent by a learning platform goes on in the same way', async () => {
+  const version = await publishQuiz(lab);
+  const first = await lab.open(version, { token: buildLaunchToken(version) });
+  await press(first, 'Next');
+  await choose(first, 'b');
+  await press(first, 'Next');
+  await press(first, 'Finish');
+  expect(await first.event('complete')).toMatchObject({ score: 66.6667, maxScore: 100 });
+  await first.page.close();
+
+  const again = await lab.open(version, { token: buildLaunchToken(version) });
+  expect(await again.event('ready')).toMatchObject({ status: 'completed' });
+  await press(again, 'Back to the lesson');
+  await press(again, 'Back');
+  await seeChosen(again, 'b');
+});
+
+test('a restart that the learner asks for begins anew, and what was achieved stays', async () => {
+  const version = await publishQuiz(lab);
+  const learner = await lab.open(version);
+  await press(learner, 'Next');
+  await choose(learner, 'b');
+  await press(learner, 'Next');
+  await press(learner, 'Finish');
+  await learner.event('complete');
+  await press(learner, 'Start again');
+  await learner.lesson.getByRole('dialog').getByRole('button', { name: 'Start again' }).click();
+  await seeStep(learner, 's1');
+  await waitFor('the restart', async () => (await lab.progressOf(version))?.items === null);
+  expect(await lab.progressOf(version)).toMatchObject({
+    status: 'completed',
+    score: null,
+    currentStepIndex: 0,
+  });
 });

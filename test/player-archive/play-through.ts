@@ -1,4 +1,4 @@
-import type { Page } from 'playwright-core';
+import type { Frame, Page } from 'playwright-core';
 import { stepBlocks } from '../../shared/lessons/blocks.ts';
 import type { Block, LessonContent, Step } from '../../shared/lessons/lesson-content.ts';
 import { readQuestion } from '../../shared/lessons/scoring.ts';
@@ -51,7 +51,7 @@ const look = `(async () => {
 })()`;
 
 /** Plays from the step that is shown to the end: looks at every picture, and gives the right answer to all. */
-export async function playThrough(page: Page, lesson: LessonContent): Promise<SeenStep[]> {
+export async function playThrough(page: Page | Frame, lesson: LessonContent): Promise<SeenStep[]> {
   const seen: SeenStep[] = [];
   for (const step of stepsOf(lesson)) {
     seen.push(await lookAtStep(page));
@@ -63,12 +63,12 @@ export async function playThrough(page: Page, lesson: LessonContent): Promise<Se
 }
 
 /** Waits until everything on the step that is shown is loaded, or known not to be. */
-export function lookAtStep(page: Page): Promise<SeenStep> {
+export function lookAtStep(page: Page | Frame): Promise<SeenStep> {
   return page.evaluate<SeenStep>(look);
 }
 
 /** Answers every question of the step that is shown. */
-export async function answerStep(page: Page, step: Step): Promise<void> {
+export async function answerStep(page: Page | Frame, step: Step): Promise<void> {
   const questions = page.locator('.lectern-step .lectern-multiple-choice');
   for (const [index, { props }] of blocksOf(step, 'MultipleChoice').entries()) {
     const question = questions.nth(index);
