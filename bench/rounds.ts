@@ -5,18 +5,38 @@ export interface Contender {
   run: () => Promise<void>;
 }
 
+/** One thing that knows its own figure, in milliseconds. */
+export interface Measurement {
+  name: string;
+  measure: () => Promise<number>;
+}
+
+/** The median time of each contender in milliseconds, by name; see `medians`. */
+export function medianTimes(contenders: Contender[], rounds: number): Promise<Map<string, number>> {
+  return medians(
+    contenders.map(({ name, prepare, run }) => ({
+      name,
+      async measure() {
+        await prepare();
+        const started = performance.now();
+        await run();
+        return performance.now() - started;
+      },
+    })),
+    rounds,
+  );
+}
+
 /**
- * Runs the contenders by turns, so that a noisy moment of the machine meets all of them, and gives the median time
- * of each in milliseconds, by name. The first round warms up and does not count.
+ * Measures by turns, so that a noisy moment of the machine meets all, and gives the median of each in milliseconds,
+ * by name. The first round warms up and does not count.
  */
-export async function medianTimes(contenders: Contender[], rounds: number): Promise<Map<string, number>> {
-  const times = new Map<string, number[]>(contenders.map(({ name }) => [name, []]));
+export async function medians(measurements: Measurement[], rounds: number): Promise<Map<string, number>> {
+  const times = new Map<string, number[]>(measurements.map(({ name }) => [name, []]));
   for (let round = 0; round <= rounds; round += 1) {
-    for (const { name, prepare, run } of contenders) {
-      await prepare();
-      const started = performance.now();
-      await run();
-      if (round > 0) times.get(name)?.push(performance.now() - started);
+    for (const { name, measure } of measurements) {
+      const time = await measure();
+      if (round > 0) times.get(name)?.push(time);
     }
   }
   return new Map(
@@ -24,11 +44,11 @@ export async function medianTimes(contenders: Contender[], rounds: number): Prom
   );
 }
 
-/** A table of medians, each as a ratio to the baseline. */
-export function report(title: string, times: Map<string, number>, baseline: string): void {
-  const base = times.get(baseline) ?? NaN;
+/** A table of medians, each as a ratio to each of the baselines. */
+export function report(title: string, times: Map<string, number>, ...baselines: string[]): void {
   console.log(`\n${title}`);
   for (const [name, time] of times) {
-    console.log(`  ${name.padEnd(58)} ${time.toFixed(0).padStart(6)} ms  ${(time / base).toFixed(2)}`);
+    const ratios = baselines.map((baseline) => (time / (times.get(baseline) ?? NaN)).toFixed(2));
+    console.log(`  ${name.padEnd(58)} ${time.toFixed(0).padStart(6)} ms  ${ratios.join('  ')}`);
   }
 }

@@ -1,12 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-
-/** A word of prose for each number: the same in every run, and as compressible as text. */
-const word = (number: number) => ((number * 2_654_435_761) % 2 ** 32).toString(36).slice(0, 2 + (number % 6));
-
-const prose = (words: number, seed: number) =>
-  Array.from({ length: words }, (_, index) => word(seed * 10_007 + index)).join(' ');
+import { prose } from '../prose.ts';
 
 /** Writes a package of a lesson in sections of four steps, each a heading, a text and a question. */
 export async function writeSampleLesson(
