@@ -35,7 +35,7 @@ export function learnerNotices(
       clearTimeout(timer);
       timer = undefined;
       bar.show(texts, actions[first]);
-      isTroubled = first !== 'lost';
+      isTroubled = first !== 'lost' && first !== 'stuck';
     } else if (isTroubled && situation.queue.writes.length === 0) {
       isTroubled = false;
       bar.show(['saved']);

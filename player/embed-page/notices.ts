@@ -30,6 +30,7 @@ export function noticeBar(words: NoticeWords): NoticeBar {
       status.replaceChildren();
       alert.replaceChildren();
       if (text === '') return;
+      placeInView(root);
       const line = element('div', { class: 'lectern-embed-notice' }, element('p', {}, text));
       (action ? alert : status).append(line);
       if (action === undefined) return;
@@ -37,7 +38,19 @@ export function noticeBar(words: NoticeWords): NoticeBar {
       button.addEventListener('click', action.act);
       line.append(button);
       // The lesson cannot be used until it is pressed; who is elsewhere on the page around it is left there.
-      if (document.hasFocus()) button.focus();
+      if (document.hasFocus()) button.focus({ preventScroll: true });
     },
   };
+}
+
+/**
+ * Moves the line to the top of what the learner sees. A frame that is as high as its content begins far above it, and
+ * cannot be asked where it is; but browsers tell it which part of it is on the screen.
+ */
+function placeInView(root: HTMLElement): void {
+  const watch = new IntersectionObserver(([entry]) => {
+    watch.disconnect();
+    root.style.insetBlockStart = `${Math.max(0, entry?.intersectionRect.top ?? 0)}px`;
+  });
+  watch.observe(document.body);
 }

@@ -62,3 +62,18 @@ test('a browser without storage saves all the same, and keeps its answers while 
   await context.setOffline(false);
   await waitFor('the answer', async () => answersIn(await lab.progressOf(version)).q2);
 });
+
+test('what the learner is told stands where the learner is, also far down in a long lesson', async () => {
+  const version = await publishQuiz(lab);
+  const context = await lab.browser.newContext({ viewport: { width: 600, height: 160 } });
+  const learner = await lab.open(version, { context });
+  await press(learner, 'Next');
+  await waitFor('the step', async () => (await lab.progressOf(version))?.currentStepIndex === 1);
+  await context.setOffline(true);
+  await choose(learner, 'b');
+  await waitFor('the notice in view', async () => {
+    const { y = -1, height = 0 } = (await learner.outer.getByText('No connection.').boundingBox()) ?? {};
+    return y >= 0 && y + height <= 160;
+  });
+  expect(await learner.page.evaluate('scrollY')).toBeGreaterThan(160);
+});

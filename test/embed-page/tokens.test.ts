@@ -124,3 +124,21 @@ test('an ended token is replaced once by the host page, which is not asked again
 async function codesIn({ events }: HostPage): Promise<unknown[]> {
   return (await events()).filter(({ type }) => type === 'error').map(({ code }) => code);
 }
+
+test('the address of media and widgets is made anew before it ends', async () => {
+  const version = await publishQuiz(lab);
+  const context = await lab.browser.newContext();
+  await context.clock.install();
+  const learner = await lab.open(version, {
+    context,
+    token: buildLearnerToken(version, { seconds: 86_400 }),
+  });
+  await seeStep(learner, 's1');
+  const renewal = learner.page.waitForResponse((response) => response.url().includes('/content?'));
+  await context.clock.fastForward('06:00:00');
+  const response = await renewal;
+  expect(response.status()).toBe(200);
+  expect(await response.json()).toMatchObject({ versionId: version._id });
+  await press(learner, 'Next');
+  await seeStep(learner, 's2');
+});
