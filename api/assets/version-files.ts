@@ -9,7 +9,10 @@ import type { AppDependencies } from '../dependencies.ts';
 /** Signed addresses live for an hour or more: whoever is led to one has half an hour at least to fetch from it. */
 const redirectSeconds = 1800;
 
-export const mediaIdSchema = z.guid().transform((id) => id.toLowerCase());
+export const mediaIdSchema = z
+  .guid()
+  .transform((id) => id.toLowerCase())
+  .meta({ description: 'Id of the medium: what follows `media:` in the lesson.' });
 export const widgetFile = /^(.+)\.(js|css)$/s;
 
 /** The answers to who may have the files of a version: 302 to the signed address of one. */
