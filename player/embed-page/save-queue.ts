@@ -109,13 +109,18 @@ export function enqueue(queue: SaveQueue, change: Change, versionId: string, con
     ? withChange(last, change, context.now)
     : withChange(newWrite(change.place, versionId, context), change, context.now);
   const writes = [...queue.writes.slice(0, isMore ? -1 : undefined), next];
-  const isUrgent = change.answer === undefined && change.setVariable === undefined;
-  const dueAt = isUrgent ? context.now : context.now + answerDelay;
+  const dueAt = isUrgent(change) ? context.now : context.now + answerDelay;
   return {
     ...queue,
     writes: writes.length >= manyWrites ? compacted(writes) : writes,
     dueAt: Math.min(queue.dueAt, dueAt),
   };
+}
+
+/** Answers are gathered. A first look, a place alone, waits as long: it makes way for the pictures of the step. */
+function isUrgent({ answer, setVariable, progressData, restart }: Change): boolean {
+  if (answer !== undefined || setVariable !== undefined) return false;
+  return progressData !== undefined || restart === true;
 }
 
 /** Milliseconds until there is something to send: 0 for at once, null when nothing will be without a change. */

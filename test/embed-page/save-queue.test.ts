@@ -93,6 +93,10 @@ describe('when it is sent', () => {
     expect(waitTime(hurry(queue, start), start)).toBe(0);
   });
 
+  test('a first look makes way for the files of the step', () => {
+    expect(waitTime(withChanges(newQueue(), [{ place: places.intro }]), start)).toBe(answerDelay);
+  });
+
   test('one write is on its way at a time', () => {
     const { queue } = taken(withChanges(newQueue(), [answerOf('q1', ['a']), stepTo(places.end)]));
     expect(waitTime(queue, Infinity)).toBeNull();
