@@ -63,6 +63,8 @@ test('an archive that is opened for a client who has gone meanwhile is closed ag
       return { ...archive, close };
     },
   });
-  await expect(requestArchive(deps, lesson.version, { profile: 'plain', signal: gone.signal })).rejects.toThrow('the client is gone');
+  await expect(
+    requestArchive(deps, lesson.version, { profile: 'plain', signal: gone.signal }),
+  ).rejects.toThrow('the client is gone');
   expect(closed).toHaveBeenCalledOnce();
 });

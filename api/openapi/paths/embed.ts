@@ -138,7 +138,9 @@ export const embedPaths: ZodOpenApiPathsObject = {
       security: open,
       requestParams: {
         path: z.object({
-          release: z.string().meta({ description: 'The release of the player.', examples: ['0.1.0-5f3a9c21'] }),
+          release: z
+            .string()
+            .meta({ description: 'The release of the player.', examples: ['0.1.0-5f3a9c21'] }),
           file: z.string().meta({ description: 'The name of the file.', examples: ['player.js'] }),
         }),
       },
