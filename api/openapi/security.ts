@@ -22,11 +22,16 @@ export function securitySchemes(secure: boolean): Record<string, ZodOpenApiSecur
     session: {
       type: 'apiKey',
       in: 'cookie',
-      name: secure ? '__Host-lectern' : 'lectern',
+      name: sessionCookie(secure),
       description:
-        'The session of a user, from `POST /api/session`. The cookie is HttpOnly and SameSite=Lax.',
+        'The session of a user, from `POST /api/session`. The cookie is HttpOnly and SameSite=Lax. Its signature is ' +
+        `in a second one, \`${sessionCookie(secure)}.sig\`: send both.`,
     },
   };
+}
+
+function sessionCookie(secure: boolean): string {
+  return secure ? '__Host-lectern' : 'lectern';
 }
 
 type Security = ZodOpenApiOperationObject['security'];

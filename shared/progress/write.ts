@@ -38,7 +38,8 @@ const itemSchema = z
   .refine(({ score = 0, maxScore = maxPoints }) => score <= maxScore, {
     error: 'must be at most maxScore',
     path: ['score'],
-  });
+  })
+  .meta({ override: { dependentRequired: { score: ['maxScore'], maxScore: ['score'] } } });
 
 /** Fields whose values may be large, are kept as text and never looked into. */
 const stateFields = new Set(['progressData', 'variableState']);
