@@ -271,7 +271,13 @@ export function fill(phrase: string, values: Record<string, number>, language: s
   });
 }
 
+/** Languages in which the numbers of steps and points look as in JSON, in every country. */
+const PLAIN_NUMBERS = /^(de|en|es|fr|pt|zh)(-[a-z]{2})?$/i;
+
+/** The browser takes its time to get a formatter ready, and would before the first step of each lesson. */
 function numberText(value: number, language: string): string {
+  if (Number.isInteger(value) && value >= 0 && value < 1000 && PLAIN_NUMBERS.test(language))
+    return `${value}`;
   try {
     return value.toLocaleString(language, { maximumFractionDigits: 2 });
   } catch {
