@@ -67,6 +67,8 @@ export function showStep(parent: HTMLElement, step: PlayedStep, room: StepRoom):
     },
     report: (code, block, cause) => room.report(code, step, block, cause),
   });
+  // It is most likely in view, and need not wait until the browser knows.
+  body.querySelector('img')?.setAttribute('loading', 'eager');
   return {
     flush: () => reportEditedField(body),
     destroy() {

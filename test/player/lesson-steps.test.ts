@@ -55,6 +55,15 @@ describe('steps', () => {
     expect(await heading()).toBe('Lesson complete');
   });
 
+  it('the first picture of a step is fetched at once, others when they are near', async () => {
+    const src = 'data:image/gif;base64,R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7';
+    const picture = (id: string) => ({ type: 'Image', props: { id, src, alt: id } });
+    const blocks = [text('t1', '<p>A line.</p>'), picture('first'), picture('second')];
+    await view.start({ lesson: lessonOf({ Near: { Mercury: blocks } }) });
+    const loading = '[...document.images].map(({ alt, loading }) => `${alt}: ${loading}`)';
+    expect(await page.evaluate(loading)).toEqual(['first: eager', 'second: lazy']);
+  });
+
   it('a step change moves the focus to the heading, says where one is, and shows the top of the step', async () => {
     const long = Array.from({ length: 40 }, (_, index) => text(`t${index}`, '<p>A line.</p>'));
     await view.start({ lesson: lessonOf({ Near: { Mercury: long, Venus: long } }) });
