@@ -95,7 +95,7 @@ test('a job is shown under the name of its archive, with its progress as a numbe
 test('a job shows ids and words, and no secrets', async () => {
   const [job] = await shownJobs();
   expect(Object.keys(job?.data ?? {}).sort()).toEqual(
-    ['key', 'lessonId', 'organizationId', 'slug', 'versionId', 'versionNumber'].sort(),
+    ['key', 'lessonId', 'organizationId', 'profile', 'slug', 'versionId', 'versionNumber'].sort(),
   );
 });
 

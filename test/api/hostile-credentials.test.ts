@@ -29,8 +29,11 @@ const guarded = Object.entries(endpoints).filter(([, { callers }]) => !callers.i
 test.each(guarded)('%s takes no credentials but its own', async (_name, endpoint) => {
   for (const caller of every.filter((one) => !endpoint.callers.includes(one))) {
     const { path, options } = requestOf(endpoint, caller, tenant, tenant.ids);
-    const { status } = await ask(address + path, options);
-    expect({ caller, status }).toEqual({ caller, status: expect.toBeOneOf([400, 401]) as number });
+    const { status, body } = await ask(address + path, options);
+    // Without a token an embed page has no lesson in it, and waits for one.
+    const isWaiting = path.startsWith('/embed/') && body.includes('"page":"waiting"');
+    const refusals = isWaiting ? [200] : [400, 401];
+    expect({ caller, status }).toEqual({ caller, status: expect.toBeOneOf(refusals) as number });
   }
 });
 

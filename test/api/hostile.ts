@@ -1,4 +1,5 @@
 import { expect } from 'vitest';
+import { playerRelease } from '../../shared/player-release.ts';
 import { ask, sendRaw, statusOf } from './answers.ts';
 import { endpoints, requestOf, withoutIds } from './isolation-table.ts';
 import type { Caller } from './isolation-table.ts';
@@ -31,7 +32,13 @@ export type RequestOfCase = (name: string, caller: Caller) => RawRequest;
 export async function requestsOf(address: string, tenant: Tenant): Promise<RequestOfCase> {
   const media = `/api/public/lessons/${tenant.ids.lessonId}/media/${tenant.ids.mediaId}`;
   const led = await ask(`${address}${media}?token=${tokenOf(tenant, tenant.ids)}`);
-  const assetAddress = led.headers.get('location') ?? '';
+  // By the Host header that all these requests have.
+  const embedAddress = `http://127.0.0.1/embed/${tenant.ids.lessonId}`;
+  const paths: Record<string, string> = {
+    '/assets/*address': led.headers.get('location') ?? '',
+    '/oembed': `/oembed?url=${encodeURIComponent(embedAddress)}`,
+    '/player/:release/:file': `/player/${(await playerRelease()).name}/player.js`,
+  };
   // One that is ended again and again is not the one that others use.
   const { password, ids } = tenant;
   const expendable = cookieOf(await postSession(address, { email: ids.email, password }));
@@ -39,7 +46,7 @@ export async function requestsOf(address: string, tenant: Tenant): Promise<Reque
     const [method = '', path = ''] = name.split(' ');
     const endpoint = endpoints[name];
     if (endpoint === undefined) {
-      const target = path.replace('/assets/*address', assetAddress);
+      const target = paths[path] ?? path;
       const cookie = method === 'DELETE' ? expendable : tenant.cookie;
       return { method, target, headers: caller === 'session' ? [`cookie: ${cookie}`] : [], body: null };
     }
@@ -83,20 +90,25 @@ export async function expectSane(address: string, request: RawRequest): Promise<
 const bodiless = [204, 304];
 
 /**
- * Checks that a raw answer is one, below 500, as long as it says, with nothing of the client's in its head; an error
- * is in one of the documented shapes.
+ * Checks that a raw answer is one, no failure of the server, as long as it says, with nothing of the client's in its head; an error
+ * is in one of the documented shapes, or a page where the endpoint is one.
  */
 export function expectSaneAnswer(given: string, { method, target }: RawRequest): number {
   const raw = given.replace(/^HTTP\/1\.1 100 Continue\r\n\r\n/, '');
   const status = statusOf(raw);
   const about = { request: `${method} ${target.slice(0, 300)}`, answer: raw.slice(0, 600) };
-  expect({ ...about, sane: status >= 200 && status < 500 }).toStrictEqual({ ...about, sane: true });
+  // 501 is how oEmbed refuses a format.
+  const isSane = (status >= 200 && status < 500) || (status === 501 && target.startsWith('/oembed?'));
+  expect({ ...about, sane: isSane }).toStrictEqual({ ...about, sane: true });
   const [head, body] = cut(raw);
   expect(head).not.toMatch(/^x-injected/im);
   if (method === 'HEAD' || bodiless.includes(status)) return status;
   const length = /^content-length: (\d+)$/im.exec(head)?.[1];
   if (length !== undefined) expect({ ...about, length: body.length }).toEqual({ ...about, length: +length });
-  if (status >= 400) {
+  const isPage = /^content-type: text\/html; charset=utf-8$/im.test(head);
+  if (status >= 400 && isPage) {
+    expect({ ...about, isPage: target.startsWith('/embed/') }).toEqual({ ...about, isPage: true });
+  } else if (status >= 400) {
     const shapes = [['error'], ['error', 'message', 'code', 'timestamp'], ['error', 'current']];
     const fields = expect.toBeOneOf(shapes) as string[];
     expect({ ...about, fields: fieldsOf(body) }).toEqual({ ...about, fields });
