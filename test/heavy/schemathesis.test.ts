@@ -105,7 +105,7 @@ function configOf({ token, credentials, parameters, naming }: Asking, expendable
       'include-operation-id': 'writePlayerSession',
       checks: { positive_data_acceptance: { 'expected-statuses': ['2xx', 401, 403, 404, 409, 422] } },
     }),
-    // A token that is missing is a fault of the query, 400; one that is wrong is 401. Schemathesis takes 401 for both.
+    // A token that is missing is a fault of the query, 400; schemathesis would have 401, as for one that is wrong.
     '[[operations]]',
     ...toToml({ 'include-tag': 'Player', checks: { ignored_auth: { enabled: false } } }),
   ].join('\n');
@@ -144,7 +144,7 @@ async function expectConformance(name: string, asking: Asking, options: string[]
   const expendable = cookieOf(await postSession(address, { email: ids.email, password }));
   const started = performance.now();
   const { code, output, cases } = await runSchemathesis(schemathesis, address, configOf(asking, expendable), [
-    // All checks are on unless the configuration says otherwise; here it could not say so any more.
+    // All checks are on by themselves. Named here, they would be on where the configuration turns one off.
     ...['--phases', 'examples,coverage,fuzzing,stateful', '--continue-on-failure'],
     ...['--seed', String(seed), '--max-examples', String(examples), '--generation-database', 'none'],
     ...options,
