@@ -39,7 +39,7 @@ lesson elsewhere.
 
 ## Conventions
 
-- Ids are UUIDs, in either case. Times are ISO 8601 in UTC. JSON is UTF-8.
+- Ids are UUIDs, in either case; the rest of a path is case-sensitive. Times are ISO 8601 in UTC. JSON is UTF-8.
 - What stands in a path or a query is percent-encoded. A parameter is given once.
 - \`HEAD\` answers as \`GET\` does, without a body.
 - What a token or a signature opens answers pages of every origin, and \`OPTIONS\` with 204. What a session opens does so

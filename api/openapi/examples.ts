@@ -151,6 +151,9 @@ export const listedLesson = {
   updatedAt: '2026-11-20T15:01:00.412Z',
 };
 
+/** Of the user below. */
+export const password = 'correct horse battery staple';
+
 export const userSession = {
   user: { id: '2f1e6a94-7d1c-4c0a-8a6e-5b3d9c2f7e10', email: 'ada@acme.example', role: 'author' },
   organization: {

@@ -156,7 +156,8 @@ async function cursorOf(address: string, headers: { authorization: string }): Pr
   return page.nextCursor;
 }
 
-async function begin(address: string, ids: Ids, token: string): Promise<void> {
+/** A learner's first write, with the token of one. */
+export async function begin(address: string, ids: Ids, token: string): Promise<void> {
   const answer = await ask(`${address}/api/public/lessons/${ids.lessonId}/session?token=${token}`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },

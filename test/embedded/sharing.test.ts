@@ -53,8 +53,9 @@ describe('sharing', () => {
   });
 
   test('two names of one data directory mean the same servers', async () => {
-    const dataDir = await temporaryDataDir();
+    // Made first, it is removed last: MongoDB ends by the path that it was started with.
     const link = join(await temporaryFolder(), 'link');
+    const dataDir = await temporaryDataDir();
     await symlink(dataDir, link);
     expect((await acquire(link)).processes).toEqual((await acquire(dataDir)).processes);
   });

@@ -29,7 +29,7 @@ export const userPaths: ZodOpenApiPathsObject = {
           'application/json': {
             schema: logInSchema,
             examples: {
-              author: { value: { email: 'ada@acme.example', password: 'correct horse battery staple' } },
+              author: { value: { email: example.userSession.user.email, password: example.password } },
             },
           },
         },
