@@ -1,11 +1,20 @@
 import { Queue, QueueEvents } from 'bullmq';
+import type { QueueOptions } from 'bullmq';
 import type { Redis } from 'ioredis';
 import type { Config } from './config.ts';
 import { exportQueueName } from './jobs.ts';
 import type { ExportJob, ExportResult } from './jobs.ts';
 import { createWaitingRedis } from './redis.ts';
 
-export type ExportQueue = Queue<ExportJob, ExportResult>;
+/** The queue, and the connection it lives on, for what BullMQ does not do itself (shared/exports/). */
+export class ExportQueue extends Queue<ExportJob, ExportResult> {
+  readonly redis: Redis;
+
+  constructor(redis: Redis, options: Omit<QueueOptions, 'connection'>) {
+    super(exportQueueName, { ...options, connection: redis });
+    this.redis = redis;
+  }
+}
 
 /**
  * How long finished jobs are shown to an operator. A kept job would swallow later adds under its id, so whoever asks
@@ -16,8 +25,7 @@ const keptJobs = 1000;
 
 /** The producing side of the export queue, on a connection that fails fast. */
 export function createExportQueue(redis: Redis, config: Pick<Config, 'redisPrefix'>): ExportQueue {
-  const queue: ExportQueue = new Queue(exportQueueName, {
-    connection: redis,
+  const queue = new ExportQueue(redis, {
     prefix: config.redisPrefix,
     defaultJobOptions: {
       attempts: 3,
