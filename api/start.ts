@@ -12,7 +12,7 @@ import { connectRedis } from '../shared/redis.ts';
 import { loadSecrets } from '../shared/secrets.ts';
 import type { Servers } from '../shared/servers.ts';
 import type { Shutdown } from '../shared/shutdown.ts';
-import { createDiskStore } from '../shared/storage/disk-store.ts';
+import { createStore } from '../shared/storage/create-store.ts';
 import { createApp } from './app.ts';
 import { PlayerAssets } from './assets/player-assets.ts';
 import { withDeadline } from './deadline.ts';
@@ -38,7 +38,7 @@ export async function startApi(
 ): Promise<number> {
   const secrets = await loadSecrets(config, (message) => log.warn(message));
   const player = await playerRelease();
-  const store = createDiskStore(config.storeDir);
+  const store = await createStore(config);
   await store.check();
   const db = await openDatabase(servers.mongodbUri);
   await buildIndexes(db);

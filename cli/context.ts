@@ -8,7 +8,7 @@ import type { Organization } from '../shared/models/organization.ts';
 import { loadSecrets } from '../shared/secrets.ts';
 import type { Secrets } from '../shared/secrets.ts';
 import { findServers } from '../shared/servers.ts';
-import { createDiskStore } from '../shared/storage/disk-store.ts';
+import { createStore } from '../shared/storage/create-store.ts';
 import type { Store } from '../shared/storage/store.ts';
 import { listenForInterrupts } from './interrupts.ts';
 import { note } from './output.ts';
@@ -33,7 +33,7 @@ export async function withContext<T>(run: (context: CommandContext) => Promise<T
     interrupts.insist.addEventListener('abort', () => process.exit(1));
     try {
       await buildIndexes(db);
-      const store = createDiskStore(config.storeDir);
+      const store = await createStore(config);
       const secrets = () => loadSecrets(config, note);
       return await run({ config, db, store, secrets, signal: interrupts.end });
     } finally {

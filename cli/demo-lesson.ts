@@ -10,7 +10,7 @@ import type { Organization } from '../shared/models/organization.ts';
 import { importPackage } from '../shared/packages/import.ts';
 import { packageRoot } from '../shared/paths.ts';
 import { publishVersion } from '../shared/publishing.ts';
-import { createDiskStore } from '../shared/storage/disk-store.ts';
+import { createStore } from '../shared/storage/create-store.ts';
 import { findLessonVersions, latestPublished } from './lessons.ts';
 
 const organizationSlug = 'demo';
@@ -38,7 +38,7 @@ export async function demoVersion(
     existing === undefined ? null : latestPublished(await findLessonVersions(db, existing._id));
   if (published !== null) return published;
 
-  const store = createDiskStore(config.storeDir);
+  const store = await createStore(config);
   const owner = (await findLesson(db, lesson.id))?.organizationId ?? organization._id;
   const imported = await importPackage({ db, store, config }, organization, packageFolder, {
     // Whoever tries Lectern out may have imported the lesson for an organization of their own.

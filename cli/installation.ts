@@ -7,7 +7,7 @@ import { loadSecrets } from '../shared/secrets.ts';
 import type { Secrets } from '../shared/secrets.ts';
 import { findServers } from '../shared/servers.ts';
 import type { Servers } from '../shared/servers.ts';
-import { createDiskStore } from '../shared/storage/disk-store.ts';
+import { createStore } from '../shared/storage/create-store.ts';
 import { aborted, listenForInterrupts } from './interrupts.ts';
 import { startProcesses } from './processes.ts';
 
@@ -79,7 +79,7 @@ async function prepare(config: Config, servers: Servers, warn: (message: string)
   const secrets = loadSecrets(config, warn);
   const checks = await Promise.allSettled([
     secrets,
-    createDiskStore(config.storeDir).check(),
+    createStore(config).then((store) => store.check()),
     openDatabase(servers.mongodbUri).then(async (db) => {
       await buildIndexes(db);
       await db.connection.close();

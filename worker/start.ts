@@ -4,7 +4,7 @@ import type { Logger } from '../shared/log.ts';
 import { buildIndexes, openDatabase } from '../shared/models/database.ts';
 import type { Servers } from '../shared/servers.ts';
 import type { Shutdown } from '../shared/shutdown.ts';
-import { createDiskStore } from '../shared/storage/disk-store.ts';
+import { createStore } from '../shared/storage/create-store.ts';
 import { startSweeping } from './sweep.ts';
 import { createExportWorker } from './worker.ts';
 
@@ -18,7 +18,7 @@ export async function startWorker(
   servers: Servers,
   { log, shutdown }: { log: Logger; shutdown: Shutdown },
 ): Promise<void> {
-  const store = createDiskStore(config.storeDir);
+  const store = await createStore(config);
   await store.check();
   const db = await openDatabase(servers.mongodbUri);
   await buildIndexes(db);

@@ -12,7 +12,7 @@ import { parseConfig } from '../../shared/config.ts';
 import { buildIndexes, openDatabase } from '../../shared/models/database.ts';
 import { loadSecrets } from '../../shared/secrets.ts';
 import { findServers } from '../../shared/servers.ts';
-import { createDiskStore } from '../../shared/storage/disk-store.ts';
+import { createStore } from '../../shared/storage/create-store.ts';
 import { removeBench } from '../remove.ts';
 import type { Load, LoadResult } from './load.ts';
 import type { PlainSettings } from './plain-server.ts';
@@ -42,7 +42,7 @@ const config = parseConfig({ ...process.env, ...settings });
 const servers = await findServers(config, (message) => console.error(message));
 const db = await openDatabase(servers.mongodbUri);
 await buildIndexes(db);
-const store = createDiskStore(config.storeDir);
+const store = await createStore(config);
 const secrets = await loadSecrets(config, () => undefined);
 const { authorization, learnerIds, small, large } = await seed({ db, store, config, secrets }, folder);
 

@@ -13,7 +13,7 @@ import { signEmbedToken } from '../../shared/player-tokens.ts';
 import { publishVersion } from '../../shared/publishing.ts';
 import { loadSecrets } from '../../shared/secrets.ts';
 import { findServers } from '../../shared/servers.ts';
-import { createDiskStore } from '../../shared/storage/disk-store.ts';
+import { createStore } from '../../shared/storage/create-store.ts';
 import { launchBrowser } from '../../test/support/browser.ts';
 import { removeBench } from '../remove.ts';
 import { medians, report } from '../rounds.ts';
@@ -47,7 +47,7 @@ await reportSizes(join(packageRoot, 'player', 'dist', 'player'), h5pDist);
 const servers = await findServers(config, (message) => console.error(message));
 const db = await openDatabase(servers.mongodbUri);
 await buildIndexes(db);
-const store = createDiskStore(config.storeDir);
+const store = await createStore(config);
 const secrets = await loadSecrets(config, () => undefined);
 
 await writePackage(join(folder, 'package'));

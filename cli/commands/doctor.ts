@@ -11,7 +11,7 @@ import { packageRoot } from '../../shared/paths.ts';
 import { playerRelease } from '../../shared/player-release.ts';
 import { connectRedis, pingRedis } from '../../shared/redis.ts';
 import { findServers } from '../../shared/servers.ts';
-import { createDiskStore } from '../../shared/storage/disk-store.ts';
+import { createStore } from '../../shared/storage/create-store.ts';
 import { readCoreBundle } from '../../shared/widgets/core-bundles.ts';
 import { answers } from '../answers.ts';
 import { formatBytes, note, table } from '../output.ts';
@@ -129,9 +129,10 @@ async function checkServers(config: Config): Promise<Check[]> {
 }
 
 async function checkStore(config: Config): Promise<Finding> {
-  const { freeBytes } = await createDiskStore(config.storeDir).check();
+  const { place, freeBytes } = await (await createStore(config)).check();
+  if (freeBytes === null) return { version: null, message: place };
   const hint = freeBytes < comfortableBytes ? ' - little for large exports' : '';
-  return { version: null, message: `${config.storeDir}, ${formatBytes(freeBytes)} free${hint}` };
+  return { version: null, message: `${place}, ${formatBytes(freeBytes)} free${hint}` };
 }
 
 async function checkCoreWidgets(): Promise<Finding> {

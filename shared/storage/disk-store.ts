@@ -2,10 +2,10 @@ import { createHash, randomUUID } from 'node:crypto';
 import { constants } from 'node:fs';
 import { mkdir, open, readdir, rename, rm, stat, statfs, unlink } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { codeOf, LecternError, messageOf } from '../errors.ts';
-import type { ArchiveDraft, ArchiveStore, BlobStore, OpenFile, Store } from './store.ts';
+import type { ArchiveDraft, ArchiveStore, BlobStore, ListedArchive, OpenFile, Store } from './store.ts';
 
 /** Part of every path: a later layout ignores what this one wrote instead of migrating it. */
 const layoutVersion = 'v1';
@@ -15,6 +15,9 @@ const readBytes = 512 * 1024;
 
 /** Gathered before a write: each is a turn of the thread pool, which costs more than the bytes do. */
 const writeBytes = 1024 ** 2;
+
+/** Files in one page of a listing. */
+const listPage = 1000;
 
 /**
  * The store on a folder; several hosts may share it when it is one filesystem with atomic renames.
@@ -34,7 +37,7 @@ export function createDiskStore(folder: string): Store {
     cache: createBlobStore(join(root, 'cache'), temporaries, { durable: false }),
     archives: createArchiveStore(join(root, 'archives'), temporaries),
     sweepTemporaries: (olderThanSeconds) => sweep(temporaries, olderThanSeconds),
-    check: () => check(temporaries),
+    check: async () => ({ place: folder, freeBytes: await check(temporaries) }),
   };
 }
 
@@ -76,6 +79,13 @@ function createBlobStore(root: string, temporaries: string, { durable }: { durab
       return null;
     },
     delete: (sha256) => rm(pathOf(sha256), { force: true }),
+    async *list() {
+      for await (const paths of pagesOf(root, 1)) {
+        const found = await Promise.all(paths.map(describe));
+        yield found.flatMap((one) => one ?? []).map(({ name, ...rest }) => ({ sha256: name, ...rest }));
+      }
+    },
+    address: () => Promise.resolve(null),
   };
 }
 
@@ -105,7 +115,36 @@ function createArchiveStore(root: string, temporaries: string): ArchiveStore {
       };
     },
     delete: (key) => rm(folderOf(key), { recursive: true, force: true }),
+    async *list() {
+      for await (const paths of pagesOf(root, 2)) {
+        const found = await Promise.all(
+          paths.map(async (path): Promise<ListedArchive[]> => {
+            const file = await describe(path);
+            if (file === null) return [];
+            const { name, size, storedAt } = file;
+            return [{ key: basename(dirname(path)), sha256: name.replace('.zip', ''), size, storedAt }];
+          }),
+        );
+        yield found.flat();
+      }
+    },
   };
+}
+
+/** The paths of the files that are so many folders below another, a page at a time. */
+async function* pagesOf(folder: string, depth: number): AsyncGenerator<string[]> {
+  const names = await readdir(folder).catch((error: unknown) => absent(error, []));
+  const paths = names.map((name) => join(folder, name));
+  if (depth > 0) {
+    for (const path of paths) yield* pagesOf(path, depth - 1);
+    return;
+  }
+  for (let start = 0; start < paths.length; start += listPage) yield paths.slice(start, start + listPage);
+}
+
+async function describe(path: string): Promise<{ name: string; size: number; storedAt: Date } | null> {
+  const found = await stat(path).catch((error: unknown) => absent(error, null));
+  return found && { name: basename(path), size: found.size, storedAt: found.mtime };
 }
 
 interface Temporary {
@@ -250,7 +289,8 @@ async function sweep(folder: string, olderThanSeconds: number): Promise<number> 
   return removed;
 }
 
-async function check(temporaries: string): Promise<{ freeBytes: number }> {
+/** The free bytes. */
+async function check(temporaries: string): Promise<number> {
   try {
     const temporary = await createTemporary(temporaries);
     try {
@@ -259,7 +299,7 @@ async function check(temporaries: string): Promise<{ freeBytes: number }> {
       await temporary.remove();
     }
     const { bavail, bsize } = await statfs(temporaries);
-    return { freeBytes: bavail * bsize };
+    return bavail * bsize;
   } catch (error) {
     throw new LecternError(
       'INTERNAL_ERROR',

@@ -1,6 +1,6 @@
 /**
  * What Lectern keeps as files: media and widget bundles (blobs, found by their digest) and built archives (found by
- * their export key). One interface; shared/storage/disk-store.ts implements it on a folder.
+ * their export key). One interface, two implementations: a folder, and a bucket of an S3-compatible service.
  */
 
 /** The digests of some bytes, as Lectern computed them itself. */
@@ -13,12 +13,32 @@ export interface Digest {
   size: number;
 }
 
-/** A stored file, opened: it stays readable until closed, even when it is deleted meanwhile. */
+/**
+ * A stored file, opened. On a folder it stays readable until closed, even when it is deleted meanwhile; in a bucket an
+ * archive does for an hour and more, while a blob that is deleted then fails its reader. Neither gives other bytes.
+ */
 export interface OpenFile {
   readonly size: number;
   /** The bytes from `start` up to but not including `end`. A file that turns out shorter than `size` is an error. */
   chunks(start?: number, end?: number): AsyncIterable<Uint8Array>;
   close(): Promise<void>;
+}
+
+/** A blob, as a listing has it. */
+export interface ListedBlob {
+  sha256: string;
+  /** Bytes. */
+  size: number;
+  /** When it was written last. */
+  storedAt: Date;
+}
+
+/** What a reader at an address gets besides the bytes. */
+export interface AddressOptions {
+  /** For how long the address is good, in seconds: 7 days at most. */
+  seconds: number;
+  /** The Content-Type of the answer. */
+  contentType: string;
 }
 
 export interface BlobStore {
@@ -38,6 +58,13 @@ export interface BlobStore {
   /** Whether there is such a blob, of the recorded size. */
   has(digest: Pick<Digest, 'sha256' | 'size'>): Promise<boolean>;
   delete(sha256: string): Promise<void>;
+  /** All blobs, a page of 1,000 at most at a time, in no order. What comes or goes meanwhile may be among them or not. */
+  list(): AsyncIterable<ListedBlob[]>;
+  /**
+   * An address at which anybody can read a blob straight from the store, without Lectern; null where the store gives
+   * none, and Lectern has to serve the bytes. Whether the blob is there is not looked at.
+   */
+  address(sha256: string, options: AddressOptions): Promise<string | null>;
 }
 
 export interface StoredArchive extends OpenFile {
@@ -56,10 +83,26 @@ export interface ArchiveDraft {
   discard(): Promise<void>;
 }
 
+/** An archive, as a listing has it. */
+export interface ListedArchive {
+  key: string;
+  /** Of the whole archive, lower-case hex. */
+  sha256: string;
+  /** Bytes. */
+  size: number;
+  storedAt: Date;
+}
+
 export interface ArchiveStore {
   open(key: string): Promise<StoredArchive | null>;
   create(): Promise<ArchiveDraft>;
+  /** Makes the archive under a key invisible at once. Its room may be free only after the next sweeps. */
   delete(key: string): Promise<void>;
+  /**
+   * All archives, a page of 1,000 at most at a time, in no order; a key may come more than once. What comes or goes
+   * meanwhile may be among them or not.
+   */
+  list(): AsyncIterable<ListedArchive[]>;
 }
 
 export interface Store {
@@ -68,8 +111,14 @@ export interface Store {
   /** Downloaded media: may go at any time, and is downloaded again. */
   readonly cache: BlobStore;
   readonly archives: ArchiveStore;
-  /** Removes what crashed writers left behind: temporary files that nobody wrote to for `olderThanSeconds`. */
+  /**
+   * Removes what crashed writers left behind: temporary files that nobody wrote to for `olderThanSeconds`, which has
+   * to be longer than any build. Gives how many.
+   */
   sweepTemporaries(olderThanSeconds: number): Promise<number>;
-  /** Fails with a message for an operator when the store cannot be written to. */
-  check(): Promise<{ freeBytes: number }>;
+  /**
+   * Fails with a message for an operator when the store cannot be written to or read. Else tells where it is, and how
+   * many bytes are free; null where that is not known.
+   */
+  check(): Promise<{ place: string; freeBytes: number | null }>;
 }

@@ -2,7 +2,7 @@ import { findOrganizationBySlug } from '../../shared/models/organization.ts';
 import { openDatabase } from '../../shared/models/database.ts';
 import { importPackage } from '../../shared/packages/import.ts';
 import { loadConfig } from '../../shared/config.ts';
-import { createDiskStore } from '../../shared/storage/disk-store.ts';
+import { createStore } from '../../shared/storage/create-store.ts';
 
 /*
  * Imports a package and dies, as if the power were cut, right after the store has taken so many files:
@@ -14,7 +14,7 @@ const config = loadConfig();
 const db = await openDatabase(config.mongodbUri ?? '');
 const organization = await findOrganizationBySlug(db, slug);
 if (organization === null) throw new Error(`There is no organization ${slug}`);
-const disk = createDiskStore(config.storeDir);
+const disk = await createStore(config);
 let stored = 0;
 const store: typeof disk = {
   ...disk,

@@ -2,7 +2,7 @@ import { utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { digestOf } from '../../shared/storage/digest.ts';
-import type { Store } from '../../shared/storage/store.ts';
+import type { ListedArchive, Store } from '../../shared/storage/store.ts';
 import { someBytes } from '../export/archives.ts';
 import { read, startStore } from './stores.ts';
 
@@ -109,4 +109,26 @@ test('a draft of many small pieces is written in their order', async () => {
   const archive = await archives.open(key);
   expect((await read(archive)).equals(Buffer.concat(pieces))).toBe(true);
   await archive?.close();
+});
+
+test('archives are listed with their keys, sizes, digests and times; drafts are not', async () => {
+  const {
+    store: { archives },
+  } = await startStore();
+  const listed = async () => {
+    const found: ListedArchive[] = [];
+    for await (const page of archives.list()) found.push(...page);
+    return found;
+  };
+  expect(await listed()).toEqual([]);
+  await store(archives, one);
+  const draft = await archives.create();
+  await draft.write([other]);
+
+  const found = await listed();
+  expect(found).toMatchObject([{ key, size: one.length, sha256: sha256Of(one) }]);
+  expect(Math.abs((found[0]?.storedAt.getTime() ?? 0) - Date.now())).toBeLessThan(60_000);
+  await draft.discard();
+  await archives.delete(key);
+  expect(await listed()).toEqual([]);
 });

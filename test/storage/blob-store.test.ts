@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { bytesOf, digestOf } from '../../shared/storage/digest.ts';
+import type { BlobStore, ListedBlob } from '../../shared/storage/store.ts';
 import { someBytes } from '../export/archives.ts';
 import { read, startStore } from './stores.ts';
 
@@ -19,6 +20,14 @@ async function* pieces() {
     start = Math.min(start + size, bytes.length);
   }
 }
+
+async function listed(blobs: BlobStore): Promise<ListedBlob[]> {
+  const found: ListedBlob[] = [];
+  for await (const page of blobs.list()) found.push(...page);
+  return found;
+}
+
+const bySha256 = (a: { sha256: string }, b: { sha256: string }) => (a.sha256 < b.sha256 ? -1 : 1);
 
 describe.each(['assets', 'cache'] as const)('%s', (area) => {
   test('gives back, under the digests it computed, what was put in', async () => {
@@ -91,6 +100,20 @@ describe.each(['assets', 'cache'] as const)('%s', (area) => {
     await file?.close();
     // Deleting what is gone is no error.
     await store[area].delete(digest.sha256);
+  });
+
+  test('lists what is in it, with sizes and times', async () => {
+    const { store } = await startStore();
+    expect(await listed(store[area])).toEqual([]);
+    const blobs = [bytes, someBytes(10), Buffer.alloc(0)].map((one) => ({ one, ...digestOf(one) }));
+    for (const { one } of blobs) await store[area].put(bytesOf(one));
+    const found = await listed(store[area]);
+    expect(found.map(({ sha256, size }) => ({ sha256, size })).sort(bySha256)).toEqual(
+      blobs.map(({ sha256, size }) => ({ sha256, size })).sort(bySha256),
+    );
+    for (const { storedAt } of found) expect(Math.abs(storedAt.getTime() - Date.now())).toBeLessThan(60_000);
+    await store[area].delete(digest.sha256);
+    expect((await listed(store[area])).length).toBe(2);
   });
 
   test('has no file under a digest whose size is another, and replaces the damaged one at the next put', async () => {

@@ -11,7 +11,7 @@ import { buildIndexes, openDatabase } from '../../shared/models/database.ts';
 import type { Database } from '../../shared/models/database.ts';
 import type { Servers } from '../../shared/servers.ts';
 import { Shutdown } from '../../shared/shutdown.ts';
-import { createDiskStore } from '../../shared/storage/disk-store.ts';
+import { createStore } from '../../shared/storage/create-store.ts';
 import type { Store } from '../../shared/storage/store.ts';
 import { startWorker } from '../../worker/start.ts';
 
@@ -82,7 +82,7 @@ export async function startHarness(settings: Record<string, string> = {}): Promi
     config,
     servers,
     db,
-    store: createDiskStore(config.storeDir),
+    store: await createStore(config),
     environment,
     async startApi(changes = {}) {
       const own = parseConfig({ ...environment, ...changes });
