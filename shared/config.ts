@@ -26,6 +26,8 @@ const url = (protocols: string[]) =>
 const choice = <Value extends string>(values: Value[], fallback: NoInfer<Value>) =>
   z.enum(values, `must be one of ${values.join(', ')}`).default(fallback);
 
+const flag = z.enum(['true', 'false'], 'must be true or false').transform((text) => text === 'true');
+
 const hostAndPort = /^(\[[0-9a-f:.]+\]|[^\s:/@[\]]+):\d{1,5}$/i;
 
 /** Hosts named as `host:port,host:port`, lower-cased. */
@@ -113,6 +115,30 @@ const environmentSchema = z
       .default('lectern'),
     LECTERN_DATA_DIR: z.string().min(1).default('.lectern'),
     LECTERN_STORE_DIR: z.string().min(1).optional(),
+    STORE: choice(['disk', 's3'], 'disk'),
+    S3_ENDPOINT: url(['http:', 'https:']).optional(),
+    S3_BUCKET: z
+      .string()
+      .regex(
+        /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/,
+        'must be the name of a bucket: 3 to 63 of a-z, 0-9, . and -',
+      )
+      .optional(),
+    S3_REGION: z
+      .string()
+      .regex(/^[a-z0-9-]+$/, 'must be the name of a region, such as eu-central-1')
+      .default('us-east-1'),
+    S3_ACCESS_KEY_ID: z.string().min(1).optional(),
+    S3_SECRET_ACCESS_KEY: z.string().min(1).optional(),
+    S3_PREFIX: z
+      .string()
+      .regex(
+        /^[\w.-]+(\/[\w.-]+)*\/?$/,
+        'must be names of letters, digits, ".", "_" and "-", with / between them',
+      )
+      .default(''),
+    S3_FORCE_PATH_STYLE: flag.optional(),
+    S3_PRESIGNED_READS: flag.default(false),
     LECTERN_KEY_PEPPER: secret.optional(),
     LECTERN_SIGNING_SECRETS: signingSecrets.optional(),
     LECTERN_ASSET_SECRET: secret.optional(),
@@ -154,6 +180,21 @@ const environmentSchema = z
   })
   .superRefine(
     (env, context) => {
+      if (env.STORE !== 's3') return;
+      const required = (name: keyof typeof env, message: string) => {
+        if (env[name] === undefined) context.addIssue({ code: 'custom', path: [name], message });
+      };
+      required('S3_BUCKET', 'is required with STORE=s3');
+      // Without keys the roles of Amazon's machines are used, which no other service has.
+      const withKey = env.S3_ENDPOINT !== undefined || env.S3_SECRET_ACCESS_KEY !== undefined;
+      const withSecret = env.S3_ENDPOINT !== undefined || env.S3_ACCESS_KEY_ID !== undefined;
+      if (withKey) required('S3_ACCESS_KEY_ID', 'is required with S3_ENDPOINT or S3_SECRET_ACCESS_KEY');
+      if (withSecret) required('S3_SECRET_ACCESS_KEY', 'is required with S3_ENDPOINT or S3_ACCESS_KEY_ID');
+    },
+    { when: always },
+  )
+  .superRefine(
+    (env, context) => {
       if (env.NODE_ENV !== 'production') return;
       for (const name of requiredInProduction) {
         if (env[name] !== undefined) continue;
@@ -166,6 +207,41 @@ const environmentSchema = z
   );
 
 type Environment = z.output<typeof environmentSchema>;
+
+/** Where files are kept: a folder, or a bucket of an S3-compatible service. */
+export type StoreSettings =
+  | { kind: 'disk' }
+  | {
+      kind: 's3';
+      /** Undefined for Amazon's own. */
+      endpoint: string | undefined;
+      bucket: string;
+      region: string;
+      /** Undefined for the role of the machine. */
+      accessKeyId: string | undefined;
+      secretAccessKey: string | undefined;
+      /** Before all names in the bucket; empty, or with a slash at its end. */
+      prefix: string;
+      /** Whether the bucket is named in paths instead of host names. */
+      forcePathStyle: boolean;
+      /** Whether readers may be sent to the bucket itself. */
+      presignedReads: boolean;
+    };
+
+function toStore(env: Environment): StoreSettings {
+  if (env.STORE === 'disk' || env.S3_BUCKET === undefined) return { kind: 'disk' };
+  return {
+    kind: 's3',
+    endpoint: env.S3_ENDPOINT,
+    bucket: env.S3_BUCKET,
+    region: env.S3_REGION,
+    accessKeyId: env.S3_ACCESS_KEY_ID,
+    secretAccessKey: env.S3_SECRET_ACCESS_KEY,
+    prefix: env.S3_PREFIX.replace(/([^/])$/, '$1/'),
+    forcePathStyle: env.S3_FORCE_PATH_STYLE ?? env.S3_ENDPOINT !== undefined,
+    presignedReads: env.S3_PRESIGNED_READS,
+  };
+}
 
 function toConfig(env: Environment) {
   const dataDir = resolve(env.LECTERN_DATA_DIR);
@@ -183,6 +259,7 @@ function toConfig(env: Environment) {
     redisPrefix: env.REDIS_PREFIX,
     dataDir,
     storeDir: resolve(env.LECTERN_STORE_DIR ?? join(dataDir, 'store')),
+    store: toStore(env),
     /** Where fetched server binaries are kept, shared by all data directories of this user. */
     cacheDir: join(
       env.XDG_CACHE_HOME === undefined || env.XDG_CACHE_HOME === ''

@@ -12,6 +12,15 @@ const production = {
   LECTERN_COOKIE_SECRET: 'c'.repeat(32),
 };
 
+/** What a bucket of an S3-compatible service asks for. */
+const bucket = {
+  STORE: 's3',
+  S3_ENDPOINT: 'http://127.0.0.1:9000',
+  S3_BUCKET: 'lectern',
+  S3_ACCESS_KEY_ID: 'id',
+  S3_SECRET_ACCESS_KEY: 'secret',
+};
+
 function faultsOf(environment: Record<string, string | undefined>): string[] {
   try {
     parseConfig(environment);
@@ -36,6 +45,7 @@ describe('defaults', () => {
       redisPrefix: 'lectern',
       dataDir: resolve('.lectern'),
       storeDir: resolve('.lectern/store'),
+      store: { kind: 'disk' },
       cacheDir: join(homedir(), '.cache', 'lectern'),
       keyPepper: undefined,
       signingSecrets: undefined,
@@ -120,6 +130,17 @@ describe('texts', () => {
   test.each([
     ['NODE_ENV', 'staging', 'NODE_ENV must be one of development, production, test'],
     ['LOG_LEVEL', 'INFO', 'LOG_LEVEL must be one of silent, error, warn, info, debug'],
+    ['STORE', 'ftp', 'STORE must be one of disk, s3'],
+    ['S3_ENDPOINT', 'localhost:9000', 'S3_ENDPOINT must be an address that begins with http:// or https://'],
+    ['S3_BUCKET', 'My_Bucket', 'S3_BUCKET must be the name of a bucket: 3 to 63 of a-z, 0-9, . and -'],
+    ['S3_REGION', 'eu central', 'S3_REGION must be the name of a region, such as eu-central-1'],
+    [
+      'S3_PREFIX',
+      '/lectern',
+      'S3_PREFIX must be names of letters, digits, ".", "_" and "-", with / between them',
+    ],
+    ['S3_FORCE_PATH_STYLE', '1', 'S3_FORCE_PATH_STYLE must be true or false'],
+    ['S3_PRESIGNED_READS', 'yes', 'S3_PRESIGNED_READS must be true or false'],
     ['PUBLIC_URL', 'ftp://a.example', 'PUBLIC_URL must be an address that begins with http:// or https://'],
     ['PUBLIC_URL', 'a.example', 'PUBLIC_URL must be an address that begins with http:// or https://'],
     [
@@ -202,6 +223,12 @@ describe('texts', () => {
     expect(parseConfig({ LECTERN_DATA_DIR: '/data', LECTERN_STORE_DIR: '/big' }).storeDir).toBe('/big');
   });
 
+  test('a prefix of names in the bucket ends with a slash', () => {
+    for (const S3_PREFIX of ['lectern/one', 'lectern/one/']) {
+      expect(parseConfig({ ...bucket, S3_PREFIX }).store).toMatchObject({ prefix: 'lectern/one/' });
+    }
+  });
+
   test('server binaries are kept in the cache folder of the user', () => {
     expect(parseConfig({ XDG_CACHE_HOME: '/cache' }).cacheDir).toBe('/cache/lectern');
   });
@@ -217,6 +244,40 @@ describe('settings that depend on each other', () => {
     ]);
     const { admin } = parseConfig({ ADMIN_USERNAME: 'a', ADMIN_PASSWORD: 'long enough' });
     expect(admin).toStrictEqual({ username: 'a', password: 'long enough' });
+  });
+
+  test('a bucket needs its name and, on other services than Amazon, both keys; all that lacks is told', () => {
+    expect(faultsOf(bucket)).toStrictEqual([]);
+    expect(faultsOf({ STORE: 's3', S3_ENDPOINT: 'http://127.0.0.1:9000' })).toStrictEqual([
+      'S3_BUCKET is required with STORE=s3',
+      'S3_ACCESS_KEY_ID is required with S3_ENDPOINT or S3_SECRET_ACCESS_KEY',
+      'S3_SECRET_ACCESS_KEY is required with S3_ENDPOINT or S3_ACCESS_KEY_ID',
+    ]);
+    expect(faultsOf({ ...bucket, S3_ENDPOINT: '', S3_ACCESS_KEY_ID: '' })).toStrictEqual([
+      'S3_ACCESS_KEY_ID is required with S3_ENDPOINT or S3_SECRET_ACCESS_KEY',
+    ]);
+    // Without them the role of the machine counts.
+    expect(faultsOf({ STORE: 's3', S3_BUCKET: 'lectern' })).toStrictEqual([]);
+    // With files on the disk they count for nothing.
+    expect(parseConfig({ ...bucket, STORE: 'disk' }).store).toStrictEqual({ kind: 'disk' });
+  });
+
+  test('a bucket is named in paths where the service is not Amazon, unless said otherwise', () => {
+    expect(parseConfig(bucket).store).toStrictEqual({
+      kind: 's3',
+      endpoint: 'http://127.0.0.1:9000',
+      bucket: 'lectern',
+      region: 'us-east-1',
+      accessKeyId: 'id',
+      secretAccessKey: 'secret',
+      prefix: '',
+      forcePathStyle: true,
+      presignedReads: false,
+    });
+    expect(parseConfig({ STORE: 's3', S3_BUCKET: 'lectern' }).store).toMatchObject({ forcePathStyle: false });
+    expect(parseConfig({ ...bucket, S3_FORCE_PATH_STYLE: 'false' }).store).toMatchObject({
+      forcePathStyle: false,
+    });
   });
 
   test.each([
@@ -261,6 +322,7 @@ test('no fault repeats a value: it may be a secret', () => {
     LECTERN_ASSET_SECRET: 'hunter5',
     LECTERN_COOKIE_SECRET: 'hunter6',
     ADMIN_PASSWORD: 'pass',
+    S3_ENDPOINT: 'me:word2@host',
     MONGODB_URI: 'me:word@host',
   };
   const told = faultsOf(secrets).join('\n');
