@@ -7,7 +7,7 @@ import type { Course } from './course.ts';
 import { embedProgressSchema } from './embed-progress.ts';
 import type { EmbedProgress } from './embed-progress.ts';
 import { exportRecordSchema } from './export-record.ts';
-import type { ExportRecord } from './export-record.ts';
+import type { StoredExportRecord } from './export-record.ts';
 import { lessonContentSchema } from './lesson-content.ts';
 import type { ContentPart } from './lesson-content.ts';
 import { lessonSchema } from './lesson.ts';
@@ -42,7 +42,7 @@ export interface Database {
   lessonContents: Model<ContentPart>;
   media: Model<Medium>;
   widgetReleases: Model<WidgetRelease>;
-  exportRecords: Model<ExportRecord>;
+  exportRecords: Model<StoredExportRecord>;
   remoteFiles: Model<RemoteFile>;
   tokenRevocations: Model<TokenRevocation>;
   embedProgress: Model<EmbedProgress>;
@@ -64,7 +64,7 @@ export async function openDatabase(uri: string): Promise<Database> {
     lessonContents: connection.model<ContentPart>('LessonContent', lessonContentSchema, 'lessonContents'),
     media: connection.model<Medium>('Medium', mediumSchema, 'media'),
     widgetReleases: connection.model<WidgetRelease>('WidgetRelease', widgetReleaseSchema, 'widgetReleases'),
-    exportRecords: connection.model<ExportRecord>('ExportRecord', exportRecordSchema, 'exportRecords'),
+    exportRecords: connection.model<StoredExportRecord>('ExportRecord', exportRecordSchema, 'exportRecords'),
     remoteFiles: connection.model<RemoteFile>('RemoteFile', remoteFileSchema, 'remoteFiles'),
     tokenRevocations: connection.model<TokenRevocation>(
       'TokenRevocation',

@@ -1,27 +1,64 @@
 import { Schema } from 'mongoose';
+import type { Types } from 'mongoose';
 import { schemaOptions, upsertSafely } from '../mongo.ts';
+import type { Digest } from '../storage/store.ts';
 import type { Database } from './database.ts';
+import { fromGzipParts, toGzipParts } from './gzip-parts.ts';
 
-/**
- * When a version's archive with exactly this content was first made. Whoever builds the same content again, at the
- * same time or after the archive was evicted, takes the same time and so makes the same bytes.
- */
+/** A file of an archive, which the store also has as a blob: what a signed address may name. */
+export interface ExportEntry extends Digest {
+  /** Below the archive's top-level folder. */
+  path: string;
+  area: 'assets' | 'cache';
+}
+
+/** What the first complete build of a version in one profile made: a fact that later builds repeat. */
 export interface ExportRecord {
   exportKey: string;
   /** SHA-256 over the path, size and SHA-256 of every entry but manifest.json. */
   contentDigest: string;
   exportedAt: Date;
+  archive: { size: number; sha256: string };
+  /** Every file of the archive in its order, so lesson.json and manifest.json last. */
+  entries: ExportEntry[];
+  /** Until when addresses are signed that name the entries; null when none ever was. */
+  signedUntil: Date | null;
 }
 
-export const exportRecordSchema = new Schema<ExportRecord>(
+/**
+ * A record as it is stored. First it is a claim: when an archive with exactly this content was first made, so that
+ * builds at the same time carry the same time and make the same bytes. It is complete when one of them has ended.
+ */
+export interface StoredExportRecord {
+  exportKey: string;
+  contentDigest: string;
+  exportedAt: Date;
+  /** Null until it is complete. Of an export's complete records the youngest counts. */
+  completedAt: Date | null;
+  archive: { size: number; sha256: string } | null;
+  /** Compressed JSON: some 75 bytes an entry, and a package may have 100,000 files. A document ends at 16 MB. */
+  entries: Types.Buffer | Buffer | null;
+  signedUntil: Date | null;
+}
+
+export const exportRecordSchema = new Schema<StoredExportRecord>(
   {
     exportKey: { type: String, required: true },
     contentDigest: { type: String, required: true },
     exportedAt: { type: Date, required: true },
+    completedAt: { type: Date, default: null },
+    archive: { type: { size: Number, sha256: String }, _id: false, default: null },
+    entries: { type: Buffer, default: null },
+    signedUntil: { type: Date, default: null },
   },
   schemaOptions,
 );
 exportRecordSchema.index({ exportKey: 1, contentDigest: 1 }, { unique: true });
+exportRecordSchema.index({ signedUntil: 1 });
+
+/** Those that count, of one export. */
+const completeOf = (exportKey: string) => ({ exportKey, completedAt: { $ne: null } });
+const youngestFirst = { completedAt: -1 } as const;
 
 /** The time that archives of this content carry: the first caller's, for all who come later. */
 export async function claimExportTime(db: Database, exportKey: string, contentDigest: string): Promise<Date> {
@@ -32,8 +69,84 @@ export async function claimExportTime(db: Database, exportKey: string, contentDi
         { $setOnInsert: { exportedAt: new Date() } },
         { upsert: true, returnDocument: 'after' },
       )
-      .lean<ExportRecord>()
+      .select({ exportedAt: 1 })
+      .lean<StoredExportRecord>()
       .exec(),
   );
   return record.exportedAt;
+}
+
+/** The record of an export; null before its first complete build has ended. */
+export async function findExportRecord(db: Database, exportKey: string): Promise<ExportRecord | null> {
+  const found = await db.exportRecords
+    .findOne(completeOf(exportKey))
+    .sort(youngestFirst)
+    .lean<StoredExportRecord>()
+    .exec();
+  return found === null ? null : read(found);
+}
+
+/**
+ * Writes the record of a build that is complete, before its archive is published. It replaces those of other content,
+ * but for what signed addresses still name.
+ */
+export async function saveExportRecord(
+  db: Database,
+  record: Omit<ExportRecord, 'signedUntil'>,
+): Promise<void> {
+  const { exportKey, contentDigest, exportedAt, archive } = record;
+  const entries = Buffer.concat(await toGzipParts(JSON.stringify(record.entries)));
+  const now = new Date();
+  await upsertSafely(() =>
+    db.exportRecords.updateOne(
+      { exportKey, contentDigest },
+      { $set: { completedAt: now, archive, entries }, $setOnInsert: { exportedAt } },
+      { upsert: true },
+    ),
+  );
+  await db.exportRecords.deleteMany({
+    ...completeOf(exportKey),
+    contentDigest: { $ne: contentDigest },
+    $nor: [{ signedUntil: { $gt: now } }],
+  });
+}
+
+/**
+ * Notes that addresses are about to be signed that name the entries of an export until `until`, so that they are kept
+ * that long.
+ *
+ * @returns the record whose entries these are: only they may be signed. Null when there is none.
+ */
+export async function keepSigned(db: Database, exportKey: string, until: Date): Promise<ExportRecord | null> {
+  const found = await db.exportRecords
+    .findOneAndUpdate(
+      completeOf(exportKey),
+      { $max: { signedUntil: until } },
+      { sort: youngestFirst, returnDocument: 'after' },
+    )
+    .lean<StoredExportRecord>()
+    .exec();
+  return found === null ? null : read(found);
+}
+
+/** Gives up a record: the next build of its content writes another, with a time of its own. */
+export async function deleteExportRecord(
+  db: Database,
+  { exportKey, contentDigest }: Pick<ExportRecord, 'exportKey' | 'contentDigest'>,
+): Promise<void> {
+  await db.exportRecords.deleteOne({ exportKey, contentDigest });
+}
+
+async function read(stored: StoredExportRecord): Promise<ExportRecord | null> {
+  const { exportKey, contentDigest, exportedAt, archive, entries, signedUntil } = stored;
+  if (archive === null || entries === null) return null;
+  const text = await fromGzipParts([{ data: entries }]);
+  return {
+    exportKey,
+    contentDigest,
+    exportedAt,
+    archive,
+    entries: JSON.parse(text.toString('utf8')) as ExportEntry[],
+    signedUntil: signedUntil ?? null,
+  };
 }

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import type { Config } from '../../shared/config.ts';
 import type { Downloader } from '../../shared/downloads/downloader.ts';
 import { LecternError } from '../../shared/errors.ts';
@@ -7,26 +6,28 @@ import type { ExportJob, ExportProgress, ExportResult } from '../../shared/jobs.
 import type { LessonContent } from '../../shared/lessons/lesson-content.ts';
 import { rewriteMediaReferences } from '../../shared/lessons/media-references.ts';
 import type { Database } from '../../shared/models/database.ts';
-import { claimExportTime } from '../../shared/models/export-record.ts';
+import { claimExportTime, findExportRecord } from '../../shared/models/export-record.ts';
+import type { ExportEntry, ExportRecord } from '../../shared/models/export-record.ts';
 import { findContent } from '../../shared/models/lesson-content.ts';
 import { findPublishedVersion } from '../../shared/models/lesson-version.ts';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
-import { bytesOf, digestOf, digestOfChunks } from '../../shared/storage/digest.ts';
-import type { Digest, OpenFile, Store } from '../../shared/storage/store.ts';
+import type { OpenFile, Store } from '../../shared/storage/store.ts';
 import { ArchiveWriter, DamagedEntry } from './archive-writer.ts';
-import { describePage, indexPath } from './describe-page.ts';
+import { indexPath } from './describe-page.ts';
 import { findFiles } from './find-files.ts';
 import type { FileSearch, FoundFile } from './find-files.ts';
-import { indexPage } from './index-page.ts';
 import { createManifest } from './manifest.ts';
-import { planExport } from './plan.ts';
-import type { ExportPlan } from './plan.ts';
+import { openFound } from './open-found.ts';
 import { isMissing } from './outcome.ts';
 import type { Missing, Outcomes } from './outcome.ts';
-import { openFound } from './open-found.ts';
+import { fileInMemory, keepOwnFile, ownFiles } from './own-files.ts';
+import type { OwnFile } from './own-files.ts';
+import { planExport } from './plan.ts';
+import type { ExportPlan } from './plan.ts';
 import { playerFiles } from './player-files.ts';
 import type { PlayerFile } from './player-files.ts';
 import { readAhead } from './read-ahead.ts';
+import { contentDigest, recordArchive } from './record.ts';
 
 /** Files opened before their turn: opening takes as long as reading a picture does. */
 const filesAhead = 4;
@@ -43,6 +44,8 @@ export interface ExportDependencies {
  * written, in the archive's order, while others still arrive; memory does not grow with their sizes.
  *
  * A file that cannot be had never fails the export: manifest.json names it, and the archive is stored as incomplete.
+ * A complete archive has a record: built again, it is the same byte for byte, unless an external file had to be
+ * downloaded again and is another one now.
  *
  * @throws {LecternError} NOT_FOUND when the version is not published any more; INVALID_CONTENT when its content is
  * missing or the archive would be over the limit. Any other error may pass: the job may be tried again.
@@ -71,7 +74,9 @@ export async function buildArchive(
   const player = await playerFiles(job.profile);
   const playerBytes = player?.reduce((sum, { bytes }) => sum + bytes.length, 0) ?? 0;
 
-  const search = await findFiles(deps, plan, lessonJson.length + playerBytes, signal);
+  const record = await findExportRecord(db, job.key);
+  const otherBytes = lessonJson.length + playerBytes;
+  const search = await findFiles(deps, { plan, otherBytes, record, signal });
   try {
     return await writeArchive(deps, {
       job,
@@ -80,6 +85,7 @@ export async function buildArchive(
       lesson,
       lessonJson,
       player,
+      record,
       search,
       signal,
       onProgress,
@@ -97,6 +103,8 @@ interface ArchiveInput {
   lessonJson: Buffer;
   /** Null for an archive without the player. */
   player: PlayerFile[] | null;
+  /** Of an earlier build. */
+  record: ExportRecord | null;
   search: FileSearch;
   signal: AbortSignal;
   onProgress: (progress: ExportProgress) => void;
@@ -112,9 +120,12 @@ async function writeArchive(deps: ExportDependencies, input: ArchiveInput): Prom
     const outcomes: Outcomes = new Map();
     const ownCount = 2 + (player === null ? 0 : player.length + 1);
     const progress: ExportProgress = { done: 0, total: files.size + ownCount, bytes: 0 };
-    const add = async (path: string, digest: Digest, chunks: AsyncIterable<Uint8Array>) => {
-      await writer.add(`${plan.folder}/${path}`, digest, chunks);
-      outcomes.set(path, digest);
+    const entries: ExportEntry[] = [];
+    const add = async (path: string, file: FoundFile, chunks: AsyncIterable<Uint8Array>) => {
+      await writer.add(`${plan.folder}/${path}`, file, chunks);
+      const { area, sha256, crc32, size } = file;
+      entries.push({ path, area, sha256, crc32, size });
+      outcomes.set(path, file);
     };
     const step = (bytes: number) => {
       progress.done += 1;
@@ -148,55 +159,35 @@ async function writeArchive(deps: ExportDependencies, input: ArchiveInput): Prom
         step(found.size);
       }
     }
-    for (const { path, digest, chunks } of await ownFiles(deps.store, input)) {
-      await add(path, digest, chunks());
-      step(digest.size);
-    }
-
     const complete =
       plan.widgets.every(({ release }) => release !== null) && ![...outcomes.values()].some(isMissing);
-    const exportedAt = complete
-      ? await claimExportTime(deps.db, job.key, contentDigest(outcomes))
-      : new Date();
+    const addOwn = async (file: OwnFile) => {
+      if (complete) await keepOwnFile(deps.store, file);
+      await add(file.path, { ...file.digest, area: 'cache' }, file.chunks());
+      step(file.digest.size);
+    };
+    for (const file of await ownFiles(deps.store, input)) await addOwn(file);
+
+    const content = contentDigest(entries);
+    const exportedAt = complete ? await claimExportTime(deps.db, job.key, content) : new Date();
     const playerPaths = player && [indexPath, ...player.map(({ path }) => path)];
     const manifest = createManifest(version, plan, outcomes, { exportedAt, playerPaths });
-    const manifestJson = Buffer.from(`${JSON.stringify(manifest, null, 2)}\n`);
-    await add('manifest.json', digestOf(manifestJson), bytesOf(manifestJson));
-    step(manifestJson.length);
+    await addOwn(fileInMemory('manifest.json', Buffer.from(`${JSON.stringify(manifest, null, 2)}\n`)));
 
-    const { size, sha256 } = await writer.finish();
+    const archive = await writer.finish();
     signal.throwIfAborted();
+    if (complete) {
+      const built = { exportKey: job.key, contentDigest: content, exportedAt, archive, entries };
+      await recordArchive(deps.db, built, input.record);
+    }
     // Whatever is missing now or is not any more: an older incomplete archive has had its time.
     await deps.store.archives.delete(incompleteKey(job.key));
-    await draft.publish(complete ? job.key : incompleteKey(job.key), sha256);
+    await draft.publish(complete ? job.key : incompleteKey(job.key), archive.sha256);
     const failures = manifest.failedMedia.length + manifest.failedWidgets.length;
-    return { size, files: outcomes.size - [...outcomes.values()].filter(isMissing).length, failures };
+    return { size: archive.size, files: entries.length, failures };
   } finally {
     await draft.discard();
   }
-}
-
-interface OwnFile {
-  path: string;
-  digest: Digest;
-  chunks: () => AsyncIterable<Uint8Array>;
-}
-
-/** The files that Lectern adds to those of the lesson, but for manifest.json, which tells what came of all others. */
-async function ownFiles(store: Store, input: ArchiveInput): Promise<OwnFile[]> {
-  const { player, lessonJson, search } = input;
-  const inMemory = ({ path, bytes }: PlayerFile): OwnFile => ({
-    path,
-    digest: digestOf(bytes),
-    chunks: () => bytesOf(bytes),
-  });
-  const lesson = inMemory({ path: 'lesson.json', bytes: lessonJson });
-  if (player === null) return [lesson];
-  const page = await describePage(store, input);
-  const chunks = () => indexPage(page);
-  const index = { path: indexPath, digest: await digestOfChunks(chunks()), chunks };
-  search.reserve(index.digest.size);
-  return [...player.map(inMemory), index, lesson];
 }
 
 /** A file whose turn comes soon: however many an archive has, few are open. */
@@ -223,12 +214,4 @@ async function addStored(
   } finally {
     await file.close();
   }
-}
-
-function contentDigest(outcomes: Outcomes): string {
-  const hash = createHash('sha256');
-  for (const [path, outcome] of outcomes) {
-    if (!isMissing(outcome)) hash.update(`${path}\n${outcome.size}\n${outcome.sha256}\n`);
-  }
-  return hash.digest('hex');
 }

@@ -11,7 +11,7 @@ import type { ExportPlan, PlannedMedium } from './plan.ts';
 /** Where the page is, below the archive's top-level folder. */
 export const indexPath = 'index.html';
 
-interface PageOfArchive {
+export interface PageOfArchive {
   version: LessonVersion;
   plan: ExportPlan;
   lesson: LessonContent;

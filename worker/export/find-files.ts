@@ -4,6 +4,7 @@ import type { Downloader } from '../../shared/downloads/downloader.ts';
 import { LecternError } from '../../shared/errors.ts';
 import { MediaCache } from '../../shared/media-cache.ts';
 import type { Database } from '../../shared/models/database.ts';
+import type { ExportRecord } from '../../shared/models/export-record.ts';
 import type { Digest, Store } from '../../shared/storage/store.ts';
 import { failureOf, MissingFile } from './outcome.ts';
 import type { Missing } from './outcome.ts';
@@ -33,24 +34,32 @@ interface SearchDependencies {
   config: Pick<Config, 'export' | 'download'>;
 }
 
+interface SearchInput {
+  plan: ExportPlan;
+  otherBytes: number;
+  record: ExportRecord | null;
+  signal: AbortSignal;
+}
+
 /**
  * Looks for every file of an archive at once, within the limits on downloads.
  *
- * @param otherBytes what the archive holds besides these files; it counts towards EXPORT_MAX_BYTES. A search that
- * goes over the limit ends, and its files reject with INVALID_CONTENT.
+ * @param input.otherBytes what the archive holds besides these files; it counts towards EXPORT_MAX_BYTES. A search
+ * that goes over the limit ends, and its files reject with INVALID_CONTENT.
+ * @param input.record of an earlier build: external media that are in the cache as it has them are taken as they are,
+ * and their origins not asked.
  * @throws {LecternError} INVALID_CONTENT when there is no room for any file.
  */
 export async function findFiles(
   { db, store, downloader, config }: SearchDependencies,
-  plan: ExportPlan,
-  otherBytes: number,
-  signal: AbortSignal,
+  { plan, otherBytes, record, signal }: SearchInput,
 ): Promise<FileSearch> {
   if (otherBytes > config.export.maxBytes) throw tooLarge(config.export.maxBytes);
   const stop = new AbortController();
   const ending = AbortSignal.any([signal, stop.signal]);
   const limit = pLimit(config.download.concurrency);
   const cache = new MediaCache(db, store, downloader);
+  const recorded = new Map(record?.entries.map((entry) => [entry.path, entry]));
   const files: FileSearch['files'] = new Map();
   let bytes = otherBytes;
 
@@ -70,12 +79,14 @@ export async function findFiles(
     found.catch((error: unknown) => stop.abort(error));
     files.set(path, found);
   };
-  const findMedium = async ({ medium }: PlannedMedium): Promise<FoundFile> => {
+  const findMedium = async ({ path, medium }: PlannedMedium): Promise<FoundFile> => {
     if (medium?.asset) return findAsset(store, medium.asset);
     if (typeof medium?.sourceUrl !== 'string') throw new MissingFile('unknown_media');
     const { sourceUrl: url, mimeType } = medium;
     return limit(async () => {
       ending.throwIfAborted();
+      const before = recorded.get(path);
+      if (before?.area === 'cache' && (await store.cache.has(before))) return before;
       const file = await cache.get({ url, mimeType, maxBytes: config.download.maxBytes, signal: ending });
       return { ...file, area: 'cache' };
     });
