@@ -8,9 +8,10 @@ import type { ByteRange } from './byte-range.ts';
 
 /**
  * Answers GET and HEAD with an open file as RFC 9110 has it: a strong ETag, If-None-Match, and one Range with a
- * strong If-Range. The file is closed when the answer has ended, however it ends.
+ * strong If-Range; and with the digest of the whole file (RFC 9530), also beside a part of it. The file is closed when
+ * the answer has ended, however it ends.
  *
- * @param sha256 of the whole file: its ETag.
+ * @param sha256 of the whole file, in hex: its ETag.
  * @throws {LecternError} RANGE_NOT_SATISFIABLE; headers that belong to the file are best set behind this.
  */
 export async function sendFile(ctx: Context, file: OpenFile, sha256: string): Promise<void> {
@@ -20,6 +21,7 @@ export async function sendFile(ctx: Context, file: OpenFile, sha256: string): Pr
     throw new LecternError('RANGE_NOT_SATISFIABLE', `The file has ${file.size} bytes`);
   }
   if (part === null) return;
+  ctx.set('Repr-Digest', reprDigest(sha256));
   const body = Readable.from(file.chunks(part.start, part.end), { objectMode: false });
   // Koa destroys a body as soon as the response has ended, also when that was before it was given one.
   ctx.body = body.once('close', () => void file.close());
@@ -49,4 +51,9 @@ function partToSend(ctx: Context, etag: string, size: number): ByteRange | 'unsa
 /** Of HEAD a range is not defined (RFC 9110, 14.2); If-Range allows one by the very ETag, and neither weak nor date. */
 function mayBePart(ctx: Context, etag: string): boolean {
   return ctx.method === 'GET' && ['', etag].includes(ctx.get('If-Range'));
+}
+
+/** A structured field (RFC 8941): a dictionary with a byte sequence. */
+function reprDigest(sha256: string): string {
+  return `sha-256=:${Buffer.from(sha256, 'hex').toString('base64')}:`;
 }

@@ -159,6 +159,15 @@ const contentLength: Headers = {
     .regex(/^\d+$/)
     .meta({ description: 'The exact number of bytes of the body.', examples: ['73040'] }),
 };
+const reprDigest: Headers = {
+  'Repr-Digest': z
+    .string()
+    .regex(/^sha-256=:[A-Za-z\d+/]{43}=:$/)
+    .meta({
+      description: 'The SHA-256 of the whole file as RFC 9530 has it, in Base64.',
+      examples: ['sha-256=:Kj3G7WZj5/Ua4bfYeCQnbD+Hphg1hT/a1ZQJOUjXW9U=:'],
+    }),
+};
 const contentRange = (example: string): Headers => ({
   'Content-Range': z
     .string()
@@ -176,9 +185,9 @@ export const fileHeaders = {
     ...acceptRanges,
   },
   /** 200. */
-  whole: contentLength,
+  whole: { ...contentLength, ...reprDigest },
   /** 206. */
-  part: { ...contentLength, ...contentRange('bytes 0-1023/73040') },
+  part: { ...contentLength, ...reprDigest, ...contentRange('bytes 0-1023/73040') },
   /** 416. */
   outside: { ...acceptRanges, ...contentRange('bytes */73040') },
 } satisfies Record<string, Headers>;

@@ -13,7 +13,7 @@ import { createRouter } from './router.ts';
 
 const methods = 'GET, HEAD, OPTIONS';
 const requestHeaders = 'Range, If-Range, If-None-Match';
-const responseHeaders = 'Accept-Ranges, Content-Length, Content-Range, ETag';
+const responseHeaders = 'Accept-Ranges, Content-Length, Content-Range, ETag, Repr-Digest';
 
 /** Files of the store, for whoever has a signed address. Nothing is looked up but the file. */
 export function assetRoutes({ store, secrets }: AppDependencies): Router<RequestState> {

@@ -36,7 +36,7 @@ test('a file comes whole, with its length, ETag and type, for every origin and c
     etag,
     'accept-ranges': 'bytes',
     'cross-origin-resource-policy': 'cross-origin',
-    'access-control-expose-headers': 'Accept-Ranges, Content-Length, Content-Range, ETag',
+    'access-control-expose-headers': 'Accept-Ranges, Content-Length, Content-Range, ETag, Repr-Digest',
   });
   expectOpenToAll(headers);
   const [, seconds] = /^public, max-age=(\d+), immutable$/.exec(headers.get('cache-control') ?? '') ?? [];

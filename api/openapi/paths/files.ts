@@ -75,7 +75,7 @@ const assetCommon: Headers = {
   ...requestId,
   ...anyOrigin(methods),
   'Access-Control-Expose-Headers': z
-    .literal('Accept-Ranges, Content-Length, Content-Range, ETag')
+    .literal('Accept-Ranges, Content-Length, Content-Range, ETag, Repr-Digest')
     .meta({ description: 'Headers that a page may read.' }),
   'Content-Security-Policy': z
     .string()
