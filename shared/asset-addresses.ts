@@ -38,22 +38,26 @@ const pathPattern = new RegExp(
 );
 
 /**
- * An address that serves for at least `seconds` (an hour) and at most one hour more. It ends on the hour, so that all
- * who ask within an hour get the same one, and caches know it again.
+ * An address that serves until the given time, or else for at least `seconds` (an hour) and at most one hour more. That
+ * ends on the hour, so that all who ask within an hour get the same one, and caches know it again.
  *
+ * @param options.until in whole seconds; a part of one is left out.
  * @param options.base what stands before the path: the public address; nothing for an address on this server.
  */
 export function signAssetAddress(
   secret: string,
   { area, sha256, size, mimeType, fileName }: Asset,
-  options: { seconds?: number; base?: string | undefined; now?: number } = {},
+  options: { until?: Date; seconds?: number; base?: string | undefined; now?: number } = {},
 ): SignedAddress {
-  const { seconds = hourSeconds, base = '', now = Date.now() } = options;
+  const { until, seconds = hourSeconds, base = '', now = Date.now() } = options;
   const lowerCase = mimeType.toLowerCase();
   const type = wholeType.test(lowerCase) ? lowerCase : 'application/octet-stream';
   const path = `/assets/v1/${area}/${sha256}/${size}/${type}/${fileName}`;
   if (!pathPattern.test(path)) throw new Error(`${JSON.stringify(fileName)} cannot stand in an address`);
-  const expires = (Math.floor(now / 1000 / hourSeconds) + 1) * hourSeconds + seconds;
+  const expires =
+    until === undefined
+      ? (Math.floor(now / 1000 / hourSeconds) + 1) * hourSeconds + seconds
+      : Math.floor(until.getTime() / 1000);
   return {
     url: `${base}${path}?expires=${expires}&signature=${signatureOf(secret, path, expires)}`,
     expiresAt: new Date(expires * 1000),

@@ -38,12 +38,10 @@ export interface ExportResult {
   failures: number;
 }
 
-/** How far a build is: files and bytes of the archive. */
-export interface ExportProgress {
-  done: number;
-  total: number;
-  bytes: number;
-}
+/** How far a build is: files of the archive that are written, of how many, and their bytes. */
+export const exportProgressSchema = z.object({ done: z.number(), total: z.number(), bytes: z.number() });
+
+export type ExportProgress = z.output<typeof exportProgressSchema>;
 
 /** The profile of archives that hold the player of a release. */
 export function withPlayer(release: string): ExportProfile {

@@ -1,9 +1,11 @@
+import { randomUUID } from 'node:crypto';
 import type { Config } from '../../shared/config.ts';
 import { LecternError, messageOf } from '../../shared/errors.ts';
-import { exportJobOf, fromFailedReason, incompleteKey } from '../../shared/jobs.ts';
-import type { ExportJob, ExportProfile } from '../../shared/jobs.ts';
+import { askForExport, reviveExport, stopWaiting } from '../../shared/exports/ask.ts';
+import { isCancelled } from '../../shared/exports/cancel.ts';
+import { fromFailedReason, incompleteKey } from '../../shared/jobs.ts';
+import type { ExportJob } from '../../shared/jobs.ts';
 import type { Logger } from '../../shared/log.ts';
-import type { LessonVersion } from '../../shared/models/lesson-version.ts';
 import type { ExportQueue } from '../../shared/queues.ts';
 import type { ArchiveStore, StoredArchive } from '../../shared/storage/store.ts';
 import { retryAfterSeconds } from '../retry-after.ts';
@@ -27,37 +29,66 @@ export interface ArchiveRequestDependencies {
 }
 
 /**
- * The archive of a published version in one profile: the one in the store, else the one that a worker builds now. All who ask at
- * once, in every API process, wait for one job. The store says what is ready, the queue what is waiting or failed;
- * nothing else does, so nothing can contradict them.
+ * The archive that a job builds: the one in the store, else the one that a worker builds now. All who ask at once, in
+ * every API process, wait for one job. The store says what is ready, the queue what is waiting or failed; nothing else
+ * does, so nothing can contradict them.
  *
  * @throws {LecternError} INVALID_CONTENT from the build; INTERNAL_ERROR when the build failed, when Redis or the
  * store do not answer, or when the archive is not ready in time (its job goes on).
  */
 export async function requestArchive(
   deps: ArchiveRequestDependencies,
-  version: LessonVersion,
-  { profile, signal }: { profile: ExportProfile; signal: AbortSignal },
+  job: ExportJob,
+  signal: AbortSignal,
 ): Promise<StoredArchive> {
-  const job = exportJobOf(version, profile);
-  const waiter = deps.waiters.listen(job.key);
+  const asked = Date.now();
+  const archive = (await openArchive(deps, job, asked)) ?? (await waitAsClient(deps, job, { asked, signal }));
+  // A client that went away while it was opened closes nothing any more.
+  if (signal.aborted) await archive.close();
+  signal.throwIfAborted();
+  return archive;
+}
+
+/**
+ * As {@link requestArchive}, for who comes back later: null where the archive is not there yet, and its job waits or
+ * runs now.
+ */
+export async function beginArchive(
+  deps: ArchiveRequestDependencies,
+  job: ExportJob,
+): Promise<StoredArchive | null> {
+  const asked = Date.now();
+  const archive = await openArchive(deps, job, asked);
+  if (archive !== null) return archive;
   try {
-    const archive = await waitForArchive(deps, job, { waiter, signal });
-    // A client that went away while it was opened closes nothing any more.
-    if (signal.aborted) await archive.close();
-    signal.throwIfAborted();
-    return archive;
+    return await queueJob(deps, job, { asked, client: null });
+  } catch (error) {
+    throw queueFailure(error);
+  }
+}
+
+async function waitAsClient(
+  deps: ArchiveRequestDependencies,
+  job: ExportJob,
+  { asked, signal }: { asked: number; signal: AbortSignal },
+): Promise<StoredArchive> {
+  const waiter = deps.waiters.listen(job.key);
+  const client = randomUUID();
+  try {
+    return await waitForArchive(deps, job, { waiter, client, asked, signal });
   } finally {
     waiter.close();
+    // Where this is not heard, the client is forgotten in time.
+    stopWaiting(deps.queue, job.key, client).catch(() => undefined);
   }
 }
 
 async function waitForArchive(
   deps: ArchiveRequestDependencies,
   job: ExportJob,
-  { waiter, signal }: { waiter: JobWaiter; signal: AbortSignal },
+  request: { waiter: JobWaiter; client: string; asked: number; signal: AbortSignal },
 ): Promise<StoredArchive> {
-  const asked = Date.now();
+  const { waiter, client, asked, signal } = request;
   const deadline = asked + deps.config.export.waitSeconds * 1000;
   let queued = false;
   let redisFailedSince: number | null = null;
@@ -65,21 +96,15 @@ async function waitForArchive(
     const archive = await openArchive(deps, job, asked);
     if (archive !== null) return archive;
     try {
-      await deps.queue.add('export', job, { jobId: job.key });
-      queued = true;
-      const finished = await reviveJob(deps, job, asked);
+      const finished = await queueJob(deps, job, { asked, client });
       if (finished !== null) return finished;
+      queued = true;
       redisFailedSince = null;
     } catch (error) {
       if (error instanceof LecternError) throw error;
       redisFailedSince ??= Date.now();
       // A request whose job is under way waits out a restart of Redis; one that cannot queue its job is told so.
-      if (!queued || Date.now() - redisFailedSince >= redisPatienceMilliseconds) {
-        throw new LecternError('INTERNAL_ERROR', `The export queue does not answer: ${messageOf(error)}`, {
-          cause: error,
-          retryAfterSeconds,
-        });
-      }
+      if (!queued || Date.now() - redisFailedSince >= redisPatienceMilliseconds) throw queueFailure(error);
     }
     const left = deadline - Date.now();
     if (left <= 0) {
@@ -89,8 +114,13 @@ async function waitForArchive(
   }
 }
 
-async function openArchive(
-  { archives, config }: ArchiveRequestDependencies,
+/**
+ * The archive of a job as a request may have it now: the complete one, or one that lacks files and is young enough.
+ *
+ * @param asked when the request came, in milliseconds of Unix time.
+ */
+export async function openArchive(
+  { archives, config }: Pick<ArchiveRequestDependencies, 'archives' | 'config'>,
   job: ExportJob,
   asked: number,
 ): Promise<StoredArchive | null> {
@@ -103,6 +133,20 @@ async function openArchive(
   if (builtAt >= asked || Date.now() - builtAt < config.export.degradedSeconds * 1000) return incomplete;
   await incomplete.close();
   return null;
+}
+
+/**
+ * Sees to it that the job waits or runs; gives the archive where the job ended just now.
+ *
+ * @param request.client who waits for it, for as long as it does; null for who comes back some time.
+ */
+async function queueJob(
+  deps: ArchiveRequestDependencies,
+  job: ExportJob,
+  { asked, client }: { asked: number; client: string | null },
+): Promise<StoredArchive | null> {
+  await askForExport(deps.queue, job, client);
+  return reviveJob(deps, job, asked);
 }
 
 /**
@@ -125,12 +169,12 @@ async function reviveJob(
     // It may have ended after the store was looked at.
     const archive = await openArchive(deps, job, asked);
     if (archive !== null) return archive;
-  } else {
+  } else if (!isCancelled(ended.failedReason)) {
     const finishedOn = ended.finishedOn ?? 0;
     if (finishedOn >= asked || Date.now() - finishedOn < coolOffMilliseconds)
       throw failureOf(ended.failedReason);
   }
-  await ended.retry(state, { resetAttemptsMade: true, resetAttemptsStarted: true }).catch(() => undefined);
+  await reviveExport(queue, ended, state);
   return null;
 }
 
@@ -138,4 +182,12 @@ function failureOf(reason: string): LecternError {
   const failure = fromFailedReason(reason);
   if (failure.code !== 'INTERNAL_ERROR') return failure;
   return new LecternError('INTERNAL_ERROR', failure.message, { cause: failure, retryAfterSeconds });
+}
+
+function queueFailure(error: unknown): LecternError {
+  if (error instanceof LecternError) return error;
+  return new LecternError('INTERNAL_ERROR', `The export queue does not answer: ${messageOf(error)}`, {
+    cause: error,
+    retryAfterSeconds,
+  });
 }

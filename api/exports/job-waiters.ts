@@ -1,35 +1,55 @@
 import type { QueueEvents } from 'bullmq';
 
-/** Tells those who wait for a job when it ends, from one listener a process, however many wait. */
+/** A job has ended. */
+const ends = ['completed', 'failed'] as const;
+
+/** A job is somewhere else than before, or further on. */
+const changes = [...ends, 'waiting', 'delayed', 'active', 'progress', 'removed'] as const;
+
+interface OfJob {
+  jobId: string;
+}
+
+/** Tells those who wait for a job what happens to it, from one listener a process, however many wait. */
 export class JobWaiters {
-  readonly #waiting = new Map<string, Set<JobWaiter>>();
+  readonly #forEnds = new Map<string, Set<JobWaiter>>();
+  readonly #forChanges = new Map<string, Set<JobWaiter>>();
 
   constructor(events: Pick<QueueEvents, 'on'>) {
-    events.on('completed', ({ jobId }) => this.#tell(jobId));
-    events.on('failed', ({ jobId }) => this.#tell(jobId));
+    for (const event of ends) events.on(event, (job: OfJob) => tell(this.#forEnds, job));
+    for (const event of changes) events.on(event, (job: OfJob) => tell(this.#forChanges, job));
   }
 
   /** Hears of the ends of a job from now on, until closed. Listen first and look then, and no end is missed. */
   listen(jobId: string): JobWaiter {
-    const waiting = this.#waiting.get(jobId) ?? new Set();
-    this.#waiting.set(jobId, waiting);
-    const waiter = new JobWaiter(() => {
-      waiting.delete(waiter);
-      if (waiting.size === 0 && this.#waiting.get(jobId) === waiting) this.#waiting.delete(jobId);
-    });
-    waiting.add(waiter);
-    return waiter;
+    return add(this.#forEnds, jobId);
   }
 
-  #tell(jobId: string): void {
-    for (const waiter of this.#waiting.get(jobId) ?? []) waiter.tell();
+  /** As {@link listen}, of all that changes: its progress, too. */
+  watch(jobId: string): JobWaiter {
+    return add(this.#forChanges, jobId);
   }
+}
+
+function add(waiters: Map<string, Set<JobWaiter>>, jobId: string): JobWaiter {
+  const waiting = waiters.get(jobId) ?? new Set();
+  waiters.set(jobId, waiting);
+  const waiter = new JobWaiter(() => {
+    waiting.delete(waiter);
+    if (waiting.size === 0 && waiters.get(jobId) === waiting) waiters.delete(jobId);
+  });
+  waiting.add(waiter);
+  return waiter;
+}
+
+function tell(waiters: Map<string, Set<JobWaiter>>, { jobId }: OfJob): void {
+  for (const waiter of waiters.get(jobId) ?? []) waiter.tell();
 }
 
 /** One who waits for a job. */
 export class JobWaiter {
   readonly close: () => void;
-  /** An end that nobody has waited for yet. */
+  /** Something that nobody has waited for yet. */
   #told = false;
   #wake: () => void = () => undefined;
 
@@ -43,8 +63,8 @@ export class JobWaiter {
   }
 
   /**
-   * Resolves when the job ended, at once if it did since the last call, or after `milliseconds`: an event may be lost
-   * with Redis, so whoever waits looks again now and then.
+   * Resolves when something happened, at once if it did since the last call, or after `milliseconds`: an event may be
+   * lost with Redis, so whoever waits looks again now and then.
    *
    * @throws the signal's reason when it is aborted.
    */

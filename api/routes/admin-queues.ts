@@ -4,7 +4,7 @@ import { BullMQAdapter } from '@bull-board/api/bullMQAdapter';
 import { KoaAdapter } from '@bull-board/koa';
 import type { Context, Middleware, Next } from 'koa';
 import { LecternError } from '../../shared/errors.ts';
-import { exportJobSchema } from '../../shared/jobs.ts';
+import { exportJobSchema, exportProgressSchema } from '../../shared/jobs.ts';
 import type { ExportQueue } from '../../shared/queues.ts';
 import { clientAddress } from '../client-address.ts';
 import type { AppDependencies } from '../dependencies.ts';
@@ -41,7 +41,7 @@ export function adminQueues(
   const publicOrigin = publicUrl === undefined ? undefined : new URL(publicUrl).origin;
   const adapter = new BullMQAdapter(queue, { displayName: 'Exports', description: 'Archives to build' });
   adapter.setFormatter('name', describeJob);
-  adapter.setFormatter('progress', toPercent);
+  adapter.setFormatter('progress', describeProgress);
   const server = new KoaAdapter();
   server.setBasePath(basePath);
   createBullBoard({
@@ -88,11 +88,14 @@ function describeJob(job: { data?: unknown; name?: string }): string {
   return parsed.success ? `${parsed.data.slug}-v${parsed.data.versionNumber}.zip` : (job.name ?? 'export');
 }
 
-/** BullMQ starts with the number 0; a build reports files. */
-function toPercent(progress: unknown): number {
-  if (typeof progress !== 'object' || progress === null || !('done' in progress) || !('total' in progress))
-    return 0;
-  return Math.floor((100 * Number(progress.done)) / Number(progress.total));
+/**
+ * The figures of `export-status`, and what the board makes a ring of: percent of the files. BullMQ starts with the
+ * number 0.
+ */
+function describeProgress(progress: unknown): object | number {
+  const figures = exportProgressSchema.safeParse(progress).data;
+  if (figures === undefined) return 0;
+  return { progress: Math.floor((100 * figures.done) / figures.total), ...figures };
 }
 
 function isAccount({ username, password }: Account, header: string): boolean {

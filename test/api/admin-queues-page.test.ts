@@ -52,7 +52,7 @@ beforeAll(async () => {
     asking.push(askFor(version).catch(() => undefined));
     await waitFor('its job', async () => (await queue.jobs.getActiveCount()) > 0);
   }
-  await waitFor('a job that waits', async () => (await queue.jobs.getWaitingCount()) > 0);
+  await waitFor('a job that waits', async () => (await queue.jobs.getPrioritizedCount()) > 0);
 });
 
 afterAll(async () => {
@@ -89,7 +89,7 @@ async function open(path: string): Promise<{ page: Page; complaints: string[]; f
 
 test.each([
   ['active', 'the-slow-one-v1.zip'],
-  ['waiting', 'the-next-one-v1.zip'],
+  ['prioritized', 'the-next-one-v1.zip'],
   ['completed', 'the-built-one-v1.zip'],
   ['failed', 'the-failed-one-v1.zip'],
 ])(

@@ -1,7 +1,13 @@
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { exportJobOf } from '../../shared/jobs.ts';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
-import { buildOrganization, buildPackage, buildVersion, exportPath } from '../support/factories.ts';
+import {
+  buildOrganization,
+  buildPackage,
+  buildVersion,
+  exportPath,
+  statusPath,
+} from '../support/factories.ts';
 import { startHarness } from '../support/harness.ts';
 import type { Harness } from '../support/harness.ts';
 import { ask, jsonOf } from './answers.ts';
@@ -15,12 +21,14 @@ const login = basic(`${username}:${password}`);
 let harness: Harness;
 let address: string;
 let version: LessonVersion;
+let headers: { authorization: string };
 
 beforeAll(async () => {
   harness = await startHarness({ ADMIN_USERNAME: username, ADMIN_PASSWORD: password });
   address = await harness.startApi();
   await harness.startWorker();
-  const { organization, headers } = await buildOrganization(harness);
+  const { organization, ...built } = await buildOrganization(harness);
+  ({ headers } = built);
   version = await buildVersion(harness, organization, (await buildPackage({ slug: 'the-cell' })).path);
   expect((await ask(address + exportPath(version), { headers })).status).toBe(200);
 });
@@ -87,9 +95,14 @@ test('the page names no foreign server, is not stored, and cannot be framed', as
   expect(page.body.toString()).not.toMatch(/https?:/);
 });
 
-test('a job is shown under the name of its archive, with its progress as a number', async () => {
+test('a job is shown under the name of its archive, with the figures of its status', async () => {
   const [job] = await shownJobs();
-  expect(job).toMatchObject({ id: exportJobOf(version).key, name: 'the-cell-v1.zip', progress: 100 });
+  const status = jsonOf(await ask(address + statusPath(version), { headers })) as { progress: object };
+  expect(job).toMatchObject({
+    id: exportJobOf(version).key,
+    name: 'the-cell-v1.zip',
+    progress: { progress: 100, ...status.progress },
+  });
 });
 
 test('a job shows ids and words, and no secrets', async () => {

@@ -108,7 +108,7 @@ test('the job of a client that goes away goes on', async () => {
   const queue = await openQueue(harness);
   const leaving = new AbortController();
   const asking = ask(address + exportPath(version), { headers: tenant.headers, signal: leaving.signal });
-  await waitFor('its job', async () => (await queue.jobs.getWaitingCount()) === 1);
+  await waitFor('its job', async () => (await queue.jobs.getPrioritizedCount()) === 1);
   leaving.abort();
   await expect(asking).rejects.toThrow(/abort/);
   await queue.close();

@@ -40,7 +40,7 @@ test('an archive that is not ready in time is 500, its job goes on, and the next
   const tooEarly = await askAt(address, version);
   expectFailure(tooEarly, internalError);
   expect(tooEarly.headers.get('retry-after')).toBe('10');
-  expect(await queue.jobs.getJobState(exportJobOf(version).key)).toBe('waiting');
+  expect(await queue.jobs.getJobState(exportJobOf(version).key)).toBe('prioritized');
 
   const endWorker = await harness.startWorker();
   await waitFor('the end of the job', () =>

@@ -18,7 +18,7 @@ test('a version that is unpublished while its archive waits to be built is not f
   const version = await buildVersion(harness, organization, (await buildPackage()).path);
   const queue = await openQueue(harness);
   const answer = fetch(`${address}${exportPath(version)}`, { headers });
-  await waitFor('the job', async () => (await queue.jobs.getWaitingCount()) === 1);
+  await waitFor('the job', async () => (await queue.jobs.getPrioritizedCount()) === 1);
   await queue.close();
   await unpublish(harness.db, version.lessonId);
   await harness.startWorker();

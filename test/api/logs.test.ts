@@ -160,7 +160,7 @@ test('a client that goes away is logged as 499, and nothing waits for it any mor
   const headers = { ...tenant.headers, 'x-request-id': 'the-impatient' };
   const asking = ask(address + exportPath(version), { headers, signal: leaving.signal });
   asking.catch(() => undefined);
-  await waitFor('its job', async () => (await queue.jobs.getWaitingCount()) === 1);
+  await waitFor('its job', async () => (await queue.jobs.getPrioritizedCount()) === 1);
   leaving.abort();
   const ofImpatient = () => api.log().filter((line) => line.request === 'the-impatient');
   await waitFor('both lines', () => ofImpatient().length === 2);

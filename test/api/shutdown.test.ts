@@ -51,7 +51,7 @@ test('a client that waits for a build is told to come again, and its job goes on
   const queue = await openQueue(harness);
   onTestFinished(() => queue.close());
   const asking = ask(api.address + exportPath(version), { headers });
-  await waitFor('its job', async () => (await queue.jobs.getWaitingCount()) === 1);
+  await waitFor('its job', async () => (await queue.jobs.getPrioritizedCount()) === 1);
   await expectOrderlyEnd(api);
   const answer = await asking;
   expectFailure(answer, internalError);

@@ -63,8 +63,7 @@ test('an archive that is opened for a client who has gone meanwhile is closed ag
       return { ...archive, close };
     },
   });
-  await expect(
-    requestArchive(deps, lesson.version, { profile: 'plain', signal: gone.signal }),
-  ).rejects.toThrow('the client is gone');
+  const request = requestArchive(deps, exportJobOf(lesson.version), gone.signal);
+  await expect(request).rejects.toThrow('the client is gone');
   expect(closed).toHaveBeenCalledOnce();
 });

@@ -34,6 +34,6 @@ test('fifty requests at once, over two APIs and two workers, are one build and g
   }
   expect(lesson.files.map(({ path }) => origin.requests(path))).toEqual([1, 1, 1, 1, 1]);
   expect(await starts(lesson)).toBe(1);
-  const counts = await queue.getJobCounts('completed', 'failed', 'active', 'waiting', 'delayed');
-  expect(counts).toEqual({ completed: 1, failed: 0, active: 0, waiting: 0, delayed: 0 });
+  const counts = await queue.getJobCounts('completed', 'failed', 'active', 'prioritized', 'delayed');
+  expect(counts).toEqual({ completed: 1, failed: 0, active: 0, prioritized: 0, delayed: 0 });
 });

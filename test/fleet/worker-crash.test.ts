@@ -109,7 +109,7 @@ test('a worker that is told to end finishes its export, leaves the waiting ones 
   const askedNext = fleet.request(api, waiting);
   await waitFor(
     'the second job in the queue',
-    async () => (await state(waiting)) === 'waiting',
+    async () => (await state(waiting)) === 'prioritized',
     patienceMilliseconds,
   );
   first.signal('SIGTERM');
@@ -118,7 +118,7 @@ test('a worker that is told to end finishes its export, leaves the waiting ones 
   await expectArchive(await asked, lesson);
   expect(await first.ended).toBe('exit code 0');
   expect(await starts(lesson)).toBe(1);
-  expect(await state(waiting)).toBe('waiting');
+  expect(await state(waiting)).toBe('prioritized');
   expect((await fleet.stored()).temporaries).toEqual([]);
 
   await spawnWorker(fleet.harness);

@@ -164,6 +164,16 @@ export function exportPath(version: Pick<LessonVersion, 'lessonId' | '_id'>): st
   return `/api/lessons/${version.lessonId}/versions/${version._id}/export-zip`;
 }
 
+/** Where its export stands. */
+export function statusPath(version: Pick<LessonVersion, 'lessonId' | '_id'>): string {
+  return exportPath(version).replace('export-zip', 'export-status');
+}
+
+/** Where its files are listed with their addresses. */
+export function manifestPath(version: Pick<LessonVersion, 'lessonId' | '_id'>): string {
+  return exportPath(version).replace('export-zip', 'export-manifest');
+}
+
 type OfLesson = Pick<LessonVersion, 'organizationId' | 'lessonId'>;
 
 /** An embed token for the lesson of a version; that very version is pinned only where `versionId` says so. */

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { ZodOpenApiPathsObject } from 'zod-openapi';
-import { exportPath, exportQuery } from '../../routes/exports.ts';
+import { exportPath, exportQuery } from '../../exports/authorize.ts';
 import { asHeaders, fileHeaders, fileRequest, limited } from '../headers.ts';
 import { exportFailures } from '../responses.ts';
 import { withCredentials } from '../security.ts';

@@ -1,0 +1,81 @@
+import { signAssetAddress } from '../../shared/asset-addresses.ts';
+import { incompleteKey } from '../../shared/jobs.ts';
+import type { Database } from '../../shared/models/database.ts';
+import { keepSigned } from '../../shared/models/export-record.ts';
+import type { ExportEntry, ExportRecord } from '../../shared/models/export-record.ts';
+import type { StoredArchive } from '../../shared/storage/store.ts';
+import { isInert } from '../assets/inert-types.ts';
+import type { AppDependencies } from '../dependencies.ts';
+import { pathsOf, presentExportManifest } from '../presenters/export-manifest.ts';
+import { ArchiveFiles } from './archive-files.ts';
+import type { AuthorizedExport } from './authorize.ts';
+
+/** The contract's validity of signed addresses. */
+const signedSeconds = 4 * 3600;
+
+/** How much longer files are kept: as long as it may take to bring those back that were evicted. */
+const marginSeconds = 3600;
+
+type ManifestDependencies = Pick<AppDependencies, 'db' | 'store' | 'secrets'>;
+
+/**
+ * The manifest of an archive with an address for each file, all of which are in the store and stay there while the
+ * addresses are good; null when no record tells of the archive's files.
+ *
+ * @param archive is read, and left open.
+ * @param request.base what addresses on this service begin with.
+ * @throws when a file cannot be brought back into the store.
+ */
+export async function createExportManifest(
+  deps: ManifestDependencies,
+  archive: StoredArchive,
+  request: AuthorizedExport & { base: string; signal: AbortSignal },
+): Promise<ReturnType<typeof presentExportManifest> | null> {
+  const { version, job, base, signal } = request;
+  const keptUntil = inSeconds(signedSeconds + marginSeconds);
+  // Noted before the files are looked for: from then on none is evicted.
+  const record = await keepRecord(deps.db, job.key, { sha256: archive.sha256, until: keptUntil });
+  if (record === null) return null;
+  const files = new ArchiveFiles(archive, record, `${version.slug}-v${version.versionNumber}`);
+  await files.restore(deps.store, signal);
+  const manifest = await files.manifest();
+  const expiresAt = new Date(Math.min(keptUntil.getTime(), inSeconds(signedSeconds).getTime()));
+  const signed = pathsOf(manifest).map(async ({ path, mimeType }): Promise<[string, string]> => {
+    const options = { mimeType, base, expiresAt };
+    return [path, await signedAddress(deps, files.find(path), options)];
+  });
+  const addresses = new Map(await Promise.all(signed));
+  return presentExportManifest(manifest, { addresses, expiresAt });
+}
+
+/** The record of this very archive, the complete one or one that lacks files. */
+async function keepRecord(
+  db: Database,
+  exportKey: string,
+  { sha256, until }: { sha256: string; until: Date },
+): Promise<ExportRecord | null> {
+  for (const key of [exportKey, incompleteKey(exportKey)]) {
+    const record = await keepSigned(db, key, until);
+    if (record?.archive.sha256 === sha256) return record;
+  }
+  return null;
+}
+
+/** Straight to the store where that gives addresses of its own, else to this service. */
+async function signedAddress(
+  { store, secrets }: ManifestDependencies,
+  { path, area, sha256, size }: ExportEntry,
+  { mimeType, base, expiresAt }: { mimeType: string; base: string; expiresAt: Date },
+): Promise<string> {
+  const contentType = isInert(mimeType) ? mimeType : 'application/octet-stream';
+  const stored = await store[area].address(sha256, { seconds: signedSeconds, contentType });
+  if (stored !== null) return stored;
+  const fileName = path.slice(path.lastIndexOf('/') + 1);
+  const asset = { area, sha256, size, mimeType, fileName };
+  return signAssetAddress(secrets.asset, asset, { base, until: expiresAt }).url;
+}
+
+/** Whole seconds, as addresses have them. */
+function inSeconds(seconds: number): Date {
+  return new Date((Math.floor(Date.now() / 1000) + seconds) * 1000);
+}

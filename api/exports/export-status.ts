@@ -1,0 +1,74 @@
+import type { Job } from 'bullmq';
+import type { ErrorCode } from '../../shared/errors.ts';
+import { jobsBefore } from '../../shared/exports/ask.ts';
+import { isCancelled } from '../../shared/exports/cancel.ts';
+import { exportProgressSchema, fromFailedReason } from '../../shared/jobs.ts';
+import type { ExportJob, ExportProgress, ExportResult } from '../../shared/jobs.ts';
+import { openArchive } from './archive-requests.ts';
+import type { ArchiveRequestDependencies } from './archive-requests.ts';
+
+export const exportStates = ['none', 'queued', 'building', 'ready', 'failed'] as const;
+
+/** Where an export is. */
+export interface ExportStatus {
+  /** `none`: nobody has asked for it, it was cancelled, or its archive has left the store. */
+  status: (typeof exportStates)[number];
+  /** Files and bytes that the build has written, of as many files. */
+  progress: ExportProgress;
+  /** How many exports are built before it, and one; there while it waits its turn. */
+  position?: number;
+  /** There when the build has failed. The message may be shown to callers. */
+  error?: { code: ErrorCode; message: string };
+}
+
+const noProgress: ExportProgress = { done: 0, total: 0, bytes: 0 };
+
+/** What callers are told of a failure that is none of their business. */
+const unexpected = 'An unexpected error occurred while generating the export';
+
+export type StatusDependencies = Pick<ArchiveRequestDependencies, 'archives' | 'queue' | 'config'>;
+
+/**
+ * Where an export is now, as the store and the queue say.
+ *
+ * @throws when the store does not answer; also when Redis does not, unless the archive is there.
+ */
+export async function readExportStatus(deps: StatusDependencies, job: ExportJob): Promise<ExportStatus> {
+  const archive = await openArchive(deps, job, Date.now());
+  if (archive !== null) {
+    await archive.close();
+    // Whoever wants the archive can have it without Redis; the figures are all that is missing then.
+    const queued = await deps.queue.getJob(job.key).catch(() => undefined);
+    return { status: 'ready', progress: progressOf(queued) };
+  }
+  const [queued, state] = await Promise.all([deps.queue.getJob(job.key), deps.queue.getJobState(job.key)]);
+  if (state === 'active') return { status: 'building', progress: progressOf(queued) };
+  if (state === 'failed') return failedStatus(queued);
+  // One that is completed was built, and is not in the store any more.
+  if (state === 'completed' || state === 'unknown') return { status: 'none', progress: noProgress };
+  // One that waits for its next try has no turn yet.
+  const before = await jobsBefore(deps.queue, job.key);
+  return { status: 'queued', progress: noProgress, ...(before !== null && { position: before + 1 }) };
+}
+
+/** Whether nothing more happens by itself. */
+export function isFinal({ status }: ExportStatus): boolean {
+  return status !== 'queued' && status !== 'building';
+}
+
+function failedStatus(queued: Job<ExportJob, ExportResult> | undefined): ExportStatus {
+  if (queued === undefined || isCancelled(queued.failedReason)) {
+    return { status: 'none', progress: noProgress };
+  }
+  const { code, expose, message } = fromFailedReason(queued.failedReason);
+  return {
+    status: 'failed',
+    progress: progressOf(queued),
+    error: { code, message: expose ? message : unexpected },
+  };
+}
+
+/** BullMQ starts with the number 0. */
+function progressOf(queued: Job | undefined): ExportProgress {
+  return exportProgressSchema.safeParse(queued?.progress).data ?? noProgress;
+}

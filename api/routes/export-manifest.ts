@@ -1,0 +1,41 @@
+import type { RouterContext } from '@koa/router';
+import { LecternError } from '../../shared/errors.ts';
+import { incompleteKey } from '../../shared/jobs.ts';
+import type { RequestState } from '../context.ts';
+import type { AppDependencies } from '../dependencies.ts';
+import { archiveOrAccepted } from '../exports/answer-archive.ts';
+import { authorizeExport } from '../exports/authorize.ts';
+import { createExportManifest } from '../exports/export-manifest.ts';
+import { publicAddress } from '../public-address.ts';
+import { retryAfterSeconds } from '../retry-after.ts';
+
+/** How often an archive is asked for whose record turns out to be missing. */
+const tries = 2;
+
+/** manifest.json of a published version, with a signed address for each file (the contract's 4.6). */
+export function sendExportManifest(
+  deps: AppDependencies,
+): (ctx: RouterContext<RequestState>) => Promise<void> {
+  return async (ctx) => {
+    const authorized = await authorizeExport(deps, ctx);
+    const { job } = authorized;
+    for (let count = 0; count < tries; count += 1) {
+      const archive = await archiveOrAccepted(ctx, deps, job);
+      if (archive === null) return;
+      try {
+        const request = { ...authorized, base: publicAddress(ctx, deps.config), signal: ctx.state.signal };
+        const manifest = await createExportManifest(deps, archive, request);
+        if (manifest !== null) {
+          ctx.set('Cache-Control', 'no-store');
+          ctx.body = manifest;
+          return;
+        }
+      } finally {
+        await archive.close();
+      }
+      // Its record is lost, or of another archive by now. Built anew it has one.
+      for (const key of [job.key, incompleteKey(job.key)]) await deps.store.archives.delete(key);
+    }
+    throw new LecternError('INTERNAL_ERROR', 'The archive has no record', { retryAfterSeconds });
+  };
+}

@@ -1,0 +1,28 @@
+/** Of a local header without its name (APPNOTE.TXT 4.3.7). */
+const headerBytes = 30;
+
+/** What ZIP64 adds to the local header of an entry whose size does not fit there (APPNOTE.TXT 4.5.3). */
+const zip64Bytes = 20;
+const max32 = 0xffffffff;
+
+/**
+ * Where the bytes of each file begin in an archive of Lectern's own: entries are stored as they are, one after the
+ * other, so it follows from their names and sizes.
+ *
+ * @param folder the archive's top-level folder.
+ * @param entries all files, in the archive's order, by their paths below the folder.
+ * @returns byte offsets, by path.
+ */
+export function entryStarts(
+  folder: string,
+  entries: readonly { path: string; size: number }[],
+): Map<string, number> {
+  const starts = new Map<string, number>();
+  let offset = 0;
+  for (const { path, size } of entries) {
+    offset += headerBytes + Buffer.byteLength(`${folder}/${path}`) + (size >= max32 ? zip64Bytes : 0);
+    starts.set(path, offset);
+    offset += size;
+  }
+  return starts;
+}
