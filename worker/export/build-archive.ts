@@ -6,7 +6,7 @@ import type { ExportJob, ExportProgress, ExportResult } from '../../shared/jobs.
 import type { LessonContent } from '../../shared/lessons/lesson-content.ts';
 import { rewriteMediaReferences } from '../../shared/lessons/media-references.ts';
 import type { Database } from '../../shared/models/database.ts';
-import { claimExportTime, findExportRecord } from '../../shared/models/export-record.ts';
+import { claimExportTime, findExportRecord, saveExportRecord } from '../../shared/models/export-record.ts';
 import type { ExportEntry, ExportRecord } from '../../shared/models/export-record.ts';
 import { findContent } from '../../shared/models/lesson-content.ts';
 import { findPublishedVersion } from '../../shared/models/lesson-version.ts';
@@ -162,7 +162,7 @@ async function writeArchive(deps: ExportDependencies, input: ArchiveInput): Prom
     const complete =
       plan.widgets.every(({ release }) => release !== null) && ![...outcomes.values()].some(isMissing);
     const addOwn = async (file: OwnFile) => {
-      if (complete) await keepOwnFile(deps.store, file);
+      await keepOwnFile(deps.store, file);
       await add(file.path, { ...file.digest, area: 'cache' }, file.chunks());
       step(file.digest.size);
     };
@@ -176,13 +176,14 @@ async function writeArchive(deps: ExportDependencies, input: ArchiveInput): Prom
 
     const archive = await writer.finish();
     signal.throwIfAborted();
-    if (complete) {
-      const built = { exportKey: job.key, contentDigest: content, exportedAt, archive, entries };
-      await recordArchive(deps.db, built, input.record);
-    }
+    const exportKey = complete ? job.key : incompleteKey(job.key);
+    const built = { exportKey, contentDigest: content, exportedAt, archive, entries };
+    if (complete) await recordArchive(deps.db, built, input.record);
+    // Nothing is built from it; but its files can be fetched one by one.
+    else await saveExportRecord(deps.db, built);
     // Whatever is missing now or is not any more: an older incomplete archive has had its time.
     await deps.store.archives.delete(incompleteKey(job.key));
-    await draft.publish(complete ? job.key : incompleteKey(job.key), archive.sha256);
+    await draft.publish(exportKey, archive.sha256);
     const failures = manifest.failedMedia.length + manifest.failedWidgets.length;
     return { size: archive.size, files: entries.length, failures };
   } finally {
