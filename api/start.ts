@@ -11,6 +11,7 @@ import { createExportEvents, createExportQueue } from '../shared/queues.ts';
 import { connectRedis } from '../shared/redis.ts';
 import { loadSecrets } from '../shared/secrets.ts';
 import type { Servers } from '../shared/servers.ts';
+import { createSharing } from '../shared/sharing/sharing.ts';
 import type { Shutdown } from '../shared/shutdown.ts';
 import { createStore } from '../shared/storage/create-store.ts';
 import { createApp } from './app.ts';
@@ -48,7 +49,8 @@ export async function startApi(
   const waiters = new JobWaiters(events);
 
   const downloader = createDownloader(config.download);
-  const playerAssets = new PlayerAssets({ db, store, downloader, config, log });
+  const sharing = createSharing(redis, config);
+  const playerAssets = new PlayerAssets({ db, store, downloader, sharing, config, log });
   const exports = { archives: store.archives, queue, waiters, config, log };
   const stopping = new AbortController();
   // One for each request that is under way.

@@ -18,6 +18,8 @@ export interface CommandContext {
   config: Config;
   db: Database;
   store: Store;
+  /** Of a process of its own: an export here and one of a worker share their downloads. */
+  redisUrl: string;
   secrets: () => Promise<Secrets>;
   /** Aborted by Ctrl-C: a command that writes cleans up after itself. */
   signal: AbortSignal;
@@ -35,7 +37,7 @@ export async function withContext<T>(run: (context: CommandContext) => Promise<T
       await buildIndexes(db);
       const store = await createStore(config);
       const secrets = () => loadSecrets(config, note);
-      return await run({ config, db, store, secrets, signal: interrupts.end });
+      return await run({ config, db, store, redisUrl: servers.redisUrl, secrets, signal: interrupts.end });
     } finally {
       interrupts.release();
       await db.connection.close();

@@ -3,6 +3,7 @@ import { DownloadError, isPassing } from './downloads/failure.ts';
 import type { Database } from './models/database.ts';
 import { findRemoteFiles, saveRemoteFiles } from './models/remote-file.ts';
 import type { DownloadedFile, RemoteFile } from './models/remote-file.ts';
+import type { Sharing } from './sharing/sharing.ts';
 import type { Digest, Store } from './storage/store.ts';
 
 /** How many addresses one query asks for. */
@@ -18,26 +19,39 @@ export interface RemoteRequest {
   signal: AbortSignal;
 }
 
+export interface MediaCacheDependencies {
+  db: Database;
+  store: Store;
+  downloader: Downloader;
+  sharing: Sharing;
+}
+
 /**
  * The external media of one build, or one medium for a learner, by way of the store's cache: what is there is only
- * asked for changes (ETag or Last-Modified), an address that several media share is fetched once.
+ * asked for changes (ETag or Last-Modified), an address that several media share is fetched once, also when others
+ * want it at the same time, in whatever process.
  */
 export class MediaCache {
   readonly #db: Database;
   readonly #store: Store;
   readonly #downloader: Downloader;
+  readonly #sharing: Sharing;
   readonly #underWay = new Map<string, Promise<Digest>>();
   readonly #checked: DownloadedFile[] = [];
   #known = new Map<string, RemoteFile>();
+  /** Since when the files are wanted. */
+  #since = Number.MAX_SAFE_INTEGER;
 
-  constructor(db: Database, store: Store, downloader: Downloader) {
+  constructor({ db, store, downloader, sharing }: MediaCacheDependencies) {
     this.#db = db;
     this.#store = store;
     this.#downloader = downloader;
+    this.#sharing = sharing;
   }
 
   /** Looks up at once what is known of all addresses that will be asked for. */
   async prepare(urls: string[]): Promise<void> {
+    if (urls.length > 0) this.#since = await this.#sharing.downloads.now();
     for (let start = 0; start < urls.length; start += lookupBatch) {
       const found = await findRemoteFiles(this.#db, urls.slice(start, start + lookupBatch));
       this.#known = new Map([...this.#known, ...found]);
@@ -71,29 +85,34 @@ export class MediaCache {
   async #fetch(request: RemoteRequest): Promise<Digest> {
     const known = await this.#usable(request);
     try {
-      const result = await this.#downloader.download(
-        { ...request, ...(known && { validators: validatorsOf(known) }) },
-        (body) => this.#store.cache.put(body),
-      );
-      if (!result.modified) {
-        const { url, file, etag, lastModified } = known as RemoteFile;
-        await this.#remember({ url, file, etag, lastModified });
-        return file;
-      }
-      const { sha256, crc32, size } = result.stored;
-      const file = { sha256, crc32, size };
-      await this.#remember({
-        url: request.url,
-        file,
-        etag: result.etag ?? null,
-        lastModified: result.lastModified ?? null,
-      });
-      return file;
+      const since = this.#since;
+      const downloaded = { here: false };
+      const download = () => {
+        downloaded.here = true;
+        return this.#download(request, known);
+      };
+      const { file } = await this.#sharing.downloads.share({ ...request, since }, download);
+      if (downloaded.here) return file;
+      // What another process downloaded is in this store where all have one store, as they should.
+      const usable = file.size <= request.maxBytes && (await this.#store.cache.has(file));
+      return usable ? file : (await this.#download(request, known)).file;
     } catch (error) {
       // A failure that says nothing about the file: a copy that was good before is better than none.
       if (known !== null && error instanceof DownloadError && isPassing(error)) return known.file;
       throw error;
     }
+  }
+
+  async #download(request: RemoteRequest, known: RemoteFile | null): Promise<DownloadedFile> {
+    const result = await this.#downloader.download(
+      { ...request, ...(known && { validators: validatorsOf(known) }) },
+      (body) => this.#store.cache.put(body),
+    );
+    const downloaded = result.modified
+      ? toDownloaded(request.url, result)
+      : withoutCheck(known as RemoteFile);
+    await this.#remember(downloaded);
+    return downloaded;
   }
 
   /** What is known of an address, if its file is still in the cache and within the limit. */
@@ -102,6 +121,18 @@ export class MediaCache {
     if (known === undefined || known.file.size > maxBytes) return null;
     return (await this.#store.cache.has(known.file)) ? known : null;
   }
+}
+
+function toDownloaded(
+  url: string,
+  { stored, etag, lastModified }: { stored: Digest; etag?: string; lastModified?: string },
+): DownloadedFile {
+  const { sha256, crc32, size } = stored;
+  return { url, file: { sha256, crc32, size }, etag: etag ?? null, lastModified: lastModified ?? null };
+}
+
+function withoutCheck({ url, file, etag, lastModified }: RemoteFile): DownloadedFile {
+  return { url, file, etag, lastModified };
 }
 
 function validatorsOf({ etag, lastModified }: RemoteFile): { etag?: string; lastModified?: string } {

@@ -12,16 +12,7 @@ const commandMilliseconds = 5_000;
  * @throws {LecternError} INTERNAL_ERROR that names the server (without credentials) and what to do.
  */
 export async function connectRedis(url: string): Promise<Redis> {
-  const redis = new Redis(url, {
-    lazyConnect: true,
-    enableOfflineQueue: false,
-    maxRetriesPerRequest: 1,
-    commandTimeout: commandMilliseconds,
-    connectTimeout: commandMilliseconds,
-    retryStrategy: reconnectDelay,
-  });
-  // Without a listener each failed reconnect would be printed; the commands that fail say so themselves.
-  redis.on('error', () => undefined);
+  const redis = createFastRedis(url);
   try {
     await redis.connect();
   } catch (error) {
@@ -32,6 +23,27 @@ export async function connectRedis(url: string): Promise<Redis> {
       { cause: error },
     );
   }
+  return redis;
+}
+
+/** As {@link connectRedis}, for what can do without Redis: where it is away, the connection comes when it is back. */
+export async function connectFastRedis(url: string): Promise<Redis> {
+  const redis = createFastRedis(url);
+  await redis.connect().catch(() => undefined);
+  return redis;
+}
+
+function createFastRedis(url: string): Redis {
+  const redis = new Redis(url, {
+    lazyConnect: true,
+    enableOfflineQueue: false,
+    maxRetriesPerRequest: 1,
+    commandTimeout: commandMilliseconds,
+    connectTimeout: commandMilliseconds,
+    retryStrategy: reconnectDelay,
+  });
+  // Without a listener each failed reconnect would be printed; the commands that fail say so themselves.
+  redis.on('error', () => undefined);
   return redis;
 }
 

@@ -7,6 +7,7 @@ import type { Logger } from '../../shared/log.ts';
 import { MediaCache } from '../../shared/media-cache.ts';
 import type { Database } from '../../shared/models/database.ts';
 import { findRemoteFiles } from '../../shared/models/remote-file.ts';
+import type { Sharing } from '../../shared/sharing/sharing.ts';
 import type { Digest, Store } from '../../shared/storage/store.ts';
 
 /** How long a request waits for a file that is fetched; the download goes on for those who ask later. */
@@ -36,6 +37,7 @@ export interface ExternalMediaDependencies {
   db: Database;
   store: Store;
   downloader: Downloader;
+  sharing: Sharing;
   config: Pick<Config, 'download' | 'mediaFreshHours'>;
   log: Logger;
 }
@@ -121,13 +123,13 @@ export class ExternalMedia {
   }
 
   async #download({ url, mimeType }: ExternalMedium, stop: AbortController): Promise<Digest | null> {
-    const { db, store, downloader, config, log } = this.#deps;
+    const { config, log } = this.#deps;
     const timer = setTimeout(() => {
       stop.abort(new DownloadError('timeout', 'The download took too long'));
     }, downloadMilliseconds);
     try {
       stop.signal.throwIfAborted();
-      const cache = new MediaCache(db, store, downloader);
+      const cache = new MediaCache(this.#deps);
       await cache.prepare([url]);
       const { maxBytes } = config.download;
       const file = await cache.get({ url, mimeType, maxBytes, signal: stop.signal });

@@ -6,6 +6,8 @@ import { exportJobOf, incompleteKey, withPlayer } from '../../shared/jobs.ts';
 import type { ExportProfile } from '../../shared/jobs.ts';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
 import { playerRelease } from '../../shared/player-release.ts';
+import { connectFastRedis } from '../../shared/redis.ts';
+import { createSharing } from '../../shared/sharing/sharing.ts';
 import type { StoredArchive } from '../../shared/storage/store.ts';
 import { runExport } from '../../worker/jobs/export.ts';
 import { answers } from '../answers.ts';
@@ -71,15 +73,17 @@ async function findPublished(
 }
 
 async function buildWithProgress(
-  { db, store, config, signal }: CommandContext,
+  { db, store, redisUrl, config, signal }: CommandContext,
   version: LessonVersion,
   { profile, name }: { profile: ExportProfile; name: string },
 ): Promise<StoredArchive> {
   const job = exportJobOf(version, profile);
   const downloader = createDownloader(config.download);
+  const redis = await connectFastRedis(redisUrl);
+  const sharing = createSharing(redis, config);
   const bar = fileProgressBar(name);
   try {
-    const { failures } = await runExport({ db, store, downloader, config }, job, {
+    const { failures } = await runExport({ db, store, downloader, sharing, config }, job, {
       signal,
       onProgress: (progress) => bar.update(progress),
     });
@@ -91,6 +95,7 @@ async function buildWithProgress(
   } finally {
     bar.stop();
     downloader.close();
+    redis.disconnect();
   }
   const archive = (await store.archives.open(job.key)) ?? (await store.archives.open(incompleteKey(job.key)));
   if (archive !== null) return archive;

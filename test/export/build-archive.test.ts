@@ -3,6 +3,7 @@ import { createDownloader } from '../../shared/downloads/downloader.ts';
 import { exportJobOf } from '../../shared/jobs.ts';
 import type { ExportProgress } from '../../shared/jobs.ts';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
+import { alone } from '../../shared/sharing/sharing.ts';
 import { digestOf } from '../../shared/storage/digest.ts';
 import type { OpenFile, Store } from '../../shared/storage/store.ts';
 import { buildArchive } from '../../worker/export/build-archive.ts';
@@ -61,6 +62,7 @@ function build(of: LessonVersion, { store, signal, onProgress, maxBytes }: Build
       db,
       store: store ?? harness.store,
       downloader,
+      sharing: alone,
       config: { ...config, export: { ...config.export, ...(maxBytes !== undefined && { maxBytes }) } },
     },
     exportJobOf(of),

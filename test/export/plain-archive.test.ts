@@ -5,6 +5,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createDownloader } from '../../shared/downloads/downloader.ts';
 import { exportJobOf } from '../../shared/jobs.ts';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
+import { alone } from '../../shared/sharing/sharing.ts';
 import { bytesOf } from '../../shared/storage/digest.ts';
 import { releaseWidget } from '../../shared/widgets/releases.ts';
 import { runExport } from '../../worker/jobs/export.ts';
@@ -63,7 +64,7 @@ async function build(version: LessonVersion): Promise<Buffer> {
   const job = exportJobOf(version);
   await store.archives.delete(job.key);
   try {
-    await runExport({ db, store, downloader, config }, job, {
+    await runExport({ db, store, downloader, sharing: alone, config }, job, {
       signal: new AbortController().signal,
       onProgress: () => undefined,
     });

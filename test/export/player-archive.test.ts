@@ -4,6 +4,7 @@ import { exportJobOf, exportJobSchema, playerOf, withPlayer } from '../../shared
 import type { ExportJob, ExportProgress, ExportResult } from '../../shared/jobs.ts';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
 import { playerRelease } from '../../shared/player-release.ts';
+import { alone } from '../../shared/sharing/sharing.ts';
 import { buildArchive } from '../../worker/export/build-archive.ts';
 import { read } from '../storage/stores.ts';
 import { buildOrganization, buildPackage, buildVersion } from '../support/factories.ts';
@@ -28,10 +29,14 @@ async function build(
   const downloader = createDownloader(config.download);
   const limits = { ...config.export, ...(maxBytes !== undefined && { maxBytes }) };
   try {
-    return await buildArchive({ db, store, downloader, config: { ...config, export: limits } }, job, {
-      signal: new AbortController().signal,
-      onProgress: onProgress ?? (() => undefined),
-    });
+    return await buildArchive(
+      { db, store, downloader, sharing: alone, config: { ...config, export: limits } },
+      job,
+      {
+        signal: new AbortController().signal,
+        onProgress: onProgress ?? (() => undefined),
+      },
+    );
   } finally {
     downloader.close();
   }

@@ -11,6 +11,7 @@ import type { ExportEntry, ExportRecord } from '../../shared/models/export-recor
 import { findContent } from '../../shared/models/lesson-content.ts';
 import { findPublishedVersion } from '../../shared/models/lesson-version.ts';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
+import type { Sharing } from '../../shared/sharing/sharing.ts';
 import type { OpenFile, Store } from '../../shared/storage/store.ts';
 import { ArchiveWriter, DamagedEntry } from './archive-writer.ts';
 import { indexPath } from './describe-page.ts';
@@ -36,6 +37,7 @@ export interface ExportDependencies {
   db: Database;
   store: Store;
   downloader: Downloader;
+  sharing: Sharing;
   config: Pick<Config, 'export' | 'download'>;
 }
 

@@ -1,9 +1,8 @@
 import pLimit from 'p-limit';
 import type { Config } from '../../shared/config.ts';
-import type { Downloader } from '../../shared/downloads/downloader.ts';
 import { LecternError } from '../../shared/errors.ts';
 import { MediaCache } from '../../shared/media-cache.ts';
-import type { Database } from '../../shared/models/database.ts';
+import type { MediaCacheDependencies } from '../../shared/media-cache.ts';
 import type { ExportRecord } from '../../shared/models/export-record.ts';
 import type { Digest, Store } from '../../shared/storage/store.ts';
 import { failureOf, MissingFile } from './outcome.ts';
@@ -27,10 +26,7 @@ export interface FileSearch {
   end: () => Promise<void>;
 }
 
-interface SearchDependencies {
-  db: Database;
-  store: Store;
-  downloader: Downloader;
+interface SearchDependencies extends MediaCacheDependencies {
   config: Pick<Config, 'export' | 'download'>;
 }
 
@@ -51,14 +47,15 @@ interface SearchInput {
  * @throws {LecternError} INVALID_CONTENT when there is no room for any file.
  */
 export async function findFiles(
-  { db, store, downloader, config }: SearchDependencies,
+  deps: SearchDependencies,
   { plan, otherBytes, record, signal }: SearchInput,
 ): Promise<FileSearch> {
+  const { store, config } = deps;
   if (otherBytes > config.export.maxBytes) throw tooLarge(config.export.maxBytes);
   const stop = new AbortController();
   const ending = AbortSignal.any([signal, stop.signal]);
   const limit = pLimit(config.download.concurrency);
-  const cache = new MediaCache(db, store, downloader);
+  const cache = new MediaCache(deps);
   const recorded = new Map(record?.entries.map((entry) => [entry.path, entry]));
   const files: FileSearch['files'] = new Map();
   let bytes = otherBytes;
