@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll } from 'vitest';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
+import type { Organization } from '../../shared/models/organization.ts';
 import { holdFile } from '../fleet/held-file.ts';
 import type { HeldFile } from '../fleet/held-file.ts';
 import { buildOrganization, buildPackage, buildVersion } from '../support/factories.ts';
@@ -8,12 +9,15 @@ import type { BuiltMedium } from '../support/factories.ts';
 import { startHarness } from '../support/harness.ts';
 import type { Harness } from '../support/harness.ts';
 import { startOrigin } from '../support/origin.ts';
+import type { Origin } from '../support/origin.ts';
 
 /** An API, and exports that are built as far as a test wants. */
 export interface ExportLab {
   harness: Harness;
   api: string;
   headers: { authorization: string };
+  organization: Organization;
+  origin: Origin;
   /** A published version with these media, without any unless given. */
   build(...media: Buffer[]): Promise<LessonVersion>;
   /** The same with one medium more, the last in the archive, which its origin stops in the middle of. */
@@ -37,6 +41,8 @@ export async function startExportLab(settings: Record<string, string> = {}): Pro
     harness,
     api,
     headers,
+    organization,
+    origin,
     build: (...media) => build(uploads(media)),
     async buildHeld(...media) {
       const held = holdFile(Buffer.alloc(2000, 'held'));
