@@ -1,17 +1,14 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { UnrecoverableError, Worker } from 'bullmq';
-import type { Job } from 'bullmq';
+import { Worker } from 'bullmq';
 import type { Config } from '../shared/config.ts';
-import { LecternError } from '../shared/errors.ts';
-import { exportQueueName, toFailedReason } from '../shared/jobs.ts';
-import type { ExportJob, ExportProgress, ExportResult } from '../shared/jobs.ts';
+import { exportQueueName } from '../shared/jobs.ts';
+import type { ExportJob, ExportResult } from '../shared/jobs.ts';
 import type { Logger } from '../shared/log.ts';
 import { createWaitingRedis } from '../shared/redis.ts';
+import { Builds } from './builds.ts';
+import { startCancelling } from './cancellations.ts';
 import type { ExportDependencies } from './export/build-archive.ts';
-import { runExport } from './jobs/export.ts';
-
-/** Progress is for people: more often than this says nothing more. */
-const progressMilliseconds = 500;
+import { processExport } from './process-export.ts';
 
 /**
  * A job whose worker dies is taken up by another, and what bounds that is the number of starts. BullMQ would give a
@@ -20,16 +17,22 @@ const progressMilliseconds = 500;
  */
 const maxStalls = Number.MAX_SAFE_INTEGER;
 
-/** A job that kills its workers must stop some time: it is not started more often than this. */
-const maxStarts = 10;
-
 /** How long Redis has to hear that the last job is done before a worker that closes leaves without saying so. */
 const farewellMilliseconds = 5_000;
+
+/** Of the time that a process has to end in, this much is kept for giving builds back and closing connections. */
+const closingSeconds = 5;
+
+/** How long stopped builds have to remove what they wrote; what is left is swept later. */
+const tidyMilliseconds = 1_000;
 
 export interface ExportWorker {
   /** Resolves when it takes jobs. */
   ready(): Promise<unknown>;
-  /** Takes no more jobs, and resolves when those it has are done. */
+  /**
+   * Takes no more jobs, and resolves when those it has are done, or are in the queue again because they would not
+   * have been done in time.
+   */
   close(): Promise<void>;
 }
 
@@ -40,18 +43,10 @@ export function createExportWorker(
 ): ExportWorker {
   const { config, log } = deps;
   const connection = createWaitingRedis(redisUrl);
-  const building = new Set<Promise<ExportResult>>();
-  const worker = new Worker<ExportJob, ExportResult>(
+  const builds = new Builds();
+  const worker: Worker<ExportJob, ExportResult> = new Worker<ExportJob, ExportResult>(
     exportQueueName,
-    async (job, _token, signal) => {
-      const build = processExport(deps, job, signal ?? new AbortController().signal);
-      building.add(build);
-      try {
-        return await build;
-      } finally {
-        building.delete(build);
-      }
-    },
+    (job, token = '') => processExport({ build: deps, queue, builds, log }, job, token),
     {
       connection,
       prefix: config.redisPrefix,
@@ -59,64 +54,52 @@ export function createExportWorker(
       lockDuration: config.worker.lockSeconds * 1000,
       stalledInterval: config.worker.lockSeconds * 1000,
       maxStalledCount: maxStalls,
-      maxStartedAttempts: maxStarts,
     },
   );
+  const queue = { redis: connection, toKey: (part: string) => worker.toKey(part) };
+  const cancelling = startCancelling(queue, builds);
   worker.on('error', (error) => log.warn({ err: error }, 'the queue does not answer'));
   worker.on('stalled', (id) => log.warn({ job: id }, 'taking over an export whose worker stopped'));
   worker.on('lockRenewalFailed', (ids: string[]) => {
     // Another worker may have these now. Whichever ends first publishes; stopping here only saves the work.
-    for (const id of ids) worker.cancelJob(id, 'the lock was lost');
+    for (const id of ids) builds.stop(id, new Error('the lock was lost'));
   });
   return {
     ready: () => worker.waitUntilReady(),
     close: async () => {
-      // BullMQ waits for a Redis that is away as long as it takes; the jobs are done before that.
-      await Promise.race([worker.close(), allDone(building)]);
+      cancelling.stop();
+      await drain(worker, builds, drainMilliseconds(config));
       connection.disconnect();
     },
   };
 }
 
-/** Resolves when nothing has been under way for a while. */
-async function allDone(building: ReadonlySet<Promise<unknown>>): Promise<void> {
-  do {
-    await Promise.allSettled(building);
-    await delay(farewellMilliseconds, undefined, { ref: false });
-  } while (building.size > 0);
+function drainMilliseconds({ shutdownSeconds }: Pick<Config, 'shutdownSeconds'>): number {
+  return 1000 * Math.max(shutdownSeconds - closingSeconds, shutdownSeconds / 2);
 }
 
-async function processExport(
-  deps: ExportDependencies & { log: Logger },
-  job: Job<ExportJob, ExportResult>,
-  signal: AbortSignal,
-): Promise<ExportResult> {
-  const log = deps.log.child({ job: job.id, lesson: job.data.slug, version: job.data.versionNumber });
-  const started = Date.now();
-  try {
-    const result = await runExport(deps, job.data, { signal, onProgress: reportProgress(job) });
-    log.info({ ...result, milliseconds: Date.now() - started }, 'export built');
-    return result;
-  } catch (error) {
-    log.error(
-      { err: error, attempt: job.attemptsMade + 1, milliseconds: Date.now() - started },
-      'export failed',
-    );
-    // What is wrong with the content stays wrong; anything else may pass.
-    const final = error instanceof LecternError && error.expose;
-    throw final
-      ? new UnrecoverableError(toFailedReason(error))
-      : new Error(toFailedReason(error), { cause: error });
+async function drain(worker: Worker, builds: Builds, milliseconds: number): Promise<void> {
+  const late = new AbortController();
+  // BullMQ waits for a Redis that is away as long as it takes; the jobs are done before that.
+  const closed = Promise.race([worker.close(), allDone(builds)]).then(() => true);
+  const tooLate = delay(milliseconds, false, { signal: late.signal }).catch(() => false);
+  if (await Promise.race([closed, tooLate])) {
+    late.abort();
+    return;
   }
+  builds.giveBack();
+  await Promise.race([closed, pause(farewellMilliseconds / 2)]);
+  await Promise.race([builds.settled(), pause(tidyMilliseconds)]);
 }
 
-function reportProgress(job: Job): (progress: ExportProgress) => void {
-  let last = 0;
-  return (progress) => {
-    const now = Date.now();
-    if (now - last < progressMilliseconds && progress.done < progress.total) return;
-    last = now;
-    // Progress that cannot be shown is no reason to fail a build.
-    job.updateProgress({ ...progress }).catch(() => undefined);
-  };
+/** Resolves when nothing has been under way for a while. */
+async function allDone(builds: Builds): Promise<void> {
+  do {
+    await builds.settled();
+    await pause(farewellMilliseconds);
+  } while (builds.size > 0);
+}
+
+function pause(milliseconds: number): Promise<void> {
+  return delay(milliseconds, undefined, { ref: false });
 }

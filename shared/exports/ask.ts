@@ -5,6 +5,7 @@ import { placeFunction, prebuilding, reading } from './places.ts';
 import type { JobClass } from './places.ts';
 import { cancelKey, waitersKey } from './queue-access.ts';
 import type { QueueAccess } from './queue-access.ts';
+import { placeAgain } from './start.ts';
 
 /** Who waits says so at every look; one who has said nothing for so many seconds is gone. */
 const waiterSeconds = 15;
@@ -29,12 +30,6 @@ local waitsBehind = not ended and tonumber(priority or 0) >= ${prebuilding.base}
 if priority and (ARGV[4] ~= 'read' or not waitsBehind) then return {} end
 local base = ARGV[4] == 'read' and ${reading.base} or ${prebuilding.base}
 return {place(ARGV[4], base, organization, id), priority and 1 or 0}
-`;
-
-const placeScript = `
-local prefix = ARGV[1]
-${placeFunction}
-return place(ARGV[2], tonumber(ARGV[3]), ARGV[4], ARGV[5])
 `;
 
 /**
@@ -74,21 +69,8 @@ export async function reviveExport(
   ended: Job<ExportJob, ExportResult>,
   state: 'completed' | 'failed',
 ): Promise<void> {
-  const { key, organizationId } = ended.data;
-  const priority = await placeAgain(queue, reading, organizationId, key);
-  await ended.changePriority({ priority }).catch(() => undefined);
+  await placeAgain(queue, ended.data, 'readers');
   await ended.retry(state, { resetAttemptsMade: true, resetAttemptsStarted: true }).catch(() => undefined);
-}
-
-/** The priority of one more build of a job that is in the queue. */
-export async function placeAgain(
-  queue: QueueAccess,
-  { name, base }: JobClass,
-  organizationId: string,
-  jobKey: string,
-): Promise<number> {
-  const prefix = queue.toKey('');
-  return Number(await queue.redis.eval(placeScript, 0, prefix, name, base, organizationId, jobKey));
 }
 
 /** How many jobs are started before one that waits; null for one that does not wait. */

@@ -20,6 +20,8 @@ export interface Fleet {
   request(api: { address: string }, lesson: PublishedLesson): Promise<Answer>;
   /** The store's files: archives that are visible, and files in the making. */
   stored(): Promise<{ archives: string[]; temporaries: string[] }>;
+  /** The downloads that are complete. */
+  cached(): Promise<string[]>;
 }
 
 /** Removed when the test ends. @param settings over the defaults of tests, named as in the environment. */
@@ -40,6 +42,7 @@ export async function startFleet(settings: Record<string, string> = {}): Promise
       archives: await filesIn(join(folder, 'archives')),
       temporaries: await filesIn(join(folder, 'tmp')),
     }),
+    cached: () => filesIn(join(folder, 'cache')),
   };
 }
 

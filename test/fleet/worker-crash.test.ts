@@ -45,7 +45,7 @@ test('an export whose worker is killed in mid-archive is finished by another one
   await stallOften(lesson);
   await waitFor(
     'a draft and a download',
-    async () => (await fleet.stored()).temporaries.length === 2,
+    async () => (await fleet.cached()).length === 2 && (await fleet.stored()).temporaries.length === 2,
     patienceMilliseconds,
   );
   await first.kill();

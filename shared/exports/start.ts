@@ -1,0 +1,58 @@
+import type { ExportJob } from '../jobs.ts';
+import { placeFunction, prebuilding, reading, tagsOfClass } from './places.ts';
+import type { QueueAccess } from './queue-access.ts';
+
+/** The virtual time moves to the tag of the job that was started; what comes from now on gets a place of its own. */
+const startScript = `
+local prefix, id = ARGV[1], ARGV[2]
+local fair = prefix .. 'fair'
+local function started(class, base, priority)
+  redis.call('DEL', prefix .. 'fair:' .. class .. ':' .. id)
+  local tag = priority - base
+  if tag < 0 or tag >= ${tagsOfClass} then return end
+  if tag > tonumber(redis.call('HGET', fair, class) or 0) then redis.call('HSET', fair, class, tag) end
+end
+local priority = tonumber(redis.call('HGET', prefix .. id, 'priority') or 0)
+started('read', ${reading.base}, priority)
+started('prebuild', ${prebuilding.base}, priority)
+`;
+
+const placeAgainScript = `
+local prefix, id, organization = ARGV[1], ARGV[2], ARGV[3]
+${placeFunction}
+local key = prefix .. id
+if redis.call('EXISTS', key) == 0 then return end
+local class, base = 'read', ${reading.base}
+if ARGV[4] == 'same' and tonumber(redis.call('HGET', key, 'priority') or 0) >= ${prebuilding.base} then
+  class, base = 'prebuild', ${prebuilding.base}
+end
+redis.call('HSET', key, 'priority', place(class, base, organization, id))
+if ARGV[4] == 'readers' then
+  local now = redis.call('TIME')
+  redis.call('HSET', key, 'timestamp', now[1] * 1000 + math.floor(now[2] / 1000))
+end
+`;
+
+/**
+ * A worker has started a job: the turns of organizations go on from there.
+ *
+ * @throws when Redis does not answer.
+ */
+export async function noteStart(queue: QueueAccess, jobKey: string): Promise<void> {
+  await queue.redis.eval(startScript, 0, queue.toKey(''), jobKey);
+}
+
+/**
+ * Gives a job that is under way or has ended the place of one more build of its organization, for when it is moved
+ * back to waiting: a build that is tried again takes its turn as any other.
+ *
+ * @param jobClass that of readers, for a job that is asked for anew just now; or the one that the job has.
+ * @throws when Redis does not answer.
+ */
+export async function placeAgain(
+  queue: QueueAccess,
+  { key, organizationId }: ExportJob,
+  jobClass: 'readers' | 'same',
+): Promise<void> {
+  await queue.redis.eval(placeAgainScript, 0, queue.toKey(''), key, organizationId, jobClass);
+}

@@ -1,0 +1,82 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { Worker } from 'bullmq';
+import type { Job } from 'bullmq';
+import { Redis } from 'ioredis';
+import { onTestFinished } from 'vitest';
+import { askForExport } from '../../shared/exports/ask.ts';
+import { noteStart } from '../../shared/exports/start.ts';
+import { exportQueueName } from '../../shared/jobs.ts';
+import type { ExportJob, ExportResult } from '../../shared/jobs.ts';
+import { createExportQueue } from '../../shared/queues.ts';
+import type { ExportQueue } from '../../shared/queues.ts';
+import type { Harness } from '../support/harness.ts';
+
+export type QueuedExport = Job<ExportJob, ExportResult>;
+
+export const lockToken = 'of the test';
+
+/** An export queue whose jobs the test starts and ends itself, one by one, with what workers start jobs with. */
+export interface Turns {
+  queue: ExportQueue;
+  redis: Redis;
+  /** Starts the job whose turn it is; its lock has the {@link lockToken}. Undefined when none waits. */
+  startJob(): Promise<QueuedExport | undefined>;
+  /** The same, and gives its name; null when none waits. */
+  start(): Promise<string | null>;
+  /** The names of all that wait, in the order in which they start. */
+  startAll(): Promise<string[]>;
+}
+
+/** Jobs of an organization, named as "a1", "a2"... of the organization "a". */
+export function jobNamed(name: string): ExportJob {
+  const key = `x${createHash('sha256').update(name).digest('hex').slice(0, 40)}`;
+  const organizationId = name.replace(/\d+$/, '');
+  const ids = { lessonId: 'lesson', versionId: 'version' };
+  return { key, organizationId, ...ids, slug: name, versionNumber: 1, profile: 'plain' };
+}
+
+/** A queue of a test's own. */
+export function openTurns(harness: Harness): Turns {
+  const redisPrefix = `${harness.config.redisPrefix}-${randomUUID()}`;
+  const redis = new Redis(harness.servers.redisUrl, { maxRetriesPerRequest: null });
+  const queue = createExportQueue(redis, { redisPrefix });
+  const worker = new Worker<ExportJob, ExportResult>(exportQueueName, null, {
+    connection: redis,
+    prefix: redisPrefix,
+  });
+  onTestFinished(async () => {
+    await worker.close();
+    await queue.close();
+    redis.disconnect();
+  });
+  const startJob = async () => {
+    const job = (await worker.getNextJob(lockToken, { block: false })) as QueuedExport | undefined;
+    if (job !== undefined) await noteStart(queue, job.data.key);
+    return job;
+  };
+  const start = async () => {
+    const job = await startJob();
+    return job?.data.slug ?? null;
+  };
+  return {
+    queue,
+    redis,
+    startJob,
+    start,
+    startAll: async () => {
+      const names: string[] = [];
+      for (let name = await start(); name !== null; name = await start()) names.push(name);
+      return names;
+    },
+  };
+}
+
+/** Readers ask for the archives of these jobs, one after the other. */
+export async function ask({ queue }: Turns, ...names: string[]): Promise<void> {
+  for (const name of names) await askForExport(queue, jobNamed(name), null);
+}
+
+/** The names of an organization's first jobs. */
+export function namesOf(organization: string, count: number): string[] {
+  return Array.from({ length: count }, (_, index) => `${organization}${index + 1}`);
+}

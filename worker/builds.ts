@@ -1,0 +1,70 @@
+import { BuildCancelled } from '../shared/exports/cancel.ts';
+
+/** The process ends, and its builds go back to the queue. */
+export class BuildGivenBack extends Error {
+  override readonly name = 'BuildGivenBack';
+
+  constructor() {
+    super('the process ends');
+  }
+}
+
+/** The builds under way in this process, and what stops them. */
+export class Builds {
+  readonly #running = new Map<string, { stop: AbortController; done: Promise<unknown> }>();
+  #giveBack: (reason: BuildGivenBack) => void = () => undefined;
+  /** Rejects with {@link BuildGivenBack} when all builds go back to the queue. */
+  readonly whenGivenBack: Promise<never>;
+
+  constructor() {
+    this.whenGivenBack = new Promise((_resolve, reject) => (this.#giveBack = reject));
+    this.whenGivenBack.catch(() => undefined);
+  }
+
+  get size(): number {
+    return this.#running.size;
+  }
+
+  /** The keys of the jobs whose builds are under way. */
+  keys(): string[] {
+    return [...this.#running.keys()];
+  }
+
+  /**
+   * Runs the build of a job.
+   *
+   * @throws the reason for which the build was stopped, where it was, else what the build throws.
+   */
+  async run<T>(key: string, build: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    const stop = new AbortController();
+    const running = { stop, done: build(stop.signal) };
+    this.#running.set(key, running);
+    try {
+      return await running.done;
+    } catch (error) {
+      throw stop.signal.aborted ? stop.signal.reason : error;
+    } finally {
+      if (this.#running.get(key) === running) this.#running.delete(key);
+    }
+  }
+
+  stop(key: string, reason: Error): void {
+    this.#running.get(key)?.stop.abort(reason);
+  }
+
+  cancel(key: string): void {
+    this.stop(key, new BuildCancelled());
+  }
+
+  /** Gives all builds back to the queue: now, and what is started yet. */
+  giveBack(): void {
+    const reason = new BuildGivenBack();
+    this.#giveBack(reason);
+    for (const key of this.keys()) this.stop(key, reason);
+  }
+
+  /** Resolves when those that are under way now have ended, well or not. */
+  async settled(): Promise<void> {
+    await Promise.allSettled([...this.#running.values()].map(({ done }) => done));
+  }
+}

@@ -1,0 +1,108 @@
+import { UnrecoverableError, WaitingError } from 'bullmq';
+import type { Job } from 'bullmq';
+import { LecternError } from '../shared/errors.ts';
+import { BuildCancelled } from '../shared/exports/cancel.ts';
+import type { QueueAccess } from '../shared/exports/queue-access.ts';
+import { noteStart, placeAgain } from '../shared/exports/start.ts';
+import { toFailedReason } from '../shared/jobs.ts';
+import type { ExportJob, ExportProgress, ExportResult } from '../shared/jobs.ts';
+import type { Logger } from '../shared/log.ts';
+import type { Builds } from './builds.ts';
+import { BuildGivenBack } from './builds.ts';
+import type { ExportDependencies } from './export/build-archive.ts';
+import { runExport } from './jobs/export.ts';
+
+/** Progress is for people: more often than this says nothing more. */
+const progressMilliseconds = 500;
+
+/** A job that kills its workers must stop some time: it is not started more often than this. */
+const maxStarts = 10;
+
+export interface ProcessDependencies {
+  build: ExportDependencies;
+  queue: QueueAccess;
+  builds: Builds;
+  log: Logger;
+}
+
+/**
+ * Runs a job that this worker has started, to its end or until it has to go back to the queue.
+ *
+ * @param token of the lock that this worker holds on the job.
+ * @throws {UnrecoverableError} what will not pass; WaitingError for a job that is in the queue again; any other
+ * error for a build that may be tried again.
+ */
+export async function processExport(
+  deps: ProcessDependencies,
+  job: Job<ExportJob, ExportResult>,
+  token: string,
+): Promise<ExportResult> {
+  const { queue, builds } = deps;
+  const key = job.id ?? job.data.key;
+  const log = deps.log.child({ job: key, lesson: job.data.slug, version: job.data.versionNumber });
+  const started = Date.now();
+  // Where it is not heard, the turns go on from the next start.
+  noteStart(queue, key).catch(() => undefined);
+  try {
+    if (job.attemptsStarted > maxStarts) throw poisoned();
+    const build = builds.run(key, (signal) =>
+      runExport(deps.build, job.data, { signal, onProgress: reportProgress(job) }),
+    );
+    // A build may take a while to stop; its job is free for others at once.
+    const result = await Promise.race([build, builds.whenGivenBack]);
+    log.info({ ...result, milliseconds: Date.now() - started }, 'export built');
+    return result;
+  } catch (error) {
+    if (error instanceof BuildGivenBack) {
+      await giveBack(queue, job, token);
+      log.info('export given back to the queue');
+      throw new WaitingError();
+    }
+    if (error instanceof BuildCancelled) {
+      log.info('export cancelled');
+      throw new UnrecoverableError(error.message);
+    }
+    log.error(
+      { err: error, attempt: job.attemptsMade + 1, milliseconds: Date.now() - started },
+      'export failed',
+    );
+    throw await toJobFailure(queue, job, error);
+  }
+}
+
+function poisoned(): LecternError {
+  return new LecternError(
+    'INTERNAL_ERROR',
+    `Given up after ${maxStarts} starts: each time the worker ended, or lost its job, before the archive was built`,
+  );
+}
+
+/** What is wrong with the content stays wrong; anything else may pass, and takes its turn as a new build does. */
+async function toJobFailure(queue: QueueAccess, job: Job<ExportJob>, error: unknown): Promise<Error> {
+  const final = error instanceof LecternError && (error.expose || job.attemptsStarted > maxStarts);
+  if (final) return new UnrecoverableError(toFailedReason(error));
+  const retried = job.attemptsMade + 1 < (job.opts.attempts ?? 1);
+  // Without a place of its own it keeps the one it had.
+  if (retried) await placeAgain(queue, job.data, 'same').catch(() => undefined);
+  return new Error(toFailedReason(error), { cause: error });
+}
+
+/** Moves a job of this worker back to waiting, before all others that have not been started yet. */
+async function giveBack(queue: QueueAccess, job: Job<ExportJob>, token: string): Promise<void> {
+  await job.moveToWait(token);
+  // It was not the job that failed here: deployments must not add up to a poison job.
+  await queue.redis.hincrby(queue.toKey(job.id ?? job.data.key), 'ats', -1);
+  // BullMQ wakes nobody for a job that is moved back; changing its priority, to the same, does.
+  await job.changePriority({ priority: job.priority });
+}
+
+function reportProgress(job: Job): (progress: ExportProgress) => void {
+  let last = 0;
+  return (progress) => {
+    const now = Date.now();
+    if (now - last < progressMilliseconds && progress.done < progress.total) return;
+    last = now;
+    // Progress that cannot be shown is no reason to fail a build.
+    job.updateProgress({ ...progress }).catch(() => undefined);
+  };
+}
