@@ -7,7 +7,7 @@ import type { JobWaiters } from './job-waiters.ts';
 const lookMilliseconds = 1_500;
 
 /** What lies between client and server must not take a stream without news for a dead one. */
-const heartbeatMilliseconds = 15_000;
+const heartbeatEvery = 15_000;
 
 /** How long an EventSource waits before it connects anew. */
 const reconnectMilliseconds = 2_000;
@@ -19,8 +19,9 @@ const reconnectMilliseconds = 2_000;
 export async function* statusEvents(
   deps: StatusDependencies & { waiters: JobWaiters },
   job: ExportJob,
-  { first, signal }: { first: ExportStatus; signal: AbortSignal },
+  options: { first: ExportStatus; signal: AbortSignal; heartbeatMilliseconds?: number },
 ): AsyncGenerator<string> {
+  const { first, signal, heartbeatMilliseconds = heartbeatEvery } = options;
   const end = Date.now() + deps.config.export.waitSeconds * 1000;
   const waiter = deps.waiters.watch(job.key);
   try {

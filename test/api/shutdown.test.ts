@@ -5,7 +5,13 @@ import type { IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import { startRedis } from '../../shared/embedded/redis.ts';
-import { buildOrganization, buildPackage, buildVersion, exportPath } from '../support/factories.ts';
+import {
+  buildOrganization,
+  buildPackage,
+  buildVersion,
+  exportPath,
+  statusPath,
+} from '../support/factories.ts';
 import { startHarness } from '../support/harness.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { ask, expectFailure, internalError } from './answers.ts';
@@ -60,6 +66,21 @@ test('a client that waits for a build is told to come again, and its job goes on
   await harness.startWorker();
   const successor = await harness.startApi();
   expect((await ask(successor + exportPath(version), { headers })).status).toBe(200);
+});
+
+test('a stream of events ends with the process, for its client to come again', async () => {
+  const { harness, api } = await start();
+  const { organization, headers } = await buildOrganization(harness);
+  const version = await buildVersion(harness, organization, (await buildPackage()).path);
+  await ask(api.address + exportPath(version), { headers: { ...headers, prefer: 'respond-async' } });
+  const asked = { headers: { ...headers, accept: 'text/event-stream' }, agent: false };
+  const [response] = (await once(get(api.address + statusPath(version), asked), 'response')) as [
+    IncomingMessage,
+  ];
+  await expectOrderlyEnd(api);
+  const received: Buffer[] = [];
+  for await (const chunk of response) received.push(chunk as Buffer);
+  expect(Buffer.concat(received).toString()).toContain('id: queued');
 });
 
 test('a download that is under way is finished before the process ends', async () => {

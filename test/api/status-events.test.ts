@@ -1,0 +1,59 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { JobWaiters } from '../../api/exports/job-waiters.ts';
+import { statusEvents } from '../../api/exports/status-events.ts';
+import type { ExportStatus } from '../../api/exports/export-status.ts';
+import { askForExport } from '../../shared/exports/ask.ts';
+import { exportJobOf } from '../../shared/jobs.ts';
+import type { ExportJob } from '../../shared/jobs.ts';
+import { createExportEvents } from '../../shared/queues.ts';
+import { startExportLab } from './held-exports.ts';
+import type { ExportLab } from './held-exports.ts';
+import { openQueue } from './open-queue.ts';
+import type { OpenQueue } from './open-queue.ts';
+
+let lab: ExportLab;
+let queue: OpenQueue;
+let events: ReturnType<typeof createExportEvents>;
+let job: ExportJob;
+
+beforeAll(async () => {
+  lab = await startExportLab();
+  queue = await openQueue(lab.harness);
+  events = createExportEvents(lab.harness.servers.redisUrl, lab.harness.config);
+  job = exportJobOf(await lab.build());
+  await askForExport(queue.jobs, job, null);
+});
+afterAll(async () => {
+  await events.close();
+  await queue.close();
+});
+
+const first: ExportStatus = {
+  status: 'queued',
+  progress: { done: 0, total: 0, bytes: 0 },
+  position: 1,
+};
+
+function startEvents(signal: AbortSignal) {
+  const { config, store } = lab.harness;
+  const deps = { archives: store.archives, queue: queue.jobs, waiters: new JobWaiters(events), config };
+  return statusEvents(deps, job, { first, signal, heartbeatMilliseconds: 0 });
+}
+
+test('a stream without news beats, so that nothing on its way takes it for dead', async () => {
+  const gone = new AbortController();
+  const stream = startEvents(gone.signal);
+  expect((await stream.next()).value).toContain('data: {"status":"queued"');
+  expect((await stream.next()).value).toBe(': heartbeat\n\n');
+  gone.abort();
+  expect(await stream.next()).toEqual({ done: true, value: undefined });
+});
+
+test('a stream ends when its client goes away while it waits for news', async () => {
+  const gone = new AbortController();
+  const stream = startEvents(gone.signal);
+  await stream.next();
+  const waiting = stream.next();
+  gone.abort(new Error('the client is gone'));
+  expect(await waiting).toEqual({ done: true, value: undefined });
+});
