@@ -9,11 +9,15 @@ import type { PublishedLesson } from './lessons.ts';
 /** The export queue as an operator sees it. */
 export interface QueueView {
   queue: ExportQueue;
+  /** The keys of the jobs to which something happened, such as 'active', in that order. */
+  happened: (event: string) => Promise<string[]>;
   /** How often workers started the job of a lesson. */
   starts: (lesson: PublishedLesson) => Promise<number>;
   /** As if the workers of a lesson's job had died a thousand times; BullMQ counts that for as long as it keeps a job. */
   stallOften: (lesson: PublishedLesson) => Promise<void>;
-  /** Where the job of a lesson is: waiting, active, completed, failed... */
+  /** As if the job of a lesson had been started so often. */
+  startOften: (lesson: PublishedLesson, count: number) => Promise<void>;
+  /** Where the job of a lesson is: prioritized (waiting), active, completed, failed... */
   state: (lesson: PublishedLesson) => Promise<string>;
 }
 
@@ -22,22 +26,30 @@ export function viewQueue(harness: Harness): QueueView {
   redis.on('error', () => undefined);
   onTestFinished(() => redis.disconnect());
   const queue = createExportQueue(redis, harness.config);
+  const happened = async (event: string) => {
+    const events = await redis.xrange(queue.toKey('events'), '-', '+');
+    return events.flatMap(([, fields]) =>
+      valueOf(fields, 'event') === event ? [valueOf(fields, 'jobId') ?? ''] : [],
+    );
+  };
   return {
     queue,
+    happened,
     starts: async (lesson) => {
-      const key = exportJobOf(lesson.version).key;
-      const events = await redis.xrange(queue.toKey('events'), '-', '+');
-      return events.filter(([, fields]) => isStart(fields, key)).length;
+      const { key } = exportJobOf(lesson.version);
+      return (await happened('active')).filter((started) => started === key).length;
     },
     stallOften: async (lesson) => {
       await redis.hincrby(queue.toKey(exportJobOf(lesson.version).key), 'stc', 1000);
+    },
+    startOften: async (lesson, count) => {
+      await redis.hset(queue.toKey(exportJobOf(lesson.version).key), 'ats', count);
     },
     state: (lesson) => queue.getJobState(exportJobOf(lesson.version).key),
   };
 }
 
 /** Events are flat lists of names and values. */
-function isStart(fields: string[], key: string): boolean {
-  const value = (name: string) => fields[fields.indexOf(name) + 1];
-  return value('event') === 'active' && value('jobId') === key;
+function valueOf(fields: string[], name: string): string | undefined {
+  return fields[fields.indexOf(name) + 1];
 }
