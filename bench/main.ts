@@ -1,10 +1,11 @@
 /*
- * `npm run bench -- export [rounds]`, `npm run bench -- api [rounds] [seconds]`, `npm run bench -- player [rounds]`:
- * measurements against named baselines.
+ * `npm run bench -- export [rounds]`, `npm run bench -- fleet [rounds]`, `npm run bench -- api [rounds] [seconds]`,
+ * `npm run bench -- player [rounds]`: measurements against named baselines.
  */
 
 const benches = new Map<string | undefined, () => Promise<unknown>>([
   ['export', () => import('./export/main.ts')],
+  ['fleet', () => import('./fleet/main.ts')],
   ['api', () => import('./api/main.ts')],
   ['player', () => import('./player/main.ts')],
 ]);

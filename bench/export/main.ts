@@ -5,22 +5,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { startProcesses } from '../../cli/processes.ts';
-import { parseConfig } from '../../shared/config.ts';
 import { createDownloader } from '../../shared/downloads/downloader.ts';
 import { exportJobOf } from '../../shared/jobs.ts';
-import { issueApiKey } from '../../shared/models/api-key.ts';
-import { buildIndexes, openDatabase } from '../../shared/models/database.ts';
-import { createOrganization } from '../../shared/models/organization.ts';
-import { importPackage } from '../../shared/packages/import.ts';
-import { publishVersion } from '../../shared/publishing.ts';
-import { loadSecrets } from '../../shared/secrets.ts';
-import { findServers } from '../../shared/servers.ts';
-import { createStore } from '../../shared/storage/create-store.ts';
+import type { LessonVersion } from '../../shared/models/lesson-version.ts';
+import { connectFastRedis } from '../../shared/redis.ts';
+import { createSharing } from '../../shared/sharing/sharing.ts';
 import { runExport } from '../../worker/jobs/export.ts';
-import { removeBench } from '../remove.ts';
+import { prepareInstallation } from '../installation.ts';
 import { medianTimes, report } from '../rounds.ts';
+import { writeSamplePackage } from '../sample-package.ts';
 import { archiverStored, curlThenZip, plainLoop, zipStored } from './baselines.ts';
-import { mediaBytes, mediaCount, writeSamplePackage } from './sample.ts';
 
 /*
  * What an export costs, against the plainest tools that do the same: a cold one (350 files, 64 MiB, from an origin on
@@ -28,9 +22,9 @@ import { mediaBytes, mediaCount, writeSamplePackage } from './sample.ts';
  */
 
 const rounds = Number(process.argv[3] ?? 9);
-const folder = await mkdtemp(join(tmpdir(), 'lectern-bench-'));
-const sample = join(folder, 'sample');
-await writeSamplePackage(sample);
+const lesson = { files: 350, bytes: 64 * 1024 ** 2 };
+const sample = await mkdtemp(join(tmpdir(), 'lectern-sample-'));
+await writeSamplePackage(sample, lesson);
 const media = join(sample, 'media');
 const names = (await readdir(media)).sort();
 
@@ -38,39 +32,15 @@ const origin = fork(join(import.meta.dirname, 'origin.ts'), [media]);
 const [{ port }] = (await once(origin, 'message')) as [{ port: number }];
 const originUrl = `http://127.0.0.1:${port}`;
 
-const settings = {
-  LOG_LEVEL: 'error',
-  PORT: '0',
-  LECTERN_DATA_DIR: join(folder, 'data'),
-  LECTERN_ALLOWED_PRIVATE_HOSTS: `127.0.0.1:${port}`,
-};
-const config = parseConfig({ ...process.env, ...settings });
-const servers = await findServers(config, (message) => console.error(message));
-const db = await openDatabase(servers.mongodbUri);
-await buildIndexes(db);
-const store = await createStore(config);
+const installation = await prepareInstallation({ LECTERN_ALLOWED_PRIVATE_HOSTS: `127.0.0.1:${port}` });
+const { folder, settings, config, servers, db, store, authorization, publish } = installation;
 const downloader = createDownloader(config.download);
+const redis = await connectFastRedis(servers.redisUrl);
+const sharing = createSharing(redis, config);
 const processes = await startProcesses(config, servers, { workers: 1, settings });
 const { address } = processes;
-
-const organization = await createOrganization(db, { slug: 'bench', name: 'Bench', plan: 'edtech' });
-const secrets = await loadSecrets(config, () => undefined);
-const key = await issueApiKey(db, secrets.keyPepper, {
-  organizationId: organization._id,
-  label: null,
-  expiresAt: null,
-});
-
-async function publish(mediaBaseUrl?: string) {
-  const { version } = await importPackage({ db, store, config }, organization, sample, {
-    asNew: true,
-    signal: new AbortController().signal,
-    ...(mediaBaseUrl !== undefined && { mediaBaseUrl }),
-  });
-  return publishVersion(db, store, version._id, { force: false });
-}
-const external = await publish(originUrl);
-const uploaded = await publish();
+const external = await publish(sample, originUrl);
+const uploaded = await publish(sample);
 
 const output = join(folder, 'output');
 const emptyOutput = async () => {
@@ -83,24 +53,24 @@ const forgetDownloads = async () => {
   await rm(join(config.storeDir, 'v1', 'cache'), { recursive: true, force: true });
   await db.remoteFiles.deleteMany({});
 };
-const build = async (version: typeof external) => {
-  const { failures } = await runExport({ db, store, downloader, config }, exportJobOf(version), {
+const build = async (version: LessonVersion) => {
+  const { failures } = await runExport({ db, store, downloader, sharing, config }, exportJobOf(version), {
     signal: new AbortController().signal,
     onProgress: () => undefined,
   });
   if (failures > 0) throw new Error(`${failures} files failed`);
 };
-const request = async (version: typeof external) => {
+const request = async (version: LessonVersion) => {
   const target = join(folder, 'export.zip');
   const url = `${address}/api/lessons/${version.lessonId}/versions/${version._id}/export-zip`;
-  const credentials = `Authorization: Bearer ${key.publicKey}.${key.secretKey}`;
+  const credentials = `Authorization: ${authorization}`;
   await promisify(execFile)('curl', ['--silent', '--fail', '--header', credentials, '--output', target, url]);
   const { size } = await stat(target);
-  if (size < mediaBytes) throw new Error(`the archive has ${size} bytes`);
+  if (size < lesson.bytes) throw new Error(`the archive has ${size} bytes`);
 };
 
 console.log(
-  `${mediaCount} files, ${mediaBytes / 1024 ** 2} MiB, Node ${process.version}, medians of ${rounds} rounds`,
+  `${lesson.files} files, ${lesson.bytes / 1024 ** 2} MiB, Node ${process.version}, medians of ${rounds} rounds`,
 );
 
 const curlAndZip = 'curl --parallel --parallel-max 8, then zip -0 (baseline)';
@@ -146,6 +116,7 @@ report(
 
 await processes.stop();
 downloader.close();
-await db.connection.close();
+redis.disconnect();
 origin.disconnect();
-await removeBench(folder, config, servers);
+await installation.remove();
+await rm(sample, { recursive: true });

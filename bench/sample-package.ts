@@ -2,8 +2,12 @@ import { createCipheriv, createHash } from 'node:crypto';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-export const mediaCount = 350;
-export const mediaBytes = 64 * 1024 ** 2;
+export interface SamplePackage {
+  /** How many pictures. */
+  files: number;
+  /** Of all pictures together. */
+  bytes: number;
+}
 
 /** Bytes that do not compress and are the same in every run: a key stream that depends on the seed alone. */
 function pseudoRandomBytes(seed: number, size: number): Buffer {
@@ -13,11 +17,11 @@ function pseudoRandomBytes(seed: number, size: number): Buffer {
 
 const uuid = (number: number) => `00000000-0000-4000-8000-${String(number).padStart(12, '0')}`;
 
-/** Writes a lesson package of 350 pictures, 64 MiB together, their sizes spread between a fifth and twice the mean. */
-export async function writeSamplePackage(folder: string): Promise<void> {
+/** Writes a lesson package of pictures, their sizes spread between a fifth and twice the mean. */
+export async function writeSamplePackage(folder: string, { files, bytes }: SamplePackage): Promise<void> {
   await mkdir(join(folder, 'media'), { recursive: true });
-  const weights = Array.from({ length: mediaCount }, (_, index) => 0.2 + ((index * 7919) % 1000) / 555);
-  const scale = mediaBytes / weights.reduce((sum, weight) => sum + weight, 0);
+  const weights = Array.from({ length: files }, (_, index) => 0.2 + ((index * 7919) % 1000) / 555);
+  const scale = bytes / weights.reduce((sum, weight) => sum + weight, 0);
   const ids = weights.map((_, index) => uuid(index + 1));
   for (const [index, weight] of weights.entries()) {
     await writeFile(

@@ -1,0 +1,71 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { prepareInstallation } from '../installation.ts';
+import { report } from '../rounds.ts';
+import { writeSamplePackage } from '../sample-package.ts';
+import { measureDownloads, nginxName } from './downloads.ts';
+import { measureHandOver } from './hand-over.ts';
+import { measureScaling } from './scaling.ts';
+
+/*
+ * What a fleet does: how exports a minute grow with worker processes when the time goes into waiting for a far origin,
+ * how fast a job is handed over, and how fast an archive that is there is sent, against nginx.
+ */
+
+const rounds = Number(process.argv[3] ?? 7);
+const workerCounts = [1, 2, 4, 8];
+const handOverRequests = 200;
+const far = { files: 24, bytes: 24 * 20_000, milliseconds: 200 };
+const large = { files: 64, bytes: 64 * 1024 ** 2 };
+const tiny = { files: 1, bytes: 1000 };
+
+const samples = await mkdtemp(join(tmpdir(), 'lectern-samples-'));
+for (const [name, sample] of Object.entries({ far, large, tiny }))
+  await writeSamplePackage(join(samples, name), sample);
+const origin = fork(join(import.meta.dirname, 'slow-origin.ts'), [
+  String(far.bytes / far.files),
+  String(far.milliseconds),
+]);
+const [{ port }] = (await once(origin, 'message')) as [{ port: number }];
+const installation = await prepareInstallation({ LECTERN_ALLOWED_PRIVATE_HOSTS: `127.0.0.1:${port}` });
+
+console.log(`Node ${process.version}, all processes on the same machine`);
+
+const rates = await measureScaling(
+  installation,
+  { packageFolder: join(samples, 'far'), originUrl: `http://127.0.0.1:${port}` },
+  workerCounts,
+);
+console.log(`\nCold exports of ${far.files} files from an origin that takes ${far.milliseconds} ms a file`);
+const one = rates.get(1) ?? NaN;
+for (const [workers, rate] of rates) {
+  const columns = [
+    `${rate.toFixed(0).padStart(6)} a minute`,
+    `${(rate / one).toFixed(2)} times one worker's`,
+  ];
+  console.log(`  ${`${workers} worker processes`.padEnd(36)} ${columns.join('  ')}`);
+}
+
+const { p50, p99 } = await measureHandOver(installation, join(samples, 'tiny'), handOverRequests);
+console.log(`\nFrom a request to the start of its job, ${handOverRequests} requests one after the other`);
+console.log(`  p50 ${p50} ms, p99 ${p99} ms`);
+
+const times = await measureDownloads(installation, {
+  packageFolder: join(samples, 'large'),
+  connections: [1, 32],
+  rounds,
+});
+if (times === null) console.log('\nDownloads: not measured, nginx is not installed');
+for (const [count, medians] of times ?? [])
+  report(
+    `Download of a stored archive of ${large.bytes / 1024 ** 2} MiB, ${count} at once`,
+    medians,
+    nginxName,
+  );
+
+origin.disconnect();
+await installation.remove();
+await rm(samples, { recursive: true });

@@ -1,0 +1,52 @@
+import { startProcesses } from '../../cli/processes.ts';
+import type { BenchInstallation } from '../installation.ts';
+
+/** Exports asked for at once, for each worker process: enough that starting and ending hardly count. */
+const exportsPerWorker = 24;
+
+interface Lessons {
+  packageFolder: string;
+  originUrl: string;
+}
+
+/**
+ * Exports a minute with some numbers of worker processes: as many cold exports for each worker, of lessons that share
+ * no file, asked for at once.
+ */
+export async function measureScaling(
+  installation: BenchInstallation,
+  lessons: Lessons,
+  workerCounts: readonly number[],
+): Promise<Map<number, number>> {
+  const rates = new Map<number, number>();
+  for (const workers of workerCounts) {
+    rates.set(workers, await exportsAMinute(installation, lessons, workers));
+  }
+  return rates;
+}
+
+async function exportsAMinute(
+  { config, servers, settings, authorization, publish }: BenchInstallation,
+  { packageFolder, originUrl }: Lessons,
+  workers: number,
+): Promise<number> {
+  const paths: string[] = [];
+  for (let number = 0; number < workers * exportsPerWorker; number += 1) {
+    const version = await publish(packageFolder, `${originUrl}/${workers}/${number}`);
+    paths.push(`/api/lessons/${version.lessonId}/versions/${version._id}/export-zip`);
+  }
+  const processes = await startProcesses(config, servers, { workers, settings });
+  try {
+    const started = performance.now();
+    await Promise.all(
+      paths.map(async (path) => {
+        const response = await fetch(processes.address + path, { headers: { authorization } });
+        if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`);
+        await response.arrayBuffer();
+      }),
+    );
+    return (paths.length / (performance.now() - started)) * 60_000;
+  } finally {
+    await processes.stop();
+  }
+}

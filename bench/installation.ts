@@ -1,0 +1,81 @@
+import { mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseConfig } from '../shared/config.ts';
+import type { Config } from '../shared/config.ts';
+import { issueApiKey } from '../shared/models/api-key.ts';
+import { buildIndexes, openDatabase } from '../shared/models/database.ts';
+import type { Database } from '../shared/models/database.ts';
+import type { LessonVersion } from '../shared/models/lesson-version.ts';
+import { createOrganization } from '../shared/models/organization.ts';
+import { importPackage } from '../shared/packages/import.ts';
+import { publishVersion } from '../shared/publishing.ts';
+import { loadSecrets } from '../shared/secrets.ts';
+import { findServers } from '../shared/servers.ts';
+import type { Servers } from '../shared/servers.ts';
+import { createStore } from '../shared/storage/create-store.ts';
+import type { Store } from '../shared/storage/store.ts';
+import { removeBench } from './remove.ts';
+
+/** A Lectern of a benchmark's own, without processes yet, and an organization that may export. */
+export interface BenchInstallation {
+  /** A new folder that goes with `remove`. */
+  folder: string;
+  /** What makes this configuration in a child process. */
+  settings: Record<string, string>;
+  config: Config;
+  servers: Servers;
+  db: Database;
+  store: Store;
+  /** The organization's credentials, as the header's value. */
+  authorization: string;
+  /** Imports a package as a new lesson and publishes it. */
+  publish: (packageFolder: string, mediaBaseUrl?: string) => Promise<LessonVersion>;
+  remove: () => Promise<void>;
+}
+
+/** @param more settings over those of every benchmark. */
+export async function prepareInstallation(more: Record<string, string> = {}): Promise<BenchInstallation> {
+  const folder = await mkdtemp(join(tmpdir(), 'lectern-bench-'));
+  const settings = {
+    LOG_LEVEL: 'error',
+    PORT: '0',
+    LECTERN_DATA_DIR: join(folder, 'data'),
+    RATE_LIMIT_PER_KEY: '0',
+    RATE_LIMIT_PER_ADDRESS: '0',
+    ...more,
+  };
+  const config = parseConfig({ ...process.env, ...settings });
+  const servers = await findServers(config, (message) => console.error(message));
+  const db = await openDatabase(servers.mongodbUri);
+  await buildIndexes(db);
+  const store = await createStore(config);
+  const organization = await createOrganization(db, { slug: 'bench', name: 'Bench', plan: 'edtech' });
+  const secrets = await loadSecrets(config, () => undefined);
+  const { publicKey, secretKey } = await issueApiKey(db, secrets.keyPepper, {
+    organizationId: organization._id,
+    label: null,
+    expiresAt: null,
+  });
+  return {
+    folder,
+    settings,
+    config,
+    servers,
+    db,
+    store,
+    authorization: `Bearer ${publicKey}.${secretKey}`,
+    async publish(packageFolder, mediaBaseUrl) {
+      const { version } = await importPackage({ db, store, config }, organization, packageFolder, {
+        asNew: true,
+        signal: new AbortController().signal,
+        ...(mediaBaseUrl !== undefined && { mediaBaseUrl }),
+      });
+      return publishVersion(db, store, version._id, { force: false });
+    },
+    async remove() {
+      await db.connection.close();
+      await removeBench(folder, config, servers);
+    },
+  };
+}
