@@ -28,7 +28,7 @@ export function healthRoutes({ db, redis, store, log }: AppDependencies): Router
         if (missing.length > 0) throw new Error(`missing: ${missing.join(', ')}`);
       },
       redis: () => pingRedis(redis),
-      store: () => store.check(),
+      store: () => store.ping(),
     };
     const results = await Promise.all(
       Object.entries(checks).map(async ([name, check]) => {

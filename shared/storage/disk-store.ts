@@ -1,20 +1,14 @@
-import { createHash, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { constants } from 'node:fs';
 import { mkdir, open, readdir, rename, rm, stat, statfs, unlink } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { crc32 } from 'node:zlib';
 import { codeOf, LecternError, messageOf } from '../errors.ts';
+import { readChunks, writeFully, writeSource } from './file-bytes.ts';
 import type { ArchiveDraft, ArchiveStore, BlobStore, ListedArchive, OpenFile, Store } from './store.ts';
 
 /** Part of every path: a later layout ignores what this one wrote instead of migrating it. */
 const layoutVersion = 'v1';
-
-/** Read at once: most pictures in one piece, and little enough for many readers. */
-const readBytes = 512 * 1024;
-
-/** Gathered before a write: each is a turn of the thread pool, which costs more than the bytes do. */
-const writeBytes = 1024 ** 2;
 
 /** Files in one page of a listing. */
 const listPage = 1000;
@@ -38,6 +32,7 @@ export function createDiskStore(folder: string): Store {
     archives: createArchiveStore(join(root, 'archives'), temporaries),
     sweepTemporaries: (olderThanSeconds) => sweep(temporaries, olderThanSeconds),
     check: async () => ({ place: folder, freeBytes: await check(temporaries) }),
+    ping: async () => void (await check(temporaries)),
   };
 }
 
@@ -45,23 +40,12 @@ function createBlobStore(root: string, temporaries: string, { durable }: { durab
   const pathOf = (sha256: string) => join(root, sha256.slice(0, 2), sha256);
   return {
     async put(source, announce) {
-      const hash = createHash('sha256');
-      let checksum = 0;
-      let size = 0;
       const temporary = await createTemporary(temporaries);
       try {
-        for await (const chunks of gather(source, writeBytes)) {
-          for (const chunk of chunks) {
-            hash.update(chunk);
-            checksum = crc32(chunk, checksum);
-            size += chunk.byteLength;
-          }
-          await writeFully(temporary.handle, chunks);
-        }
-        const digest = { sha256: hash.digest('hex'), crc32: checksum, size };
+        const digest = await writeSource(temporary.handle, source);
         await announce?.(digest);
         const target = pathOf(digest.sha256);
-        const created = (await sizeOf(target)) !== size;
+        const created = (await sizeOf(target)) !== digest.size;
         // Also where it is there: a damaged file is mended by whoever brings the bytes again.
         await publish(temporary, target, durable);
         return { ...digest, created };
@@ -209,32 +193,6 @@ async function syncFolder(path: string): Promise<void> {
   }
 }
 
-/** The chunks of a source, as many at a time as make up `bytes`. */
-async function* gather(source: AsyncIterable<Uint8Array>, bytes: number): AsyncGenerator<Uint8Array[]> {
-  let chunks: Uint8Array[] = [];
-  let gathered = 0;
-  for await (const chunk of source) {
-    chunks.push(chunk);
-    gathered += chunk.byteLength;
-    if (gathered < bytes) continue;
-    yield chunks;
-    chunks = [];
-    gathered = 0;
-  }
-  if (gathered > 0) yield chunks;
-}
-
-async function writeFully(handle: FileHandle, chunks: readonly Uint8Array[]): Promise<void> {
-  const bytes = chunks.reduce((sum, chunk) => sum + chunk.byteLength, 0);
-  const { bytesWritten } = await handle.writev([...chunks]);
-  if (bytesWritten === bytes) return;
-  // A disk that is nearly full takes a part; what is left then fails with the reason.
-  const rest = Buffer.concat(chunks).subarray(bytesWritten);
-  for (let written = 0; written < rest.byteLength;) {
-    written += (await handle.write(rest, written)).bytesWritten;
-  }
-}
-
 async function openForReading(path: string): Promise<OpenFile | null> {
   const handle = await open(path, 'r').catch((error: unknown) => absent(error, null));
   if (handle === null) return null;
@@ -242,16 +200,7 @@ async function openForReading(path: string): Promise<OpenFile | null> {
   const { size } = await handle.stat();
   return {
     size,
-    async *chunks(start = 0, end = size) {
-      let position = start;
-      while (position < end) {
-        const buffer = Buffer.allocUnsafeSlow(Math.min(readBytes, end - position));
-        const { bytesRead } = await handle.read(buffer, 0, buffer.byteLength, position);
-        if (bytesRead === 0) throw new Error(`${path} ends at byte ${position} of ${size}`);
-        position += bytesRead;
-        yield buffer.subarray(0, bytesRead);
-      }
-    },
+    chunks: (start = 0, end = size) => readChunks(handle, path, { start, end, size }),
     close: () => handle.close(),
   };
 }

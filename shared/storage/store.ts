@@ -121,4 +121,6 @@ export interface Store {
    * many bytes are free; null where that is not known.
    */
   check(): Promise<{ place: string; freeBytes: number | null }>;
+  /** The short form, for looks every few seconds: fails, with a message for an operator, when the store is away. */
+  ping(): Promise<void>;
 }

@@ -6,7 +6,61 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { createDiskStore } from '../../shared/storage/disk-store.ts';
 import { bytesOf, digestOf } from '../../shared/storage/digest.ts';
 import { someBytes } from '../export/archives.ts';
-import { filesBelow, read, startStore } from './stores.ts';
+import { archiveKey, filesBelow, read, startStore, storeArchive } from './stores.ts';
+
+test('a file that is cut off while it is read is an error, not a short answer', async () => {
+  const { store, damage } = await startStore();
+  const bytes = someBytes(100_000);
+  const { sha256 } = await store.assets.put(bytesOf(bytes));
+  const file = await store.assets.open(digestOf(bytes));
+  await damage(`v1/assets/${sha256.slice(0, 2)}/${sha256}`, Buffer.from('short'));
+  await expect(read(file)).rejects.toThrow(`ends at byte 5 of ${bytes.length}`);
+  await file?.close();
+});
+
+test('an open file is readable to the end after its deletion', async () => {
+  const { store } = await startStore();
+  const bytes = someBytes(100_000);
+  const { sha256 } = await store.cache.put(bytesOf(bytes));
+  const file = await store.cache.open(digestOf(bytes));
+  await store.cache.delete(sha256);
+  expect((await read(file)).equals(bytes)).toBe(true);
+  await file?.close();
+});
+
+test('an archive is one file, with its key and its digest in its name, however often it is built', async () => {
+  const { store, files } = await startStore();
+  const bytes = someBytes(1000);
+  for (let round = 0; round < 2; round += 1) await storeArchive(store.archives, archiveKey, bytes);
+  const folder = `v1/archives/${archiveKey.slice(1, 3)}/${archiveKey}`;
+  expect(await files()).toEqual([`${folder}/${digestOf(bytes).sha256}.zip`]);
+  await store.archives.delete(archiveKey);
+  expect(await files()).toEqual([]);
+});
+
+test('of several archives under a key the newest is served', async () => {
+  const { store, folder } = await startStore();
+  const [one, other] = [someBytes(1000, 1), someBytes(1000, 2)];
+  await storeArchive(store.archives, archiveKey, one);
+  await storeArchive(store.archives, archiveKey, other);
+  const path = (bytes: Uint8Array) =>
+    join(folder, 'v1/archives', archiveKey.slice(1, 3), archiveKey, `${digestOf(bytes).sha256}.zip`);
+  for (const [newer, older] of [
+    [one, other],
+    [other, one],
+  ] as const) {
+    await utimes(path(older), 1_000, 1_000);
+    await utimes(path(newer), 2_000, 2_000);
+    const archive = await store.archives.open(archiveKey);
+    expect(archive).toMatchObject({ sha256: digestOf(newer).sha256, storedAt: new Date(2_000_000) });
+    await archive?.close();
+  }
+});
+
+test('nobody can read the store but through Lectern', async () => {
+  const { store } = await startStore();
+  expect(await store.assets.address('0'.repeat(64), { seconds: 60, contentType: 'image/png' })).toBeNull();
+});
 
 test('a sweep removes temporary files that are old, and nothing else', async () => {
   const { store, folder, files } = await startStore();

@@ -1,22 +1,29 @@
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { createDiskStore } from '../../shared/storage/disk-store.ts';
-import type { OpenFile, Store } from '../../shared/storage/store.ts';
+import { digestOf } from '../../shared/storage/digest.ts';
+import type { ArchiveStore, OpenFile, Store } from '../../shared/storage/store.ts';
 
 export interface TestStore {
   store: Store;
-  folder: string;
-  /** Every file below the folder, sorted: `v1/assets/ab/<sha256>`. */
+  /** The names of all that is stored, sorted: `v1/assets/ab/<sha256>`. */
   files: () => Promise<string[]>;
+  /** Puts other bytes where a file is, as a fault of the store would. */
+  damage: (name: string, bytes: Uint8Array) => Promise<void>;
 }
 
 /** An empty disk store in a folder of its own, gone after the test. */
-export async function startStore(): Promise<TestStore> {
+export async function startStore(): Promise<TestStore & { folder: string }> {
   const folder = await mkdtemp(join(tmpdir(), 'lectern-store-'));
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
-  return { store: createDiskStore(folder), folder, files: () => filesBelow(folder) };
+  return {
+    store: createDiskStore(folder),
+    folder,
+    files: () => filesBelow(folder),
+    damage: (name, bytes) => writeFile(join(folder, name), bytes),
+  };
 }
 
 /** The paths of all files below a folder, sorted; none when there is no such folder. */
@@ -34,4 +41,15 @@ export async function read(file: OpenFile | null, start?: number, end?: number):
   const chunks: Uint8Array[] = [];
   for await (const chunk of file.chunks(start, end)) chunks.push(chunk);
   return Buffer.concat(chunks);
+}
+
+/** The key of an archive. */
+export const archiveKey = `x${'0'.repeat(40)}`;
+
+/** Writes an archive, in two pieces, and publishes it. */
+export async function storeArchive(archives: ArchiveStore, key: string, bytes: Uint8Array): Promise<void> {
+  const draft = await archives.create();
+  await draft.write([bytes.subarray(0, 1000), bytes.subarray(1000)]);
+  await draft.publish(key, digestOf(bytes).sha256);
+  await draft.discard();
 }

@@ -1,0 +1,73 @@
+import { createHash } from 'node:crypto';
+import type { FileHandle } from 'node:fs/promises';
+import { crc32 } from 'node:zlib';
+import type { Digest } from './store.ts';
+
+/** Read at once: most pictures in one piece, and little enough for many readers. */
+const readBytes = 512 * 1024;
+
+/** Gathered before a write: each is a turn of the thread pool, which costs more than the bytes do. */
+const writeBytes = 1024 ** 2;
+
+/** Writes all bytes of a source to a new file. Gives their digests. */
+export async function writeSource(handle: FileHandle, source: AsyncIterable<Uint8Array>): Promise<Digest> {
+  const hash = createHash('sha256');
+  let checksum = 0;
+  let size = 0;
+  for await (const chunks of gather(source, writeBytes)) {
+    for (const chunk of chunks) {
+      hash.update(chunk);
+      checksum = crc32(chunk, checksum);
+      size += chunk.byteLength;
+    }
+    await writeFully(handle, chunks);
+  }
+  return { sha256: hash.digest('hex'), crc32: checksum, size };
+}
+
+/** The chunks of a source, as many at a time as make up `bytes`. */
+async function* gather(source: AsyncIterable<Uint8Array>, bytes: number): AsyncGenerator<Uint8Array[]> {
+  let chunks: Uint8Array[] = [];
+  let gathered = 0;
+  for await (const chunk of source) {
+    chunks.push(chunk);
+    gathered += chunk.byteLength;
+    if (gathered < bytes) continue;
+    yield chunks;
+    chunks = [];
+    gathered = 0;
+  }
+  if (gathered > 0) yield chunks;
+}
+
+/** Writes chunks one after the other, all of them or with an error. */
+export async function writeFully(handle: FileHandle, chunks: readonly Uint8Array[]): Promise<void> {
+  const bytes = chunks.reduce((sum, chunk) => sum + chunk.byteLength, 0);
+  const { bytesWritten } = await handle.writev([...chunks]);
+  if (bytesWritten === bytes) return;
+  // A disk that is nearly full takes a part; what is left then fails with the reason.
+  const rest = Buffer.concat(chunks).subarray(bytesWritten);
+  for (let written = 0; written < rest.byteLength;) {
+    written += (await handle.write(rest, written)).bytesWritten;
+  }
+}
+
+/**
+ * The bytes of an open file from `start` up to but not including `end`. Chunks are new, and their reader's to keep.
+ *
+ * @param name of the file, for the error of one that ends before `end`.
+ */
+export async function* readChunks(
+  handle: FileHandle,
+  name: string,
+  { start, end, size }: { start: number; end: number; size: number },
+): AsyncGenerator<Uint8Array> {
+  let position = start;
+  while (position < end) {
+    const buffer = Buffer.allocUnsafeSlow(Math.min(readBytes, end - position));
+    const { bytesRead } = await handle.read(buffer, 0, buffer.byteLength, position);
+    if (bytesRead === 0) throw new Error(`${name} ends at byte ${position} of ${size}`);
+    position += bytesRead;
+    yield buffer.subarray(0, bytesRead);
+  }
+}

@@ -1,0 +1,118 @@
+import { codeOf, LecternError, messageOf } from '../../errors.ts';
+import type { S3Settings } from './settings.ts';
+
+/** A call, or a body that is read, of which nothing came for too long. */
+export class NoAnswer extends Error {
+  override readonly name = 'NoAnswer';
+
+  constructor(milliseconds: number) {
+    super(`nothing came for ${milliseconds / 1000} s`);
+  }
+}
+
+/** A body that ended before its end. */
+export class CutOff extends Error {
+  override readonly name = 'CutOff';
+}
+
+/** Faults of the service, of the way to it, or of this machine's clock, which the next try sets right. */
+const passingNames = new Set([
+  'NoAnswer',
+  'CutOff',
+  'TimeoutError',
+  'SlowDown',
+  'RequestTimeout',
+  'RequestTimeTooSkewed',
+  'BadDigest',
+  'XAmzContentSHA256Mismatch',
+]);
+const passingStatuses = new Set([408, 429, 500, 502, 503, 504]);
+const networkCodes = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'ECONNABORTED',
+  'EPIPE',
+  'ETIMEDOUT',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ERR_STREAM_PREMATURE_CLOSE',
+]);
+
+/** Whether the same call may succeed a little later. */
+export function mayPass(error: unknown): boolean {
+  if (passingNames.has(nameOf(error))) return true;
+  const status = statusOf(error);
+  return status === undefined ? networkCodes.has(String(codeOf(error))) : passingStatuses.has(status);
+}
+
+/** Whether the answer was that there is no such object; never that there is no such bucket, or no such user. */
+export function isAbsent(error: unknown): boolean {
+  return ['NoSuchKey', 'NotFound'].includes(nameOf(error));
+}
+
+/** Whether the answer was that there is no such multipart upload: it was completed, or aborted. */
+export function isUploadGone(error: unknown): boolean {
+  return nameOf(error) === 'NoSuchUpload';
+}
+
+/** What failed, in words for an operator; names no secret. */
+export function storeFault(error: unknown, settings: S3Settings): LecternError {
+  if (error instanceof LecternError) return error;
+  return new LecternError('INTERNAL_ERROR', `The store in ${placeOf(settings)} ${explain(error, settings)}`, {
+    cause: error,
+    ...(mayPass(error) && { retryAfterSeconds: 10 }),
+  });
+}
+
+/** Where the store is: `bucket lectern/prefix at http://s3.example:9000`. */
+export function placeOf({ bucket, prefix, endpoint, region }: S3Settings): string {
+  const at = endpoint ?? `Amazon S3, ${region}`;
+  return `bucket ${[bucket, ...prefix.split('/')].filter((part) => part !== '').join('/')} at ${at}`;
+}
+
+function explain(error: unknown, { bucket, region, accessKeyId }: S3Settings): string {
+  const name = nameOf(error);
+  const status = statusOf(error);
+  switch (name) {
+    // The second is all that an answer without a body can tell; of an object it is no fault.
+    case 'NoSuchBucket':
+    case 'NotFound':
+      return `is not there: create the bucket ${bucket}, or correct S3_BUCKET.`;
+    case 'InvalidAccessKeyId':
+    case 'XAdminUserNotFound':
+      return `knows no access key ${accessKeyId ?? ''}: correct S3_ACCESS_KEY_ID.`;
+    case 'SignatureDoesNotMatch':
+      return 'refuses the signature: correct S3_SECRET_ACCESS_KEY.';
+    case 'AuthorizationHeaderMalformed':
+    case 'PermanentRedirect':
+    case 'IllegalLocationConstraintException':
+      return `is not in the region ${region}: correct S3_REGION (${messageOf(error)}).`;
+    case 'RequestTimeTooSkewed':
+      return 'refuses requests because the clock of this machine is wrong: set it.';
+    case 'CredentialsProviderError':
+      return 'needs keys: set S3_ACCESS_KEY_ID and S3_SECRET_ACCESS_KEY, or give this machine a role.';
+  }
+  if (status === 403) {
+    return `denies access: its key has to list the bucket, and read, write and delete objects (${name}).`;
+  }
+  if (status === undefined && mayPass(error)) {
+    const code = codeOf(error);
+    const reason = typeof code === 'string' ? code : messageOf(error);
+    return `does not answer (${reason}): see that it runs, and that S3_ENDPOINT is right.`;
+  }
+  const answer = status === undefined ? '' : ` with ${status}`;
+  return `failed${answer}: ${name}${messageOf(error) === name ? '' : `, ${messageOf(error)}`}`;
+}
+
+function nameOf(error: unknown): string {
+  return error instanceof Error ? error.name : 'Error';
+}
+
+/** The status that the service answered with, if it answered. */
+function statusOf(error: unknown): number | undefined {
+  if (typeof error !== 'object' || error === null || !('$metadata' in error)) return undefined;
+  const metadata = error.$metadata as { httpStatusCode?: number };
+  return metadata.httpStatusCode;
+}

@@ -1,0 +1,106 @@
+import type { Bucket, UploadedPart } from './bucket.ts';
+
+/** Parts sent at once: while they are under way the next is filled. */
+const partsAtOnce = 2;
+
+/**
+ * Writes an object whose size is not known beforehand, in constant memory: three parts. What fits into one part is put
+ * at once; more is sent as a multipart upload, which nobody sees before it is completed.
+ */
+export class ObjectWriter {
+  readonly #bucket: Bucket;
+  readonly #name: string;
+  readonly #partBytes: number;
+  readonly #over = new AbortController();
+  readonly #sending = new Set<Promise<void>>();
+  readonly #sent: UploadedPart[] = [];
+  /** Buffers whose parts were sent. */
+  readonly #free: Buffer[] = [];
+  #part: Buffer | null = null;
+  #filled = 0;
+  #parts = 0;
+  #size = 0;
+  #uploadId: Promise<string> | null = null;
+  #failure: { error: unknown } | null = null;
+
+  /** @param partBytes all parts but the last have this size: some services want them equal. */
+  constructor(bucket: Bucket, name: string, partBytes: number) {
+    this.#bucket = bucket;
+    this.#name = name;
+    this.#partBytes = partBytes;
+  }
+
+  /** The chunks are copied, and their owner's again when this resolves. */
+  async write(chunks: readonly Uint8Array[]): Promise<void> {
+    for (const chunk of chunks) {
+      for (let start = 0; start < chunk.byteLength;) {
+        // Not before there is more: an object of one part is put, and the last part is not empty.
+        if (this.#filled === this.#partBytes) await this.#sendPart();
+        this.#part ??= this.#free.pop() ?? Buffer.allocUnsafeSlow(this.#partBytes);
+        const end = Math.min(chunk.byteLength, start + this.#partBytes - this.#filled);
+        this.#part.set(chunk.subarray(start, end), this.#filled);
+        this.#filled += end - start;
+        this.#size += end - start;
+        start = end;
+      }
+    }
+  }
+
+  /** The object is there, whole, when this resolves. */
+  async finish(): Promise<void> {
+    if (this.#uploadId === null) {
+      await this.#bucket.put(this.#name, this.#part?.subarray(0, this.#filled) ?? Buffer.alloc(0));
+      return;
+    }
+    await this.#sendPart();
+    while (this.#sending.size > 0) await Promise.race(this.#sending);
+    this.#throwFailure();
+    const parts = this.#sent.toSorted((a, b) => a.PartNumber - b.PartNumber);
+    await this.#bucket.completeUpload(this.#name, await this.#uploadId, parts);
+    const size = await this.#bucket.sizeOf(this.#name);
+    if (size !== this.#size) throw new Error(`${this.#name} has ${size} bytes instead of ${this.#size}`);
+  }
+
+  /** Gives up an object that was not finished. Never fails: what stays because of that, a sweep removes. */
+  async abort(): Promise<void> {
+    this.#over.abort();
+    while (this.#sending.size > 0) await Promise.race(this.#sending);
+    try {
+      const uploadId = await this.#uploadId;
+      if (uploadId !== null) await this.#bucket.abortUpload(this.#name, uploadId);
+    } catch {
+      // Whoever aborts has a failure of its own to tell.
+    }
+  }
+
+  async #sendPart(): Promise<void> {
+    const buffer = this.#part;
+    if (buffer === null) return;
+    const bytes = buffer.subarray(0, this.#filled);
+    this.#part = null;
+    this.#filled = 0;
+    this.#parts += 1;
+    const number = this.#parts;
+    this.#uploadId ??= this.#bucket.startUpload(this.#name);
+    const uploadId = await this.#uploadId;
+    while (this.#sending.size >= partsAtOnce) await Promise.race(this.#sending);
+    this.#throwFailure();
+    const sending = this.#bucket
+      .uploadPart(this.#name, uploadId, { number, bytes, signal: this.#over.signal })
+      .then(
+        (part) => {
+          this.#sent.push(part);
+          this.#free.push(buffer);
+        },
+        (error: unknown) => {
+          this.#failure ??= { error };
+        },
+      )
+      .finally(() => this.#sending.delete(sending));
+    this.#sending.add(sending);
+  }
+
+  #throwFailure(): void {
+    if (this.#failure !== null) throw this.#failure.error;
+  }
+}

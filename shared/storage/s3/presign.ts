@@ -1,0 +1,74 @@
+import { createHash, createHmac } from 'node:crypto';
+import type { S3Settings } from './settings.ts';
+
+export interface Credentials {
+  accessKeyId: string;
+  secretAccessKey: string;
+  /** Of a role. */
+  sessionToken?: string | undefined;
+}
+
+/**
+ * An address at which anybody can read an object, by AWS Signature Version 4. Amazon's client takes 2 ms of CPU for
+ * one, and a manifest has thousands; this takes a hundredth of that.
+ *
+ * @param seconds for which it is good.
+ */
+export function presign(
+  settings: S3Settings,
+  credentials: Credentials,
+  { name, contentType, seconds, at }: { name: string; contentType: string; seconds: number; at: Date },
+): string {
+  const url = objectAddress(settings, name);
+  const time = at.toISOString().replace(/[-:]|\.\d{3}/g, '');
+  const day = time.slice(0, 8);
+  const scope = `${day}/${settings.region}/s3/aws4_request`;
+  const query = [
+    ['X-Amz-Algorithm', 'AWS4-HMAC-SHA256'],
+    ['X-Amz-Credential', `${credentials.accessKeyId}/${scope}`],
+    ['X-Amz-Date', time],
+    ['X-Amz-Expires', String(seconds)],
+    ...(credentials.sessionToken === undefined
+      ? []
+      : [['X-Amz-Security-Token', credentials.sessionToken] as const]),
+    ['X-Amz-SignedHeaders', 'host'],
+    ['response-content-type', contentType],
+  ]
+    .map(([key = '', value = '']) => `${encode(key)}=${encode(value)}`)
+    .join('&');
+  const request = ['GET', url.pathname, query, `host:${url.host}`, '', 'host', 'UNSIGNED-PAYLOAD'].join('\n');
+  const text = ['AWS4-HMAC-SHA256', time, scope, createHash('sha256').update(request).digest('hex')].join(
+    '\n',
+  );
+  const key = [day, settings.region, 's3', 'aws4_request'].reduce<Buffer>(
+    (secret, part) => hmac(secret, part),
+    Buffer.from(`AWS4${credentials.secretAccessKey}`),
+  );
+  return `${url.href}?${query}&X-Amz-Signature=${hmac(key, text).toString('hex')}`;
+}
+
+function objectAddress({ endpoint, bucket, region, prefix, forcePathStyle }: S3Settings, name: string): URL {
+  const amazon = `https://s3.${region}.amazonaws.com${region.startsWith('cn-') ? '.cn' : ''}`;
+  const url = new URL(endpoint ?? amazon);
+  const path = `${prefix}${name}`.split('/').map(encode).join('/');
+  const base = url.pathname.replace(/\/$/, '');
+  if (forcePathStyle) {
+    url.pathname = `${base}/${bucket}/${path}`;
+  } else {
+    url.hostname = `${bucket}.${url.hostname}`;
+    url.pathname = `${base}/${path}`;
+  }
+  return url;
+}
+
+function hmac(key: Buffer, text: string): Buffer {
+  return createHmac('sha256', key).update(text).digest();
+}
+
+/** As RFC 3986 has it: encodeURIComponent leaves a few characters more. */
+function encode(text: string): string {
+  return encodeURIComponent(text).replace(
+    /[!'()*]/g,
+    (one) => `%${one.charCodeAt(0).toString(16).toUpperCase()}`,
+  );
+}

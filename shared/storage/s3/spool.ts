@@ -1,0 +1,34 @@
+import { randomUUID } from 'node:crypto';
+import { mkdir, open, unlink } from 'node:fs/promises';
+import { join } from 'node:path';
+import { readChunks, writeSource } from '../file-bytes.ts';
+import type { Digest } from '../store.ts';
+
+export interface Spooled {
+  digest: Digest;
+  /** All bytes, from the beginning. */
+  chunks: () => AsyncIterable<Uint8Array>;
+}
+
+/**
+ * Keeps the bytes of a source in a local file for as long as `use` takes: an object has to be named by its digest, and
+ * that is known only when all bytes have come. The file has no name any more as soon as it is open, so that nothing of
+ * it is left, whatever becomes of this process.
+ */
+export async function withSpool<T>(
+  folder: string,
+  source: AsyncIterable<Uint8Array>,
+  use: (spooled: Spooled) => Promise<T>,
+): Promise<T> {
+  await mkdir(folder, { recursive: true });
+  const path = join(folder, randomUUID());
+  const handle = await open(path, 'wx+');
+  try {
+    await unlink(path);
+    const digest = await writeSource(handle, source);
+    const { size } = digest;
+    return await use({ digest, chunks: () => readChunks(handle, path, { start: 0, end: size, size }) });
+  } finally {
+    await handle.close();
+  }
+}
