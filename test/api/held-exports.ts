@@ -21,7 +21,7 @@ export interface ExportLab {
   /** A published version with these media, without any unless given. */
   build(...media: Buffer[]): Promise<LessonVersion>;
   /** The same with one medium more, the last in the archive, which its origin stops in the middle of. */
-  buildHeld(...media: Buffer[]): Promise<{ version: LessonVersion; held: HeldFile }>;
+  buildHeld(...media: Buffer[]): Promise<{ version: LessonVersion; held: HeldFile & { path: string } }>;
 }
 
 /** Ends with the tests of the file. @param settings as for `startHarness`. */
@@ -51,7 +51,7 @@ export async function startExportLab(settings: Record<string, string> = {}): Pro
       // Media stand in the order of their ids.
       const last = { id: randomUUID().replace(/^.{8}/, 'ffffffff'), sourceUrl: origin.url(path) };
       const version = await build([...uploads(media), last]);
-      return { version, held };
+      return { version, held: { ...held, path } };
     },
   };
 }

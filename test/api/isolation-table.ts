@@ -70,6 +70,15 @@ function contentOf({ lessonId, versionId }: Ids, { ids }: Tenant): string {
   return url.replace(ids.lessonId, lessonId).replace(ids.versionId, versionId);
 }
 
+function ofExport(method: string, name: string): Record<string, Endpoint> {
+  const ask: Endpoint['ask'] = (ids) => ({
+    method,
+    path: `${lesson(ids)}/versions/${ids.versionId}/${name}`,
+  });
+  const path = `/api/lessons/:lessonId/versions/:versionId/${name}`;
+  return { [`${method} ${path}`]: { callers: ['bearer'], ids: ['lessonId', 'versionId'], ask } };
+}
+
 /** Each endpoint that takes an id of something that an organization has. */
 export const endpoints: Record<string, Endpoint> = {
   'POST /api/public/sign-token': {
@@ -159,11 +168,10 @@ export const endpoints: Record<string, Endpoint> = {
     ids: ['lessonId', 'versionId'],
     ask: (ids) => ({ path: `${lesson(ids)}/player-data`, query: { versionId: ids.versionId } }),
   },
-  'GET /api/lessons/:lessonId/versions/:versionId/export-zip': {
-    callers: ['bearer'],
-    ids: ['lessonId', 'versionId'],
-    ask: (ids) => ({ path: `${lesson(ids)}/versions/${ids.versionId}/export-zip` }),
-  },
+  ...ofExport('GET', 'export-zip'),
+  ...ofExport('GET', 'export-manifest'),
+  ...ofExport('GET', 'export-status'),
+  ...ofExport('DELETE', 'export-status'),
 };
 
 /** All other endpoints, and why no organization's ids stand in them. */
