@@ -116,7 +116,7 @@ details ul { padding-left: 1rem; }
     padding: 0.65rem 1rem; background: var(--panel); border-bottom: 1px solid var(--line); font-weight: 600;
   }
   .bar a:first-child { color: inherit; text-decoration: none; }
-  nav { display: none; position: fixed; inset: 0; z-index: 2; height: auto; border: 0; }
+  nav { display: none; position: fixed; inset: 0; z-index: 2; height: 100%; border: 0; }
   nav:target { display: block; }
   .close { display: block; float: right; font-size: 1rem; font-weight: 600; }
   nav li a { padding: 0.4rem 0; }
