@@ -6,6 +6,7 @@ import type { PlayerRelease } from '../shared/player-release.ts';
 import type { PreparedLessons } from '../shared/prepared-lessons.ts';
 import type { ExportQueue } from '../shared/queues.ts';
 import type { Secrets } from '../shared/secrets.ts';
+import type { Sharing } from '../shared/sharing/sharing.ts';
 import type { Store } from '../shared/storage/store.ts';
 import type { PlayerAssets } from './assets/player-assets.ts';
 import type { ArchiveRequestDependencies } from './exports/archive-requests.ts';
@@ -18,6 +19,8 @@ export interface AppDependencies {
   db: Database;
   redis: Redis;
   store: Store;
+  /** What other processes hear of the use of the store's files. */
+  sharing: Sharing;
   lessons: PreparedLessons;
   /** The files that learners' browsers load. */
   player: PlayerRelease;

@@ -12,6 +12,7 @@ import { connectRedis } from '../shared/redis.ts';
 import { loadSecrets } from '../shared/secrets.ts';
 import type { Servers } from '../shared/servers.ts';
 import { createSharing } from '../shared/sharing/sharing.ts';
+import { trackUses } from '../shared/sharing/tracked-store.ts';
 import type { Shutdown } from '../shared/shutdown.ts';
 import { createStore } from '../shared/storage/create-store.ts';
 import { createApp } from './app.ts';
@@ -39,17 +40,18 @@ export async function startApi(
 ): Promise<number> {
   const secrets = await loadSecrets(config, (message) => log.warn(message));
   const player = await playerRelease();
-  const store = await createStore(config);
-  await store.check();
+  const plainStore = await createStore(config);
+  await plainStore.check();
   const db = await openDatabase(servers.mongodbUri);
   await buildIndexes(db);
   const redis = await connectRedis(servers.redisUrl);
+  const sharing = createSharing(redis, config);
+  const store = trackUses(plainStore, sharing.uses);
   const queue = createExportQueue(redis, config);
   const events = createExportEvents(servers.redisUrl, config);
   const waiters = new JobWaiters(events);
 
   const downloader = createDownloader(config.download);
-  const sharing = createSharing(redis, config);
   const playerAssets = new PlayerAssets({ db, store, downloader, sharing, config, log });
   const exports = { archives: store.archives, queue, waiters, config, log };
   const stopping = new AbortController();
@@ -61,6 +63,7 @@ export async function startApi(
     db,
     redis,
     store,
+    sharing,
     lessons: new PreparedLessons(db, config.playerCacheBytes),
     player,
     queue,
@@ -90,6 +93,7 @@ export async function startApi(
     const closed = Promise.all([events.close(), queue.close()]);
     await withDeadline(closed, closeMilliseconds).finally(() => redis.disconnect());
   });
+  shutdown.add('file uses', () => Promise.resolve(sharing.uses.close()));
   shutdown.add('mongodb', () => db.connection.close());
   return (server.address() as AddressInfo).port;
 }

@@ -3,6 +3,7 @@ import type { Logger } from '../shared/log.ts';
 import type { Database } from '../shared/models/database.ts';
 import { removeUnfinishedImports } from '../shared/packages/unfinished-imports.ts';
 import type { Store } from '../shared/storage/store.ts';
+import type { Evictor } from './eviction/evictor.ts';
 
 const sweepMilliseconds = 10 * 60 * 1000;
 
@@ -12,19 +13,29 @@ const abandonedSeconds = 3600;
 /** An import has no deadline: a large package on a slow disk takes its time. */
 const abandonedImportSeconds = 24 * 3600;
 
-/** Removes what crashed processes left behind: now, and from time to time. */
+/** Removes what crashed processes left behind, and what the store has no room for: now, and from time to time. */
 export function startSweeping({
   db,
   store,
+  evictor,
   config,
   log,
 }: {
   db: Database;
   store: Store;
+  evictor: Evictor;
   config: Pick<Config, 'export'>;
   log: Logger;
 }): { stop(): Promise<void> } {
   let running: Promise<void> = Promise.resolve();
+  const evict = async () => {
+    try {
+      const evicted = await evictor.takeTurn();
+      if (evicted !== null && evicted.files > 0) log.info(evicted, 'evicted what was used longest ago');
+    } catch (error) {
+      log.warn({ err: error }, 'evicting failed; it is tried again later');
+    }
+  };
   const sweep = async () => {
     try {
       const files = await store.sweepTemporaries(Math.max(abandonedSeconds, config.export.buildSeconds));
@@ -33,6 +44,7 @@ export function startSweeping({
     } catch (error) {
       log.warn({ err: error }, 'sweeping failed; it is tried again later');
     }
+    await evict();
   };
   const start = () => {
     running = running.then(sweep);

@@ -27,10 +27,14 @@ export function versionFiles({
   config,
   secrets,
   playerAssets,
-}: Pick<AppDependencies, 'config' | 'secrets' | 'playerAssets'>): VersionFiles {
-  const redirect = (ctx: Context, asset: Asset) => {
+  sharing,
+}: Pick<AppDependencies, 'config' | 'secrets' | 'playerAssets' | 'sharing'>): VersionFiles {
+  const redirect = async (ctx: Context, asset: Asset) => {
+    const { url, expiresAt } = signAssetAddress(secrets.asset, asset, { base: config.publicUrl });
+    // It was looked for just now, so it is in use; what is uploaded stays anyway.
+    if (asset.area === 'cache') await sharing.uses.keepUntil([`cache:${asset.sha256}`], expiresAt);
     ctx.status = 302;
-    ctx.set('Location', signAssetAddress(secrets.asset, asset, { base: config.publicUrl }).url);
+    ctx.set('Location', url);
     ctx.set('Cache-Control', `private, max-age=${redirectSeconds}`);
     ctx.body = '';
   };
@@ -39,12 +43,12 @@ export function versionFiles({
       const parsed = mediaIdSchema.safeParse(mediaId);
       if (!parsed.success) throw new LecternError('BAD_REQUEST', 'Invalid media ID');
       const signal = ctx.state.signal as AbortSignal;
-      redirect(ctx, await playerAssets.findMedium(version, parsed.data, signal));
+      await redirect(ctx, await playerAssets.findMedium(version, parsed.data, signal));
     },
     async sendWidget(ctx, version, file) {
       const [, type, kind] = widgetFile.exec(String(file)) ?? [];
       if (type === undefined) throw new LecternError('NOT_FOUND', 'Widget not found');
-      redirect(ctx, await playerAssets.findWidgetFile(version, type, kind === 'css' ? 'css' : 'js'));
+      await redirect(ctx, await playerAssets.findWidgetFile(version, type, kind === 'css' ? 'css' : 'js'));
     },
   };
 }

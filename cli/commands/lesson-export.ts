@@ -8,6 +8,7 @@ import type { LessonVersion } from '../../shared/models/lesson-version.ts';
 import { playerRelease } from '../../shared/player-release.ts';
 import { connectFastRedis } from '../../shared/redis.ts';
 import { createSharing } from '../../shared/sharing/sharing.ts';
+import { trackUses } from '../../shared/sharing/tracked-store.ts';
 import type { StoredArchive } from '../../shared/storage/store.ts';
 import { runExport } from '../../worker/jobs/export.ts';
 import { answers } from '../answers.ts';
@@ -73,7 +74,7 @@ async function findPublished(
 }
 
 async function buildWithProgress(
-  { db, store, redisUrl, config, signal }: CommandContext,
+  { db, store: plainStore, redisUrl, config, signal }: CommandContext,
   version: LessonVersion,
   { profile, name }: { profile: ExportProfile; name: string },
 ): Promise<StoredArchive> {
@@ -81,6 +82,7 @@ async function buildWithProgress(
   const downloader = createDownloader(config.download);
   const redis = await connectFastRedis(redisUrl);
   const sharing = createSharing(redis, config);
+  const store = trackUses(plainStore, sharing.uses);
   const bar = fileProgressBar(name);
   try {
     const { failures } = await runExport({ db, store, downloader, sharing, config }, job, {
@@ -95,6 +97,7 @@ async function buildWithProgress(
   } finally {
     bar.stop();
     downloader.close();
+    sharing.uses.close();
     redis.disconnect();
   }
   const archive = (await store.archives.open(job.key)) ?? (await store.archives.open(incompleteKey(job.key)));

@@ -39,6 +39,8 @@ export interface StoredExportRecord {
   /** Compressed JSON: some 75 bytes an entry, and a package may have 100,000 files. A document ends at 16 MB. */
   entries: Types.Buffer | Buffer | null;
   signedUntil: Date | null;
+  /** When addresses were signed last. */
+  signedAt: Date | null;
 }
 
 export const exportRecordSchema = new Schema<StoredExportRecord>(
@@ -50,11 +52,12 @@ export const exportRecordSchema = new Schema<StoredExportRecord>(
     archive: { type: { size: Number, sha256: String }, _id: false, default: null },
     entries: { type: Buffer, default: null },
     signedUntil: { type: Date, default: null },
+    signedAt: { type: Date, default: null },
   },
   schemaOptions,
 );
 exportRecordSchema.index({ exportKey: 1, contentDigest: 1 }, { unique: true });
-exportRecordSchema.index({ signedUntil: 1 });
+exportRecordSchema.index({ signedUntil: 1, signedAt: 1 });
 
 /** Those that count, of one export. */
 const completeOf = (exportKey: string) => ({ exportKey, completedAt: { $ne: null } });
@@ -121,12 +124,29 @@ export async function keepSigned(db: Database, exportKey: string, until: Date): 
   const found = await db.exportRecords
     .findOneAndUpdate(
       completeOf(exportKey),
-      { $max: { signedUntil: until } },
+      { $max: { signedUntil: until }, $set: { signedAt: new Date() } },
       { sort: youngestFirst, returnDocument: 'after' },
     )
     .lean<StoredExportRecord>()
     .exec();
   return found === null ? null : read(found);
+}
+
+/** The downloaded files that addresses name which were signed since a time and are still good, a record at a time. */
+export async function* signedFiles(
+  db: Database,
+  since: Date,
+): AsyncGenerator<{ signedUntil: Date; sha256s: string[] }> {
+  const found = db.exportRecords
+    .find({ signedUntil: { $gt: new Date() }, signedAt: { $gt: since } })
+    .lean<StoredExportRecord[]>()
+    .cursor({ batchSize: 20 });
+  for await (const stored of found as AsyncIterable<StoredExportRecord>) {
+    const record = await read(stored);
+    if (record === null || record.signedUntil === null) continue;
+    const cached = record.entries.filter(({ area }) => area === 'cache');
+    yield { signedUntil: record.signedUntil, sha256s: cached.map(({ sha256 }) => sha256) };
+  }
 }
 
 /** Gives up a record: the next build of its content writes another, with a time of its own. */

@@ -2,18 +2,21 @@ import type { Redis } from 'ioredis';
 import type { Config } from '../config.ts';
 import { createDownloadLeases, noLeases } from './download-leases.ts';
 import type { DownloadLeases } from './download-leases.ts';
+import { noUses, SharedFileUses } from './file-uses.ts';
+import type { FileUses } from './file-uses.ts';
 import { WillingRedis } from './willing-redis.ts';
 
 /** What processes that share a store tell each other of its files. All of it may be lost without harm. */
 export interface Sharing {
   downloads: DownloadLeases;
+  uses: FileUses;
 }
 
 /** For a process that shares its store with no other. */
-export const alone: Sharing = { downloads: noLeases };
+export const alone: Sharing = { downloads: noLeases, uses: noUses };
 
 /** @param redis a connection that fails fast: nothing waits for a Redis that is away. */
 export function createSharing(redis: Redis, config: Pick<Config, 'redisPrefix'>): Sharing {
   const willing = new WillingRedis(redis, config.redisPrefix);
-  return { downloads: createDownloadLeases(willing) };
+  return { downloads: createDownloadLeases(willing), uses: new SharedFileUses(willing) };
 }

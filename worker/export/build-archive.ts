@@ -38,6 +38,8 @@ export interface ExportDependencies {
   store: Store;
   downloader: Downloader;
   sharing: Sharing;
+  /** Removes files that can be made or downloaded again, for so many bytes; for when the store is full. */
+  makeRoom?: (bytes: number) => Promise<unknown>;
   config: Pick<Config, 'export' | 'download'>;
 }
 

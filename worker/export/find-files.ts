@@ -56,6 +56,8 @@ export async function findFiles(
   const ending = AbortSignal.any([signal, stop.signal]);
   const limit = pLimit(config.download.concurrency);
   const cache = new MediaCache(deps);
+  // From when a file is found until it is in the archive, no evictor takes it.
+  const hold = deps.sharing.uses.hold();
   const recorded = new Map(record?.entries.map((entry) => [entry.path, entry]));
   const files: FileSearch['files'] = new Map();
   let bytes = otherBytes;
@@ -67,6 +69,7 @@ export async function findFiles(
   const find = (path: string, search: () => Promise<FoundFile>) => {
     const found = search()
       .then((file) => {
+        if (file.area === 'cache') hold.add(`cache:${file.sha256}`);
         reserve(file.size);
         return file;
       })
@@ -102,6 +105,7 @@ export async function findFiles(
     async end() {
       stop.abort(new Error('the build has ended'));
       await Promise.allSettled(files.values());
+      hold.release();
       await cache.flush();
     },
   };

@@ -1,0 +1,185 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { LRUCache } from 'lru-cache';
+import type { WillingRedis } from './willing-redis.ts';
+
+/** A file is in use for so long after it was noted. */
+export const useMilliseconds = 60_000;
+
+/** A process notes the use of a file no more often than this; what it holds, as often as this. */
+const noteMilliseconds = useMilliseconds / 3;
+
+/** Uses that a process remembers to have noted. */
+const maxNoted = 50_000;
+
+/** Files that are noted at once. */
+const noteBatch = 500;
+
+/** How often a file is looked at that an evictor is removing, which takes milliseconds. */
+const lookMilliseconds = 50;
+
+/** Where the uses of files are kept. */
+export const useKeys = {
+  /** When each file was used last, or until when it has to stay: a sorted set, in milliseconds. */
+  used: 'files:used',
+  /** The files that an evictor is removing right now, each with the end of its time to do so. */
+  leaving: 'files:leaving',
+  /** Which server's memory the uses are in, and since when: see worker/eviction/. */
+  known: 'files:known',
+} as const;
+
+/**
+ * Notes that files are used, or have to stay until a time, but for those that are leaving: an evictor has chosen them
+ * before. Redis runs one script after the other, so of a use and an eviction one is always first.
+ */
+const noteScript = `
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+local used = string.format('%.0f', math.max(now, tonumber(ARGV[1])))
+local someLeave = redis.call('EXISTS', KEYS[2]) == 1
+local leaving = {}
+for index = 2, #ARGV do
+  local ends = someLeave and redis.call('HGET', KEYS[2], ARGV[index])
+  if ends and tonumber(ends) > now then
+    leaving[#leaving + 1] = ARGV[index]
+  else
+    redis.call('ZADD', KEYS[1], 'GT', used, ARGV[index])
+  end
+end
+return leaving
+`;
+
+/** The name of a file that may be evicted: a downloaded file by its SHA-256, or an archive by its key. */
+export type EvictableFile = `cache:${string}` | `archives:${string}`;
+
+export interface FileHold {
+  /** Files that are in the store, and were noted as used just now. */
+  add(file: EvictableFile): void;
+  release(): void;
+}
+
+/**
+ * Tells evictors, in whatever process, which files are in use. While Redis is away nothing is told; a file that is
+ * gone then is missed by who needs it, and comes back.
+ */
+export interface FileUses {
+  /**
+   * Notes that files are used now, and for the next minute. Those that are being removed at this moment are gone when
+   * this resolves: whoever needs a file looks for it after that.
+   */
+  note(files: readonly EvictableFile[]): Promise<void>;
+  /** Notes that files have to stay until a time; else as {@link FileUses.note}. */
+  keepUntil(files: readonly EvictableFile[], until: Date): Promise<void>;
+  /** Keeps the files that are added to it in use, until it is released. */
+  hold(): FileHold;
+  /** Notes what is held now, as happens by itself every 20 seconds. */
+  noteHeld(): Promise<void>;
+  /** Ends what is held. */
+  close(): void;
+}
+
+/** For a process whose store nobody evicts from. */
+export const noUses: FileUses = {
+  note: () => Promise.resolve(),
+  keepUntil: () => Promise.resolve(),
+  hold: () => ({ add: () => undefined, release: () => undefined }),
+  noteHeld: () => Promise.resolve(),
+  close: () => undefined,
+};
+
+interface Batch {
+  files: EvictableFile[];
+  leaving: Promise<Set<EvictableFile>>;
+}
+
+export class SharedFileUses implements FileUses {
+  readonly #redis: WillingRedis;
+  readonly #noted = new LRUCache<string, true>({ max: maxNoted, ttl: noteMilliseconds });
+  /** How often each is held. */
+  readonly #held = new Map<EvictableFile, number>();
+  readonly #timer: NodeJS.Timeout;
+  #batch: Batch | null = null;
+
+  constructor(redis: WillingRedis) {
+    this.#redis = redis;
+    this.#timer = setInterval(() => void this.noteHeld(), noteMilliseconds);
+    this.#timer.unref();
+  }
+
+  async note(files: readonly EvictableFile[]): Promise<void> {
+    const unknown = files.filter((file) => !this.#noted.has(file));
+    if (unknown.length === 0) return;
+    const batch = this.#batch ?? this.#startBatch();
+    batch.files.push(...unknown);
+    const leaving = await batch.leaving;
+    await this.#awaitGone(unknown.filter((file) => leaving.has(file)));
+  }
+
+  async keepUntil(files: readonly EvictableFile[], until: Date): Promise<void> {
+    // Addresses end on the hour: many that name a file say the same.
+    const nameOf = (file: EvictableFile) => `${file} ${until.getTime()}`;
+    const unknown = files.filter((file) => !this.#noted.has(nameOf(file)));
+    const left = await this.#send(unknown, until.getTime());
+    await this.#awaitGone(left, until.getTime());
+    for (const file of unknown) this.#noted.set(nameOf(file), true);
+  }
+
+  hold(): FileHold {
+    const files: EvictableFile[] = [];
+    return {
+      add: (file) => {
+        files.push(file);
+        this.#held.set(file, (this.#held.get(file) ?? 0) + 1);
+      },
+      release: () => {
+        for (const file of files.splice(0)) {
+          const left = (this.#held.get(file) ?? 0) - 1;
+          if (left > 0) this.#held.set(file, left);
+          else this.#held.delete(file);
+        }
+      },
+    };
+  }
+
+  close(): void {
+    clearInterval(this.#timer);
+  }
+
+  /** What is asked for in one turn of the event loop is one command. */
+  #startBatch(): Batch {
+    const files: EvictableFile[] = [];
+    const leaving = new Promise<void>((resolve) => setImmediate(resolve)).then(async () => {
+      this.#batch = null;
+      return new Set(await this.#send(files));
+    });
+    this.#batch = { files, leaving };
+    return this.#batch;
+  }
+
+  async #awaitGone(files: EvictableFile[], until = 0): Promise<void> {
+    for (let left = files; left.length > 0;) {
+      await delay(lookMilliseconds);
+      left = await this.#send(left, until);
+    }
+  }
+
+  /** Gives those that are leaving. */
+  async #send(files: readonly EvictableFile[], until = 0): Promise<EvictableFile[]> {
+    const all: EvictableFile[] = [];
+    const keys = [this.#redis.key(useKeys.used), this.#redis.key(useKeys.leaving)];
+    for (let start = 0; start < files.length; start += noteBatch) {
+      const some = files.slice(start, start + noteBatch);
+      const leaving = await this.#redis.try(
+        (redis) => redis.eval(noteScript, 2, ...keys, until, ...some) as Promise<EvictableFile[]>,
+      );
+      if (leaving === undefined) continue;
+      const gone = new Set(leaving);
+      for (const file of some) if (!gone.has(file)) this.#noted.set(file, true);
+      all.push(...leaving);
+    }
+    return all;
+  }
+
+  async noteHeld(): Promise<void> {
+    await this.#send([...this.#held.keys()]);
+  }
+}

@@ -1,0 +1,121 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { utimes } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Redis } from 'ioredis';
+import { onTestFinished } from 'vitest';
+import { connectFastRedis } from '../../shared/redis.ts';
+import { useKeys } from '../../shared/sharing/file-uses.ts';
+import type { EvictableFile } from '../../shared/sharing/file-uses.ts';
+import { createSharing } from '../../shared/sharing/sharing.ts';
+import type { Sharing } from '../../shared/sharing/sharing.ts';
+import { trackUses } from '../../shared/sharing/tracked-store.ts';
+import { digestOf } from '../../shared/storage/digest.ts';
+import type { Digest, Store } from '../../shared/storage/store.ts';
+import { Evictor } from '../../worker/eviction/evictor.ts';
+import { LeavingFiles } from '../../worker/eviction/leaving-files.ts';
+import type { Harness } from '../support/harness.ts';
+
+const minuteMilliseconds = 60_000;
+
+/** A process that shares the harness's store: a worker, or an API. */
+export interface Process {
+  redis: Redis;
+  sharing: Sharing;
+  store: Store;
+}
+
+/** Ends with the test. */
+export async function joinStore({ servers, config, store }: Harness): Promise<Process> {
+  const redis = await connectFastRedis(servers.redisUrl);
+  const sharing = createSharing(redis, config);
+  onTestFinished(() => {
+    sharing.uses.close();
+    redis.disconnect();
+  });
+  return { redis, sharing, store: trackUses(store, sharing.uses) };
+}
+
+/** An evictor of a store's own limits. @param limits.store in place of the harness's. */
+export function evictorOf(
+  { db, store, config }: Harness,
+  { redis }: Pick<Process, 'redis'>,
+  limits: { maxBytes?: number; maxAgeHours?: number; store?: Store },
+): Evictor {
+  const { maxBytes = 0, maxAgeHours = 0 } = limits;
+  return new Evictor({
+    db,
+    store: limits.store ?? store,
+    redis,
+    config: { ...config, storeLimits: { maxBytes, maxAgeHours } },
+  });
+}
+
+/** As if the server had run for a day, and lost nothing since. */
+export async function knowUses({ config }: Harness, redis: Redis): Promise<void> {
+  const { server, now } = await new LeavingFiles(redis, config.redisPrefix).begin();
+  const since = now - 24 * 60 * minuteMilliseconds;
+  await redis.set(`${config.redisPrefix}:${useKeys.known}`, `${server} ${since}`);
+}
+
+/** Makes it so that some files were used last so many minutes ago, and stored an hour before that. */
+export async function ageFiles(
+  { config }: Harness,
+  redis: Redis,
+  files: readonly EvictableFile[],
+  minutes: number,
+): Promise<void> {
+  const used = Date.now() - minutes * minuteMilliseconds;
+  for (const file of files) await redis.zadd(`${config.redisPrefix}:${useKeys.used}`, used, file);
+}
+
+export interface StoredFile {
+  name: EvictableFile;
+  digest: Digest;
+  isThere: () => Promise<boolean>;
+}
+
+/** A downloaded file of some bytes that was stored so many minutes ago, and not used since. */
+export async function storeDownload(
+  { store, config }: Harness,
+  size: number,
+  minutes: number,
+): Promise<StoredFile> {
+  const bytes = randomBytes(size);
+  const digest = digestOf(bytes);
+  const { sha256 } = digest;
+  await store.cache.put(once(bytes));
+  await setAge(join(config.storeDir, 'v1/cache', sha256.slice(0, 2), sha256), minutes);
+  return { name: `cache:${sha256}`, digest, isThere: () => store.cache.has(digest) };
+}
+
+/** An archive of some bytes that was stored so many minutes ago, and not used since. */
+export async function storeArchive(
+  { store, config }: Harness,
+  size: number,
+  minutes: number,
+): Promise<StoredFile & { key: string }> {
+  const bytes = randomBytes(size);
+  const digest = digestOf(bytes);
+  const key = `x${randomUUID().replaceAll('-', '')}00000000`;
+  const draft = await store.archives.create();
+  await draft.write([bytes]);
+  await draft.publish(key, digest.sha256);
+  await draft.discard();
+  await setAge(join(config.storeDir, 'v1/archives', key.slice(1, 3), key, `${digest.sha256}.zip`), minutes);
+  const isThere = async () => {
+    const archive = await store.archives.open(key);
+    await archive?.close();
+    return archive !== null;
+  };
+  return { name: `archives:${key}`, key, digest, isThere };
+}
+
+async function setAge(path: string, minutes: number): Promise<void> {
+  const time = (Date.now() - minutes * minuteMilliseconds) / 1000;
+  await utimes(path, time, time);
+}
+
+// eslint-disable-next-line @typescript-eslint/require-await -- an async iterable is what stores read
+async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield bytes;
+}

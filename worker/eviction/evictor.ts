@@ -1,0 +1,264 @@
+import type { Redis } from 'ioredis';
+import pLimit from 'p-limit';
+import type { Config } from '../../shared/config.ts';
+import type { Database } from '../../shared/models/database.ts';
+import { signedFiles } from '../../shared/models/export-record.ts';
+import { useMilliseconds } from '../../shared/sharing/file-uses.ts';
+import type { EvictableFile } from '../../shared/sharing/file-uses.ts';
+import type { Store } from '../../shared/storage/store.ts';
+import { cutFor, endOf, minuteOf } from './cut.ts';
+import type { BytesByMinute, Cut } from './cut.ts';
+import { LeavingFiles, removeMilliseconds } from './leaving-files.ts';
+import { withLease } from './lease.ts';
+
+/** Over STORE_MAX_BYTES files go until so much of it is left: not at every file that comes. */
+const lowWater = 0.9;
+
+/** On a full disk goes at least this part of what may go, so that the next builds find room as well. */
+const fullDiskPart = 0.1;
+
+const hourMilliseconds = 3_600_000;
+
+/** Addresses that learners got live two hours at most, and Redis alone knows what they name. */
+const addressMilliseconds = 2 * hourMilliseconds;
+
+/** Uses from before this are forgotten where no age is set: files so old have the time of their storage. */
+const forgetMilliseconds = 365 * 24 * hourMilliseconds;
+
+/** How far the clocks of hosts may be apart. */
+const clockMilliseconds = 600_000;
+
+/** How long no worker looks again: sizes grow quickly, ages slowly. Less than the pause between two sweeps. */
+const sizeMilliseconds = 9 * 60_000;
+const ageMilliseconds = 59 * 60_000;
+
+/** Files that are chosen and removed together, and removed at once. */
+const batchFiles = 50;
+const removals = 8;
+
+export interface EvictionDependencies {
+  db: Database;
+  store: Store;
+  redis: Redis;
+  config: Pick<Config, 'redisPrefix' | 'storeLimits'>;
+}
+
+/** What was evicted. */
+export interface Evicted {
+  files: number;
+  bytes: number;
+}
+
+interface EvictableListing {
+  file: EvictableFile;
+  size: number;
+  usedAt: number;
+  remove: () => Promise<void>;
+}
+
+/** One run: when it began, and what Redis knows. */
+interface Run {
+  server: string;
+  now: number;
+  knownSince: number;
+  signal: AbortSignal;
+  /** When the files that signed addresses name were noted last; what was signed since then is to be noted next. */
+  noted: { at: number; signedSince: Date };
+}
+
+/**
+ * Removes archives and downloaded files that were used longest ago: those beyond STORE_MAX_AGE, and as many as
+ * STORE_MAX_BYTES asks for. Never one that was used in the last minute, is held, or is named by a signed address.
+ */
+export class Evictor {
+  readonly #deps: EvictionDependencies;
+  readonly #files: LeavingFiles;
+  readonly #leaseKey: string;
+
+  constructor(deps: EvictionDependencies) {
+    this.#deps = deps;
+    this.#files = new LeavingFiles(deps.redis, deps.config.redisPrefix);
+    this.#leaseKey = `${deps.config.redisPrefix}:files:evictor`;
+  }
+
+  /**
+   * Keeps the store within its limits; null while another process does.
+   *
+   * @throws when Redis, MongoDB or the store does not answer: what was not removed by then stays.
+   */
+  keepLimits(): Promise<Evicted | null> {
+    const { maxBytes, maxAgeHours } = this.#deps.config.storeLimits;
+    return this.#run((total) => ({
+      maxAge: maxAgeHours === 0 ? Infinity : maxAgeHours * hourMilliseconds,
+      bytes: maxBytes > 0 && total > maxBytes ? total - maxBytes * lowWater : 0,
+    }));
+  }
+
+  /**
+   * {@link Evictor.keepLimits}, where limits are set and no worker has done so lately: that reads the store's whole
+   * listing. Null where there is nothing to do.
+   */
+  async takeTurn(): Promise<Evicted | null> {
+    const { redis, config } = this.#deps;
+    const { maxBytes, maxAgeHours } = config.storeLimits;
+    // From now on uses are known, for when the disk is full.
+    await this.#files.begin();
+    if (maxBytes === 0 && maxAgeHours === 0) return null;
+    const pause = maxBytes === 0 ? ageMilliseconds : sizeMilliseconds;
+    const turn = await redis.set(`${config.redisPrefix}:files:turn`, '1', 'PX', pause, 'NX');
+    return turn === null ? null : this.keepLimits();
+  }
+
+  /** Frees at least so many bytes, where so many may go; else as {@link Evictor.keepLimits}. */
+  makeRoom(bytes: number): Promise<Evicted | null> {
+    return this.#run((total) => ({ maxAge: Infinity, bytes: Math.max(bytes, total * fullDiskPart) }));
+  }
+
+  #run(goalFor: (total: number) => { maxAge: number; bytes: number }): Promise<Evicted | null> {
+    const { redis } = this.#deps;
+    return withLease(redis, this.#leaseKey, async (signal) => {
+      const run: Run = {
+        ...(await this.#files.begin()),
+        signal,
+        noted: { at: -Infinity, signedSince: new Date(0) },
+      };
+      await this.#files.tidy(run.now - this.#memory());
+      await this.#noteSigned(run);
+      const { total, used } = await this.#survey(run);
+      const { maxAge, bytes } = goalFor(total);
+      const cut = cutFor(used, { oldest: minuteOf(run.now - maxAge), bytes });
+      return cut === null ? { files: 0, bytes: 0 } : this.#remove(run, cut);
+    });
+  }
+
+  /** How long uses matter. */
+  #memory(): number {
+    const { maxAgeHours } = this.#deps.config.storeLimits;
+    return maxAgeHours === 0 ? forgetMilliseconds : maxAgeHours * hourMilliseconds;
+  }
+
+  /** All bytes that count, and those that may go by when they were used. */
+  async #survey(run: Run): Promise<{ total: number; used: BytesByMinute }> {
+    const used: BytesByMinute = new Map();
+    let total = 0;
+    for await (const page of this.#list(run)) {
+      for (const { file, size, usedAt } of page) {
+        total += size;
+        if (!mayGo(run, file, usedAt)) continue;
+        const minute = minuteOf(usedAt);
+        used.set(minute, (used.get(minute) ?? 0) + size);
+      }
+    }
+    return { total, used };
+  }
+
+  async #remove(run: Run, cut: Cut): Promise<Evicted> {
+    const evicted: Evicted = { files: 0, bytes: 0 };
+    let ofLastMinute = cut.bytes;
+    let batch: EvictableListing[] = [];
+    const removeBatch = async () => {
+      const { files, bytes } = await this.#removeBatch(run, batch, endOf(cut));
+      evicted.files += files;
+      evicted.bytes += bytes;
+      batch = [];
+    };
+    for await (const page of this.#list(run)) {
+      for (const listed of page) {
+        const minute = minuteOf(listed.usedAt);
+        if (minute > cut.minute || !mayGo(run, listed.file, listed.usedAt)) continue;
+        if (minute === cut.minute && ofLastMinute <= 0) continue;
+        if (minute === cut.minute) ofLastMinute -= listed.size;
+        batch.push(listed);
+        if (batch.length >= batchFiles) await removeBatch();
+      }
+    }
+    await removeBatch();
+    return evicted;
+  }
+
+  async #removeBatch(run: Run, batch: EvictableListing[], before: number): Promise<Evicted> {
+    const evicted: Evicted = { files: 0, bytes: 0 };
+    if (batch.length === 0) return evicted;
+    await this.#noteSigned(run);
+    const chosen = await this.#files.choose(
+      run.server,
+      batch.map(({ file }) => file),
+      before,
+    );
+    const until = performance.now() + removeMilliseconds;
+    const limit = pLimit(removals);
+    const gone: EvictableFile[] = [];
+    const wanted = new Set(chosen);
+    const removing = batch
+      .filter(({ file }) => wanted.has(file))
+      .map(({ file, size, remove }) =>
+        limit(async () => {
+          // A process that stood still for long finds that others rely on the file again.
+          if (run.signal.aborted || performance.now() > until) return;
+          await remove();
+          gone.push(file);
+          evicted.files += 1;
+          evicted.bytes += size;
+        }),
+      );
+    const outcomes = await Promise.allSettled(removing);
+    await this.#files.removed(chosen, gone);
+    run.signal.throwIfAborted();
+    for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason;
+    return evicted;
+  }
+
+  /**
+   * Has the files stay that signed addresses name. Whoever signs some looks for them afterwards, which notes them as
+   * used for a minute: so those that were signed since are not chosen within that time.
+   */
+  async #noteSigned(run: Run): Promise<void> {
+    // Again where it took long: then few were signed since.
+    while (performance.now() - run.noted.at > useMilliseconds / 2) {
+      const { signedSince } = run.noted;
+      run.noted = { at: performance.now(), signedSince: new Date(Date.now() - clockMilliseconds) };
+      for await (const { signedUntil, sha256s } of signedFiles(this.#deps.db, signedSince)) {
+        const files = sha256s.map((sha256): EvictableFile => `cache:${sha256}`);
+        await this.#files.keepUntil(files, signedUntil);
+        run.signal.throwIfAborted();
+      }
+    }
+  }
+
+  async *#list(run: Run): AsyncGenerator<EvictableListing[]> {
+    const { store } = this.#deps;
+    for await (const page of store.archives.list()) {
+      yield await this.#describe(run, page, ({ key }) => ({
+        file: `archives:${key}`,
+        remove: () => store.archives.delete(key),
+      }));
+    }
+    for await (const page of store.cache.list()) {
+      yield await this.#describe(run, page, ({ sha256 }) => ({
+        file: `cache:${sha256}`,
+        remove: () => store.cache.delete(sha256),
+      }));
+    }
+  }
+
+  async #describe<Listed extends { size: number; storedAt: Date }>(
+    run: Run,
+    page: Listed[],
+    toFile: (listed: Listed) => Pick<EvictableListing, 'file' | 'remove'>,
+  ): Promise<EvictableListing[]> {
+    run.signal.throwIfAborted();
+    const files = page.map(toFile);
+    const times = await this.#files.usedAt(files.map(({ file }) => file));
+    return page.map(({ size, storedAt }, index) => ({
+      ...(files[index] as Pick<EvictableListing, 'file' | 'remove'>),
+      size,
+      usedAt: Math.max(storedAt.getTime(), times[index] ?? 0),
+    }));
+  }
+}
+
+/** Uses that Redis has lost are noted again within a minute, but for what addresses name. */
+function mayGo({ now, knownSince }: Run, file: EvictableFile, usedAt: number): boolean {
+  const known = file.startsWith('archives:') ? useMilliseconds : addressMilliseconds;
+  return usedAt < now - useMilliseconds && now - knownSince >= known;
+}
