@@ -7,13 +7,14 @@ const MiB = 1024 ** 2;
 const GiB = 1024 ** 3;
 
 /** A number given as text, between two bounds. */
-const integer = (fallback: number, min: number, max: number) =>
+const number = (min: number, max: number) =>
   z
     .string()
     .regex(/^\d+$/, `must be a whole number between ${min} and ${max}`)
     .transform(Number)
-    .refine((n) => n >= min && n <= max, `must be a whole number between ${min} and ${max}`)
-    .default(fallback);
+    .refine((n) => n >= min && n <= max, `must be a whole number between ${min} and ${max}`);
+
+const integer = (fallback: number, min: number, max: number) => number(min, max).default(fallback);
 
 const url = (protocols: string[]) =>
   z.string().refine(
@@ -139,8 +140,6 @@ const environmentSchema = z
       .default(''),
     S3_FORCE_PATH_STYLE: flag.optional(),
     S3_PRESIGNED_READS: flag.default(false),
-    STORE_MAX_BYTES: integer(0, 0, Number.MAX_SAFE_INTEGER),
-    STORE_MAX_AGE: integer(720, 0, 24 * 3650),
     LECTERN_KEY_PEPPER: secret.optional(),
     LECTERN_SIGNING_SECRETS: signingSecrets.optional(),
     LECTERN_ASSET_SECRET: secret.optional(),
@@ -158,6 +157,7 @@ const environmentSchema = z
     EXPORT_MAX_BYTES: integer(8 * GiB, 1, Number.MAX_SAFE_INTEGER),
     EXPORT_BUILD_SECONDS: integer(3600, 1, 86_400),
     DEGRADED_EXPORT_SECONDS: integer(60, 0, 86_400),
+    EXPORT_PREBUILD: flag.default(false),
     MEDIA_MAX_BYTES: integer(512 * MiB, 1, Number.MAX_SAFE_INTEGER),
     DOWNLOAD_CONCURRENCY: integer(8, 1, 256),
     DOWNLOAD_CONCURRENCY_PER_HOST: integer(6, 1, 256),
@@ -166,6 +166,9 @@ const environmentSchema = z
     LECTERN_ALLOWED_PRIVATE_HOSTS: hostList,
     WORKER_CONCURRENCY: integer(2, 1, 64),
     WORKER_LOCK_SECONDS: integer(30, 2, 600),
+    WORKER_WATCHDOG_SECONDS: integer(60, 0, 3600),
+    WORKER_PORT: number(0, 65_535).optional(),
+    METRICS_PORT: number(0, 65_535).optional(),
     SHUTDOWN_SECONDS: integer(30, 1, 600),
     XDG_CACHE_HOME: z.string().optional(),
     npm_lifecycle_event: z.string().optional(),
@@ -262,8 +265,6 @@ function toConfig(env: Environment) {
     dataDir,
     storeDir: resolve(env.LECTERN_STORE_DIR ?? join(dataDir, 'store')),
     store: toStore(env),
-    /** Of archives and downloaded files together; 0 for no limit. */
-    storeLimits: { maxBytes: env.STORE_MAX_BYTES, maxAgeHours: env.STORE_MAX_AGE },
     /** Where fetched server binaries are kept, shared by all data directories of this user. */
     cacheDir: join(
       env.XDG_CACHE_HOME === undefined || env.XDG_CACHE_HOME === ''
@@ -294,6 +295,8 @@ function toConfig(env: Environment) {
       maxBytes: env.EXPORT_MAX_BYTES,
       buildSeconds: env.EXPORT_BUILD_SECONDS,
       degradedSeconds: env.DEGRADED_EXPORT_SECONDS,
+      /** Whether publishing a version has its archive built. */
+      prebuild: env.EXPORT_PREBUILD,
     },
     download: {
       maxBytes: env.MEDIA_MAX_BYTES,
@@ -304,7 +307,16 @@ function toConfig(env: Environment) {
     },
     /** How long learners get a downloaded file without its origin being asked. */
     mediaFreshHours: env.MEDIA_FRESH_HOURS,
-    worker: { concurrency: env.WORKER_CONCURRENCY, lockSeconds: env.WORKER_LOCK_SECONDS },
+    worker: {
+      concurrency: env.WORKER_CONCURRENCY,
+      lockSeconds: env.WORKER_LOCK_SECONDS,
+      /** 0 for none. */
+      watchdogSeconds: env.WORKER_WATCHDOG_SECONDS,
+      /** Of a worker's health checks and metrics; undefined for none. */
+      port: env.WORKER_PORT,
+    },
+    /** Of the API's metrics; undefined for none. */
+    metricsPort: env.METRICS_PORT,
     shutdownSeconds: env.SHUTDOWN_SECONDS,
     /** npm is killed without a word to what it started; see cli/interrupts.ts. */
     startedByNpm: env.npm_lifecycle_event !== undefined,

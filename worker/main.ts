@@ -12,10 +12,10 @@ async function main(): Promise<void> {
   const shutdown = new Shutdown(log, config.shutdownSeconds);
   shutdown.listen();
   const servers = await findServers(config, (message) => log.info(message));
-  await startWorker(config, servers, { log, shutdown });
+  const port = await startWorker(config, servers, { log, shutdown });
   shutdown.add('servers', () => servers.release());
-  log.info({ concurrency: config.worker.concurrency }, 'waiting for exports');
-  process.send?.({ ready: true });
+  log.info({ concurrency: config.worker.concurrency, port }, 'waiting for exports');
+  process.send?.({ ready: true, port });
 }
 
 main().catch((error: unknown) => {

@@ -11,6 +11,7 @@ import type { Builds } from './builds.ts';
 import { BuildGivenBack } from './builds.ts';
 import type { ExportDependencies } from './export/build-archive.ts';
 import { runExport } from './jobs/export.ts';
+import type { WorkerMetrics } from './metrics.ts';
 
 /** Progress is for people: more often than this says nothing more. */
 const progressMilliseconds = 500;
@@ -22,6 +23,7 @@ export interface ProcessDependencies {
   build: ExportDependencies;
   queue: QueueAccess;
   builds: Builds;
+  metrics: WorkerMetrics;
   log: Logger;
 }
 
@@ -37,10 +39,12 @@ export async function processExport(
   job: Job<ExportJob, ExportResult>,
   token: string,
 ): Promise<ExportResult> {
-  const { queue, builds } = deps;
+  const { queue, builds, metrics } = deps;
   const key = job.id ?? job.data.key;
   const log = deps.log.child({ job: key, lesson: job.data.slug, version: job.data.versionNumber });
   const started = Date.now();
+  const seconds = () => (Date.now() - started) / 1000;
+  if (job.attemptsStarted === 1) metrics.waited(Math.max(0, started - job.timestamp) / 1000);
   // Where it is not heard, the turns go on from the next start.
   noteStart(queue, key).catch(() => undefined);
   try {
@@ -50,18 +54,23 @@ export async function processExport(
     );
     // A build may take a while to stop; its job is free for others at once.
     const result = await Promise.race([build, builds.whenGivenBack]);
+    metrics.built(result.failures === 0 ? 'complete' : 'incomplete', seconds(), result.size);
     log.info({ ...result, milliseconds: Date.now() - started }, 'export built');
     return result;
   } catch (error) {
     if (error instanceof BuildGivenBack) {
+      metrics.built('given_back', seconds());
       await giveBack(queue, job, token);
       log.info('export given back to the queue');
       throw new WaitingError();
     }
     if (error instanceof BuildCancelled) {
+      metrics.built('cancelled', seconds());
       log.info('export cancelled');
       throw new UnrecoverableError(error.message);
     }
+    metrics.built('failed', seconds());
+    metrics.failed(error);
     log.error(
       { err: error, attempt: job.attemptsMade + 1, milliseconds: Date.now() - started },
       'export failed',

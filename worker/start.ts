@@ -5,52 +5,57 @@ import { buildIndexes, openDatabase } from '../shared/models/database.ts';
 import { connectFastRedis } from '../shared/redis.ts';
 import type { Servers } from '../shared/servers.ts';
 import { createSharing } from '../shared/sharing/sharing.ts';
-import { trackUses } from '../shared/sharing/tracked-store.ts';
 import type { Shutdown } from '../shared/shutdown.ts';
 import { createStore } from '../shared/storage/create-store.ts';
-import { Evictor } from './eviction/evictor.ts';
+import { Builds } from './builds.ts';
+import { WorkerMetrics } from './metrics.ts';
+import { startWorkerOperations, watchWorker } from './operations.ts';
 import { startSweeping } from './sweep.ts';
 import { createExportWorker } from './worker.ts';
 
 /**
  * Connects, takes jobs, and adds to the shutdown what must be closed.
  *
+ * @returns the port of its health checks and metrics, where it has one.
  * @throws {LecternError} naming what does not answer, and what to do.
  */
 export async function startWorker(
   config: Config,
   servers: Servers,
   { log, shutdown }: { log: Logger; shutdown: Shutdown },
-): Promise<void> {
-  const plainStore = await createStore(config);
-  await plainStore.check();
+): Promise<number | undefined> {
+  const store = await createStore(config);
+  await store.check();
   const db = await openDatabase(servers.mongodbUri);
   await buildIndexes(db);
-  const downloader = createDownloader(config.download);
+  const builds = new Builds();
+  const metrics = new WorkerMetrics({ slots: config.worker.concurrency, running: () => builds.size });
+  const downloader = metrics.countDownloads(createDownloader(config.download));
   const redis = await connectFastRedis(servers.redisUrl);
   const sharing = createSharing(redis, config);
-  const store = trackUses(plainStore, sharing.uses);
-  const evictor = new Evictor({ db, store, redis, config });
-  const sweeping = startSweeping({ db, store, evictor, config, log });
+  const sweeping = startSweeping({ db, store, config, log });
   const worker = createExportWorker(servers.redisUrl, {
     db,
     store,
     downloader,
     sharing,
-    makeRoom: (bytes) => evictor.makeRoom(bytes),
+    builds,
+    metrics,
     config,
     log,
   });
   await worker.ready();
+  const watchdog = watchWorker(worker, { config, log, shutdown });
+  const parts = { worker, watchdog, metrics, db, store, log };
+  const operations = await startWorkerOperations(config, parts);
 
+  shutdown.add('watchdog', () => Promise.resolve(watchdog?.stop()));
   // It takes no more jobs, and finishes those it has.
   shutdown.add('worker', () => worker.close());
   shutdown.add('sweeping', () => sweeping.stop());
   shutdown.add('downloads', () => Promise.resolve(downloader.close()));
-  shutdown.add('redis', () => {
-    sharing.uses.close();
-    redis.disconnect();
-    return Promise.resolve();
-  });
+  shutdown.add('redis', () => Promise.resolve(redis.disconnect()));
   shutdown.add('mongodb', () => db.connection.close());
+  shutdown.add('operations', () => operations?.close() ?? Promise.resolve());
+  return operations?.port;
 }

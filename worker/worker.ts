@@ -5,10 +5,12 @@ import { exportQueueName } from '../shared/jobs.ts';
 import type { ExportJob, ExportResult } from '../shared/jobs.ts';
 import type { Logger } from '../shared/log.ts';
 import { createWaitingRedis } from '../shared/redis.ts';
-import { Builds } from './builds.ts';
+import type { Builds } from './builds.ts';
 import { startCancelling } from './cancellations.ts';
 import type { ExportDependencies } from './export/build-archive.ts';
+import type { WorkerMetrics } from './metrics.ts';
 import { processExport } from './process-export.ts';
+import type { Watched } from './watchdog.ts';
 
 /**
  * A job whose worker dies is taken up by another, and what bounds that is the number of starts. BullMQ would give a
@@ -34,19 +36,26 @@ export interface ExportWorker {
    * have been done in time.
    */
   close(): Promise<void>;
+  /** Resolves when Redis answers on the connection on which jobs come. */
+  ping(): Promise<unknown>;
+  /** What the watchdog looks at. */
+  watched: Watched;
 }
 
 /** Takes jobs from the export queue until it is closed. */
 export function createExportWorker(
   redisUrl: string,
-  deps: ExportDependencies & { config: Config; log: Logger },
+  deps: ExportDependencies & { builds: Builds; metrics: WorkerMetrics; config: Config; log: Logger },
 ): ExportWorker {
-  const { config, log } = deps;
+  const { builds, metrics, config, log } = deps;
   const connection = createWaitingRedis(redisUrl);
-  const builds = new Builds();
+  let starts = 0;
   const worker: Worker<ExportJob, ExportResult> = new Worker<ExportJob, ExportResult>(
     exportQueueName,
-    (job, token = '') => processExport({ build: deps, queue, builds, log }, job, token),
+    (job, token = '') => {
+      starts += 1;
+      return processExport({ build: deps, queue, builds, metrics, log }, job, token);
+    },
     {
       connection,
       prefix: config.redisPrefix,
@@ -59,13 +68,23 @@ export function createExportWorker(
   const queue = { redis: connection, toKey: (part: string) => worker.toKey(part) };
   const cancelling = startCancelling(queue, builds);
   worker.on('error', (error) => log.warn({ err: error }, 'the queue does not answer'));
-  worker.on('stalled', (id) => log.warn({ job: id }, 'taking over an export whose worker stopped'));
+  worker.on('stalled', (id) => {
+    metrics.takenOver();
+    log.warn({ job: id }, 'taking over an export whose worker stopped');
+  });
   worker.on('lockRenewalFailed', (ids: string[]) => {
     // Another worker may have these now. Whichever ends first publishes; stopping here only saves the work.
     for (const id of ids) builds.stop(id, new Error('the lock was lost'));
   });
   return {
     ready: () => worker.waitUntilReady(),
+    ping: () => connection.ping(),
+    watched: {
+      redisUrl,
+      queue,
+      freeSlots: () => config.worker.concurrency - builds.size,
+      starts: () => starts,
+    },
     close: async () => {
       cancelling.stop();
       await drain(worker, builds, drainMilliseconds(config));

@@ -1,0 +1,88 @@
+import { createServer } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { collectDefaultMetrics } from 'prom-client';
+import type { Registry } from 'prom-client';
+import { LecternError, messageOf } from '../errors.ts';
+import type { Logger } from '../log.ts';
+import { runChecks } from './checks.ts';
+import type { Checks } from './checks.ts';
+
+/** Requests have no bodies and few headers; whoever takes longer than this to send one is no probe. */
+const requestMilliseconds = 5_000;
+
+/** What orchestrators and Prometheus ask a process, on a port that is not for the public. */
+export interface OperationsServer {
+  port: number;
+  close(): Promise<void>;
+}
+
+export interface OperationsOptions {
+  host: string;
+  /** 0 takes a free one. */
+  port: number;
+  registry: Registry;
+  /** For /readyz. */
+  checks: Checks;
+  log: Logger;
+}
+
+/**
+ * Serves /livez (200 while the process serves), /readyz (200, or 503 with what is wrong) and /metrics.
+ *
+ * @throws {LecternError} when the port is taken.
+ */
+export async function startOperationsServer(options: OperationsOptions): Promise<OperationsServer> {
+  const { host, port, registry, log } = options;
+  collectDefaultMetrics({ register: registry });
+  const server = createServer({ requestTimeout: requestMilliseconds }, (request, response) => {
+    answer(options, request, response).catch((error: unknown) => {
+      log.warn({ err: error, path: request.url }, 'an operations request failed');
+      if (!response.headersSent) response.writeHead(500);
+      response.end();
+    });
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', (error) => {
+      const reason = `Port ${port} for metrics and health checks cannot be used: ${messageOf(error)}`;
+      reject(new LecternError('INTERNAL_ERROR', reason, { cause: error }));
+    });
+    server.listen(port, host, resolve);
+  });
+  return {
+    port: (server.address() as AddressInfo).port,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+async function answer(
+  { registry, checks, log }: OperationsOptions,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const respond = (status: number, type: string, body: string) => {
+    response.writeHead(status, { 'content-type': type, 'content-length': Buffer.byteLength(body) });
+    response.end(request.method === 'HEAD' ? undefined : body);
+  };
+  const json = (status: number, body: object) => respond(status, 'application/json', JSON.stringify(body));
+  if (request.method !== 'GET' && request.method !== 'HEAD') {
+    response.setHeader('allow', 'GET, HEAD');
+    json(405, { error: 'Method not allowed' });
+    return;
+  }
+  const path = request.url?.split('?', 1)[0];
+  if (path === '/livez') {
+    json(200, { status: 'ok' });
+  } else if (path === '/readyz') {
+    const { ready, checks: results } = await runChecks(checks, log);
+    json(ready ? 200 : 503, { status: ready ? 'ok' : 'unavailable', checks: results });
+  } else if (path === '/metrics') {
+    respond(200, registry.contentType, await registry.metrics());
+  } else {
+    json(404, { error: 'Not found' });
+  }
+}
