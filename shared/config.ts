@@ -140,6 +140,8 @@ const environmentSchema = z
       .default(''),
     S3_FORCE_PATH_STYLE: flag.optional(),
     S3_PRESIGNED_READS: flag.default(false),
+    STORE_MAX_BYTES: integer(0, 0, Number.MAX_SAFE_INTEGER),
+    STORE_MAX_AGE: integer(720, 0, 24 * 3650),
     LECTERN_KEY_PEPPER: secret.optional(),
     LECTERN_SIGNING_SECRETS: signingSecrets.optional(),
     LECTERN_ASSET_SECRET: secret.optional(),
@@ -265,6 +267,8 @@ function toConfig(env: Environment) {
     dataDir,
     storeDir: resolve(env.LECTERN_STORE_DIR ?? join(dataDir, 'store')),
     store: toStore(env),
+    /** Of archives and downloaded files together; 0 for no limit. */
+    storeLimits: { maxBytes: env.STORE_MAX_BYTES, maxAgeHours: env.STORE_MAX_AGE },
     /** Where fetched server binaries are kept, shared by all data directories of this user. */
     cacheDir: join(
       env.XDG_CACHE_HOME === undefined || env.XDG_CACHE_HOME === ''

@@ -5,9 +5,11 @@ import { buildIndexes, openDatabase } from '../shared/models/database.ts';
 import { connectFastRedis } from '../shared/redis.ts';
 import type { Servers } from '../shared/servers.ts';
 import { createSharing } from '../shared/sharing/sharing.ts';
+import { trackUses } from '../shared/sharing/tracked-store.ts';
 import type { Shutdown } from '../shared/shutdown.ts';
 import { createStore } from '../shared/storage/create-store.ts';
 import { Builds } from './builds.ts';
+import { Evictor } from './eviction/evictor.ts';
 import { WorkerMetrics } from './metrics.ts';
 import { startWorkerOperations, watchWorker } from './operations.ts';
 import { startSweeping } from './sweep.ts';
@@ -24,8 +26,8 @@ export async function startWorker(
   servers: Servers,
   { log, shutdown }: { log: Logger; shutdown: Shutdown },
 ): Promise<number | undefined> {
-  const store = await createStore(config);
-  await store.check();
+  const plainStore = await createStore(config);
+  await plainStore.check();
   const db = await openDatabase(servers.mongodbUri);
   await buildIndexes(db);
   const builds = new Builds();
@@ -33,12 +35,15 @@ export async function startWorker(
   const downloader = metrics.countDownloads(createDownloader(config.download));
   const redis = await connectFastRedis(servers.redisUrl);
   const sharing = createSharing(redis, config);
-  const sweeping = startSweeping({ db, store, config, log });
+  const store = trackUses(plainStore, sharing.uses);
+  const evictor = new Evictor({ db, store, redis, config });
+  const sweeping = startSweeping({ db, store, evictor, config, log });
   const worker = createExportWorker(servers.redisUrl, {
     db,
     store,
     downloader,
     sharing,
+    makeRoom: (bytes) => evictor.makeRoom(bytes),
     builds,
     metrics,
     config,
@@ -54,7 +59,11 @@ export async function startWorker(
   shutdown.add('worker', () => worker.close());
   shutdown.add('sweeping', () => sweeping.stop());
   shutdown.add('downloads', () => Promise.resolve(downloader.close()));
-  shutdown.add('redis', () => Promise.resolve(redis.disconnect()));
+  shutdown.add('redis', () => {
+    sharing.uses.close();
+    redis.disconnect();
+    return Promise.resolve();
+  });
   shutdown.add('mongodb', () => db.connection.close());
   shutdown.add('operations', () => operations?.close() ?? Promise.resolve());
   return operations?.port;
