@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { buildOrganization, buildPackage, buildVersion, exportPath } from '../support/factories.ts';
 import { startHarness } from '../support/harness.ts';
@@ -34,6 +35,28 @@ test('a download that was cut off goes on where it ended, and gives the same arc
   );
   expect(rest.headers.get('content-disposition')).toBe('attachment; filename="a-lesson-v1.zip"');
   expect(Buffer.concat([whole.body.subarray(0, cut), rest.body]).equals(whole.body)).toBe(true);
+});
+
+test('the digest of the whole archive comes with it, with its parts, and with HEAD', async () => {
+  const sha256 = createHash('sha256').update(whole.body).digest('base64');
+  const digest = `sha-256=:${sha256}:`;
+  const part = await ask(url, { headers: { ...headers, range: 'bytes=10-19' } });
+  const head = await ask(url, { method: 'HEAD', headers });
+  const digests = [whole, part, head].map((answer) => answer.headers.get('repr-digest'));
+  expect(digests).toEqual([digest, digest, digest]);
+});
+
+test('HEAD tells what a download needs to know, whatever range is asked for', async () => {
+  const head = await ask(url, { method: 'HEAD', headers: { ...headers, range: 'bytes=10-19' } });
+  expect({ status: head.status, bytes: head.body.length }).toEqual({ status: 200, bytes: 0 });
+  for (const name of ['content-length', 'content-type', 'content-disposition', 'etag', 'accept-ranges'])
+    expect({ name, value: head.headers.get(name) }).toEqual({ name, value: whole.headers.get(name) });
+});
+
+test('of several ranges at once none is sent, but the whole archive', async () => {
+  const answer = await ask(url, { headers: { ...headers, range: 'bytes=0-3,10-19' } });
+  expect([answer.status, answer.body.equals(whole.body)]).toEqual([200, true]);
+  expect(answer.headers.get('content-range')).toBeNull();
 });
 
 test('the rest of another archive is never spliced in: a range of one that changed gets the whole', async () => {
