@@ -13,6 +13,8 @@ import { startStore } from './stores.ts';
 import type { TestStore } from './stores.ts';
 
 export interface S3TestStore extends TestStore {
+  /** Of files on their way to the bucket. */
+  spoolFolder: string;
   settings: S3Settings;
   bucket: Bucket;
 }
@@ -34,6 +36,7 @@ export async function startS3Store(
       limits: { ...defaultLimits, ...limits },
     }),
     settings,
+    spoolFolder,
     bucket,
     files: async () => {
       const names: string[] = [];

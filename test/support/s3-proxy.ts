@@ -1,0 +1,118 @@
+import { createServer, request as forward } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { onTestFinished } from 'vitest';
+
+/** What becomes of a request on its way to the S3 server. */
+export type Fault =
+  /** It arrives, and is answered. */
+  | 'none'
+  /** The connection ends without an answer. */
+  | 'dropped'
+  /** It arrives and is carried out, and the answer never comes. */
+  | 'answer lost'
+  /** No byte ever comes back. */
+  | 'silence'
+  /** 503, as an S3 service says that it has too much to do. */
+  | 'busy'
+  /** The answer's body ends after so many bytes: with the connection, or as if that were all. */
+  | { bodyEndsAfter: number; asIfWhole?: boolean }
+  /** The answer's body stops after so many bytes, and the connection stays. */
+  | { bodyStallsAfter: number };
+
+export interface S3Proxy {
+  /** For S3_ENDPOINT. */
+  endpoint: string;
+  /** `GET v1/archives/x`, in the order of their arrival; without the bucket, the prefix and the query. */
+  readonly requests: string[];
+  /** Plays one fault for each request that begins with a text, in turn; after the last all is well again. */
+  script(start: string, ...faults: Fault[]): void;
+  /** Drops every request until `back`. */
+  gone(): void;
+  back(): void;
+}
+
+/** A proxy before an S3 server, which breaks what a test tells it to. Gone after the test. */
+export async function startS3Proxy(target: string, prefix: string): Promise<S3Proxy> {
+  const requests: string[] = [];
+  const scripts: { start: string; faults: Fault[] }[] = [];
+  let away = false;
+  const next = (request: string): Fault => {
+    if (away) return 'dropped';
+    return (
+      scripts.find(({ start, faults }) => request.startsWith(start) && faults.length > 0)?.faults.shift() ??
+      'none'
+    );
+  };
+  const server = createServer((request, response) => {
+    const { pathname } = new URL(request.url ?? '/', target);
+    const name = `${request.method} ${pathname.split('/').slice(2).join('/').replace(prefix, '')}`;
+    requests.push(name);
+    answer(next(name), target, request, response);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return {
+    endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    requests,
+    script: (start, ...faults) => scripts.push({ start, faults }),
+    gone() {
+      away = true;
+      server.closeAllConnections();
+    },
+    back() {
+      away = false;
+    },
+  };
+}
+
+function answer(fault: Fault, target: string, request: IncomingMessage, response: ServerResponse): void {
+  if (fault === 'dropped') return void request.destroy();
+  if (fault === 'silence') return;
+  if (fault === 'busy') {
+    request.resume();
+    const body =
+      '<?xml version="1.0"?><Error><Code>SlowDown</Code><Message>Please reduce your rate.</Message></Error>';
+    response.writeHead(503, { 'Content-Type': 'application/xml' }).end(body);
+    return;
+  }
+  // The host is part of what was signed, so it stays as it came.
+  const passed = forward(new URL(request.url ?? '/', target), {
+    method: request.method ?? 'GET',
+    headers: request.headers,
+    agent: false,
+  });
+  passed.on('error', () => response.destroy());
+  passed.on('response', (from) => {
+    if (fault === 'answer lost') return void from.resume().on('end', () => response.destroy());
+    pass(from, response, fault);
+  });
+  request.pipe(passed);
+}
+
+function pass(from: IncomingMessage, response: ServerResponse, fault: Fault): void {
+  if (typeof fault === 'string') {
+    response.writeHead(from.statusCode ?? 500, from.headers);
+    from.pipe(response);
+    return;
+  }
+  const limit = 'bodyEndsAfter' in fault ? fault.bodyEndsAfter : fault.bodyStallsAfter;
+  const headers = { ...from.headers };
+  if ('bodyEndsAfter' in fault && fault.asIfWhole === true) headers['content-length'] = String(limit);
+  response.writeHead(from.statusCode ?? 500, headers);
+  response.flushHeaders();
+  let sent = 0;
+  from.on('data', (chunk: Buffer) => {
+    if (sent > 0 && sent >= limit) return;
+    const part = chunk.subarray(0, limit - sent);
+    sent += part.length;
+    response.write(part, () => {
+      if (sent < limit || !('bodyEndsAfter' in fault)) return;
+      if (fault.asIfWhole === true) response.end();
+      else response.destroy();
+    });
+  });
+}
