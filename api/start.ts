@@ -53,7 +53,7 @@ export async function startApi(
 
   const downloader = createDownloader(config.download);
   const playerAssets = new PlayerAssets({ db, store, downloader, sharing, config, log });
-  const exports = { archives: store.archives, queue, waiters, config, log };
+  const exports = { db, archives: store.archives, queue, waiters, config, log };
   const stopping = new AbortController();
   // One for each request that is under way.
   setMaxListeners(0, stopping.signal);

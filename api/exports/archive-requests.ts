@@ -6,6 +6,7 @@ import { isCancelled } from '../../shared/exports/cancel.ts';
 import { fromFailedReason, incompleteKey } from '../../shared/jobs.ts';
 import type { ExportJob } from '../../shared/jobs.ts';
 import type { Logger } from '../../shared/log.ts';
+import type { Database } from '../../shared/models/database.ts';
 import type { ExportQueue } from '../../shared/queues.ts';
 import type { ArchiveStore, StoredArchive } from '../../shared/storage/store.ts';
 import { retryAfterSeconds } from '../retry-after.ts';
@@ -21,6 +22,7 @@ const lookMilliseconds = 1_500;
 const redisPatienceMilliseconds = 30_000;
 
 export interface ArchiveRequestDependencies {
+  db: Database;
   archives: ArchiveStore;
   queue: ExportQueue;
   waiters: JobWaiters;

@@ -2,8 +2,9 @@ import type { Job } from 'bullmq';
 import type { ErrorCode } from '../../shared/errors.ts';
 import { jobsBefore } from '../../shared/exports/ask.ts';
 import { isCancelled } from '../../shared/exports/cancel.ts';
-import { exportProgressSchema, fromFailedReason } from '../../shared/jobs.ts';
+import { exportProgressSchema, fromFailedReason, incompleteKey } from '../../shared/jobs.ts';
 import type { ExportJob, ExportProgress, ExportResult } from '../../shared/jobs.ts';
+import { findExportRecord } from '../../shared/models/export-record.ts';
 import { openArchive } from './archive-requests.ts';
 import type { ArchiveRequestDependencies } from './archive-requests.ts';
 
@@ -26,7 +27,7 @@ const noProgress: ExportProgress = { done: 0, total: 0, bytes: 0 };
 /** What callers are told of a failure that is none of their business. */
 const unexpected = 'An unexpected error occurred while generating the export';
 
-export type StatusDependencies = Pick<ArchiveRequestDependencies, 'archives' | 'queue' | 'config'>;
+export type StatusDependencies = Pick<ArchiveRequestDependencies, 'db' | 'archives' | 'queue' | 'config'>;
 
 /**
  * Where an export is now, as the store and the queue say.
@@ -37,9 +38,7 @@ export async function readExportStatus(deps: StatusDependencies, job: ExportJob)
   const archive = await openArchive(deps, job, Date.now());
   if (archive !== null) {
     await archive.close();
-    // Whoever wants the archive can have it without Redis; the figures are all that is missing then.
-    const queued = await deps.queue.getJob(job.key).catch(() => undefined);
-    return { status: 'ready', progress: progressOf(queued) };
+    return { status: 'ready', progress: await finalProgress(deps, job) };
   }
   const [queued, state] = await Promise.all([deps.queue.getJob(job.key), deps.queue.getJobState(job.key)]);
   if (state === 'active') return { status: 'building', progress: progressOf(queued) };
@@ -66,6 +65,16 @@ function failedStatus(queued: Job<ExportJob, ExportResult> | undefined): ExportS
     progress: progressOf(queued),
     error: { code, message: expose ? message : unexpected },
   };
+}
+
+/** As the build has told it, whose job is kept for a day; after that, or without Redis, as its record has it. */
+async function finalProgress({ db, queue }: StatusDependencies, { key }: ExportJob): Promise<ExportProgress> {
+  const told = progressOf(await queue.getJob(key).catch(() => undefined));
+  if (told.total > 0 && told.done === told.total) return told;
+  const record = (await findExportRecord(db, key)) ?? (await findExportRecord(db, incompleteKey(key)));
+  const entries = record?.entries ?? [];
+  const bytes = entries.reduce((sum, { size }) => sum + size, 0);
+  return { done: entries.length, total: entries.length, bytes };
 }
 
 /** BullMQ starts with the number 0. */

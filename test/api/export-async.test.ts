@@ -1,10 +1,12 @@
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { exportJobOf } from '../../shared/jobs.ts';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
 import { exportPath, manifestPath, statusPath } from '../support/factories.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { ask, jsonOf } from './answers.ts';
 import { startExportLab } from './held-exports.ts';
 import type { ExportLab } from './held-exports.ts';
+import { openQueue } from './open-queue.ts';
 
 let lab: ExportLab;
 
@@ -111,6 +113,20 @@ test('the status follows an export: none, queued with its place, building with i
   );
   const { total } = building.progress;
   expect(await statusOf(version)).toMatchObject({ status: 'ready', progress: { done: total, total } });
+});
+
+test('an archive whose job is forgotten has the same figures', async () => {
+  const version = await lab.build(Buffer.alloc(1000, 'picture'));
+  await startWorker();
+  expect((await ask(lab.api + exportPath(version), { headers: lab.headers })).status).toBe(200);
+  const queue = await openQueue(lab.harness);
+  onTestFinished(() => queue.close());
+  const told = await waitFor('the last figures', async () => {
+    const status = (await statusOf(version)) as { progress: { done: number; total: number } };
+    return status.progress.done === status.progress.total ? status : null;
+  });
+  expect(await queue.jobs.remove(exportJobOf(version).key)).toBe(1);
+  expect(await statusOf(version)).toEqual(told);
 });
 
 test('an export that failed says why, in words for callers', async () => {

@@ -35,8 +35,9 @@ const first: ExportStatus = {
 };
 
 function startEvents(signal: AbortSignal) {
-  const { config, store } = lab.harness;
-  const deps = { archives: store.archives, queue: queue.jobs, waiters: new JobWaiters(events), config };
+  const { config, db, store } = lab.harness;
+  const waiters = new JobWaiters(events);
+  const deps = { db, archives: store.archives, queue: queue.jobs, waiters, config };
   return statusEvents(deps, job, { first, signal, heartbeatMilliseconds: 0 });
 }
 

@@ -21,7 +21,7 @@ function requestDependencies({ harness }: Fleet, archives: ArchiveStore) {
   const { queue } = viewQueue(harness);
   const log = createLogger(harness.config, 'test');
   const waiters = new JobWaiters(events);
-  return { events, deps: { archives, queue, waiters, config: harness.config, log } };
+  return { events, deps: { db: harness.db, archives, queue, waiters, config: harness.config, log } };
 }
 
 test('the end of a job is not missed when it comes while a request looks for the archive', async () => {
