@@ -9,10 +9,11 @@ import type { EvictableFile } from '../../shared/sharing/file-uses.ts';
 import { createSharing } from '../../shared/sharing/sharing.ts';
 import type { Sharing } from '../../shared/sharing/sharing.ts';
 import { trackUses } from '../../shared/sharing/tracked-store.ts';
-import { digestOf } from '../../shared/storage/digest.ts';
+import { bytesOf, digestOf } from '../../shared/storage/digest.ts';
 import type { Digest, Store } from '../../shared/storage/store.ts';
 import { Evictor } from '../../worker/eviction/evictor.ts';
 import { LeavingFiles } from '../../worker/eviction/leaving-files.ts';
+import { filesBelow } from '../storage/stores.ts';
 import type { Harness } from '../support/harness.ts';
 
 const minuteMilliseconds = 60_000;
@@ -57,7 +58,7 @@ export async function knowUses({ config }: Harness, redis: Redis): Promise<void>
   await redis.set(`${config.redisPrefix}:${useKeys.known}`, `${server} ${since}`);
 }
 
-/** Makes it so that some files were used last so many minutes ago, and stored an hour before that. */
+/** Makes it so that some files were used last so many minutes ago. */
 export async function ageFiles(
   { config }: Harness,
   redis: Redis,
@@ -66,6 +67,14 @@ export async function ageFiles(
 ): Promise<void> {
   const used = Date.now() - minutes * minuteMilliseconds;
   for (const file of files) await redis.zadd(`${config.redisPrefix}:${useKeys.used}`, used, file);
+}
+
+/** As if all files had been stored so many minutes ago, and used last at that time; but what has to stay stays. */
+export async function ageStore(harness: Harness, redis: Redis, minutes: number): Promise<void> {
+  const { storeDir, redisPrefix } = harness.config;
+  for (const path of await filesBelow(storeDir)) await setAge(join(storeDir, path), minutes);
+  const used = await redis.zrangebyscore(`${redisPrefix}:${useKeys.used}`, '-inf', Date.now());
+  await ageFiles(harness, redis, used as EvictableFile[], minutes);
 }
 
 export interface StoredFile {
@@ -83,7 +92,7 @@ export async function storeDownload(
   const bytes = randomBytes(size);
   const digest = digestOf(bytes);
   const { sha256 } = digest;
-  await store.cache.put(once(bytes));
+  await store.cache.put(bytesOf(bytes));
   await setAge(join(config.storeDir, 'v1/cache', sha256.slice(0, 2), sha256), minutes);
   return { name: `cache:${sha256}`, digest, isThere: () => store.cache.has(digest) };
 }
@@ -113,9 +122,4 @@ export async function storeArchive(
 async function setAge(path: string, minutes: number): Promise<void> {
   const time = (Date.now() - minutes * minuteMilliseconds) / 1000;
   await utimes(path, time, time);
-}
-
-// eslint-disable-next-line @typescript-eslint/require-await -- an async iterable is what stores read
-async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
-  yield bytes;
 }
