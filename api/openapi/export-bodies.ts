@@ -23,7 +23,7 @@ export const exportStatus = z
     progress: z
       .strictObject({
         done: count.meta({ description: 'Files that the archive has already.' }),
-        total: count.meta({ description: 'Files that it will have; 0 before its build has begun.' }),
+        total: count.meta({ description: 'Files that it will have; 0 until its build has counted them.' }),
         bytes: count.meta({ description: 'Bytes of those that it has.' }),
       })
       .meta({ description: 'How far the build is.' }),
