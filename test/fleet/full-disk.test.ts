@@ -1,4 +1,5 @@
 import { expect, test, vi } from 'vitest';
+import { ageStore, joinStore, knowUses } from '../eviction/evictable.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { startFleet } from './fleet.ts';
 import { expectArchive, expectCleanFailure } from './lessons.ts';
@@ -39,5 +40,31 @@ test.skipIf(!mountable)(
       await expectArchive(answer, lesson);
     }
     expect((await fleet.stored()).temporaries).toEqual([]);
+  },
+);
+
+test.skipIf(!mountable)(
+  'a disk that is full of what can be made again makes room, and the export is tried again by itself',
+  async () => {
+    const disk = await mountSmallDisk(32 * MB);
+    const fleet = await startFleet({ LECTERN_STORE_DIR: disk.folder });
+    const [api, worker] = await Promise.all([
+      spawnApi(fleet.harness),
+      spawnWorker(fleet.harness, { LOG_LEVEL: 'error' }),
+    ]);
+    const [first, second] = [await fleet.publish([10 * MB]), await fleet.publish([10 * MB])];
+    await expectArchive(await fleet.request(api, first), first);
+    const { redis } = await joinStore(fleet.harness);
+    await knowUses(fleet.harness, redis);
+    await ageStore(fleet.harness, redis, 60);
+
+    await expectArchive(await fleet.request(api, second), second);
+    await worker.logged('The store is full');
+    const { archives, temporaries } = await fleet.stored();
+    expect(archives).toHaveLength(1);
+    expect(temporaries).toEqual([]);
+    // What went comes back, as soon as the other is not in use any more.
+    await ageStore(fleet.harness, redis, 60);
+    await expectArchive(await fleet.request(api, first), first);
   },
 );
