@@ -1,0 +1,96 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { s3Name, s3Server } from '../storage/kinds.ts';
+import { filesBelow } from '../storage/stores.ts';
+import { startS3Proxy } from '../support/s3-proxy.ts';
+import type { S3Proxy } from '../support/s3-proxy.ts';
+import type { S3Server } from '../support/s3-server.ts';
+import { waitFor } from '../support/wait-for.ts';
+import { startFleet } from './fleet.ts';
+import { expectArchive } from './lessons.ts';
+import { patienceMilliseconds, spawnApi, spawnWorker } from './processes.ts';
+import { viewQueue } from './queue.ts';
+
+vi.setConfig({ testTimeout: 120_000 });
+
+const kB = 1024;
+
+describe.skipIf(s3Server === null)(`machines that share nothing but ${s3Name}`, () => {
+  let server: S3Server;
+  beforeAll(async () => {
+    if (s3Server !== null) server = await s3Server();
+  });
+
+  /** A fleet whose files are in the bucket, by way of a proxy, and a data directory for each of its machines. */
+  async function startShared() {
+    const prefix = `${Math.random().toString(36).slice(2)}/`;
+    const proxy = await startS3Proxy(server.settings.endpoint ?? '', prefix);
+    const fleet = await startFleet(environmentOf(server, proxy, prefix));
+    const machine = async () => {
+      const folder = await mkdtemp(join(tmpdir(), 'lectern-machine-'));
+      onTestFinished(() => rm(folder, { recursive: true, force: true }));
+      return { LECTERN_DATA_DIR: folder };
+    };
+    return { fleet, proxy, machines: await Promise.all([machine(), machine(), machine()]) };
+  }
+
+  test('two APIs serve what a worker on a third machine has built, and its media, and keep none of it', async () => {
+    const { fleet, machines } = await startShared();
+    const { harness, origin } = fleet;
+    const [api, other] = await Promise.all([
+      spawnApi(harness, machines[0]),
+      spawnApi(harness, machines[1]),
+      spawnWorker(harness, machines[2]),
+    ]);
+    const lesson = await fleet.publish([300 * kB, 0, 12_000 * kB, 700]);
+
+    const answers = await Promise.all([fleet.request(api, lesson), fleet.request(other, lesson)]);
+    for (const answer of answers) await expectArchive(answer, lesson);
+    expect(await viewQueue(harness).starts(lesson)).toBe(1);
+    expect(lesson.files.map(({ path }) => origin.requests(path))).toEqual([1, 1, 1, 1]);
+    for (const { LECTERN_DATA_DIR } of machines) expect(await filesBelow(LECTERN_DATA_DIR)).toEqual([]);
+  });
+
+  test('a bucket that is gone while an archive is built holds everybody up, and fails nobody', async () => {
+    const { fleet, machines, proxy } = await startShared();
+    const { harness } = fleet;
+    const [api, other] = await Promise.all([
+      spawnApi(harness, machines[0]),
+      spawnApi(harness, machines[1]),
+      spawnWorker(harness, machines[2]),
+    ]);
+    const lesson = await fleet.publish([300 * kB, 12_000 * kB, 12_000 * kB]);
+
+    const asked = Promise.all([fleet.request(api, lesson), fleet.request(other, lesson)]);
+    // The first part of the archive, or of a medium, is on its way.
+    await waitFor(
+      'an upload',
+      () => proxy.requests.some((one) => one.startsWith('POST v1/')),
+      patienceMilliseconds,
+    );
+    proxy.gone();
+    const before = proxy.requests.length;
+    await waitFor('tries in vain', () => proxy.requests.length > before + 10, patienceMilliseconds);
+    proxy.back();
+
+    for (const answer of await asked) await expectArchive(answer, lesson);
+    expect(await viewQueue(harness).starts(lesson)).toBe(1);
+  });
+});
+
+function environmentOf(
+  { settings }: S3Server,
+  { endpoint }: S3Proxy,
+  prefix: string,
+): Record<string, string> {
+  return {
+    STORE: 's3',
+    S3_ENDPOINT: endpoint,
+    S3_BUCKET: settings.bucket,
+    S3_ACCESS_KEY_ID: settings.accessKeyId ?? '',
+    S3_SECRET_ACCESS_KEY: settings.secretAccessKey ?? '',
+    S3_PREFIX: prefix,
+  };
+}
