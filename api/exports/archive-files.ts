@@ -1,5 +1,4 @@
 import { buffer } from 'node:stream/consumers';
-import pLimit from 'p-limit';
 import { entryStarts } from '../../shared/exports/archive-layout.ts';
 import type { ExportEntry, ExportRecord } from '../../shared/models/export-record.ts';
 import type { ExportManifest } from '../../shared/packages/manifest.ts';
@@ -38,15 +37,20 @@ export class ArchiveFiles {
    * it was asked to be kept.
    */
   async restore(store: Store, signal: AbortSignal): Promise<void> {
-    const limit = pLimit(looks);
     const entries = [...this.#entries.values()];
-    const there = await limit.map(entries, (entry) => store[entry.area].has(entry));
-    for (const [index, entry] of entries.entries()) {
-      if (there[index] === true) continue;
-      signal.throwIfAborted();
-      const { sha256 } = await store[entry.area].put(this.#read(entry));
-      if (sha256 !== entry.sha256) throw new Error(`${entry.path} is damaged in the archive`);
+    for (let start = 0; start < entries.length; start += looks) {
+      const some = entries.slice(start, start + looks);
+      const there = await Promise.all(some.map((entry) => store[entry.area].has(entry)));
+      for (const entry of some.filter((_, index) => there[index] === false)) {
+        signal.throwIfAborted();
+        await this.#restore(store, entry);
+      }
     }
+  }
+
+  async #restore(store: Store, entry: ExportEntry): Promise<void> {
+    const { sha256 } = await store[entry.area].put(this.#read(entry));
+    if (sha256 !== entry.sha256) throw new Error(`${entry.path} is damaged in the archive`);
   }
 
   #read({ path, size }: ExportEntry): AsyncIterable<Uint8Array> {

@@ -6,7 +6,7 @@ import type { ExportEntry, ExportRecord } from '../../shared/models/export-recor
 import type { StoredArchive } from '../../shared/storage/store.ts';
 import { isInert } from '../assets/inert-types.ts';
 import type { AppDependencies } from '../dependencies.ts';
-import { pathsOf, presentExportManifest } from '../presenters/export-manifest.ts';
+import { signedManifestJson } from '../presenters/export-manifest.ts';
 import { ArchiveFiles } from './archive-files.ts';
 import type { AuthorizedExport } from './authorize.ts';
 
@@ -19,10 +19,10 @@ const marginSeconds = 3600;
 type ManifestDependencies = Pick<AppDependencies, 'db' | 'store' | 'secrets'>;
 
 /**
- * The manifest of an archive with an address for each file, all of which are in the store and stay there while the
- * addresses are good; null when no record tells of the archive's files.
+ * The manifest of an archive with an address for each file, as the JSON of a `SignedManifest`. All files are in the
+ * store when this resolves, and stay there while the addresses are good. Null when no record tells of them.
  *
- * @param archive is read, and left open.
+ * @param archive is read, and left open; nothing of it is read any more when this resolves.
  * @param request.base what addresses on this service begin with.
  * @throws when a file cannot be brought back into the store.
  */
@@ -30,7 +30,7 @@ export async function createExportManifest(
   deps: ManifestDependencies,
   archive: StoredArchive,
   request: AuthorizedExport & { base: string; signal: AbortSignal },
-): Promise<ReturnType<typeof presentExportManifest> | null> {
+): Promise<AsyncIterable<string> | null> {
   const { version, job, base, signal } = request;
   const keptUntil = inSeconds(signedSeconds + marginSeconds);
   // Noted before the files are looked for: from then on none is evicted.
@@ -40,12 +40,9 @@ export async function createExportManifest(
   await files.restore(deps.store, signal);
   const manifest = await files.manifest();
   const expiresAt = new Date(Math.min(keptUntil.getTime(), inSeconds(signedSeconds).getTime()));
-  const signed = pathsOf(manifest).map(async ({ path, mimeType }): Promise<[string, string]> => {
-    const options = { mimeType, base, expiresAt };
-    return [path, await signedAddress(deps, files.find(path), options)];
-  });
-  const addresses = new Map(await Promise.all(signed));
-  return presentExportManifest(manifest, { addresses, expiresAt });
+  const addressOf = (localPath: string, mimeType: string) =>
+    signedAddress(deps, files.find(localPath), { mimeType, base, expiresAt });
+  return signedManifestJson(manifest, { addressOf, expiresAt });
 }
 
 /** The record of this very archive, the complete one or one that lacks files. */

@@ -1,47 +1,68 @@
+import { setImmediate } from 'node:timers/promises';
 import type { ExportManifest } from '../../shared/packages/manifest.ts';
 
-/** Where a file of an export can be fetched, by its path in manifest.json ("./media/….png"). */
-export type FileAddresses = ReadonlyMap<string, string>;
+/** Files that are presented at once: others get their turn in between, and little is held at a time. */
+const filesAtOnce = 500;
 
-/** The paths of all files that manifest.json names. */
-export function pathsOf({ files }: ExportManifest): { path: string; mimeType: string }[] {
-  const script = 'text/javascript';
-  return [
-    { path: files.lesson, mimeType: 'application/json' },
-    ...files.media.map(({ localPath, mimeType }) => ({ path: localPath, mimeType })),
-    ...files.widgets.flatMap(({ localPath, cssLocalPath }) => [
-      { path: localPath, mimeType: script },
-      ...(cssLocalPath === undefined ? [] : [{ path: cssLocalPath, mimeType: 'text/css' }]),
-    ]),
-    ...(files.player ?? []).map(({ localPath }) => ({ path: localPath, mimeType: typeOf(localPath) })),
-  ];
+interface Signed {
+  url: string;
+  expiresAt: string;
 }
 
+type Files = ExportManifest['files'];
+
 /** The contract's 4.6: manifest.json, and where each file of the archive can be fetched until `expiresAt`. */
-export function presentExportManifest(
+export interface SignedManifest extends Omit<ExportManifest, 'files'> {
+  files: {
+    lesson: { path: Files['lesson'] } & Signed;
+    media: (Files['media'][number] & Signed)[];
+    widgets: (Files['widgets'][number] & Signed & { cssUrl?: string })[];
+    player?: (NonNullable<Files['player']>[number] & Signed)[];
+  };
+}
+
+/** Gives the address of a file. @param localPath as manifest.json has it: "./media/….png". */
+export type AddressOf = (localPath: string, mimeType: string) => Promise<string>;
+
+/** A {@link SignedManifest} as JSON, in pieces: a lesson may have 100,000 files. */
+export async function* signedManifestJson(
   manifest: ExportManifest,
-  { addresses, expiresAt: until }: { addresses: FileAddresses; expiresAt: Date },
-) {
+  { addressOf, expiresAt: until }: { addressOf: AddressOf; expiresAt: Date },
+): AsyncGenerator<string> {
   const expiresAt = until.toISOString();
-  const urlOf = (path: string) => addresses.get(path);
-  const signed = <File extends { localPath: string }>(file: File) => ({
+  const sign = async <File extends { localPath: string }>(file: File, mimeType: string) => ({
     ...file,
-    url: urlOf(file.localPath),
+    url: await addressOf(file.localPath, mimeType),
     expiresAt,
   });
-  const { lesson, media, widgets, player } = manifest.files;
-  return {
-    ...manifest,
-    files: {
-      lesson: { path: lesson, url: urlOf(lesson), expiresAt },
-      media: media.map(signed),
-      widgets: widgets.map((widget) => ({
-        ...signed(widget),
-        ...(widget.cssLocalPath !== undefined && { cssUrl: urlOf(widget.cssLocalPath) }),
-      })),
-      ...(player && { player: player.map(signed) }),
-    },
-  };
+  const signWidget = async (widget: Files['widgets'][number]) => ({
+    ...(await sign(widget, 'text/javascript')),
+    ...(widget.cssLocalPath !== undefined && { cssUrl: await addressOf(widget.cssLocalPath, 'text/css') }),
+  });
+  const { files, ...rest } = manifest;
+  const url = await addressOf(files.lesson, 'application/json');
+  yield JSON.stringify(rest).slice(0, -1);
+  yield `,"files":{"lesson":${JSON.stringify({ path: files.lesson, url, expiresAt })}`;
+  yield* member('media', files.media, (medium) => sign(medium, medium.mimeType));
+  yield* member('widgets', files.widgets, signWidget);
+  if (files.player !== undefined) {
+    yield* member('player', files.player, (file) => sign(file, typeOf(file.localPath)));
+  }
+  yield '}}';
+}
+
+async function* member<File>(
+  name: string,
+  files: File[],
+  present: (file: File) => Promise<object>,
+): AsyncGenerator<string> {
+  yield `,"${name}":[`;
+  for (let start = 0; start < files.length; start += filesAtOnce) {
+    const presented = await Promise.all(files.slice(start, start + filesAtOnce).map(present));
+    yield `${start === 0 ? '' : ','}${presented.map((file) => JSON.stringify(file)).join(',')}`;
+    await setImmediate();
+  }
+  yield ']';
 }
 
 /** Of the files that come with the player. */

@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import type { RouterContext } from '@koa/router';
 import { LecternError } from '../../shared/errors.ts';
 import { incompleteKey } from '../../shared/jobs.ts';
@@ -27,7 +28,8 @@ export function sendExportManifest(
         const manifest = await createExportManifest(deps, archive, request);
         if (manifest !== null) {
           ctx.set('Cache-Control', 'no-store');
-          ctx.body = manifest;
+          ctx.body = Readable.from(manifest);
+          ctx.type = 'application/json';
           return;
         }
       } finally {

@@ -1,12 +1,10 @@
 import { expect } from 'vitest';
-import type { presentExportManifest } from '../../api/presenters/export-manifest.ts';
+import type { SignedManifest } from '../../api/presenters/export-manifest.ts';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
 import { takeApart } from '../export/exports.ts';
 import type { Export } from '../export/exports.ts';
 import { exportPath, manifestPath } from '../support/factories.ts';
 import { ask, jsonOf } from './answers.ts';
-
-export type ListedFiles = ReturnType<typeof presentExportManifest>;
 
 interface Asking {
   api: string;
@@ -19,17 +17,17 @@ interface Asking {
 export async function listFiles(
   { api, headers, query = '' }: Asking,
   version: LessonVersion,
-): Promise<ListedFiles> {
+): Promise<SignedManifest> {
   const answer = await ask(api + manifestPath(version) + query, { headers });
   expect({ status: answer.status, cache: answer.headers.get('cache-control') }).toEqual({
     status: 200,
     cache: 'no-store',
   });
-  return jsonOf(answer) as ListedFiles;
+  return jsonOf(answer) as SignedManifest;
 }
 
 /** Where each file is, by its path below the archive's top-level folder. */
-export function addressesOf({ files }: ListedFiles): Map<string, string> {
+export function addressesOf({ files }: SignedManifest): Map<string, string> {
   const listed: [string, string | undefined][] = [
     [files.lesson.path, files.lesson.url],
     ...[...files.media, ...(files.player ?? [])].map(({ localPath, url }): [string, string | undefined] => [
@@ -52,7 +50,7 @@ export function addressesOf({ files }: ListedFiles): Map<string, string> {
 export async function expectSameFiles(
   asking: Asking,
   version: LessonVersion,
-): Promise<{ listed: ListedFiles; archive: Export }> {
+): Promise<{ listed: SignedManifest; archive: Export }> {
   const zip = await ask(asking.api + exportPath(version) + (asking.query ?? ''), { headers: asking.headers });
   const archive = await takeApart(zip.body);
   const listed = await listFiles(asking, version);
