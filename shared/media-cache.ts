@@ -3,6 +3,7 @@ import { DownloadError, isPassing } from './downloads/failure.ts';
 import type { Database } from './models/database.ts';
 import { findRemoteFiles, saveRemoteFiles } from './models/remote-file.ts';
 import type { DownloadedFile, RemoteFile } from './models/remote-file.ts';
+import type { EvictableFile } from './sharing/file-uses.ts';
 import type { Sharing } from './sharing/sharing.ts';
 import type { Digest, Store } from './storage/store.ts';
 
@@ -38,7 +39,7 @@ export class MediaCache {
   readonly #sharing: Sharing;
   readonly #underWay = new Map<string, Promise<Digest>>();
   readonly #checked: DownloadedFile[] = [];
-  #known = new Map<string, RemoteFile>();
+  readonly #known = new Map<string, RemoteFile>();
   /** Since when the files are wanted. */
   #since = Number.MAX_SAFE_INTEGER;
 
@@ -54,7 +55,10 @@ export class MediaCache {
     if (urls.length > 0) this.#since = await this.#sharing.downloads.now();
     for (let start = 0; start < urls.length; start += lookupBatch) {
       const found = await findRemoteFiles(this.#db, urls.slice(start, start + lookupBatch));
-      this.#known = new Map([...this.#known, ...found]);
+      for (const [url, file] of found) this.#known.set(url, file);
+      // At once: looking for one after the other would note them one by one.
+      const files = [...found.values()].map(({ file }): EvictableFile => `cache:${file.sha256}`);
+      await this.#sharing.uses.note(files);
     }
   }
 

@@ -28,9 +28,10 @@ export function startSweeping({
   log: Logger;
 }): { stop(): Promise<void> } {
   let running: Promise<void> = Promise.resolve();
+  const stopping = new AbortController();
   const evict = async () => {
     try {
-      const evicted = await evictor.takeTurn();
+      const evicted = await evictor.takeTurn(stopping.signal);
       if (evicted !== null && evicted.files > 0) log.info(evicted, 'evicted what was used longest ago');
     } catch (error) {
       log.warn({ err: error }, 'evicting failed; it is tried again later');
@@ -54,6 +55,7 @@ export function startSweeping({
   return {
     async stop() {
       clearInterval(timer);
+      stopping.abort(new Error('this process ends'));
       await running;
     },
   };

@@ -1,33 +1,42 @@
 import type { Redis } from 'ioredis';
 
-/** How long Redis is left alone after a command that failed: each one to a server that hangs waits for its deadline. */
+/** A Redis that does not answer within this is away: nobody waits longer for what can be done without it. */
+const patienceMilliseconds = 1_000;
+
+/** How long one that does not answer is left alone. One that is not there at all fails at once, and costs nothing. */
 const restMilliseconds = 1_000;
 
 /** Redis for what can do without it: a command that fails is an answer that is not there. */
 export class WillingRedis {
-  readonly redis: Redis;
-  readonly prefix: string;
+  readonly #redis: Redis;
+  readonly #prefix: string;
   #awayUntil = 0;
 
   /** @param redis a connection that fails fast. */
   constructor(redis: Redis, prefix: string) {
-    this.redis = redis;
-    this.prefix = prefix;
+    this.#redis = redis;
+    this.#prefix = prefix;
   }
 
   /** A key of this installation. */
   key(name: string): string {
-    return `${this.prefix}:${name}`;
+    return `${this.#prefix}:${name}`;
   }
 
-  /** What a command gives; undefined while Redis is away. */
+  /** What a command gives; undefined while Redis is away. A command that nobody waited for may yet take effect. */
   async try<T>(command: (redis: Redis) => Promise<T>): Promise<T | undefined> {
     if (Date.now() < this.#awayUntil) return undefined;
+    let timer: NodeJS.Timeout | undefined;
+    const tooLate = new Promise<undefined>((resolve) => {
+      timer = setTimeout(() => {
+        this.#awayUntil = Date.now() + restMilliseconds;
+        resolve(undefined);
+      }, patienceMilliseconds);
+    });
     try {
-      return await command(this.redis);
-    } catch {
-      this.#awayUntil = Date.now() + restMilliseconds;
-      return undefined;
+      return await Promise.race([command(this.#redis).catch(() => undefined), tooLate]);
+    } finally {
+      clearTimeout(timer);
     }
   }
 }

@@ -84,11 +84,12 @@ export class Evictor {
   /**
    * Keeps the store within its limits; null while another process does.
    *
+   * @param ending ends the run before its time.
    * @throws when Redis, MongoDB or the store does not answer: what was not removed by then stays.
    */
-  keepLimits(): Promise<Evicted | null> {
+  keepLimits(ending?: AbortSignal): Promise<Evicted | null> {
     const { maxBytes, maxAgeHours } = this.#deps.config.storeLimits;
-    return this.#run((total) => ({
+    return this.#run(ending, (total) => ({
       maxAge: maxAgeHours === 0 ? Infinity : maxAgeHours * hourMilliseconds,
       bytes: maxBytes > 0 && total > maxBytes ? total - maxBytes * lowWater : 0,
     }));
@@ -98,7 +99,7 @@ export class Evictor {
    * {@link Evictor.keepLimits}, where limits are set and no worker has done so lately: that reads the store's whole
    * listing. Null where there is nothing to do.
    */
-  async takeTurn(): Promise<Evicted | null> {
+  async takeTurn(ending?: AbortSignal): Promise<Evicted | null> {
     const { redis, config } = this.#deps;
     const { maxBytes, maxAgeHours } = config.storeLimits;
     // From now on uses are known, for when the disk is full.
@@ -106,17 +107,21 @@ export class Evictor {
     if (maxBytes === 0 && maxAgeHours === 0) return null;
     const pause = maxBytes === 0 ? ageMilliseconds : sizeMilliseconds;
     const turn = await redis.set(`${config.redisPrefix}:files:turn`, '1', 'PX', pause, 'NX');
-    return turn === null ? null : this.keepLimits();
+    return turn === null ? null : this.keepLimits(ending);
   }
 
   /** Frees at least so many bytes, where so many may go; else as {@link Evictor.keepLimits}. */
   makeRoom(bytes: number): Promise<Evicted | null> {
-    return this.#run((total) => ({ maxAge: Infinity, bytes: Math.max(bytes, total * fullDiskPart) }));
+    return this.#run(undefined, (total) => ({ maxAge: Infinity, bytes: Math.max(bytes, total * fullDiskPart) }));
   }
 
-  #run(goalFor: (total: number) => { maxAge: number; bytes: number }): Promise<Evicted | null> {
+  #run(
+    ending: AbortSignal | undefined,
+    goalFor: (total: number) => { maxAge: number; bytes: number },
+  ): Promise<Evicted | null> {
     const { redis } = this.#deps;
-    return withLease(redis, this.#leaseKey, async (signal) => {
+    return withLease(redis, this.#leaseKey, async (lost) => {
+      const signal = ending === undefined ? lost : AbortSignal.any([lost, ending]);
       const run: Run = {
         ...(await this.#files.begin()),
         signal,

@@ -4,6 +4,7 @@ import { LecternError } from '../../shared/errors.ts';
 import { MediaCache } from '../../shared/media-cache.ts';
 import type { MediaCacheDependencies } from '../../shared/media-cache.ts';
 import type { ExportRecord } from '../../shared/models/export-record.ts';
+import type { EvictableFile } from '../../shared/sharing/file-uses.ts';
 import type { Digest, Store } from '../../shared/storage/store.ts';
 import { failureOf, MissingFile } from './outcome.ts';
 import type { Missing } from './outcome.ts';
@@ -59,6 +60,8 @@ export async function findFiles(
   // From when a file is found until it is in the archive, no evictor takes it.
   const hold = deps.sharing.uses.hold();
   const recorded = new Map(record?.entries.map((entry) => [entry.path, entry]));
+  // At once: looking for one after the other would note them one by one.
+  await deps.sharing.uses.note(cachedFiles(record));
   const files: FileSearch['files'] = new Map();
   let bytes = otherBytes;
 
@@ -109,6 +112,11 @@ export async function findFiles(
       await cache.flush();
     },
   };
+}
+
+function cachedFiles(record: ExportRecord | null): EvictableFile[] {
+  const cached = record?.entries.filter(({ area }) => area === 'cache') ?? [];
+  return cached.map(({ sha256 }): EvictableFile => `cache:${sha256}`);
 }
 
 async function findAsset(store: Store, asset: Digest): Promise<FoundFile> {
