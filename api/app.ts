@@ -61,7 +61,7 @@ export function createApp(deps: AppDependencies): Koa<RequestState> {
   app.on('error', (error: Error) => deps.log.debug({ err: error }, 'response failed'));
 
   app.use(requestId);
-  app.use(logRequests(deps.log));
+  app.use(logRequests(deps.log, deps.metrics));
   app.use(clientSignal(deps.stopping));
   app.use(securityHeaders(deps.config));
   app.use(renderErrors(shapeA));

@@ -10,6 +10,7 @@ import type { Sharing } from '../shared/sharing/sharing.ts';
 import type { Store } from '../shared/storage/store.ts';
 import type { PlayerAssets } from './assets/player-assets.ts';
 import type { ArchiveRequestDependencies } from './exports/archive-requests.ts';
+import type { ApiMetrics } from './metrics.ts';
 import type { RateLimits } from './middleware/rate-limit.ts';
 
 /** What the application works with: open connections, and settings. */
@@ -28,6 +29,7 @@ export interface AppDependencies {
   exports: ArchiveRequestDependencies;
   playerAssets: PlayerAssets;
   rateLimits: RateLimits;
+  metrics: ApiMetrics;
   /** Aborted when the process is to end; with the error that clients who still wait are answered with. */
   stopping: AbortSignal;
   log: Logger;

@@ -18,10 +18,10 @@ async function main(): Promise<void> {
     );
   }
   const servers = await findServers(config, (message) => log.info(message));
-  const port = await startApi(config, servers, { log, shutdown });
+  const { port, metricsPort } = await startApi(config, servers, { log, shutdown });
   shutdown.add('servers', () => servers.release());
-  log.info({ port, host: config.host }, 'listening');
-  process.send?.({ port });
+  log.info({ port, metricsPort, host: config.host }, 'listening');
+  process.send?.({ port, metricsPort });
 }
 
 function isLoopback(url: string): boolean {

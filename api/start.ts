@@ -5,6 +5,9 @@ import { createDownloader } from '../shared/downloads/downloader.ts';
 import { LecternError, messageOf } from '../shared/errors.ts';
 import type { Logger } from '../shared/log.ts';
 import { buildIndexes, openDatabase } from '../shared/models/database.ts';
+import { registerQueueMetrics } from '../shared/operations/queue-metrics.ts';
+import { startOperationsServer } from '../shared/operations/server.ts';
+import type { OperationsServer } from '../shared/operations/server.ts';
 import { playerRelease } from '../shared/player-release.ts';
 import { PreparedLessons } from '../shared/prepared-lessons.ts';
 import { createExportEvents, createExportQueue } from '../shared/queues.ts';
@@ -18,26 +21,35 @@ import { createStore } from '../shared/storage/create-store.ts';
 import { createApp } from './app.ts';
 import { PlayerAssets } from './assets/player-assets.ts';
 import { withDeadline } from './deadline.ts';
+import type { AppDependencies } from './dependencies.ts';
 import { prepareEnd } from './end-server.ts';
 import { JobWaiters } from './exports/job-waiters.ts';
 import { createHttpServer, serverLimits } from './http-server.ts';
+import { ApiMetrics } from './metrics.ts';
 import { createRateLimits } from './middleware/rate-limit.ts';
+import { readinessChecks } from './readiness.ts';
 import { retryAfterSeconds } from './retry-after.ts';
 
 /** How long Redis may take to let go of a process that ends. */
 const closeMilliseconds = 2_000;
 
+export interface ApiPorts {
+  port: number;
+  /** Undefined where METRICS_PORT is not set. */
+  metricsPort: number | undefined;
+}
+
 /**
  * Connects, listens, and adds to the shutdown what must be closed.
  *
- * @returns the port it listens on.
+ * @returns the ports it listens on.
  * @throws {LecternError} naming what does not answer or is not built, or the port that is taken, and what to do.
  */
 export async function startApi(
   config: Config,
   servers: Servers,
   { log, shutdown }: { log: Logger; shutdown: Shutdown },
-): Promise<number> {
+): Promise<ApiPorts> {
   const secrets = await loadSecrets(config, (message) => log.warn(message));
   const player = await playerRelease();
   const plainStore = await createStore(config);
@@ -54,6 +66,8 @@ export async function startApi(
   const downloader = createDownloader(config.download);
   const playerAssets = new PlayerAssets({ db, store, downloader, sharing, config, log });
   const exports = { db, archives: store.archives, queue, waiters, config, log };
+  const metrics = new ApiMetrics();
+  registerQueueMetrics(metrics.registry, queue);
   const stopping = new AbortController();
   // One for each request that is under way.
   setMaxListeners(0, stopping.signal);
@@ -70,6 +84,7 @@ export async function startApi(
     exports,
     playerAssets,
     rateLimits: createRateLimits(config),
+    metrics,
     log,
     stopping: stopping.signal,
   });
@@ -80,6 +95,8 @@ export async function startApi(
     server.once('error', (error) => reject(describeListenError(error, config.port)));
     server.listen(config.port, config.host, resolve);
   });
+
+  const operations = await startApiOperations(config, { metrics, db, redis, store, log });
 
   shutdown.add('http', () => {
     const ended = endServer();
@@ -95,7 +112,24 @@ export async function startApi(
   });
   shutdown.add('file uses', () => Promise.resolve(sharing.uses.close()));
   shutdown.add('mongodb', () => db.connection.close());
-  return (server.address() as AddressInfo).port;
+  shutdown.add('operations', () => operations?.close() ?? Promise.resolve());
+  return { port: (server.address() as AddressInfo).port, metricsPort: operations?.port };
+}
+
+/** The metrics of the API, on a port that is not for the public; null where METRICS_PORT is not set. */
+async function startApiOperations(
+  config: Config,
+  { metrics, log, ...needs }: Pick<AppDependencies, 'metrics' | 'db' | 'redis' | 'store' | 'log'>,
+): Promise<OperationsServer | null> {
+  const { host, metricsPort: port } = config;
+  if (port === undefined) return null;
+  return startOperationsServer({
+    host,
+    port,
+    registry: metrics.registry,
+    checks: readinessChecks(needs),
+    log,
+  });
 }
 
 function describeListenError(error: Error, port: number): Error {

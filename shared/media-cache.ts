@@ -25,6 +25,8 @@ export interface MediaCacheDependencies {
   store: Store;
   downloader: Downloader;
   sharing: Sharing;
+  /** Told of each file that was had: from the cache, or downloaded just now. */
+  onLookup?: (result: 'hit' | 'miss') => void;
 }
 
 /**
@@ -37,17 +39,19 @@ export class MediaCache {
   readonly #store: Store;
   readonly #downloader: Downloader;
   readonly #sharing: Sharing;
+  readonly #onLookup: (result: 'hit' | 'miss') => void;
   readonly #underWay = new Map<string, Promise<Digest>>();
   readonly #checked: DownloadedFile[] = [];
   readonly #known = new Map<string, RemoteFile>();
   /** Since when the files are wanted. */
   #since = Number.MAX_SAFE_INTEGER;
 
-  constructor({ db, store, downloader, sharing }: MediaCacheDependencies) {
+  constructor({ db, store, downloader, sharing, onLookup }: MediaCacheDependencies) {
     this.#db = db;
     this.#store = store;
     this.#downloader = downloader;
     this.#sharing = sharing;
+    this.#onLookup = onLookup ?? (() => undefined);
   }
 
   /** Looks up at once what is known of all addresses that will be asked for. */
@@ -99,11 +103,14 @@ export class MediaCache {
       if (downloaded.here) return file;
       // What another process downloaded is in this store where all have one store, as they should.
       const usable = file.size <= request.maxBytes && (await this.#store.cache.has(file));
-      return usable ? file : (await this.#download(request, known)).file;
+      if (!usable) return (await this.#download(request, known)).file;
+      this.#onLookup('hit');
+      return file;
     } catch (error) {
       // A failure that says nothing about the file: a copy that was good before is better than none.
-      if (known !== null && error instanceof DownloadError && isPassing(error)) return known.file;
-      throw error;
+      if (known === null || !(error instanceof DownloadError) || !isPassing(error)) throw error;
+      this.#onLookup('hit');
+      return known.file;
     }
   }
 
@@ -116,6 +123,7 @@ export class MediaCache {
       ? toDownloaded(request.url, result)
       : withoutCheck(known as RemoteFile);
     await this.#remember(downloaded);
+    this.#onLookup(result.modified ? 'miss' : 'hit');
     return downloaded;
   }
 

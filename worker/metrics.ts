@@ -2,6 +2,7 @@ import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { codeOf, LecternError } from '../shared/errors.ts';
 import { DownloadError } from '../shared/downloads/downloader.ts';
 import type { Downloader, DownloadRequest, DownloadResult } from '../shared/downloads/downloader.ts';
+import type { BuildObserver, BuildPhase, MediaLookup } from './export/build-observer.ts';
 
 /** From a lesson without media to one of many gigabytes. */
 const buildBuckets = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600, 1800, 3600];
@@ -9,14 +10,8 @@ const buildBuckets = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600
 /** What became of a build. */
 export type BuildOutcome = 'complete' | 'incomplete' | 'failed' | 'cancelled' | 'given_back';
 
-/** A part of a build's work; the first two go on at the same time. */
-export type BuildPhase = 'plan' | 'files' | 'write' | 'publish';
-
-/** Where a build found an external medium. */
-export type MediaLookup = 'hit' | 'miss';
-
 /** What one worker process has done, for Prometheus. No label has more values than the code names. */
-export class WorkerMetrics {
+export class WorkerMetrics implements BuildObserver {
   readonly registry = new Registry();
   readonly #registers = [this.registry];
 

@@ -46,7 +46,7 @@ export async function startWorkerOperations(
   const checks = {
     mongodb: () => pingMongo(db.connection),
     redis: () => worker.ping(),
-    store: () => store.check(),
+    store: () => store.ping(),
     queue: () =>
       watchdog?.stuck() === true
         ? Promise.reject(new Error('waiting jobs are not started'))

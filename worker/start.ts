@@ -10,6 +10,7 @@ import type { Shutdown } from '../shared/shutdown.ts';
 import { createStore } from '../shared/storage/create-store.ts';
 import { Builds } from './builds.ts';
 import { Evictor } from './eviction/evictor.ts';
+import type { Evicted } from './eviction/evictor.ts';
 import { WorkerMetrics } from './metrics.ts';
 import { startWorkerOperations, watchWorker } from './operations.ts';
 import { startSweeping } from './sweep.ts';
@@ -37,13 +38,18 @@ export async function startWorker(
   const sharing = createSharing(redis, config);
   const store = trackUses(plainStore, sharing.uses);
   const evictor = new Evictor({ db, store, redis, config });
-  const sweeping = startSweeping({ db, store, evictor, config, log });
+  const onEvicted = (evicted: Evicted) => metrics.evicted(evicted);
+  const sweeping = startSweeping({ db, store, evictor, onEvicted, config, log });
   const worker = createExportWorker(servers.redisUrl, {
     db,
     store,
     downloader,
     sharing,
-    makeRoom: (bytes) => evictor.makeRoom(bytes),
+    makeRoom: async (bytes) => {
+      const evicted = await evictor.makeRoom(bytes);
+      if (evicted !== null) onEvicted(evicted);
+    },
+    observer: metrics,
     builds,
     metrics,
     config,

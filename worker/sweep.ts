@@ -3,7 +3,7 @@ import type { Logger } from '../shared/log.ts';
 import type { Database } from '../shared/models/database.ts';
 import { removeUnfinishedImports } from '../shared/packages/unfinished-imports.ts';
 import type { Store } from '../shared/storage/store.ts';
-import type { Evictor } from './eviction/evictor.ts';
+import type { Evicted, Evictor } from './eviction/evictor.ts';
 
 const sweepMilliseconds = 10 * 60 * 1000;
 
@@ -18,12 +18,14 @@ export function startSweeping({
   db,
   store,
   evictor,
+  onEvicted,
   config,
   log,
 }: {
   db: Database;
   store: Store;
   evictor: Evictor;
+  onEvicted: (evicted: Evicted) => void;
   config: Pick<Config, 'export'>;
   log: Logger;
 }): { stop(): Promise<void> } {
@@ -32,7 +34,9 @@ export function startSweeping({
   const evict = async () => {
     try {
       const evicted = await evictor.takeTurn(stopping.signal);
-      if (evicted !== null && evicted.files > 0) log.info(evicted, 'evicted what was used longest ago');
+      if (evicted === null || evicted.files === 0) return;
+      onEvicted(evicted);
+      log.info(evicted, 'evicted what was used longest ago');
     } catch (error) {
       log.warn({ err: error }, 'evicting failed; it is tried again later');
     }

@@ -1,21 +1,35 @@
-import type { Middleware } from 'koa';
+import type { Context, Middleware } from 'koa';
 import { withoutContentSignature } from '../../shared/content-addresses.ts';
 import type { Logger } from '../../shared/log.ts';
 import { pathOf } from './readable-path.ts';
 
-/** Logs each request once, at its end, without its query and without a signature in its path: they are secret. */
-export function logRequests(log: Logger): Middleware {
+/** The status of a request whose client went away before it had its answer; none is sent. */
+export const clientGone = 499;
+
+/** Told of each request at its end. */
+export interface RequestMetrics {
+  answered(ctx: Context, answer: { status: number; seconds: number; bytes: number }): void;
+}
+
+/** Logs and counts each request once, at its end, without its query and without a signature in its path: they are secret. */
+export function logRequests(log: Logger, metrics: RequestMetrics): Middleware {
   return async (ctx, next) => {
     const started = performance.now();
     const requestLog = log.child({ request: ctx.state.requestId as string });
     ctx.state.log = requestLog;
     const path = pathOf(ctx);
+    const { socket } = ctx.req;
+    const writtenBefore = socket.bytesWritten;
     ctx.res.once('close', () => {
+      const status = ctx.res.writableFinished ? ctx.status : clientGone;
+      const milliseconds = performance.now() - started;
+      const bytes = Math.max(0, socket.bytesWritten - writtenBefore);
+      metrics.answered(ctx, { status, seconds: milliseconds / 1000, bytes });
       const fields = {
         method: ctx.method,
         path: path && withoutContentSignature(path),
-        status: ctx.res.writableFinished ? ctx.status : 499,
-        milliseconds: Math.round(performance.now() - started),
+        status,
+        milliseconds: Math.round(milliseconds),
       };
       if (path?.startsWith('/health/')) requestLog.debug(fields, 'request');
       else requestLog.info(fields, 'request');

@@ -43,26 +43,31 @@ return {
  */
 export function registerQueueMetrics(registry: Registry, queue: ExportQueue): void {
   const registers = [registry];
-  const oldest = new Gauge({
-    name: 'lectern_export_queue_oldest_waiting_seconds',
-    help: 'How long the oldest of the next 1,000 exports that readers asked for has been waiting; 0 for none.',
-    registers,
-  });
+  let looking: Promise<number[] | null> | null = null;
+  // Both ask when a scrape comes, for the same look.
+  const figures = () =>
+    (looking ??= look(queue)
+      .catch(() => null)
+      .finally(() => (looking = null)));
   new Gauge({
     name: 'lectern_export_queue_jobs',
     help: 'Exports in the queue: waiting for readers, to be pre-built, being built, paused before another try, ended.',
     labelNames: ['state'],
     registers,
     async collect() {
+      const counts = await figures();
       this.reset();
-      oldest.reset();
-      const figures = await look(queue).catch(() => null);
-      if (figures === null) {
-        oldest.remove();
-        return;
-      }
-      states.forEach((state, index) => this.set({ state }, figures[index] ?? 0));
-      oldest.set((figures[states.length] ?? 0) / 1000);
+      if (counts !== null) states.forEach((state, index) => this.set({ state }, counts[index] ?? 0));
+    },
+  });
+  new Gauge({
+    name: 'lectern_export_queue_oldest_waiting_seconds',
+    help: 'How long the oldest of the next 1,000 exports that readers asked for has been waiting; 0 for none.',
+    registers,
+    async collect() {
+      const milliseconds = (await figures())?.[states.length];
+      if (milliseconds === undefined) this.remove();
+      else this.set(milliseconds / 1000);
     },
   });
 }

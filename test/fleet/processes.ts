@@ -27,27 +27,41 @@ export interface FleetProcess {
 export interface ApiProcess extends FleetProcess {
   /** Such as http://127.0.0.1:40123. */
   readonly address: string;
+  /** Where its metrics are, with METRICS_PORT. */
+  readonly operations: string;
+}
+
+export interface WorkerProcess extends FleetProcess {
+  /** Where its health checks and metrics are, with WORKER_PORT. */
+  readonly operations: string;
 }
 
 /** @param settings over the harness's environment. */
 export async function spawnWorker(
   harness: Harness,
   settings: Record<string, string> = {},
-): Promise<FleetProcess> {
-  const { child } = await spawnReady('worker/main', { ...harness.environment, ...settings });
-  return child;
+): Promise<WorkerProcess> {
+  const { child, message } = await spawnReady('worker/main', { ...harness.environment, ...settings });
+  return { ...child, operations: `http://127.0.0.1:${message.port}` };
 }
 
 /** @param settings over the harness's environment. */
 export async function spawnApi(harness: Harness, settings: Record<string, string> = {}): Promise<ApiProcess> {
   const { child, message } = await spawnReady('api/main', { ...harness.environment, ...settings });
-  return { ...child, address: `http://127.0.0.1:${message.port}` };
+  const [address, operations] = [message.port, message.metricsPort].map((port) => `http://127.0.0.1:${port}`);
+  return { ...child, address: String(address), operations: String(operations) };
+}
+
+/** What a process says when it is ready. */
+interface Ports {
+  port?: number;
+  metricsPort?: number;
 }
 
 async function spawnReady(
   entry: string,
   environment: Record<string, string>,
-): Promise<{ child: FleetProcess; message: { port?: number } }> {
+): Promise<{ child: FleetProcess; message: Ports }> {
   // The IPC channel carries "ready", and ends the child when this process is gone.
   const child = spawn(process.execPath, ['--import', 'tsx', entryPoint(entry)], {
     env: childEnvironment(environment),
@@ -76,5 +90,5 @@ async function spawnReady(
       patienceMilliseconds,
     );
   };
-  return { child: { pid: child.pid, ended, signal, kill, logged }, message: first[0] as { port?: number } };
+  return { child: { pid: child.pid, ended, signal, kill, logged }, message: first[0] as Ports };
 }

@@ -5,7 +5,7 @@ import { beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { s3Name, s3Server } from '../storage/kinds.ts';
 import { filesBelow } from '../storage/stores.ts';
 import { startS3Proxy } from '../support/s3-proxy.ts';
-import type { S3Proxy } from '../support/s3-proxy.ts';
+import { environmentOf } from '../support/s3-server.ts';
 import type { S3Server } from '../support/s3-server.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { startFleet } from './fleet.ts';
@@ -27,7 +27,7 @@ describe.skipIf(s3Server === null)(`machines that share nothing but ${s3Name}`, 
   async function startShared() {
     const prefix = `${Math.random().toString(36).slice(2)}/`;
     const proxy = await startS3Proxy(server.settings.endpoint ?? '', prefix);
-    const fleet = await startFleet(environmentOf(server, proxy, prefix));
+    const fleet = await startFleet(environmentOf({ ...server.settings, endpoint: proxy.endpoint, prefix }));
     const machine = async () => {
       const folder = await mkdtemp(join(tmpdir(), 'lectern-machine-'));
       onTestFinished(() => rm(folder, { recursive: true, force: true }));
@@ -79,18 +79,3 @@ describe.skipIf(s3Server === null)(`machines that share nothing but ${s3Name}`, 
     expect(await viewQueue(harness).starts(lesson)).toBe(1);
   });
 });
-
-function environmentOf(
-  { settings }: S3Server,
-  { endpoint }: S3Proxy,
-  prefix: string,
-): Record<string, string> {
-  return {
-    STORE: 's3',
-    S3_ENDPOINT: endpoint,
-    S3_BUCKET: settings.bucket,
-    S3_ACCESS_KEY_ID: settings.accessKeyId ?? '',
-    S3_SECRET_ACCESS_KEY: settings.secretAccessKey ?? '',
-    S3_PREFIX: prefix,
-  };
-}

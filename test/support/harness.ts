@@ -86,7 +86,8 @@ export async function startHarness(settings: Record<string, string> = {}): Promi
     environment,
     async startApi(changes = {}) {
       const own = parseConfig({ ...environment, ...changes });
-      return `http://127.0.0.1:${await startApi(own, servers, { log, shutdown: shutdownOf() })}`;
+      const { port } = await startApi(own, servers, { log, shutdown: shutdownOf() });
+      return `http://127.0.0.1:${port}`;
     },
     async startWorker(changes = {}) {
       const shutdown = shutdownOf();

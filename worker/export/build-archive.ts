@@ -14,6 +14,8 @@ import type { LessonVersion } from '../../shared/models/lesson-version.ts';
 import type { Sharing } from '../../shared/sharing/sharing.ts';
 import type { OpenFile, Store } from '../../shared/storage/store.ts';
 import { ArchiveWriter, DamagedEntry } from './archive-writer.ts';
+import { timePhase } from './build-observer.ts';
+import type { BuildObserver } from './build-observer.ts';
 import { indexPath } from './describe-page.ts';
 import { findFiles } from './find-files.ts';
 import type { FileSearch, FoundFile } from './find-files.ts';
@@ -40,6 +42,7 @@ export interface ExportDependencies {
   sharing: Sharing;
   /** Removes files that can be made or downloaded again, for so many bytes; for when the store is full. */
   makeRoom?: (bytes: number) => Promise<unknown>;
+  observer?: BuildObserver;
   config: Pick<Config, 'export' | 'download'>;
 }
 
@@ -59,7 +62,8 @@ export async function buildArchive(
   job: ExportJob,
   { signal, onProgress }: { signal: AbortSignal; onProgress: (progress: ExportProgress) => void },
 ): Promise<ExportResult> {
-  const { db } = deps;
+  const { db, observer } = deps;
+  const planned = timePhase(observer, 'plan');
   const version = await findPublishedVersion(db, job.organizationId, job.lessonId, job.versionId);
   // Published anew since, it is another archive, with a job of its own.
   if (version === null || exportJobOf(version, job.profile).key !== job.key) {
@@ -80,7 +84,10 @@ export async function buildArchive(
 
   const record = await findExportRecord(db, job.key);
   const otherBytes = lessonJson.length + playerBytes;
+  planned();
+  const found = timePhase(observer, 'files');
   const search = await findFiles(deps, { plan, otherBytes, record, signal });
+  void Promise.allSettled(search.files.values()).then(found);
   try {
     return await writeArchive(deps, {
       job,
@@ -117,6 +124,7 @@ interface ArchiveInput {
 async function writeArchive(deps: ExportDependencies, input: ArchiveInput): Promise<ExportResult> {
   const { job, version, plan, player, search, signal, onProgress } = input;
   const { files } = search;
+  const written = timePhase(deps.observer, 'write');
   // Whether files are missing shows at the end only, and the key with it: the draft is named when it is published.
   const draft = await deps.store.archives.create();
   try {
@@ -179,6 +187,8 @@ async function writeArchive(deps: ExportDependencies, input: ArchiveInput): Prom
     await addOwn(fileInMemory('manifest.json', Buffer.from(`${JSON.stringify(manifest, null, 2)}\n`)));
 
     const archive = await writer.finish();
+    written();
+    const published = timePhase(deps.observer, 'publish');
     signal.throwIfAborted();
     const exportKey = complete ? job.key : incompleteKey(job.key);
     const built = { exportKey, contentDigest: content, exportedAt, archive, entries };
@@ -188,6 +198,7 @@ async function writeArchive(deps: ExportDependencies, input: ArchiveInput): Prom
     // Whatever is missing now or is not any more: an older incomplete archive has had its time.
     await deps.store.archives.delete(incompleteKey(job.key));
     await draft.publish(exportKey, archive.sha256);
+    published();
     const failures = manifest.failedMedia.length + manifest.failedWidgets.length;
     return { size: archive.size, files: entries.length, failures };
   } finally {

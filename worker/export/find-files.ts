@@ -6,6 +6,7 @@ import type { MediaCacheDependencies } from '../../shared/media-cache.ts';
 import type { ExportRecord } from '../../shared/models/export-record.ts';
 import type { EvictableFile } from '../../shared/sharing/file-uses.ts';
 import type { Digest, Store } from '../../shared/storage/store.ts';
+import type { BuildObserver, MediaLookup } from './build-observer.ts';
 import { failureOf, MissingFile } from './outcome.ts';
 import type { Missing } from './outcome.ts';
 import { filesOfRelease } from './plan.ts';
@@ -29,6 +30,7 @@ export interface FileSearch {
 
 interface SearchDependencies extends MediaCacheDependencies {
   config: Pick<Config, 'export' | 'download'>;
+  observer?: BuildObserver;
 }
 
 interface SearchInput {
@@ -56,7 +58,8 @@ export async function findFiles(
   const stop = new AbortController();
   const ending = AbortSignal.any([signal, stop.signal]);
   const limit = pLimit(config.download.concurrency);
-  const cache = new MediaCache(deps);
+  const onLookup = (result: MediaLookup) => deps.observer?.lookedUp(result);
+  const cache = new MediaCache({ ...deps, onLookup });
   // From when a file is found until it is in the archive, no evictor takes it.
   const hold = deps.sharing.uses.hold();
   const recorded = new Map(record?.entries.map((entry) => [entry.path, entry]));
@@ -89,7 +92,10 @@ export async function findFiles(
     return limit(async () => {
       ending.throwIfAborted();
       const before = recorded.get(path);
-      if (before?.area === 'cache' && (await store.cache.has(before))) return before;
+      if (before?.area === 'cache' && (await store.cache.has(before))) {
+        onLookup('hit');
+        return before;
+      }
       const file = await cache.get({ url, mimeType, maxBytes: config.download.maxBytes, signal: ending });
       return { ...file, area: 'cache' };
     });

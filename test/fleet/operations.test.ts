@@ -1,0 +1,146 @@
+import { expect, test, vi } from 'vitest';
+import { prebuildExport } from '../../shared/exports/ask.ts';
+import { waitFor } from '../support/wait-for.ts';
+import { startFleet } from './fleet.ts';
+import { holdFile } from './held-file.ts';
+import { expectArchive } from './lessons.ts';
+import { patienceMilliseconds, spawnApi, spawnWorker } from './processes.ts';
+import { viewQueue } from './queue.ts';
+import { jobNamed } from './turns.ts';
+
+vi.setConfig({ testTimeout: 90_000 });
+
+interface Scrape {
+  text: string;
+  /** The value of a series as it stands in the text: a name, with its labels. Undefined where there is none. */
+  value(series: string): number | undefined;
+}
+
+async function scrape(operations: string): Promise<Scrape> {
+  const response = await fetch(`${operations}/metrics`);
+  expect(response.status).toBe(200);
+  expect(response.headers.get('content-type')).toMatch(/^text\/plain; version=0\.0\.4/);
+  const text = await response.text();
+  const lines = new Map(
+    text
+      .split('\n')
+      .filter((line) => line !== '' && !line.startsWith('#'))
+      .map((line) => [line.slice(0, line.lastIndexOf(' ')), Number(line.slice(line.lastIndexOf(' ') + 1))]),
+  );
+  return { text, value: (series) => lines.get(series) };
+}
+
+test('metrics tell of builds, waits, phases, bytes, downloads, cache and requests, and of no lesson or organization', async () => {
+  const fleet = await startFleet();
+  const [api, worker] = await Promise.all([
+    spawnApi(fleet.harness, { METRICS_PORT: '0' }),
+    spawnWorker(fleet.harness, { WORKER_PORT: '0', WORKER_CONCURRENCY: '3' }),
+  ]);
+  const lesson = await fleet.publish([70_000, 30_000]);
+  const broken = await fleet.publish([100]);
+  const [missing] = broken.files;
+  fleet.origin.script(missing?.path ?? '', (_request, response) => void response.writeHead(404).end());
+  const answer = await fleet.request(api, lesson);
+  await expectArchive(answer, lesson);
+  expect((await fleet.request(api, broken)).status).toBe(200);
+
+  const ofWorker = await scrape(worker.operations);
+  const { text } = ofWorker;
+  const value = (series: string) => ofWorker.value(series);
+  expect(value('lectern_worker_slots')).toBe(3);
+  expect(value('lectern_export_builds_running')).toBe(0);
+  expect(value('lectern_export_wait_seconds_count')).toBe(2);
+  for (const phase of ['plan', 'files', 'write', 'publish']) {
+    expect(value(`lectern_export_build_phase_seconds_count{phase="${phase}"}`), phase).toBe(2);
+  }
+  expect(value('lectern_export_build_seconds_count{outcome="complete"}')).toBe(1);
+  expect(value('lectern_export_build_seconds_count{outcome="incomplete"}')).toBe(1);
+  expect(value('lectern_export_archive_bytes_total')).toBeGreaterThan(answer.bytes.length);
+  expect(value('lectern_downloads_total{outcome="downloaded"}')).toBe(2);
+  expect(value('lectern_downloads_total{outcome="not_found"}')).toBe(1);
+  expect(value('lectern_download_bytes_total')).toBe(100_000);
+  expect(value('lectern_media_cache_lookups_total{result="miss"}')).toBe(2);
+  expect(value('process_cpu_seconds_total')).toBeGreaterThan(0);
+
+  const ofApi = await scrape(api.operations);
+  const route = '/api/lessons/:lessonId/versions/:versionId/export-zip';
+  expect(ofApi.text).toContain(`route="${route}"`);
+  expect(ofApi.value(`lectern_http_response_bytes_total{route="${route}"}`)).toBeGreaterThan(
+    answer.bytes.length,
+  );
+  expect(ofApi.value('lectern_export_queue_jobs{state="completed"}')).toBe(2);
+  for (const secret of [
+    lesson.version.lessonId,
+    lesson.version._id,
+    lesson.version.slug,
+    fleet.organization._id,
+  ]) {
+    expect(text).not.toContain(secret);
+    expect(ofApi.text).not.toContain(secret);
+  }
+});
+
+test('every name says its unit as Prometheus wants it', async () => {
+  const fleet = await startFleet();
+  const [api, worker] = await Promise.all([
+    spawnApi(fleet.harness, { METRICS_PORT: '0' }),
+    spawnWorker(fleet.harness, { WORKER_PORT: '0' }),
+  ]);
+  const texts = await Promise.all(
+    [api, worker].map(async ({ operations }) => (await scrape(operations)).text),
+  );
+  const types = texts.flatMap((text) => [...text.matchAll(/^# TYPE (lectern_\S+) (\S+)$/gm)]);
+  expect(types.length).toBeGreaterThan(12);
+  for (const [, name = '', type] of types) {
+    if (type === 'counter') expect(name).toMatch(/_total$/);
+    if (type === 'histogram') expect(name).toMatch(/_seconds$/);
+    if (type === 'gauge') expect(name).not.toMatch(/_total$/);
+  }
+});
+
+test('the queue is described while it waits: for readers, to be pre-built, under way, and for how long', async () => {
+  const fleet = await startFleet({ WORKER_CONCURRENCY: '1' });
+  const api = await spawnApi(fleet.harness, { METRICS_PORT: '0' });
+  const { queue, state } = viewQueue(fleet.harness);
+  const [first, second] = [await fleet.publish([1000]), await fleet.publish([1000])];
+  const held = holdFile(first.files[0]?.bytes ?? Buffer.alloc(0));
+  fleet.origin.script(first.files[0]?.path ?? '', held.behaviour);
+  const worker = await spawnWorker(fleet.harness, { WORKER_PORT: '0' });
+  const asked = [fleet.request(api, first)];
+  await held.reached;
+  asked.push(fleet.request(api, second));
+  await waitFor('the second', async () => (await state(second)) === 'prioritized', patienceMilliseconds);
+  await prebuildExport(queue, jobNamed('a1'));
+
+  const scraped = await scrape(api.operations);
+  const value = (series: string) => scraped.value(series);
+  expect(value('lectern_export_queue_jobs{state="waiting"}')).toBe(1);
+  expect(value('lectern_export_queue_jobs{state="prebuild"}')).toBe(1);
+  expect(value('lectern_export_queue_jobs{state="active"}')).toBe(1);
+  expect(value('lectern_export_queue_oldest_waiting_seconds')).toBeGreaterThan(0);
+  expect((await scrape(worker.operations)).value('lectern_export_builds_running')).toBe(1);
+  held.release();
+  await Promise.all(asked);
+  expect((await scrape(api.operations)).value('lectern_export_queue_oldest_waiting_seconds')).toBe(0);
+});
+
+test('a process says that it lives and is ready, on a port that has nothing else', async () => {
+  const fleet = await startFleet();
+  const [api, worker] = await Promise.all([
+    spawnApi(fleet.harness, { METRICS_PORT: '0' }),
+    spawnWorker(fleet.harness, { WORKER_PORT: '0' }),
+  ]);
+  for (const { operations } of [api, worker]) {
+    expect(await (await fetch(`${operations}/livez`)).json()).toEqual({ status: 'ok' });
+    const ready = await fetch(`${operations}/readyz`);
+    expect(ready.status).toBe(200);
+    expect(await ready.json()).toMatchObject({
+      status: 'ok',
+      checks: { mongodb: 'ok', redis: 'ok', store: 'ok' },
+    });
+    expect((await fetch(`${operations}/metrics`, { method: 'POST' })).status).toBe(405);
+    expect((await fetch(`${operations}/openapi.json`)).status).toBe(404);
+  }
+  // Nor does the public port have metrics.
+  expect((await fetch(`${api.address}/metrics`)).status).toBe(404);
+});
