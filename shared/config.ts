@@ -361,6 +361,8 @@ export function parseConfig(environment: Record<string, string | undefined>): Co
 /** The configuration of this process: a `.env` file in the working directory, overruled by the environment. */
 export function loadConfig(): Config {
   if (existsSync('.env')) process.loadEnvFile('.env');
+  // Amazon's client warns of Node.js 20 on standard error; which one Lectern needs it says itself.
+  process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED ??= 'true';
   return parseConfig(process.env);
 }
 

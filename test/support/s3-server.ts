@@ -123,6 +123,18 @@ export async function startS3Server(binary: string): Promise<S3Server> {
   return server;
 }
 
+/** The settings that name a bucket, named as in the environment. */
+export function environmentOf(settings: S3Settings): Record<string, string> {
+  return {
+    STORE: 's3',
+    S3_ENDPOINT: settings.endpoint ?? '',
+    S3_BUCKET: settings.bucket,
+    S3_ACCESS_KEY_ID: settings.accessKeyId ?? '',
+    S3_SECRET_ACCESS_KEY: settings.secretAccessKey ?? '',
+    S3_PREFIX: settings.prefix,
+  };
+}
+
 /** Of somebody who may do nothing. */
 export const strangersKey = { accessKey: 'stranger', secretKey: 'the secret of a stranger' };
 

@@ -16,6 +16,9 @@ const layoutVersion = 'v1';
 /** Fetched when a blob is opened: most pictures whole, with one request. */
 const startBytes = 256 * 1024;
 
+/** For how long a check tries again. */
+const checkMilliseconds = 3_000;
+
 export interface S3StoreOptions {
   /** A local folder for blobs on their way to the bucket. */
   spoolFolder: string;
@@ -38,7 +41,8 @@ export interface S3StoreOptions {
  * Objects appear whole or not at all, so wherever a writer dies, what it left is an upload or a file without a pointer.
  */
 export function createS3Store(settings: S3Settings, options: S3StoreOptions): Store {
-  const bucket = new Bucket(settings, options.limits ?? defaultLimits);
+  const limits = options.limits ?? defaultLimits;
+  const bucket = new Bucket(settings, limits);
   const pointers = new ArchivePointers(bucket, `${layoutVersion}/archives/`);
   return {
     assets: createBlobStore(bucket, `${layoutVersion}/assets/`, settings, options),
@@ -46,7 +50,10 @@ export function createS3Store(settings: S3Settings, options: S3StoreOptions): St
     archives: createArchiveStore(bucket, pointers, options),
     sweepTemporaries: (olderThanSeconds) => sweepBucket(bucket, pointers, layoutVersion, olderThanSeconds),
     async check() {
-      await check(bucket);
+      // Whoever starts a process or asks the doctor wants to know soon.
+      await check(
+        new Bucket(settings, { ...limits, patience: Math.min(limits.patience, checkMilliseconds) }),
+      );
       return { place: placeOf(settings), freeBytes: null };
     },
     ping: () => bucket.ping(),

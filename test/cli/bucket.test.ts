@@ -1,0 +1,67 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, inject, onTestFinished, test } from 'vitest';
+import { s3Name, s3Server } from '../storage/kinds.ts';
+import { environmentOf } from '../support/s3-server.ts';
+import type { S3Server } from '../support/s3-server.ts';
+import { lectern } from './command-line.ts';
+
+interface Report {
+  ok: boolean;
+  checks: { name: string; ok: boolean; message: string }[];
+}
+
+describe.skipIf(s3Server === null)(`files in ${s3Name}`, () => {
+  let server: S3Server;
+  beforeAll(async () => {
+    if (s3Server !== null) server = await s3Server();
+  });
+
+  async function environment(changes: Record<string, string> = {}): Promise<Record<string, string>> {
+    const dataDir = await mkdtemp(join(tmpdir(), 'lectern-cli-'));
+    onTestFinished(() => rm(dataDir, { recursive: true, force: true }));
+    return {
+      LECTERN_DATA_DIR: dataDir,
+      MONGODB_URI: inject('mongodbUri'),
+      REDIS_URL: inject('redisUrl'),
+      ...environmentOf(server.settings),
+      ...changes,
+    };
+  }
+
+  async function storeCheck(changes: Record<string, string>) {
+    const { stdout, stderr } = await lectern(await environment(changes), 'doctor', '--json');
+    expect(stderr).toBe('');
+    return (JSON.parse(stdout) as Report).checks.find(({ name }) => name === 'store');
+  }
+
+  test('doctor tells where they are', async () => {
+    expect(await storeCheck({ S3_PREFIX: 'doctor' })).toMatchObject({
+      ok: true,
+      message: `bucket ${server.settings.bucket}/doctor at ${server.settings.endpoint}`,
+    });
+  });
+
+  test('doctor says what is wrong with the bucket, and what to do', async () => {
+    expect(await storeCheck({ S3_BUCKET: 'no-such-bucket' })).toMatchObject({
+      ok: false,
+      message: expect.stringContaining('create the bucket no-such-bucket, or correct S3_BUCKET') as string,
+    });
+  });
+
+  test('start tells of a bucket that does not answer, soon, and of its settings together', async () => {
+    const away = await lectern(await environment({ S3_ENDPOINT: 'http://127.0.0.1:1' }), 'start');
+    expect(away.code).toBe(1);
+    expect(away.stderr).toContain(
+      'does not answer (ECONNREFUSED): see that it runs, and that S3_ENDPOINT is right.',
+    );
+    expect(away.stderr).not.toContain(server.settings.secretAccessKey);
+
+    const wrong = await lectern(await environment({ S3_BUCKET: '', S3_ACCESS_KEY_ID: '' }), 'start');
+    expect(wrong.stderr.trimEnd().split('\n').slice(1)).toStrictEqual([
+      '  S3_BUCKET is required with STORE=s3',
+      '  S3_ACCESS_KEY_ID is required with S3_ENDPOINT or S3_SECRET_ACCESS_KEY',
+    ]);
+  });
+});
