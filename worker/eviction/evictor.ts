@@ -112,7 +112,10 @@ export class Evictor {
 
   /** Frees at least so many bytes, where so many may go; else as {@link Evictor.keepLimits}. */
   makeRoom(bytes: number): Promise<Evicted | null> {
-    return this.#run(undefined, (total) => ({ maxAge: Infinity, bytes: Math.max(bytes, total * fullDiskPart) }));
+    return this.#run(undefined, (total) => ({
+      maxAge: Infinity,
+      bytes: Math.max(bytes, total * fullDiskPart),
+    }));
   }
 
   #run(
