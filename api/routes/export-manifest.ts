@@ -10,8 +10,8 @@ import { createExportManifest } from '../exports/export-manifest.ts';
 import { publicAddress } from '../public-address.ts';
 import { retryAfterSeconds } from '../retry-after.ts';
 
-/** How often an archive is asked for whose record turns out to be missing. */
-const tries = 2;
+/** How often an archive is asked for whose record is not found: it may just be replaced, or be lost. */
+const tries = 3;
 
 /** manifest.json of a published version, with a signed address for each file (the contract's 4.6). */
 export function sendExportManifest(
@@ -35,8 +35,9 @@ export function sendExportManifest(
       } finally {
         await archive.close();
       }
-      // Its record is lost, or of another archive by now. Built anew it has one.
-      for (const key of [job.key, incompleteKey(job.key)]) await deps.store.archives.delete(key);
+      // Built anew it has one.
+      if (count > 0)
+        for (const key of [job.key, incompleteKey(job.key)]) await deps.store.archives.delete(key);
     }
     throw new LecternError('INTERNAL_ERROR', 'The archive has no record', { retryAfterSeconds });
   };

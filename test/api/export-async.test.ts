@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { exportJobOf } from '../../shared/jobs.ts';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
 import { exportPath, manifestPath, statusPath } from '../support/factories.ts';
@@ -13,6 +13,7 @@ let lab: ExportLab;
 beforeAll(async () => {
   lab = await startExportLab();
 });
+afterAll(() => lab.close());
 
 const none = { done: 0, total: 0, bytes: 0 };
 

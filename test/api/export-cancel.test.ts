@@ -1,4 +1,4 @@
-import { beforeAll, expect, onTestFinished, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
 import { exportPath, statusPath } from '../support/factories.ts';
 import { waitFor } from '../support/wait-for.ts';
@@ -12,6 +12,7 @@ let lab: ExportLab;
 beforeAll(async () => {
   lab = await startExportLab();
 });
+afterAll(() => lab.close());
 
 const none = { done: 0, total: 0, bytes: 0 };
 const wanted = {

@@ -1,6 +1,6 @@
 import { get } from 'node:http';
 import type { IncomingMessage } from 'node:http';
-import { beforeAll, expect, onTestFinished, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
 import { exportPath, statusPath } from '../support/factories.ts';
 import { waitFor } from '../support/wait-for.ts';
@@ -13,6 +13,7 @@ let lab: ExportLab;
 beforeAll(async () => {
   lab = await startExportLab();
 });
+afterAll(() => lab.close());
 
 interface Stream {
   response: IncomingMessage;

@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { signAssetAddress } from '../../shared/asset-addresses.ts';
 import { testAssetSecret } from '../support/harness.ts';
 import { ask, expectError } from './answers.ts';
@@ -21,6 +21,7 @@ beforeAll(async () => {
   [url = '', other = ''] = [...addresses].filter(([path]) => path.startsWith('media/')).map(([, at]) => at);
   etag = `"${listed.files.media[0]?.sha256}"`;
 });
+afterAll(() => lab.close());
 
 const expiresOf = (address: string) => new URL(address).searchParams.get('expires') ?? '';
 const signatureOf = (address: string) => new URL(address).searchParams.get('signature') ?? '';

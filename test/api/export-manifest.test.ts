@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
 import { bytesOf } from '../../shared/storage/digest.ts';
 import { releaseWidget } from '../../shared/widgets/releases.ts';
@@ -40,6 +40,7 @@ beforeAll(async () => {
   });
   version = await buildVersion(harness, organization, path);
 });
+afterAll(() => lab.close());
 
 test.each(['', '?include=player'])(
   'every file, downloaded one by one, is that of the archive (%s)',

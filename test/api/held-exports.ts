@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll } from 'vitest';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
 import type { Organization } from '../../shared/models/organization.ts';
 import { holdFile } from '../fleet/held-file.ts';
@@ -22,16 +21,14 @@ export interface ExportLab {
   build(...media: Buffer[]): Promise<LessonVersion>;
   /** The same with one medium more, the last in the archive, which its origin stops in the middle of. */
   buildHeld(...media: Buffer[]): Promise<{ version: LessonVersion; held: HeldFile & { path: string } }>;
+  /** Ends what was started and removes what was written. */
+  close(): Promise<void>;
 }
 
-/** Ends with the tests of the file. @param settings as for `startHarness`. */
+/** @param settings as for `startHarness`. */
 export async function startExportLab(settings: Record<string, string> = {}): Promise<ExportLab> {
   const origin = await startOrigin();
   const harness = await startHarness({ LECTERN_ALLOWED_PRIVATE_HOSTS: origin.host, ...settings });
-  afterAll(async () => {
-    await origin.close();
-    await harness.close();
-  });
   const api = await harness.startApi();
   const { organization, headers } = await buildOrganization(harness);
   const build = async (media: BuiltMedium[]) =>
@@ -52,6 +49,10 @@ export async function startExportLab(settings: Record<string, string> = {}): Pro
       const last = { id: randomUUID().replace(/^.{8}/, 'ffffffff'), sourceUrl: origin.url(path) };
       const version = await build([...uploads(media), last]);
       return { version, held: { ...held, path } };
+    },
+    async close() {
+      await origin.close();
+      await harness.close();
     },
   };
 }

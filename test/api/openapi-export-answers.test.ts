@@ -1,4 +1,4 @@
-import { beforeAll, expect, onTestFinished, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
 import { buildOrganization, manifestPath, statusPath } from '../support/factories.ts';
 import { waitFor } from '../support/wait-for.ts';
@@ -24,6 +24,7 @@ beforeAll(async () => {
   lab = await startExportLab();
   check = createChecker(jsonOf(await ask(`${lab.api}/openapi.json`)) as Document).expectDocumented;
 });
+afterAll(() => lab.close());
 
 /** Asks for something of a version's export, and holds the answer against the document; gives its status. */
 async function documented(

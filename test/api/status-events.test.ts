@@ -26,6 +26,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await events.close();
   await queue.close();
+  await lab.close();
 });
 
 const first: ExportStatus = {
