@@ -58,7 +58,13 @@ describe('defaults', () => {
       requestSeconds: 30,
       playerCacheBytes: 64 * 1024 ** 2,
       admin: undefined,
-      export: { waitSeconds: 300, maxBytes: 8 * 1024 ** 3, buildSeconds: 3600, degradedSeconds: 60 },
+      export: {
+        waitSeconds: 300,
+        maxBytes: 8 * 1024 ** 3,
+        buildSeconds: 3600,
+        degradedSeconds: 60,
+        prebuild: false,
+      },
       download: {
         maxBytes: 512 * 1024 ** 2,
         concurrency: 8,
@@ -67,7 +73,8 @@ describe('defaults', () => {
         allowedPrivateHosts: [],
       },
       mediaFreshHours: 6,
-      worker: { concurrency: 2, lockSeconds: 30 },
+      worker: { concurrency: 2, lockSeconds: 30, watchdogSeconds: 60, port: undefined },
+      metricsPort: undefined,
       shutdownSeconds: 30,
       startedByNpm: false,
     });
@@ -110,6 +117,9 @@ describe('whole numbers', () => {
     ['MEDIA_FRESH_HOURS', 0, 720, (config) => config.mediaFreshHours],
     ['WORKER_CONCURRENCY', 1, 64, (config) => config.worker.concurrency],
     ['WORKER_LOCK_SECONDS', 2, 600, (config) => config.worker.lockSeconds],
+    ['WORKER_WATCHDOG_SECONDS', 0, 3600, (config) => config.worker.watchdogSeconds],
+    ['WORKER_PORT', 0, 65_535, (config) => config.worker.port ?? NaN],
+    ['METRICS_PORT', 0, 65_535, (config) => config.metricsPort ?? NaN],
     ['SHUTDOWN_SECONDS', 1, 600, (config) => config.shutdownSeconds],
   ] satisfies [string, number, number, (config: ReturnType<typeof parseConfig>) => number][])(
     '%s takes %i to %i and nothing else',

@@ -10,6 +10,7 @@ import { requireOrganization, withContext } from '../context.ts';
 import type { CommandContext } from '../context.ts';
 import { findMissing } from '../lesson-checks.ts';
 import { count, note } from '../output.ts';
+import { prebuildArchive } from '../prebuild.ts';
 import { fileProgressBar } from '../progress.ts';
 import { webAddressValue } from '../values.ts';
 
@@ -72,11 +73,13 @@ async function importWithProgress(
 }
 
 async function publish(
-  { db, store }: CommandContext,
+  context: CommandContext,
   imported: ImportedVersion,
   { force = false }: ImportOptions,
 ): Promise<ImportedVersion> {
+  const { db, store } = context;
   const version = await publishVersion(db, store, imported.version._id, { force });
+  await prebuildArchive(context, version);
   // Of missing media the import itself has warned.
   for (const warning of (await findMissing(db, version)).widgets) note(`warning: ${warning}`);
   return { ...imported, version };

@@ -13,6 +13,7 @@ import {
   presentLesson,
 } from '../lessons.ts';
 import { count, note } from '../output.ts';
+import { prebuildArchive } from '../prebuild.ts';
 import { countValue, uuidValue } from '../values.ts';
 import { addLessonCheckCommand } from './lesson-check.ts';
 import { addLessonExportCommand } from './lesson-export.ts';
@@ -63,9 +64,10 @@ function addPublishCommand(group: Command): void {
       .option('--version <number>', 'the newest one when left out', countValue)
       .option('--force', 'also when it cannot be played yet'),
     (lessonId: string, { version: number, force = false }: { version?: number; force?: boolean }) =>
-      withContext(async ({ db, store }) => {
+      withContext(async (context) => {
+        const { db, store } = context;
         const version = findVersionNumbered(await findLessonVersions(db, lessonId), number);
-        await publishVersion(db, store, version._id, { force });
+        await prebuildArchive(context, await publishVersion(db, store, version._id, { force }));
         const { media, widgets } = await findMissing(db, version);
         for (const warning of [...media, ...widgets]) note(`warning: ${warning}`);
         const lesson = await findLessonVersions(db, lessonId);

@@ -1,0 +1,31 @@
+import { messageOf } from '../shared/errors.ts';
+import { prebuildExport } from '../shared/exports/ask.ts';
+import { exportJobOf } from '../shared/jobs.ts';
+import type { LessonVersion } from '../shared/models/lesson-version.ts';
+import { createExportQueue } from '../shared/queues.ts';
+import { connectRedis } from '../shared/redis.ts';
+import type { CommandContext } from './context.ts';
+import { note } from './output.ts';
+
+/**
+ * With EXPORT_PREBUILD, has the archive of a version that was published just now built before anybody asks for it. A
+ * Redis that does not answer is told of, and no reason to fail: the archive is built when it is asked for.
+ */
+export async function prebuildArchive(
+  { config, redisUrl }: Pick<CommandContext, 'config' | 'redisUrl'>,
+  version: LessonVersion,
+): Promise<void> {
+  if (!config.export.prebuild) return;
+  try {
+    const redis = await connectRedis(redisUrl);
+    const queue = createExportQueue(redis, config);
+    try {
+      await prebuildExport(queue, exportJobOf(version));
+    } finally {
+      await queue.close();
+      redis.disconnect();
+    }
+  } catch (error) {
+    note(`warning: the archive is not built ahead: ${messageOf(error)}`);
+  }
+}
