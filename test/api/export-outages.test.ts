@@ -6,10 +6,17 @@ import { findMongod } from '../../shared/embedded/find-mongod.ts';
 import { startMongod } from '../../shared/embedded/mongod.ts';
 import { startRedis } from '../../shared/embedded/redis.ts';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
-import { buildOrganization, buildPackage, buildVersion, exportPath } from '../support/factories.ts';
+import {
+  buildOrganization,
+  buildPackage,
+  buildVersion,
+  exportPath,
+  manifestPath,
+  statusPath,
+} from '../support/factories.ts';
 import { startHarness } from '../support/harness.ts';
 import { waitFor } from '../support/wait-for.ts';
-import { ask, expectFailure, internalError } from './answers.ts';
+import { ask, expectFailure, internalError, jsonOf } from './answers.ts';
 
 /** A Lectern whose servers this test may end, with a way to ask it for a new version's archive. */
 async function startOver(settings: Record<string, string>) {
@@ -20,7 +27,8 @@ async function startOver(settings: Record<string, string>) {
   return {
     harness,
     build: async () => buildVersion(harness, organization, (await buildPackage()).path),
-    askFor: (version: LessonVersion) => ask(address + exportPath(version), { headers }),
+    askFor: (version: LessonVersion, pathOf = exportPath, extra: object = {}) =>
+      ask(address + pathOf(version), { headers: { ...headers, ...extra } }),
   };
 }
 
@@ -46,6 +54,15 @@ test('while Redis is away a new export is 500 at once, one in the store is serve
   expect(refused.headers.get('retry-after')).toBe('10');
   expect(performance.now() - started).toBeLessThan(10_000);
   expect((await askFor(stored)).status).toBe(200);
+  for (const path of [exportPath, manifestPath, statusPath]) {
+    const answer = await askFor(wanted, path, { prefer: 'respond-async' });
+    expectFailure(answer, internalError);
+    expect(answer.headers.get('retry-after')).toBe('10');
+  }
+  expect((await askFor(stored, manifestPath)).status).toBe(200);
+  const status = jsonOf(await askFor(stored, statusPath)) as { status: string; progress: { total: number } };
+  expect(status.status).toBe('ready');
+  expect(status.progress.total).toBeGreaterThan(0);
 
   redis = await startRedis({ port: redis.port });
   await waitFor('an export after Redis is back', async () => (await askFor(wanted)).status === 200);
