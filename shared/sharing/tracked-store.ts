@@ -12,11 +12,19 @@ export function trackUses(store: Store, uses: FileUses): Store {
 function trackBlobs(cache: BlobStore, uses: FileUses): BlobStore {
   return {
     ...cache,
-    put: (source, announce) =>
-      cache.put(source, async (digest) => {
-        await uses.note([`cache:${digest.sha256}`]);
-        await announce?.(digest);
-      }),
+    async put(source, announce) {
+      // An upload may take longer than a note lasts.
+      const hold = uses.hold();
+      try {
+        return await cache.put(source, async (digest) => {
+          await uses.note([`cache:${digest.sha256}`]);
+          hold.add(`cache:${digest.sha256}`);
+          await announce?.(digest);
+        });
+      } finally {
+        hold.release();
+      }
+    },
     async has(digest) {
       await uses.note([`cache:${digest.sha256}`]);
       return cache.has(digest);
@@ -43,7 +51,9 @@ function trackArchives(archives: Store['archives'], uses: FileUses): Store['arch
         ...draft,
         async publish(key, sha256) {
           await uses.note([`archives:${key}`]);
-          await draft.publish(key, sha256);
+          const hold = uses.hold();
+          hold.add(`archives:${key}`);
+          await draft.publish(key, sha256).finally(() => hold.release());
         },
       };
     },
