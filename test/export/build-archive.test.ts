@@ -197,6 +197,27 @@ test('an abort ends a build at once, while a file arrives that never ends, and l
   expect(counted.open()).toBe(0);
 });
 
+test('a file that a slow store opens after the abort is closed', async () => {
+  const built = await version([{ bytes: png(7) }]);
+  const controller = new AbortController();
+  const reason = new Error('the worker is shutting down');
+  const counted = countOpenFiles(harness.store);
+  const { assets } = counted.store;
+  const slow: Store = {
+    ...counted.store,
+    assets: {
+      ...assets,
+      open(digest) {
+        controller.abort(reason);
+        return assets.open(digest);
+      },
+    },
+  };
+  await expect(build(built, { store: slow, signal: controller.signal })).rejects.toBe(reason);
+  expect(counted.most()).toBeGreaterThan(0);
+  expect(counted.open()).toBe(0);
+});
+
 test('a store that fails ends a build at once, with the downloads that are under way, and leaves nothing', async () => {
   let abandoned = false;
   origin.script('/slow.png', (_request, response) => {

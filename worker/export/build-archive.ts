@@ -156,6 +156,8 @@ async function writeArchive(deps: ExportDependencies, input: ArchiveInput): Prom
       async (one) => one.file?.close(),
     );
     for await (const { path, found, file } of opened) {
+      // From a store that answers slowly a file may come after the end.
+      if (signal.aborted) await file?.close();
       signal.throwIfAborted();
       if (isMissing(found) || file === undefined) {
         outcomes.set(path, found);
