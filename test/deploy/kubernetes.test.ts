@@ -1,0 +1,160 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import ts from 'typescript';
+import { expect, test } from 'vitest';
+import { parseAllDocuments } from 'yaml';
+import { z } from 'zod';
+import { parseConfig } from '../../shared/config.ts';
+import { packageRoot } from '../../shared/paths.ts';
+
+const folder = join(packageRoot, 'deploy', 'kubernetes');
+
+/** Where kubernetes-types, made from Kubernetes' own OpenAPI document, has the type of a kind. */
+const typeOfKind: Record<string, string> = {
+  'v1/ConfigMap': "import('kubernetes-types/core/v1.d.ts').ConfigMap",
+  'v1/Service': "import('kubernetes-types/core/v1.d.ts').Service",
+  'apps/v1/Deployment': "import('kubernetes-types/apps/v1.d.ts').Deployment",
+  'policy/v1/PodDisruptionBudget': "import('kubernetes-types/policy/v1.d.ts').PodDisruptionBudget",
+  'autoscaling/v2/HorizontalPodAutoscaler':
+    "import('kubernetes-types/autoscaling/v2.d.ts').HorizontalPodAutoscaler",
+};
+
+/** As KEDA documents it; strict, so that a misspelt field is a fault. */
+const scaledObject = z.strictObject({
+  apiVersion: z.literal('keda.sh/v1alpha1'),
+  kind: z.literal('ScaledObject'),
+  metadata: z.strictObject({ name: z.string(), labels: z.record(z.string(), z.string()) }),
+  spec: z.strictObject({
+    scaleTargetRef: z.strictObject({ name: z.literal('lectern-worker') }),
+    minReplicaCount: z.int(),
+    maxReplicaCount: z.int(),
+    pollingInterval: z.int(),
+    advanced: z.strictObject({
+      horizontalPodAutoscalerConfig: z.strictObject({ behavior: z.record(z.string(), z.unknown()) }),
+    }),
+    triggers: z
+      .array(
+        z.strictObject({
+          type: z.literal('prometheus'),
+          metadata: z.strictObject({ serverAddress: z.url(), query: z.string(), threshold: z.string() }),
+        }),
+      )
+      .min(1),
+  }),
+});
+
+const objectSchema = z.looseObject({
+  apiVersion: z.string(),
+  kind: z.string(),
+  metadata: z.looseObject({ name: z.string() }),
+});
+type KubernetesObject = z.output<typeof objectSchema>;
+
+async function readObjects(): Promise<KubernetesObject[]> {
+  const files = (await readdir(folder)).filter((name) => name.endsWith('.yaml'));
+  const texts = await Promise.all(files.map((name) => readFile(join(folder, name), 'utf8')));
+  const documents = texts.flatMap((text) => parseAllDocuments(text, { strict: true }));
+  for (const { errors, warnings } of documents) expect([...errors, ...warnings]).toEqual([]);
+  return documents.map((document) => objectSchema.parse(document.toJS()));
+}
+
+/** The faults that TypeScript finds in a source; literals may have no field that their type lacks. */
+function faultsOf(source: string): string[] {
+  const name = join(packageRoot, 'test', 'deploy', 'checked.ts');
+  const options = {
+    strict: true,
+    noEmit: true,
+    skipLibCheck: true,
+    types: [],
+    moduleResolution: 100,
+    module: 200,
+  };
+  const host = ts.createCompilerHost(options);
+  const getSourceFile: ts.CompilerHost['getSourceFile'] = (file, ...rest) =>
+    file === name
+      ? ts.createSourceFile(name, source, ts.ScriptTarget.Latest)
+      : host.getSourceFile(file, ...rest);
+  const fileExists = (file: string) => file === name || host.fileExists(file);
+  const program = ts.createProgram([name], options, { ...host, getSourceFile, fileExists });
+  return ts
+    .getPreEmitDiagnostics(program)
+    .map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, '\n'));
+}
+
+const literal = (type: string, value: unknown) =>
+  `const checked: ${type} = ${JSON.stringify(value, null, 1)};`;
+
+const isKeda = ({ apiVersion }: KubernetesObject) => apiVersion.startsWith('keda.sh/');
+
+test('the objects of deploy/kubernetes are what Kubernetes takes: no field is unknown, missing or of a wrong type', async () => {
+  const objects = (await readObjects()).filter((object) => !isKeda(object));
+  expect(objects.length).toBeGreaterThanOrEqual(7);
+  const sources = objects.map((object, index) => {
+    const type = typeOfKind[`${object.apiVersion}/${object.kind}`];
+    expect(type, `the type of ${object.apiVersion} ${object.kind}`).toBeDefined();
+    return literal(String(type), object).replace('checked', `checked${index}`);
+  });
+  expect(faultsOf(`${sources.join('\n')}\nexport {};`)).toEqual([]);
+});
+
+test('that check finds a misspelt field, a missing one and a wrong type', async () => {
+  const deployment = (await readObjects()).find(({ kind }) => kind === 'Deployment');
+  const type = String(typeOfKind['apps/v1/Deployment']);
+  const spec = deployment?.['spec'] as Record<string, unknown>;
+  for (const wrong of [
+    { ...spec, replica: 2 },
+    { ...spec, template: undefined },
+    { ...spec, replicas: '2' },
+  ]) {
+    expect(faultsOf(`${literal(type, { ...deployment, spec: wrong })}\nexport {};`)).not.toEqual([]);
+  }
+});
+
+test('workers are scaled on a metric that there is, by their own number of slots', async () => {
+  const objects = await readObjects();
+  const { spec } = scaledObject.parse(objects.find(isKeda));
+  const [trigger] = spec.triggers;
+  expect(trigger?.metadata.query).toContain('lectern_export_queue_jobs{state="waiting"}');
+  expect(settingsOf(objects, 'lectern-worker')['WORKER_CONCURRENCY']).toBe(trigger?.metadata.threshold);
+  const source = await readFile(join(packageRoot, 'shared', 'operations', 'queue-metrics.ts'), 'utf8');
+  expect(source).toContain("name: 'lectern_export_queue_jobs'");
+});
+
+test('the settings are ones that Lectern takes, and processes have more time to end in than they take', async () => {
+  const objects = await readObjects();
+  const secret = 'a secret that is long enough for Lectern';
+  const secrets = {
+    MONGODB_URI: 'mongodb://mongo/lectern',
+    REDIS_URL: 'redis://redis',
+    LECTERN_KEY_PEPPER: secret,
+    LECTERN_SIGNING_SECRETS: `main:${secret}`,
+    LECTERN_ASSET_SECRET: secret,
+    LECTERN_COOKIE_SECRET: secret,
+    S3_ACCESS_KEY_ID: 'id',
+    S3_SECRET_ACCESS_KEY: 'secret',
+  };
+  for (const name of ['lectern-api', 'lectern-worker']) {
+    const settings = { NODE_ENV: 'production', ...secrets, ...settingsOf(objects, name) };
+    const config = parseConfig(settings);
+    const { terminationGracePeriodSeconds } = podOf(objects, name);
+    expect(terminationGracePeriodSeconds).toBeGreaterThan(config.shutdownSeconds + 5);
+    expect(config.store.kind).toBe('s3');
+  }
+});
+
+interface Pod {
+  terminationGracePeriodSeconds: number;
+  containers: { env: { name: string; value: string }[] }[];
+}
+
+function podOf(objects: KubernetesObject[], name: string): Pod {
+  const found = objects.find(({ kind, metadata }) => kind === 'Deployment' && metadata.name === name);
+  return (found?.['spec'] as { template: { spec: Pod } }).template.spec;
+}
+
+/** The environment of a deployment, but for what is secret. */
+function settingsOf(objects: KubernetesObject[], name: string): Record<string, string> {
+  const shared = objects.find(({ kind }) => kind === 'ConfigMap')?.['data'] as Record<string, string>;
+  const own = podOf(objects, name).containers.flatMap(({ env }) => env.map((one) => [one.name, one.value]));
+  return { ...shared, ...(Object.fromEntries(own) as Record<string, string>) };
+}
