@@ -158,15 +158,11 @@ describe.skipIf(s3Server === null)(`a store in ${s3Name}`, () => {
         address.split('?')[0] ?? '',
       ];
       const { accessKeyId = '', secretAccessKey = '' } = server.settings;
-      const past = presign(
-        server.settings,
-        { accessKeyId, secretAccessKey },
-        {
-          name: 'v1/x',
-          ...options,
-          at: new Date(Date.now() - 61_000),
-        },
-      );
+      const past = presign(server.settings, { accessKeyId, secretAccessKey }, 'v1/x', {
+        seconds: 60,
+        at: new Date(Date.now() - 61_000),
+        query: {},
+      });
       for (const one of [...changed, past]) {
         const answer = await fetch(one);
         await answer.arrayBuffer();

@@ -14,13 +14,11 @@ import {
   S3Client,
   UploadPartCommand,
 } from '@aws-sdk/client-s3';
-import type { GetObjectCommandOutput } from '@aws-sdk/client-s3';
-import { CutOff, isAbsent, isUploadGone, mayPass, NoAnswer, storeFault } from './faults.ts';
+import { sentRange, withoutSilence } from './bodies.ts';
+import { CutOff, isAbsent, isUploadGone, mayPass, storeFault } from './faults.ts';
 import { presign } from './presign.ts';
 import type { S3Limits, S3Settings } from './settings.ts';
-
-const firstPauseMilliseconds = 50;
-const longestPauseMilliseconds = 2_000;
+import { pauseBefore, withDeadline } from './tries.ts';
 
 /** Objects in one page of a listing: as many as S3 gives. */
 const listPage = 1000;
@@ -259,11 +257,18 @@ export class Bucket {
   }
 
   /** An address at which anybody can read an object for so many seconds. */
-  async address(name: string, options: { seconds: number; contentType: string }): Promise<string> {
+  async address(
+    name: string,
+    { seconds, contentType }: { seconds: number; contentType: string },
+  ): Promise<string> {
     const credentials = await this.#client.config.credentials().catch((error: unknown) => {
       throw this.#fault(error);
     });
-    return presign(this.#settings, credentials, { name, ...options, at: new Date() });
+    return presign(this.#settings, credentials, name, {
+      seconds,
+      at: new Date(),
+      query: { 'response-content-type': contentType },
+    });
   }
 
   /** The body of an object from one byte on. */
@@ -328,54 +333,4 @@ export class Bucket {
   #fault(error: unknown): Error {
     return storeFault(error, this.#settings);
   }
-}
-
-/** What an answer says that it has: the object's size, and the end of the part that was sent. */
-function sentRange(
-  { ContentRange, ContentLength }: GetObjectCommandOutput,
-  start: number,
-): { size: number; end: number } {
-  const [, first, last, size] = /^bytes (\d+)-(\d+)\/(\d+)$/.exec(ContentRange ?? '') ?? [];
-  if (Number(first) === start) return { size: Number(size), end: Number(last) + 1 };
-  // A service may answer with all of it where the range is the whole object.
-  if (ContentRange === undefined && start === 0 && ContentLength !== undefined) {
-    return { size: ContentLength, end: ContentLength };
-  }
-  throw new Error(`The bytes from ${start} were asked for, and "${ContentRange}" was sent`);
-}
-
-/** The chunks of a body, which is given up when none comes for too long; the reader's own time does not count. */
-async function* withoutSilence(body: Readable, milliseconds: number): AsyncGenerator<Uint8Array> {
-  const chunks = body[Symbol.asyncIterator]() as AsyncIterator<Uint8Array>;
-  try {
-    for (;;) {
-      const timer = setTimeout(() => body.destroy(new NoAnswer(milliseconds)), milliseconds);
-      const next = await chunks.next().finally(() => clearTimeout(timer));
-      if (next.done === true) return;
-      yield next.value;
-    }
-  } finally {
-    body.destroy();
-  }
-}
-
-async function withDeadline<T>(
-  milliseconds: number,
-  action: (signal: AbortSignal) => Promise<T>,
-): Promise<T> {
-  const over = new AbortController();
-  const timer = setTimeout(() => over.abort(), milliseconds);
-  try {
-    return await action(over.signal);
-  } catch (error) {
-    throw over.signal.aborted ? new NoAnswer(milliseconds) : error;
-  } finally {
-    clearTimeout(timer);
-  }
-}
-
-/** Longer with every try, and never the same for all who wait for the same service. */
-function pauseBefore(tries: number): number {
-  const longest = Math.min(firstPauseMilliseconds * 2 ** tries, longestPauseMilliseconds);
-  return longest * (0.5 + Math.random() / 2);
 }
