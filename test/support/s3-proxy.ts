@@ -27,8 +27,8 @@ export interface S3Proxy {
   readonly requests: string[];
   /** Plays one fault for each request that begins with a text, in turn; after the last all is well again. */
   script(start: string, ...faults: Fault[]): void;
-  /** Drops every request until `back`. */
-  gone(): void;
+  /** Drops every request until `back`, at once or after so many more. */
+  gone(after?: number): void;
   back(): void;
 }
 
@@ -36,9 +36,9 @@ export interface S3Proxy {
 export async function startS3Proxy(target: string, prefix: string): Promise<S3Proxy> {
   const requests: string[] = [];
   const scripts: { start: string; faults: Fault[] }[] = [];
-  let away = false;
+  let goneAfter = Infinity;
   const next = (request: string): Fault => {
-    if (away) return 'dropped';
+    if (requests.length > goneAfter) return 'dropped';
     return (
       scripts.find(({ start, faults }) => request.startsWith(start) && faults.length > 0)?.faults.shift() ??
       'none'
@@ -59,12 +59,12 @@ export async function startS3Proxy(target: string, prefix: string): Promise<S3Pr
     endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     requests,
     script: (start, ...faults) => scripts.push({ start, faults }),
-    gone() {
-      away = true;
-      server.closeAllConnections();
+    gone(after = 0) {
+      goneAfter = requests.length + after;
+      if (after === 0) server.closeAllConnections();
     },
     back() {
-      away = false;
+      goneAfter = Infinity;
     },
   };
 }
