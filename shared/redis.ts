@@ -39,6 +39,8 @@ function createFastRedis(url: string): Redis {
     enableOfflineQueue: false,
     maxRetriesPerRequest: 1,
     commandTimeout: commandMilliseconds,
+    // A connection that is dead without being closed would let every command wait for its deadline, for ever.
+    socketTimeout: commandMilliseconds,
     connectTimeout: commandMilliseconds,
     retryStrategy: reconnectDelay,
   });
