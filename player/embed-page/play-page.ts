@@ -1,5 +1,5 @@
 import type { LessonBoot } from './boot.ts';
-import { openFrame } from './frame-link.ts';
+import { openFrame, progressForFrame } from './frame-link.ts';
 import { openHost } from './host-link.ts';
 import { learnerNotices } from './learner-notices.ts';
 import { learnerProgress } from './learner-progress.ts';
@@ -67,7 +67,9 @@ export function playPage(boot: LessonBoot, firstToken: string): void {
   );
   const host = openHost(boot.allowedOrigins, (request) => {
     if (request.type === 'setToken') takeToken(request.token);
-    else frame.post({ type: 'goTo', stepId: request.stepId });
+    else if (!frame.post({ type: 'goTo', stepId: request.stepId })) {
+      linked = places.placeOf(request.stepId) ?? linked;
+    }
   });
   const takeToken = tokenRenewal(boot, client, {
     renewed(token) {
@@ -89,7 +91,7 @@ export function playPage(boot: LessonBoot, firstToken: string): void {
       versionId,
       language,
       content,
-      state: stateNow(),
+      state: progressForFrame(stateNow()),
       startAt: linked?.stepId,
     }),
     (message) => {
@@ -125,14 +127,14 @@ export function playPage(boot: LessonBoot, firstToken: string): void {
   function goOnHere(): void {
     const place = progress.place();
     saver.goOnHere(place);
-    frame.post({ type: 'remount', state: stateNow(), startAt: place.stepId });
+    frame.post({ type: 'remount', state: progressForFrame(stateNow()), startAt: place.stepId });
     frame.iframe.focus();
   }
 
   function remount(): void {
     const state = stateNow();
     progress.moveTo(places.placeOfRecord(state));
-    frame.post({ type: 'remount', state });
+    frame.post({ type: 'remount', state: progressForFrame(state) });
   }
 
   /** The server then has the last word on everything, the version to play included. */
