@@ -46,6 +46,26 @@ test('a tab that is closed without a network loses nothing: all is there, and sa
   await waitFor('the answer', async () => answersIn(await lab.progressOf(version)).q2);
 });
 
+test('what answers in the place of Lectern, such as a network that wants a login, takes nothing away', async () => {
+  const version = await publishQuiz(lab);
+  const learner = await lab.open(version);
+  await seeStep(learner, 's1');
+  await waitFor('the first look', () => lab.progressOf(version));
+  const answers = [
+    { status: 200, contentType: 'text/html', body: '<title>Log in</title>' },
+    { status: 404, json: { message: 'no route' } },
+  ];
+  await learner.page.route('**/session?*', (route) => {
+    const answer = answers.shift();
+    return answer === undefined ? route.continue() : route.fulfill(answer);
+  });
+  await press(learner, 'Next');
+  await choose(learner, 'b');
+  await waitFor('the answer', async () => answersIn(await lab.progressOf(version)).q2);
+  expect(answers).toEqual([]);
+  expect((await learner.events()).filter(({ type }) => type === 'error')).toEqual([]);
+});
+
 test('a browser without storage saves all the same, and keeps its answers while the page is open', async () => {
   const version = await publishQuiz(lab);
   const context = await lab.browser.newContext();
