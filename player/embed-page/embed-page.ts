@@ -20,8 +20,7 @@ function start(): void {
 const passing = ['too_many_requests', 'server_error'];
 
 function waitForToken({ page, lessonId, code, allowedOrigins }: NoticeBoot, query: URLSearchParams): void {
-  if (lessonId === null) return;
-  const store = tokenStore(openStorage('sessionStorage'), lessonId);
+  const store = tokenStore(openStorage('sessionStorage'), lessonId ?? '');
   // The page around this one knows best who the learner is now, where it says that it has a token.
   const kept = query.has('ask') ? '' : store.read();
   if (page === 'failure') store.write(passing.includes(code ?? '') ? (query.get('token') ?? '') : '');

@@ -83,6 +83,7 @@ export function playPage(boot: LessonBoot, firstToken: string): void {
   /** A deep link; it counts for the first time that the lesson is shown. */
   let linked = places.placeOf(new URLSearchParams(location.hash.slice(1)).get('step'));
   let isStuck = false;
+  let isRefused = false;
 
   const frame = openFrame(
     { src: boot.frameUrl, title: boot.title },
@@ -120,6 +121,9 @@ export function playPage(boot: LessonBoot, firstToken: string): void {
 
   function update(): void {
     const { hold } = saver.queue();
+    // The host may have been asked while the network was away.
+    if (hold === 'expired' && !isRefused) tokens.refused();
+    isRefused = hold === 'expired';
     frame.iframe.inert = hold === 'elsewhere' || hold === 'conflict';
     notices.update();
   }

@@ -71,7 +71,10 @@ test('a browser without storage saves all the same, and keeps its answers while 
   const context = await lab.browser.newContext();
   await context.addInitScript(`Storage.prototype.setItem = () => {
     throw new DOMException('blocked', 'SecurityError');
-  }`);
+  };
+  globalThis.BroadcastChannel = class {
+    constructor() { throw new DOMException('blocked', 'SecurityError'); }
+  };`);
   const learner = await lab.open(version, { context });
   await seeStep(learner, 's1');
   await context.setOffline(true);

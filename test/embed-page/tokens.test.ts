@@ -45,6 +45,17 @@ test('a token that ends without another keeps the answers, and says so; a later 
   expect(await lab.progressOf(version)).toMatchObject({ score: 2, currentSectionIndex: 1 });
 });
 
+test('the host page is asked again when a token is refused, for it may have had no network before', async () => {
+  const version = await publishQuiz(lab);
+  const [token, fresh] = [buildLearnerToken(version), buildLearnerToken(version, { seconds: 900 })];
+  const learner = await lab.open(version, { token, more: `getToken: async () => '${fresh}'` });
+  await seeStep(learner, 's1');
+  await waitFor('the first look', () => lab.progressOf(version));
+  await refuse(learner, token);
+  await press(learner, 'Next');
+  await waitFor('the step', async () => (await lab.progressOf(version))?.currentStepIndex === 1);
+});
+
 test('a token that comes while a write is being refused saves that write', async () => {
   const version = await publishQuiz(lab);
   const [token, fresh] = [buildLearnerToken(version), buildLearnerToken(version, { seconds: 900 })];
@@ -159,6 +170,11 @@ test('an ended token is replaced once by the host page, which is not asked again
   await waitFor('the second failure', async () => (await codesIn(failing)).length === 2);
   expect(await codesIn(failing)).toEqual(['token_expired', 'token_expired']);
   expect(await failing.page.evaluate('asked')).toBe(1);
+});
+
+test('the host page is told of an address that names no lesson', async () => {
+  const learner = await lab.open({ ...(await publishQuiz(lab)), lessonId: 'x' }, { token: 'y' });
+  expect(await learner.event('error')).toMatchObject({ code: 'bad_address' });
 });
 
 async function reloadFrame({ page }: HostPage): Promise<void> {
