@@ -62,6 +62,17 @@ describe('the layout of a lesson', () => {
     expect(await view.page.locator('.lectern-lesson').getAttribute('dir')).toBe('rtl');
   });
 
+  it('letters that are joined are not set apart', async () => {
+    const heading = { type: 'Heading', props: { id: 'h1', text: 'المد' } };
+    const question = { type: 'OpenResponse', props: { id: 'o1' } };
+    const texts = '[".lectern-step-title", ".lectern-heading-text", ".lectern-label"]';
+    const spacing = `${texts}.map((text) => getComputedStyle(document.querySelector(text)).letterSpacing)`;
+    view = await lab.open();
+    await view.start({ lesson: lessonOf({ قريب: { القمر: [heading, question] } }), language: 'ar' });
+    expect(await view.page.evaluate(spacing)).toEqual(['normal', 'normal', 'normal']);
+    await view.page.context().close();
+  });
+
   it('brings a background of its own, light or dark as the reader has it', async () => {
     const colors = ['light', 'dark'] as const;
     const backgrounds = [];
