@@ -112,7 +112,7 @@ export function lessonView(
       outline.show(progress);
       progressShown.show(progress);
       place.textContent = placeText(index, lesson, words, language);
-      const above = atEnd ? lesson.title : (lesson.sections[current.sectionIndex]?.title ?? '');
+      const above = atEnd ? '' : (lesson.sections[current.sectionIndex]?.title ?? '');
       const title = atEnd ? words.complete : stepTitle(current, lesson, words, language);
       section.textContent = above;
       section.hidden = above === '' || above === title;
