@@ -79,8 +79,9 @@ describe('the layout of a lesson', () => {
     for (const colorScheme of colors) {
       view = await lab.open({ colorScheme });
       await view.start({ lesson: threeSteps() });
-      const background = 'getComputedStyle(document.querySelector(".lectern-lesson")).backgroundColor';
-      backgrounds.push(await view.page.evaluate(background));
+      const style = 'getComputedStyle(document.querySelector(".lectern-lesson"))';
+      backgrounds.push(await view.page.evaluate(`${style}.backgroundColor`));
+      expect(await view.page.evaluate(`${style}.colorScheme`)).toBe('light dark');
       await view.page.context().close();
     }
     expect(backgrounds).toEqual(['rgb(255, 255, 255)', 'rgb(18, 23, 29)']);
