@@ -25,6 +25,30 @@ describe('the layout of a lesson', () => {
     expect(wide).toEqual([]);
   });
 
+  it('the width of the player decides, not that of the page', async () => {
+    const heights = [];
+    for (const width of [320, 1280]) {
+      view = await lab.open({ viewport: { width, height: 800 } });
+      await view.page.evaluate('document.getElementById("lesson").style.width = "320px"');
+      const lesson = await demoLesson();
+      await view.start({ lesson });
+      await view.page.locator('input').first().check();
+      await view.page.getByRole('button', { name: 'Check answer' }).first().click();
+      heights.push(
+        await view.page.evaluate(`(async () => {
+          const heights = [];
+          do {
+            await Promise.all([...document.images].map((image) => ((image.loading = 'eager'), image.decode().catch(() => 0))));
+            heights.push(document.querySelector('.lectern-lesson').getBoundingClientRect().height);
+          } while (handle.next());
+          return heights;
+        })()`),
+      );
+      await view.page.context().close();
+    }
+    expect(heights[1]).toEqual(heights[0]);
+  });
+
   it('long words, titles and many steps fit into 320 pixels', async () => {
     view = await lab.open({ viewport: { width: 320, height: 600 } });
     const long = 'Donaudampfschifffahrtsgesellschaftskapitänsmütze';
