@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { waitFor } from '../support/wait-for.ts';
-import { answersIn, choose, seeChosen, press, seeStep, useEmbedLab } from './embed-lab.ts';
+import { answersIn, choose, seeChosen, press, seeKept, seeStep, useEmbedLab } from './embed-lab.ts';
 import { publishQuiz } from './lessons.ts';
 
 const lab = useEmbedLab();
@@ -37,6 +37,7 @@ test('a tab that is closed without a network loses nothing: all is there, and sa
   await choose(learner, 'a');
   await learner.outer.getByRole('status').getByText('No connection.').waitFor();
   expect(answersIn(await lab.progressOf(version))).toEqual({});
+  await seeKept(learner, 'q2');
   await learner.page.close();
   await context.setOffline(false);
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { buildLearnerToken } from '../support/factories.ts';
 import { waitFor } from '../support/wait-for.ts';
-import { answersIn, choose, hostPage, press, seeStep, useEmbedLab } from './embed-lab.ts';
+import { answersIn, choose, hostPage, press, seeKept, seeStep, useEmbedLab } from './embed-lab.ts';
 import type { HostPage } from './embed-lab.ts';
 import { publishQuiz } from './lessons.ts';
 
@@ -84,6 +84,7 @@ test('answers that no token could save are saved when the lesson is opened with 
   await press(learner, 'Next');
   await choose(learner, 'b');
   await learner.outer.getByRole('status').getByText('Your session has ended.').waitFor();
+  await seeKept(learner, 'q2');
   await learner.page.close();
 
   const again = await lab.open(version, {
