@@ -7,7 +7,7 @@ import { wordsFor } from './words.ts';
 
 /**
  * Tags and attributes that the sanitizer would let pass but a lesson's text has no business with: form
- * fields (a look-alike login form), styles (text laid over the player), sound that starts by itself.
+ * fields (a look-alike login form), styles (text laid over the player), what moves or sounds by itself.
  */
 const FORBIDDEN_TAGS = [
   'button',
@@ -15,6 +15,7 @@ const FORBIDDEN_TAGS = [
   'fieldset',
   'form',
   'input',
+  'marquee',
   'optgroup',
   'option',
   'select',
@@ -66,8 +67,9 @@ export function safeHtml(source: unknown, context: WidgetContext): DocumentFragm
     ALLOWED_URI_REGEXP: ALLOWED_ADDRESS,
   });
   for (const node of fragment.querySelectorAll('[style]')) keepHarmlessStyles(node);
+  for (const node of fragment.querySelectorAll('[class]')) dropPlayerClasses(node);
   for (const node of fragment.querySelectorAll(MEDIA)) resolveMediaOf(node, context);
-  for (const link of fragment.querySelectorAll('a')) settleLink(link, context);
+  for (const link of fragment.querySelectorAll('a, area')) settleLink(link, context);
   for (const table of fragment.querySelectorAll('table')) makeScrollable(table, context);
   for (const formula of fragment.querySelectorAll('math[display="block"]')) reachableWhenWide(formula);
   return fragment;
@@ -97,6 +99,11 @@ function keepHarmlessStyles(node: Element): void {
   for (const [name, value] of kept) if (value) written.setProperty(name, value);
 }
 
+/** An author's text looks like no part of the player: its drawer and dialogs cover the page. */
+function dropPlayerClasses(node: Element): void {
+  node.classList.remove(...[...node.classList].filter((name) => /^lectern-/i.test(name)));
+}
+
 function resolveMediaOf(node: Element, context: WidgetContext): void {
   for (const name of ['src', 'poster', 'href', 'xlink:href']) {
     const src = node.getAttribute(name);
@@ -116,6 +123,10 @@ function resolveMediaOf(node: Element, context: WidgetContext): void {
 }
 
 function settleLink(link: Element, context: WidgetContext): void {
+  // The name that addresses had in older SVG, which browsers still follow.
+  const old = link.getAttribute('xlink:href');
+  link.removeAttribute('xlink:href');
+  if (old !== null && !link.hasAttribute('href')) link.setAttribute('href', old);
   const href = link.getAttribute('href')?.trim() ?? '';
   if (!href || href.startsWith('#')) return;
   if (/^(media:|\.\/media\/)/i.test(href)) link.setAttribute('href', context.resolveMedia(href));

@@ -41,7 +41,8 @@ export function zoomable(picture: HTMLImageElement, words: Words): Zoom {
 
   function measure(): void {
     if (dialog.open) return;
-    open.hidden = picture.naturalWidth < picture.clientWidth * WORTHWHILE;
+    // While it is on its way, neither has a width.
+    open.hidden = picture.naturalWidth <= picture.clientWidth * WORTHWHILE;
     picture.classList.toggle('lectern-is-zoomable', !open.hidden);
   }
 

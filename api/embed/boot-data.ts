@@ -26,7 +26,6 @@ export interface LessonBoot {
   title: string;
   /** A BCP 47 tag. */
   language: string;
-  dir: 'ltr' | 'rtl';
   /** The time of this server. */
   now: Date;
   token: { expiresAt: Date };
@@ -41,8 +40,6 @@ export interface LessonBoot {
   frameUrl: string;
   /** Whose pages may have this one in a frame; null for any. */
   allowedOrigins: readonly string[] | null;
-  /** Where to go from the end of the lesson. */
-  returnUrl: string | null;
   /** What is said to the learner above the lesson. */
   words: NoticeWords;
 }

@@ -3,7 +3,6 @@ import type { Context, Middleware } from 'koa';
 import { signContentAddress } from '../../shared/content-addresses.ts';
 import { LecternError } from '../../shared/errors.ts';
 import type { ErrorCode } from '../../shared/errors.ts';
-import { textDirection } from '../../shared/lessons/text-direction.ts';
 import { findOrganization } from '../../shared/models/organization.ts';
 import { TokenError } from '../../shared/player-tokens.ts';
 import type { PlayerToken, TokenFault } from '../../shared/player-tokens.ts';
@@ -79,7 +78,6 @@ async function sendLesson(deps: AppDependencies, ctx: Context): Promise<void> {
       versionId,
       title,
       language: shown,
-      dir: textDirection(shown),
       now: new Date(),
       token: { expiresAt: new Date(token.expiresAt * 1000) },
       learner: learnerKey(token),
@@ -88,7 +86,6 @@ async function sendLesson(deps: AppDependencies, ctx: Context): Promise<void> {
       contentUrl: `${api}/content`,
       frameUrl: `${addresses.player}frame.html`,
       allowedOrigins,
-      returnUrl: null,
       words: noticeWords(shown),
     },
     session,

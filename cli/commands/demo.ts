@@ -4,16 +4,22 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Command } from 'commander';
+import { z } from 'zod';
 import { LecternError } from '../../shared/errors.ts';
 import { issueApiKey } from '../../shared/models/api-key.ts';
 import { openDatabase } from '../../shared/models/database.ts';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
 import { openPackageSource } from '../../shared/packages/open-package-source.ts';
+import { maxTokenSeconds } from '../../shared/sign-token-request.ts';
 import { demoOrganization, demoVersion } from '../demo-lesson.ts';
 import { withInstallation } from '../installation.ts';
 import type { Installation } from '../installation.ts';
 import { aborted } from '../interrupts.ts';
 import { count, formatBytes, note, print, table } from '../output.ts';
+
+const demoLearner = 'demo-learner';
+
+const requestMilliseconds = 30_000;
 
 /** `lectern demo`: the main job on this machine, from an import to the ZIP an integrator downloads. */
 export function addDemoCommand(program: Command): void {
@@ -30,8 +36,10 @@ export function addDemoCommand(program: Command): void {
         settings: { LOG_LEVEL: 'warn' },
       };
       const done = await withInstallation(options, async (installation) => {
-        await runDemo(installation);
+        const { credentials, version } = await runDemo(installation);
         if (once) return;
+        const play = await playAddress(installation, credentials, version.lessonId);
+        print(`The lesson, as a learner gets it (open it in a browser):\n  ${play}\n`);
         print(`Lectern is ready at ${installation.address}\nPress Ctrl-C to stop.`);
         await aborted(installation.signal);
       });
@@ -39,7 +47,7 @@ export function addDemoCommand(program: Command): void {
     });
 }
 
-async function runDemo(installation: Installation): Promise<void> {
+async function runDemo(installation: Installation): Promise<{ credentials: string; version: LessonVersion }> {
   const { config, servers, secrets, address, signal } = installation;
   const db = await openDatabase(servers.mongodbUri);
   try {
@@ -67,15 +75,35 @@ async function runDemo(installation: Installation): Promise<void> {
         `  lesson id   ${version.lessonId}`,
         `  version id  ${version._id}`,
         '',
-        'The same with curl:',
+        'The export with curl:',
         `  curl -fOJ -H 'Authorization: Bearer ${credentials}' \\`,
         `    ${address}${path}`,
         '',
       ].join('\n'),
     );
+    return { credentials, version };
   } finally {
     await db.connection.close();
   }
+}
+
+/** Signs a token as an integrator does; gives the address of the page that plays the lesson with it. */
+async function playAddress(
+  { address, signal }: Installation,
+  credentials: string,
+  lessonId: string,
+): Promise<string> {
+  const response = await fetch(`${address}/api/public/sign-token`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${credentials}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ lessonId, learnerId: demoLearner, timeout: maxTokenSeconds }),
+    signal: AbortSignal.any([signal, AbortSignal.timeout(requestMilliseconds)]),
+  });
+  if (!response.ok) {
+    throw new LecternError('INTERNAL_ERROR', `No token: ${response.status} ${await response.text()}`);
+  }
+  const { token } = z.object({ token: z.string() }).parse(await response.json());
+  return `${address}/embed/${lessonId}?token=${token}`;
 }
 
 /** Downloads the archive as an integrator does; gives the file's path. */

@@ -16,11 +16,14 @@ function start(): void {
   else if (boot !== undefined) waitForToken(boot, query);
 }
 
+/** Failures that a reload may find gone. */
+const passing = ['too_many_requests', 'server_error'];
+
 function waitForToken({ page, lessonId, code, allowedOrigins }: NoticeBoot, query: URLSearchParams): void {
-  if (lessonId === null) return;
-  const store = tokenStore(openStorage('sessionStorage'), lessonId);
-  const kept = store.read();
-  if (page === 'failure') store.write('');
+  const store = tokenStore(openStorage('sessionStorage'), lessonId ?? '');
+  // The page around this one knows best who the learner is now, where it says that it has a token.
+  const kept = query.has('ask') ? '' : store.read();
+  if (page === 'failure') store.write(passing.includes(code ?? '') ? (query.get('token') ?? '') : '');
   else if (kept !== '') return open(kept);
   const host = openHost(allowedOrigins, (request) => {
     if (request.type === 'setToken') open(request.token);

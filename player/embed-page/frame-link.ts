@@ -3,6 +3,12 @@ import { readFrameMessage } from './frame-messages.ts';
 import type { FrameMessage } from './frame-messages.ts';
 import type { SessionRecord } from './session-record.ts';
 
+/** Of a record what the player goes on with. Who the learner is stays out: an organization's widgets can read it. */
+export type FrameProgress = Pick<
+  SessionRecord,
+  'stepId' | 'currentSectionIndex' | 'currentStepIndex' | 'items' | 'progressData' | 'variableState'
+>;
+
 /** What the inner frame needs to play. */
 export interface FrameStart {
   lesson: unknown;
@@ -11,7 +17,7 @@ export interface FrameStart {
   /** Absolute address of the folder with media and widgets. */
   content: string;
   /** Progress to go on with. */
-  state: SessionRecord;
+  state: FrameProgress;
   /** Id of a step to start at instead of the one in the state. */
   startAt?: string | undefined;
 }
@@ -26,7 +32,8 @@ export type OuterMessage =
 /** The inner frame: an origin of its own, and no way to this page but messages. */
 export interface FrameLink {
   iframe: HTMLIFrameElement;
-  post(this: void, message: Exclude<OuterMessage, { type: 'init' }>): void;
+  /** False, and nothing is sent, before the frame was told how to start. */
+  post(this: void, message: Exclude<OuterMessage, { type: 'init' }>): boolean;
 }
 
 /** Scripts, links in new tabs, downloads; forms for their events. Not: an origin, or a way to this page. */
@@ -64,7 +71,19 @@ export function openFrame(
     // A frame without an origin cannot be named as a target. Only Lectern's own pages can be in it.
     iframe.contentWindow.postMessage({ type: 'init', ...start() }, '*', [channel.port2]);
   });
-  return { iframe, post: (message) => port?.postMessage(message) };
+  return {
+    iframe,
+    post(message) {
+      port?.postMessage(message);
+      return port !== undefined;
+    },
+  };
+}
+
+export function progressForFrame(record: SessionRecord): FrameProgress {
+  const { stepId, currentSectionIndex, currentStepIndex, items, progressData, variableState } = record;
+  const place = { currentSectionIndex, currentStepIndex, ...(stepId !== undefined && { stepId }) };
+  return { ...place, items, progressData, variableState };
 }
 
 function isHello(data: unknown): boolean {

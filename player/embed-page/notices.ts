@@ -20,6 +20,7 @@ export function noticeBar(words: NoticeWords): NoticeBar {
   const alert = element('div', { role: 'alert' });
   const root = element('div', { class: 'lectern-embed-notices' }, status, alert);
   let shown = '';
+  const view = watchView(root);
 
   return {
     root,
@@ -29,8 +30,9 @@ export function noticeBar(words: NoticeWords): NoticeBar {
       shown = text;
       status.replaceChildren();
       alert.replaceChildren();
+      view.disconnect();
       if (text === '') return;
-      placeInView(root);
+      view.observe(document.body);
       const line = element('div', { class: 'lectern-embed-notice' }, element('p', {}, text));
       (action ? alert : status).append(line);
       if (action === undefined) return;
@@ -44,13 +46,14 @@ export function noticeBar(words: NoticeWords): NoticeBar {
 }
 
 /**
- * Moves the line to the top of what the learner sees. A frame that is as high as its content begins far above it, and
- * cannot be asked where it is; but browsers tell it which part of it is on the screen.
+ * Keeps the line at the top of what the learner sees while the body is observed. A frame that is as high as its
+ * content begins far above that, and cannot be asked where it is, nor is it told of scrolling; but browsers tell it
+ * which part of it is on the screen, once each time that they are asked.
  */
-function placeInView(root: HTMLElement): void {
-  const watch = new IntersectionObserver(([entry]) => {
-    watch.disconnect();
+function watchView(root: HTMLElement): IntersectionObserver {
+  return new IntersectionObserver(([entry], watch) => {
     root.style.insetBlockStart = `${Math.max(0, entry?.intersectionRect.top ?? 0)}px`;
+    watch.unobserve(document.body);
+    watch.observe(document.body);
   });
-  watch.observe(document.body);
 }

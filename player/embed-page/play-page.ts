@@ -1,5 +1,5 @@
 import type { LessonBoot } from './boot.ts';
-import { openFrame } from './frame-link.ts';
+import { openFrame, progressForFrame } from './frame-link.ts';
 import { openHost } from './host-link.ts';
 import { learnerNotices } from './learner-notices.ts';
 import { learnerProgress } from './learner-progress.ts';
@@ -67,7 +67,9 @@ export function playPage(boot: LessonBoot, firstToken: string): void {
   );
   const host = openHost(boot.allowedOrigins, (request) => {
     if (request.type === 'setToken') takeToken(request.token);
-    else frame.post({ type: 'goTo', stepId: request.stepId });
+    else if (!frame.post({ type: 'goTo', stepId: request.stepId })) {
+      linked = places.placeOf(request.stepId) ?? linked;
+    }
   });
   const takeToken = tokenRenewal(boot, client, {
     renewed(token) {
@@ -81,6 +83,7 @@ export function playPage(boot: LessonBoot, firstToken: string): void {
   /** A deep link; it counts for the first time that the lesson is shown. */
   let linked = places.placeOf(new URLSearchParams(location.hash.slice(1)).get('step'));
   let isStuck = false;
+  let isRefused = false;
 
   const frame = openFrame(
     { src: boot.frameUrl, title: boot.title },
@@ -89,7 +92,7 @@ export function playPage(boot: LessonBoot, firstToken: string): void {
       versionId,
       language,
       content,
-      state: stateNow(),
+      state: progressForFrame(stateNow()),
       startAt: linked?.stepId,
     }),
     (message) => {
@@ -118,6 +121,9 @@ export function playPage(boot: LessonBoot, firstToken: string): void {
 
   function update(): void {
     const { hold } = saver.queue();
+    // The host may have been asked while the network was away.
+    if (hold === 'expired' && !isRefused) tokens.refused();
+    isRefused = hold === 'expired';
     frame.iframe.inert = hold === 'elsewhere' || hold === 'conflict';
     notices.update();
   }
@@ -125,14 +131,14 @@ export function playPage(boot: LessonBoot, firstToken: string): void {
   function goOnHere(): void {
     const place = progress.place();
     saver.goOnHere(place);
-    frame.post({ type: 'remount', state: stateNow(), startAt: place.stepId });
+    frame.post({ type: 'remount', state: progressForFrame(stateNow()), startAt: place.stepId });
     frame.iframe.focus();
   }
 
   function remount(): void {
     const state = stateNow();
     progress.moveTo(places.placeOfRecord(state));
-    frame.post({ type: 'remount', state });
+    frame.post({ type: 'remount', state: progressForFrame(state) });
   }
 
   /** The server then has the last word on everything, the version to play included. */

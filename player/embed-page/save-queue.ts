@@ -105,9 +105,7 @@ export function leftoverOf({ record, writes }: SaveQueue): Leftover {
 export function enqueue(queue: SaveQueue, change: Change, versionId: string, context: Context): SaveQueue {
   const last = queue.writes.at(-1);
   const isMore = last !== undefined && canTake(last, change, versionId);
-  const next = isMore
-    ? withChange(last, change, context.now)
-    : withChange(newWrite(change.place, versionId, context), change, context.now);
+  const next = withChange(isMore ? last : newWrite(change.place, versionId), change, context);
   const writes = [...queue.writes.slice(0, isMore ? -1 : undefined), next];
   const dueAt = isUrgent(change) ? context.now : context.now + answerDelay;
   return {
@@ -254,12 +252,11 @@ function canTake(last: QueuedWrite, { place, answer, restart }: Change, versionI
   return last.answers.length < maxAnswers && JSON.stringify([last, answer]).length <= fullWrite;
 }
 
-function newWrite(place: Place, versionId: string, { now, newId }: Context): QueuedWrite {
+/** What a change makes a write. */
+function newWrite(place: Place, versionId: string): Omit<QueuedWrite, 'writeId' | 'at'> {
   return {
-    writeId: newId(),
     versionId,
     place,
-    at: now,
     answers: [],
     progressData: null,
     variables: null,
@@ -270,11 +267,17 @@ function newWrite(place: Place, versionId: string, { now, newId }: Context): Que
   };
 }
 
-function withChange(write: QueuedWrite, change: Change, at: number): QueuedWrite {
+/** It gets another id, for another tab may have taken the write over as it was before, and two ids are two writes. */
+function withChange(
+  write: Omit<QueuedWrite, 'writeId' | 'at'>,
+  change: Change,
+  { now: at, newId }: Context,
+): QueuedWrite {
   const { answer, setVariable } = change;
   const others = write.answers.filter(({ widgetId }) => widgetId !== answer?.widgetId);
   return {
     ...write,
+    writeId: newId(),
     place: change.place,
     at,
     answers: answer === undefined ? write.answers : [...others, { ...answer, at }],

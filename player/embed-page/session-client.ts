@@ -41,12 +41,19 @@ export function sessionClient(
   }
 
   async function post(body: string): Promise<Response> {
+    const used = token();
+    const response = await postWith(used, body);
+    // Another token came while this one was being refused.
+    return response.status === 401 && token() !== used ? postWith(token(), body) : response;
+  }
+
+  async function postWith(used: string, body: string): Promise<Response> {
     const { length } = new TextEncoder().encode(body);
     const keepalive = keptAlive + length <= keepaliveBytes;
     if (keepalive) keptAlive += length;
     try {
       const headers = { 'Content-Type': 'application/json' };
-      return await ask(boot.sessionUrl, { token: token() }, { method: 'POST', headers, body, keepalive });
+      return await ask(boot.sessionUrl, { token: used }, { method: 'POST', headers, body, keepalive });
     } finally {
       if (keepalive) keptAlive -= length;
     }

@@ -23,8 +23,7 @@ export function openTabs(
     given(this: void, leftover: Leftover, record: SessionRecord, tab: string): void;
   },
 ): Tabs {
-  // What is not told over a channel is noticed at the next write, by the server.
-  const channel = 'BroadcastChannel' in window ? new BroadcastChannel(`lectern:${learner}`) : undefined;
+  const channel = openChannel(`lectern:${learner}`);
   const openedAt = Date.now();
   channel?.addEventListener('message', ({ data }: MessageEvent<Partial<TabMessage> | null>) => {
     if (typeof data?.tab !== 'string' || data.tab === tab) return;
@@ -43,6 +42,16 @@ export function openTabs(
     take: () => post({ type: 'take', tab, at: openedAt }),
     give: (leftover, record) => post({ type: 'give', tab, leftover, record }),
   };
+}
+
+/** Undefined where there is none: what is not told over it is noticed at the next write, by the server. */
+function openChannel(name: string): BroadcastChannel | undefined {
+  try {
+    return new BroadcastChannel(name);
+  } catch {
+    // Firefox refuses it together with storage.
+    return undefined;
+  }
 }
 
 interface TabMessage {

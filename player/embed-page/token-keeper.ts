@@ -5,6 +5,8 @@ export interface TokenKeeper {
   token(this: void): string;
   /** Takes another token, of the same learner. */
   replace(this: void, token: string): void;
+  /** The server does not accept it any more: says once more that another one is needed. */
+  refused(this: void): void;
 }
 
 const minute = 60_000;
@@ -30,7 +32,7 @@ export function tokenStore(storage: Storage | null, lessonId: string) {
 /**
  * @param expiresAt Unix milliseconds
  * @param now the server's clock
- * @param onExpiring called before the token ends, and once more when it has
+ * @param onExpiring called before the token ends, once more when it has, and when it is refused
  */
 export function keepToken(
   first: { token: string; expiresAt: number },
@@ -38,7 +40,7 @@ export function keepToken(
   now: () => number,
   onExpiring: (expiresAt: number) => void,
 ): TokenKeeper {
-  let { token } = first;
+  let { token, expiresAt: end } = first;
   let timer: ReturnType<typeof setTimeout> | undefined;
 
   function at(time: number, act: () => void): void {
@@ -51,6 +53,7 @@ export function keepToken(
 
   function watch(expiresAt: number): void {
     clearTimeout(timer);
+    end = expiresAt;
     const early = Math.min(notice, (expiresAt - now()) / 10);
     at(expiresAt - Math.max(0, early), () => {
       onExpiring(expiresAt);
@@ -68,6 +71,7 @@ export function keepToken(
       const { exp } = claimsOf(token);
       if (typeof exp === 'number') watch(exp * 1000);
     },
+    refused: () => onExpiring(end),
   };
 }
 

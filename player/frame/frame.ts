@@ -22,7 +22,7 @@ function listen(): void {
 }
 
 function play(start: FrameStart, port: MessagePort): void {
-  const root = element('div');
+  const root = element('main');
   let { content } = start;
   let handle = mount(start);
 

@@ -135,13 +135,15 @@ export function mount(element: HTMLElement, options: EmbedOptions): Embed {
   };
 }
 
-function addressOf({ src, base = script, lessonId, token, startAt }: EmbedOptions): URL {
+function addressOf({ src, base = script, lessonId, token, getToken, startAt }: EmbedOptions): URL {
   if (src === undefined && lessonId === undefined)
     throw new TypeError('LecternEmbed needs a lessonId or a src');
   const address = new URL(src ?? `embed/${encodeURIComponent(lessonId ?? '')}`, base ?? document.baseURI);
   if (!/^https?:$/.test(address.protocol))
     throw new TypeError('LecternEmbed needs an address with http or https');
   if (token) address.searchParams.set('token', token);
+  // Somebody else may have been at this tab before: what the page has kept then does not count.
+  else if (getToken && !address.searchParams.has('token')) address.searchParams.set('ask', '');
   if (startAt) address.hash = new URLSearchParams({ step: startAt }).toString();
   return address;
 }

@@ -66,16 +66,17 @@ export function lessonView(
   const next = element('button', { class: 'lectern-button', type: 'button' }, nextLabel, icon('forward'));
   const steps = element('nav', { class: 'lectern-steps', 'aria-label': words.steps }, back, next);
 
+  const header = element(
+    'header',
+    { class: 'lectern-header' },
+    panel.button,
+    element('p', { class: 'lectern-lesson-title' }, lesson.title),
+    place,
+    progressShown.bar,
+  );
   root.append(
     skip,
-    element(
-      'header',
-      { class: 'lectern-header' },
-      panel.button,
-      element('p', { class: 'lectern-lesson-title' }, lesson.title),
-      place,
-      progressShown.bar,
-    ),
+    header,
     element(
       'div',
       { class: 'lectern-lesson-body' },
@@ -91,7 +92,8 @@ export function lessonView(
 
   function focus(): void {
     heading.focus({ preventScroll: true });
-    if (root.getBoundingClientRect().top < 0) root.scrollIntoView({ block: 'start', behavior: 'instant' });
+    // In whatever scrolls around the player: the page, a part of it, pages around a frame.
+    for (const shown of [header, heading]) shown.scrollIntoView({ block: 'nearest', behavior: 'instant' });
   }
 
   function flush(): void {
@@ -112,7 +114,7 @@ export function lessonView(
       outline.show(progress);
       progressShown.show(progress);
       place.textContent = placeText(index, lesson, words, language);
-      const above = atEnd ? lesson.title : (lesson.sections[current.sectionIndex]?.title ?? '');
+      const above = atEnd ? '' : (lesson.sections[current.sectionIndex]?.title ?? '');
       const title = atEnd ? words.complete : stepTitle(current, lesson, words, language);
       section.textContent = above;
       section.hidden = above === '' || above === title;

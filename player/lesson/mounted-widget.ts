@@ -38,6 +38,10 @@ export function mountWidget(
     },
   };
 
+  function fail(error: unknown): void {
+    if (isAlive) showFailure(host, block, 'widget_failed', error, room);
+  }
+
   try {
     mounted = widget.mount(host, {
       // What a foreign widget does to its props stays with it.
@@ -45,8 +49,10 @@ export function mountWidget(
       ...room.saved(block.props.id),
       context,
     });
+    // A foreign `mount` may be async all the same: it is not waited for, but its failure is no secret.
+    if (mounted instanceof Promise) mounted.catch(fail);
   } catch (error) {
-    showFailure(host, block, 'widget_failed', error, room);
+    fail(error);
   }
 
   return {

@@ -110,7 +110,7 @@ test('an id of a request that is sane comes back, and any other is replaced', as
   for (const odd of ['', 'a b', 'a'.repeat(129), '<script>', 'a"b', 'a\tb', 'ä', '${jndi:ldap://x}'])
     expect(await idFor(odd)).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/);
   const two = await request('/health/live', ['X-Request-Id: a', 'X-Request-Id: b']);
-  expect(two).not.toMatch(/^X-Request-Id: (a|b)/im);
+  expect(two).not.toMatch(/^X-Request-Id: [ab]\b/im);
 });
 
 test('errors carry the id of their request as well', async () => {

@@ -156,8 +156,9 @@ describe('tokens that were revoked are 401', () => {
     if (answer.status !== 200) expectRefusal(answer, 401, revoked);
     return answer.status;
   };
-  /** Times are whole seconds in tokens: what is revoked now counts against those of this second. */
   const secondsAgo = (seconds: number) => new Date(Date.now() - seconds * 1000);
+  /** Revoking up to now would let a token pass that is signed when the next second has begun. */
+  const inAMinute = () => secondsAgo(-60);
   const any = { lessonId: null, learnerId: null };
 
   test('of a lesson, and of no other lesson', async () => {
@@ -166,7 +167,7 @@ describe('tokens that were revoked are 401', () => {
       await publishLesson(harness, organization),
     ];
     const { organizationId, lessonId } = mine;
-    await revokeTokens(harness.db, { organizationId, lessonId, learnerId: null }, new Date());
+    await revokeTokens(harness.db, { organizationId, lessonId, learnerId: null }, inAMinute());
     expect(await statusOf(mine, buildLearnerToken(mine))).toBe(401);
     expect(await statusOf(mine, buildLaunchToken(mine))).toBe(401);
     expect(await statusOf(other, buildLearnerToken(other))).toBe(200);
@@ -175,7 +176,7 @@ describe('tokens that were revoked are 401', () => {
   test('of a learner in every lesson, and of no other learner', async () => {
     const other = await publishLesson(harness, organization);
     const { organizationId } = version;
-    await revokeTokens(harness.db, { organizationId, lessonId: null, learnerId: 'gone' }, new Date());
+    await revokeTokens(harness.db, { organizationId, lessonId: null, learnerId: 'gone' }, inAMinute());
     for (const played of [version, other]) {
       expect(await statusOf(played, buildLearnerToken(played, { learnerId: 'gone' }))).toBe(401);
       expect(await statusOf(played, buildLearnerToken(played, { learnerId: 'Gone' }))).toBe(200);
@@ -186,7 +187,7 @@ describe('tokens that were revoked are 401', () => {
   test('of a learner in one lesson', async () => {
     const other = await publishLesson(harness, organization);
     const { organizationId, lessonId } = version;
-    await revokeTokens(harness.db, { organizationId, lessonId, learnerId: 'here' }, new Date());
+    await revokeTokens(harness.db, { organizationId, lessonId, learnerId: 'here' }, inAMinute());
     expect(await statusOf(version, buildLearnerToken(version, { learnerId: 'here' }))).toBe(401);
     expect(await statusOf(version, buildLearnerToken(version, { learnerId: 'there' }))).toBe(200);
     expect(await statusOf(other, buildLearnerToken(other, { learnerId: 'here' }))).toBe(200);
@@ -198,7 +199,7 @@ describe('tokens that were revoked are 401', () => {
       await buildOrganization(harness),
     ];
     const [mine, other] = [await publishLesson(harness, closed), await publishLesson(harness, open)];
-    await revokeTokens(harness.db, { organizationId: closed._id, ...any }, new Date());
+    await revokeTokens(harness.db, { organizationId: closed._id, ...any }, inAMinute());
     expect(await statusOf(mine, buildLearnerToken(mine))).toBe(401);
     expect(await statusOf(other, buildLearnerToken(other))).toBe(200);
   });
@@ -209,7 +210,7 @@ describe('tokens that were revoked are 401', () => {
     const organizationId = own._id;
     await revokeTokens(harness.db, { organizationId, ...any }, secondsAgo(2));
     expect(await statusOf(mine, buildLearnerToken(mine))).toBe(200);
-    await revokeTokens(harness.db, { organizationId, ...any }, new Date());
+    await revokeTokens(harness.db, { organizationId, ...any }, inAMinute());
     expect(await statusOf(mine, buildLearnerToken(mine))).toBe(401);
     await revokeTokens(harness.db, { organizationId, ...any }, secondsAgo(60));
     expect(await statusOf(mine, buildLearnerToken(mine))).toBe(401);

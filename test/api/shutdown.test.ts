@@ -98,7 +98,7 @@ test('a download that is under way is finished before the process ends', async (
     'response',
   )) as [IncomingMessage];
   const ended = api.end();
-  await waitFor('the end to begin', () => api.log().at(-1)?.msg === 'stopping');
+  await waitFor('the end to begin', () => api.log().some(({ msg }) => msg === 'stopping'));
   const chunks: Buffer[] = [];
   for await (const chunk of response) chunks.push(chunk as Buffer);
   expect(Buffer.concat(chunks).equals(whole.body)).toBe(true);

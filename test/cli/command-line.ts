@@ -1,17 +1,13 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { expect, inject, onTestFinished } from 'vitest';
+import { compiled } from '../support/compiled.ts';
 import { waitFor } from '../support/wait-for.ts';
 
-const loader = createRequire(import.meta.url).resolve('tsx');
-const main = fileURLToPath(new URL('../../cli/main.ts', import.meta.url));
-
 /** What starts `lectern`, to be followed by its arguments. */
-export const lecternCommand: readonly string[] = [process.execPath, '--import', loader, main];
+export const lecternCommand: readonly string[] = [process.execPath, await compiled('cli/main')];
 
 export interface Finished {
   code: number | null;
@@ -63,7 +59,7 @@ export function startCommand(command: readonly string[], environment: Environmen
     kill,
     printed: (text) =>
       waitFor(
-        `${String(text)} in the output of ${command.slice(4).join(' ')}`,
+        `${String(text)} in the output of ${command.slice(2).join(' ')}`,
         () => {
           const output = `${stdout}\n${stderr}`;
           const found =

@@ -32,7 +32,7 @@ test('a command starts servers where none run, for its own time alone, and the d
   expect(JSON.parse(stdout)).toMatchObject([{ slug: 'acme' }]);
 });
 
-test('demo --once shows an export; npm run demo shows the same lesson, and leaves nothing after Ctrl-C', async () => {
+test('demo --once shows an export; npm run demo shows the same lesson, plays it, and leaves nothing after Ctrl-C', async () => {
   const dataDir = await temporaryDataDir();
   const environment = { LECTERN_DATA_DIR: dataDir, PORT: '0' };
   const once = await lectern(environment, 'demo', '--once');
@@ -43,6 +43,8 @@ test('demo --once shows an export; npm run demo shows the same lesson, and leave
   expect(once.code).toBe(0);
 
   const running = startCommand(['npm', 'run', 'demo'], environment, packageRoot);
+  const play = await running.printed(/http:\S+\/embed\/\S+\?token=\S+/);
+  expect((await fetch(play)).headers.get('content-type')).toMatch(/^text\/html/);
   await running.printed('Press Ctrl-C to stop.');
   const processes = await descendantsOf(running.pid);
   expect(processes.filter(({ command }) => /(api|worker)\/main\.ts/.test(command))).toHaveLength(3);

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
+import { buildLearnerToken } from '../support/factories.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { answersIn, choose, press, seeStep, useEmbedLab } from './embed-lab.ts';
 import { publishQuiz, publishWidget } from './lessons.ts';
@@ -115,4 +116,46 @@ test('a widget reaches no cookie, no storage, no page around it, and not the API
   expect(lines).toHaveLength(12);
   expect(requests.filter((request) => /\/api\/(lessons|session)$/.test(request))).toEqual([]);
   expect(await learner.page.title()).toBe('A course');
+});
+
+test('a widget is not told who the learner is', async () => {
+  const version = await publishWidget(
+    lab,
+    'Listener',
+    `export default { type: 'Listener', mount(element) {
+      addEventListener('message', ({ data }) => {
+        if (data?.type === 'init') element.textContent = 'Told: ' + JSON.stringify({ ...data, lesson: null });
+      });
+      parent.postMessage({ source: 'lectern-frame', v: 1, type: 'hello' }, '*');
+      return { destroy() {} };
+    } };`,
+  );
+  const token = buildLearnerToken(version, {
+    learnerId: 'ada',
+    userAttributes: '{"email":"ada@school.example"}',
+  });
+  const learner = await lab.open(version, { token });
+  const told = await learner.lesson.getByText('Told: ').textContent();
+  expect(told).toContain('progressData');
+  expect(told).not.toContain('ada');
+});
+
+test('a widget cannot put a page of another site in its place', async () => {
+  const version = await publishWidget(
+    lab,
+    'Leaver',
+    `export default { type: 'Leaver', mount(element) {
+      element.innerHTML = '<button>Leave</button>';
+      element.firstChild.onclick = () => { location.href = ${JSON.stringify(`${lab.hostOrigin}/elsewhere`)}; };
+      return { destroy() {} };
+    } };`,
+  );
+  const learner = await lab.open(version);
+  const requests: string[] = [];
+  learner.page.on('request', (request) => requests.push(request.url()));
+  await press(learner, 'Leave');
+  await waitFor('the refusal', () =>
+    learner.page.frames().some((frame) => frame.url().startsWith('chrome-error:')),
+  );
+  expect(requests.filter((url) => url.endsWith('/elsewhere'))).toEqual([]);
 });

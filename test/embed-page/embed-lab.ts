@@ -9,6 +9,7 @@ import { launchBrowser } from '../support/browser.ts';
 import { buildLearnerToken, buildOrganization } from '../support/factories.ts';
 import { startHarness } from '../support/harness.ts';
 import type { Harness } from '../support/harness.ts';
+import { waitFor } from '../support/wait-for.ts';
 
 /** An integrator's site on an origin of its own, a Lectern, and a browser. */
 export interface EmbedLab {
@@ -155,6 +156,14 @@ export async function press({ lesson }: Pick<HostPage, 'lesson'>, name: string):
 export async function choose(page: Pick<HostPage, 'lesson'>, choice: string): Promise<void> {
   await page.lesson.getByRole('radio', { name: choice, exact: true }).check();
   await press(page, 'Check answer');
+}
+
+/** Waits until the browser has kept an answer: from then on the page may be gone at any moment. */
+export async function seeKept({ page }: HostPage, widgetId: string): Promise<void> {
+  const outer = page.frames().find((frame) => frame.url().includes('/embed/'));
+  await waitFor('the answer in the browser', async () =>
+    (await outer?.evaluate<string>('JSON.stringify(localStorage)'))?.includes(widgetId),
+  );
 }
 
 /** Waits until a choice is shown as chosen; what is said about it is part of its name then. */

@@ -48,6 +48,13 @@ test('messages that are not in the protocol are ignored', async () => {
   expect(await errorCodes(learner)).toEqual([]);
 });
 
+test('a step that the host page asks for before the lesson is there is the one that is shown', async () => {
+  const version = await publishQuiz(lab);
+  const learner = await lab.open(version);
+  await learner.page.evaluate(`embed.goTo('s3')`);
+  await seeStep(learner, 's3');
+});
+
 test('the host page hears the lesson alone, not what a widget or another page says in its name', async () => {
   const version = await publishWidget(
     lab,

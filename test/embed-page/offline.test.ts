@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { waitFor } from '../support/wait-for.ts';
-import { answersIn, choose, seeChosen, press, seeStep, useEmbedLab } from './embed-lab.ts';
+import { answersIn, choose, seeChosen, press, seeKept, seeStep, useEmbedLab } from './embed-lab.ts';
 import { publishQuiz } from './lessons.ts';
 
 const lab = useEmbedLab();
@@ -37,6 +37,7 @@ test('a tab that is closed without a network loses nothing: all is there, and sa
   await choose(learner, 'a');
   await learner.outer.getByRole('status').getByText('No connection.').waitFor();
   expect(answersIn(await lab.progressOf(version))).toEqual({});
+  await seeKept(learner, 'q2');
   await learner.page.close();
   await context.setOffline(false);
 
@@ -46,12 +47,35 @@ test('a tab that is closed without a network loses nothing: all is there, and sa
   await waitFor('the answer', async () => answersIn(await lab.progressOf(version)).q2);
 });
 
+test('what answers in the place of Lectern, such as a network that wants a login, takes nothing away', async () => {
+  const version = await publishQuiz(lab);
+  const learner = await lab.open(version);
+  await seeStep(learner, 's1');
+  await waitFor('the first look', () => lab.progressOf(version));
+  const answers = [
+    { status: 200, contentType: 'text/html', body: '<title>Log in</title>' },
+    { status: 404, json: { message: 'no route' } },
+  ];
+  await learner.page.route('**/session?*', (route) => {
+    const answer = answers.shift();
+    return answer === undefined ? route.continue() : route.fulfill(answer);
+  });
+  await press(learner, 'Next');
+  await choose(learner, 'b');
+  await waitFor('the answer', async () => answersIn(await lab.progressOf(version)).q2);
+  expect(answers).toEqual([]);
+  expect((await learner.events()).filter(({ type }) => type === 'error')).toEqual([]);
+});
+
 test('a browser without storage saves all the same, and keeps its answers while the page is open', async () => {
   const version = await publishQuiz(lab);
   const context = await lab.browser.newContext();
   await context.addInitScript(`Storage.prototype.setItem = () => {
     throw new DOMException('blocked', 'SecurityError');
-  }`);
+  };
+  globalThis.BroadcastChannel = class {
+    constructor() { throw new DOMException('blocked', 'SecurityError'); }
+  };`);
   const learner = await lab.open(version, { context });
   await seeStep(learner, 's1');
   await context.setOffline(true);
@@ -71,9 +95,13 @@ test('what the learner is told stands where the learner is, also far down in a l
   await waitFor('the step', async () => (await lab.progressOf(version))?.currentStepIndex === 1);
   await context.setOffline(true);
   await choose(learner, 'b');
-  await waitFor('the notice in view', async () => {
+  const inView = async () => {
     const { y = -1, height = 0 } = (await learner.outer.getByText('No connection.').boundingBox()) ?? {};
     return y >= 0 && y + height <= 160;
-  });
-  expect(await learner.page.evaluate('scrollY')).toBeGreaterThan(160);
+  };
+  await waitFor('the notice in view', inView);
+  const before = await learner.page.evaluate<number>('scrollY');
+  expect(before).toBeGreaterThan(160);
+  await learner.page.evaluate(`scrollTo(0, ${before - 160})`);
+  await waitFor('the notice, which follows', inView);
 });

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { heading, publishLesson, question, section, step } from '../api/player-lessons.ts';
 import { buildLaunchToken, buildLearnerToken } from '../support/factories.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { answersIn, choose, seeChosen, press, seeStep, useEmbedLab } from './embed-lab.ts';
@@ -116,6 +117,22 @@ test('the token leaves the address, and a deep link leads to its step', async ()
   const outer = learner.page.frames().find((frame) => frame.url().includes('/embed/'));
   expect(outer?.url()).not.toContain('token');
   expect(await outer?.evaluate('document.documentElement.outerHTML')).not.toContain(token);
+});
+
+test('what an answer sets as a variable is on record, and is there again on another device', async () => {
+  const { type, props } = question('q1');
+  const variable = { type, props: { ...props, variable: 'tide' } };
+  const text = { type: 'Text', props: { id: 'text', html: '<p>The tide is {{tide}}.</p>' } };
+  const sections = [section('one', step('s1', variable), { ...step('s2', heading(), text), order_index: 1 })];
+  const version = await publishLesson(lab.harness, lab.organization, { sections });
+  const learner = await lab.open(version);
+  await choose(learner, 'b');
+  await press(learner, 'Next');
+  await seeStep(learner, 's2');
+  await waitFor('the step', async () => (await lab.progressOf(version))?.currentStepIndex === 1);
+  expect(await lab.progressOf(version)).toMatchObject({ variableState: { tide: ['b'] } });
+  const elsewhere = await lab.open(version);
+  await elsewhere.lesson.getByText('The tide is b.').waitFor();
 });
 
 test('who was sent by a learning platform goes on in the same way', async () => {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { heading, publishLesson, question, section, step } from '../api/player-lessons.ts';
 import { waitFor } from '../support/wait-for.ts';
-import { answersIn, choose, seeChosen, press, seeStep, useEmbedLab } from './embed-lab.ts';
+import { answersIn, choose, seeChosen, press, seeKept, seeStep, useEmbedLab } from './embed-lab.ts';
 import type { EmbedLab } from './embed-lab.ts';
 import { publishQuiz } from './lessons.ts';
 
@@ -49,6 +49,7 @@ test('answers that wait in the browser are saved in the version they were given 
   await context.setOffline(true);
   await press(learner, 'Next');
   await choose(learner, 'b');
+  await seeKept(learner, 'q2');
   await learner.page.close();
   const next = await publishNext(lab, version.lessonId);
   await context.setOffline(false);

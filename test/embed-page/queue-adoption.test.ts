@@ -38,6 +38,15 @@ describe('what another tab left', () => {
     expect(adopt(done, [leftover], here, contextAt(start))).toBe(done);
   });
 
+  test('is taken with what that tab added before it heard of it', () => {
+    const server = new SessionRules();
+    const before = withChanges(newQueue(), [{ place: places.quiz }]);
+    const queue = adopt(newQueue(), [leftoverOf(before)], here, contextAt(start));
+    const after = withChanges(before, [answerOf('q1', ['a'])], start + 1);
+    drained(adopt(queue, [leftoverOf(after)], here, contextAt(start + 2)), server);
+    expect(server.answers()).toEqual({ 'quiz/q1': ['a'] });
+  });
+
   test('does not undo what was done elsewhere since', () => {
     const server = new SessionRules();
     const changes = [stepTo(places.quiz), answerOf('q1', 'old'), answerOf('q2', 'only here')];

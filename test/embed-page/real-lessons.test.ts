@@ -1,29 +1,30 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { Frame } from 'playwright-core';
 import { describe, expect, test, vi } from 'vitest';
 import type { LessonContent } from '../../shared/lessons/lesson-content.ts';
+import { readQuestion } from '../../shared/lessons/scoring.ts';
 import { orderedSections } from '../../shared/lessons/totals.ts';
-import { blocksOf, playThrough, stepsOf } from '../player-archive/play-through.ts';
+import { answerStep, blocksOf, lookAtStep, playThrough, stepsOf } from '../player-archive/play-through.ts';
 import { buildLearnerToken, buildVersion } from '../support/factories.ts';
 import { realLessons } from '../support/real-lessons.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { useEmbedLab } from './embed-lab.ts';
+import type { HostPage } from './embed-lab.ts';
 
 const lab = useEmbedLab();
 vi.setConfig({ testTimeout: 600_000 });
 
 describe.each(await realLessons())('$name', ({ path }) => {
   test('plays from first step to last in an iframe on another site, and the record says what was done', async () => {
-    const lesson = JSON.parse(await readFile(join(path, 'lesson.json'), 'utf8')) as LessonContent;
+    const lesson = await readLesson(path);
     const steps = stepsOf(lesson);
     const version = await buildVersion(lab.harness, lab.organization, path, { asNew: true });
     const attributes = '{"group":"7b"}';
     const learner = await lab.open(version, {
       token: buildLearnerToken(version, { userAttributes: attributes }),
     });
-    await learner.event('ready');
-    const frame = learner.page.frames().find((each) => each.url().endsWith('/frame.html'));
-    if (frame === undefined) throw new Error('there is no frame with the lesson');
+    const frame = await frameOf(learner);
     const openedAt = Date.now();
     const seen = await playThrough(frame, lesson);
 
@@ -44,9 +45,13 @@ describe.each(await realLessons())('$name', ({ path }) => {
       progressData: { completed: true, atEnd: true },
       userAttributes: { group: '7b' },
     });
-    expect(record.items?.map(({ stepId, widgetId }) => [stepId, widgetId])).toEqual(
+    expect(record.items?.map(({ stepId, widgetId, answer }) => [stepId, widgetId, answer])).toEqual(
       steps.flatMap((step) =>
-        blocksOf(step, 'MultipleChoice', 'OpenResponse').map(({ props }) => [step.id, props.id]),
+        blocksOf(step, 'MultipleChoice', 'OpenResponse').map(({ type, props }) => [
+          step.id,
+          props.id,
+          type === 'MultipleChoice' ? [...readQuestion(props).correct] : 'The moon.',
+        ]),
       ),
     );
     const times = [record.startedAt, record.completedAt].map((time) => Date.parse(String(time)));
@@ -54,4 +59,38 @@ describe.each(await realLessons())('$name', ({ path }) => {
     expect(times[1]).toBeGreaterThanOrEqual(Number(times[0]));
     await learner.page.context().close();
   });
+
+  test('closed in mid-lesson, it opens on another device at the same step, with the same answers', async () => {
+    const lesson = await readLesson(path);
+    const step = stepsOf(lesson).find((each) => blocksOf(each, 'MultipleChoice').length > 0);
+    if (step === undefined) throw new Error('there is no step with a question');
+    const version = await buildVersion(lab.harness, lab.organization, path, { asNew: true });
+    const first = await lab.open(version, { more: `startAt: '${step.id}'` });
+    await answerStep(await frameOf(first), step);
+    const answered = blocksOf(step, 'MultipleChoice', 'OpenResponse').length;
+    await waitFor('the answers', async () => (await lab.progressOf(version))?.items?.length === answered);
+    await first.page.context().close();
+
+    const again = await lab.open(version);
+    const frame = await frameOf(again);
+    expect((await lookAtStep(frame)).title).toBe(step.title);
+    const chosen = await frame.evaluate<string[]>(
+      `[...document.querySelectorAll('.lectern-multiple-choice input:checked')].map(({ value }) => value)`,
+    );
+    const right = blocksOf(step, 'MultipleChoice').flatMap(({ props }) => [...readQuestion(props).correct]);
+    expect(chosen.toSorted()).toEqual(right.toSorted());
+    await again.page.context().close();
+  });
 });
+
+async function readLesson(path: string): Promise<LessonContent> {
+  return JSON.parse(await readFile(join(path, 'lesson.json'), 'utf8')) as LessonContent;
+}
+
+/** The frame with the player, as soon as the lesson is shown. */
+async function frameOf({ page, event }: HostPage): Promise<Frame> {
+  await event('ready');
+  const frame = page.frames().find((each) => each.url().endsWith('/frame.html'));
+  if (frame === undefined) throw new Error('there is no frame with the lesson');
+  return frame;
+}

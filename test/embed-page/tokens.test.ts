@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { buildLearnerToken } from '../support/factories.ts';
 import { waitFor } from '../support/wait-for.ts';
-import { answersIn, choose, press, seeStep, useEmbedLab } from './embed-lab.ts';
+import { answersIn, choose, hostPage, press, seeKept, seeStep, useEmbedLab } from './embed-lab.ts';
 import type { HostPage } from './embed-lab.ts';
 import { publishQuiz } from './lessons.ts';
 
@@ -45,6 +45,34 @@ test('a token that ends without another keeps the answers, and says so; a later 
   expect(await lab.progressOf(version)).toMatchObject({ score: 2, currentSectionIndex: 1 });
 });
 
+test('the host page is asked again when a token is refused, for it may have had no network before', async () => {
+  const version = await publishQuiz(lab);
+  const [token, fresh] = [buildLearnerToken(version), buildLearnerToken(version, { seconds: 900 })];
+  const learner = await lab.open(version, { token, more: `getToken: async () => '${fresh}'` });
+  await seeStep(learner, 's1');
+  await waitFor('the first look', () => lab.progressOf(version));
+  await refuse(learner, token);
+  await press(learner, 'Next');
+  await waitFor('the step', async () => (await lab.progressOf(version))?.currentStepIndex === 1);
+});
+
+test('a token that comes while a write is being refused saves that write', async () => {
+  const version = await publishQuiz(lab);
+  const [token, fresh] = [buildLearnerToken(version), buildLearnerToken(version, { seconds: 900 })];
+  const learner = await lab.open(version, { token });
+  const { page } = learner;
+  await seeStep(learner, 's1');
+  await waitFor('the first look', () => lab.progressOf(version));
+  await page.route(`**/session?token=${token}`, async (route) => {
+    const taken = page.waitForResponse((response) => response.url().endsWith(`/session?token=${fresh}`));
+    await page.evaluate(`embed.setToken('${fresh}')`);
+    await (await taken).finished();
+    await route.fulfill({ status: 401, json: { error: 'Token verification failed: Token expired' } });
+  });
+  await press(learner, 'Next');
+  await waitFor('the step', async () => (await lab.progressOf(version))?.currentStepIndex === 1);
+});
+
 test('answers that no token could save are saved when the lesson is opened with another one', async () => {
   const version = await publishQuiz(lab);
   const context = await lab.browser.newContext();
@@ -56,6 +84,7 @@ test('answers that no token could save are saved when the lesson is opened with 
   await press(learner, 'Next');
   await choose(learner, 'b');
   await learner.outer.getByRole('status').getByText('Your session has ended.').waitFor();
+  await seeKept(learner, 'q2');
   await learner.page.close();
 
   const again = await lab.open(version, {
@@ -101,9 +130,32 @@ test('a frame without a token waits for one, and a reload of it needs no other',
   expect(await learner.event('token.expiring')).toEqual({ type: 'token.expiring', expiresAt: null });
   await press(learner, 'Next');
   await waitFor('the step', async () => (await lab.progressOf(version))?.currentStepIndex === 1);
-  const outer = learner.page.frames().find((frame) => frame.url().includes('/embed/'));
-  await outer?.evaluate('location.reload()').catch(() => undefined);
+  await reloadFrame(learner);
   await seeStep(learner, 's2');
+});
+
+test('where the host page gives the token, nobody goes on as the one who was at this tab before', async () => {
+  const version = await publishQuiz(lab);
+  const { page, ...before } = await lab.open(version);
+  await press(before, 'Next');
+  await waitFor('the step', async () => (await lab.progressOf(version))?.currentStepIndex === 1);
+  await page.goto(`${lab.hostOrigin}/`);
+  const token = buildLearnerToken(version, { learnerId: 'learner-2' });
+  const next = hostPage(page);
+  await next.mount(`lessonId: '${version.lessonId}', getToken: async () => '${token}'`);
+  await seeStep(next, 's1');
+  await waitFor('the first look', () => lab.progressOf(version, 'learner-2'));
+});
+
+test('a page that could not be shown because of the server needs no other token when it is loaded again', async () => {
+  const version = await publishQuiz(lab);
+  const contents = await lab.harness.db.lessonContents.find({ versionId: version._id }).lean();
+  await lab.harness.db.lessonContents.deleteMany({ versionId: version._id });
+  const learner = await lab.open(version);
+  expect(await learner.event('error')).toMatchObject({ code: 'server_error' });
+  await lab.harness.db.lessonContents.insertMany(contents);
+  await reloadFrame(learner);
+  await seeStep(learner, 's1');
 });
 
 test('an ended token is replaced once by the host page, which is not asked again when that one is no good', async () => {
@@ -120,6 +172,16 @@ test('an ended token is replaced once by the host page, which is not asked again
   expect(await codesIn(failing)).toEqual(['token_expired', 'token_expired']);
   expect(await failing.page.evaluate('asked')).toBe(1);
 });
+
+test('the host page is told of an address that names no lesson', async () => {
+  const learner = await lab.open({ ...(await publishQuiz(lab)), lessonId: 'x' }, { token: 'y' });
+  expect(await learner.event('error')).toMatchObject({ code: 'bad_address' });
+});
+
+async function reloadFrame({ page }: HostPage): Promise<void> {
+  const outer = page.frames().find((frame) => frame.url().includes('/embed/'));
+  await outer?.evaluate('location.reload()').catch(() => undefined);
+}
 
 async function codesIn({ events }: HostPage): Promise<unknown[]> {
   return (await events()).filter(({ type }) => type === 'error').map(({ code }) => code);

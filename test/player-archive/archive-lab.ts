@@ -4,7 +4,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { dirname, join, normalize } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import type { Browser, BrowserContext, Page } from 'playwright-core';
+import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, inject } from 'vitest';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
 import { takeApart } from '../export/exports.ts';
@@ -109,8 +109,8 @@ export class ArchiveLab {
     return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   }
 
-  newContext(): Promise<BrowserContext> {
-    return this.#browser.newContext();
+  newContext(options?: BrowserContextOptions): Promise<BrowserContext> {
+    return this.#browser.newContext(options);
   }
 
   /** Opens an address in a context of its own, or in one that has been there before. */

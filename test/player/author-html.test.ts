@@ -104,7 +104,7 @@ describe('HTML of authors', () => {
       return {
         pwned: window.pwned ?? null,
         tags: [...new Set(all.map((node) => node.localName))].filter((tag) =>
-          /^(script|iframe|object|embed|link|meta|base|style|form|input|button|textarea|select|foreignobject|animate|use|template|x-y|dialog)$/i.test(tag)),
+          /^(script|iframe|object|embed|link|meta|base|style|form|input|button|textarea|select|foreignobject|animate|use|template|x-y|dialog|marquee)$/i.test(tag)),
         handlers: attributes.map(([name]) => name).filter((name) => name.startsWith('on')),
         addresses: attributes.filter(([name, value]) => name !== 'alt' && /^(javascript|vbscript|data:text)/i.test(value)),
         covering: all.filter((node) => getComputedStyle(node).position === 'fixed').length,
@@ -178,6 +178,24 @@ describe('HTML of authors', () => {
     expect(await out.getAttribute('target')).toBe('_blank');
     expect(await out.getAttribute('rel')).toBe('noopener noreferrer');
     expect(await file.shared.page.getByText('in', { exact: true }).getAttribute('target')).toBeNull();
+  });
+
+  it('links of image maps and of drawings open outside the lesson, too', async () => {
+    const html = `<img src="media:${media}" alt="a" usemap="#m"><map name="m"><area href="https://example.org/area"
+      alt="b" shape="default"></map><svg viewBox="0 0 9 9"><a xlink:href="https://example.org/svg"><text y="9">c</text></a></svg>`;
+    await file.shared.show([{ type: 'Text', props: { html } }]);
+    const links = await file.shared.page.evaluate(
+      `[...document.querySelectorAll('area, svg a')].map((link) => ['href', 'xlink:href', 'target', 'rel'].map((name) => link.getAttribute(name)))`,
+    );
+    expect(links).toEqual(
+      ['area', 'svg'].map((path) => [`https://example.org/${path}`, null, '_blank', 'noopener noreferrer']),
+    );
+  });
+
+  it('takes no class of the player, whose drawer and dialogs cover the page', async () => {
+    const html = '<p class="lectern-drawer own lectern-skip">text</p>';
+    await file.shared.show([{ type: 'Text', props: { html } }]);
+    expect(await file.shared.page.getByText('text').getAttribute('class')).toBe('own');
   });
 
   it('what an editor styles stays: alignment, and nothing that loads or moves', async () => {

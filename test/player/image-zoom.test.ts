@@ -121,6 +121,7 @@ describe('a picture that is shown smaller than it is', () => {
     await frame.waitForFunction('window.ready');
     const blocks = [{ type: 'Text', props: { html: '<p>Line</p>'.repeat(40) } }, picture];
     await frame.evaluate(`show(${JSON.stringify(blocks)})`);
+    await frame.locator('.lectern-figure').scrollIntoViewIfNeeded();
     await frame.locator('.lectern-zoom-open').click();
     await frame.waitForFunction(`document.querySelector('${dialog}').getBoundingClientRect().height < 700`);
     const box = await frame.locator('.lectern-zoom-close').boundingBox();
@@ -138,6 +139,14 @@ describe('there is no zoom for', () => {
     await file.shared.show([{ type: 'Image', props }]);
     await file.shared.page.waitForFunction(`document.querySelector('.lectern-picture').complete`);
     expect(await file.shared.page.getByRole('button').count()).toBe(0);
+  });
+
+  it('a picture that is still on its way', async () => {
+    const { page } = file.shared;
+    await page.route('**/media/endless', () => undefined);
+    await file.shared.show([{ type: 'Image', props: { src: 'media:endless' } }]);
+    await page.evaluate('new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)))');
+    expect(await page.getByRole('button').count()).toBe(0);
   });
 
   it('a picture that cannot be shown', async () => {

@@ -1,18 +1,12 @@
-import axe, { type AxeResults } from 'axe-core';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { faultsIn } from '../support/axe.ts';
 import { useLessonLab } from './lesson-page.ts';
 import type { LessonPage } from './lesson-page.ts';
 import { demoLesson, threeSteps } from './lesson-samples.ts';
 
 const lab = useLessonLab();
 let view: LessonPage;
-
-/** What axe finds wrong, as `<rule>: <element>`. */
-async function faults(): Promise<string[]> {
-  await view.page.evaluate(axe.source);
-  const { violations } = await view.page.evaluate<AxeResults>('axe.run(document)');
-  return violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html}`));
-}
+const faults = () => faultsIn(view.page);
 
 describe.each([
   ['light', 'en'],

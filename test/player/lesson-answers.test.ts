@@ -75,6 +75,20 @@ describe('resuming', () => {
     expect(last).toMatchObject({ stepId: 'mercury', item: { stepId: 'mercury', answer: 'whole' } });
   });
 
+  it('what was written into an open question and not submitted is an answer when the step changes', async () => {
+    const lesson = threeSteps();
+    await view.start({ lesson, startAt: 'neptune' });
+    await page.getByRole('textbox').fill(' Methane. ');
+    await page.evaluate('handle.back()');
+    expect(await view.calls('onAnswer')).toMatchObject([
+      { stepId: 'neptune', item: { widgetId: 'o1', stepId: 'neptune', answer: 'Methane.' } },
+    ]);
+    await page.evaluate('handle.next()');
+    expect(await page.getByRole('textbox').inputValue()).toBe('Methane.');
+    await page.evaluate('handle.back()');
+    expect(await view.calls('onAnswer')).toHaveLength(1);
+  });
+
   it('what a widget holds back until it is destroyed is an answer to its step', async () => {
     const Slow = `export default { type: 'Slow', mount: (element, { context }) => ({
       destroy: () => context.answer('at last') }) };`;

@@ -46,6 +46,7 @@ describe('a widget', () => {
     ['whose module is broken', 'widget_not_loaded', { Odd: 'export default (' }],
     ['that is none', 'widget_not_loaded', { Odd: 'export default {}' }],
     ['that throws', 'widget_failed', { Odd: 'export default { mount() { throw new Error("Oh") } }' }],
+    ['that throws later', 'widget_failed', { Odd: 'export default { async mount() { throw Error("Oh") } }' }],
   ])('%s leaves a notice in its place, and the lesson goes on', async (_, code, widgets) => {
     await view.start({ lesson: around(block('Odd')) }, { widgets });
     expect(await firstError()).toMatchObject({ code, stepId: 'mercury', widgetId: 'w1', widgetType: 'Odd' });

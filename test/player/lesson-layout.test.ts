@@ -1,4 +1,5 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import type { Page } from 'playwright-core';
+import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
 import { lessonWordsFor } from '../../player/lesson/lesson-words.ts';
 import { useLessonLab } from './lesson-page.ts';
 import type { LessonPage } from './lesson-page.ts';
@@ -23,6 +24,34 @@ describe('the layout of a lesson', () => {
       return wide;
     })()`);
     expect(wide).toEqual([]);
+  });
+
+  it('the width of the player decides, not that of the page', async () => {
+    const lesson = await demoLesson();
+    const pages: Page[] = [];
+    onTestFinished(() => Promise.all(pages.map((page) => page.context().close())).then(() => undefined));
+    for (const width of [320, 1280]) {
+      const opened = await lab.open({ viewport: { width, height: 800 } });
+      const { page } = opened;
+      pages.push(page);
+      await page.evaluate('document.getElementById("lesson").style.width = "320px"');
+      await opened.start({ lesson });
+      await page.locator('input').first().check();
+      await page.getByRole('button', { name: 'Check answer' }).first().click();
+    }
+    const inBoth = <T>(script: string) => Promise.all(pages.map((page) => page.evaluate<T>(script)));
+    do {
+      await inBoth('for (const image of document.images) image.loading = "eager"');
+      // Pictures, sounds and videos take their room when they come, in each page in its own time.
+      await expect
+        .poll(async () => {
+          const [one, other] = await inBoth<number>(
+            'document.querySelector(".lectern-lesson").getBoundingClientRect().height',
+          );
+          return (one ?? 0) - (other ?? 0);
+        })
+        .toBe(0);
+    } while ((await inBoth<boolean>('handle.next()'))[0]);
   });
 
   it('long words, titles and many steps fit into 320 pixels', async () => {
@@ -62,14 +91,26 @@ describe('the layout of a lesson', () => {
     expect(await view.page.locator('.lectern-lesson').getAttribute('dir')).toBe('rtl');
   });
 
+  it('letters that are joined are not set apart', async () => {
+    const heading = { type: 'Heading', props: { id: 'h1', text: 'المد' } };
+    const question = { type: 'OpenResponse', props: { id: 'o1' } };
+    const texts = '[".lectern-step-title", ".lectern-heading-text", ".lectern-label"]';
+    const spacing = `${texts}.map((text) => getComputedStyle(document.querySelector(text)).letterSpacing)`;
+    view = await lab.open();
+    await view.start({ lesson: lessonOf({ قريب: { القمر: [heading, question] } }), language: 'ar' });
+    expect(await view.page.evaluate(spacing)).toEqual(['normal', 'normal', 'normal']);
+    await view.page.context().close();
+  });
+
   it('brings a background of its own, light or dark as the reader has it', async () => {
     const colors = ['light', 'dark'] as const;
     const backgrounds = [];
     for (const colorScheme of colors) {
       view = await lab.open({ colorScheme });
       await view.start({ lesson: threeSteps() });
-      const background = 'getComputedStyle(document.querySelector(".lectern-lesson")).backgroundColor';
-      backgrounds.push(await view.page.evaluate(background));
+      const style = 'getComputedStyle(document.querySelector(".lectern-lesson"))';
+      backgrounds.push(await view.page.evaluate(`${style}.backgroundColor`));
+      expect(await view.page.evaluate(`${style}.colorScheme`)).toBe('light dark');
       await view.page.context().close();
     }
     expect(backgrounds).toEqual(['rgb(255, 255, 255)', 'rgb(18, 23, 29)']);
@@ -93,6 +134,8 @@ describe('the words of the player', () => {
         expect(gaps(words[name as keyof typeof words]), `${language}: ${name}`).toEqual(gaps(phrase));
       }
     }
+    // French keeps such a sign with the word before it.
+    for (const phrase of Object.values(lessonWordsFor('fr'))) expect(phrase).not.toMatch(/ [:;?!]/);
     expect(lessonWordsFor('tlh')).toEqual(lessonWordsFor('en'));
   });
 });

@@ -62,7 +62,8 @@ describe('the outline', () => {
     await page.keyboard.press('Escape');
     expect(await outline().isVisible()).toBe(false);
     expect(await focused()).toBe('Contents');
-    expect(await contents().getAttribute('aria-expanded')).toBe('false');
+    // A dialog tells of its end in a task of its own.
+    await expect.poll(() => contents().getAttribute('aria-expanded')).toBe('false');
   });
 
   it('the drawer closes behind the step that was picked, and by a click beside it', async () => {

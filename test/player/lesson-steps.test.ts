@@ -77,6 +77,22 @@ describe('steps', () => {
     expect(await page.evaluate('scrollY')).toBeLessThan(50);
   });
 
+  it('a step change shows the top of the step where a part of the page scrolls by itself, too', async () => {
+    const lesson = threeSteps();
+    lesson.sections[0]?.steps[0]?.content.content.push(text('t9', '<p>Line</p>'.repeat(50)));
+    await view.start({ lesson });
+    const scrolled = await page.evaluate<number>(`(() => {
+      const box = document.getElementById('lesson');
+      box.style.cssText = 'margin-top: 300px; height: 200px; overflow: auto';
+      box.scrollTop = 250;
+      handle.next();
+      const scrolled = box.scrollTop;
+      box.style.cssText = '';
+      return scrolled;
+    })()`);
+    expect(scrolled).toBe(0);
+  });
+
   it('a lesson is played from the first step to the end by keyboard alone', async () => {
     await view.start({ lesson: threeSteps() });
     await page.keyboard.press('Tab');

@@ -36,8 +36,8 @@ export interface ShowOptions {
 /** A page of the harness, with the calls that tests make on it. */
 export interface WidgetPage {
   page: Page;
-  /** Mounts blocks in place of the ones before, and returns how many milliseconds mounting and layout took. */
-  show(blocks: SampleBlock[], options?: ShowOptions): Promise<number>;
+  /** Mounts blocks in place of the ones before. */
+  show(blocks: SampleBlock[], options?: ShowOptions): Promise<void>;
   reports(): Promise<Report[]>;
   /** Exceptions from widgets, uncaught errors and console errors of the page. */
   failures(): Promise<string[]>;

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { fill } from '../../player/words.ts';
+import { fill, wordsFor } from '../../player/words.ts';
 
 const numbers = [-1, 0, 0.5, 1, 2.345, 9, 10, 99, 100, 999, 1000, 1234.5, 1e6];
 
@@ -21,4 +21,8 @@ test('also where a language has digits of its own, or is asked for others', () =
 
 test('a language that is none takes nothing from the numbers', () => {
   expect(fill('{seen} of {steps}', { seen: 3, steps: 12 }, 'no language')).toBe('3 of 12');
+});
+
+test('French keeps such signs as a colon with the word before them', () => {
+  for (const phrase of Object.values(wordsFor('fr'))) expect(phrase).not.toMatch(/ [:;?!]/);
 });

@@ -8,7 +8,8 @@ const MAX_CHARACTERS = 20_000;
 
 /**
  * A question to answer in the learner's own words. After submitting, the sample answer stands below the
- * learner's own to compare; the answer may be improved and sent again. It is not scored.
+ * learner's own to compare; the answer may be improved and sent again. What is written when the widget goes, as it
+ * does with its step, counts as submitted. It is not scored.
  */
 export default defineWidget('OpenResponse', (root, { props, state, context }) => {
   const words = wordsFor(context.language);
@@ -42,7 +43,10 @@ export default defineWidget('OpenResponse', (root, { props, state, context }) =>
     sample,
   );
 
-  function show(): void {
+  let submitted = '';
+
+  function show(answer: string): void {
+    submitted = answer;
     feedback.textContent = sampleText ? words.compare : words.answerSaved;
     button.textContent = words.update;
     sample.hidden = !sampleText;
@@ -55,12 +59,16 @@ export default defineWidget('OpenResponse', (root, { props, state, context }) =>
       field.focus();
       return;
     }
-    show();
+    show(answer);
     context.answer(answer);
   });
 
   if (typeof state === 'string' && state.trim()) {
     field.value = state;
-    show();
+    show(field.value.trim());
   }
+  return () => {
+    const answer = field.value.trim();
+    if (answer && answer !== submitted) context.answer(answer);
+  };
 });
