@@ -2,10 +2,12 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, inject, onTestFinished, test } from 'vitest';
-import { s3Name, s3Server } from '../storage/kinds.ts';
+import { s3Name, useS3Server } from '../storage/kinds.ts';
 import { environmentOf } from '../support/s3-server.ts';
 import type { S3Server } from '../support/s3-server.ts';
 import { lectern } from './command-line.ts';
+
+const s3Server = useS3Server();
 
 interface Report {
   ok: boolean;

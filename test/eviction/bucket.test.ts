@@ -2,9 +2,11 @@ import { expect, onTestFinished, test, vi } from 'vitest';
 import { trackUses } from '../../shared/sharing/tracked-store.ts';
 import { bytesOf, digestOf } from '../../shared/storage/digest.ts';
 import type { Store } from '../../shared/storage/store.ts';
-import { s3Name, s3Server, startS3Store } from '../storage/kinds.ts';
+import { s3Name, startS3Store, useS3Server } from '../storage/kinds.ts';
 import { startHarness } from '../support/harness.ts';
 import { evictorOf, joinStore, knowUses } from './evictable.ts';
+
+const s3Server = useS3Server();
 
 vi.setConfig({ testTimeout: 60_000 });
 

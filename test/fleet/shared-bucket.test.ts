@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
-import { s3Name, s3Server } from '../storage/kinds.ts';
+import { s3Name, useS3Server } from '../storage/kinds.ts';
 import { filesBelow } from '../storage/stores.ts';
 import { startS3Proxy } from '../support/s3-proxy.ts';
 import { environmentOf } from '../support/s3-server.ts';
@@ -12,6 +12,8 @@ import { startFleet } from './fleet.ts';
 import { expectArchive } from './lessons.ts';
 import { patienceMilliseconds, spawnApi, spawnWorker } from './processes.ts';
 import { viewQueue } from './queue.ts';
+
+const s3Server = useS3Server();
 
 vi.setConfig({ testTimeout: 120_000 });
 

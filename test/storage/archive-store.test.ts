@@ -2,8 +2,10 @@ import { describe, expect, test } from 'vitest';
 import { digestOf } from '../../shared/storage/digest.ts';
 import type { ListedArchive, Store } from '../../shared/storage/store.ts';
 import { someBytes } from '../export/archives.ts';
-import { storeKinds } from './kinds.ts';
+import { useStoreKinds } from './kinds.ts';
 import { archiveKey as key, read, storeArchive } from './stores.ts';
+
+const storeKinds = useStoreKinds();
 
 const one = someBytes(100_000, 1);
 const other = someBytes(100_000, 2);

@@ -3,8 +3,10 @@ import { describe, expect, test } from 'vitest';
 import { bytesOf, digestOf } from '../../shared/storage/digest.ts';
 import type { BlobStore, ListedBlob } from '../../shared/storage/store.ts';
 import { someBytes } from '../export/archives.ts';
-import { storeKinds } from './kinds.ts';
+import { useStoreKinds } from './kinds.ts';
 import { read } from './stores.ts';
+
+const storeKinds = useStoreKinds();
 
 const bytes = someBytes(3 * 1024 ** 2 + 17);
 const digest = digestOf(bytes);

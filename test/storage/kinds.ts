@@ -49,29 +49,41 @@ export async function startS3Store(
 
 export const leastPartBytes = 5 * 1024 ** 2;
 
-const binary = await findS3Server();
-
-/** The S3 server of a test file, started when the first of its tests wants it; null where there is none to be had. */
-export const s3Server = 'missing' in binary ? null : lazily(() => startS3Server(binary.binary));
+const found = await findS3Server();
 
 /** For the names of tests that cannot run here. */
-export const s3Name = 'missing' in binary ? `S3, SKIPPED: ${binary.missing}` : 'S3';
+export const s3Name = 'missing' in found ? `S3, SKIPPED: ${found.missing}` : 'S3';
 
-/** The implementations that one suite runs over. */
-export const storeKinds: { name: string; skip: boolean; start: () => Promise<TestStore> }[] = [
-  { name: 'disk', skip: false, start: startStore },
-  {
-    name: s3Name,
-    skip: s3Server === null,
-    start: async () => {
-      if (s3Server === null) throw new Error(s3Name);
-      return startS3Store(await s3Server());
-    },
-  },
-];
-
-function lazily(start: () => Promise<S3Server>): () => Promise<S3Server> {
+/**
+ * An S3 server for a test file, started when the first of its tests wants it; null where there is none to be had. Call
+ * it at the top of the file.
+ */
+export function useS3Server(): (() => Promise<S3Server>) | null {
+  if ('missing' in found) return null;
   let server: Promise<S3Server> | null = null;
   afterAll(async () => (await server)?.close());
-  return () => (server ??= start());
+  return () => (server ??= startS3Server(found.binary));
+}
+
+/** A kind of store. */
+export interface StoreKind {
+  name: string;
+  skip: boolean;
+  start: () => Promise<TestStore>;
+}
+
+/** The implementations that one suite runs over. Call it at the top of a test file. */
+export function useStoreKinds(): StoreKind[] {
+  const s3Server = useS3Server();
+  return [
+    { name: 'disk', skip: false, start: startStore },
+    {
+      name: s3Name,
+      skip: s3Server === null,
+      start: async () => {
+        if (s3Server === null) throw new Error(s3Name);
+        return startS3Store(await s3Server());
+      },
+    },
+  ];
 }

@@ -4,9 +4,11 @@ import { someBytes } from '../export/archives.ts';
 import { startS3Proxy } from '../support/s3-proxy.ts';
 import type { S3Proxy } from '../support/s3-proxy.ts';
 import type { S3Server } from '../support/s3-server.ts';
-import { leastPartBytes, s3Name, s3Server, startS3Store } from './kinds.ts';
+import { leastPartBytes, s3Name, startS3Store, useS3Server } from './kinds.ts';
 import type { S3TestStore } from './kinds.ts';
 import { archiveKey as key, read, storeArchive } from './stores.ts';
+
+const s3Server = useS3Server();
 
 vi.setConfig({ testTimeout: 120_000 });
 

@@ -5,9 +5,11 @@ import { someBytes } from '../export/archives.ts';
 import { startS3Proxy } from '../support/s3-proxy.ts';
 import type { S3Proxy } from '../support/s3-proxy.ts';
 import type { S3Server } from '../support/s3-server.ts';
-import { s3Name, s3Server, startS3Store } from './kinds.ts';
+import { s3Name, startS3Store, useS3Server } from './kinds.ts';
 import type { S3TestStore } from './kinds.ts';
 import { archiveKey as key, read, storeArchive } from './stores.ts';
+
+const s3Server = useS3Server();
 
 const large = someBytes(12 * 1024 ** 2 + 5, 1);
 const digest = digestOf(large);

@@ -7,8 +7,10 @@ import type { S3Settings } from '../../shared/storage/s3/settings.ts';
 import { someBytes } from '../export/archives.ts';
 import { strangersKey } from '../support/s3-server.ts';
 import type { S3Server } from '../support/s3-server.ts';
-import { leastPartBytes, s3Name, s3Server, startS3Store } from './kinds.ts';
+import { leastPartBytes, s3Name, startS3Store, useS3Server } from './kinds.ts';
 import { archiveKey as key, filesBelow, read, storeArchive } from './stores.ts';
+
+const s3Server = useS3Server();
 
 const bytes = someBytes(2 * leastPartBytes + 7);
 const digest = digestOf(bytes);
