@@ -11,7 +11,7 @@ export default defineConfig({
     testTimeout: 30_000,
     hookTimeout: 60_000,
     // Tests wait for servers and browsers half of their time.
-    maxWorkers: 3,
+    maxWorkers: 4,
     // Loading the modules anew for each file took a sixth of the run; state of a test's own is in its harness.
     isolate: false,
     restoreMocks: true,

@@ -1,7 +1,7 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { childEnvironment } from '../../shared/config.ts';
-import { entryPoint } from '../../shared/paths.ts';
+import { compiled } from '../support/compiled.ts';
 import type { Harness } from '../support/harness.ts';
 
 /** A line of the log, as far as tests look at it. */
@@ -27,9 +27,9 @@ export async function startApiProcess(
   harness: Pick<Harness, 'environment'>,
   settings: Record<string, string> = {},
 ): Promise<ApiProcess> {
-  const child = fork(entryPoint('api/main'), {
+  const child = fork(await compiled('api/main'), {
     env: childEnvironment({ ...harness.environment, ...settings }),
-    execArgv: ['--import', 'tsx'],
+    execArgv: [],
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   });
   let output = '';

@@ -9,26 +9,35 @@ import { holdFile } from './held-file.ts';
 import { expectArchive } from './lessons.ts';
 import type { PublishedLesson } from './lessons.ts';
 import { patienceMilliseconds, spawnApi, spawnWorker } from './processes.ts';
-import { viewQueue } from './queue.ts';
 
 vi.setConfig({ testTimeout: 90_000 });
 
 /** One build at a time, so that two builds are on two workers. */
 const oneBuild = { WORKER_CONCURRENCY: '1' };
 
-/** Two lessons with one file, which the origin holds back from whoever asks first. */
+/** Two lessons with one file, which the origin holds back from whoever asks first; the second has one more. */
 async function publishShared(fleet: Fleet) {
   const path = '/shared';
   const bytes = randomBytes(300_000);
   const held = holdFile(bytes);
   fleet.origin.script(path, held.behaviour, file(bytes));
-  const publish = async (): Promise<PublishedLesson> => {
-    const medium = { sourceUrl: fleet.origin.url(path), mimeType: 'application/pdf', extension: 'pdf' };
-    const built = await buildPackage({ media: [medium] });
+  const more = { path: '/more', bytes: randomBytes(1000) };
+  fleet.origin.serve(more.path, more.bytes);
+  const publish = async (...files: { path: string; bytes: Buffer }[]): Promise<PublishedLesson> => {
+    const media = files.map((one) => ({
+      sourceUrl: fleet.origin.url(one.path),
+      mimeType: 'application/pdf',
+      extension: 'pdf',
+    }));
+    const built = await buildPackage({ media });
     const version = await buildVersion(fleet.harness, fleet.organization, built.path);
-    return { version, files: [{ id: built.mediaIds[0] ?? '', path, bytes }] };
+    return { version, files: files.map((one, index) => ({ ...one, id: built.mediaIds[index] ?? '' })) };
   };
-  return { path, held, lessons: [await publish(), await publish()] as const };
+  const lessons = [await publish({ path, bytes }), await publish({ path, bytes }, more)] as const;
+  /** Resolves when the second lesson's build has begun to want its files. */
+  const secondBegun = () =>
+    waitFor('the second build', () => fleet.origin.requests(more.path) > 0, patienceMilliseconds);
+  return { path, held, lessons, secondBegun };
 }
 
 test('a file that two lessons want at once, on two workers, is downloaded once', async () => {
@@ -38,12 +47,11 @@ test('a file that two lessons want at once, on two workers, is downloaded once',
     spawnWorker(fleet.harness),
     spawnWorker(fleet.harness),
   ]);
-  const { path, held, lessons } = await publishShared(fleet);
-  const { state } = viewQueue(fleet.harness);
+  const { path, held, lessons, secondBegun } = await publishShared(fleet);
   const first = fleet.request(api, lessons[0]);
   await held.reached;
   const second = fleet.request(api, lessons[1]);
-  await waitFor('the second build', async () => (await state(lessons[1])) === 'active', patienceMilliseconds);
+  await secondBegun();
   held.release();
   await expectArchive(await first, lessons[0]);
   await expectArchive(await second, lessons[1]);
@@ -53,13 +61,12 @@ test('a file that two lessons want at once, on two workers, is downloaded once',
 test('a worker that is killed in mid-download holds nobody up for long: another downloads the file', async () => {
   const fleet = await startFleet({ ...oneBuild, WORKER_LOCK_SECONDS: '2' });
   const [api, worker] = await Promise.all([spawnApi(fleet.harness), spawnWorker(fleet.harness)]);
-  const { path, held, lessons } = await publishShared(fleet);
-  const { state } = viewQueue(fleet.harness);
+  const { path, held, lessons, secondBegun } = await publishShared(fleet);
   const first = fleet.request(api, lessons[0]);
   await held.reached;
   await spawnWorker(fleet.harness);
   const second = fleet.request(api, lessons[1]);
-  await waitFor('the second build', async () => (await state(lessons[1])) === 'active', patienceMilliseconds);
+  await secondBegun();
   await worker.kill();
   await expectArchive(await second, lessons[1]);
   await expectArchive(await first, lessons[0]);

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { onTestFinished } from 'vitest';
 import { childEnvironment } from '../../shared/config.ts';
-import { entryPoint } from '../../shared/paths.ts';
+import { compiled } from '../support/compiled.ts';
 import type { Harness } from '../support/harness.ts';
 import { waitFor } from '../support/wait-for.ts';
 
@@ -63,7 +63,7 @@ async function spawnReady(
   environment: Record<string, string>,
 ): Promise<{ child: FleetProcess; message: Ports }> {
   // The IPC channel carries "ready", and ends the child when this process is gone.
-  const child = spawn(process.execPath, ['--import', 'tsx', entryPoint(entry)], {
+  const child = spawn(process.execPath, [await compiled(entry)], {
     env: childEnvironment(environment),
     stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
   });
