@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startHarness } from '../support/harness.ts';
 import type { Harness } from '../support/harness.ts';
 import { ask, jsonOf } from './answers.ts';
-import { expectAllSane, hostileCases, requestsOf, thirdOf } from './hostile.ts';
+import { expectAllSane, hostileCases, requestsOf, sixthOf } from './hostile.ts';
 import type { RequestOfCase } from './hostile.ts';
 import { buildTenant } from './tenants.ts';
 
@@ -70,7 +70,7 @@ describe.each(hostileCases)('%s, as %s,', (name, caller) => {
     );
     await expectAllSane(
       address,
-      thirdOf(targets, name, caller).map((changed) => ({ ...rest, target: changed })),
+      sixthOf(targets, name, caller).map((changed) => ({ ...rest, target: changed })),
     );
   });
 
@@ -117,7 +117,7 @@ describe.each(hostileCases)('%s, as %s,', (name, caller) => {
         ...suffixes.map((suffix) => [`${parameter}${suffix}=${value}`]),
       ].map((changed) => [...without(parameter), ...changed]);
     });
-    const all = thirdOf([...given, ...formed], name, caller).map((changed) => changed.join('&'));
+    const all = sixthOf([...given, ...formed], name, caller).map((changed) => changed.join('&'));
     const whole = queries.flatMap((more) => [more, [...pairs, more].join('&')]);
     await expectAllSane(
       address,

@@ -2,7 +2,7 @@ import { METHODS } from 'node:http';
 import { afterAll, beforeAll, describe, test } from 'vitest';
 import { startHarness } from '../support/harness.ts';
 import type { Harness } from '../support/harness.ts';
-import { expectAllSane, hostileCases, requestsOf, thirdOf } from './hostile.ts';
+import { expectAllSane, hostileCases, requestsOf, sixthOf } from './hostile.ts';
 import type { RequestOfCase } from './hostile.ts';
 import { buildTenant } from './tenants.ts';
 
@@ -101,7 +101,7 @@ describe.each(cases)('%s, as %s,', (name, caller) => {
   test('stands hostile text in each header that is read', async () => {
     const { headers, ...rest } = requestOf(name, caller);
     const single = names.flatMap((header) => values.map((value) => `${header}: ${value}`));
-    const all = thirdOf([...single, ...particular, ...others], name, caller).map((header) => [header]);
+    const all = sixthOf([...single, ...particular, ...others], name, caller).map((header) => [header]);
     const together = moreValues.map((value) => names.map((header) => `${header}: ${value}`));
     // The first of two is the one that counts, if any does.
     await expectAllSane(
@@ -116,7 +116,7 @@ describe.each(cases)('%s, as %s,', (name, caller) => {
     const request = requestOf(name, caller);
     await expectAllSane(
       address,
-      thirdOf(methods, name, caller).map((method) => ({ ...request, method })),
+      sixthOf(methods, name, caller).map((method) => ({ ...request, method })),
     );
   });
 });
