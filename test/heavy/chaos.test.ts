@@ -55,7 +55,16 @@ test('whatever is killed, each answer is the right archive or a clean 500, and i
   };
 
   const started = performance.now();
-  const { faults, stop } = startFaults({ harness, random, workers, redis, redisEvery: 5, redisKills: 2 });
+  const { faults, stop } = startFaults({
+    harness,
+    random,
+    workers,
+    replaceWorker: () => spawnWorker(harness),
+    redis,
+    outageEvery: 5,
+    outages: 2,
+    outageMilliseconds: () => random.below(3000),
+  });
   const left = [...lessons];
   const client = async () => {
     for (let lesson = left.shift(); lesson !== undefined; lesson = left.shift()) {

@@ -1,0 +1,175 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { startRedis } from '../../shared/embedded/redis.ts';
+import { startFleet } from '../fleet/fleet.ts';
+import type { Fleet } from '../fleet/fleet.ts';
+import { expectArchive, expectCleanFailure } from '../fleet/lessons.ts';
+import type { PublishedLesson } from '../fleet/lessons.ts';
+import { spawnApi, spawnWorker } from '../fleet/processes.ts';
+import type { ApiProcess, FleetProcess } from '../fleet/processes.ts';
+import { viewQueue } from '../fleet/queue.ts';
+import { s3Name, useS3Server } from '../storage/kinds.ts';
+import { slowly } from '../support/origin.ts';
+import { startS3Proxy } from '../support/s3-proxy.ts';
+import type { S3Proxy } from '../support/s3-proxy.ts';
+import { environmentOf } from '../support/s3-server.ts';
+import { startFaults } from './faults.ts';
+import { printFigure } from './figures.ts';
+import { seededRandom } from './random.ts';
+
+const s3Server = useS3Server();
+
+/** LECTERN_CHAOS_SEED plays other requests and other faults. */
+const seed = Number(process.env.LECTERN_CHAOS_SEED ?? 20261121);
+const lessonCount = 40;
+const exportCount = 200;
+const clients = 16;
+const outageMilliseconds = 10_000;
+
+interface SharedFleet {
+  fleet: Fleet;
+  bucket: S3Proxy;
+  redis: Awaited<ReturnType<typeof startRedis>>;
+  apis: ApiProcess[];
+  workers: FleetProcess[];
+  /** A worker on the machine of another one. */
+  replaceWorker: (index: number) => Promise<FleetProcess>;
+}
+
+/** Two APIs and three workers, each on a machine of its own: they share MongoDB, Redis and a bucket. */
+async function startSharedFleet(): Promise<SharedFleet> {
+  if (s3Server === null) throw new Error(s3Name);
+  const { settings } = await s3Server();
+  const prefix = `${Math.random().toString(36).slice(2)}/`;
+  const bucket = await startS3Proxy(settings.endpoint ?? '', prefix);
+  const redis = await startRedis();
+  onTestFinished(() => redis.stop());
+  const fleet = await startFleet({
+    ...environmentOf({ ...settings, endpoint: bucket.endpoint, prefix }),
+    REDIS_URL: redis.url,
+    WORKER_LOCK_SECONDS: '2',
+  });
+  const { harness } = fleet;
+  const machines = await Promise.all(
+    Array.from({ length: 5 }, async () => {
+      const folder = await mkdtemp(join(tmpdir(), 'lectern-machine-'));
+      onTestFinished(() => rm(folder, { recursive: true, force: true }));
+      return { LECTERN_DATA_DIR: folder };
+    }),
+  );
+  const replaceWorker = (index: number) => spawnWorker(harness, machines[2 + index]);
+  return {
+    fleet,
+    bucket,
+    redis,
+    apis: await Promise.all([spawnApi(harness, machines[0]), spawnApi(harness, machines[1])]),
+    workers: await Promise.all([0, 1, 2].map(replaceWorker)),
+    replaceWorker,
+  };
+}
+
+/** Lessons whose media take a while, so that builds meet each other. */
+async function publishLessons(fleet: Fleet, below: (limit: number) => number): Promise<PublishedLesson[]> {
+  const lessons: PublishedLesson[] = [];
+  for (let count = 0; count < lessonCount; count += 1) {
+    const lesson = await fleet.publish([below(400_000), below(400_000), below(400_000)]);
+    for (const { path, bytes } of lesson.files) fleet.origin.script(path, slowly(bytes, 5, 100 + below(300)));
+    lessons.push(lesson);
+  }
+  return lessons;
+}
+
+/** The requests of all clients: each lesson several times, in a random order. */
+function randomOrder(lessons: PublishedLesson[], below: (limit: number) => number): PublishedLesson[] {
+  const all = Array.from({ length: exportCount }, (_, index) => lessons[index % lessons.length]);
+  const shuffled: PublishedLesson[] = [];
+  while (all.length > 0) {
+    const [lesson] = all.splice(below(all.length), 1);
+    if (lesson !== undefined) shuffled.push(lesson);
+  }
+  return shuffled;
+}
+
+/** Has clients ask for all of these; a refused one is asked for again. Every answer is right, or a clean failure. */
+async function askForAll(
+  { fleet, apis }: SharedFleet,
+  requests: PublishedLesson[],
+): Promise<{ right: number; refused: number }> {
+  const answers = { right: 0, refused: 0 };
+  const first = new Map<PublishedLesson, Buffer>();
+  const left = [...requests];
+  const ask = async (lesson: PublishedLesson): Promise<boolean> => {
+    const api = apis[(answers.right + answers.refused) % apis.length];
+    if (api === undefined) throw new Error('No API');
+    const answer = await fleet.request(api, lesson);
+    if (answer.status !== 200) {
+      expectCleanFailure(answer);
+      answers.refused += 1;
+      return false;
+    }
+    await expectArchive(answer, lesson);
+    const before = first.get(lesson) ?? answer.bytes;
+    first.set(lesson, before);
+    expect(answer.bytes.equals(before)).toBe(true);
+    answers.right += 1;
+    return true;
+  };
+  const client = async () => {
+    for (let lesson = left.shift(); lesson !== undefined; lesson = left.shift()) {
+      while (!(await ask(lesson))) await delay(500);
+    }
+  };
+  await Promise.all(Array.from({ length: clients }, client));
+  return answers;
+}
+
+describe.skipIf(s3Server === null)(`three workers and two APIs on machines that share ${s3Name}`, () => {
+  test('of 200 exports of 40 lessons every answer is right, each version is built once, each file fetched once', async () => {
+    const random = seededRandom(seed);
+    const shared = await startSharedFleet();
+    const lessons = await publishLessons(shared.fleet, random.below);
+    const started = performance.now();
+    const answers = await askForAll(shared, randomOrder(lessons, random.below));
+    printFigure('shared bucket', { seed, ...answers, seconds: (performance.now() - started) / 1000 });
+
+    expect(answers).toEqual({ right: exportCount, refused: 0 });
+    const { starts } = viewQueue(shared.fleet.harness);
+    for (const lesson of lessons) {
+      expect(await starts(lesson)).toBe(1);
+      expect(lesson.files.map(({ path }) => shared.fleet.origin.requests(path))).toEqual([1, 1, 1]);
+    }
+  });
+
+  test('while workers are killed, and the bucket and Redis are away for 10 seconds each, nothing wrong is served, and everything ends', async () => {
+    const random = seededRandom(seed + 1);
+    const shared = await startSharedFleet();
+    const { fleet, bucket, redis, workers, replaceWorker } = shared;
+    const lessons = await publishLessons(fleet, random.below);
+    const started = performance.now();
+    const { faults, stop } = startFaults({
+      harness: fleet.harness,
+      random,
+      workers,
+      replaceWorker,
+      redis,
+      bucket,
+      outageEvery: 4,
+      outages: 1,
+      outageMilliseconds: () => outageMilliseconds,
+    });
+    let answers;
+    try {
+      answers = await askForAll(shared, randomOrder(lessons, random.below));
+    } finally {
+      await stop();
+    }
+    const seconds = (performance.now() - started) / 1000;
+    printFigure('shared bucket, with faults', { seed: seed + 1, ...answers, ...faults, seconds });
+    expect(answers.right).toBe(exportCount);
+    expect(faults).toMatchObject({ redisKilled: 1, bucketGone: 1 });
+    expect(await askForAll(shared, lessons)).toEqual({ right: lessonCount, refused: 0 });
+  });
+});
