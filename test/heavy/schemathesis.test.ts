@@ -105,6 +105,12 @@ function configOf({ token, credentials, parameters, naming }: Asking, expendable
       'include-operation-id': 'writePlayerSession',
       checks: { positive_data_acceptance: { 'expected-statuses': ['2xx', 401, 403, 404, 409, 422] } },
     }),
+    // What the oEmbed specification has for a format that is not there.
+    '[[operations]]',
+    ...toToml({
+      'include-operation-id': 'getOembed',
+      checks: { not_a_server_error: { 'expected-statuses': ['2xx', '3xx', '4xx', 501] } },
+    }),
     // A token that is missing is a fault of the query, 400; schemathesis would have 401, as for one that is wrong.
     '[[operations]]',
     ...toToml({ 'include-tag': 'Player', checks: { ignored_auth: { enabled: false } } }),
