@@ -1,6 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import type { Config } from '../shared/config.ts';
+import { withDeadline } from '../shared/deadline.ts';
 import { createDownloader } from '../shared/downloads/downloader.ts';
 import { LecternError, messageOf } from '../shared/errors.ts';
 import type { Logger } from '../shared/log.ts';
@@ -20,7 +21,6 @@ import type { Shutdown } from '../shared/shutdown.ts';
 import { createStore } from '../shared/storage/create-store.ts';
 import { createApp } from './app.ts';
 import { PlayerAssets } from './assets/player-assets.ts';
-import { withDeadline } from './deadline.ts';
 import type { AppDependencies } from './dependencies.ts';
 import { prepareEnd } from './end-server.ts';
 import { JobWaiters } from './exports/job-waiters.ts';

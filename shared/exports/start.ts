@@ -1,4 +1,5 @@
 import type { ExportJob } from '../jobs.ts';
+import { nowInLua } from '../lua.ts';
 import { placeFunction, prebuilding, reading, tagsOfClass } from './places.ts';
 import type { QueueAccess } from './queue-access.ts';
 
@@ -28,8 +29,8 @@ if ARGV[4] == 'same' and tonumber(redis.call('HGET', key, 'priority') or 0) >= $
 end
 redis.call('HSET', key, 'priority', place(class, base, organization, id))
 if ARGV[4] == 'readers' then
-  local now = redis.call('TIME')
-  redis.call('HSET', key, 'timestamp', now[1] * 1000 + math.floor(now[2] / 1000))
+  ${nowInLua}
+  redis.call('HSET', key, 'timestamp', now)
 end
 `;
 

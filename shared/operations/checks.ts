@@ -1,4 +1,4 @@
-import { setTimeout as delay } from 'node:timers/promises';
+import { withDeadline } from '../deadline.ts';
 import { messageOf } from '../errors.ts';
 import type { Logger } from '../log.ts';
 
@@ -19,7 +19,7 @@ export async function runChecks(checks: Checks, log: Logger): Promise<Readiness>
   const results = await Promise.all(
     Object.entries(checks).map(async ([name, check]) => {
       try {
-        await withinDeadline(check());
+        await withDeadline(check(), checkMilliseconds);
         return [name, 'ok'] as const;
       } catch (error) {
         log.warn({ check: name, reason: messageOf(error) }, 'not ready');
@@ -28,17 +28,4 @@ export async function runChecks(checks: Checks, log: Logger): Promise<Readiness>
     }),
   );
   return { ready: results.every(([, result]) => result === 'ok'), checks: Object.fromEntries(results) };
-}
-
-async function withinDeadline(check: Promise<unknown>): Promise<void> {
-  const answered = new AbortController();
-  const late = delay(checkMilliseconds, undefined, { signal: answered.signal, ref: false }).then(() => {
-    throw new Error(`no answer within ${checkMilliseconds} ms`);
-  });
-  try {
-    await Promise.race([check, late]);
-  } finally {
-    answered.abort();
-    late.catch(() => undefined);
-  }
 }

@@ -1,6 +1,7 @@
 import { Gauge } from 'prom-client';
 import type { Registry } from 'prom-client';
 import { prebuilding } from '../exports/places.ts';
+import { nowInLua } from '../lua.ts';
 import type { ExportQueue } from '../queues.ts';
 
 /** Of how many waiting jobs the age is looked at; the first of them are those that start next. */
@@ -24,8 +25,8 @@ for _, ids in ipairs({front, read}) do
     if at > 0 and (oldest == 0 or at < oldest) then oldest = at end
   end
 end
-local now = redis.call('TIME')
-local age = oldest == 0 and 0 or math.max(0, now[1] * 1000 + math.floor(now[2] / 1000) - oldest)
+${nowInLua}
+local age = oldest == 0 and 0 or math.max(0, now - oldest)
 return {
   redis.call('LLEN', prefix .. 'wait') + redis.call('ZCOUNT', prefix .. 'prioritized', '-inf', behind),
   redis.call('ZCOUNT', prefix .. 'prioritized', ARGV[2], '+inf'),

@@ -2,6 +2,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
 import { DownloadError } from '../downloads/failure.ts';
+import { nowInLua, renewLeaseScript } from '../lua.ts';
 import type { DownloadedFile } from '../models/remote-file.ts';
 import { failureReasons } from '../packages/manifest.ts';
 import type { WillingRedis } from './willing-redis.ts';
@@ -25,11 +26,6 @@ const outcomeSchema = z.union([
 /** What came of a download: where its file is found, or why there is none. */
 type Outcome = z.output<typeof outcomeSchema>;
 
-const nowInLua = `
-local time = redis.call('TIME')
-local now = time[1] * 1000 + math.floor(time[2] / 1000)
-`;
-
 /**
  * The key of an address holds `lease <token>` during a download, then `ended <milliseconds> <outcome>`. Gives the
  * outcome of a download that ended after the caller had begun to want it, nothing while one is under way, and the
@@ -42,11 +38,6 @@ local ended, outcome = string.match(held, '^ended (%d+) (.*)$')
 if ended and tonumber(ended) >= tonumber(ARGV[3]) then return outcome end
 redis.call('SET', KEYS[1], 'lease ' .. ARGV[1], 'PX', ARGV[2])
 return ARGV[1]
-`;
-
-const renewScript = `
-if redis.call('GET', KEYS[1]) ~= 'lease ' .. ARGV[1] then return 0 end
-return redis.call('PEXPIRE', KEYS[1], ARGV[2])
 `;
 
 const endScript = `
@@ -111,7 +102,7 @@ async function holdWhile(
   { key, token, milliseconds }: { key: string; token: string; milliseconds: number },
   download: () => Promise<DownloadedFile>,
 ): Promise<DownloadedFile> {
-  const renew = () => void redis.try((r) => r.eval(renewScript, 1, key, token, milliseconds));
+  const renew = () => void redis.try((r) => r.eval(renewLeaseScript, 1, key, `lease ${token}`, milliseconds));
   const timer = setInterval(renew, milliseconds / 3);
   // Whoever waits takes over from one that ends without a word, because its build is stopped or its store is full.
   let outcome: Outcome | null = null;

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
+import { nowInLua } from '../lua.ts';
 import type { WillingRedis } from './willing-redis.ts';
 
 /** A file is in use for so long after it was noted. */
@@ -32,8 +33,7 @@ export const useKeys = {
  * before. Redis runs one script after the other, so of a use and an eviction one is always first.
  */
 const noteScript = `
-local time = redis.call('TIME')
-local now = time[1] * 1000 + math.floor(time[2] / 1000)
+${nowInLua}
 local used = string.format('%.0f', math.max(now, tonumber(ARGV[1])))
 local someLeave = redis.call('EXISTS', KEYS[2]) == 1
 local leaving = {}

@@ -1,12 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { Redis } from 'ioredis';
+import { renewLeaseScript } from '../../shared/lua.ts';
 
 const leaseMilliseconds = 30_000;
-
-const renewScript = `
-if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
-return redis.call('PEXPIRE', KEYS[1], ARGV[2])
-`;
 
 const endScript = `
 if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end
@@ -28,7 +24,7 @@ export async function withLease<T>(
   if ((await redis.set(key, token, 'PX', leaseMilliseconds, 'NX')) === null) return null;
   const lost = new AbortController();
   const renew = async () => {
-    const kept = await redis.eval(renewScript, 1, key, token, leaseMilliseconds).catch(() => 0);
+    const kept = await redis.eval(renewLeaseScript, 1, key, token, leaseMilliseconds).catch(() => 0);
     if (kept !== 1) lost.abort(new Error(`the lease ${key} was lost`));
   };
   const timer = setInterval(() => void renew(), leaseMilliseconds / 3);

@@ -1,4 +1,5 @@
 import type { Redis } from 'ioredis';
+import { nowInLua } from '../../shared/lua.ts';
 import { useKeys, useMilliseconds } from '../../shared/sharing/file-uses.ts';
 import type { EvictableFile } from '../../shared/sharing/file-uses.ts';
 
@@ -10,11 +11,6 @@ export const removeMilliseconds = leaveMilliseconds / 6;
 
 /** Files that are noted at once. */
 const noteBatch = 500;
-
-const nowInLua = `
-local time = redis.call('TIME')
-local now = time[1] * 1000 + math.floor(time[2] / 1000)
-`;
 
 /**
  * The uses that Redis has are all there are only as long as it has lost nothing. A restart gives it another run id,
