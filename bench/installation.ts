@@ -8,9 +8,11 @@ import { buildIndexes, openDatabase } from '../shared/models/database.ts';
 import type { Database } from '../shared/models/database.ts';
 import type { LessonVersion } from '../shared/models/lesson-version.ts';
 import { createOrganization } from '../shared/models/organization.ts';
+import type { Organization } from '../shared/models/organization.ts';
 import { importPackage } from '../shared/packages/import.ts';
 import { publishVersion } from '../shared/publishing.ts';
 import { loadSecrets } from '../shared/secrets.ts';
+import type { Secrets } from '../shared/secrets.ts';
 import { findServers } from '../shared/servers.ts';
 import type { Servers } from '../shared/servers.ts';
 import { createStore } from '../shared/storage/create-store.ts';
@@ -27,6 +29,8 @@ export interface BenchInstallation {
   servers: Servers;
   db: Database;
   store: Store;
+  secrets: Secrets;
+  organization: Organization;
   /** The organization's credentials, as the header's value. */
   authorization: string;
   /** Imports a package as a new lesson and publishes it. */
@@ -64,6 +68,8 @@ export async function prepareInstallation(more: Record<string, string> = {}): Pr
     servers,
     db,
     store,
+    secrets,
+    organization,
     authorization: `Bearer ${publicKey}.${secretKey}`,
     async publish(packageFolder, mediaBaseUrl) {
       const { version } = await importPackage({ db, store, config }, organization, packageFolder, {

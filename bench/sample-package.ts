@@ -1,6 +1,7 @@
 import { createCipheriv, createHash } from 'node:crypto';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { numberedId, writePackage } from './write-package.ts';
 
 export interface SamplePackage {
   /** How many pictures. */
@@ -15,14 +16,12 @@ function pseudoRandomBytes(seed: number, size: number): Buffer {
   return createCipheriv('aes-128-ctr', key, Buffer.alloc(16)).update(Buffer.alloc(size));
 }
 
-const uuid = (number: number) => `00000000-0000-4000-8000-${String(number).padStart(12, '0')}`;
-
 /** Writes a lesson package of pictures, their sizes spread between a fifth and twice the mean. */
 export async function writeSamplePackage(folder: string, { files, bytes }: SamplePackage): Promise<void> {
   await mkdir(join(folder, 'media'), { recursive: true });
   const weights = Array.from({ length: files }, (_, index) => 0.2 + ((index * 7919) % 1000) / 555);
   const scale = bytes / weights.reduce((sum, weight) => sum + weight, 0);
-  const ids = weights.map((_, index) => uuid(index + 1));
+  const ids = weights.map((_, index) => numberedId(index + 1));
   for (const [index, weight] of weights.entries()) {
     await writeFile(
       join(folder, 'media', `${ids[index]}.png`),
@@ -34,36 +33,15 @@ export async function writeSamplePackage(folder: string, { files, bytes }: Sampl
     props: { id: `Image-${index}`, src: `media:${id}`, alt: '' },
   }));
   const step = {
-    id: uuid(9001),
+    id: numberedId(9001),
     title: 'Pictures',
     order_index: 0,
     content: { root: { props: {} }, content },
   };
-  const lessonId = uuid(9000);
-  const lesson = {
-    lesson: {
-      id: lessonId,
-      slug: 'sample',
-      title: 'Sample',
-      status: 'published',
-      variable_definitions: [],
-      widget_settings: { overrides: {} },
-    },
-    sections: [{ id: uuid(9002), title: 'Pictures', order_index: 0, steps: [step] }],
-    totalSections: 1,
-    totalSteps: 1,
-  };
-  const manifest = {
-    lessonId,
-    title: 'Sample',
-    versionNumber: 1,
-    versionId: uuid(9003),
-    formatVersion: '1.0.0',
-    files: {
-      media: ids.map((id) => ({ id, localPath: `./media/${id}.png`, mimeType: 'image/png' })),
-      widgets: [],
-    },
-  };
-  await writeFile(join(folder, 'lesson.json'), JSON.stringify(lesson));
-  await writeFile(join(folder, 'manifest.json'), JSON.stringify(manifest));
+  await writePackage(folder, {
+    lessonId: numberedId(9000),
+    versionId: numberedId(9003),
+    sections: [{ id: numberedId(9002), title: 'Pictures', order_index: 0, steps: [step] }],
+    media: ids.map((id) => ({ id, localPath: `./media/${id}.png`, mimeType: 'image/png' })),
+  });
 }

@@ -1,19 +1,12 @@
 import { fork } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import type { Request } from 'autocannon';
 import jwt from 'jsonwebtoken';
 import { startProcesses } from '../../cli/processes.ts';
-import { parseConfig } from '../../shared/config.ts';
-import { buildIndexes, openDatabase } from '../../shared/models/database.ts';
-import { loadSecrets } from '../../shared/secrets.ts';
-import { findServers } from '../../shared/servers.ts';
-import { createStore } from '../../shared/storage/create-store.ts';
-import { removeBench } from '../remove.ts';
+import { prepareInstallation } from '../installation.ts';
 import type { Load, LoadResult } from './load.ts';
 import type { PlainSettings } from './plain-server.ts';
 import { seed } from './seed.ts';
@@ -30,21 +23,9 @@ const seconds = Number(process.argv[4] ?? 4);
 const connections = 32;
 const baseline = 'node:http and the driver (baseline)';
 
-const folder = await mkdtemp(join(tmpdir(), 'lectern-bench-'));
-const settings = {
-  LOG_LEVEL: 'error',
-  PORT: '0',
-  LECTERN_DATA_DIR: join(folder, 'data'),
-  RATE_LIMIT_PER_KEY: '0',
-  RATE_LIMIT_PER_ADDRESS: '0',
-};
-const config = parseConfig({ ...process.env, ...settings });
-const servers = await findServers(config, (message) => console.error(message));
-const db = await openDatabase(servers.mongodbUri);
-await buildIndexes(db);
-const store = await createStore(config);
-const secrets = await loadSecrets(config, () => undefined);
-const { authorization, learnerIds, small, large } = await seed({ db, store, config, secrets }, folder);
+const installation = await prepareInstallation();
+const { settings, config, servers, secrets, authorization } = installation;
+const { learnerIds, small, large } = await seed(installation);
 
 const processes = await startProcesses(config, servers, { workers: 0, settings });
 const plain = fork(join(import.meta.dirname, 'plain-server.ts'));
@@ -92,8 +73,7 @@ for (const [endpoint, requests] of Object.entries(endpoints)) {
 await processes.stop();
 plain.disconnect();
 clients.disconnect();
-await db.connection.close();
-await removeBench(folder, config, servers);
+await installation.remove();
 
 async function ask<Answer>(child: ChildProcess, message: object): Promise<Answer> {
   const answered = once(child, 'message');

@@ -1,14 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { mkdir, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { prose } from '../prose.ts';
+import { writePackage } from '../write-package.ts';
 
 /** Writes a package of a lesson in sections of four steps, each a heading, a text and a question. */
 export async function writeSampleLesson(
   folder: string,
   { steps, wordsPerStep }: { steps: number; wordsPerStep: number },
 ): Promise<void> {
-  const [lessonId, versionId] = [randomUUID(), randomUUID()];
   const allSteps = Array.from({ length: steps }, (_, number) => ({
     id: randomUUID(),
     title: `Step ${number + 1}`,
@@ -21,30 +19,12 @@ export async function writeSampleLesson(
     order_index: number,
     steps: allSteps.slice(4 * number, 4 * number + 4),
   }));
-  const lesson = {
-    lesson: {
-      id: lessonId,
-      slug: 'sample',
-      title: 'Sample',
-      status: 'published',
-      variable_definitions: [{ name: 'tries', type: 'number', initialValue: 0 }],
-      widget_settings: { overrides: {} },
-    },
+  await writePackage(folder, {
+    lessonId: randomUUID(),
+    versionId: randomUUID(),
     sections,
-    totalSections: sections.length,
-    totalSteps: steps,
-  };
-  const manifest = {
-    lessonId,
-    title: 'Sample',
-    versionNumber: 1,
-    versionId,
-    formatVersion: '1.0.0',
-    files: { media: [], widgets: [] },
-  };
-  await mkdir(folder, { recursive: true });
-  await writeFile(join(folder, 'lesson.json'), JSON.stringify(lesson));
-  await writeFile(join(folder, 'manifest.json'), JSON.stringify(manifest));
+    variables: [{ name: 'tries', type: 'number', initialValue: 0 }],
+  });
 }
 
 function blocks(step: number, words: number) {

@@ -1,28 +1,13 @@
 import { join } from 'node:path';
-import type { Config } from '../../shared/config.ts';
-import { issueApiKey } from '../../shared/models/api-key.ts';
-import type { Database } from '../../shared/models/database.ts';
 import { saveEmbedProgress } from '../../shared/models/embed-progress.ts';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
-import { createOrganization } from '../../shared/models/organization.ts';
-import { importPackage } from '../../shared/packages/import.ts';
 import { signEmbedToken } from '../../shared/player-tokens.ts';
 import type { ProgressState } from '../../shared/progress/state.ts';
-import { publishVersion } from '../../shared/publishing.ts';
-import type { Secrets } from '../../shared/secrets.ts';
-import type { Store } from '../../shared/storage/store.ts';
+import type { BenchInstallation } from '../installation.ts';
 import { writeSampleLesson } from './sample.ts';
-
-export interface SeedTools {
-  db: Database;
-  store: Store;
-  config: Config;
-  secrets: Secrets;
-}
 
 /** What requests are made of. */
 export interface Seed {
-  authorization: string;
   learnerIds: string[];
   small: SeededLesson;
   large: SeededLesson;
@@ -38,19 +23,14 @@ export interface SeededLesson {
 const learnerIds = Array.from({ length: 500 }, (_, number) => `learner-${number}`);
 const userAttributes = '{"group":"b"}';
 
-/** One organization with one key, a small lesson and one of 200 kB, and 500 learners half-way through the small one. */
-export async function seed(tools: SeedTools, folder: string): Promise<Seed> {
-  const { db, secrets } = tools;
-  const organization = await createOrganization(db, { slug: 'bench', name: 'Bench', plan: 'edtech' });
+/** A small lesson and one of 200 kB, and 500 learners half-way through the small one. */
+export async function seed(installation: BenchInstallation): Promise<Seed> {
+  const { folder, db, secrets, organization } = installation;
   const organizationId = organization._id;
-  const key = await issueApiKey(db, secrets.keyPepper, { organizationId, label: null, expiresAt: null });
-
   const publish = async (name: string, size: { steps: number; wordsPerStep: number }) => {
     const path = join(folder, name);
     await writeSampleLesson(path, size);
-    const options = { asNew: false, signal: new AbortController().signal };
-    const { version } = await importPackage(tools, organization, path, options);
-    return publishVersion(db, tools.store, version._id, { force: false });
+    return installation.publish(path);
   };
   const small = await publish('small', { steps: 4, wordsPerStep: 40 });
   const large = await publish('large', { steps: 80, wordsPerStep: 350 });
@@ -69,7 +49,6 @@ export async function seed(tools: SeedTools, folder: string): Promise<Seed> {
     }),
   });
   return {
-    authorization: `Bearer ${key.publicKey}.${key.secretKey}`,
     learnerIds,
     small: withTokens(small),
     large: withTokens(large),

@@ -1,6 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { prose } from '../prose.ts';
+import { numberedId, writePackage } from '../write-package.ts';
 import { picture } from './picture.ts';
 
 /** A step as each contender shows it: heading, text, picture with caption, text. HTML, but for title and alt. */
@@ -32,52 +33,33 @@ export async function writePictures(folder: string): Promise<void> {
   for (const number of numbers) await writeFile(join(folder, `picture-${number}.png`), picture(number));
 }
 
-const uuid = (number: number) => `00000000-0000-4000-8000-${String(number).padStart(12, '0')}`;
-const lessonId = uuid(9000);
-
 /** Writes the lesson as a package: a folder to import. */
-export async function writePackage(folder: string): Promise<void> {
+export async function writeSampleLesson(folder: string): Promise<void> {
   await writePictures(join(folder, 'media'));
   const steps = sampleSteps.map(({ title, before, picture: { alt, caption }, after }, index) => ({
-    id: uuid(8001 + index),
+    id: numberedId(8001 + index),
     title,
     order_index: index,
     content: {
       root: { props: {} },
       content: [
         { type: 'Text', props: { id: `before-${index}`, html: before } },
-        { type: 'Image', props: { id: `picture-${index}`, src: `media:${uuid(1 + index)}`, alt, caption } },
+        {
+          type: 'Image',
+          props: { id: `picture-${index}`, src: `media:${numberedId(1 + index)}`, alt, caption },
+        },
         { type: 'Text', props: { id: `after-${index}`, html: after } },
       ],
     },
   }));
-  const lesson = {
-    lesson: {
-      id: lessonId,
-      slug: 'sample',
-      title: 'Sample',
-      status: 'published',
-      language: 'en',
-      variable_definitions: [],
-      widget_settings: { overrides: {} },
-    },
-    sections: [{ id: uuid(9001), title: 'Section', order_index: 0, steps }],
-    totalSections: 1,
-    totalSteps: steps.length,
-  };
-  const media = sampleSteps.map(({ picture: { name } }, index) => ({
-    id: uuid(1 + index),
-    localPath: `./media/${name}`,
-    mimeType: 'image/png',
-  }));
-  const manifest = {
-    lessonId,
-    title: 'Sample',
-    versionNumber: 1,
-    versionId: uuid(9002),
-    formatVersion: '1.0.0',
-    files: { media, widgets: [] },
-  };
-  await writeFile(join(folder, 'lesson.json'), JSON.stringify(lesson));
-  await writeFile(join(folder, 'manifest.json'), JSON.stringify(manifest));
+  await writePackage(folder, {
+    lessonId: numberedId(9000),
+    versionId: numberedId(9002),
+    sections: [{ id: numberedId(9001), title: 'Section', order_index: 0, steps }],
+    media: sampleSteps.map(({ picture: { name } }, index) => ({
+      id: numberedId(1 + index),
+      localPath: `./media/${name}`,
+      mimeType: 'image/png',
+    })),
+  });
 }

@@ -1,26 +1,18 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, mkdtemp } from 'node:fs/promises';
-import { cpus, tmpdir } from 'node:os';
+import { mkdir } from 'node:fs/promises';
+import { cpus } from 'node:os';
 import { join } from 'node:path';
 import { startProcesses } from '../../cli/processes.ts';
-import { parseConfig } from '../../shared/config.ts';
-import { buildIndexes, openDatabase } from '../../shared/models/database.ts';
-import { createOrganization } from '../../shared/models/organization.ts';
-import { importPackage } from '../../shared/packages/import.ts';
 import { packageRoot } from '../../shared/paths.ts';
 import { signEmbedToken } from '../../shared/player-tokens.ts';
-import { publishVersion } from '../../shared/publishing.ts';
-import { loadSecrets } from '../../shared/secrets.ts';
-import { findServers } from '../../shared/servers.ts';
-import { createStore } from '../../shared/storage/create-store.ts';
 import { launchBrowser } from '../../test/support/browser.ts';
-import { removeBench } from '../remove.ts';
+import { prepareInstallation } from '../installation.ts';
 import { medians, report } from '../rounds.ts';
 import { writeBarePage } from './bare-page.ts';
 import { timeToFirstStep } from './first-step.ts';
 import { fetchH5p, h5pName, writeH5pPage } from './h5p.ts';
-import { sampleSteps, writePackage } from './lesson.ts';
+import { sampleSteps, writeSampleLesson } from './lesson.ts';
 import { reportSizes } from './sizes.ts';
 
 /*
@@ -33,30 +25,13 @@ const rounds = Number(process.argv[3] ?? 9);
 const bare = 'a bare page of HTML (baseline)';
 const h5p = `${h5pName} (baseline)`;
 
-const folder = await mkdtemp(join(tmpdir(), 'lectern-bench-'));
-const settings = {
-  LOG_LEVEL: 'error',
-  PORT: '0',
-  LECTERN_DATA_DIR: join(folder, 'data'),
-  RATE_LIMIT_PER_ADDRESS: '0',
-};
-const config = parseConfig({ ...process.env, ...settings });
+const installation = await prepareInstallation();
+const { folder, settings, config, servers, secrets, organization } = installation;
 const h5pDist = await fetchH5p(config.cacheDir);
 await reportSizes(join(packageRoot, 'player', 'dist', 'player'), h5pDist);
 
-const servers = await findServers(config, (message) => console.error(message));
-const db = await openDatabase(servers.mongodbUri);
-await buildIndexes(db);
-const store = await createStore(config);
-const secrets = await loadSecrets(config, () => undefined);
-
-await writePackage(join(folder, 'package'));
-const organization = await createOrganization(db, { slug: 'bench', name: 'Bench', plan: 'edtech' });
-const { version } = await importPackage({ db, store, config }, organization, join(folder, 'package'), {
-  asNew: false,
-  signal: new AbortController().signal,
-});
-const { lessonId } = await publishVersion(db, store, version._id, { force: false });
+await writeSampleLesson(join(folder, 'package'));
+const { lessonId } = await installation.publish(join(folder, 'package'));
 
 const site = join(folder, 'site');
 await mkdir(site);
@@ -109,5 +84,4 @@ report(
 await browser.close();
 await processes.stop();
 staticServer.disconnect();
-await db.connection.close();
-await removeBench(folder, config, servers);
+await installation.remove();
