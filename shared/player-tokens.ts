@@ -37,6 +37,14 @@ export interface LaunchToken extends TokenOfLesson {
   ltiUserId: string;
   platformId: string;
   contextId: string | null;
+  /** Why nothing of the launch is recorded; absent where it is. */
+  untracked?: 'anonymous' | 'preview' | undefined;
+  /** What the platform asks for: the language of the page, as a BCP 47 tag. */
+  locale?: string | undefined;
+  /** The platform's address to go back to. */
+  returnUrl?: string | undefined;
+  /** Origins of the platform, whose pages may show the lesson. */
+  platformOrigins?: string[] | undefined;
 }
 
 type Unsigned<Token> = Omit<Token, 'kind' | 'issuedAt' | 'expiresAt'>;
@@ -64,6 +72,10 @@ const launchClaims = z.object({
   ltiUserId: z.string(),
   platformId: z.string(),
   contextId: z.string().nullable(),
+  untracked: z.enum(['anonymous', 'preview']).optional(),
+  locale: z.string().optional(),
+  returnUrl: z.string().optional(),
+  platformOrigins: z.array(z.string()).optional(),
 });
 
 /** What may be wrong with a token. */

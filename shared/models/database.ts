@@ -14,8 +14,12 @@ import { lessonSchema } from './lesson.ts';
 import type { Lesson } from './lesson.ts';
 import { lessonVersionSchema } from './lesson-version.ts';
 import type { LessonVersion } from './lesson-version.ts';
+import { ltiPlatformSchema } from './lti-platform.ts';
+import type { LtiPlatform } from './lti-platform.ts';
 import { ltiProgressSchema } from './lti-progress.ts';
 import type { LtiProgress } from './lti-progress.ts';
+import { ltiResourceLinkSchema } from './lti-resource-link.ts';
+import type { LtiResourceLink } from './lti-resource-link.ts';
 import { mediumSchema } from './medium.ts';
 import type { Medium } from './medium.ts';
 import { organizationSchema } from './organization.ts';
@@ -48,6 +52,8 @@ export interface Database {
   embedProgress: Model<EmbedProgress>;
   ltiProgress: Model<LtiProgress>;
   courses: Model<Course>;
+  ltiPlatforms: Model<LtiPlatform>;
+  ltiResourceLinks: Model<LtiResourceLink>;
   preparedParts: Model<PreparedPart>;
 }
 
@@ -74,6 +80,12 @@ export async function openDatabase(uri: string): Promise<Database> {
     embedProgress: connection.model<EmbedProgress>('EmbedProgress', embedProgressSchema, 'embedProgress'),
     ltiProgress: connection.model<LtiProgress>('LtiProgress', ltiProgressSchema, 'ltiProgress'),
     courses: connection.model<Course>('Course', courseSchema, 'courses'),
+    ltiPlatforms: connection.model<LtiPlatform>('LtiPlatform', ltiPlatformSchema, 'ltiPlatforms'),
+    ltiResourceLinks: connection.model<LtiResourceLink>(
+      'LtiResourceLink',
+      ltiResourceLinkSchema,
+      'ltiResourceLinks',
+    ),
     preparedParts: connection.model<PreparedPart>('PreparedPart', preparedPartSchema, 'preparedParts'),
   };
 }

@@ -1,0 +1,77 @@
+import { randomUUID } from 'node:crypto';
+import { Schema } from 'mongoose';
+import { schemaOptions, upsertSafely, uuidField } from '../mongo.ts';
+import type { Database } from './database.ts';
+
+/** What names a link for its platform. */
+export interface ResourceLinkKey {
+  platformId: string;
+  deploymentId: string;
+  /** The id that the platform gives it, unique in the deployment. */
+  resourceLinkId: string;
+}
+
+/** A place in a course from which a lesson is launched: as its last launch described it. */
+export interface LtiResourceLink extends ResourceLinkKey {
+  _id: string;
+  organizationId: string;
+  contextId: string | null;
+  lessonId: string;
+  /** The version that is pinned; null for the newest published one. */
+  versionId: string | null;
+  /** The address of the link's line item in the platform's gradebook, which may have a query; null without one. */
+  lineItemUrl: string | null;
+  /** Where line items are looked for and made; null where the platform offers none. */
+  lineItemsUrl: string | null;
+  /** What the platform lets Lectern do there: scopes of Assignment and Grade Services 2.0. */
+  scopes: string[];
+  lastLaunchAt: Date;
+}
+
+export const ltiResourceLinkSchema = new Schema<LtiResourceLink>(
+  {
+    _id: uuidField,
+    organizationId: { type: String, required: true },
+    platformId: { type: String, required: true },
+    deploymentId: { type: String, required: true },
+    resourceLinkId: { type: String, required: true },
+    contextId: { type: String, default: null },
+    lessonId: { type: String, required: true },
+    versionId: { type: String, default: null },
+    lineItemUrl: { type: String, default: null },
+    lineItemsUrl: { type: String, default: null },
+    scopes: { type: [String], default: [] },
+    lastLaunchAt: { type: Date, required: true },
+  },
+  schemaOptions,
+);
+ltiResourceLinkSchema.index({ platformId: 1, deploymentId: 1, resourceLinkId: 1 }, { unique: true });
+
+/** Keeps what a launch says of its link. */
+export function saveResourceLink(
+  db: Database,
+  { platformId, deploymentId, resourceLinkId, ...fields }: Omit<LtiResourceLink, '_id'>,
+): Promise<LtiResourceLink> {
+  return upsertSafely(() =>
+    db.ltiResourceLinks
+      .findOneAndUpdate(
+        { platformId, deploymentId, resourceLinkId },
+        { $set: fields, $setOnInsert: { _id: randomUUID() } },
+        { upsert: true, returnDocument: 'after' },
+      )
+      .lean<LtiResourceLink>()
+      .exec(),
+  );
+}
+
+/** Those of a platform's links that have one of these ids, in no order. */
+export function findResourceLinks(
+  db: Database,
+  { platformId, deploymentId }: Omit<ResourceLinkKey, 'resourceLinkId'>,
+  resourceLinkIds: readonly string[],
+): Promise<LtiResourceLink[]> {
+  return db.ltiResourceLinks
+    .find({ platformId, deploymentId, resourceLinkId: { $in: [...resourceLinkIds] } })
+    .lean<LtiResourceLink[]>()
+    .exec();
+}
