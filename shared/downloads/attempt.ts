@@ -1,10 +1,12 @@
-import { hostOf } from './addresses.ts';
+import { hostOf } from '../outgoing/addresses.ts';
+import type { Connections } from '../outgoing/connections.ts';
+import { release } from '../outgoing/request.ts';
+import type { Answer } from '../outgoing/request.ts';
 import { Body } from './body.ts';
-import type { Connections } from './connections.ts';
 import { concreteType, contradicts } from './content-types.ts';
 import { DownloadError, reasonOfStatus } from './failure.ts';
 import type { HostLimiter } from './host-limiter.ts';
-import { get, release, type Answer } from './request.ts';
+import { get } from './request.ts';
 import { parseRetryAfter } from './retry.ts';
 import type { DownloadRequest, DownloadResult } from './types.ts';
 import { Watch } from './watch.ts';
@@ -33,14 +35,13 @@ export async function attempt<T>(
   let url = first;
   for (let hops = 0; ; hops++) {
     const here = url;
-    const agent = connections.agentFor(here, again);
     // A validator is meant for the server that gave it, and for no other.
     const own = here.origin === first.origin;
     const outcome = await limiter.run(hostOf(here), request.signal, async () => {
       const watch = new Watch(request.signal, idleMs);
       try {
         const headers = own ? conditions(request) : {};
-        const answer = await get(here, agent, headers, watch.signal);
+        const answer = await get(here, { connections, fresh: again }, headers, watch.signal);
         try {
           if (redirects.has(answer.status)) return nextUrl(answer, here);
           if (answer.status === 304 && Object.keys(headers).length > 0) return { modified: false } as const;

@@ -1,7 +1,8 @@
 import { pipeline, type Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
+import { faultCode } from '../outgoing/failure.ts';
 import { canSniff, sniff, sniffBytes } from './content-types.ts';
-import { DownloadError, faultCode } from './failure.ts';
+import { DownloadError } from './failure.ts';
 import type { Watch } from './watch.ts';
 
 export interface BodyRules {

@@ -1,8 +1,8 @@
 import { setMaxListeners } from 'node:events';
 import type { LookupFunction } from 'node:net';
 import type { Config } from '../config.ts';
+import { Connections } from '../outgoing/connections.ts';
 import { attempt } from './attempt.ts';
-import { Connections } from './connections.ts';
 import { DownloadError, isPassing } from './failure.ts';
 import { HostLimiter } from './host-limiter.ts';
 import { maxTries, pause, pauseAfter } from './retry.ts';

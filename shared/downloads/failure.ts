@@ -1,4 +1,3 @@
-import { codeOf } from '../errors.ts';
 import type { FailureReason } from '../packages/manifest.ts';
 
 /** A foreign file could not be had. The message names the host, never a whole URL: those carry signatures. */
@@ -62,10 +61,4 @@ export function isPassing({ reason, status }: DownloadError): boolean {
     case 'unknown_media':
       return false;
   }
-}
-
-/** The code of a fault in the network or below it, such as ECONNRESET; for messages. */
-export function faultCode(error: unknown): string {
-  const code = codeOf(error);
-  return typeof code === 'string' ? code : 'no code';
 }

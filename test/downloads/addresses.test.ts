@@ -1,7 +1,7 @@
 import type { LookupAddress } from 'node:dns';
 import type { LookupFunction } from 'node:net';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { hostOf, isPublicAddress, publicOnly } from '../../shared/downloads/addresses.ts';
+import { hostOf, isPublicAddress, publicOnly } from '../../shared/outgoing/addresses.ts';
 import { createDownloader, DownloadError } from '../../shared/downloads/downloader.ts';
 import { file, type Origin, redirectTo, startOrigin } from '../support/origin.ts';
 
