@@ -1,0 +1,36 @@
+import type { Context } from 'koa';
+import { claim } from '../../shared/lti/claims.ts';
+import type { DeepLinkingClaims } from '../../shared/lti/claims.ts';
+import type { LtiPlatform } from '../../shared/models/lti-platform.ts';
+import type { AppDependencies } from '../dependencies.ts';
+import { publicAddress } from '../public-address.ts';
+import { ChoiceStore } from './choices.ts';
+
+/** A request to choose lessons, verified. */
+export interface DeepLinkingRequest {
+  platform: LtiPlatform;
+  deploymentId: string;
+  claims: DeepLinkingClaims;
+  /** Language of the page, as the platform writes it. */
+  locale?: string | undefined;
+}
+
+/** Sends somebody to the page where lessons are chosen (LTI Deep Linking 2.0). */
+export async function startDeepLinking(
+  { config, redis }: Pick<AppDependencies, 'config' | 'redis'>,
+  ctx: Context,
+  { platform, deploymentId, claims, locale }: DeepLinkingRequest,
+): Promise<void> {
+  const settings = claims[claim.deepLinkingSettings];
+  const id = await new ChoiceStore(redis, config.redisPrefix).add({
+    platformId: platform._id,
+    deploymentId,
+    returnUrl: settings.deep_link_return_url,
+    acceptsMultiple: settings.accept_multiple === true,
+    acceptsLineItem: settings.accept_lineitem !== false,
+    data: settings.data,
+    locale,
+  });
+  ctx.status = 303;
+  ctx.redirect(`${publicAddress(ctx, config)}/lti/select/${id}`);
+}
