@@ -93,10 +93,18 @@ const sessionFields = {
   versionId: uuid.meta({ description: 'The version that the position is counted in.' }),
 };
 
+const launchFields = {
+  ltiUserId: z.string().meta({ description: 'Empty where the platform does not say who launches.' }),
+  courseId: ltiFields.courseId.meta({
+    description: "Lectern's own id of the platform's course; the nil UUID for a launch that is not recorded.",
+  }),
+  items: embedFields.items,
+};
+
 export const session = z
   .union([
     z.strictObject({ ...embedFields, ...sessionFields }).meta({ id: 'EmbedSession' }),
-    z.strictObject({ ...ltiFields, items: embedFields.items, ...sessionFields }).meta({ id: 'LtiSession' }),
+    z.strictObject({ ...ltiFields, ...launchFields, ...sessionFields }).meta({ id: 'LtiSession' }),
   ])
   .meta({
     id: 'PlayerSession',

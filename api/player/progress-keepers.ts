@@ -10,6 +10,9 @@ import type { ProgressState } from '../../shared/progress/state.ts';
 import { rawOrNull } from '../../shared/raw-json.ts';
 import { presentEmbedProgress, presentLtiProgress } from '../presenters/progress.ts';
 
+/** The nil UUID (RFC 9562): a launch that is not recorded makes no course. */
+const noCourse = '00000000-0000-0000-0000-000000000000';
+
 /** Gives the record of a learner with some state, for `printJson`: the contract's 2.1, or 2.2 with the answers. */
 type Present = (state: ProgressState) => Promise<Record<string, unknown>>;
 
@@ -21,9 +24,14 @@ export interface KeptProgress {
   present: Present;
 }
 
-/** Where the progress of a token's bearer is kept. An embed token has the embed record, a launch token the LTI one. */
+/**
+ * Where the progress of a token's bearer is kept. An embed token has the embed record, a launch token the LTI one, or
+ * none at all.
+ */
 export interface ProgressKeeper {
   find(): Promise<KeptProgress | null>;
+  /** Whether what is saved can be found again. Where it cannot, each write stands alone and no revision is stale. */
+  keeps: boolean;
   /** False, and nothing changes, when another write came first. */
   save(state: ProgressState, writeId: string | undefined): Promise<boolean>;
   /** With the rest of the record as this token writes it. */
@@ -31,7 +39,8 @@ export interface ProgressKeeper {
 }
 
 export function progressKeeper(db: Database, token: PlayerToken): ProgressKeeper {
-  return token.kind === 'embed' ? embedKeeper(db, token) : ltiKeeper(db, token);
+  if (token.kind === 'embed') return embedKeeper(db, token);
+  return token.untracked === undefined ? ltiKeeper(db, token) : untrackedKeeper(token);
 }
 
 function embedKeeper(db: Database, token: EmbedToken): ProgressKeeper {
@@ -41,6 +50,7 @@ function embedKeeper(db: Database, token: EmbedToken): ProgressKeeper {
     (state) =>
       Promise.resolve(presentEmbedProgress({ ...token, ...recordOf(state), userAttributes: attributes }));
   return {
+    keeps: true,
     async find() {
       const record = await findEmbedProgress(db, token);
       return record && keptOf(record, presentWith(record.userAttributes));
@@ -51,20 +61,34 @@ function embedKeeper(db: Database, token: EmbedToken): ProgressKeeper {
 }
 
 function ltiKeeper(db: Database, token: LaunchToken): ProgressKeeper {
-  // The contract's 2.2 has no answers, but a player cannot go on without them.
-  const presentWith = (state: ProgressState, courseId: string) => {
-    const record = { ...token, ...recordOf(state), courseId };
-    return { ...presentLtiProgress(record), items: rawOrNull(record.items) };
-  };
   return {
+    keeps: true,
     async find() {
       const record = await findLtiProgress(db, token);
-      return record && keptOf(record, (state) => Promise.resolve(presentWith(state, record.courseId)));
+      return (
+        record && keptOf(record, (state) => Promise.resolve(presentLaunch(token, state, record.courseId)))
+      );
     },
     save: async (state, writeId) =>
       saveLtiProgress(db, token, state, { writeId, courseId: await courseIdOf(db, token) }),
-    present: async (state) => presentWith(state, await courseIdOf(db, token)),
+    present: async (state) => presentLaunch(token, state, await courseIdOf(db, token)),
   };
+}
+
+/** Of a launch that nothing is recorded of: of a teacher who looks, or of somebody whom the platform does not name. */
+function untrackedKeeper(token: LaunchToken): ProgressKeeper {
+  return {
+    keeps: false,
+    find: () => Promise.resolve(null),
+    save: () => Promise.resolve(true),
+    present: (state) => Promise.resolve(presentLaunch(token, state, noCourse)),
+  };
+}
+
+/** The contract's 2.2 has no answers, but a player cannot go on without them. */
+function presentLaunch(token: LaunchToken, state: ProgressState, courseId: string) {
+  const record = { ...token, ...recordOf(state), courseId };
+  return { ...presentLtiProgress(record), items: rawOrNull(record.items) };
 }
 
 function keptOf(record: ProgressRecord, present: Present): KeptProgress {

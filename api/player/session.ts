@@ -55,7 +55,8 @@ export async function writeSession(
   const keeper = progressKeeper(deps.db, token);
   for (;;) {
     const kept = await keeper.find();
-    const state = await stateIn(deps, write.versionId, kept?.state ?? null);
+    const found = await stateIn(deps, write.versionId, kept?.state ?? null);
+    const state = keeper.keeps ? found : { ...found, revision: write.revision };
     const repeated = write.writeId !== undefined && kept?.recentWriteIds.includes(write.writeId) === true;
     if (repeated || write.revision !== state.revision) {
       return { saved: repeated, session: await present(kept ?? keeper, state) };

@@ -190,8 +190,11 @@ export function buildLearnerToken(
 /** A launch token for the lesson of a version, as {@link buildLearnerToken}. */
 export function buildLaunchToken(
   { organizationId, lessonId }: OfLesson,
-  overrides: { ltiUserId?: string; platformId?: string; contextId?: string | null; versionId?: string } = {},
+  overrides: Partial<LaunchClaims> & { seconds?: number } = {},
 ): string {
+  const { seconds = 600, ...claims } = overrides;
   const user = { versionId: null, ltiUserId: 'user-1', platformId: 'platform-1', contextId: 'context-1' };
-  return signLaunchToken(testSigningSecrets, { organizationId, lessonId, ...user, ...overrides }, 600).token;
+  return signLaunchToken(testSigningSecrets, { organizationId, lessonId, ...user, ...claims }, seconds).token;
 }
+
+type LaunchClaims = Parameters<typeof signLaunchToken>[1];

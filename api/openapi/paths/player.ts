@@ -113,7 +113,8 @@ export const playerPaths: ZodOpenApiPathsObject = {
       summary: "Read the learner's session",
       description:
         'Where the learner goes on. Before anything is stored: revision 0, `not_started`, and nothing is created. ' +
-        'When another version was published since, the position and the answers are carried over to it.',
+        'When another version was published since, the position and the answers are carried over to it. A launch ' +
+        'that is not recorded, of a teacher or of somebody whom the platform does not name, is at revision 0 always.',
       security: withToken,
       requestParams: { path, query: playerQuerySchema },
       responses: {
@@ -160,7 +161,8 @@ export const playerPaths: ZodOpenApiPathsObject = {
       description:
         'Stores position, state and new answers, and answers with the session as it is then. The server derives ' +
         'status, scores and times. Send the `revision` that was read last; on 409 go on from `current`. A `writeId` ' +
-        'makes it safe to send a write again whose answer was lost.',
+        'makes it safe to send a write again whose answer was lost. Of a launch that is not recorded nothing is ' +
+        'stored: each write is answered with what it leads to by itself, at the `revision` that it was sent with.',
       security: withToken,
       requestParams: { path, query: playerQuerySchema },
       requestBody: {
