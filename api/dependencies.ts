@@ -1,6 +1,8 @@
 import type { Redis } from 'ioredis';
 import type { Config } from '../shared/config.ts';
 import type { Logger } from '../shared/log.ts';
+import type { LtiKeys } from '../shared/lti/keys.ts';
+import type { PlatformClient } from '../shared/lti/platform-requests.ts';
 import type { Database } from '../shared/models/database.ts';
 import type { PlayerRelease } from '../shared/player-release.ts';
 import type { PreparedLessons } from '../shared/prepared-lessons.ts';
@@ -10,8 +12,17 @@ import type { Sharing } from '../shared/sharing/sharing.ts';
 import type { Store } from '../shared/storage/store.ts';
 import type { PlayerAssets } from './assets/player-assets.ts';
 import type { ArchiveRequestDependencies } from './exports/archive-requests.ts';
+import type { PlatformKeys } from './lti/platform-keys.ts';
 import type { ApiMetrics } from './metrics.ts';
 import type { RateLimits } from './middleware/rate-limit.ts';
+
+/** What it takes to talk with learning platforms. */
+export interface LtiDependencies {
+  client: PlatformClient;
+  /** Lectern's own. */
+  keys: LtiKeys;
+  platformKeys: PlatformKeys;
+}
 
 /** What the application works with: open connections, and settings. */
 export interface AppDependencies {
@@ -28,6 +39,7 @@ export interface AppDependencies {
   queue: ExportQueue;
   exports: ArchiveRequestDependencies;
   playerAssets: PlayerAssets;
+  lti: LtiDependencies;
   rateLimits: RateLimits;
   metrics: ApiMetrics;
   /** Aborted when the process is to end; with the error that clients who still wait are answered with. */

@@ -5,6 +5,8 @@ import { withDeadline } from '../shared/deadline.ts';
 import { createDownloader } from '../shared/downloads/downloader.ts';
 import { LecternError, messageOf } from '../shared/errors.ts';
 import type { Logger } from '../shared/log.ts';
+import { createLtiKeys } from '../shared/lti/keys.ts';
+import { createPlatformClient } from '../shared/lti/platform-requests.ts';
 import { buildIndexes, openDatabase } from '../shared/models/database.ts';
 import { registerQueueMetrics } from '../shared/operations/queue-metrics.ts';
 import { startOperationsServer } from '../shared/operations/server.ts';
@@ -25,6 +27,7 @@ import type { AppDependencies } from './dependencies.ts';
 import { prepareEnd } from './end-server.ts';
 import { JobWaiters } from './exports/job-waiters.ts';
 import { createHttpServer, serverLimits } from './http-server.ts';
+import { createPlatformKeys } from './lti/platform-keys.ts';
 import { ApiMetrics } from './metrics.ts';
 import { createRateLimits } from './middleware/rate-limit.ts';
 import { readinessChecks } from './readiness.ts';
@@ -65,6 +68,12 @@ export async function startApi(
 
   const downloader = createDownloader(config.download);
   const playerAssets = new PlayerAssets({ db, store, downloader, sharing, config, log });
+  const platforms = createPlatformClient(config.download);
+  const lti = {
+    client: platforms,
+    keys: createLtiKeys(db, secrets),
+    platformKeys: createPlatformKeys(platforms),
+  };
   const exports = { db, archives: store.archives, queue, waiters, config, log };
   const metrics = new ApiMetrics();
   registerQueueMetrics(metrics.registry, queue);
@@ -83,6 +92,7 @@ export async function startApi(
     queue,
     exports,
     playerAssets,
+    lti,
     rateLimits: createRateLimits(config),
     metrics,
     log,
@@ -105,6 +115,7 @@ export async function startApi(
     return ended;
   });
   shutdown.add('downloads', () => playerAssets.close().finally(() => downloader.close()));
+  shutdown.add('platforms', () => Promise.resolve(platforms.close()));
   shutdown.add('queue', async () => {
     // BullMQ waits for the end of a connection, which one that is just connecting anew does not announce.
     const closed = Promise.all([events.close(), queue.close()]);

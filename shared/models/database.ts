@@ -14,12 +14,16 @@ import { lessonSchema } from './lesson.ts';
 import type { Lesson } from './lesson.ts';
 import { lessonVersionSchema } from './lesson-version.ts';
 import type { LessonVersion } from './lesson-version.ts';
+import { ltiKeySchema } from './lti-key.ts';
+import type { LtiKey } from './lti-key.ts';
 import { ltiPlatformSchema } from './lti-platform.ts';
 import type { LtiPlatform } from './lti-platform.ts';
 import { ltiProgressSchema } from './lti-progress.ts';
 import type { LtiProgress } from './lti-progress.ts';
 import { ltiResourceLinkSchema } from './lti-resource-link.ts';
 import type { LtiResourceLink } from './lti-resource-link.ts';
+import { ltiScoreSchema } from './lti-score.ts';
+import type { LtiScore } from './lti-score.ts';
 import { mediumSchema } from './medium.ts';
 import type { Medium } from './medium.ts';
 import { organizationSchema } from './organization.ts';
@@ -52,8 +56,10 @@ export interface Database {
   embedProgress: Model<EmbedProgress>;
   ltiProgress: Model<LtiProgress>;
   courses: Model<Course>;
+  ltiKeys: Model<LtiKey>;
   ltiPlatforms: Model<LtiPlatform>;
   ltiResourceLinks: Model<LtiResourceLink>;
+  ltiScores: Model<LtiScore>;
   preparedParts: Model<PreparedPart>;
 }
 
@@ -80,12 +86,14 @@ export async function openDatabase(uri: string): Promise<Database> {
     embedProgress: connection.model<EmbedProgress>('EmbedProgress', embedProgressSchema, 'embedProgress'),
     ltiProgress: connection.model<LtiProgress>('LtiProgress', ltiProgressSchema, 'ltiProgress'),
     courses: connection.model<Course>('Course', courseSchema, 'courses'),
+    ltiKeys: connection.model<LtiKey>('LtiKey', ltiKeySchema, 'ltiKeys'),
     ltiPlatforms: connection.model<LtiPlatform>('LtiPlatform', ltiPlatformSchema, 'ltiPlatforms'),
     ltiResourceLinks: connection.model<LtiResourceLink>(
       'LtiResourceLink',
       ltiResourceLinkSchema,
       'ltiResourceLinks',
     ),
+    ltiScores: connection.model<LtiScore>('LtiScore', ltiScoreSchema, 'ltiScores'),
     preparedParts: connection.model<PreparedPart>('PreparedPart', preparedPartSchema, 'preparedParts'),
   };
 }

@@ -1,0 +1,145 @@
+import type { Config } from '../config.ts';
+import { hostOf } from '../outgoing/addresses.ts';
+import { Connections } from '../outgoing/connections.ts';
+import { faultCode, OutgoingError } from '../outgoing/failure.ts';
+import type { OutgoingReason } from '../outgoing/failure.ts';
+import { send } from '../outgoing/request.ts';
+import type { Answer } from '../outgoing/request.ts';
+
+/** How long a platform may take for a whole answer, and how much it may send. */
+const deadlineMs = 10_000;
+const maxBytes = 256 * 1024;
+
+export interface PlatformRequest {
+  method: 'GET' | 'POST' | 'PUT';
+  headers?: Record<string, string>;
+  body?: string;
+  /** Ends the request early. */
+  signal?: AbortSignal;
+}
+
+/** Any answer, whatever its status; a redirect is one too. */
+export interface PlatformAnswer {
+  status: number;
+  headers: { get(name: string): string | null };
+  text: string;
+}
+
+/** Asks learning platforms: their keys, tokens, scores and registrations. */
+export interface PlatformClient {
+  /**
+   * Sends one request, within 10 seconds from its beginning to the end of the answer, and follows no redirect.
+   *
+   * @throws {PlatformRequestError} when there is no whole answer; the signal's reason when it is aborted.
+   */
+  request(url: string, request: PlatformRequest): Promise<PlatformAnswer>;
+  /** Closes all connections. */
+  close(): void;
+}
+
+/** A platform gave no answer. The message names its host. */
+export class PlatformRequestError extends Error {
+  override readonly name = 'PlatformRequestError';
+  readonly reason: OutgoingReason | 'too_large';
+
+  constructor(reason: OutgoingReason | 'too_large', message: string) {
+    super(message);
+    this.reason = reason;
+  }
+}
+
+/** @param internals what a test replaces. */
+export function createPlatformClient(
+  { allowedPrivateHosts }: Pick<Config['download'], 'allowedPrivateHosts'>,
+  internals: { deadlineMs?: number } = {},
+): PlatformClient {
+  const connections = new Connections(allowedPrivateHosts);
+  return {
+    async request(address, { signal, ...request }) {
+      const ending = endingOf(signal, internals.deadlineMs ?? deadlineMs);
+      try {
+        return await ask(connections, address, { ...request, signal: ending.signal });
+      } finally {
+        ending.release();
+      }
+    },
+    close: () => connections.close(),
+  };
+}
+
+/** The body of an answer as JSON; undefined where it is none. */
+export function jsonOf({ text }: Pick<PlatformAnswer, 'text'>): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
+}
+
+/** @throws as {@link PlatformClient.request} */
+async function ask(
+  connections: Connections,
+  address: string,
+  { headers = {}, signal, ...request }: PlatformRequest & { signal: AbortSignal },
+): Promise<PlatformAnswer> {
+  signal.throwIfAborted();
+  if (!URL.canParse(address)) throw new PlatformRequestError('blocked_address', 'This is not a URL');
+  const url = new URL(address);
+  try {
+    // Requests are few, and a kept connection may have been given up by then: who posts would not know what arrived.
+    const agent = connections.agentFor(url, true);
+    const answer = await send(url, { ...request, agent, headers, unpack: true, signal });
+    try {
+      const text = await readText(answer, hostOf(url), signal);
+      return { status: answer.status, headers: { get: (name) => answer.header(name) }, text };
+    } finally {
+      answer.body.destroy();
+    }
+  } catch (error) {
+    if (error instanceof OutgoingError) throw new PlatformRequestError(error.reason, error.message);
+    throw error;
+  }
+}
+
+async function readText({ body }: Answer, host: string, signal: AbortSignal): Promise<string> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  try {
+    for await (const chunk of body as AsyncIterable<Buffer>) {
+      size += chunk.length;
+      if (size > maxBytes) {
+        throw new PlatformRequestError('too_large', `${host} sent more than ${maxBytes} bytes`);
+      }
+      chunks.push(chunk);
+    }
+  } catch (error) {
+    if (signal.aborted) throw signal.reason;
+    if (error instanceof PlatformRequestError) throw error;
+    throw new PlatformRequestError('network', `${host} did not send all of its answer (${faultCode(error)})`);
+  }
+  return Buffer.concat(chunks).toString();
+}
+
+/** A signal for one request: of the caller's end, and of the deadline. */
+function endingOf(
+  caller: AbortSignal | undefined,
+  milliseconds: number,
+): { signal: AbortSignal; release: () => void } {
+  const ending = new AbortController();
+  const stop = () => ending.abort(caller?.reason);
+  const timer = setTimeout(() => {
+    ending.abort(
+      new PlatformRequestError('timeout', `The platform did not answer within ${milliseconds / 1000} s`),
+    );
+  }, milliseconds);
+  // Not AbortSignal.any: on Node 20 a signal that lives as long as the process keeps something of every other.
+  caller?.addEventListener('abort', stop);
+  if (caller?.aborted === true) stop();
+  return {
+    signal: ending.signal,
+    release: () => {
+      clearTimeout(timer);
+      caller?.removeEventListener('abort', stop);
+    },
+  };
+}
