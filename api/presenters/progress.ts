@@ -8,7 +8,10 @@ import { rawOrNull } from '../../shared/raw-json.ts';
 type Members = Record<string, unknown>;
 
 /** A record of either kind, without what only storing it needs. */
-type Presentable<Record extends ProgressRecord> = Omit<Record, '_id' | 'organizationId' | 'recentWriteIds'>;
+type Presentable<Record extends ProgressRecord> = Omit<
+  Record,
+  '_id' | 'organizationId' | 'recentWriteIds' | 'scoresDue'
+>;
 
 /** The contract's 2.1. */
 export function presentEmbedProgress(record: Presentable<EmbedProgress>): Members {

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { Schema } from 'mongoose';
 import { schemaOptions, uuidField } from '../mongo.ts';
 import type { ProgressState } from '../progress/state.ts';
@@ -17,6 +18,11 @@ export interface LtiLearner {
 /** The contract's 2.2. Scores are points here, as in embed progress; they are scaled where they are presented. */
 export interface LtiProgress extends ProgressRecord, LtiLearner {
   courseId: string;
+  /**
+   * Not null while the outbox of scores may lack this state. Each change that it has to hear of writes another UUID,
+   * so that who has told it clears no more than it told.
+   */
+  scoresDue: string | null;
 }
 
 export const ltiProgressSchema = new Schema<LtiProgress>(
@@ -27,6 +33,7 @@ export const ltiProgressSchema = new Schema<LtiProgress>(
     ltiUserId: { type: String, required: true },
     contextId: { type: String, default: null },
     courseId: { type: String, required: true },
+    scoresDue: { type: String, default: null },
   },
   schemaOptions,
 );
@@ -35,6 +42,7 @@ ltiProgressSchema.index(
   { organizationId: 1, lessonId: 1, platformId: 1, ltiUserId: 1, contextId: 1 },
   { unique: true },
 );
+ltiProgressSchema.index({ scoresDue: 1 }, { partialFilterExpression: { scoresDue: { $type: 'string' } } });
 
 /** The record of a user, or null before the first write. Without a contextId the one that was active last. */
 export function findLtiProgress(
@@ -55,13 +63,53 @@ export function findLtiProgress(
     .exec();
 }
 
-/** See {@link saveState}. */
+/** See {@link saveState}. The same write notes that the outbox of scores lacks the state. */
 export function saveLtiProgress(
   db: Database,
-  { organizationId, lessonId, platformId, ltiUserId, contextId }: LtiLearner,
+  learner: LtiLearner,
   state: ProgressState,
   { writeId, courseId }: { writeId: string | undefined; courseId: string },
 ): Promise<boolean> {
-  const key = { organizationId, lessonId, platformId, ltiUserId, contextId };
-  return saveState(db.ltiProgress, key, state, writeId, { courseId });
+  return saveState(db.ltiProgress, keyOf(learner), state, writeId, { courseId, scoresDue: randomUUID() });
+}
+
+/** Notes that the outbox of scores may lack the state of a record, if there is one. */
+export async function markScoresDue(db: Database, learner: LtiLearner): Promise<void> {
+  await db.ltiProgress.updateOne(keyOf(learner), { $set: { scoresDue: randomUUID() } });
+}
+
+/** Notes that the outbox has what a mark was about. Nothing changes where there is a newer mark. */
+export async function clearScoresDue(db: Database, learner: LtiLearner, scoresDue: string): Promise<void> {
+  await db.ltiProgress.updateOne({ ...keyOf(learner), scoresDue }, { $set: { scoresDue: null } });
+}
+
+/** What the outbox of scores is told of a record, and the mark that says it may lack this. */
+export type DueScore = LtiLearner &
+  Pick<LtiProgress, 'revision' | 'status' | 'score' | 'maxScore'> & { scoresDue: string };
+
+const dueFields = {
+  ...{ organizationId: 1, lessonId: 1, platformId: 1, ltiUserId: 1, contextId: 1 },
+  ...{ revision: 1, status: 1, score: 1, maxScore: 1, scoresDue: 1 },
+} as const;
+
+/** What the outbox of scores may lack of a learner's record; null when nothing. */
+export function findScoreDue(db: Database, learner: LtiLearner): Promise<DueScore | null> {
+  return db.ltiProgress
+    .findOne({ ...keyOf(learner), scoresDue: { $type: 'string' } }, dueFields)
+    .lean<DueScore>()
+    .exec();
+}
+
+/** What the outbox may lack, of a few records at a time: those behind the mark that was read last. */
+export function findScoresDue(db: Database, behind: string, limit: number): Promise<DueScore[]> {
+  return db.ltiProgress
+    .find({ scoresDue: { $type: 'string', $gt: behind } }, dueFields)
+    .sort({ scoresDue: 1 })
+    .limit(limit)
+    .lean<DueScore[]>()
+    .exec();
+}
+
+function keyOf({ organizationId, lessonId, platformId, ltiUserId, contextId }: LtiLearner): LtiLearner {
+  return { organizationId, lessonId, platformId, ltiUserId, contextId };
 }

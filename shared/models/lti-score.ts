@@ -1,0 +1,155 @@
+import { randomUUID } from 'node:crypto';
+import { Schema } from 'mongoose';
+import { schemaOptions, upsertSafely, uuidField } from '../mongo.ts';
+import type { Database } from './database.ts';
+import type { LtiLearner } from './lti-progress.ts';
+
+/** What a score says, in the words of Assignment and Grade Services 2.0; both numbers, or neither. */
+export interface ScoreValues {
+  activityProgress: 'Initialized' | 'InProgress' | 'Completed';
+  gradingProgress: 'NotReady' | 'Pending' | 'FullyGraded';
+  scoreGiven: number | null;
+  scoreMaximum: number | null;
+}
+
+/** What the platform should have: the score of a learner's record as of a revision. */
+export interface WantedScore extends ScoreValues {
+  revision: number;
+}
+
+/** What the platform took last. */
+export interface SentScore extends ScoreValues {
+  /** The one that the platform orders scores by. */
+  timestamp: Date;
+  at: Date;
+  lineItemUrl: string;
+  response: { status: number; body: string };
+}
+
+/** Why the last try failed. The status is null where there was no answer. */
+export interface ScoreFailure {
+  at: Date;
+  reason: string;
+  status: number | null;
+  body: string | null;
+}
+
+/** `waiting` to be sent, `failed` until something changes, else `idle`. */
+export const scoreStates = ['idle', 'waiting', 'failed'] as const;
+export type ScoreState = (typeof scoreStates)[number];
+
+/**
+ * The score of one learner in the line item of one resource link: a row of the outbox. It is there from the learner's
+ * launch on. All times that decide anything are MongoDB's, so that the clocks of processes need not agree.
+ */
+export interface LtiScore extends LtiLearner {
+  _id: string;
+  /** The row of the resource link. */
+  linkId: string;
+  /** Null until the learner's record has something to tell. */
+  wanted: WantedScore | null;
+  sent: SentScore | null;
+  /** The timestamp of the last try, whatever became of it; the next one has a later one. */
+  lastTimestamp: Date | null;
+  state: ScoreState;
+  /** Failed ones since a score was sent. */
+  tries: number;
+  nextTryAt: Date;
+  /** When the first of them failed. */
+  failingSince: Date | null;
+  failure: ScoreFailure | null;
+  /** Who sends it now, and until when nobody else may; null when nobody does. */
+  leaseId: string | null;
+  leaseUntil: Date | null;
+  createdAt: Date;
+}
+
+const subdocument = { _id: false, strict: 'throw', minimize: false } as const;
+
+const valueFields = {
+  activityProgress: { type: String, required: true },
+  gradingProgress: { type: String, required: true },
+  scoreGiven: { type: Number, default: null },
+  scoreMaximum: { type: Number, default: null },
+} as const;
+
+export const ltiScoreSchema = new Schema<LtiScore>(
+  {
+    _id: uuidField,
+    organizationId: { type: String, required: true },
+    platformId: { type: String, required: true },
+    linkId: { type: String, required: true },
+    lessonId: { type: String, required: true },
+    contextId: { type: String, default: null },
+    ltiUserId: { type: String, required: true },
+    wanted: {
+      type: new Schema({ ...valueFields, revision: { type: Number, required: true } }, subdocument),
+      default: null,
+    },
+    sent: {
+      type: new Schema(
+        {
+          ...valueFields,
+          timestamp: { type: Date, required: true },
+          at: { type: Date, required: true },
+          lineItemUrl: { type: String, required: true },
+          response: { status: Number, body: String },
+        },
+        subdocument,
+      ),
+      default: null,
+    },
+    lastTimestamp: { type: Date, default: null },
+    state: { type: String, required: true, enum: scoreStates },
+    tries: { type: Number, default: 0 },
+    nextTryAt: { type: Date, required: true },
+    failingSince: { type: Date, default: null },
+    failure: {
+      type: new Schema({ at: Date, reason: String, status: Number, body: String }, subdocument),
+      default: null,
+    },
+    leaseId: { type: String, default: null },
+    leaseUntil: { type: Date, default: null },
+    createdAt: { type: Date, required: true },
+  },
+  schemaOptions,
+);
+ltiScoreSchema.index({ linkId: 1, ltiUserId: 1 }, { unique: true });
+ltiScoreSchema.index({ platformId: 1, ltiUserId: 1, lessonId: 1, contextId: 1 });
+ltiScoreSchema.index({ state: 1, nextTryAt: 1 });
+
+/** The row of a learner in a link, made where there is none. */
+export function findOrCreateScore(
+  db: Database,
+  { linkId, ltiUserId, ...learner }: LtiLearner & Pick<LtiScore, 'linkId'>,
+): Promise<LtiScore> {
+  const { organizationId, platformId, lessonId, contextId } = learner;
+  const now = new Date();
+  const none = { wanted: null, sent: null, lastTimestamp: null, failingSince: null, failure: null };
+  return upsertSafely(() =>
+    db.ltiScores
+      .findOneAndUpdate(
+        { linkId, ltiUserId },
+        {
+          $setOnInsert: {
+            _id: randomUUID(),
+            ...{ organizationId, platformId, lessonId, contextId },
+            ...none,
+            ...{ state: 'idle', tries: 0, nextTryAt: now, leaseId: null, leaseUntil: null, createdAt: now },
+          },
+        },
+        { upsert: true, returnDocument: 'after' },
+      )
+      .lean<LtiScore>()
+      .exec(),
+  );
+}
+
+/** Has a row follow another record of its learner: the link leads to another lesson, or is in another context now. */
+export async function followOtherRecord(
+  db: Database,
+  id: string,
+  { lessonId, contextId }: Pick<LtiScore, 'lessonId' | 'contextId'>,
+): Promise<void> {
+  await db.ltiScores.updateOne({ _id: id }, { $set: { lessonId, contextId, wanted: null, state: 'idle' } });
+}
