@@ -1,0 +1,33 @@
+import Koa from 'koa';
+import { recordRequests } from './http.ts';
+import type { RequestState } from './http.ts';
+import type { Platform } from './platform.ts';
+import { authorizationRoutes } from './routes/authorization.ts';
+import { deepLinkingRoutes } from './routes/deep-linking.ts';
+import { keyRoutes } from './routes/keys.ts';
+import { lineItemRoutes } from './routes/line-items.ts';
+import { registrationRoutes } from './routes/registration.ts';
+import { resultRoutes } from './routes/results.ts';
+import { scoreRoutes } from './routes/scores.ts';
+import { tokenRoutes } from './routes/token.ts';
+
+const routes = [
+  keyRoutes,
+  registrationRoutes,
+  authorizationRoutes,
+  tokenRoutes,
+  lineItemRoutes,
+  scoreRoutes,
+  resultRoutes,
+  deepLinkingRoutes,
+];
+
+/** The platform's HTTP application. */
+export function createApp(platform: Platform): Koa<RequestState> {
+  const app = new Koa<RequestState>();
+  // A connection that a fault dropped, or a client that went away, is no news.
+  app.silent = true;
+  app.use(recordRequests(platform));
+  for (const createRoutes of routes) app.use(createRoutes(platform).routes());
+  return app;
+}

@@ -1,0 +1,98 @@
+import { randomText } from './ids.ts';
+import type { Tampering } from './id-token.ts';
+import type { Course, Link, Tool, User } from './model.ts';
+import type { Platform } from './platform.ts';
+
+/** Where the platform shows the tool. */
+export type DocumentTarget = 'iframe' | 'window';
+
+/** What a teacher or learner clicked on, kept until the tool asks for the message. */
+export interface Launch {
+  /** `lti_message_hint`. */
+  hint: string;
+  tool: Tool;
+  user: User;
+  course: Course;
+  /** Null: deep linking. */
+  link: Link | null;
+  deploymentId: string;
+  targetLinkUri: string;
+  target: DocumentTarget;
+  /** Such as "en-GB". */
+  locale: string;
+  /** `lti_storage_target`: the frame that keeps data for the tool; null: the platform does not offer it. */
+  storageTarget: string | null;
+  /** Laid over the settings of a deep linking request; undefined takes one away. */
+  deepLinkingSettings: Readonly<Record<string, unknown>>;
+  /** Of its id_tokens. */
+  tampering?: Tampering;
+}
+
+export interface LaunchOptions {
+  user: User;
+  /** Where to, unless `deepLink` says otherwise. */
+  link?: Link;
+  /** Asks for content for a course instead of launching a link. */
+  deepLink?: { course: Course; tool: Tool; settings?: Readonly<Record<string, unknown>> };
+  /** The first of the tool's, or the link's own, unless told otherwise. */
+  deploymentId?: string;
+  target?: DocumentTarget;
+  locale?: string;
+  storageTarget?: string | null;
+  tampering?: Tampering;
+}
+
+/** The frame of the platform's pages that keeps data for tools. */
+export const storageFrame = 'lti_storage';
+
+/** Remembers a launch for an hour. @throws when neither a link nor deep linking is asked for, or their tool is gone. */
+export function startLaunch(platform: Platform, options: LaunchOptions): Launch {
+  const { user, target = 'iframe', locale = 'en-GB', storageTarget = null, tampering } = options;
+  const hint = randomText();
+  const launch = { hint, user, target, locale, storageTarget, tampering, ...aimOf(platform, options) };
+  platform.launches.set(hint, launch);
+  return launch;
+}
+
+function aimOf(platform: Platform, { link, deepLink, deploymentId }: LaunchOptions) {
+  if (deepLink !== undefined) {
+    const { tool, course, settings = {} } = deepLink;
+    const [first = ''] = tool.deploymentIds;
+    const targetLinkUri = tool.deepLinkUrl ?? tool.targetLinkUri;
+    const deployment = deploymentId ?? first;
+    return {
+      tool,
+      course,
+      link: null,
+      deploymentId: deployment,
+      targetLinkUri,
+      deepLinkingSettings: settings,
+    };
+  }
+  const tool = platform.tools.get(link?.clientId ?? '');
+  const course = platform.courses.get(link?.courseId ?? '');
+  if (link === undefined || tool === undefined || course === undefined) {
+    throw new Error('A launch needs a link of a registered tool, or deepLink.');
+  }
+  return {
+    tool,
+    course,
+    link,
+    deploymentId: deploymentId ?? link.deploymentId,
+    targetLinkUri: link.url,
+    deepLinkingSettings: {},
+  };
+}
+
+/** The third-party initiated login: what the browser brings to the tool's login address. */
+export function loginParameters({ settings }: Platform, launch: Launch): Record<string, string> {
+  return {
+    iss: settings.issuer,
+    login_hint: launch.user.loginHint,
+    target_link_uri: launch.targetLinkUri,
+    lti_message_hint: launch.hint,
+    client_id: launch.tool.clientId,
+    lti_deployment_id: launch.deploymentId,
+    ...(launch.storageTarget !== null && { lti_storage_target: launch.storageTarget }),
+  };
+}

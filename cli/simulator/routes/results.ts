@@ -1,0 +1,46 @@
+import type Router from '@koa/router';
+import { requireAccess, requireLineItem } from '../access.ts';
+import { createRouter, failing, renderRefusals } from '../http.ts';
+import type { RequestState } from '../http.ts';
+import { addressOfLineItem, currentScores } from '../line-items.ts';
+import type { LineItem, Score } from '../model.ts';
+import { sendPage } from '../paging.ts';
+import type { Platform } from '../platform.ts';
+import { withPathSuffix } from '../service-address.ts';
+import { mediaType, scope } from '../vocabulary.ts';
+
+/** Results of AGS: what the gradebook made of the scores. */
+export function resultRoutes(platform: Platform): Router<RequestState> {
+  const router = createRouter('/services/:course/lineitems/:id/lineitem/results');
+  const guard = [failing(platform, 'results'), renderRefusals] as const;
+
+  router.get(['/', '/:user'], ...guard, (ctx) => {
+    const tool = requireAccess(ctx, platform, scope.resultReadonly);
+    const item = requireLineItem(ctx, platform, tool);
+    const user = (ctx.params as { user?: string }).user ?? ctx.query.user_id;
+    const results = [...currentScores(platform, item.id).values()]
+      .filter(({ userId }) => user === undefined || userId === user)
+      .map((score) => resultOf(platform, item, score));
+    sendPage(ctx, platform, mediaType.results, results);
+  });
+
+  return router;
+}
+
+/** A score on the scale of its line item; none until it is fully graded. */
+export function gradeOf({ scoreMaximum }: LineItem, score: Score): number | null {
+  if (score.gradingProgress !== 'FullyGraded' || score.scoreGiven === null) return null;
+  return (score.scoreGiven / (score.scoreMaximum ?? 1)) * scoreMaximum;
+}
+
+function resultOf(platform: Platform, item: LineItem, score: Score) {
+  const scoreOf = addressOfLineItem(platform, item);
+  const resultScore = gradeOf(item, score);
+  return {
+    id: withPathSuffix(scoreOf, `/results/${encodeURIComponent(score.userId)}`),
+    scoreOf,
+    userId: score.userId,
+    ...(resultScore !== null && { resultScore, resultMaximum: item.scoreMaximum }),
+    ...(score.comment !== null && { comment: score.comment }),
+  };
+}

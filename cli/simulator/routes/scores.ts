@@ -1,0 +1,99 @@
+import type Router from '@koa/router';
+import { z } from 'zod';
+import { requireAccess, requireLineItem, requireType } from '../access.ts';
+import { createRouter, failing, readJson, renderRefusals } from '../http.ts';
+import type { Context, RequestState } from '../http.ts';
+import { addressOfLineItem, currentScores } from '../line-items.ts';
+import type { LineItem, Score } from '../model.ts';
+import type { Platform } from '../platform.ts';
+import { Refusal } from '../refusal.ts';
+import { withPathSuffix } from '../service-address.ts';
+import { activityProgresses, gradingProgresses, learnerRole, mediaType, scope } from '../vocabulary.ts';
+
+/** ISO 8601 with fractions of a second and a time zone. */
+const timestampPattern = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{1,9}(Z|[+-]\d\d:?\d\d)$/;
+
+const scoreSchema = z
+  .object({
+    userId: z.string().min(1),
+    timestamp: z
+      .string()
+      .regex(timestampPattern, 'has to be ISO 8601 with fractions of a second and a time zone')
+      .refine((text) => !Number.isNaN(Date.parse(text)), 'is no time'),
+    activityProgress: z.enum(activityProgresses),
+    gradingProgress: z.enum(gradingProgresses),
+    scoreGiven: z.number().nonnegative().nullish(),
+    scoreMaximum: z.number().positive().nullish(),
+    comment: z.string().nullish(),
+  })
+  .refine(
+    ({ scoreGiven, scoreMaximum }) => (scoreGiven ?? null) === null || (scoreMaximum ?? null) !== null,
+    {
+      path: ['scoreMaximum'],
+      message: 'is needed with scoreGiven',
+    },
+  );
+
+/** Scores of AGS: what tools say of a user's work. */
+export function scoreRoutes(platform: Platform): Router<RequestState> {
+  const router = createRouter('/services/:course/lineitems/:id/lineitem/scores');
+  router.post('/', failing(platform, 'scores'), renderRefusals, (ctx) => {
+    try {
+      const { lineItem, score } = acceptScore(ctx, platform);
+      platform.scores.push(score);
+      tell(platform, ctx, true, `${describe(score)} for ${lineItem.label}`);
+      const results = withPathSuffix(addressOfLineItem(platform, lineItem), '/results');
+      ctx.body = { resultUrl: withPathSuffix(results, `/${encodeURIComponent(score.userId)}`) };
+    } catch (error) {
+      if (error instanceof Refusal) tell(platform, ctx, false, `${error.status}: ${error.message}`);
+      throw error;
+    }
+  });
+  return router;
+}
+
+function acceptScore(ctx: Context, platform: Platform): { lineItem: LineItem; score: Score } {
+  const tool = requireAccess(ctx, platform, scope.score);
+  const lineItem = requireLineItem(ctx, platform, tool);
+  requireType(ctx, mediaType.score);
+  const parsed = scoreSchema.safeParse(readJson(ctx));
+  if (!parsed.success) throw new Refusal(400, 'invalid_request', z.prettifyError(parsed.error));
+  const { scoreGiven = null, scoreMaximum = null, comment = null, ...said } = parsed.data;
+  const score = {
+    ...said,
+    scoreGiven,
+    scoreMaximum,
+    comment,
+    lineItemId: lineItem.id,
+    receivedAt: new Date(),
+  };
+  requireLearner(platform, lineItem, score.userId);
+  requireNewer(platform, score);
+  return { lineItem, score };
+}
+
+/** Moodle's rule: only who can have a grade in the course gets one. */
+function requireLearner({ users }: Platform, { courseId }: LineItem, userId: string): void {
+  const user = users.get(userId);
+  const isMember = user !== undefined && (user.courseIds === null || user.courseIds.includes(courseId));
+  if (!isMember || user.anonymous || !user.roles.includes(learnerRole)) {
+    throw new Refusal(400, 'invalid_request', 'The user is not one who can be graded in this course.');
+  }
+}
+
+/** A score that is not newer than the last one is not stored. */
+function requireNewer(platform: Platform, { lineItemId, userId, timestamp }: Score): void {
+  const last = currentScores(platform, lineItemId).get(userId);
+  if (last !== undefined && Date.parse(timestamp) <= Date.parse(last.timestamp)) {
+    throw new Refusal(409, 'conflict', `There is a score of ${last.timestamp}, and this one is not newer.`);
+  }
+}
+
+function describe({ scoreGiven, scoreMaximum, activityProgress, gradingProgress }: Score): string {
+  const points = scoreGiven === null ? 'no score' : `${scoreGiven} of ${scoreMaximum ?? '?'}`;
+  return `${points}, ${activityProgress}, ${gradingProgress}`;
+}
+
+function tell({ journal }: Platform, ctx: Context, accepted: boolean, summary: string): void {
+  journal.tell({ kind: 'score', accepted, summary, content: ctx.state.body });
+}
