@@ -1,7 +1,7 @@
 import type { Context } from 'koa';
-import getRawBody from 'raw-body';
 import { LecternError } from '../../shared/errors.ts';
 import { findJsonFault } from '../../shared/packages/json-syntax.ts';
+import { isPlainUtf8, readBytes } from './request-bytes.ts';
 
 const jsonType = /^application\/(?:json|[\w.!#$&^+-]+\+json)$/;
 
@@ -34,25 +34,7 @@ export async function readJsonBody(
 }
 
 function assertJsonIsSent(request: Context['request']): void {
-  const coding = request.get('Content-Encoding').trim().toLowerCase();
-  if (coding !== '' && coding !== 'identity') throw notJson();
-  if (!jsonType.test(request.type.trim().toLowerCase())) throw notJson();
-  if (!/^(?:utf-?8)?$/i.test(request.charset)) throw notJson();
-}
-
-async function readBytes({ req, res }: Pick<Context, 'req' | 'res'>, maxBytes: number): Promise<Buffer> {
-  const tooLarge = () =>
-    new LecternError('PAYLOAD_TOO_LARGE', `Request body must be at most ${maxBytes} bytes`);
-  if (Number(req.headers['content-length'] ?? 0) > maxBytes) throw tooLarge();
-  if (req.headers.expect !== undefined && req.httpVersion === '1.1') res.writeContinue();
-  try {
-    return await getRawBody(req, { limit: maxBytes });
-  } catch (error) {
-    const { type } = error as getRawBody.RawBodyError;
-    if (type === 'entity.too.large') throw tooLarge();
-    if (type !== 'request.aborted') throw error;
-    throw new LecternError('BAD_REQUEST', 'The request ended before its body did', { cause: error });
-  }
+  if (!jsonType.test(request.type.trim().toLowerCase()) || !isPlainUtf8(request)) throw notJson();
 }
 
 function decode(bytes: Buffer): string {
