@@ -17,6 +17,7 @@ import { exportRoutes } from './routes/exports.ts';
 import { healthRoutes } from './routes/health.ts';
 import { lessonPlayerDataRoutes } from './routes/lesson-player-data.ts';
 import { lessonRoutes } from './routes/lessons.ts';
+import { ltiRoutes } from './routes/lti.ts';
 import { oembedRoutes } from './routes/oembed.ts';
 import { openApiRoutes } from './routes/openapi.ts';
 import { playerAssetRoutes } from './routes/player-assets.ts';
@@ -37,6 +38,7 @@ const routes = [
   assetRoutes,
   embedRoutes,
   oembedRoutes,
+  ltiRoutes,
   playerFileRoutes,
   sessionRoutes,
   lessonRoutes,

@@ -15,6 +15,8 @@ const statusByCode = {
   INVALID_CONTENT: 422,
   TOO_MANY_REQUESTS: 429,
   INTERNAL_ERROR: 500,
+  /** Somebody else's server, which this answer depends on, does not do its part. */
+  BAD_GATEWAY: 502,
 } as const;
 
 export type ErrorCode = keyof typeof statusByCode;

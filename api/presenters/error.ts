@@ -18,6 +18,7 @@ const titles: Record<ErrorCode, string> = {
   INVALID_CONTENT: 'Invalid Content',
   TOO_MANY_REQUESTS: 'Too Many Requests',
   INTERNAL_ERROR: 'Internal Server Error',
+  BAD_GATEWAY: 'Bad Gateway',
 };
 
 /** Shape B of the contract, of the export endpoints. */

@@ -56,12 +56,16 @@ const custom = z.record(
   z.union([z.string(), z.number(), z.boolean()]).transform(String).catch(''),
 );
 
+/** Some platforms send null, or nothing between quotes, for what there is not. */
+const orNothing = <Schema extends z.ZodType>(schema: Schema) =>
+  z.preprocess((value) => (value === null || value === '' ? undefined : value), schema.optional());
+
 const common = {
   /** Who launches; without it nobody may know. */
-  sub: id.optional(),
+  sub: orNothing(id),
   [claim.deploymentId]: id,
   [claim.roles]: z.array(z.string()).catch([]),
-  [claim.context]: z.object({ id, title: z.string().optional().catch(undefined) }).optional(),
+  [claim.context]: orNothing(z.object({ id, title: z.string().optional().catch(undefined) })),
   [claim.custom]: custom.optional().catch(undefined),
   [claim.launchPresentation]: z
     .object({

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { Schema } from 'mongoose';
 import { schemaOptions, upsertSafely, uuidField } from '../mongo.ts';
 import type { Database } from './database.ts';
+import type { LtiPlatform } from './lti-platform.ts';
 
 /** What names a link for its platform. */
 export interface ResourceLinkKey {
@@ -64,14 +65,22 @@ export function saveResourceLink(
   );
 }
 
-/** Those of a platform's links that have one of these ids, in no order. */
+export function findResourceLink(db: Database, id: string): Promise<LtiResourceLink | null> {
+  return db.ltiResourceLinks.findById(id).lean<LtiResourceLink>().exec();
+}
+
+/** Those of a platform's links, in any of its deployments, that have one of these ids, in no order. */
 export function findResourceLinks(
   db: Database,
-  { platformId, deploymentId }: Omit<ResourceLinkKey, 'resourceLinkId'>,
+  { _id: platformId, deploymentIds }: Pick<LtiPlatform, '_id' | 'deploymentIds'>,
   resourceLinkIds: readonly string[],
 ): Promise<LtiResourceLink[]> {
   return db.ltiResourceLinks
-    .find({ platformId, deploymentId, resourceLinkId: { $in: [...resourceLinkIds] } })
+    .find({
+      platformId,
+      deploymentId: { $in: deploymentIds },
+      resourceLinkId: { $in: [...resourceLinkIds] },
+    })
     .lean<LtiResourceLink[]>()
     .exec();
 }

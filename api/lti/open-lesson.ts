@@ -1,0 +1,99 @@
+import { claim } from '../../shared/lti/claims.ts';
+import type { ResourceLinkClaims } from '../../shared/lti/claims.ts';
+import { expectScore } from '../../shared/lti/scores/expect.ts';
+import type { LtiPlatform } from '../../shared/models/lti-platform.ts';
+import { saveResourceLink } from '../../shared/models/lti-resource-link.ts';
+import type { LtiResourceLink } from '../../shared/models/lti-resource-link.ts';
+import { signLaunchToken } from '../../shared/player-tokens.ts';
+import type { LaunchToken } from '../../shared/player-tokens.ts';
+import type { AppDependencies } from '../dependencies.ts';
+import { findLesson } from './find-lesson.ts';
+import type { LaunchedLesson } from './find-lesson.ts';
+import { isPreview } from './roles.ts';
+
+/** A working day: what somebody does in the lesson is saved for so long. */
+const tokenSeconds = 8 * 3600;
+
+/** A lesson that may be played, and the token to play it with. */
+export interface OpenLesson {
+  lessonId: string;
+  token: string;
+  untracked: LaunchToken['untracked'];
+}
+
+/**
+ * Opens the lesson of a verified launch, and remembers what the launch said of its link.
+ *
+ * @throws {LaunchFault} when there is no such lesson.
+ */
+export async function openLesson(
+  { db, secrets }: Pick<AppDependencies, 'db' | 'secrets'>,
+  platform: LtiPlatform,
+  claims: ResourceLinkClaims,
+): Promise<OpenLesson> {
+  const lesson = await findLesson(db, platform, claims);
+  const { sub: ltiUserId = '' } = claims;
+  const contextId = claims[claim.context]?.id ?? null;
+  const untracked = untrackedBecause(claims);
+  const link = await saveResourceLink(db, linkOf(platform, claims, lesson));
+  if (untracked === undefined) await expectScore(db, link, ltiUserId);
+  const { token } = signLaunchToken(
+    secrets.signing,
+    {
+      organizationId: platform.organizationId,
+      platformId: platform._id,
+      ...lesson,
+      ltiUserId,
+      contextId,
+      untracked,
+      ...presentationOf(platform, claims),
+    },
+    tokenSeconds,
+  );
+  return { lessonId: lesson.lessonId, token, untracked };
+}
+
+function untrackedBecause(claims: ResourceLinkClaims): LaunchToken['untracked'] {
+  if (isPreview(claims[claim.roles])) return 'preview';
+  return claims.sub === undefined ? 'anonymous' : undefined;
+}
+
+function linkOf(
+  { organizationId, _id: platformId }: LtiPlatform,
+  claims: ResourceLinkClaims,
+  lesson: LaunchedLesson,
+): Omit<LtiResourceLink, '_id'> {
+  const grades = claims[claim.gradeService];
+  return {
+    organizationId,
+    platformId,
+    deploymentId: claims[claim.deploymentId],
+    resourceLinkId: claims[claim.resourceLink].id,
+    contextId: claims[claim.context]?.id ?? null,
+    ...lesson,
+    lineItemUrl: grades?.lineitem ?? null,
+    lineItemsUrl: grades?.lineitems ?? null,
+    scopes: grades?.scope ?? [],
+    lastLaunchAt: new Date(),
+  };
+}
+
+/** How the platform wants the lesson to be shown, and where. */
+function presentationOf(
+  { issuer, authUrl }: Pick<LtiPlatform, 'issuer' | 'authUrl'>,
+  claims: ResourceLinkClaims,
+): Pick<LaunchToken, 'locale' | 'returnUrl' | 'platformOrigins'> {
+  const { locale, return_url: returnUrl } = claims[claim.launchPresentation] ?? {};
+  const addresses = [issuer, authUrl, returnUrl ?? ''].filter((address) => URL.canParse(address));
+  const origins = new Set(addresses.map((address) => new URL(address).origin));
+  return { locale: languageTag(locale), returnUrl, platformOrigins: [...origins] };
+}
+
+/** As BCP 47 has it: some platforms write en_GB. */
+function languageTag(locale = ''): string | undefined {
+  try {
+    return Intl.getCanonicalLocales(locale.replaceAll('_', '-'))[0];
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,183 @@
+import { createHash, randomUUID } from 'node:crypto';
+import type { Context } from 'koa';
+import { textDirection } from '../../shared/lessons/text-direction.ts';
+import type { AppDependencies } from '../dependencies.ts';
+import { pageLanguages, pageWords } from '../embed/page-words.ts';
+import { Html, markup } from '../html.ts';
+import { publicPath } from '../public-address.ts';
+import { faults, UnknownBrowser } from './faults.ts';
+import type { FaultCode } from './faults.ts';
+import type { BegunLaunch, LaunchState } from './launch-state.ts';
+import { launchWords } from './launch-words.ts';
+import { launchPageStyle } from './page-style.ts';
+
+type PageDependencies = Pick<AppDependencies, 'config' | 'player'>;
+
+/** How long the platform's storage may take, in milliseconds. Nothing is lost without it but time; then, the launch. */
+const keepMilliseconds = 2_000;
+const askMilliseconds = 4_000;
+
+/** What the script of a page asks the platform's storage for: player/launch-page/launch-page.ts has the same. */
+interface StorageRequest {
+  subject: 'lti.put_data' | 'lti.get_data';
+  messageId: string;
+  /** The name of the frame that keeps data, or `_parent`. */
+  target: string;
+  /** Its origin; nobody else is asked or heard. */
+  origin: string;
+  key: string;
+  value?: string;
+  milliseconds: number;
+  /** Where the page goes on; without it, it sends its form. */
+  next?: string;
+}
+
+/** Has the platform keep the browser's secret, then goes on to the platform, whatever came of it. */
+export function sendKeepPage(
+  deps: PageDependencies,
+  ctx: Context,
+  { state, browserSecret, ...login }: BegunLaunch & { target: string; authUrl: string; next: string },
+): void {
+  const request: StorageRequest = {
+    subject: 'lti.put_data',
+    messageId: randomUUID(),
+    target: login.target,
+    origin: new URL(login.authUrl).origin,
+    key: storageKey(state),
+    value: browserSecret,
+    milliseconds: keepMilliseconds,
+    next: login.next,
+  };
+  const { loading } = pageWords(languageOf(ctx));
+  const head = markup`<noscript><meta http-equiv="refresh" content="0;url=${login.next}"></noscript>`;
+  sendPage(deps, ctx, { title: loading, main: markup`<p role="status">${loading}</p>`, head, request });
+}
+
+/** Asks the platform's storage for the browser's secret, and sends the launch again with what it had. */
+export function sendAskPage(
+  deps: PageDependencies,
+  ctx: Context,
+  { state, idToken, kept }: { state: string; idToken: string; kept: LaunchState },
+): void {
+  const request: StorageRequest = {
+    subject: 'lti.get_data',
+    messageId: randomUUID(),
+    target: kept.storageTarget ?? '_parent',
+    origin: new URL(kept.authUrl).origin,
+    key: storageKey(state),
+    milliseconds: askMilliseconds,
+  };
+  const language = languageOf(ctx);
+  const { loading } = pageWords(language);
+  const fields = hiddenFields({ id_token: idToken, state, storage_value: '' });
+  const main = markup`<p class="loading" role="status">${loading}</p>
+<form id="lectern-launch" method="post" action="${publicPath(deps.config)}/lti/launch">${fields}</form>
+<noscript>${notice(language, 'browser_not_recognized')}${newTabForm(deps, language, kept.login)}</noscript>`;
+  sendPage(deps, ctx, { title: loading, main, request });
+}
+
+/** Says why there is no lesson, and what to do. The status is set already. */
+export function sendFaultPage(deps: PageDependencies, ctx: Context, code: FaultCode, failure: Error): void {
+  const language = languageOf(ctx);
+  const words = launchWords(language);
+  const button = failure instanceof UnknownBrowser ? newTabForm(deps, language, failure.login) : [];
+  const requestId = ctx.state.requestId as string;
+  const main = markup`${notice(language, code)}${button}
+<p class="soft">${pageWords(language).code}: <code dir="ltr">${code}</code> <code dir="ltr">${requestId}</code></p>`;
+  sendPage(deps, ctx, { title: words.notices[faults[code].notice].title, main });
+}
+
+/** Headers of all that a login or a launch is answered with. */
+export function setLaunchHeaders(ctx: Context): void {
+  ctx.set('Cache-Control', 'no-store');
+  // A page that sends a launch again is known by its origin; without an origin browsers would send "null".
+  ctx.set('Referrer-Policy', 'same-origin');
+  ctx.set('X-Robots-Tag', 'noindex');
+}
+
+/** Where the secret of a login is in the platform's storage. */
+function storageKey(state: string): string {
+  return `state_${state}`;
+}
+
+function notice(language: string, code: FaultCode): Html {
+  const { title, text } = launchWords(language).notices[faults[code].notice];
+  return markup`<h1>${title}</h1>
+<p>${text}</p>`;
+}
+
+/** Begins the login anew in a tab, where cookies are kept. The platform's storage is not reached from there. */
+function newTabForm({ config }: PageDependencies, language: string, login: Record<string, string>): Html {
+  const { openInNewTab } = launchWords(language);
+  return markup`<form method="get" action="${publicPath(config)}/lti/login" target="_blank" rel="noopener">${hiddenFields(login)}
+<button>${openInNewTab}</button></form>`;
+}
+
+function hiddenFields(fields: Record<string, string>): Html[] {
+  return Object.entries(fields).map(
+    ([name, value]) => markup`<input type="hidden" name="${name}" value="${value}">`,
+  );
+}
+
+const styleHash = createHash('sha256').update(launchPageStyle).digest('base64');
+
+/**
+ * It may be in any frame, for platforms are, and there is nothing to click but a way to the platform. Where forms may
+ * go is not restricted: browsers hold redirects against it too, and the platform may go on to anybody who logs in
+ * its users.
+ */
+const policy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  `style-src 'sha256-${styleHash}'`,
+  'img-src data:',
+  "base-uri 'none'",
+].join('; ');
+
+interface Page {
+  title: string;
+  main: Html;
+  head?: Html;
+  /** With the script that does it. */
+  request?: StorageRequest;
+}
+
+function sendPage({ config, player }: PageDependencies, ctx: Context, { title, main, head, request }: Page) {
+  const language = languageOf(ctx);
+  const script = `${publicPath(config)}/player/${player.name}/launch-page.js`;
+  const scripts =
+    request === undefined
+      ? []
+      : markup`<script type="application/json" id="lectern-storage">${scriptJson(request)}</script>
+<script type="module" src="${script}"></script>`;
+  ctx.set('Content-Security-Policy', policy);
+  ctx.type = 'html';
+  ctx.body = markup`<!doctype html>
+<html lang="${language}" dir="${textDirection(language)}">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="robots" content="noindex">
+<title>${title}</title>
+<link rel="icon" href="data:,">
+<style>${new Html(launchPageStyle)}</style>
+${head ?? []}
+</head>
+<body>
+<main class="notice">
+${main}
+</main>
+${scripts}
+</body>
+</html>
+`.source;
+}
+
+/** Nothing in it ends the script element, or begins a comment there. */
+function scriptJson(value: object): Html {
+  return new Html(JSON.stringify(value).replaceAll('<', '\\u003c'));
+}
+
+function languageOf(ctx: Context): string {
+  return ctx.acceptsLanguages(pageLanguages) || 'en';
+}

@@ -1,0 +1,64 @@
+import type { JWTPayload } from 'jose';
+import {
+  claim,
+  deepLinkingClaims,
+  ltiVersion,
+  messageTypes,
+  resourceLinkClaims,
+} from '../../shared/lti/claims.ts';
+import type { DeepLinkingClaims, ResourceLinkClaims } from '../../shared/lti/claims.ts';
+import type { LtiPlatform } from '../../shared/models/lti-platform.ts';
+import { LaunchFault } from './faults.ts';
+
+/** What a platform wants, verified. */
+export type LaunchMessage =
+  { kind: 'resourceLink'; claims: ResourceLinkClaims } | { kind: 'deepLinking'; claims: DeepLinkingClaims };
+
+/**
+ * Reads the message of a verified id_token.
+ *
+ * @param targetLinkUri where the login said that the launch would go.
+ * @throws {LaunchFault}
+ */
+export function readMessage(
+  payload: JWTPayload,
+  { deploymentIds }: Pick<LtiPlatform, 'deploymentIds'>,
+  targetLinkUri: string,
+): LaunchMessage {
+  const { [claim.version]: version, [claim.messageType]: type, [claim.deploymentId]: deployment } = payload;
+  if (version !== ltiVersion) throw new LaunchFault('wrong_version', { sent: version });
+  if (type !== messageTypes.resourceLink && type !== messageTypes.deepLinking) {
+    throw new LaunchFault('wrong_message_type', { sent: type });
+  }
+  if (!deploymentIds.some((id) => id === deployment)) {
+    throw new LaunchFault('unknown_deployment', { deployment });
+  }
+  const target = payload[claim.targetLinkUri];
+  // It names a link's target; who is to choose one may come without.
+  const mayLackTarget = target === undefined && type === messageTypes.deepLinking;
+  if (!mayLackTarget && !isSameAddress(target, targetLinkUri)) throw new LaunchFault('target_mismatch');
+  return type === messageTypes.resourceLink ? readResourceLink(payload) : readDeepLinking(payload);
+}
+
+function readResourceLink(payload: JWTPayload): LaunchMessage {
+  const parsed = resourceLinkClaims.safeParse(payload);
+  if (parsed.success) return { kind: 'resourceLink', claims: parsed.data };
+  const { id = undefined } = (payload[claim.resourceLink] ?? {}) as { id?: unknown };
+  if (id === undefined || id === null || id === '') throw new LaunchFault('resource_link_missing');
+  throw malformed(parsed.error);
+}
+
+function readDeepLinking(payload: JWTPayload): LaunchMessage {
+  const parsed = deepLinkingClaims.safeParse(payload);
+  if (parsed.success) return { kind: 'deepLinking', claims: parsed.data };
+  throw malformed(parsed.error);
+}
+
+function malformed({ issues }: { issues: { path: PropertyKey[] }[] }): LaunchFault {
+  return new LaunchFault('malformed_claims', { claims: issues.map(({ path }) => path.join(' ')) });
+}
+
+/** Addresses may be written in more than one way. */
+function isSameAddress(given: unknown, expected: string): boolean {
+  return typeof given === 'string' && URL.canParse(given) && new URL(given).href === new URL(expected).href;
+}

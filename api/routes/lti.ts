@@ -1,0 +1,54 @@
+import type Router from '@koa/router';
+import type { Context, Middleware } from 'koa';
+import type { LecternError } from '../../shared/errors.ts';
+import type { Logger } from '../../shared/log.ts';
+import type { RequestState } from '../context.ts';
+import type { AppDependencies } from '../dependencies.ts';
+import { faultOf, LaunchFault } from '../lti/faults.ts';
+import { answerLaunch } from '../lti/launch.ts';
+import { startLogin } from '../lti/login.ts';
+import { sendFaultPage, setLaunchHeaders } from '../lti/pages.ts';
+import { answerErrors } from '../middleware/errors.ts';
+import { readFields, readForm } from '../middleware/form-body.ts';
+import { methodNotAllowed } from '../middleware/method-not-allowed.ts';
+import { limitByAddress } from '../middleware/rate-limit.ts';
+import { createRouter } from './router.ts';
+
+/** Logins have hints of the platform in them, which are tokens in some. */
+const maxLoginBytes = 32 * 1024;
+
+/** Launches have the user's and the course's data in them, as much as the platform sends. */
+const maxLaunchBytes = 256 * 1024;
+
+/** Where learning platforms send their users: the login and the launch of LTI 1.3. */
+export function ltiRoutes(deps: AppDependencies): Router<RequestState> {
+  const router = createRouter();
+  const headers: Middleware = (ctx, next) => {
+    setLaunchHeaders(ctx);
+    return next();
+  };
+  const failures = answerErrors((ctx, failure) => sendFault(deps, ctx, failure));
+  router.use(['/lti/login', '/lti/launch'], headers, failures, limitByAddress(deps));
+
+  router.get('/lti/login', (ctx) => startLogin(deps, ctx, readFields(ctx.querystring)));
+  router.post('/lti/login', async (ctx) => {
+    await startLogin(deps, ctx, await readForm(ctx, { maxBytes: maxLoginBytes }));
+  });
+  router.post('/lti/launch', async (ctx) => {
+    const outcome = await answerLaunch(deps, ctx, await readForm(ctx, { maxBytes: maxLaunchBytes }));
+    if (outcome === 'asks_storage') return;
+    deps.metrics.launched(outcome);
+    ctx.state.log.info({ outcome }, 'launch');
+  });
+  router.all('/lti/login', methodNotAllowed('GET, HEAD, POST'));
+  router.all('/lti/launch', methodNotAllowed('POST'));
+  return router;
+}
+
+function sendFault(deps: AppDependencies, ctx: Context, failure: LecternError): void {
+  const code = faultOf(failure);
+  const details = failure instanceof LaunchFault ? failure.details : {};
+  deps.metrics.launched(code);
+  (ctx.state.log as Logger).info({ code, ...details }, 'launch refused');
+  sendFaultPage(deps, ctx, code, failure);
+}
