@@ -16,10 +16,14 @@ import { lessonVersionSchema } from './lesson-version.ts';
 import type { LessonVersion } from './lesson-version.ts';
 import { ltiKeySchema } from './lti-key.ts';
 import type { LtiKey } from './lti-key.ts';
+import { ltiLineItemSchema } from './lti-line-item.ts';
+import type { LtiLineItem } from './lti-line-item.ts';
 import { ltiPlatformSchema } from './lti-platform.ts';
 import type { LtiPlatform } from './lti-platform.ts';
 import { ltiProgressSchema } from './lti-progress.ts';
 import type { LtiProgress } from './lti-progress.ts';
+import { ltiRegistrationSchema } from './lti-registration.ts';
+import type { LtiRegistration } from './lti-registration.ts';
 import { ltiResourceLinkSchema } from './lti-resource-link.ts';
 import type { LtiResourceLink } from './lti-resource-link.ts';
 import { ltiScoreSchema } from './lti-score.ts';
@@ -57,7 +61,9 @@ export interface Database {
   ltiProgress: Model<LtiProgress>;
   courses: Model<Course>;
   ltiKeys: Model<LtiKey>;
+  ltiLineItems: Model<LtiLineItem>;
   ltiPlatforms: Model<LtiPlatform>;
+  ltiRegistrations: Model<LtiRegistration>;
   ltiResourceLinks: Model<LtiResourceLink>;
   ltiScores: Model<LtiScore>;
   preparedParts: Model<PreparedPart>;
@@ -87,7 +93,13 @@ export async function openDatabase(uri: string): Promise<Database> {
     ltiProgress: connection.model<LtiProgress>('LtiProgress', ltiProgressSchema, 'ltiProgress'),
     courses: connection.model<Course>('Course', courseSchema, 'courses'),
     ltiKeys: connection.model<LtiKey>('LtiKey', ltiKeySchema, 'ltiKeys'),
+    ltiLineItems: connection.model<LtiLineItem>('LtiLineItem', ltiLineItemSchema, 'ltiLineItems'),
     ltiPlatforms: connection.model<LtiPlatform>('LtiPlatform', ltiPlatformSchema, 'ltiPlatforms'),
+    ltiRegistrations: connection.model<LtiRegistration>(
+      'LtiRegistration',
+      ltiRegistrationSchema,
+      'ltiRegistrations',
+    ),
     ltiResourceLinks: connection.model<LtiResourceLink>(
       'LtiResourceLink',
       ltiResourceLinkSchema,

@@ -7,11 +7,12 @@ import type { LtiScore, ScoreFailure, ScoreValues, SentScore, WantedScore } from
 /**
  * How rows of the outbox change: each function is one atomic write, so that a process may end between any two.
  *
- *     wanted changes:  idle, failed -> waiting (idle where the platform has just this)
- *     claim:           waiting, with a lease and the timestamp of the try
- *     end of the try:  -> idle, or waiting where something else is wanted by now
- *                      -> waiting, later, or failed where it has been failing for too long
- *                      -> failed, or waiting where something else is wanted by now
+ *     wanted changes:   idle, failed -> waiting (idle where the platform has just this)
+ *     claim:            waiting, with a lease and the timestamp of the try
+ *     asked for again:  -> waiting
+ *     end of the try:   -> idle, or waiting where something else is wanted by now
+ *                       -> waiting, later, or failed where it has been failing for too long
+ *                       -> failed, or waiting where something else is wanted by now
  */
 
 /** Longer than any try takes. Whoever holds a row for longer than this has ended, and the row is another's. */
@@ -78,6 +79,20 @@ function wantUpdate(wanted: WantedScore): Update {
       },
     },
   ];
+}
+
+/**
+ * Has rows sent at once, whatever became of them before.
+ *
+ * @returns how many there are that have something to send.
+ */
+export async function sendAgain(db: Database, ids: readonly string[]): Promise<number> {
+  const { matchedCount } = await db.ltiScores.updateMany(
+    { _id: { $in: [...ids] }, wanted: { $ne: null } },
+    [{ $set: { state: 'waiting', nextTryAt: spaced, tries: 0, failingSince: null } }],
+    { updatePipeline: true },
+  );
+  return matchedCount;
 }
 
 /** A row that nobody else sends until its lease ends. */

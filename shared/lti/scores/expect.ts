@@ -2,12 +2,14 @@ import type { Database } from '../../models/database.ts';
 import { markScoresDue } from '../../models/lti-progress.ts';
 import type { LtiResourceLink } from '../../models/lti-resource-link.ts';
 import { findOrCreateScore, followOtherRecord } from '../../models/lti-score.ts';
+import type { LtiScore } from '../../models/lti-score.ts';
+import { sendAgain } from '../../models/lti-score-changes.ts';
 import { gradeScopes } from '../claims.ts';
 
 /**
  * Sees that the scores of a learner reach the line item of a resource link; for each launch of a learner whose
  * progress is recorded, after the link was saved as this launch describes it. Where there is a record already, the
- * platform gets its score within a minute.
+ * platform gets its score within a minute; so it does where it refused it before.
  *
  * @returns whether the platform takes scores for this link; where not, nothing is done.
  */
@@ -20,7 +22,13 @@ export async function expectScore(db: Database, link: LtiResourceLink, ltiUserId
   if (!follows) await followOtherRecord(db, row._id, learner);
   // A row that knows what is wanted is told of every change. This one may have come after the record's last.
   if (!follows || row.wanted === null) await markScoresDue(db, learner);
+  else if (row.state === 'failed' || isElsewhere(row, link)) await sendAgain(db, [row._id]);
   return true;
+}
+
+/** Whether the score went to another line item than the link has now. */
+function isElsewhere({ sent }: LtiScore, { lineItemUrl }: LtiResourceLink): boolean {
+  return sent !== null && lineItemUrl !== null && sent.lineItemUrl !== lineItemUrl;
 }
 
 /** A line item may be there, or be made, and scores may be sent to it. */

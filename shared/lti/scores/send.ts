@@ -1,0 +1,71 @@
+import { forgetLineItem } from '../../models/lti-line-item.ts';
+import { findPlatform } from '../../models/lti-platform.ts';
+import { findResourceLink } from '../../models/lti-resource-link.ts';
+import type { SentScore } from '../../models/lti-score.ts';
+import type { ClaimedScore } from '../../models/lti-score-changes.ts';
+import type { Database } from '../../models/database.ts';
+import { gradeScopes } from '../claims.ts';
+import { lineItemOf } from './line-item.ts';
+import { askGradeService, beginningOf, ScoreFault } from './service-request.ts';
+import type { GradeService } from './service-request.ts';
+
+const scoreType = 'application/vnd.ims.lis.v1.score+json';
+
+/**
+ * Sends the score that a row wants, with the timestamp of its claim.
+ *
+ * @returns what the platform answered; null, and nothing was sent, while somebody else looks for the line item.
+ * @throws {ScoreFault} when the platform does not take it; the signal's reason.
+ */
+export async function sendScore(
+  service: GradeService & { db: Database },
+  row: ClaimedScore,
+  signal: AbortSignal,
+): Promise<Pick<SentScore, 'lineItemUrl' | 'response'> | null> {
+  const { db } = service;
+  const platform = await findPlatform(db, row.platformId);
+  if (platform?.status !== 'active') {
+    throw new ScoreFault('platform_removed', 'none', 'The platform was removed from Lectern');
+  }
+  const link = await findResourceLink(db, row.linkId);
+  if (link === null)
+    throw new ScoreFault('link_removed', 'none', 'The resource link was removed from Lectern');
+  const lineItem = await lineItemOf(service, platform, link, signal);
+  if (lineItem === null) return null;
+  const { url: lineItemUrl, isOwn } = lineItem;
+  try {
+    const answer = await askGradeService(service, platform, [gradeScopes.score], {
+      method: 'POST',
+      url: scoresAddress(lineItemUrl),
+      headers: { 'Content-Type': scoreType },
+      body: scoreBody(row),
+      signal,
+    });
+    return { lineItemUrl, response: { status: answer.status, body: beginningOf(answer) } };
+  } catch (error) {
+    if (!isOwn || !(error instanceof ScoreFault) || error.status !== 404) throw error;
+    await forgetLineItem(db, link._id, lineItemUrl);
+    throw new ScoreFault('line_item_gone', 'long', 'The line item was removed from the platform', {
+      status: 404,
+      body: error.body ?? '',
+    });
+  }
+}
+
+/** The address of a line item may have a query, behind which nothing may be put. */
+export function scoresAddress(lineItemUrl: string): string {
+  const url = new URL(lineItemUrl);
+  url.pathname = `${url.pathname.replace(/\/+$/, '')}/scores`;
+  return url.href;
+}
+
+function scoreBody({ ltiUserId, lastTimestamp, wanted }: ClaimedScore): string {
+  const { activityProgress, gradingProgress, scoreGiven, scoreMaximum } = wanted;
+  return JSON.stringify({
+    userId: ltiUserId,
+    timestamp: lastTimestamp.toISOString(),
+    activityProgress,
+    gradingProgress,
+    ...(scoreGiven !== null && scoreMaximum !== null && { scoreGiven, scoreMaximum }),
+  });
+}
