@@ -7,6 +7,7 @@ import { addDoctorCommand } from './commands/doctor.ts';
 import { addKeyCommands } from './commands/key.ts';
 import { addLessonCommands } from './commands/lesson.ts';
 import { addOrganizationCommands } from './commands/org.ts';
+import { addPlatformCommands } from './commands/platform.ts';
 import { addStartCommand } from './commands/start.ts';
 import { addTokenCommands } from './commands/token.ts';
 import { addUserCommands } from './commands/user.ts';
@@ -51,6 +52,7 @@ export function createProgram(): Command {
   addLessonCommands(program);
   addTokenCommands(program);
   addWidgetCommands(program);
+  addPlatformCommands(program);
   for (const group of program.commands) group.helpCommand(false);
   program.addHelpCommand(helpCommand());
   pointToHelp(program, 'lectern');

@@ -62,6 +62,17 @@ export function originValue(text: string, before: string[] = []): string[] {
   return [...new Set([...before, read.origin])];
 }
 
+/** An id of LTI, as a platform gives it: 1 to 255 ASCII characters. @throws {InvalidArgumentError} */
+export function ltiIdValue(text: string): string {
+  if (/^[\x20-\x7e]{1,255}$/.test(text)) return text;
+  throw new InvalidArgumentError('It must hold 1 to 255 ASCII characters.');
+}
+
+/** One more id of LTI, each once. @throws {InvalidArgumentError} */
+export function ltiIdsValue(text: string, before: string[] = []): string[] {
+  return [...new Set([...before, ltiIdValue(text)])];
+}
+
 /** A public key; whole credentials are taken too, and their secret is dropped. @throws {InvalidArgumentError} */
 export function publicKeyValue(text: string): string {
   const [publicKey = ''] = text.split('.', 1);
