@@ -1,15 +1,15 @@
-import { createHash, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import type { Context } from 'koa';
-import { textDirection } from '../../shared/lessons/text-direction.ts';
 import type { AppDependencies } from '../dependencies.ts';
 import { pageLanguages, pageWords } from '../embed/page-words.ts';
-import { Html, markup } from '../html.ts';
+import { markup } from '../html.ts';
+import type { Html } from '../html.ts';
 import { publicPath } from '../public-address.ts';
 import { faults, UnknownBrowser } from './faults.ts';
 import type { FaultCode } from './faults.ts';
 import type { BegunLaunch, LaunchState } from './launch-state.ts';
 import { launchWords } from './launch-words.ts';
-import { launchPageStyle } from './page-style.ts';
+import { sendNoticePage } from './notice-page.ts';
 
 type PageDependencies = Pick<AppDependencies, 'config' | 'player'>;
 
@@ -87,14 +87,6 @@ export function sendFaultPage(deps: PageDependencies, ctx: Context, code: FaultC
   sendPage(deps, ctx, { title: words.notices[faults[code].notice].title, main });
 }
 
-/** Headers of all that a login or a launch is answered with. */
-export function setLaunchHeaders(ctx: Context): void {
-  ctx.set('Cache-Control', 'no-store');
-  // A page that sends a launch again is known by its origin; without an origin browsers would send "null".
-  ctx.set('Referrer-Policy', 'same-origin');
-  ctx.set('X-Robots-Tag', 'noindex');
-}
-
 /** Where the secret of a login is in the platform's storage. */
 function storageKey(state: string): string {
   return `state_${state}`;
@@ -119,21 +111,6 @@ function hiddenFields(fields: Record<string, string>): Html[] {
   );
 }
 
-const styleHash = createHash('sha256').update(launchPageStyle).digest('base64');
-
-/**
- * It may be in any frame, for platforms are, and there is nothing to click but a way to the platform. Where forms may
- * go is not restricted: browsers hold redirects against it too, and the platform may go on to anybody who logs in
- * its users.
- */
-const policy = [
-  "default-src 'none'",
-  "script-src 'self'",
-  `style-src 'sha256-${styleHash}'`,
-  'img-src data:',
-  "base-uri 'none'",
-].join('; ');
-
 interface Page {
   title: string;
   main: Html;
@@ -142,40 +119,12 @@ interface Page {
   request?: StorageRequest;
 }
 
-function sendPage({ config, player }: PageDependencies, ctx: Context, { title, main, head, request }: Page) {
-  const language = languageOf(ctx);
-  const script = `${publicPath(config)}/player/${player.name}/launch-page.js`;
-  const scripts =
+function sendPage(deps: PageDependencies, ctx: Context, { request, ...page }: Page): void {
+  const script =
     request === undefined
-      ? []
-      : markup`<script type="application/json" id="lectern-storage">${scriptJson(request)}</script>
-<script type="module" src="${script}"></script>`;
-  ctx.set('Content-Security-Policy', policy);
-  ctx.type = 'html';
-  ctx.body = markup`<!doctype html>
-<html lang="${language}" dir="${textDirection(language)}">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="robots" content="noindex">
-<title>${title}</title>
-<link rel="icon" href="data:,">
-<style>${new Html(launchPageStyle)}</style>
-${head ?? []}
-</head>
-<body>
-<main class="notice">
-${main}
-</main>
-${scripts}
-</body>
-</html>
-`.source;
-}
-
-/** Nothing in it ends the script element, or begins a comment there. */
-function scriptJson(value: object): Html {
-  return new Html(JSON.stringify(value).replaceAll('<', '\\u003c'));
+      ? undefined
+      : { name: 'launch-page', data: { id: 'lectern-storage', value: request } };
+  sendNoticePage(deps, ctx, { language: languageOf(ctx), script, ...page });
 }
 
 function languageOf(ctx: Context): string {

@@ -7,7 +7,8 @@ import type { AppDependencies } from '../dependencies.ts';
 import { faultOf, LaunchFault } from '../lti/faults.ts';
 import { answerLaunch } from '../lti/launch.ts';
 import { startLogin } from '../lti/login.ts';
-import { sendFaultPage, setLaunchHeaders } from '../lti/pages.ts';
+import { setNoticeHeaders } from '../lti/notice-page.ts';
+import { sendFaultPage } from '../lti/pages.ts';
 import { answerErrors } from '../middleware/errors.ts';
 import { readFields, readForm } from '../middleware/form-body.ts';
 import { methodNotAllowed } from '../middleware/method-not-allowed.ts';
@@ -24,7 +25,7 @@ const maxLaunchBytes = 256 * 1024;
 export function ltiRoutes(deps: AppDependencies): Router<RequestState> {
   const router = createRouter();
   const headers: Middleware = (ctx, next) => {
-    setLaunchHeaders(ctx);
+    setNoticeHeaders(ctx);
     return next();
   };
   const failures = answerErrors((ctx, failure) => sendFault(deps, ctx, failure));
