@@ -17,6 +17,7 @@ import { exportRoutes } from './routes/exports.ts';
 import { healthRoutes } from './routes/health.ts';
 import { lessonPlayerDataRoutes } from './routes/lesson-player-data.ts';
 import { lessonRoutes } from './routes/lessons.ts';
+import { ltiKeyRoutes } from './routes/lti-keys.ts';
 import { ltiRoutes } from './routes/lti.ts';
 import { oembedRoutes } from './routes/oembed.ts';
 import { openApiRoutes } from './routes/openapi.ts';
@@ -39,6 +40,7 @@ const routes = [
   embedRoutes,
   oembedRoutes,
   ltiRoutes,
+  ltiKeyRoutes,
   playerFileRoutes,
   sessionRoutes,
   lessonRoutes,

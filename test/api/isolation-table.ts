@@ -182,6 +182,7 @@ export const withoutIds: Record<string, string> = {
   'GET /docs': 'it is the same for all',
   'GET /assets/*address': 'the signature is the authorization, and covers all of the address',
   'GET /oembed': 'nothing is looked up',
+  'GET /lti/jwks': 'it is the same for all',
   'GET /player/:release/:file': 'it is the same for all',
   'GET /embed.js': 'it is the same for all',
   'GET /api/session': 'the cookie names the session',
