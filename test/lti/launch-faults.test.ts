@@ -1,0 +1,215 @@
+import { Redis } from 'ioredis';
+import { describe, expect, test } from 'vitest';
+import type { DrivenLaunch } from '../../cli/simulator/drive-launch.ts';
+import type { Tampering } from '../../cli/simulator/id-token.ts';
+import { faults } from '../../api/lti/faults.ts';
+import { claim } from '../../shared/lti/claims.ts';
+import { removePlatform } from '../../shared/models/lti-platform.ts';
+import type { LtiPlatform } from '../../shared/models/lti-platform.ts';
+import { answerOf, expectRefusal, useLaunchLab } from './support/launch-lab.ts';
+
+/* One fault at a time in a launch that is good without it. login-faults.test.ts has those of logins, platform-keys.test.ts those of keys. */
+
+const lab = useLaunchLab();
+
+const drive = () => lab.simulator.driveLaunch({ user: lab.simulator.sample.users.learner, link: lab.link });
+const submit = async (launch: DrivenLaunch) => answerOf(await lab.simulator.submitLaunch(launch));
+const secretsOf = ({ fields, cookie }: DrivenLaunch) =>
+  [fields.id_token, fields.state, cookie.split('=')[1]].filter((text) => text !== undefined && text !== '');
+
+/** What the tests of this file have seen; at the end, all codes that there are. */
+const seen = new Set<string>();
+
+async function refusedAs(code: string, status: number, launch: DrivenLaunch): Promise<void> {
+  seen.add(code);
+  expectRefusal(await submit(launch), status, code, secretsOf(launch) as string[]);
+}
+
+describe('a launch is refused', () => {
+  test('that the platform has refused itself', async () => {
+    const launch = await drive();
+    const { state = '' } = launch.fields;
+    const fields = { error: 'login_required', error_description: '<b>nobody</b>', state };
+    await refusedAs('platform_error', 403, { ...launch, fields });
+  });
+
+  test.each([
+    ['without a state', 'state_missing', 400, { state: '' }],
+    ['with a state that was never given out', 'unknown_state', 403, { state: 'x'.repeat(64) }],
+    ['without a token', 'token_missing', 400, { id_token: '' }],
+    ['with a token that is none', 'malformed_token', 400, { id_token: 'a.b.c' }],
+  ])('%s', async (_what, code, status, changes) => {
+    const launch = await drive();
+    // The cookie is that of another state now.
+    await refusedAs(code, status, { ...launch, fields: { ...launch.fields, ...changes } });
+  });
+
+  test('whose state has a bit changed', async () => {
+    const launch = await drive();
+    const { state = '' } = launch.fields;
+    const changed = (state.startsWith('A') ? 'B' : 'A') + state.slice(1);
+    await refusedAs('unknown_state', 403, { ...launch, fields: { ...launch.fields, state: changed } });
+  });
+
+  test('whose state is gone', async () => {
+    const launch = await drive();
+    const redis = new Redis(lab.harness.servers.redisUrl);
+    const kept = await redis.keys(`${lab.harness.config.redisPrefix}:lti:state:*`);
+    await redis.del(kept);
+    redis.disconnect();
+    await refusedAs('state_expired', 403, launch);
+  });
+
+  test('that is sent a second time, and of many at once all but one', async () => {
+    const launch = await drive();
+    const answers = await Promise.all(Array.from({ length: 12 }, () => submit(launch)));
+    expect(answers.map(({ status }) => status).toSorted()).toEqual([303, ...Array<number>(11).fill(403)]);
+    for (const answer of answers) {
+      if (answer.status !== 303) expectRefusal(answer, 403, 'replayed', secretsOf(launch) as string[]);
+    }
+    await refusedAs('replayed', 403, launch);
+  });
+
+  test('from a browser that has another secret', async () => {
+    const launch = await drive();
+    const [name = ''] = launch.cookie.split('=');
+    await refusedAs('state_mismatch', 403, { ...launch, cookie: `${name}=${'A'.repeat(43)}` });
+    // It was no launch of that browser: its own is still good.
+    expect((await submit(launch)).status).toBe(303);
+  });
+
+  test('from a browser that has the secret of another login', async () => {
+    const [launch, other] = [await drive(), await drive()];
+    await refusedAs('browser_not_recognized', 403, { ...launch, cookie: other.cookie });
+  });
+
+  test('from a browser that has no secret', async () => {
+    const launch = await drive();
+    await refusedAs('browser_not_recognized', 403, { ...launch, cookie: '' });
+  });
+
+  test('with the token of another login', async () => {
+    const [launch, other] = [await drive(), await drive()];
+    const fields = { ...launch.fields, id_token: other.fields.id_token ?? '' };
+    await refusedAs('wrong_nonce', 403, { ...launch, fields });
+  });
+
+  test('of a platform that was removed meanwhile', async () => {
+    const { tool, platform } = await lab.register(lab.address);
+    const { learner: user } = lab.simulator.sample.users;
+    const launch = await lab.simulator.driveLaunch({ user, link: lab.addLink({ tool }) });
+    await removePlatform(lab.harness.db, platform._id);
+    await refusedAs('unknown_platform', 403, launch);
+  });
+});
+
+const now = Math.floor(Date.now() / 1000);
+const custom = (values: object) => ({ claims: { [claim.custom]: values } });
+
+describe('a launch is refused whose token', () => {
+  test.each<[what: string, code: string, status: number, tampering: Tampering]>([
+    ['has an algorithm of its own', 'wrong_algorithm', 403, { header: { alg: 'RS512' } }],
+    ['is not signed at all', 'wrong_algorithm', 403, { signature: 'none' }],
+    ['is signed with the public key as a secret', 'wrong_algorithm', 403, { signature: 'HS256' }],
+    ['names no key', 'key_id_missing', 403, { header: { kid: undefined } }],
+    ['names an empty key', 'key_id_missing', 403, { header: { kid: '' } }],
+    ['names a key by a number', 'key_id_missing', 403, { header: { kid: 1 } }],
+    ['names a key that the platform does not have', 'unknown_key', 403, { header: { kid: 'another' } }],
+    ['brings its own key', 'bad_signature', 403, { signature: 'another key', header: { jku: 'http://x/' } }],
+    ['is signed by somebody else', 'bad_signature', 403, { signature: 'another key' }],
+    ['has a bit of its signature changed', 'bad_signature', 403, { signature: 'broken' }],
+    ['has no signature', 'bad_signature', 403, { edit: (token) => token.replace(/[^.]*$/, '') }],
+    ['has a part too many', 'malformed_token', 400, { edit: (token) => `${token}.a` }],
+    ['asks for an extension', 'malformed_token', 400, { header: { crit: ['b64'], b64: false } }],
+    ['is of another issuer', 'wrong_issuer', 403, { claims: { iss: 'https://lms.example' } }],
+    ['is of no issuer', 'wrong_issuer', 403, { claims: { iss: undefined } }],
+    ['is for somebody else', 'wrong_audience', 403, { claims: { aud: 'somebody' } }],
+    ['is for nobody', 'wrong_audience', 403, { claims: { aud: undefined } }],
+    ['is for several others', 'wrong_audience', 403, { claims: { aud: ['a', 'b'] } }],
+    ['was given to somebody else', 'wrong_authorized_party', 403, { claims: { azp: 'somebody' } }],
+    ['is over', 'token_expired', 403, { claims: { iat: now - 300, exp: now - 120 } }],
+    ['has no end', 'malformed_claims', 400, { claims: { exp: undefined } }],
+    ['is old', 'token_too_old', 403, { claims: { iat: now - 3600, exp: now + 3600 } }],
+    ['has no beginning', 'malformed_claims', 400, { claims: { iat: undefined } }],
+    ['is of the future', 'token_from_future', 403, { claims: { iat: now + 3600, exp: now + 7200 } }],
+    ['begins in the future', 'token_from_future', 403, { claims: { nbf: now + 3600 } }],
+    ['has no nonce', 'nonce_missing', 403, { claims: { nonce: undefined } }],
+    ['has another nonce', 'wrong_nonce', 403, { claims: { nonce: 'another' } }],
+    ['has a list for a nonce', 'wrong_nonce', 403, { claims: { nonce: [] } }],
+    ['has no version', 'wrong_version', 400, { claims: { [claim.version]: undefined } }],
+    ['has another version', 'wrong_version', 400, { claims: { [claim.version]: '1.1' } }],
+    ['has no message', 'wrong_message_type', 400, { claims: { [claim.messageType]: undefined } }],
+    ['has another message', 'wrong_message_type', 400, { claims: { [claim.messageType]: 'LtiStart' } }],
+    ['has no deployment', 'unknown_deployment', 403, { claims: { [claim.deploymentId]: undefined } }],
+    ['is of another deployment', 'unknown_deployment', 403, { claims: { [claim.deploymentId]: '2' } }],
+    ['has no target', 'target_mismatch', 403, { claims: { [claim.targetLinkUri]: undefined } }],
+    [
+      'has another target',
+      'target_mismatch',
+      403,
+      { claims: { [claim.targetLinkUri]: 'https://x.example/' } },
+    ],
+    ['has no link', 'resource_link_missing', 400, { claims: { [claim.resourceLink]: undefined } }],
+    ['has a link without an id', 'resource_link_missing', 400, { claims: { [claim.resourceLink]: {} } }],
+    [
+      'has a link with a long id',
+      'malformed_claims',
+      400,
+      { claims: { [claim.resourceLink]: { id: 'a'.repeat(256) } } },
+    ],
+    [
+      'has a link with another alphabet',
+      'malformed_claims',
+      400,
+      { claims: { [claim.resourceLink]: { id: 'ä' } } },
+    ],
+    [
+      'has a course without an id',
+      'malformed_claims',
+      400,
+      { claims: { [claim.context]: { title: 'A course' } } },
+    ],
+    ['names a user by an object', 'malformed_claims', 400, { claims: { sub: {} } }],
+    ['names no lesson', 'no_lesson', 404, custom({})],
+    ['has a variable for a lesson', 'no_lesson', 404, custom({ lesson_id: '$Lesson.id' })],
+    ['names a lesson that is none', 'lesson_not_found', 404, custom({ lesson_id: '<i>1</i>' })],
+  ])('%s', async (_what, code, status, tampering) => {
+    const { learner: user } = lab.simulator.sample.users;
+    const launch = await lab.simulator.driveLaunch({ user, link: lab.addLink(), tampering });
+    await refusedAs(code, status, launch);
+    // Whatever the token says, it was the only try.
+    await refusedAs('replayed', 403, launch);
+  });
+
+  test('has two audiences and does not say which of them it was given to', async () => {
+    const { clientId } = lab.tool;
+    const { learner: user } = lab.simulator.sample.users;
+    const both = { aud: ['another', clientId] };
+    const tampered = (claims: object) => lab.launch({ user, tampering: { claims: { ...both, ...claims } } });
+    expectRefusal(await tampered({}), 403, 'wrong_authorized_party');
+    expect((await tampered({ azp: clientId })).status).toBe(303);
+  });
+
+  test('is of a deployment of another platform', async () => {
+    const others: Partial<LtiPlatform> = { issuer: 'https://other.example', deploymentIds: ['9'] };
+    await lab.register(lab.address, others);
+    const answer = await lab.launch({ tampering: { claims: { [claim.deploymentId]: '9' } } });
+    expectRefusal(answer, 403, 'unknown_deployment');
+  });
+});
+
+test('each code that a launch may be refused with was seen here, but those that have tests of their own', () => {
+  const elsewhere = [
+    'malformed_request',
+    'not_a_launch',
+    'login_incomplete',
+    'foreign_target',
+    'ambiguous_platform',
+    'platform_not_approved',
+    'platform_keys_unavailable',
+    'lesson_not_available',
+    'too_many_requests',
+    'server_error',
+  ];
+  expect(Object.keys(faults).filter((code) => !seen.has(code))).toEqual(elsewhere);
+});

@@ -1,0 +1,68 @@
+import { expect, test } from 'vitest';
+import type { Fault } from '../../cli/simulator/faults.ts';
+import type { Link } from '../../cli/simulator/model.ts';
+import { expectRefusal, useLaunchLab } from './support/launch-lab.ts';
+
+/* What a platform's key set does to launches. Each test has an API of its own, which knows no keys yet. */
+
+const lab = useLaunchLab();
+
+async function linkOfNewApi(): Promise<Link> {
+  const { tool } = await lab.register(await lab.startApi());
+  return lab.addLink({ tool });
+}
+const keyRequests = () => lab.simulator.requests.filter(({ path }) => path === '/jwks').length;
+
+test.each<[what: string, fault: Fault]>([
+  ['fails', { status: 500 }],
+  ['is gone', { status: 404 }],
+  ['has moved', { status: 302, headers: { location: 'http://127.0.0.1:1/' } }],
+  ['breaks off', { drop: true }],
+  ['is a page', { status: 200, headers: { 'content-type': 'text/html' }, body: '<p>We are closed</p>' }],
+  ['is endless', { status: 200, body: `{"keys":[${'{},'.repeat(100_000)}{}]}` }],
+])('where the key set %s, a launch is refused, and another one goes on when it is back', async (_, fault) => {
+  const link = await linkOfNewApi();
+  lab.simulator.fail('jwks', { ...fault, times: 1 });
+  expectRefusal(await lab.launch({ link }), 502, 'platform_keys_unavailable');
+  const other = await linkOfNewApi();
+  expect((await lab.launch({ link: other })).status).toBe(303);
+});
+
+test('where the key set does not come, a launch is refused after 10 seconds', async () => {
+  const link = await linkOfNewApi();
+  lab.simulator.fail('jwks', { hang: true });
+  expectRefusal(await lab.launch({ link }), 502, 'platform_keys_unavailable');
+}, 30_000);
+
+test('where the key set is slow, launches wait for it, all for the same request', async () => {
+  const link = await linkOfNewApi();
+  const before = keyRequests();
+  lab.simulator.fail('jwks', { delayMs: 500 });
+  const answers = await Promise.all(Array.from({ length: 10 }, () => lab.launch({ link })));
+  expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([303]));
+  expect(keyRequests() - before).toBe(1);
+});
+
+test('a launch with a key that the platform has got since is taken', async () => {
+  const link = await linkOfNewApi();
+  await lab.simulator.rotateKey();
+  expect((await lab.launch({ link })).status).toBe(303);
+});
+
+test('a launch with a key that the platform has no more is refused', async () => {
+  const link = await linkOfNewApi();
+  const { learner: user } = lab.simulator.sample.users;
+  const launch = await lab.simulator.driveLaunch({ user, link });
+  await lab.simulator.rotateKey({ keepOld: false });
+  const answer = await lab.simulator.submitLaunch(launch);
+  expect(answer.status).toBe(403);
+  expect(await answer.text()).toContain('unknown_key');
+});
+
+test('while the key set is away, keys that are known serve on', async () => {
+  const link = await linkOfNewApi();
+  expect((await lab.launch({ link })).status).toBe(303);
+  lab.simulator.fail('jwks', { status: 503, times: Infinity });
+  expect((await lab.launch({ link })).status).toBe(303);
+  lab.simulator.heal();
+});

@@ -1,0 +1,147 @@
+import { randomUUID } from 'node:crypto';
+import { describe, expect, test } from 'vitest';
+import { claim } from '../../shared/lti/claims.ts';
+import { markLessonDeleted } from '../../shared/models/lesson.ts';
+import { markVersionsUnpublished } from '../../shared/models/lesson-version.ts';
+import type { LessonVersion } from '../../shared/models/lesson-version.ts';
+import { publishLesson } from '../api/player-lessons.ts';
+import { buildOrganization } from '../support/factories.ts';
+import { claimsOf, expectRefusal, useLaunchLab } from './support/launch-lab.ts';
+import type { LaunchAnswer } from './support/launch-lab.ts';
+
+const lab = useLaunchLab();
+
+const publish = (options: Parameters<typeof publishLesson>[2] = {}) =>
+  publishLesson(lab.harness, lab.organization, options);
+const lessonOf = (answer: LaunchAnswer) => {
+  const { lessonId, versionId } = claimsOf(answer);
+  return { lessonId, versionId };
+};
+const newest = ({ lessonId }: LessonVersion) => ({ lessonId, versionId: null });
+
+describe('a launch finds its lesson', () => {
+  test('by what deep linking wrote into the link, a pinned version too', async () => {
+    const { _id: versionId, lessonId } = await publish();
+    await publish({ lessonId });
+    const link = lab.addLink({ custom: { lesson_id: lessonId.toUpperCase(), version_id: versionId } });
+    expect(lessonOf(await lab.launch({ link }))).toEqual({ lessonId, versionId });
+  });
+
+  test('by the address of the link, unless what was written into it says otherwise', async () => {
+    const inAddress = await publish();
+    const url = `${lab.address}/lti/launch?lesson=${inAddress.lessonId}`;
+    const plain = lab.addLink({ url, custom: { lesson_id: '$Lesson.id' } });
+    expect(lessonOf(await lab.launch({ link: plain }))).toEqual(newest(inAddress));
+    const written = lab.addLink({ url });
+    expect(lessonOf(await lab.launch({ link: written }))).toEqual(newest(lab.version));
+  });
+
+  test('by what it led to before', async () => {
+    const version = await publish();
+    const link = lab.addLink({ custom: { lesson_id: version.lessonId, version_id: version._id } });
+    const first = lessonOf(await lab.launch({ link }));
+    const tampering = { claims: { [claim.custom]: undefined } };
+    expect(lessonOf(await lab.launch({ link, tampering }))).toEqual(first);
+  });
+
+  test('by the links that its own was copied from, of which the nearest counts', async () => {
+    const { simulator } = lab;
+    const variables = { resource_link_history: '$ResourceLink.id.history' };
+    const course = simulator.addCourse({ title: 'First' });
+    const version = await publish();
+    const custom = { ...variables, lesson_id: version.lessonId };
+    await lab.launch({ link: lab.addLink({ course, custom }) });
+    const second = simulator.copyCourse(course);
+    const third = simulator.copyCourse(second);
+    const [copy] = simulator.linksOf(third);
+    if (copy === undefined) throw new Error('The link was not copied.');
+    // The platform has lost what deep linking wrote, and nobody has launched the copy between.
+    const lost = (link: typeof copy) => ({
+      link,
+      tampering: { claims: { [claim.custom]: { resource_link_history: copy.history.join(',') } } },
+    });
+    expect(lessonOf(await lab.launch(lost(copy)))).toEqual(newest(version));
+
+    const [between] = simulator.linksOf(second);
+    const other = await publish();
+    const changed = { claims: { [claim.custom]: { lesson_id: other.lessonId } } };
+    if (between !== undefined) await lab.launch({ link: between, tampering: changed });
+    // As a link that was never launched itself.
+    const claims = { ...lost(copy).tampering.claims, [claim.resourceLink]: { id: randomUUID() } };
+    const answer = await lab.launch({ link: copy, tampering: { claims } });
+    expect(lessonOf(answer)).toEqual(newest(other));
+  });
+
+  test('by a history whose ids are percent-encoded', async () => {
+    const version = await publish();
+    const id = 'a, b/c';
+    const custom = { [claim.custom]: { lesson_id: version.lessonId } };
+    await lab.launch({ tampering: { claims: { [claim.resourceLink]: { id }, ...custom } } });
+    const history = { resource_link_history: `other,${encodeURIComponent(id)}` };
+    const copied = { [claim.resourceLink]: { id: randomUUID() }, [claim.custom]: history };
+    expect(lessonOf(await lab.launch({ tampering: { claims: copied } }))).toEqual(newest(version));
+  });
+});
+
+describe('a launch is refused', () => {
+  const launchOf = (custom: Record<string, string>) => lab.launch({ link: lab.addLink({ custom }) });
+
+  test('into a lesson that is not published, or a version that is not', async () => {
+    const draft = await publish({ publish: false });
+    expectRefusal(await launchOf({ lesson_id: draft.lessonId }), 404, 'lesson_not_available');
+    const { lessonId, _id: versionId } = await publish();
+    await publish({ lessonId });
+    await markVersionsUnpublished(lab.harness.db, { lessonId, versionId });
+    const pinned = { lesson_id: lessonId, version_id: versionId };
+    expectRefusal(await launchOf(pinned), 404, 'lesson_not_available');
+    const none = { lesson_id: lessonId, version_id: 'newest' };
+    expectRefusal(await launchOf(none), 404, 'lesson_not_available');
+    expect(lessonOf(await launchOf({ lesson_id: lessonId }))).toEqual({ lessonId, versionId: null });
+  });
+
+  test('into a lesson that is deleted, another organization has, or nobody', async () => {
+    const deleted = await publish();
+    await markLessonDeleted(lab.harness.db, deleted.lessonId);
+    const { organization: stranger } = await buildOrganization(lab.harness);
+    const foreign = await publishLesson(lab.harness, stranger);
+    for (const lessonId of [deleted.lessonId, foreign.lessonId, randomUUID()]) {
+      expectRefusal(await launchOf({ lesson_id: lessonId }), 404, 'lesson_not_found');
+    }
+    const { _id: versionId } = foreign;
+    const pinned = { lesson_id: lab.version.lessonId, version_id: versionId };
+    expectRefusal(await launchOf(pinned), 404, 'lesson_not_available');
+  });
+
+  test('that only links of another platform, or of another deployment, tell a lesson for', async () => {
+    const link = lab.addLink();
+    await lab.launch({ link });
+    const { tool } = await lab.register(lab.address);
+    const claims = {
+      [claim.resourceLink]: { id: link.id },
+      [claim.custom]: { resource_link_history: link.id },
+    };
+    const elsewhere = lab.addLink({ tool });
+    expectRefusal(await lab.launch({ link: elsewhere, tampering: { claims } }), 404, 'no_lesson');
+  });
+});
+
+test('what a launch says of its link is kept, once for each link', async () => {
+  const { simulator, platform, version, harness } = lab;
+  const link = lab.addLink({ lineItem: { label: 'A lesson', scoreMaximum: 10 } });
+  await Promise.all([lab.launch({ link }), lab.launch({ link, user: simulator.sample.users.teacher })]);
+  const [lineItem] = simulator.lineItemsOf(link);
+  const rows = await harness.db.ltiResourceLinks.find({ resourceLinkId: link.id }).lean().exec();
+  expect(rows).toMatchObject([
+    {
+      organizationId: platform.organizationId,
+      platformId: platform._id,
+      deploymentId: link.deploymentId,
+      contextId: simulator.sample.course.id,
+      lessonId: version.lessonId,
+      versionId: null,
+      lineItemUrl: lineItem && simulator.addressOf(lineItem),
+      lineItemsUrl: expect.stringContaining('/lineitems') as string,
+      scopes: expect.arrayContaining(['https://purl.imsglobal.org/spec/lti-ags/scope/score']) as string[],
+    },
+  ]);
+});

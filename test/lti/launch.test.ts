@@ -1,0 +1,209 @@
+import { describe, expect, test } from 'vitest';
+import { claim } from '../../shared/lti/claims.ts';
+import { createPlatform } from '../../shared/models/lti-platform.ts';
+import type { LtiPlatform } from '../../shared/models/lti-platform.ts';
+import { publishLesson } from '../api/player-lessons.ts';
+import { buildOrganization } from '../support/factories.ts';
+import { answerOf, claimsOf, expectRefusal, useLaunchLab } from './support/launch-lab.ts';
+
+const lab = useLaunchLab();
+
+test('a learner lands in the lesson with a token of the launch, good for 8 hours', async () => {
+  const { simulator, platform, version, address } = lab;
+  const { learner } = simulator.sample.users;
+  const answer = await lab.launch();
+  expect(answer.text).toBe('');
+  expect(answer.status).toBe(303);
+  expect(answer.headers.get('location')).toMatch(
+    new RegExp(`^${address}/embed/${version.lessonId}\\?token=[\\w.-]+$`),
+  );
+  const { issuedAt, expiresAt, ...claims } = claimsOf(answer);
+  expect(expiresAt - issuedAt).toBe(8 * 3600);
+  expect(claims).toStrictEqual({
+    kind: 'launch',
+    organizationId: platform.organizationId,
+    lessonId: version.lessonId,
+    versionId: null,
+    platformId: platform._id,
+    ltiUserId: learner.id,
+    contextId: simulator.sample.course.id,
+    locale: 'en-GB',
+    returnUrl: simulator.addresses.launchReturn,
+    platformOrigins: [new URL(simulator.issuer).origin],
+  });
+});
+
+test('a login comes by GET or POST, with as little as the standard asks for', async () => {
+  const optional = { client_id: undefined, lti_deployment_id: undefined };
+  for (const method of ['GET', 'POST'] as const) {
+    expect((await lab.launch({ method, login: optional })).status).toBe(303);
+    const empty = { client_id: '', lti_deployment_id: '', lti_storage_target: '' };
+    expect((await lab.launch({ method, login: empty })).status).toBe(303);
+  }
+});
+
+test('the login goes on to the platform with what it sent, its query kept', async () => {
+  const { simulator, address } = lab;
+  const authUrl = `${simulator.addresses.authorization}?tenant=a%20b&scope=none`;
+  const { tool } = await lab.register(address, { authUrl });
+  const { learner: user } = simulator.sample.users;
+  const login = { login_hint: 'a&b=ü', lti_message_hint: '{"a":1}' };
+  const answer = await simulator.sendLogin({ user, link: lab.addLink({ tool }), login });
+  expect(answer.status).toBe(302);
+  const next = new URL(answer.headers.get('location') ?? '');
+  expect(next.origin + next.pathname).toBe(simulator.addresses.authorization);
+  const { state, nonce, ...parameters } = Object.fromEntries(next.searchParams);
+  expect(parameters).toStrictEqual({
+    tenant: 'a b',
+    scope: 'openid',
+    response_type: 'id_token',
+    response_mode: 'form_post',
+    prompt: 'none',
+    client_id: tool.clientId,
+    redirect_uri: `${address}/lti/launch`,
+    ...login,
+  });
+  expect(state).toMatch(/^[\w-]{64}$/);
+  expect(nonce).toMatch(/^[\w-]{43}$/);
+});
+
+test('the cookie of a login is kept in frames of the platform, by HTTPS alone, and goes with the launch', async () => {
+  const { simulator, link } = lab;
+  const { learner: user } = simulator.sample.users;
+  const login = await simulator.sendLogin({ user, link });
+  const attributes = 'HttpOnly; Secure; SameSite=None; Partitioned';
+  expect(login.headers.getSetCookie()).toEqual([
+    expect.stringMatching(
+      new RegExp(`^lectern_lti_[0-9a-f]{16}=[\\w-]{43}; Path=/lti; Max-Age=600; ${attributes}$`),
+    ),
+  ]);
+  expect((await lab.launch()).headers.getSetCookie()).toEqual([
+    expect.stringMatching(new RegExp(`^lectern_lti_[0-9a-f]{16}=; Path=/lti; Max-Age=0; ${attributes}$`)),
+  ]);
+});
+
+test('behind a proxy that gives Lectern a path, addresses and the cookie have it', async () => {
+  const publicUrl = 'https://school.example/lectern';
+  const proxied = await lab.startApi({ PUBLIC_URL: publicUrl });
+  const { tool } = await lab.register(proxied);
+  const target = { target_link_uri: `${publicUrl}/lti/launch?lesson=1` };
+  const { learner: user } = lab.simulator.sample.users;
+  const link = lab.addLink({ tool });
+  const login = await lab.simulator.sendLogin({ user, link, login: target });
+  const next = new URL(login.headers.get('location') ?? '');
+  expect(next.searchParams.get('redirect_uri')).toBe(`${publicUrl}/lti/launch`);
+  expect(login.headers.getSetCookie()[0]).toContain('; Path=/lectern/lti;');
+  for (const other of ['https://school.example/', 'https://school.example/lecternx/', proxied]) {
+    const refused = await lab.simulator.sendLogin({ user, link, login: { target_link_uri: other } });
+    expectRefusal(await answerOf(refused), 400, 'foreign_target');
+  }
+});
+
+describe('who launches is recorded as a learner, or not:', () => {
+  const context = 'http://purl.imsglobal.org/vocab/lis/v2/membership';
+  const institution = 'http://purl.imsglobal.org/vocab/lis/v2/institution/person';
+  const system = 'http://purl.imsglobal.org/vocab/lis/v2/system/person';
+  test.each<[as: 'learner' | 'preview', roles: string[]]>([
+    ['learner', [`${context}#Learner`]],
+    ['learner', [`${context}/Learner#GuestLearner`]],
+    ['learner', ['Learner']],
+    ['learner', [`${context}#Instructor`, `${context}#Learner`]],
+    ['learner', [`${institution}#Instructor`, `${context}#Learner`]],
+    ['learner', [`${institution}#Administrator`, `${institution}#Student`]],
+    ['learner', [`${context}#Member`]],
+    ['learner', ['http://somewhere.example/else#Instructor']],
+    ['learner', []],
+    ['preview', [`${context}#Instructor`, `${institution}#Student`]],
+    ['preview', [`${context}#Instructor`, `${context}/Instructor#TeachingAssistant`]],
+    ['preview', [`${context}/Instructor#Grader`]],
+    ['preview', [`${context}#ContentDeveloper`]],
+    ['preview', [`${context}#Mentor`]],
+    ['preview', [`${context}#Administrator`]],
+    ['preview', ['Instructor']],
+    ['preview', [`${institution}#Administrator`]],
+    ['preview', [`${system}#SysAdmin`]],
+  ])('a %s, for %j', async (as, roles) => {
+    const { harness, simulator } = lab;
+    const user = simulator.addUser({ roles });
+    const link = lab.addLink({ lineItem: { label: 'A lesson', scoreMaximum: 10 } });
+    const tracked = as === 'learner';
+    expect(claimsOf(await lab.launch({ user, link })).untracked).toBe(tracked ? undefined : as);
+    // The platform's gradebook hears of learners alone.
+    const scores = await harness.db.ltiScores.countDocuments({ ltiUserId: user.id });
+    expect(scores).toBe(tracked ? 1 : 0);
+  });
+
+  test('nobody by name plays untracked', async () => {
+    const { anonymous } = lab.simulator.sample.users;
+    const launches = [
+      lab.launch({ user: anonymous }),
+      lab.launch({ tampering: { claims: { sub: null } } }),
+      lab.launch({ tampering: { claims: { sub: '' } } }),
+    ];
+    for (const answer of await Promise.all(launches)) {
+      expect(claimsOf(answer)).toMatchObject({ ltiUserId: '', untracked: 'anonymous' });
+    }
+  });
+});
+
+test.each([
+  ['de_AT', 'de-AT'],
+  ['EN', 'en'],
+  ['', undefined],
+  ['a language', undefined],
+])('the locale "%s" is %s', async (given, locale) => {
+  expect(claimsOf(await lab.launch({ locale: given })).locale).toBe(locale);
+});
+
+test('what the platform says beside what counts may be anything', async () => {
+  const claims = {
+    [claim.context]: null,
+    [claim.roles]: 'Learner',
+    [claim.launchPresentation]: { locale: 1, return_url: 'javascript:alert(1)' },
+    [claim.gradeService]: 'none',
+    [claim.custom]: { lesson_id: lab.version.lessonId, score: 1, passed: true, other: null, list: [] },
+    'https://lms.example/claim': { a: 1 },
+  };
+  const token = claimsOf(await lab.launch({ tampering: { claims } }));
+  expect(token).toMatchObject({ contextId: null, lessonId: lab.version.lessonId });
+  expect(token).not.toHaveProperty('locale');
+  expect(token).not.toHaveProperty('returnUrl');
+});
+
+test('who is to choose lessons is sent to choose', async () => {
+  const { simulator, tool, address } = lab;
+  const { course, users } = simulator.sample;
+  const answer = await lab.launch({ user: users.teacher, deepLink: { course, tool } });
+  expect(answer.status).toBe(303);
+  expect(answer.headers.get('location')).toMatch(new RegExp(`^${address}/lti/select/`));
+});
+
+test('of platforms with one issuer and client, the deployment says whose launch it is', async () => {
+  const { harness, simulator, address } = lab;
+  const { tool } = await lab.register(address);
+  const { organization: other } = await buildOrganization(harness);
+  const theirs = await publishLesson(harness, other);
+  const deploymentIds = ['of the other'];
+  const shared = await createPlatform(harness.db, {
+    ...(await harness.db.ltiPlatforms
+      .findOne({ clientId: tool.clientId }, { _id: 0, createdAt: 0 })
+      .lean<LtiPlatform>()
+      .orFail()),
+    organizationId: other._id,
+    deploymentIds,
+  });
+  const custom = { lesson_id: theirs.lessonId };
+  const link = simulator.addLink({
+    course: simulator.sample.course,
+    tool,
+    deploymentId: 'of the other',
+    custom,
+  });
+  expect(claimsOf(await lab.launch({ link }))).toMatchObject({
+    organizationId: other._id,
+    platformId: shared._id,
+    lessonId: theirs.lessonId,
+  });
+  const ours = lab.addLink({ tool, custom });
+  expectRefusal(await lab.launch({ link: ours }), 404, 'lesson_not_found');
+});

@@ -1,0 +1,122 @@
+import { describe, expect, test } from 'vitest';
+import { approvePlatform, removePlatform } from '../../shared/models/lti-platform.ts';
+import { answerOf, expectRefusal, useLaunchLab } from './support/launch-lab.ts';
+
+const lab = useLaunchLab();
+
+describe('a login is refused', () => {
+  const target = () => lab.link.url;
+  test.each<[what: string, code: string, status: number, login: () => Record<string, string | undefined>]>([
+    ['without an issuer', 'login_incomplete', 400, () => ({ iss: undefined })],
+    ['with an empty issuer', 'login_incomplete', 400, () => ({ iss: '' })],
+    ['without a hint of the user', 'login_incomplete', 400, () => ({ login_hint: undefined })],
+    ['without a target', 'login_incomplete', 400, () => ({ target_link_uri: undefined })],
+    ['with a target elsewhere', 'foreign_target', 400, () => ({ target_link_uri: 'https://evil.example/' })],
+    ['with a target that is no address', 'foreign_target', 400, () => ({ target_link_uri: 'launch' })],
+    [
+      'with a target that only looks like ours',
+      'foreign_target',
+      400,
+      () => ({
+        target_link_uri: target().replace('http://', 'http://lectern@evil.example:80/?'),
+      }),
+    ],
+    ['of an issuer that nobody knows', 'unknown_platform', 403, () => ({ iss: 'https://lms.example' })],
+    ['of a client that nobody knows', 'unknown_platform', 403, () => ({ client_id: 'somebody' })],
+  ])('%s', async (_what, code, status, login) => {
+    for (const method of ['GET', 'POST'] as const) {
+      const { learner: user } = lab.simulator.sample.users;
+      const answer = await lab.simulator.sendLogin({ user, link: lab.link, login: login(), method });
+      expectRefusal(await answerOf(answer), status, code);
+    }
+  });
+
+  test('that does not say which of two clients of an issuer it is', async () => {
+    const { platform } = await lab.register(lab.address);
+    const { learner: user } = lab.simulator.sample.users;
+    const { link } = lab;
+    const vague = { client_id: undefined, lti_deployment_id: undefined };
+    const answer = await lab.simulator.sendLogin({ user, link, login: vague });
+    expectRefusal(await answerOf(answer), 403, 'ambiguous_platform');
+    // The deployment says it as well.
+    const told = await lab.simulator.sendLogin({ user, link, login: { client_id: undefined } });
+    expect(told.status).toBe(302);
+    await removePlatform(lab.harness.db, platform._id);
+  });
+
+  test('of a platform that was not approved yet', async () => {
+    const { tool, platform } = await lab.register(lab.address, { status: 'pending' });
+    const link = lab.addLink({ tool });
+    const { learner: user } = lab.simulator.sample.users;
+    const answer = await lab.simulator.sendLogin({ user, link });
+    expectRefusal(await answerOf(answer), 403, 'platform_not_approved');
+    await approvePlatform(lab.harness.db, platform._id, []);
+    expect((await lab.launch({ link })).status).toBe(303);
+  });
+});
+
+describe('a login or a launch is refused', () => {
+  const post = (path: string, body: string, type = 'application/x-www-form-urlencoded') =>
+    fetch(lab.address + path, {
+      method: 'POST',
+      body,
+      headers: { 'content-type': type },
+      redirect: 'manual',
+    });
+
+  test.each(['/lti/login', '/lti/launch'])('at %s, that is no form, or has a field twice', async (path) => {
+    const twice = 'iss=a&iss=b&state=a&state=b';
+    expectRefusal(await answerOf(await post(path, twice)), 422, 'malformed_request');
+    for (const type of ['application/json', 'multipart/form-data; boundary=a', 'text/plain']) {
+      expectRefusal(await answerOf(await post(path, 'iss=a&state=a', type)), 422, 'malformed_request');
+    }
+  });
+
+  test('that has a field twice in its address', async () => {
+    const answer = await fetch(`${lab.address}/lti/login?iss=a&iss=b`);
+    expectRefusal(await answerOf(answer), 422, 'malformed_request');
+  });
+
+  test.each([
+    ['/lti/login', 32],
+    ['/lti/launch', 256],
+  ])('at %s, that is larger than %i KiB', async (path, kibibytes) => {
+    const body = `state=${'a'.repeat(kibibytes * 1024)}`;
+    expectRefusal(await answerOf(await post(path, body)), 413, 'malformed_request');
+  });
+
+  test('that is only an address somebody has opened', async () => {
+    const answer = await answerOf(await fetch(`${lab.address}/lti/launch`));
+    expectRefusal(answer, 405, 'not_a_launch');
+    expect(answer.headers.get('allow')).toBe('POST');
+  });
+
+  test('of an address that has sent too many', async () => {
+    const limited = await lab.startApi({ RATE_LIMIT_PER_ADDRESS: '1' });
+    await fetch(`${limited}/lti/login`);
+    const answer = await answerOf(await fetch(`${limited}/lti/login`));
+    expectRefusal(answer, 429, 'too_many_requests');
+    expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);
+  });
+
+  test('while Lectern has a fault of its own, of which nothing is said', async () => {
+    const broken = await lab.startApi({ LECTERN_SIGNING_SECRETS: 'none' });
+    const { tool } = await lab.register(broken);
+    const answer = await lab.launch({ link: lab.addLink({ tool }) });
+    expectRefusal(answer, 500, 'server_error');
+    expect(answer.html).not.toContain('secret');
+  });
+});
+
+test('what a request says stands in no page', async () => {
+  const hostile = '"><script>alert(1)</script>';
+  const fields = new URLSearchParams({ iss: hostile, login_hint: hostile, target_link_uri: lab.link.url });
+  fields.set('lti_storage_target', hostile);
+  const refused = await answerOf(await fetch(`${lab.address}/lti/login?${fields.toString()}`));
+  expectRefusal(refused, 403, 'unknown_platform', ['alert(1)']);
+  const { learner: user } = lab.simulator.sample.users;
+  const login = { login_hint: hostile, lti_message_hint: hostile, lti_storage_target: hostile };
+  const page = await answerOf(await lab.simulator.sendLogin({ user, link: lab.link, login }));
+  expect(page.status).toBe(200);
+  expect(page.html).not.toContain('<script>alert');
+});

@@ -1,0 +1,149 @@
+import { afterAll, beforeAll, expect } from 'vitest';
+import type { DriveOptions } from '../../../cli/simulator/drive-launch.ts';
+import type { Link, Tool } from '../../../cli/simulator/model.ts';
+import type { LinkOptions, Simulator } from '../../../cli/simulator/simulator.ts';
+import { startSimulator } from '../../../cli/simulator/start.ts';
+import type { LessonVersion } from '../../../shared/models/lesson-version.ts';
+import { createPlatform } from '../../../shared/models/lti-platform.ts';
+import type { LtiPlatform } from '../../../shared/models/lti-platform.ts';
+import type { Organization } from '../../../shared/models/organization.ts';
+import { verifyPlayerToken } from '../../../shared/player-tokens.ts';
+import type { LaunchToken } from '../../../shared/player-tokens.ts';
+import { publishLesson } from '../../api/player-lessons.ts';
+import { textOf } from '../../api/embed-pages.ts';
+import { buildOrganization } from '../../support/factories.ts';
+import { startHarness, testSigningSecrets } from '../../support/harness.ts';
+import type { Harness } from '../../support/harness.ts';
+
+/** A Lectern, a platform that knows it, and a lesson with a link to it in a course. */
+export interface LaunchLab {
+  harness: Harness;
+  address: string;
+  organization: Organization;
+  /** Credentials of the organization. */
+  headers: { authorization: string };
+  version: LessonVersion;
+  simulator: Simulator;
+  tool: Tool;
+  platform: LtiPlatform;
+  link: Link;
+  /** Starts another API over the same data. */
+  startApi(settings?: Record<string, string>): Promise<string>;
+  /** Has Lectern at an address know a tool of the platform's, and the platform know Lectern. */
+  register(address: string, changes?: Partial<LtiPlatform>): Promise<{ tool: Tool; platform: LtiPlatform }>;
+  /** A link of the sample course; to the lesson unless told otherwise. */
+  addLink(options?: Partial<LinkOptions>): Link;
+  /** Launches as a browser does; of the learner, by the link, unless told otherwise. */
+  launch(options?: Partial<DriveOptions>): Promise<LaunchAnswer>;
+}
+
+/** What a launch was answered with. */
+export interface LaunchAnswer {
+  status: number;
+  headers: Headers;
+  /** Text of the page, without tags. */
+  text: string;
+  html: string;
+}
+
+/** Starts all that the tests of one file need, and ends it behind them. What is in the lab is there in tests. */
+export function useLaunchLab(): LaunchLab {
+  const lab = {} as LaunchLab & { close(): Promise<void> };
+  beforeAll(async () => {
+    Object.assign(lab, await startLab());
+  });
+  afterAll(() => lab.close());
+  return lab;
+}
+
+async function startLab(): Promise<LaunchLab & { close(): Promise<void> }> {
+  const harness = await startHarness();
+  const simulator = await startSimulator();
+  const { host } = new URL(simulator.issuer);
+  const startApi = (settings = {}) => harness.startApi({ LECTERN_ALLOWED_PRIVATE_HOSTS: host, ...settings });
+  const address = await startApi();
+  const { organization, headers } = await buildOrganization(harness);
+  const version = await publishLesson(harness, organization);
+
+  const register: LaunchLab['register'] = async (lectern, changes = {}) => {
+    const tool = simulator.addTool({
+      loginUrl: `${lectern}/lti/login`,
+      redirectUris: [`${lectern}/lti/launch`],
+      jwksUrl: `${lectern}/lti/jwks`,
+      targetLinkUri: `${lectern}/lti/launch`,
+    });
+    const platform = await createPlatform(harness.db, {
+      organizationId: organization._id,
+      issuer: simulator.issuer,
+      clientId: tool.clientId,
+      deploymentIds: [...tool.deploymentIds],
+      authUrl: simulator.addresses.authorization,
+      tokenUrl: simulator.addresses.token,
+      jwksUrl: simulator.addresses.jwks,
+      tokenAudience: null,
+      name: 'The simulator',
+      status: 'active',
+      ...changes,
+    });
+    return { tool, platform };
+  };
+  const { tool, platform } = await register(address);
+  const addLink: LaunchLab['addLink'] = (options = {}) =>
+    simulator.addLink({
+      course: simulator.sample.course,
+      tool,
+      custom: { lesson_id: version.lessonId },
+      ...options,
+    });
+  const link = addLink();
+
+  return {
+    ...{ harness, address, organization, headers, version, simulator, tool, platform, link },
+    ...{ startApi, register, addLink },
+    async launch(options = {}) {
+      const { learner } = simulator.sample.users;
+      const driven = await simulator.driveLaunch({ user: learner, link, ...options });
+      return answerOf(await simulator.submitLaunch(driven));
+    },
+    async close() {
+      await simulator.close();
+      await harness.close();
+    },
+  };
+}
+
+export async function answerOf(response: Response): Promise<LaunchAnswer> {
+  const { status, headers } = response;
+  const html = await response.text();
+  return { status, headers, html, text: textOf({ status, headers, body: Buffer.from(html) }) };
+}
+
+/** The token that a launch ends with; undefined where it does not. */
+export function tokenOf({ headers }: Pick<LaunchAnswer, 'headers'>): string | undefined {
+  const location = headers.get('location');
+  return location === null ? undefined : (new URL(location).searchParams.get('token') ?? undefined);
+}
+
+/** What the token says. */
+export function claimsOf(answer: LaunchAnswer): LaunchToken {
+  const token = verifyPlayerToken(testSigningSecrets, tokenOf(answer) ?? '');
+  if (token.kind !== 'launch') throw new Error('This is no launch token');
+  return token;
+}
+
+/** Checks that an answer is the page of a refusal, by its code, and gives nothing away that was sent. */
+export function expectRefusal(
+  answer: LaunchAnswer,
+  status: number,
+  code: string,
+  secrets: string[] = [],
+): void {
+  const { headers, html, text } = answer;
+  const shown = /<code dir="ltr">(\w+)<\/code>/.exec(html)?.[1];
+  expect({ status: answer.status, code: shown }).toEqual({ status, code });
+  expect(text).toContain(`${code} ${headers.get('x-request-id')}`);
+  expect(headers.get('content-type')).toBe('text/html; charset=utf-8');
+  expect(headers.get('location')).toBeNull();
+  expect(headers.get('cache-control')).toBe('no-store');
+  for (const secret of secrets) expect(html).not.toContain(secret);
+}
