@@ -159,9 +159,25 @@ function sign(
  * @throws {LecternError} UNAUTHORIZED "Token verification failed: <reason>".
  */
 export function verifyPlayerToken(ring: readonly SigningSecret[], token: string): PlayerToken {
+  return readToken(ring, token, {});
+}
+
+/** What a launch token of ours says, though it may have ended; null for anything else. */
+export function readEndedLaunch(ring: readonly SigningSecret[], token: string): LaunchToken | null {
+  try {
+    const read = readToken(ring, token, { ignoreExpiration: true });
+    return read.kind === 'launch' ? read : null;
+  } catch {
+    return null;
+  }
+}
+
+type Leniency = Pick<jwt.VerifyOptions, 'ignoreExpiration'>;
+
+function readToken(ring: readonly SigningSecret[], token: string, leniency: Leniency): PlayerToken {
   if (ring.length === 0) throw tokenFailure('Signing secret not configured');
   if (token.length > maxTokenLength) throw tokenFailure('Malformed token');
-  const typ = checkSignature(ring, token);
+  const typ = checkSignature(ring, token, leniency);
   const payload = Buffer.from(token.split('.')[1] ?? '', 'base64url').toString('utf8');
   if (typ === types.launch) {
     const { versionId = null, iat, exp, ...claims } = parseClaims(launchClaims, payload);
@@ -178,7 +194,7 @@ export function tokenFailure(reason: TokenFault): TokenError {
 }
 
 /** Gives the token's `typ`, which the signature covers. */
-function checkSignature(ring: readonly SigningSecret[], token: string): string {
+function checkSignature(ring: readonly SigningSecret[], token: string, leniency: Leniency): string {
   const { kid, typ } = readHeader(token);
   if (typ !== types.embed && typ !== types.launch) throw tokenFailure('Malformed token');
   // A token without a kid is somebody else's make; its signature still decides.
@@ -186,7 +202,7 @@ function checkSignature(ring: readonly SigningSecret[], token: string): string {
   let failure = tokenFailure('Invalid signature');
   for (const candidate of candidates) {
     try {
-      jwt.verify(token, keyOf(candidate), { algorithms: ['HS256'], issuer });
+      jwt.verify(token, keyOf(candidate), { algorithms: ['HS256'], issuer, ...leniency });
       return typ;
     } catch (error) {
       failure = tokenFailure(reasonOf(error));

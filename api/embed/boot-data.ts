@@ -1,7 +1,7 @@
-import { createHash } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { withStatus } from '../../shared/lessons/player-lesson.ts';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
-import type { PlayerToken } from '../../shared/player-tokens.ts';
+import type { LaunchToken, PlayerToken } from '../../shared/player-tokens.ts';
 import type { PreparedLesson } from '../../shared/prepared-lessons.ts';
 import { printJson } from '../../shared/raw-json.ts';
 import type { NoticeWords } from './notice-words.ts';
@@ -40,8 +40,17 @@ export interface LessonBoot {
   frameUrl: string;
   /** Whose pages may have this one in a frame; null for any. */
   allowedOrigins: readonly string[] | null;
-  /** What is said to the learner above the lesson. */
+  /** What is said to the learner above the lesson, and below it. */
   words: NoticeWords;
+  /** What is different after an LTI launch; null without one. */
+  launch: LaunchBoot | null;
+}
+
+export interface LaunchBoot {
+  /** Why nothing is recorded; null where it is. */
+  untracked: LaunchToken['untracked'] | null;
+  /** Where the course is; null where the platform does not say. */
+  returnUrl: string | null;
 }
 
 export function noticeBoot(boot: NoticeBoot): BootData {
@@ -60,8 +69,24 @@ export function lessonBoot(
   return [scriptJson(opening), ...withStatus(lesson, status).map(scriptJson), Buffer.from('}')];
 }
 
-/** The same for one learner in one lesson, whichever token it is, and no name of anybody. */
+export function launchBoot(token: PlayerToken): LaunchBoot | null {
+  if (token.kind !== 'launch') return null;
+  return { untracked: token.untracked ?? null, returnUrl: wayBack(token) };
+}
+
+/** The address of the course that a launch came from; null where the platform gives none, or none for a browser. */
+export function wayBack({ returnUrl }: Pick<LaunchToken, 'returnUrl'>): string | null {
+  return returnUrl !== undefined && /^https?:\/\//i.test(returnUrl) && URL.canParse(returnUrl)
+    ? returnUrl
+    : null;
+}
+
+/**
+ * The same for one learner in one lesson, whichever token it is, and no name of anybody. Where nothing is recorded
+ * each page is by itself.
+ */
 export function learnerKey(token: PlayerToken): string {
+  if (token.kind === 'launch' && token.untracked !== undefined) return randomUUID();
   const { kind, organizationId, lessonId } = token;
   const learner =
     token.kind === 'embed' ? [token.learnerId] : [token.platformId, token.contextId, token.ltiUserId];

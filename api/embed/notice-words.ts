@@ -1,5 +1,5 @@
 /**
- * What the script of the embed page says to a learner, above the lesson. The page holds the words of its own language,
+ * What the script of the embed page says to a learner, around the lesson. The page holds the words of its own language,
  * so that they are there without a network. Another language is one more entry in `all`; the compiler names the words
  * it lacks.
  */
@@ -16,6 +16,9 @@ const en = {
   saved: 'Everything is saved.',
   stuck: 'The lesson could not be loaded.',
   reload: 'Try again',
+  back: 'Back to the course',
+  preview: 'Preview for teachers: nothing is recorded.',
+  anonymous: 'Your course does not tell who you are, so nothing you do here is recorded.',
 };
 
 /** In one language: player/embed-page/notice-words.ts has the same fields. */
@@ -34,6 +37,9 @@ const es: NoticeWords = {
   saved: 'Todo está guardado.',
   stuck: 'No se ha podido cargar la lección.',
   reload: 'Intentar de nuevo',
+  back: 'Volver al curso',
+  preview: 'Vista previa para docentes: no se registra nada.',
+  anonymous: 'Tu curso no indica quién eres, así que no se registra nada de lo que haces aquí.',
 };
 
 const fr: NoticeWords = {
@@ -49,6 +55,10 @@ const fr: NoticeWords = {
   saved: 'Tout est enregistré.',
   stuck: 'Impossible de charger la leçon.',
   reload: 'Réessayer',
+  back: 'Retour au cours',
+  preview: 'Aperçu pour enseignants\u00a0: rien n’est enregistré.',
+  anonymous:
+    'Votre cours n’indique pas qui vous êtes\u00a0: rien de ce que vous faites ici n’est enregistré.',
 };
 
 const de: NoticeWords = {
@@ -64,6 +74,9 @@ const de: NoticeWords = {
   saved: 'Alles ist gespeichert.',
   stuck: 'Die Lektion konnte nicht geladen werden.',
   reload: 'Noch einmal versuchen',
+  back: 'Zurück zum Kurs',
+  preview: 'Vorschau für Lehrende: Es wird nichts gespeichert.',
+  anonymous: 'Dein Kurs sagt nicht, wer du bist. Deshalb wird hier nichts gespeichert.',
 };
 
 const pt: NoticeWords = {
@@ -79,6 +92,9 @@ const pt: NoticeWords = {
   saved: 'Tudo está salvo.',
   stuck: 'Não foi possível carregar a lição.',
   reload: 'Tentar novamente',
+  back: 'Voltar ao curso',
+  preview: 'Pré-visualização para professores: nada é registrado.',
+  anonymous: 'Seu curso não informa quem você é, por isso nada do que você faz aqui é registrado.',
 };
 
 const ar: NoticeWords = {
@@ -94,6 +110,9 @@ const ar: NoticeWords = {
   saved: 'تم حفظ كل شيء.',
   stuck: 'تعذّر تحميل الدرس.',
   reload: 'حاول مرة أخرى',
+  back: 'العودة إلى المقرر',
+  preview: 'معاينة للمعلمين: لا يتم تسجيل أي شيء.',
+  anonymous: 'لا يخبرنا مقررك من أنت، لذلك لا يتم تسجيل ما تفعله هنا.',
 };
 
 const zh: NoticeWords = {
@@ -109,6 +128,9 @@ const zh: NoticeWords = {
   saved: '已全部保存。',
   stuck: '无法加载课程。',
   reload: '重试',
+  back: '返回课程页面',
+  preview: '教师预览：不会记录任何内容。',
+  anonymous: '你的课程没有说明你是谁，因此你在这里所做的一切都不会被记录。',
 };
 
 const all = { en, es, fr, de, pt, ar, zh };

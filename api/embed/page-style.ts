@@ -13,6 +13,8 @@ body { margin: 0; background: var(--back); color: var(--text); }
 }
 .notice h1 { margin: 0 0 .5rem; font-size: 1.375rem; line-height: 1.3; }
 .notice p { margin: 0; }
+.notice a { color: inherit; }
+.notice p + p { margin-top: 1rem; }
 .notice .soft { margin-top: 1.5rem; padding-top: .75rem; border-top: 1px solid var(--line); color: var(--soft); font-size: .875rem; }
 .notice code { font-family: ui-monospace, Menlo, Consolas, monospace; }
 @media (scripting: none) { .notice .loading { display: none; } }

@@ -26,6 +26,8 @@ export interface PageWords {
   noScript: string;
   /** Before the code of a failure. */
   code: string;
+  /** The label of a link. */
+  back: string;
   waiting: Notice;
   failures: Record<FailureCode, Notice>;
 }
@@ -45,6 +47,7 @@ const en: PageWords = {
   loading: 'Loading…',
   noScript: 'This lesson needs JavaScript. Turn it on in your browser, then reload the page.',
   code: 'Code for support',
+  back: 'Back to the course',
   waiting: {
     title: 'This lesson opens from your course',
     text: 'Go to the page of your course that has this lesson, and open it there.',
@@ -82,6 +85,7 @@ const es: PageWords = {
   loading: 'Cargando…',
   noScript: 'Esta lección necesita JavaScript. Actívalo en tu navegador y vuelve a cargar la página.',
   code: 'Código para soporte',
+  back: 'Volver al curso',
   waiting: {
     title: 'Esta lección se abre desde tu curso',
     text: 'Ve a la página de tu curso que contiene esta lección y ábrela allí.',
@@ -122,6 +126,7 @@ const fr: PageWords = {
   loading: 'Chargement…',
   noScript: 'Cette leçon a besoin de JavaScript. Activez-le dans votre navigateur, puis rechargez la page.',
   code: 'Code pour l’assistance',
+  back: 'Retour au cours',
   waiting: {
     title: 'Cette leçon s’ouvre depuis votre cours',
     text: 'Allez à la page de votre cours qui contient cette leçon et ouvrez-la là.',
@@ -162,6 +167,7 @@ const de: PageWords = {
   loading: 'Wird geladen …',
   noScript: 'Diese Lektion braucht JavaScript. Schalte es in deinem Browser ein und lade die Seite neu.',
   code: 'Code für den Support',
+  back: 'Zurück zum Kurs',
   waiting: {
     title: 'Diese Lektion öffnet sich aus deinem Kurs',
     text: 'Gehe zu der Seite deines Kurses, die diese Lektion enthält, und öffne sie dort.',
@@ -199,6 +205,7 @@ const pt: PageWords = {
   loading: 'Carregando…',
   noScript: 'Esta lição precisa de JavaScript. Ative-o no seu navegador e recarregue a página.',
   code: 'Código para o suporte',
+  back: 'Voltar ao curso',
   waiting: {
     title: 'Esta lição abre a partir do seu curso',
     text: 'Vá à página do seu curso que contém esta lição e abra-a lá.',
@@ -239,6 +246,7 @@ const ar: PageWords = {
   loading: 'جارٍ التحميل…',
   noScript: 'يحتاج هذا الدرس إلى JavaScript. فعّلها في متصفحك ثم أعد تحميل الصفحة.',
   code: 'رمز للدعم',
+  back: 'العودة إلى المقرر',
   waiting: {
     title: 'يُفتح هذا الدرس من مقررك',
     text: 'انتقل إلى صفحة مقررك التي تحتوي على هذا الدرس وافتحه من هناك.',
@@ -273,6 +281,7 @@ const zh: PageWords = {
   loading: '正在加载…',
   noScript: '本课需要 JavaScript。请在浏览器中启用它，然后重新加载页面。',
   code: '支持代码',
+  back: '返回课程页面',
   waiting: { title: '请从你的课程中打开本课', text: '请前往包含本课的课程页面，并在那里打开。' },
   failures: {
     bad_address: { title: '地址不完整', text: again.zh },
@@ -291,6 +300,16 @@ const all = { en, es, fr, de, pt, ar, zh };
 
 /** English first: what a reader gets who asks for none of them. */
 export const pageLanguages = Object.keys(all);
+
+/**
+ * Which of `pageLanguages` a platform or browser means; undefined where there are no words in it.
+ *
+ * @param tag a BCP 47 tag, or as some platforms write it: `pt_BR`, `en_us`
+ */
+export function knownLanguage(tag: string): string | undefined {
+  const [base = ''] = tag.trim().toLowerCase().split(/[-_]/);
+  return pageLanguages.find((language) => language === base);
+}
 
 /** The words in a language; English where there are none. @param language a BCP 47 tag, of which the region does not matter. */
 export function pageWords(language: string): PageWords {

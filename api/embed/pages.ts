@@ -26,10 +26,14 @@ interface PageParts {
   boot: BootData;
 }
 
-/** The page that plays a lesson, until its script does. */
-export function lessonPage({ title, ...page }: Omit<PageParts, 'main'>): Buffer {
+/** The page that plays a lesson, until its script does. @param titleLanguage of the lesson, which may be another one */
+export function lessonPage({
+  title,
+  titleLanguage,
+  ...page
+}: Omit<PageParts, 'main'> & { titleLanguage: string }): Buffer {
   const { loading, noScript } = pageWords(page.language);
-  const main = markup`<h1>${title}</h1>
+  const main = markup`<h1 lang="${titleLanguage}" dir="${textDirection(titleLanguage)}">${title}</h1>
 <p class="loading" role="status">${loading}</p>
 <noscript><p>${noScript}</p></noscript>`;
   return renderPage({ ...page, title, main });
@@ -41,15 +45,21 @@ export function waitingPage(page: Omit<PageParts, 'main' | 'title'>): Buffer {
   return renderPage({ ...page, title: lesson, main: notice(waiting) });
 }
 
-/** @param requestId names the request in the log. */
+/**
+ * @param requestId names the request in the log.
+ * @param returnUrl leads to the course; null where nobody knows the way.
+ */
 export function failurePage(
   code: FailureCode,
   requestId: string,
+  returnUrl: string | null,
   page: Omit<PageParts, 'main' | 'title'>,
 ): Buffer {
   const words = pageWords(page.language);
   const failure = words.failures[code];
+  const back = markup`<p><a href="${returnUrl ?? ''}" target="_top" data-lectern-back>${words.back}</a></p>`;
   const main = markup`${notice(failure)}
+${returnUrl === null ? [] : back}
 <p class="soft">${words.code}: <code dir="ltr">${code}</code> <code dir="ltr">${requestId}</code></p>`;
   return renderPage({ ...page, title: failure.title, main });
 }

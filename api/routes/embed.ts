@@ -4,15 +4,15 @@ import { signContentAddress } from '../../shared/content-addresses.ts';
 import { LecternError } from '../../shared/errors.ts';
 import type { ErrorCode } from '../../shared/errors.ts';
 import { findOrganization } from '../../shared/models/organization.ts';
-import { TokenError } from '../../shared/player-tokens.ts';
-import type { PlayerToken, TokenFault } from '../../shared/player-tokens.ts';
+import { readEndedLaunch, TokenError } from '../../shared/player-tokens.ts';
+import type { LaunchToken, PlayerToken, TokenFault } from '../../shared/player-tokens.ts';
 import type { RequestState } from '../context.ts';
 import type { AppDependencies } from '../dependencies.ts';
-import { learnerKey, lessonBoot, noticeBoot } from '../embed/boot-data.ts';
+import { launchBoot, learnerKey, lessonBoot, noticeBoot, wayBack } from '../embed/boot-data.ts';
 import { noticeWords } from '../embed/notice-words.ts';
 import { failurePage, lessonPage, waitingPage } from '../embed/pages.ts';
 import type { PageAddresses } from '../embed/pages.ts';
-import { pageLanguages } from '../embed/page-words.ts';
+import { knownLanguage, pageLanguages } from '../embed/page-words.ts';
 import type { FailureCode } from '../embed/page-words.ts';
 import { setPageHeaders } from '../embed/policies.ts';
 import { answerErrors } from '../middleware/errors.ts';
@@ -67,7 +67,8 @@ async function sendLesson(deps: AppDependencies, ctx: Context): Promise<void> {
   if (playabilityErrors.length > 0) {
     throw new LecternError('INVALID_CONTENT', 'Lesson has validation errors that prevent playback');
   }
-  const shown = language ?? 'en';
+  const spoken = language ?? 'en';
+  const shown = askedLanguage(token) ?? spoken;
   const content = signContentAddress(secrets.asset, { lessonId, versionId }, { base: config.publicUrl });
   const api = `${publicPath(config)}/api/public/lessons/${lessonId}`;
   const addresses = addressesOf(deps, ctx, lessonId);
@@ -77,7 +78,7 @@ async function sendLesson(deps: AppDependencies, ctx: Context): Promise<void> {
       lessonId,
       versionId,
       title,
-      language: shown,
+      language: spoken,
       now: new Date(),
       token: { expiresAt: new Date(token.expiresAt * 1000) },
       learner: learnerKey(token),
@@ -87,12 +88,13 @@ async function sendLesson(deps: AppDependencies, ctx: Context): Promise<void> {
       frameUrl: `${addresses.player}frame.html`,
       allowedOrigins,
       words: noticeWords(shown),
+      launch: launchBoot(token),
     },
     session,
     prepared,
     version,
   );
-  send(ctx, lessonPage({ language: shown, title, addresses, boot }));
+  send(ctx, lessonPage({ language: shown, title, titleLanguage: spoken, addresses, boot }));
 }
 
 function sendWaiting(deps: AppDependencies, ctx: Context, lessonId: string): void {
@@ -104,10 +106,17 @@ function sendWaiting(deps: AppDependencies, ctx: Context, lessonId: string): voi
 function sendFailure(deps: AppDependencies, ctx: Context, failure: LecternError): void {
   const code = codeOf(failure);
   const lessonId = lessonIdOf(ctx);
+  const launch = launchOf(deps, ctx);
   const boot = noticeBoot({ page: 'failure', lessonId, code, allowedOrigins: null });
-  const page = { language: readersLanguage(ctx), addresses: addressesOf(deps, ctx, lessonId), boot };
+  const language = (launch && askedLanguage(launch)) ?? readersLanguage(ctx);
+  const page = { language, addresses: addressesOf(deps, ctx, lessonId), boot };
   ctx.type = 'html';
-  ctx.body = failurePage(code, ctx.state.requestId as string, page);
+  ctx.body = failurePage(code, ctx.state.requestId as string, launch && wayBack(launch), page);
+}
+
+/** The launch that a page without a lesson came of, so that there is a way back to the course; null without one. */
+function launchOf({ secrets }: Pick<AppDependencies, 'secrets'>, { query }: Context): LaunchToken | null {
+  return typeof query.token === 'string' ? readEndedLaunch(secrets.signing, query.token) : null;
 }
 
 function send(ctx: Context, page: Buffer): void {
@@ -116,13 +125,20 @@ function send(ctx: Context, page: Buffer): void {
   ctx.body = page;
 }
 
-/** The organization's own; null for any. */
+/** The organization's own, and those of the platform that a launch came from; null for any. */
 async function allowedOriginsOf(
   db: AppDependencies['db'],
-  { organizationId }: PlayerToken,
+  token: PlayerToken,
 ): Promise<readonly string[] | null> {
-  const { allowedOrigins = [] } = (await findOrganization(db, organizationId)) ?? {};
-  return allowedOrigins.length === 0 ? null : allowedOrigins;
+  const { allowedOrigins = [] } = (await findOrganization(db, token.organizationId)) ?? {};
+  if (allowedOrigins.length === 0) return null;
+  const { platformOrigins = [] } = token.kind === 'launch' ? token : {};
+  return [...new Set([...allowedOrigins, ...platformOrigins])];
+}
+
+/** The language that a platform wants its pages in; undefined where there are no words in it. */
+function askedLanguage(token: PlayerToken): string | undefined {
+  return token.kind === 'launch' ? knownLanguage(token.locale ?? '') : undefined;
 }
 
 function addressesOf(

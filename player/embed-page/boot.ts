@@ -22,8 +22,17 @@ export interface LessonBoot {
   frameUrl: string;
   /** Origins of the pages that may show the lesson; null for any. */
   allowedOrigins: string[] | null;
-  /** What is said to the learner, in the lesson's language. */
+  /** What is said to the learner, in the page's language. */
   words: NoticeWords;
+  /** What is different after an LTI launch; null without one. */
+  launch: Launch | null;
+}
+
+export interface Launch {
+  /** Why nothing is recorded; null where it is. */
+  untracked: 'anonymous' | 'preview' | null;
+  /** Where the course is, http or https; null where nobody knows. */
+  returnUrl: string | null;
 }
 
 /** Of a page without a lesson. It goes on as soon as there is a token. */

@@ -4,6 +4,7 @@ import { openHost } from './host-link.ts';
 import { playPage } from './play-page.ts';
 import { openStorage } from './queue-store.ts';
 import { tokenStore } from './token-keeper.ts';
+import { breakOut } from './way-back.ts';
 
 /** The script of every page at /embed/{lessonId}: it plays the lesson, or waits for a token to open it with. */
 function start(): void {
@@ -14,6 +15,7 @@ function start(): void {
   if (token !== null) history.replaceState(history.state, '', location.pathname + location.hash);
   if (boot?.page === 'lesson') playPage(boot, token ?? '');
   else if (boot !== undefined) waitForToken(boot, query);
+  for (const link of document.querySelectorAll<HTMLAnchorElement>('a[data-lectern-back]')) breakOut(link);
 }
 
 /** Failures that a reload may find gone. */

@@ -56,6 +56,14 @@ export function openHost(
   return { tell };
 }
 
+/**
+ * Tells a learning platform how high the lesson is, as platforms listen for it. It says nothing else, and so goes to
+ * whatever page is around this one.
+ */
+export function tellPlatform(height: number): void {
+  if (parent !== window) parent.postMessage({ subject: 'lti.frameResize', height }, '*');
+}
+
 /** Reads a message of the host; undefined for anything else. */
 export function readHostRequest(data: unknown): HostRequest | undefined {
   const { source, v, type, token, stepId } = (data ?? {}) as JsonObject;

@@ -16,13 +16,16 @@ export interface LearnerNotices {
 /** Milliseconds that a line stays which says something once. */
 const readingTime = 6000;
 
-/** @param actions what can be done about it */
+/**
+ * @param returnUrl leads to the course; null where nobody knows the way
+ * @param actions what can be done about it
+ */
 export function learnerNotices(
-  words: NoticeWords,
+  { words, returnUrl }: { words: NoticeWords; returnUrl: string | null },
   look: () => Omit<Situation, 'hasLost'>,
   actions: Partial<Record<NoticeText, NoticeAction>>,
 ): LearnerNotices {
-  const bar = noticeBar(words);
+  const bar = noticeBar(words, returnUrl);
   let hasLost = false;
   let isTroubled = false;
   let timer: ReturnType<typeof setTimeout> | undefined;

@@ -2,6 +2,7 @@ import type { LessonBoot } from './boot.ts';
 import type { FrameMessage } from './frame-messages.ts';
 import type { HostLink } from './host-link.ts';
 import type { LessonPlaces } from './lesson-places.ts';
+import { isCompleted } from './save-queue.ts';
 import type { Saver } from './saver.ts';
 import type { JsonObject, Place, SessionRecord } from './session-record.ts';
 import type { QueuedWrite } from './queued-write.ts';
@@ -44,9 +45,7 @@ export function learnerProgress(
     const finishes = completed && places.isLast(place);
     saver.change({ place, progressData: state.progressData, completed: finishes });
     if (completed) return;
-    const { record, writes } = saver.queue();
-    const isDone = record.status === 'completed' || writes.some((write) => write.completed);
-    const status = isDone ? 'completed' : 'in_progress';
+    const status = isCompleted(saver.queue()) ? 'completed' : 'in_progress';
     host.tell({ type: 'step', ...about(), ...place, totalSteps: places.totalSteps, status });
   }
 

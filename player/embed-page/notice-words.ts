@@ -12,7 +12,13 @@ export interface NoticeWords {
   saved: string;
   stuck: string;
   reload: string;
+  back: string;
+  preview: string;
+  anonymous: string;
 }
 
-/** A sentence that a learner may be told. */
-export type NoticeText = Exclude<keyof NoticeWords, 'continueHere' | 'reload'>;
+/** A sentence that a learner may be told of what becomes of the answers. */
+export type NoticeText = Exclude<
+  keyof NoticeWords,
+  'continueHere' | 'reload' | 'back' | 'preview' | 'anonymous'
+>;

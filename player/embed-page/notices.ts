@@ -1,11 +1,15 @@
 import { element } from '../dom.ts';
 import type { NoticeText, NoticeWords } from './notice-words.ts';
+import { wayBackLink } from './way-back.ts';
 
 /** What can be done at the press of a button. */
 export interface NoticeAction {
   label: 'continueHere' | 'reload';
   act(this: void): void;
 }
+
+/** What is said where the lesson cannot go on: a link to the course helps there. */
+const ends: readonly NoticeText[] = ['expired', 'gone', 'stuck'];
 
 /** One line above the lesson, which is there only when there is something to say. */
 export interface NoticeBar {
@@ -14,7 +18,8 @@ export interface NoticeBar {
   show(this: void, texts: readonly NoticeText[], action?: NoticeAction): void;
 }
 
-export function noticeBar(words: NoticeWords): NoticeBar {
+/** @param returnUrl leads to the course; null where nobody knows the way */
+export function noticeBar(words: NoticeWords, returnUrl: string | null): NoticeBar {
   // Both are there from the beginning: what appears together with its text is not announced.
   const status = element('div', { role: 'status' });
   const alert = element('div', { role: 'alert' });
@@ -35,6 +40,8 @@ export function noticeBar(words: NoticeWords): NoticeBar {
       view.observe(document.body);
       const line = element('div', { class: 'lectern-embed-notice' }, element('p', {}, text));
       (action ? alert : status).append(line);
+      const isEnd = texts.some((name) => ends.includes(name));
+      if (isEnd && returnUrl !== null) line.append(wayBackLink(returnUrl, words.back));
       if (action === undefined) return;
       const button = element('button', { type: 'button' }, words[action.label]);
       button.addEventListener('click', action.act);

@@ -1,19 +1,21 @@
 import type { LessonBoot } from './boot.ts';
 import { openFrame, progressForFrame } from './frame-link.ts';
-import { openHost } from './host-link.ts';
+import { openHost, tellPlatform } from './host-link.ts';
+import { launchLines } from './launch-lines.ts';
 import { learnerNotices } from './learner-notices.ts';
 import { learnerProgress } from './learner-progress.ts';
 import { lessonPlaces } from './lesson-places.ts';
 import { projected } from './queued-write.ts';
 import { openStorage, queueStore } from './queue-store.ts';
 import { renewContent, tokenRenewal } from './renewal.ts';
-import { emptyQueue } from './save-queue.ts';
+import { emptyQueue, isCompleted } from './save-queue.ts';
 import type { Leftover } from './save-queue.ts';
 import { createSaver, newId } from './saver.ts';
 import { sessionClient } from './session-client.ts';
 import type { SessionRecord } from './session-record.ts';
 import { openTabs } from './tabs.ts';
 import { claimsOf, keepToken, tokenStore } from './token-keeper.ts';
+import { unrecordedSaver } from './unrecorded-saver.ts';
 
 /** Milliseconds that the frame has to show the lesson, and that answers to an older version have to be saved. */
 const frameDeadline = 20_000;
@@ -21,7 +23,7 @@ const olderVersionDeadline = 10_000;
 
 /** Plays a lesson: brings together the frame with the player, saving, and the talk with the host. */
 export function playPage(boot: LessonBoot, firstToken: string): void {
-  const { versionId, language } = boot;
+  const { versionId, language, launch } = boot;
   const places = lessonPlaces(boot.lesson);
   const tab = newId();
   const store = queueStore(openStorage('localStorage'), boot.learner, tab);
@@ -32,7 +34,8 @@ export function playPage(boot: LessonBoot, firstToken: string): void {
     client.now,
     (expiresAt) => host.tell({ type: 'token.expiring', expiresAt: new Date(expiresAt).toISOString() }),
   );
-  const saver = createSaver({
+  const openSaver = launch === null || launch.untracked === null ? createSaver : unrecordedSaver;
+  const saver = openSaver({
     queue: emptyQueue(boot.session),
     versionId,
     client,
@@ -57,7 +60,7 @@ export function playPage(boot: LessonBoot, firstToken: string): void {
     },
   });
   const notices = learnerNotices(
-    boot.words,
+    { words: boot.words, returnUrl: launch?.returnUrl ?? null },
     () => ({ queue: saver.queue(), isKept: saver.isKept(), isOnline: navigator.onLine, isStuck }),
     {
       elsewhere: { label: 'continueHere', act: reload },
@@ -65,6 +68,7 @@ export function playPage(boot: LessonBoot, firstToken: string): void {
       stuck: { label: 'reload', act: reload },
     },
   );
+  const lines = launchLines(boot);
   const host = openHost(boot.allowedOrigins, (request) => {
     if (request.type === 'setToken') takeToken(request.token);
     else if (!frame.post({ type: 'goTo', stepId: request.stepId })) {
@@ -126,6 +130,7 @@ export function playPage(boot: LessonBoot, firstToken: string): void {
     isRefused = hold === 'expired';
     frame.iframe.inert = hold === 'elsewhere' || hold === 'conflict';
     notices.update();
+    lines.update(isCompleted(saver.queue()));
   }
 
   function goOnHere(): void {
@@ -167,7 +172,7 @@ export function playPage(boot: LessonBoot, firstToken: string): void {
 
   function show(): void {
     progress.moveTo(places.placeOfRecord(stateNow()));
-    document.body.append(frame.iframe);
+    document.body.append(...lines.above, frame.iframe, ...lines.below);
     frameTimer = setTimeout(() => {
       isStuck = true;
       update();
@@ -187,7 +192,10 @@ export function playPage(boot: LessonBoot, firstToken: string): void {
   document.body.replaceChildren(notices.root);
   new ResizeObserver(([entry]) => {
     const isSized = frame.iframe.style.blockSize !== '';
-    if (entry && isSized) host.tell({ type: 'resize', height: Math.ceil(entry.contentRect.height) });
+    if (!entry || !isSized) return;
+    const height = Math.ceil(entry.contentRect.height);
+    host.tell({ type: 'resize', height });
+    if (launch !== null) tellPlatform(height);
   }).observe(document.body);
   renewContent(boot.content, client, (base) => {
     content = new URL(base, location.href).href;

@@ -101,6 +101,11 @@ export function leftoverOf({ record, writes }: SaveQueue): Leftover {
   return { base: record.revision, known: replacedAnswers(record, writes), writes: [...writes] };
 }
 
+/** Whether the learner has finished the lesson, be it saved or not. */
+export function isCompleted({ record, writes }: SaveQueue): boolean {
+  return record.status === 'completed' || writes.some(({ completed }) => completed);
+}
+
 /** Takes a change. Those of one step become one write, as long as it was not sent. */
 export function enqueue(queue: SaveQueue, change: Change, versionId: string, context: Context): SaveQueue {
   const last = queue.writes.at(-1);

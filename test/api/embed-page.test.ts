@@ -52,6 +52,7 @@ describe('the page of a lesson', () => {
       contentUrl: `/api/public/lessons/${version.lessonId}/content`,
       frameUrl: `/player/${release}/frame.html`,
       allowedOrigins: null,
+      launch: null,
       words: noticeWords('fr-CA'),
       session,
       lesson: data?.lesson,

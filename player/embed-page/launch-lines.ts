@@ -1,0 +1,30 @@
+import { element } from '../dom.ts';
+import type { LessonBoot } from './boot.ts';
+import { wayBackLink } from './way-back.ts';
+
+/** What a page says around the lesson because a platform has launched it. */
+export interface LaunchLines {
+  /** Above the lesson: that nothing is recorded. Empty where it is. */
+  above: readonly HTMLElement[];
+  /** Below it: the way back to the course. Empty where nobody knows it. */
+  below: readonly HTMLElement[];
+  /** The way back is shown from the end of the lesson on. */
+  update(this: void, isCompleted: boolean): void;
+}
+
+export function launchLines({ launch, words }: Pick<LessonBoot, 'launch' | 'words'>): LaunchLines {
+  const { untracked = null, returnUrl = null } = launch ?? {};
+  const above =
+    untracked === null ? [] : [element('aside', { class: 'lectern-embed-remark' }, words[untracked])];
+  const below =
+    returnUrl === null
+      ? []
+      : [element('nav', { class: 'lectern-embed-back', hidden: true }, wayBackLink(returnUrl, words.back))];
+  return {
+    above,
+    below,
+    update(isCompleted) {
+      for (const line of below) line.hidden = !isCompleted;
+    },
+  };
+}

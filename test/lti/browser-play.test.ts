@@ -1,0 +1,188 @@
+import type { BrowserContext, Page } from 'playwright-core';
+import { describe, expect, test } from 'vitest';
+import type { LessonVersion } from '../../shared/models/lesson-version.ts';
+import { revokeTokens } from '../../shared/models/token-revocation.ts';
+import { deleteLesson } from '../../shared/publishing.ts';
+import { hostPage, choose, press, seeChosen, seeStep, useEmbedLab } from '../embed-page/embed-lab.ts';
+import type { HostPage } from '../embed-page/embed-lab.ts';
+import { publishQuiz } from '../embed-page/lessons.ts';
+import { faultsIn } from '../support/axe.ts';
+import { buildLaunchToken } from '../support/factories.ts';
+import { waitFor } from '../support/wait-for.ts';
+
+const lab = useEmbedLab();
+
+/** Opens the pages of a platform, which notes what it is told by their frames. */
+async function newPlatform(options: Parameters<typeof lab.browser.newContext>[0] = {}) {
+  const context = await lab.browser.newContext(options);
+  await context.addInitScript(
+    'globalThis.told = []; addEventListener("message", ({ data }) => { if (data?.subject) told.push(data); })',
+  );
+  return context;
+}
+
+function launch(
+  lesson: LessonVersion,
+  claims: Parameters<typeof buildLaunchToken>[1] = {},
+  context?: BrowserContext,
+): Promise<HostPage> {
+  return lab.open(lesson, { token: buildLaunchToken(lesson, claims), ...(context && { context }) });
+}
+
+async function finish(learner: HostPage): Promise<void> {
+  await seeStep(learner, 's1');
+  await press(learner, 'Next');
+  await choose(learner, 'b');
+  await press(learner, 'Next');
+  await seeStep(learner, 's3');
+  await press(learner, 'Finish');
+}
+
+const back = ({ outer }: HostPage) => outer.getByRole('link', { name: 'Back to the course' });
+
+/** In Lectern's page and in the player: the platform's pages are its owners' concern. */
+async function faultsOf(page: Page): Promise<string[]> {
+  const [, outer, inner] = page.frames();
+  if (outer === undefined || inner === undefined) throw new Error('there is no lesson');
+  const faults = (await faultsIn(outer)).filter((fault) => !/^(landmark-one-main|page-has-head)/.test(fault));
+  return [...faults, ...(await faultsIn(inner))];
+}
+
+describe('a launch that is not recorded', () => {
+  test.each([
+    ['preview', 'teacher', 'Preview for teachers: nothing is recorded.'],
+    ['anonymous', '', 'Your course does not tell who you are, so nothing you do here is recorded.'],
+  ] as const)('(%s) is played to its end, and leaves nothing behind', async (untracked, ltiUserId, words) => {
+    const lesson = await publishQuiz(lab);
+    const context = await lab.browser.newContext();
+    const posted: string[] = [];
+    context.on('request', (request) => {
+      if (request.method() === 'POST') posted.push(request.url());
+    });
+    const viewer = await launch(lesson, { untracked, ltiUserId }, context);
+    await finish(viewer);
+    expect(await viewer.outer.getByRole('complementary').textContent()).toBe(words);
+    await viewer.event('complete');
+    await viewer.lesson.getByText('Score: 2 of 3').waitFor();
+    await press(viewer, 'Back to the lesson');
+    await press(viewer, 'Back');
+    await seeChosen(viewer, 'b');
+
+    const outer = viewer.page.frames().find((frame) => frame.url().includes('/embed/'));
+    expect(await outer?.evaluate('JSON.stringify(localStorage)')).toBe('{}');
+    expect(posted).toEqual([]);
+    const again = await launch(lesson, { untracked, ltiUserId }, context);
+    await seeStep(again, 's1');
+    // Two tabs of nobody in particular have nothing to hand over.
+    await press(viewer, 'Next');
+    await seeStep(viewer, 's3');
+    const { ltiProgress, courses } = lab.harness.db;
+    expect(await ltiProgress.countDocuments({ lessonId: lesson.lessonId })).toBe(0);
+    expect(await courses.countDocuments()).toBe(0);
+    await context.close();
+  });
+});
+
+/** Of a careful platform. */
+const sandbox =
+  'allow-scripts allow-same-origin allow-forms allow-popups allow-popups-to-escape-sandbox allow-downloads';
+
+describe('the way back to the course', () => {
+  const courseUrl = () => `${lab.hostOrigin}/course`;
+
+  test('appears at the end of the lesson, is there from then on, and leaves the frame', async () => {
+    const lesson = await publishQuiz(lab);
+    const context = await newPlatform();
+    const user = { ltiUserId: 'returning', returnUrl: courseUrl() };
+    const learner = await launch(lesson, user, context);
+    await seeStep(learner, 's1');
+    expect(await back(learner).isVisible()).toBe(false);
+    await finish(learner);
+    await back(learner).waitFor();
+    await learner.event('complete');
+    const again = await launch(lesson, user, context);
+    await back(again).click();
+    await again.page.waitForURL(courseUrl());
+    await context.close();
+  });
+
+  test('opens beside the course where the platform keeps its page from being replaced', async () => {
+    const lesson = await publishQuiz(lab);
+    const context = await newPlatform();
+    const page = await context.newPage();
+    await page.goto(`${lab.hostOrigin}/`);
+    const token = buildLaunchToken(lesson, { ltiUserId: 'sandboxed', returnUrl: courseUrl() });
+    await page.setContent(
+      `<div id="course"><iframe src="${lab.address}/embed/${lesson.lessonId}?token=${token}" sandbox="${sandbox}">`,
+    );
+    const learner = hostPage(page);
+    await finish(learner);
+    const opened = context.waitForEvent('page');
+    await back(learner).click();
+    expect((await opened).url()).toBe(courseUrl());
+    expect(page.url()).toBe(`${lab.hostOrigin}/`);
+    await context.close();
+  });
+
+  test('is beside what a learner is told whose lesson is gone, or whose launch has ended', async () => {
+    const lesson = await publishQuiz(lab);
+    const returnUrl = courseUrl();
+    const { organizationId, lessonId } = lesson;
+    const ended = await launch(lesson, { ltiUserId: 'late', returnUrl });
+    await seeStep(ended, 's1');
+    await revokeTokens(lab.harness.db, { organizationId, lessonId, learnerId: 'late' }, new Date());
+    await press(ended, 'Next');
+    await back(ended).waitFor();
+    const words = 'Your session has ended. Open the lesson from your course again. Your answers are kept';
+    await ended.outer.getByText(words).waitFor();
+
+    const learner = await launch(lesson, { ltiUserId: 'too late', returnUrl });
+    await seeStep(learner, 's1');
+    await deleteLesson(lab.harness.db, lessonId);
+    await press(learner, 'Next');
+    await learner.outer.getByText('This lesson is no longer available.').waitFor();
+    await back(learner).click();
+    await learner.page.waitForURL(courseUrl());
+    await ended.page.close();
+  });
+});
+
+test('a platform is told the height of the lesson, of each of its steps', async () => {
+  const lesson = await publishQuiz(lab);
+  const context = await newPlatform();
+  const learner = await launch(lesson, { ltiUserId: 'sized' }, context);
+  await seeStep(learner, 's1');
+  const heights = () => learner.page.evaluate<{ subject: string; height: number }[]>('told');
+  await waitFor('a height', async () => (await heights()).length > 0);
+  const before = (await heights()).length;
+  await press(learner, 'Next');
+  await seeStep(learner, 's2');
+  await waitFor('another height', async () => (await heights()).length > before);
+  const last = (await heights()).at(-1);
+  expect(last).toEqual({ subject: 'lti.frameResize', height: expect.any(Number) as number });
+  expect(last).toMatchObject({ height: (await learner.event('resize')).height });
+  await context.close();
+});
+
+test('a learner of an integrator posts nothing to platforms', async () => {
+  const lesson = await publishQuiz(lab);
+  const context = await newPlatform();
+  const learner = await lab.open(lesson, { context });
+  await learner.event('resize');
+  expect(await learner.page.evaluate('told')).toEqual([]);
+  await context.close();
+});
+
+test.each(['light', 'dark'] as const)(
+  'axe-core finds no fault in the page of a launch, %s, with what stands around the lesson in Arabic',
+  async (colorScheme) => {
+    const lesson = await publishQuiz(lab);
+    const context = await newPlatform({ colorScheme, viewport: { width: 400, height: 700 } });
+    const claims = { untracked: 'preview', locale: 'ar-EG', returnUrl: `${lab.hostOrigin}/course` } as const;
+    const viewer = await launch(lesson, claims, context);
+    await finish(viewer);
+    await viewer.outer.getByRole('link', { name: 'العودة إلى المقرر' }).waitFor();
+    expect(await faultsOf(viewer.page)).toEqual([]);
+    await context.close();
+  },
+);
