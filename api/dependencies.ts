@@ -3,6 +3,7 @@ import type { Config } from '../shared/config.ts';
 import type { Logger } from '../shared/log.ts';
 import type { LtiKeys } from '../shared/lti/keys.ts';
 import type { PlatformClient } from '../shared/lti/platform-requests.ts';
+import type { ScoreQueue } from '../shared/lti/scores/queue.ts';
 import type { Database } from '../shared/models/database.ts';
 import type { PlayerRelease } from '../shared/player-release.ts';
 import type { PreparedLessons } from '../shared/prepared-lessons.ts';
@@ -13,6 +14,7 @@ import type { Store } from '../shared/storage/store.ts';
 import type { PlayerAssets } from './assets/player-assets.ts';
 import type { ArchiveRequestDependencies } from './exports/archive-requests.ts';
 import type { PlatformKeys } from './lti/platform-keys.ts';
+import type { ScoreNotices } from './lti/score-notices.ts';
 import type { ApiMetrics } from './metrics.ts';
 import type { RateLimits } from './middleware/rate-limit.ts';
 
@@ -40,6 +42,9 @@ export interface AppDependencies {
   exports: ArchiveRequestDependencies;
   playerAssets: PlayerAssets;
   lti: LtiDependencies;
+  scoreQueue: ScoreQueue;
+  /** What hears of records whose scores a platform is to get. */
+  scoreNotices: ScoreNotices;
   rateLimits: RateLimits;
   metrics: ApiMetrics;
   /** Aborted when the process is to end; with the error that clients who still wait are answered with. */

@@ -7,6 +7,7 @@ import { LecternError, messageOf } from '../shared/errors.ts';
 import type { Logger } from '../shared/log.ts';
 import { createLtiKeys } from '../shared/lti/keys.ts';
 import { createPlatformClient } from '../shared/lti/platform-requests.ts';
+import { createScoreQueue } from '../shared/lti/scores/queue.ts';
 import { buildIndexes, openDatabase } from '../shared/models/database.ts';
 import { registerQueueMetrics } from '../shared/operations/queue-metrics.ts';
 import { startOperationsServer } from '../shared/operations/server.ts';
@@ -28,6 +29,7 @@ import { prepareEnd } from './end-server.ts';
 import { JobWaiters } from './exports/job-waiters.ts';
 import { createHttpServer, serverLimits } from './http-server.ts';
 import { createPlatformKeys } from './lti/platform-keys.ts';
+import { ScoreNotices } from './lti/score-notices.ts';
 import { ApiMetrics } from './metrics.ts';
 import { createRateLimits } from './middleware/rate-limit.ts';
 import { readinessChecks } from './readiness.ts';
@@ -74,6 +76,8 @@ export async function startApi(
     keys: createLtiKeys(db, secrets),
     platformKeys: createPlatformKeys(platforms),
   };
+  const scoreQueue = createScoreQueue(redis, config);
+  const scoreNotices = new ScoreNotices({ db, queue: scoreQueue, log });
   const exports = { db, archives: store.archives, queue, waiters, config, log };
   const metrics = new ApiMetrics();
   registerQueueMetrics(metrics.registry, queue);
@@ -93,6 +97,8 @@ export async function startApi(
     exports,
     playerAssets,
     lti,
+    scoreQueue,
+    scoreNotices,
     rateLimits: createRateLimits(config),
     metrics,
     log,
@@ -116,9 +122,10 @@ export async function startApi(
   });
   shutdown.add('downloads', () => playerAssets.close().finally(() => downloader.close()));
   shutdown.add('platforms', () => Promise.resolve(platforms.close()));
+  shutdown.add('scores', () => withDeadline(scoreNotices.settled(), closeMilliseconds));
   shutdown.add('queue', async () => {
     // BullMQ waits for the end of a connection, which one that is just connecting anew does not announce.
-    const closed = Promise.all([events.close(), queue.close()]);
+    const closed = Promise.all([events.close(), queue.close(), scoreQueue.close()]);
     await withDeadline(closed, closeMilliseconds).finally(() => redis.disconnect());
   });
   shutdown.add('file uses', () => Promise.resolve(sharing.uses.close()));

@@ -1,8 +1,12 @@
 import type { Config } from '../shared/config.ts';
 import { createDownloader } from '../shared/downloads/downloader.ts';
 import type { Logger } from '../shared/log.ts';
+import { createLtiKeys } from '../shared/lti/keys.ts';
+import { createPlatformClient } from '../shared/lti/platform-requests.ts';
+import { createServiceTokens } from '../shared/lti/service-token.ts';
 import { buildIndexes, openDatabase } from '../shared/models/database.ts';
 import { connectFastRedis } from '../shared/redis.ts';
+import { loadSecrets } from '../shared/secrets.ts';
 import type { Servers } from '../shared/servers.ts';
 import { createSharing } from '../shared/sharing/sharing.ts';
 import { trackUses } from '../shared/sharing/tracked-store.ts';
@@ -13,8 +17,10 @@ import { Evictor } from './eviction/evictor.ts';
 import type { Evicted } from './eviction/evictor.ts';
 import { WorkerMetrics } from './metrics.ts';
 import { startWorkerOperations, watchWorker } from './operations.ts';
+import { registerScoreMetrics } from './scores/metrics.ts';
+import { startScoreWorker } from './scores/score-worker.ts';
 import { startSweeping } from './sweep.ts';
-import { createExportWorker } from './worker.ts';
+import { createExportWorker, drainMilliseconds } from './worker.ts';
 
 /**
  * Connects, takes jobs, and adds to the shutdown what must be closed.
@@ -27,6 +33,7 @@ export async function startWorker(
   servers: Servers,
   { log, shutdown }: { log: Logger; shutdown: Shutdown },
 ): Promise<number | undefined> {
+  const secrets = await loadSecrets(config, (message) => log.warn(message));
   const plainStore = await createStore(config);
   await plainStore.check();
   const db = await openDatabase(servers.mongodbUri);
@@ -56,15 +63,25 @@ export async function startWorker(
     log,
   });
   await worker.ready();
+  const platforms = createPlatformClient(config.download);
+  const scores = startScoreWorker(servers.redisUrl, {
+    service: {
+      client: platforms,
+      tokens: createServiceTokens({ client: platforms, keys: createLtiKeys(db, secrets) }),
+    },
+    metrics: registerScoreMetrics(metrics.registry, db),
+    ...{ redis, db, config, log },
+  });
   const watchdog = watchWorker(worker, { config, log, shutdown });
   const parts = { worker, watchdog, metrics, db, store, log };
   const operations = await startWorkerOperations(config, parts);
 
   shutdown.add('watchdog', () => Promise.resolve(watchdog?.stop()));
-  // It takes no more jobs, and finishes those it has.
-  shutdown.add('worker', () => worker.close());
+  // They take no more jobs, and finish those they have.
+  shutdown.add('worker', () => Promise.all([worker.close(), scores.close(drainMilliseconds(config))]));
   shutdown.add('sweeping', () => sweeping.stop());
   shutdown.add('downloads', () => Promise.resolve(downloader.close()));
+  shutdown.add('platforms', () => Promise.resolve(platforms.close()));
   shutdown.add('redis', () => {
     sharing.uses.close();
     redis.disconnect();

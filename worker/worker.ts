@@ -93,7 +93,8 @@ export function createExportWorker(
   };
 }
 
-function drainMilliseconds({ shutdownSeconds }: Pick<Config, 'shutdownSeconds'>): number {
+/** How long what is under way may go on in a process that is to end. */
+export function drainMilliseconds({ shutdownSeconds }: Pick<Config, 'shutdownSeconds'>): number {
   return 1000 * Math.max(shutdownSeconds - closingSeconds, shutdownSeconds / 2);
 }
 

@@ -27,7 +27,7 @@ export interface OpenLesson {
  * @throws {LaunchFault} when there is no such lesson.
  */
 export async function openLesson(
-  { db, secrets }: Pick<AppDependencies, 'db' | 'secrets'>,
+  { db, secrets, scoreNotices }: Pick<AppDependencies, 'db' | 'secrets' | 'scoreNotices'>,
   platform: LtiPlatform,
   claims: ResourceLinkClaims,
 ): Promise<OpenLesson> {
@@ -36,7 +36,9 @@ export async function openLesson(
   const contextId = claims[claim.context]?.id ?? null;
   const untracked = untrackedBecause(claims);
   const link = await saveResourceLink(db, linkOf(platform, claims, lesson));
-  if (untracked === undefined) await expectScore(db, link, ltiUserId);
+  if (untracked === undefined && (await expectScore(db, link, ltiUserId))) {
+    scoreNotices.saved({ ...link, ltiUserId });
+  }
   const { token } = signLaunchToken(
     secrets.signing,
     {

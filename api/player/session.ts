@@ -8,6 +8,7 @@ import type { LessonOutline } from '../../shared/progress/outline.ts';
 import { applyWrite, initialProgress } from '../../shared/progress/rules.ts';
 import type { ProgressState } from '../../shared/progress/state.ts';
 import type { ProgressWrite } from '../../shared/progress/write.ts';
+import type { ScoreNotices } from '../lti/score-notices.ts';
 import { findTokenVersion } from './authorize.ts';
 import { progressKeeper } from './progress-keepers.ts';
 import type { ProgressKeeper } from './progress-keepers.ts';
@@ -24,6 +25,10 @@ type Session = Record<string, unknown>;
 export interface WriteOutcome {
   saved: boolean;
   session: Session;
+}
+
+export interface WriteDependencies extends SessionDependencies {
+  scoreNotices: Pick<ScoreNotices, 'saved'>;
 }
 
 /**
@@ -47,7 +52,7 @@ export async function readSession(
  * not published or not the token's, and for what does not fit the version; PAYLOAD_TOO_LARGE.
  */
 export async function writeSession(
-  deps: SessionDependencies,
+  deps: WriteDependencies,
   token: PlayerToken,
   write: ProgressWrite,
 ): Promise<WriteOutcome> {
@@ -62,7 +67,10 @@ export async function writeSession(
       return { saved: repeated, session: await present(kept ?? keeper, state) };
     }
     const next = applyWrite(state, write, await outlineOf(deps.lessons, write.versionId), new Date());
-    if (await keeper.save(next, write.writeId)) return { saved: true, session: await present(keeper, next) };
+    if (await keeper.save(next, write.writeId)) {
+      if (token.kind === 'launch' && keeper.keeps) deps.scoreNotices.saved(token);
+      return { saved: true, session: await present(keeper, next) };
+    }
     // Another write came first: this one is stale now, or was that very write, sent twice.
   }
 }

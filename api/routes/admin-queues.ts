@@ -36,16 +36,24 @@ interface Account {
 export function adminQueues(
   account: Account,
   queue: ExportQueue,
-  { config: { publicUrl }, rateLimits }: Pick<AppDependencies, 'config' | 'rateLimits'>,
+  {
+    config: { publicUrl },
+    rateLimits,
+    scoreQueue,
+  }: Pick<AppDependencies, 'config' | 'rateLimits' | 'scoreQueue'>,
 ): Middleware {
   const publicOrigin = publicUrl === undefined ? undefined : new URL(publicUrl).origin;
-  const adapter = new BullMQAdapter(queue, { displayName: 'Exports', description: 'Archives to build' });
-  adapter.setFormatter('name', describeJob);
-  adapter.setFormatter('progress', describeProgress);
+  const exports = new BullMQAdapter(queue, { displayName: 'Exports', description: 'Archives to build' });
+  exports.setFormatter('name', describeJob);
+  exports.setFormatter('progress', describeProgress);
+  const scores = new BullMQAdapter(scoreQueue, {
+    displayName: 'Scores',
+    description: 'Scores to send to learning platforms',
+  });
   const server = new KoaAdapter();
   server.setBasePath(basePath);
   createBullBoard({
-    queues: [adapter],
+    queues: [exports, scores],
     serverAdapter: server,
     options: { uiConfig: { boardTitle: 'Lectern' } },
   });

@@ -15,17 +15,16 @@ import type { LtiScore, ScoreFailure, ScoreValues, SentScore, WantedScore } from
  *                       -> failed, or waiting where something else is wanted by now
  */
 
-/** Longer than any try takes. Whoever holds a row for longer than this has ended, and the row is another's. */
-export const leaseMilliseconds = 60_000;
+/** How long a try may take. */
+export const tryMilliseconds = 45_000;
 
-/** What may pass is tried for this long. */
-export const patienceMilliseconds = 7 * 24 * 3600_000;
+/** Whoever holds a row for longer than this has ended, and the row is another's. */
+const leaseMilliseconds = 60_000;
 
 /** Some platforms, Moodle among them, compare timestamps by the second, and refuse or drop what is not later. */
 const spacingMilliseconds = 1000;
 
 type Expression = Record<string, unknown> | string;
-type Update = [PipelineStage.Set];
 
 const valueFields = ['activityProgress', 'gradingProgress', 'scoreGiven', 'scoreMaximum'] as const;
 
@@ -62,7 +61,7 @@ export async function wantScore(db: Database, learner: LtiLearner, wanted: Wante
   return modifiedCount;
 }
 
-function wantUpdate(wanted: WantedScore): Update {
+function wantUpdate(wanted: WantedScore): [PipelineStage.Set] {
   const same = isSame('wanted', wanted);
   // The last try that began is the one that was taken: nothing else may have reached the platform since.
   const held = { $and: [isSame('sent', wanted), { $eq: ['$sent.timestamp', '$lastTimestamp'] }] };
@@ -76,6 +75,7 @@ function wantUpdate(wanted: WantedScore): Update {
         nextTryAt: when(starts, spaced, '$nextTryAt'),
         tries: when(starts, 0, '$tries'),
         failingSince: when(starts, null, '$failingSince'),
+        failure: when(starts, null, '$failure'),
       },
     },
   ];
@@ -89,7 +89,7 @@ function wantUpdate(wanted: WantedScore): Update {
 export async function sendAgain(db: Database, ids: readonly string[]): Promise<number> {
   const { matchedCount } = await db.ltiScores.updateMany(
     { _id: { $in: [...ids] }, wanted: { $ne: null } },
-    [{ $set: { state: 'waiting', nextTryAt: spaced, tries: 0, failingSince: null } }],
+    [{ $set: { state: 'waiting', nextTryAt: spaced, tries: 0, failingSince: null, failure: null } }],
     { updatePipeline: true },
   );
   return matchedCount;
@@ -107,21 +107,21 @@ const due: Expression = {
 };
 
 /**
- * Takes a row, or the one that has been due for longest: its lease, and a timestamp later than any before, whatever
+ * Takes a row, or the one that has been due for longest, of a platform or of all: its lease, and a timestamp later than any before, whatever
  * the clock says. Null when there is none, it is not due, or somebody else sends it.
  *
  * @param without platforms that are not to be asked now.
  */
 export function claimScore(
   db: Database,
-  { id, without = [] }: { id?: string; without?: readonly string[] },
+  { id, platformId, without = [] }: { id?: string; platformId?: string; without?: readonly string[] } = {},
 ): Promise<ClaimedScore | null> {
   return db.ltiScores
     .findOneAndUpdate(
       {
         state: 'waiting',
         ...(id !== undefined && { _id: id }),
-        ...(without.length > 0 && { platformId: { $nin: [...without] } }),
+        platformId: { ...(platformId !== undefined && { $eq: platformId }), $nin: [...without] },
         $expr: due,
       },
       [
@@ -139,21 +139,21 @@ export function claimScore(
     .exec();
 }
 
-const unleased = { leaseId: null, leaseUntil: null };
+/** What a try ended with; the row as it is now, or null when the lease was lost, and nothing changed. */
+export type Ended = Promise<LtiScore | null>;
 
-/** Ends a try: the platform took the score. False when the lease was lost, and nothing changed. */
+/** Ends a try: the platform took the score. */
 export function endAsSent(
   db: Database,
   row: ClaimedScore,
   { lineItemUrl, response }: Pick<SentScore, 'lineItemUrl' | 'response'>,
-): Promise<boolean> {
+): Ended {
   const { activityProgress, gradingProgress, scoreGiven, scoreMaximum } = row.wanted;
   const values = { activityProgress, gradingProgress, scoreGiven, scoreMaximum };
   const sent: SentScore = { ...values, timestamp: row.lastTimestamp, at: new Date(), lineItemUrl, response };
-  const settled = { $or: [isSame('wanted', values), { $eq: ['$wanted', null] }] };
   return end(db, row, {
     sent: literal(sent),
-    state: when(settled, 'idle', 'waiting'),
+    state: when(isUnwanted, 'idle', when(isSame('wanted', values), 'idle', 'waiting')),
     nextTryAt: spaced,
     tries: 0,
     failingSince: null,
@@ -161,46 +161,70 @@ export function endAsSent(
   });
 }
 
-/** Ends a try that failed with what may pass. As {@link endAsSent}. */
+/**
+ * Ends a try that failed with what may pass.
+ *
+ * @param options.milliseconds until the next try.
+ * @param options.patience how long a row may fail before that is final: at all, and for the same reason; in
+ * milliseconds.
+ */
 export function endToTryAgain(
   db: Database,
   row: ClaimedScore,
-  { failure, milliseconds, patience }: { failure: ScoreFailure; milliseconds: number; patience: number },
-): Promise<boolean> {
-  const since = { $ifNull: ['$failingSince', '$$NOW'] };
-  const tooLong = { $gte: [{ $subtract: ['$$NOW', since] }, patience] };
+  {
+    failure,
+    milliseconds,
+    patience,
+  }: { failure: Failure; milliseconds: number; patience: { atAll: number; sameReason: number } },
+): Ended {
+  const failingSince = { $ifNull: ['$failingSince', '$$NOW'] };
+  const since = sinceOf(failure);
+  const tooLong = { $or: [hasPassed(failingSince, patience.atAll), hasPassed(since, patience.sameReason)] };
   return end(db, row, {
-    state: when({ $eq: ['$wanted', null] }, 'idle', when(tooLong, 'failed', 'waiting')),
+    state: when(isUnwanted, 'idle', when(tooLong, 'failed', 'waiting')),
     nextTryAt: later(milliseconds),
     tries: { $add: ['$tries', 1] },
-    failingSince: since,
-    failure: literal(failure),
+    failingSince,
+    failure: { $mergeObjects: [literal(failure), { since }] },
   });
 }
 
-/** Ends a try that failed for good: what is wanted since then is tried all the same. As {@link endAsSent}. */
-export function endAsFailed(db: Database, row: ClaimedScore, failure: ScoreFailure): Promise<boolean> {
-  const state = when(
-    { $eq: ['$wanted', null] },
-    'idle',
-    when(isSame('wanted', row.wanted), 'failed', 'waiting'),
-  );
+/** Ends a try that failed for good. What is wanted since then is tried all the same. */
+export function endAsFailed(db: Database, row: ClaimedScore, failure: Failure): Ended {
   return end(db, row, {
-    state,
+    state: when(isUnwanted, 'idle', when(isSame('wanted', row.wanted), 'failed', 'waiting')),
     nextTryAt: spaced,
     tries: { $add: ['$tries', 1] },
     failingSince: { $ifNull: ['$failingSince', '$$NOW'] },
-    failure: literal(failure),
+    failure: { $mergeObjects: [literal(failure), { since: sinceOf(failure) }] },
   });
 }
 
-/** Ends a try that did not come to anything, and counts for nothing. As {@link endAsSent}. */
-export function giveBackScore(db: Database, row: ClaimedScore, milliseconds: number): Promise<boolean> {
+/** Ends a try that did not come to anything, and counts for nothing. */
+export function giveBackScore(db: Database, row: ClaimedScore, milliseconds: number): Ended {
   return end(db, row, { nextTryAt: later(milliseconds) });
 }
 
-async function end(db: Database, { _id, leaseId }: ClaimedScore, changes: object): Promise<boolean> {
-  const update: Update = [{ $set: { ...unleased, ...changes } }];
-  const { matchedCount } = await db.ltiScores.updateOne({ _id, leaseId }, update, { updatePipeline: true });
-  return matchedCount === 1;
+type Failure = Omit<ScoreFailure, 'since'>;
+
+/** The link leads to another lesson by now, whose record has nothing to tell yet. */
+const isUnwanted: Expression = { $eq: ['$wanted', null] };
+
+/** Since when a row fails for this reason. */
+function sinceOf({ reason }: Failure): Expression {
+  return when({ $eq: ['$failure.reason', literal(reason)] }, '$failure.since', '$$NOW');
+}
+
+function hasPassed(since: Expression, milliseconds: number): Expression {
+  return { $gte: [{ $subtract: ['$$NOW', since] }, milliseconds] };
+}
+
+function end(db: Database, { _id, leaseId }: ClaimedScore, changes: object): Ended {
+  return db.ltiScores
+    .findOneAndUpdate({ _id, leaseId }, [{ $set: { leaseId: null, leaseUntil: null, ...changes } }], {
+      updatePipeline: true,
+      returnDocument: 'after',
+    })
+    .lean<LtiScore>()
+    .exec();
 }

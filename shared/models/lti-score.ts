@@ -29,6 +29,8 @@ export interface SentScore extends ScoreValues {
 /** Why the last try failed. The status is null where there was no answer. */
 export interface ScoreFailure {
   at: Date;
+  /** When a try failed for this reason first, since it failed for another, or did not. */
+  since: Date;
   reason: string;
   status: number | null;
   body: string | null;
@@ -105,7 +107,7 @@ export const ltiScoreSchema = new Schema<LtiScore>(
     nextTryAt: { type: Date, required: true },
     failingSince: { type: Date, default: null },
     failure: {
-      type: new Schema({ at: Date, reason: String, status: Number, body: String }, subdocument),
+      type: new Schema({ at: Date, since: Date, reason: String, status: Number, body: String }, subdocument),
       default: null,
     },
     leaseId: { type: String, default: null },
@@ -117,6 +119,10 @@ export const ltiScoreSchema = new Schema<LtiScore>(
 ltiScoreSchema.index({ linkId: 1, ltiUserId: 1 }, { unique: true });
 ltiScoreSchema.index({ platformId: 1, ltiUserId: 1, lessonId: 1, contextId: 1 });
 ltiScoreSchema.index({ state: 1, nextTryAt: 1 });
+ltiScoreSchema.index({ organizationId: 1, state: 1, createdAt: -1 });
+
+/** A lesson is in a course a few times at most. */
+const mostLinks = 100;
 
 /** The row of a learner in a link, made where there is none. */
 export function findOrCreateScore(
@@ -152,4 +158,49 @@ export async function followOtherRecord(
   { lessonId, contextId }: Pick<LtiScore, 'lessonId' | 'contextId'>,
 ): Promise<void> {
   await db.ltiScores.updateOne({ _id: id }, { $set: { lessonId, contextId, wanted: null, state: 'idle' } });
+}
+
+/** The rows of a learner's record that wait to be sent, and from when on they may be. */
+export function findWaitingScores(
+  db: Database,
+  { organizationId, platformId, ltiUserId, lessonId, contextId }: LtiLearner,
+): Promise<Pick<LtiScore, '_id' | 'nextTryAt'>[]> {
+  const learner = { organizationId, platformId, ltiUserId, lessonId, contextId };
+  return db.ltiScores
+    .find({ ...learner, state: 'waiting' }, { nextTryAt: 1 })
+    .limit(mostLinks)
+    .lean<Pick<LtiScore, '_id' | 'nextTryAt'>[]>()
+    .exec();
+}
+
+/** How many rows wait and have failed, and since when the one is due that waits for longest; null when none is. */
+export async function countScores(
+  db: Database,
+): Promise<{ waiting: number; failed: number; dueSince: Date | null }> {
+  const [waiting, failed, oldest] = await Promise.all([
+    db.ltiScores.countDocuments({ state: 'waiting' }).exec(),
+    db.ltiScores.countDocuments({ state: 'failed' }).exec(),
+    db.ltiScores
+      .findOne({ state: 'waiting', nextTryAt: { $lte: new Date() } }, { nextTryAt: 1 })
+      .sort({ nextTryAt: 1 })
+      .lean<Pick<LtiScore, 'nextTryAt'>>()
+      .exec(),
+  ]);
+  return { waiting, failed, dueSince: oldest?.nextTryAt ?? null };
+}
+
+/** Rows of the outbox, of an organization and in a state where these are given, those made last first. */
+export function listScores(
+  db: Database,
+  { organizationId, state, limit }: { organizationId?: string; state?: ScoreState; limit: number },
+): Promise<LtiScore[]> {
+  return db.ltiScores
+    .find({
+      ...(organizationId !== undefined && { organizationId }),
+      ...(state !== undefined && { state }),
+    })
+    .sort({ createdAt: -1, _id: 1 })
+    .limit(limit)
+    .lean<LtiScore[]>()
+    .exec();
 }
