@@ -2,10 +2,10 @@ import type Router from '@koa/router';
 import { z } from 'zod';
 import { LecternError } from '../../shared/errors.ts';
 import { listLessonVersions, pageOfLessons } from '../../shared/models/lesson-list.ts';
-import type { ListPosition } from '../../shared/models/lesson-list.ts';
 import { versionStatuses } from '../../shared/models/lesson-version.ts';
 import type { RequestState } from '../context.ts';
 import type { AppDependencies } from '../dependencies.ts';
+import { lessonCursor, toLessonCursor } from '../lesson-cursor.ts';
 import { bearerOrSession } from '../middleware/caller.ts';
 import { renderErrors, shapeA } from '../middleware/errors.ts';
 import { methodNotAllowed } from '../middleware/method-not-allowed.ts';
@@ -15,16 +15,6 @@ import { presentLessonPage, presentVersions } from '../presenters/lesson.ts';
 import { createRouter } from './router.ts';
 
 const limitRule = 'limit must be a whole number between 1 and 100';
-
-/** A place in the list as callers get it: the milliseconds of its time and its id, in hex. Nothing to build on. */
-const cursorSchema = z
-  .string('cursor is not valid')
-  .regex(/^[0-9a-f]{44}$/, 'cursor is not valid')
-  .transform((text): ListPosition => ({
-    createdAt: new Date(Number.parseInt(text.slice(0, timeDigits), 16)),
-    id: text.slice(timeDigits).replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-'),
-  }));
-const timeDigits = 12;
 
 export const lessonListQuery = z.strictObject(
   {
@@ -42,7 +32,7 @@ export const lessonListQuery = z.strictObject(
         description: 'The most lessons of one page.',
         override: { type: 'integer', pattern: undefined, minimum: 1, maximum: 100, default: 50 },
       }),
-    cursor: cursorSchema.optional().meta({ description: 'The `nextCursor` of the page before.' }),
+    cursor: lessonCursor.optional().meta({ description: 'The `nextCursor` of the page before.' }),
   },
   { error: nameUnknown },
 );
@@ -64,7 +54,7 @@ export function lessonRoutes(deps: AppDependencies): Router<RequestState> {
     const { status = null, limit, cursor = null } = parse(lessonListQuery, ctx.query);
     const { organization } = ctx.state;
     const page = await pageOfLessons(deps.db, organization._id, { status, limit, after: cursor });
-    ctx.body = presentLessonPage(page, page.next === null ? null : toCursor(page.next));
+    ctx.body = presentLessonPage(page, page.next === null ? null : toLessonCursor(page.next));
   });
 
   router.get('/:lessonId/versions', async (ctx) => {
@@ -88,8 +78,4 @@ function parse<Schema extends z.ZodType>(schema: Schema, given: unknown): z.outp
 
 function nameUnknown(issue: { code?: string; keys?: string[] }): string | undefined {
   return issue.code === 'unrecognized_keys' ? `${issue.keys?.[0] ?? ''} is not a known parameter` : undefined;
-}
-
-function toCursor({ createdAt, id }: ListPosition): string {
-  return createdAt.getTime().toString(16).padStart(timeDigits, '0') + id.replaceAll('-', '');
 }

@@ -32,19 +32,26 @@ const mostLookedAt = 1000;
 /** A lesson has one for each import; older ones are not listed. */
 const mostVersions = 1000;
 
+/** Of each of several lessons; older ones are not listed. */
+const mostVersionsOfEach = 50;
+
+const newestPublished = { publishedAt: -1, versionNumber: -1 } as const;
+
 /**
  * A page of an organization's lessons, the newest first. The order never changes, so that through pages nothing is
- * seen twice and nothing that stays is missed, whatever is imported, published or deleted meanwhile. With a status a
- * page may hold fewer than `limit` before the end.
+ * seen twice and nothing that stays is missed, whatever is imported, published or deleted meanwhile. With a status or
+ * a title a page may hold fewer than `limit` before the end.
  *
+ * @param options.title words that have to be in the title of the version that is shown, whatever their case or accents.
  * @param options.after where the page before it ended; null for the first page.
  */
 export async function pageOfLessons(
   db: Database,
   organizationId: string,
-  options: { status: VersionStatus | null; limit: number; after: ListPosition | null },
+  options: { status: VersionStatus | null; title?: string; limit: number; after: ListPosition | null },
 ): Promise<LessonPage> {
-  const { status, limit, after } = options;
+  const { status, title = '', limit, after } = options;
+  const words = searchable(title).split(/\s+/);
   const lessons: ListedLesson[] = [];
   let next: ListPosition | null = null;
   let lookedAt = 0;
@@ -58,7 +65,8 @@ export async function pageOfLessons(
       lookedAt += 1;
       next = { createdAt: found.createdAt, id: found._id };
       const listed = toListed(found);
-      if (status === null || listed.status === status) lessons.push(listed);
+      const isOfStatus = status === null || listed.status === status;
+      if (isOfStatus && hasWords(listed, words)) lessons.push(listed);
     }
     return { lessons, next: null };
   } finally {
@@ -98,6 +106,32 @@ export async function findLessonVersion(
   return lesson === null ? null : version;
 }
 
+/**
+ * The published versions of some lessons, those of each with the last published first. Lessons that the organization
+ * does not have, or has deleted, have none.
+ */
+export async function publishedVersionsOf(
+  db: Database,
+  organizationId: string,
+  lessonIds: readonly string[],
+): Promise<Map<string, LessonVersion[]>> {
+  const found = await db.lessons.aggregate<{ _id: string; versions: LessonVersion[] }>([
+    { $match: { _id: { $in: [...lessonIds] }, organizationId, deletedAt: null } },
+    someVersions('versions', mostVersionsOfEach, { organizationId, status: 'published' }, newestPublished),
+  ]);
+  return new Map(found.map(({ _id, versions }) => [_id, versions]));
+}
+
+function hasWords({ shown, lesson }: ListedLesson, words: readonly string[]): boolean {
+  const title = searchable(shown?.title ?? lesson.title);
+  return words.every((word) => title.includes(word));
+}
+
+/** As it is compared: who searches for "resume" finds "Résumé". */
+function searchable(text: string): string {
+  return text.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase().trim();
+}
+
 interface FoundLesson extends Lesson {
   published: LessonVersion[];
   unpublished: LessonVersion[];
@@ -113,18 +147,19 @@ function pagePipeline(organizationId: string, after: ListPosition | null): Pipel
     { $match: { organizationId, deletedAt: null, ...behind } },
     { $sort: { createdAt: -1, _id: 1 } },
     { $limit: mostLookedAt + 1 },
-    firstVersion('published', { organizationId, status: 'published' }, { publishedAt: -1 }),
-    firstVersion('unpublished', { organizationId, status: 'unpublished' }, { publishedAt: -1 }),
-    firstVersion('newest', { organizationId }, { versionNumber: -1 }),
+    someVersions('published', 1, { organizationId, status: 'published' }, newestPublished),
+    someVersions('unpublished', 1, { organizationId, status: 'unpublished' }, newestPublished),
+    someVersions('newest', 1, { organizationId }, { versionNumber: -1 }),
   ];
 }
 
 /**
- * Each one entry of an index, however many versions a lesson has. An import into another organization that ended
+ * Each a few entries of an index, however many versions a lesson has. An import into another organization that ended
  * half-way may have left a version of the same lesson id.
  */
-function firstVersion(
+function someVersions(
   as: string,
+  limit: number,
   filter: { organizationId: string; status?: VersionStatus },
   order: Record<string, -1>,
 ): PipelineStage.Lookup {
@@ -133,7 +168,7 @@ function firstVersion(
       from: 'lessonVersions',
       localField: '_id',
       foreignField: 'lessonId',
-      pipeline: [{ $match: filter }, { $sort: order }, { $limit: 1 }],
+      pipeline: [{ $match: filter }, { $sort: order }, { $limit: limit }],
       as,
     },
   };
