@@ -18,6 +18,7 @@ import { healthRoutes } from './routes/health.ts';
 import { lessonPlayerDataRoutes } from './routes/lesson-player-data.ts';
 import { lessonRoutes } from './routes/lessons.ts';
 import { ltiKeyRoutes } from './routes/lti-keys.ts';
+import { ltiRegistrationRoutes } from './routes/lti-registration.ts';
 import { ltiRoutes } from './routes/lti.ts';
 import { oembedRoutes } from './routes/oembed.ts';
 import { openApiRoutes } from './routes/openapi.ts';
@@ -41,6 +42,7 @@ const routes = [
   oembedRoutes,
   ltiRoutes,
   ltiKeyRoutes,
+  ltiRegistrationRoutes,
   playerFileRoutes,
   sessionRoutes,
   lessonRoutes,

@@ -11,7 +11,7 @@ export interface RequestMetrics {
   answered(ctx: Context, answer: { status: number; seconds: number; bytes: number }): void;
 }
 
-/** Logs and counts each request once, at its end, without its query and without a signature in its path: they are secret. */
+/** Logs and counts each request once, at its end, without what is secret in its address: query, signature, invitation. */
 export function logRequests(log: Logger, metrics: RequestMetrics): Middleware {
   return async (ctx, next) => {
     const started = performance.now();
@@ -27,7 +27,7 @@ export function logRequests(log: Logger, metrics: RequestMetrics): Middleware {
       metrics.answered(ctx, { status, seconds: milliseconds / 1000, bytes });
       const fields = {
         method: ctx.method,
-        path: path && withoutContentSignature(path),
+        path: path && withoutInvitation(withoutContentSignature(path)),
         status,
         milliseconds: Math.round(milliseconds),
       };
@@ -36,4 +36,9 @@ export function logRequests(log: Logger, metrics: RequestMetrics): Middleware {
     });
     await next();
   };
+}
+
+/** The path of a registration in a learning platform, without the token that lets it in. */
+function withoutInvitation(path: string): string {
+  return path.replace(/^(\/lti\/register\/).+/, '$1…');
 }

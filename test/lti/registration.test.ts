@@ -1,0 +1,173 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { areRelated } from '../../api/lti/platform-configuration.ts';
+import { startSimulator } from '../../cli/simulator/start.ts';
+import type { Simulator } from '../../cli/simulator/simulator.ts';
+import { listPlatforms } from '../../shared/models/lti-platform.ts';
+import { inviteRegistration } from '../../shared/models/lti-registration.ts';
+import type { Organization } from '../../shared/models/organization.ts';
+import { ask } from '../api/answers.ts';
+import type { Answer } from '../api/answers.ts';
+import { textOf } from '../api/embed-pages.ts';
+import { buildOrganization } from '../support/factories.ts';
+import { startHarness } from '../support/harness.ts';
+import type { Harness } from '../support/harness.ts';
+
+let harness: Harness;
+let address: string;
+let simulator: Simulator;
+/** Does not tell the deployment while it registers a tool. */
+let silent: Simulator;
+let organization: Organization;
+
+beforeAll(async () => {
+  simulator = await startSimulator();
+  silent = await startSimulator({ deploymentOnRegistration: false });
+  harness = await startHarness({
+    LECTERN_ALLOWED_PRIVATE_HOSTS: [simulator, silent].map(({ issuer }) => new URL(issuer).host).join(','),
+  });
+  address = await harness.startApi();
+  ({ organization } = await buildOrganization(harness));
+});
+afterAll(async () => {
+  await harness.close();
+  await simulator.close();
+  await silent.close();
+});
+
+/** The address that `platform invite` would print. */
+async function invite(): Promise<string> {
+  const { token } = await inviteRegistration(harness.db, organization._id);
+  return `${address}/lti/register/${token}`;
+}
+
+const platforms = () => listPlatforms(harness.db, organization._id);
+const posts = () => simulator.requests.filter(({ path }) => path.endsWith('/registration')).length;
+
+function expectPage(answer: Answer, status: number, text: string): void {
+  expect({ status: answer.status, text: textOf(answer) }).toEqual({
+    status,
+    text: expect.stringContaining(text) as string,
+  });
+}
+
+describe('a platform that was invited', () => {
+  test('registers Lectern, and waits for an approval', async () => {
+    const answer = await ask(simulator.registrationUrl(await invite()));
+    const [platform] = (await platforms()).slice(-1);
+    const { addresses, issuer } = simulator;
+    expect(platform).toMatchObject({
+      organizationId: organization._id,
+      issuer,
+      authUrl: addresses.authorization,
+      tokenUrl: addresses.token,
+      jwksUrl: addresses.jwks,
+      name: 'lectern-simulator',
+      status: 'pending',
+      deploymentIds: [expect.any(String)],
+    });
+    expectPage(answer, 200, `lectern platform approve ${platform?._id ?? ''}`);
+    expect(answer.headers.get('content-security-policy')).toContain("script-src 'self'");
+    expect(answer.headers.get('cache-control')).toBe('no-store');
+  });
+
+  test('is told all that LTI needs, and asks for no more than grades', async () => {
+    await ask(simulator.registrationUrl(await invite()));
+    const [tool] = simulator.tools().slice(-1);
+    expect(tool).toMatchObject({
+      name: 'Lectern',
+      loginUrl: `${address}/lti/login`,
+      redirectUris: [`${address}/lti/launch`],
+      jwksUrl: `${address}/lti/jwks`,
+      targetLinkUri: `${address}/lti/launch`,
+      deepLinkUrl: `${address}/lti/launch`,
+      custom: {
+        resource_link_history: '$ResourceLink.id.history',
+        context_history: '$Context.id.history',
+      },
+    });
+    expect(tool?.scopes.map((scope) => scope.split('/').at(-1)).toSorted()).toEqual(['lineitem', 'score']);
+  });
+
+  test('may leave out its deployment, which then comes with the approval', async () => {
+    const answer = await ask(silent.registrationUrl(await invite()));
+    const [platform] = (await platforms()).slice(-1);
+    expect(platform?.deploymentIds).toEqual([]);
+    expectPage(answer, 200, `lectern platform approve ${platform?._id ?? ''} --deployment-id ID`);
+  });
+
+  test('may use its invitation once', async () => {
+    const invitation = await invite();
+    expect((await ask(simulator.registrationUrl(invitation))).status).toBe(200);
+    const before = posts();
+    expectPage(await ask(simulator.registrationUrl(invitation)), 409, 'invitation_used');
+    expect(posts()).toBe(before);
+  });
+
+  test('is registered once, however often it asks at once', async () => {
+    const invitation = await invite();
+    const before = { posts: posts(), platforms: (await platforms()).length };
+    const asked = Array.from({ length: 8 }, () => ask(simulator.registrationUrl(invitation)));
+    const statuses = (await Promise.all(asked)).map(({ status }) => status).toSorted();
+    expect(statuses).toEqual([200, ...Array.from({ length: 7 }, () => 409)]);
+    expect({ posts: posts(), platforms: (await platforms()).length }).toEqual({
+      posts: before.posts + 1,
+      platforms: before.platforms + 1,
+    });
+  });
+
+  test('may try again when the registration failed in the platform', async () => {
+    const invitation = await invite();
+    simulator.fail('registration', { times: 1, status: 503 });
+    expectPage(await ask(simulator.registrationUrl(invitation)), 502, 'registration_unclear');
+    expectPage(await ask(simulator.registrationUrl(invitation)), 200, 'lectern platform approve');
+  });
+
+  test('may try again after a registration that was cut off, when that can no longer end', async () => {
+    const invitation = await invite();
+    const attempt = (seconds: number) =>
+      harness.db.ltiRegistrations.updateMany(
+        { platformId: null, organizationId: organization._id },
+        { attemptUntil: new Date(Date.now() + seconds * 1000) },
+      );
+    await attempt(60);
+    expectPage(await ask(simulator.registrationUrl(invitation)), 409, 'registration_under_way');
+    await attempt(-1);
+    expect((await ask(simulator.registrationUrl(invitation))).status).toBe(200);
+  });
+
+  test('registers nothing by asking for the headers alone, nor without its configuration', async () => {
+    const invitation = await invite();
+    const url = simulator.registrationUrl(invitation);
+    const before = posts();
+    expect((await ask(url, { method: 'HEAD' })).status).toBe(200);
+    expectPage(await ask(invitation), 400, 'registration_incomplete');
+    expect((await ask(url, { method: 'POST' })).status).toBe(405);
+    expect(posts()).toBe(before);
+    expect((await ask(url)).status).toBe(200);
+  });
+});
+
+test('who was not invited, or too long ago, makes Lectern ask nobody', async () => {
+  const before = simulator.requests.length;
+  const foreign = simulator.registrationUrl(`${address}/lti/register/${randomUUID()}`);
+  expectPage(await ask(foreign), 404, 'invitation_unknown');
+  const expired = await invite();
+  await harness.db.ltiRegistrations.updateMany({ platformId: null }, { expiresAt: new Date() });
+  expectPage(await ask(simulator.registrationUrl(expired)), 403, 'invitation_expired');
+  expect(simulator.requests.length).toBe(before);
+});
+
+test.each([
+  ['lms.example', 'lms.example', true],
+  ['school.lms.example', 'lms.example', true],
+  ['school.lms.example', 'www.lms.example', true],
+  ['lms.example', 'lms.evil', false],
+  ['lms.example', 'evil.example', false],
+  ['lms.example.evil.test', 'lms.example', false],
+  ['evillms.example', 'lms.example', false],
+  ['10.1.2.3', '11.1.2.3', false],
+])('a configuration at %s for an issuer at %s: %s', (one, other, related) => {
+  expect(areRelated(one, other)).toBe(related);
+  expect(areRelated(other, one)).toBe(related);
+});
