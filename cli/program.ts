@@ -6,6 +6,7 @@ import { addDemoCommand } from './commands/demo.ts';
 import { addDoctorCommand } from './commands/doctor.ts';
 import { addKeyCommands } from './commands/key.ts';
 import { addLessonCommands } from './commands/lesson.ts';
+import { addLtiCommands } from './commands/lti.ts';
 import { addOrganizationCommands } from './commands/org.ts';
 import { addPlatformCommands } from './commands/platform.ts';
 import { addStartCommand } from './commands/start.ts';
@@ -53,6 +54,7 @@ export function createProgram(): Command {
   addTokenCommands(program);
   addWidgetCommands(program);
   addPlatformCommands(program);
+  addLtiCommands(program);
   for (const group of program.commands) group.helpCommand(false);
   program.addHelpCommand(helpCommand());
   pointToHelp(program, 'lectern');

@@ -39,6 +39,12 @@ export function countValue(text: string): number {
   throw new InvalidArgumentError('It must be a whole number between 1 and 999999.');
 }
 
+/** A port to listen on; 0 is any that is free. @throws {InvalidArgumentError} */
+export function portValue(text: string): number {
+  if (/^\d{1,5}$/.test(text) && Number(text) <= 65_535) return Number(text);
+  throw new InvalidArgumentError('It must be a whole number between 0 and 65535.');
+}
+
 /** A time in the future, as ISO 8601 has it. @throws {InvalidArgumentError} */
 export function futureTimeValue(text: string): Date {
   const time = new Date(text);

@@ -2,10 +2,12 @@ import Koa from 'koa';
 import { recordRequests } from './http.ts';
 import type { RequestState } from './http.ts';
 import type { Platform } from './platform.ts';
+import { actionRoutes } from './routes/actions.ts';
 import { authorizationRoutes } from './routes/authorization.ts';
 import { deepLinkingRoutes } from './routes/deep-linking.ts';
 import { keyRoutes } from './routes/keys.ts';
 import { lineItemRoutes } from './routes/line-items.ts';
+import { pageRoutes } from './routes/pages.ts';
 import { registrationRoutes } from './routes/registration.ts';
 import { resultRoutes } from './routes/results.ts';
 import { scoreRoutes } from './routes/scores.ts';
@@ -20,6 +22,8 @@ const routes = [
   scoreRoutes,
   resultRoutes,
   deepLinkingRoutes,
+  pageRoutes,
+  actionRoutes,
 ];
 
 /** The platform's HTTP application. */

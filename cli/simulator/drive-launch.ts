@@ -1,5 +1,5 @@
-import { loginParameters, startLaunch } from './launches.ts';
-import type { Launch, LaunchOptions } from './launches.ts';
+import { loginRequest, startLaunch } from './launches.ts';
+import type { LaunchOptions } from './launches.ts';
 import type { Platform } from './platform.ts';
 
 /** A launch that has come as far as the form which the platform has the browser post to the tool. */
@@ -15,8 +15,6 @@ export interface DrivenLaunch {
 }
 
 export interface DriveOptions extends LaunchOptions {
-  /** Of the login request; GET unless told otherwise. */
-  method?: 'GET' | 'POST';
   /** Laid over the parameters of the login; undefined takes one away. */
   login?: Readonly<Record<string, string | undefined>>;
   signal?: AbortSignal;
@@ -27,12 +25,11 @@ const requestMilliseconds = 30_000;
 /** Sends the login request of a launch to its tool, and gives the tool's answer. Redirects are not followed. */
 export async function sendLogin(platform: Platform, options: DriveOptions): Promise<Response> {
   const launch = startLaunch(platform, options);
-  const fields = parametersOf(platform, launch, options);
-  const url = new URL(launch.tool.loginUrl);
+  const { method, action, fields } = loginRequest(platform, launch, options.login);
+  const parameters = new URLSearchParams(fields);
   const init = { redirect: 'manual', signal: deadline(options.signal) } as const;
-  if (options.method === 'POST') return fetch(url, { ...init, method: 'POST', body: fields });
-  for (const [name, value] of fields) url.searchParams.set(name, value);
-  return fetch(url, init);
+  if (method === 'POST') return fetch(action, { ...init, method, body: parameters });
+  return fetch(`${action}?${parameters.toString()}`, init);
 }
 
 /**
@@ -66,14 +63,6 @@ export function submitLaunch(
     redirect: 'manual',
     signal: deadline(signal),
   });
-}
-
-function parametersOf(platform: Platform, launch: Launch, { login = {} }: DriveOptions): URLSearchParams {
-  const fields = new URLSearchParams();
-  for (const [name, value] of Object.entries({ ...loginParameters(platform, launch), ...login })) {
-    if (value !== undefined) fields.set(name, value);
-  }
-  return fields;
 }
 
 function readForm(page: string): Pick<DrivenLaunch, 'action' | 'fields'> {

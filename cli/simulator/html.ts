@@ -19,7 +19,7 @@ export class Html {
 type Value = string | number | Html | readonly Html[];
 
 /** A template of HTML: what is put into it is escaped, unless it is HTML itself. */
-export function html(pieces: TemplateStringsArray, ...values: Value[]): Html {
+export function markup(pieces: TemplateStringsArray, ...values: Value[]): Html {
   return new Html(String.raw({ raw: pieces }, ...values.map(textOf)));
 }
 
@@ -32,6 +32,6 @@ function textOf(value: Value): string {
 /** Hidden fields of a form. */
 export function hiddenFields(fields: Readonly<Record<string, string>>): Html[] {
   return Object.entries(fields).map(
-    ([name, value]) => html`<input type="hidden" name="${name}" value="${value}" /> `,
+    ([name, value]) => markup`<input type="hidden" name="${name}" value="${value}">\n`,
   );
 }

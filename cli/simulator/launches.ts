@@ -24,6 +24,8 @@ export interface Launch {
   storageTarget: string | null;
   /** Laid over the settings of a deep linking request; undefined takes one away. */
   deepLinkingSettings: Readonly<Record<string, unknown>>;
+  /** Of the login request. */
+  method: 'GET' | 'POST';
   /** Of its id_tokens. */
   tampering?: Tampering;
 }
@@ -39,6 +41,8 @@ export interface LaunchOptions {
   target?: DocumentTarget;
   locale?: string;
   storageTarget?: string | null;
+  /** GET unless told otherwise. */
+  method?: 'GET' | 'POST';
   tampering?: Tampering;
 }
 
@@ -47,9 +51,11 @@ export const storageFrame = 'lti_storage';
 
 /** Remembers a launch for an hour. @throws when neither a link nor deep linking is asked for, or their tool is gone. */
 export function startLaunch(platform: Platform, options: LaunchOptions): Launch {
-  const { user, target = 'iframe', locale = 'en-GB', storageTarget = null, tampering } = options;
+  const { target = 'iframe', locale = 'en-GB', storageTarget = null, method = 'GET' } = options;
+  const { user, tampering } = options;
   const hint = randomText();
-  const launch = { hint, user, target, locale, storageTarget, tampering, ...aimOf(platform, options) };
+  const how = { target, locale, storageTarget, method, tampering };
+  const launch = { hint, user, ...how, ...aimOf(platform, options) };
   platform.launches.set(hint, launch);
   return launch;
 }
@@ -85,7 +91,7 @@ function aimOf(platform: Platform, { link, deepLink, deploymentId }: LaunchOptio
 }
 
 /** The third-party initiated login: what the browser brings to the tool's login address. */
-export function loginParameters({ settings }: Platform, launch: Launch): Record<string, string> {
+function loginParameters({ settings }: Platform, launch: Launch): Record<string, string> {
   return {
     iss: settings.issuer,
     login_hint: launch.user.loginHint,
@@ -95,4 +101,29 @@ export function loginParameters({ settings }: Platform, launch: Launch): Record<
     lti_deployment_id: launch.deploymentId,
     ...(launch.storageTarget !== null && { lti_storage_target: launch.storageTarget }),
   };
+}
+
+export interface LoginRequest {
+  method: 'GET' | 'POST';
+  /** Where to; without a query where the method is GET, since forms replace it. */
+  action: string;
+  fields: Record<string, string>;
+}
+
+/** The login request as a form has it. @param changes laid over the parameters; undefined takes one away */
+export function loginRequest(
+  platform: Platform,
+  launch: Launch,
+  changes: Readonly<Record<string, string | undefined>> = {},
+): LoginRequest {
+  const { method, tool } = launch;
+  const parameters = Object.entries({ ...loginParameters(platform, launch), ...changes });
+  const fields = Object.fromEntries(
+    parameters.flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
+  ) as Record<string, string>;
+  if (method === 'POST') return { method, action: tool.loginUrl, fields };
+  const url = new URL(tool.loginUrl);
+  const own = Object.fromEntries(url.searchParams);
+  url.search = '';
+  return { method, action: url.href, fields: { ...own, ...fields } };
 }

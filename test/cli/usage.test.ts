@@ -92,7 +92,7 @@ describe('the help', () => {
 
   test('offers --json with every command that ends with a result', () => {
     const without = commands.filter((command) => !command.options.some(({ long }) => long === '--json'));
-    expect(without.map((command) => command.name())).toStrictEqual(['start', 'demo']);
+    expect(without.map((command) => command.name())).toStrictEqual(['start', 'demo', 'simulate']);
   });
 });
 

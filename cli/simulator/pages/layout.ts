@@ -1,5 +1,5 @@
 import type { Html } from '../html.ts';
-import { html } from '../html.ts';
+import { markup } from '../html.ts';
 
 /** What pages may do: nothing but their own style, scripts and forms, and frames of tools anywhere. */
 export const pagePolicy = [
@@ -7,6 +7,7 @@ export const pagePolicy = [
   "style-src 'self'",
   "script-src 'self'",
   "connect-src 'self'",
+  'img-src data:',
   'frame-src *',
   "base-uri 'none'",
 ].join('; ');
@@ -18,6 +19,8 @@ export interface PageOptions {
   scripts?: readonly string[];
   /** Shown inside a frame of another page: without the links to the others. */
   framed?: boolean;
+  /** Name of the frame that keeps data for tools; none without it. */
+  storageFrame?: string | null;
 }
 
 const sections = [
@@ -27,31 +30,28 @@ const sections = [
   ['/messages', 'Messages'],
 ] as const;
 
-export function page({ title, main, scripts = [], framed = false }: PageOptions): string {
-  const links = sections.map(([path, name]) => {
-    const current = name === title ? html` aria-current="page"` : html``;
-    return html`<li><a href="${path}" ${current}>${name}</a></li>`;
-  });
-  const header = html`<header>
-    <p class="brand">LTI platform simulator</p>
-    <nav aria-label="Pages">
-      <ul>
-        ${links}
-      </ul>
-    </nav>
-  </header>`;
-  return html`<!doctype html>
-<html lang="en">
+const nothing = markup``;
+
+export function page({
+  title,
+  main,
+  scripts = [],
+  framed = false,
+  storageFrame = null,
+}: PageOptions): string {
+  const storage = storageFrame === null ? nothing : markup` data-storage-frame="${storageFrame}"`;
+  const scriptTags = scripts.map((path) => markup`<script type="module" src="${path}"></script>\n`);
+  return markup`<!doctype html>
+<html lang="en"${storage}>
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${title} – LTI platform simulator</title>
 <link rel="icon" href="data:,">
 <link rel="stylesheet" href="/assets/style.css">
-${scripts.map((path) => html`<script type="module" src="${path}"></script>`)}
-</head>
-<body${framed ? html` class="framed"` : html``}>
-${framed ? html`` : header}
+${scriptTags}</head>
+<body${framed ? markup` class="framed"` : nothing}>
+${framed ? nothing : header(title)}
 <main>
 <h1>${title}</h1>
 ${main}
@@ -59,4 +59,16 @@ ${main}
 </body>
 </html>
 `.source;
+}
+
+function header(title: string): Html {
+  const links = sections.map(([path, name]) => {
+    const current = name === title ? markup` aria-current="page"` : nothing;
+    return markup`<li><a href="${path}"${current}>${name}</a></li>\n`;
+  });
+  return markup`<header>
+<p class="brand">LTI platform simulator</p>
+<nav aria-label="Pages"><ul>
+${links}</ul></nav>
+</header>`;
 }

@@ -1,11 +1,12 @@
 import type Router from '@koa/router';
-import { createRouter, failing, readParameters, renderRefusals } from '../http.ts';
+import { createRouter, failing, readParameters } from '../http.ts';
 import type { Context, RequestState } from '../http.ts';
 import { signIdToken } from '../id-token.ts';
 import type { Launch } from '../launches.ts';
 import { messageOf } from '../messages.ts';
 import type { Tool } from '../model.ts';
 import { postPage, postPagePolicy } from '../pages/post-page.ts';
+import { renderRefusedPages } from '../pages/send.ts';
 import type { Platform } from '../platform.ts';
 import { Refusal } from '../refusal.ts';
 import { claim } from '../vocabulary.ts';
@@ -22,7 +23,7 @@ const required: readonly (readonly [string, string, string])[] = [
 /** The authorization endpoint of OpenID Connect, GET and POST: it gives the tool the message it was told of. */
 export function authorizationRoutes(platform: Platform): Router<RequestState> {
   const router = createRouter();
-  router.use('/authorize', failing(platform, 'authorization'), renderRefusals);
+  router.use('/authorize', failing(platform, 'authorization'), renderRefusedPages);
   router.get('/authorize', (ctx) => authorize(ctx, platform));
   router.post('/authorize', (ctx) => authorize(ctx, platform));
   return router;

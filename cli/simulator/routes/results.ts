@@ -2,6 +2,7 @@ import type Router from '@koa/router';
 import { requireAccess, requireLineItem } from '../access.ts';
 import { createRouter, failing, renderRefusals } from '../http.ts';
 import type { RequestState } from '../http.ts';
+import { gradeOf } from '../grades.ts';
 import { addressOfLineItem, currentScores } from '../line-items.ts';
 import type { LineItem, Score } from '../model.ts';
 import { sendPage } from '../paging.ts';
@@ -25,12 +26,6 @@ export function resultRoutes(platform: Platform): Router<RequestState> {
   });
 
   return router;
-}
-
-/** A score on the scale of its line item; none until it is fully graded. */
-export function gradeOf({ scoreMaximum }: LineItem, score: Score): number | null {
-  if (score.gradingProgress !== 'FullyGraded' || score.scoreGiven === null) return null;
-  return (score.scoreGiven / (score.scoreMaximum ?? 1)) * scoreMaximum;
 }
 
 function resultOf(platform: Platform, item: LineItem, score: Score) {

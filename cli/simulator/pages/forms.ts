@@ -1,0 +1,80 @@
+import { z } from 'zod';
+import type { LineItemDetails, Link, Tool } from '../model.ts';
+import type { Platform } from '../platform.ts';
+import { Refusal } from '../refusal.ts';
+import type { ToolDetails } from '../tools.ts';
+import { allScopes } from '../vocabulary.ts';
+
+const address = z.url({ protocol: /^https?$/ });
+const optionalAddress = z
+  .literal('')
+  .transform(() => null)
+  .or(address);
+
+/** Lines of `name=value`. */
+const parameters = z
+  .string()
+  .default('')
+  .transform((text) => Object.fromEntries(linesOf(text).map(splitLine)));
+
+const toolForm = z.object({
+  name: z.string().trim().min(1),
+  loginUrl: address,
+  redirectUris: z.string().transform(linesOf).pipe(z.array(address).min(1)),
+  jwksUrl: address,
+  targetLinkUri: address,
+  deepLinkUrl: optionalAddress.default(null),
+  custom: parameters,
+});
+
+const linkForm = z.object({
+  title: z.string().trim().min(1),
+  url: optionalAddress.default(null),
+  points: z
+    .literal('')
+    .transform(() => null)
+    .or(z.coerce.number().positive())
+    .default(null),
+  custom: parameters,
+});
+
+/** A tool that was typed in. @throws {Refusal} */
+export function readToolForm(form: URLSearchParams): ToolDetails {
+  const scopes = form.getAll('scope').filter((scope) => allScopes.includes(scope));
+  return { ...parse(toolForm, form), scopes };
+}
+
+/** A link that was typed in, for a course. @throws {Refusal} */
+export function readLinkForm(
+  { tools }: Platform,
+  courseId: string,
+  form: URLSearchParams,
+): { link: Omit<Link, 'id'>; lineItem: LineItemDetails | null } {
+  const tool = tools.get(form.get('tool') ?? '');
+  if (tool === undefined) throw new Refusal(404, 'not_found', 'There is no such tool.');
+  const { title, url, points, custom } = parse(linkForm, form);
+  const link = { ...ownerOf(tool, courseId), title, url: url ?? tool.targetLinkUri, custom, history: [] };
+  return { link, lineItem: points === null ? null : { label: title, scoreMaximum: points } };
+}
+
+function ownerOf({ clientId, deploymentIds: [deploymentId = ''] }: Tool, courseId: string) {
+  return { clientId, deploymentId, courseId };
+}
+
+function parse<T>(schema: z.ZodType<T>, form: URLSearchParams): T {
+  const parsed = schema.safeParse(Object.fromEntries(form));
+  if (!parsed.success) throw new Refusal(400, 'invalid_request', z.prettifyError(parsed.error));
+  return parsed.data;
+}
+
+function linesOf(text: string): string[] {
+  return text
+    .split(/\r?\n/)
+    .map((line) => line.trim())
+    .filter((line) => line !== '');
+}
+
+function splitLine(line: string): [string, string] {
+  const [name = '', ...rest] = line.split('=');
+  return [name.trim(), rest.join('=').trim()];
+}

@@ -1,0 +1,74 @@
+/**
+ * Keeps data for tools (`lti.put_data`, `lti.get_data`), each origin by itself, and tells what it can do
+ * (`lti.capabilities`). Runs in the launch page and in the frame that is named in `lti_storage_target`.
+ */
+export const storageScript = String.raw`
+const kept = new Map();
+const maxKeys = 500;
+const maxLength = 4096;
+const frame = document.documentElement.dataset.storageFrame;
+
+export function answerStorage({ data, origin, source }) {
+  const { subject, message_id, key, value } = Object(data);
+  const answer = (fields) => source.postMessage({ subject: subject + '.response', message_id, ...fields }, origin);
+  const refuse = (code, message) => answer({ key, error: { code, message } });
+  if (subject === 'lti.capabilities') {
+    const names = frame === undefined ? [] : ['lti.put_data', 'lti.get_data'];
+    const storage = names.map((name) => ({ subject: name, frame }));
+    answer({ supported_messages: [{ subject }, { subject: 'lti.frameResize' }, ...storage] });
+    return;
+  }
+  if (frame === undefined || (subject !== 'lti.put_data' && subject !== 'lti.get_data')) return;
+  if (typeof message_id !== 'string') return refuse('bad_request', 'message_id is missing');
+  if (typeof key !== 'string') return refuse('bad_request', 'key is missing');
+  const own = kept.get(origin) ?? new Map();
+  kept.set(origin, own);
+  if (subject === 'lti.get_data') return answer({ key, value: own.get(key) ?? null });
+  if (value === undefined || value === null) {
+    own.delete(key);
+    return answer({ key });
+  }
+  if (typeof value !== 'string') return refuse('bad_request', 'value has to be a text');
+  if (value.length > maxLength || (own.size >= maxKeys && !own.has(key))) {
+    return refuse('storage_exhaustion', 'At most ' + maxKeys + ' values of ' + maxLength + ' characters');
+  }
+  own.set(key, value);
+  answer({ key, value });
+}
+
+addEventListener('message', answerStorage);
+`;
+
+/** Opens the tool in its frame once the storage is there, and lets the tool choose the frame's height. */
+export const launchScript = String.raw`
+import './storage.js';
+
+const tool = document.querySelector('iframe.tool');
+const storage = document.querySelector('iframe[data-storage]');
+const form = document.querySelector('form[target]');
+
+addEventListener('message', ({ data, origin, source }) => {
+  if (source !== tool.contentWindow || Object(data).subject !== 'lti.frameResize') return;
+  const height = Number(data.height);
+  if (!(height > 0)) return;
+  tool.style.height = Math.min(height, 20000) + 'px';
+  source.postMessage({ subject: 'lti.frameResize.response', message_id: data.message_id }, origin);
+});
+
+const open = () => form.submit();
+if (storage === null || storage.contentDocument?.documentElement.dataset.ready === '') open();
+else storage.addEventListener('load', open, { once: true });
+`;
+
+/** Ends the registration when the tool says that it is done. */
+export const registrationScript = String.raw`
+addEventListener('message', ({ data }) => {
+  if (Object(data).subject === 'org.imsglobal.lti.close') location.replace('/tools');
+});
+`;
+
+/** The storage's own document. */
+export const readyScript = String.raw`
+import './storage.js';
+document.documentElement.dataset.ready = '';
+`;

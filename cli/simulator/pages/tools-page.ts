@@ -1,0 +1,89 @@
+import { markup } from '../html.ts';
+import type { Html } from '../html.ts';
+import type { Tool } from '../model.ts';
+import type { Platform } from '../platform.ts';
+import { allScopes } from '../vocabulary.ts';
+import { page } from './layout.ts';
+
+/** What is registered, and two ways to register more. @param toolUrl to begin with, or "" */
+export function toolsPage(platform: Platform, toolUrl: string): string {
+  const tools = [...platform.tools.values()].map((tool) => toolCard(platform, tool));
+  const main = markup`${tools}${dynamicForm(toolUrl)}${byHandForm}${keyCard(platform)}`;
+  return page({ title: 'Tools', main });
+}
+
+function toolCard({ settings, addresses }: Platform, tool: Tool): Html {
+  const scopes = tool.scopes.map((scope) => shortName(scope)).join(', ');
+  return markup`<section class="card">
+<h2>${tool.name}</h2>
+<p class="soft">What the tool needs to know of the platform:</p>
+<dl>
+${pair('Issuer', settings.issuer)}${pair('Client id', tool.clientId)}
+${tool.deploymentIds.map((id) => pair('Deployment id', id))}
+${pair('Authorization', addresses.authorization)}${pair('Token', addresses.token)}${pair('Keys', addresses.jwks)}
+</dl>
+<details><summary>What the platform knows of the tool</summary>
+<dl>
+${pair('Login', tool.loginUrl)}${tool.redirectUris.map((uri) => pair('Redirect', uri))}${pair('Keys', tool.jwksUrl)}
+${pair('Target link', tool.targetLinkUri)}${pair('Deep linking', tool.deepLinkUrl ?? tool.targetLinkUri)}
+${pair('Grade services', scopes || 'none')}
+</dl>
+</details>
+</section>
+`;
+}
+
+/** Such as "lineitem.readonly". */
+function shortName(scope: string): string {
+  return scope.slice(scope.lastIndexOf('/') + 1);
+}
+
+function pair(name: string, value: string): Html {
+  return markup`<dt>${name}</dt><dd><code>${value}</code></dd>\n`;
+}
+
+function dynamicForm(toolUrl: string): Html {
+  return markup`<section class="card">
+<h2>Register a tool by its registration address</h2>
+<form method="post" action="/registrations">
+<div class="fields">
+<label>Registration address <input name="url" type="url" required value="${toolUrl}"></label>
+</div>
+<button>Register</button>
+</form>
+</section>
+`;
+}
+
+const scopeBoxes = allScopes.map(
+  (scope) => markup`<label class="check">
+<input type="checkbox" name="scope" value="${scope}" checked> ${shortName(scope)}</label>
+`,
+);
+
+const byHandForm = markup`<section class="card">
+<h2>Register a tool by hand</h2>
+<form method="post" action="/tools">
+<div class="fields">
+<label>Name <input name="name" required></label>
+<label>Login address <input name="loginUrl" type="url" required></label>
+<label>Address of its keys <input name="jwksUrl" type="url" required></label>
+<label>Target link <input name="targetLinkUri" type="url" required></label>
+<label>Deep linking address <input name="deepLinkUrl" type="url" placeholder="the target link"></label>
+<label>Redirect addresses, one a line <textarea name="redirectUris" rows="2" required></textarea></label>
+<label>Custom parameters, one name=value a line <textarea name="custom" rows="2"></textarea></label>
+<fieldset><legend>Grade services</legend>${scopeBoxes}</fieldset>
+</div>
+<button>Register</button>
+</form>
+</section>
+`;
+
+function keyCard({ keys }: Platform): Html {
+  return markup`<section class="card">
+<h2>The platform's keys</h2>
+<ul>${keys.map(({ kid }) => markup`<li><code>${kid}</code></li>`)}</ul>
+<form method="post" action="/keys"><button class="quiet">Sign with a new key</button></form>
+</section>
+`;
+}
