@@ -9,6 +9,7 @@ import { exportPaths } from './paths/exports.ts';
 import { filePaths } from './paths/files.ts';
 import { integratorPaths } from './paths/integrators.ts';
 import { lessonPaths } from './paths/lessons.ts';
+import { ltiPaths } from './paths/lti.ts';
 import { playerPaths } from './paths/player.ts';
 import { servicePaths } from './paths/service.ts';
 import { userPaths } from './paths/users.ts';
@@ -75,6 +76,7 @@ const tags = [
   { name: 'Export', description: 'Published versions, to keep and to play elsewhere.' },
   { name: 'Player', description: "For players: what a learner's token opens." },
   { name: 'Embedding', description: 'For your pages: lessons in a frame.' },
+  { name: 'LTI', description: 'For learning platforms: launches.' },
   { name: 'Users', description: 'For people of your organization: log in and out.' },
   { name: 'Service', description: 'For operators and tools.' },
 ];
@@ -103,6 +105,7 @@ export function apiDocument({ publicUrl }: Pick<Config, 'publicUrl'>): ApiDocume
         ...playerPaths,
         ...filePaths,
         ...embedPaths,
+        ...ltiPaths,
         ...userPaths,
         ...servicePaths,
       },

@@ -26,6 +26,29 @@ export const hostileCases: [name: string, caller: Caller][] = [
   ]),
 ];
 
+/** What those cases are answered with that are not good as {@link requestsOf} has them. */
+export const meantStatuses: Record<string, number> = {
+  'POST /api/session': 422,
+  'POST /lti/launch': 403,
+  'GET /lti/register/:token': 400,
+};
+
+/** The bodies that are forms, with all of their fields. */
+export function formsOf({ issuer }: Pick<Tenant, 'issuer'>): Record<string, Record<string, string>> {
+  // By the Host header that all these requests have.
+  const target = 'http://127.0.0.1/lti/launch';
+  const login = { iss: issuer, client_id: 'lectern', login_hint: 'user', target_link_uri: target };
+  return {
+    'POST /lti/login': {
+      ...login,
+      lti_deployment_id: '1',
+      lti_message_hint: 'message',
+      lti_storage_target: 'frame',
+    },
+    'POST /lti/launch': { state: 'state', id_token: 'a.b.c', storage_value: 'value' },
+  };
+}
+
 /**
  * A sixth of some requests of a case, and another sixth for the next: together they are thousands, and what a value
  * breaks it breaks in more than one endpoint.
@@ -45,6 +68,7 @@ export async function requestsOf(address: string, tenant: Tenant): Promise<Reque
   const embedAddress = `http://127.0.0.1/embed/${tenant.ids.lessonId}`;
   const paths: Record<string, string> = {
     '/assets/*address': led.headers.get('location') ?? '',
+    '/lti/login': `/lti/login?${new URLSearchParams(formsOf(tenant)['POST /lti/login']).toString()}`,
     '/oembed': `/oembed?url=${encodeURIComponent(embedAddress)}`,
     '/player/:release/:file': `/player/${(await playerRelease()).name}/player.js`,
   };
@@ -54,6 +78,8 @@ export async function requestsOf(address: string, tenant: Tenant): Promise<Reque
   return (name, caller) => {
     const [method = '', path = ''] = name.split(' ');
     const endpoint = endpoints[name];
+    const form = formsOf(tenant)[name];
+    if (form !== undefined) return formRequest(method, path, new URLSearchParams(form).toString());
     if (endpoint === undefined) {
       const target = paths[path] ?? path;
       const cookie = method === 'DELETE' ? expendable : tenant.cookie;
@@ -69,6 +95,12 @@ export async function requestsOf(address: string, tenant: Tenant): Promise<Reque
       body: body === undefined ? null : Buffer.from(body as string),
     };
   };
+}
+
+/** A form as a browser posts it. */
+export function formRequest(method: string, target: string, body: string): RawRequest {
+  const headers = ['content-type: application/x-www-form-urlencoded'];
+  return { method, target, headers, body: Buffer.from(body, 'latin1') };
 }
 
 /** The bytes of a request; the server ends the connection after it. */
@@ -95,6 +127,9 @@ export async function expectSane(address: string, request: RawRequest): Promise<
   return expectSaneAnswer(await sendRaw(address, bytesOfRequest(request)), request);
 }
 
+/** The addresses whose refusals are pages, however a target names the host. */
+const pages = /^(?:\w+:\/\/[^/]*)?\/(?:embed|lti)\//;
+
 /** Answers without a body may tell the length of one. */
 const bodiless = [204, 304];
 
@@ -116,7 +151,7 @@ export function expectSaneAnswer(given: string, { method, target }: RawRequest):
   if (length !== undefined) expect({ ...about, length: body.length }).toEqual({ ...about, length: +length });
   const isPage = /^content-type: text\/html; charset=utf-8$/im.test(head);
   if (status >= 400 && isPage) {
-    expect({ ...about, isPage: target.startsWith('/embed/') }).toEqual({ ...about, isPage: true });
+    expect({ ...about, isPage: pages.test(target) }).toEqual({ ...about, isPage: true });
   } else if (status >= 400) {
     const shapes = [['error'], ['error', 'message', 'code', 'timestamp'], ['error', 'current']];
     const fields = expect.toBeOneOf(shapes) as string[];

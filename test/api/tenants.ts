@@ -1,5 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
+import { createPlatform } from '../../shared/models/lti-platform.ts';
 import type { Organization } from '../../shared/models/organization.ts';
 import { hashPassword } from '../../shared/passwords.ts';
 import { bytesOf } from '../../shared/storage/digest.ts';
@@ -40,6 +41,8 @@ export interface Tenant {
   organization: Organization;
   version: LessonVersion;
   ids: Ids;
+  /** Of the platform whose learners it has. */
+  issuer: string;
   /** Of an API key. */
   authorization: string;
   /** Of the user with the e-mail address. */
@@ -83,9 +86,11 @@ export async function buildTenant(harness: Harness, address: string): Promise<Te
   const lesson = { lessonId: version.lessonId, versionId: version._id };
   const password = `a password that is ${randomUUID()}`;
   const { user } = await buildUser(harness, { organization, passwordHash: await hashPassword(password) });
+  const issuer = await buildPlatform(harness, organization);
   const tenant: Tenant = {
     organization,
     version,
+    issuer,
     ids: {
       ...names,
       ...lesson,
@@ -105,6 +110,24 @@ export async function buildTenant(harness: Harness, address: string): Promise<Te
     await begin(address, tenant.ids, token);
   }
   return tenant;
+}
+
+/** A learning platform that nobody can reach; gives its issuer. */
+async function buildPlatform({ db }: Harness, { _id, slug }: Organization): Promise<string> {
+  const issuer = `https://${slug}.example`;
+  await createPlatform(db, {
+    organizationId: _id,
+    issuer,
+    clientId: 'lectern',
+    deploymentIds: ['1'],
+    authUrl: `${issuer}/auth`,
+    tokenUrl: `${issuer}/token`,
+    jwksUrl: `${issuer}/jwks`,
+    tokenAudience: null,
+    name: null,
+    status: 'active',
+  });
+  return issuer;
 }
 
 /** An embed token as an organization would have it signed for these ids. */
