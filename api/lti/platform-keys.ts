@@ -111,7 +111,7 @@ const keySchema = z.object({
   kty: z.literal('RSA'),
   kid: z.string(),
   n: z.string(),
-  e: z.string(),
+  e: z.string().min(1),
   use: z.literal('sig').optional(),
   alg: z.literal('RS256').optional(),
 });
@@ -137,9 +137,10 @@ async function fetchKeys(client: PlatformClient, jwksUrl: string): Promise<KeySe
 
 /** Null for one that is too weak, or is none. */
 async function importKey({ kty, n, e }: z.output<typeof keySchema>): Promise<CryptoKey | null> {
-  if (Buffer.from(n, 'base64url').length * 8 < leastBits) return null;
   try {
-    return await importJWK({ kty, n, e }, 'RS256');
+    const key = await importJWK({ kty, n, e }, 'RS256');
+    const { modulusLength } = key.algorithm as { modulusLength?: number };
+    return modulusLength !== undefined && modulusLength >= leastBits ? key : null;
   } catch {
     return null;
   }

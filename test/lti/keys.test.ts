@@ -1,0 +1,128 @@
+import { importJWK, jwtVerify, SignJWT } from 'jose';
+import type { JWK } from 'jose';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { createLtiKeys } from '../../shared/lti/keys.ts';
+import type { LtiKeys } from '../../shared/lti/keys.ts';
+import { ask, jsonOf } from '../api/answers.ts';
+import { startHarness, testPepper } from '../support/harness.ts';
+import type { Harness } from '../support/harness.ts';
+
+let harness: Harness;
+beforeAll(async () => {
+  harness = await startHarness();
+});
+afterAll(() => harness.close());
+beforeEach(() => harness.db.ltiKeys.deleteMany());
+
+const dayMs = 24 * 3600_000;
+
+/** A process, at a time that the test sets. */
+function startProcess(clock: { days: number }, keyPepper = testPepper): LtiKeys {
+  return createLtiKeys(harness.db, { keyPepper }, () => new Date(Date.UTC(2027, 0) + clock.days * dayMs));
+}
+
+const kidsOf = async (keys: LtiKeys) => (await keys.publicKeys()).keys.map(({ kid }) => kid);
+const signerOf = async (keys: LtiKeys) => (await keys.signer()).kid;
+
+describe('the keys that Lectern signs with', () => {
+  test('what the signer signs, the published key of its kid verifies', async () => {
+    const keys = startProcess({ days: 0 });
+    const { kid, privateKey } = await keys.signer();
+    const token = await new SignJWT({ sub: 'x' }).setProtectedHeader({ alg: 'RS256', kid }).sign(privateKey);
+    const [jwk] = (await keys.publicKeys()).keys;
+    expect(jwk).toMatchObject({ kid, kty: 'RSA', alg: 'RS256', use: 'sig' });
+    await expect(jwtVerify(token, await importJWK(jwk as JWK))).resolves.toMatchObject({
+      payload: { sub: 'x' },
+    });
+    expect(Buffer.from(jwk?.n ?? '', 'base64url')).toHaveLength(2048 / 8);
+  });
+
+  test('no private part is published, nor readable in the database', async () => {
+    const keys = startProcess({ days: 0 });
+    await keys.signer();
+    const [published] = (await keys.publicKeys()).keys;
+    expect(Object.keys(published ?? {}).toSorted()).toEqual(['alg', 'e', 'kid', 'kty', 'n', 'use']);
+    const [stored] = await harness.db.ltiKeys.find().lean();
+    expect(Buffer.from(stored?.privateJwk ?? '', 'base64').toString('latin1')).not.toContain('RSA');
+    expect(stored?.publicJwk).not.toContain('"d"');
+  });
+
+  test('processes that begin at once agree on one key', async () => {
+    const processes = Array.from({ length: 3 }, () => startProcess({ days: 0 }));
+    const signers = await Promise.all(processes.map(signerOf));
+    expect(new Set(signers).size).toBe(1);
+    expect(await harness.db.ltiKeys.countDocuments()).toBe(1);
+  });
+
+  test('processes that need a successor at once agree on one', async () => {
+    await signerOf(startProcess({ days: 0 }));
+    const processes = Array.from({ length: 3 }, () => startProcess({ days: 90 }));
+    const published = await Promise.all(processes.map(kidsOf));
+    expect(new Set(published.flat()).size).toBe(2);
+    expect(await harness.db.ltiKeys.countDocuments()).toBe(2);
+  });
+
+  test('a key follows the other without a cut, in a process that runs for a year', async () => {
+    const clock = { days: 0 };
+    const keys = startProcess(clock);
+    const platform = { kids: await kidsOf(keys) };
+    const signers = new Map<string, number>();
+    for (; clock.days < 365; clock.days += 0.5) {
+      const signer = await signerOf(keys);
+      // It asks once a day, and was asked to check a token that was signed up to a week ago.
+      expect(platform.kids).toContain(signer);
+      if (clock.days % 1 === 0) platform.kids = await kidsOf(keys);
+      for (const [kid, last] of signers) {
+        if (clock.days - last <= 7) expect(platform.kids).toContain(kid);
+      }
+      signers.set(signer, clock.days);
+      expect(platform.kids.length).toBeLessThanOrEqual(2);
+    }
+    expect(signers.size).toBe(5);
+    expect(await harness.db.ltiKeys.countDocuments()).toBeLessThanOrEqual(3);
+  });
+
+  test('an installation that stood still for years announces a new key, and signs with the old one until then', async () => {
+    const first = await signerOf(startProcess({ days: 0 }));
+    const clock = { days: 1000 };
+    const keys = startProcess(clock);
+    expect(await signerOf(keys)).toBe(first);
+    expect(await kidsOf(keys)).toHaveLength(2);
+    clock.days += 1;
+    expect(await signerOf(keys)).not.toBe(first);
+    expect(await kidsOf(keys)).toContain(first);
+    clock.days += 30;
+    expect(await kidsOf(keys)).not.toContain(first);
+  });
+
+  test('another pepper is named as what keeps a key from being read; the public keys stay', async () => {
+    const first = await signerOf(startProcess({ days: 0 }));
+    const other = startProcess({ days: 0 }, 'another pepper that is long enough, too');
+    await expect(other.signer()).rejects.toMatchObject({
+      code: 'INTERNAL_ERROR',
+      message: expect.stringMatching(/LECTERN_KEY_PEPPER.*empty the collection ltiKeys/s) as string,
+    });
+    expect(await kidsOf(other)).toEqual([first]);
+  });
+
+  test('a private key that was put into the row of another does not open', async () => {
+    await signerOf(startProcess({ days: 0 }));
+    await signerOf(startProcess({ days: 90 }));
+    const [newer, older] = await harness.db.ltiKeys.find().sort({ generation: -1 }).lean();
+    await harness.db.ltiKeys.updateOne({ _id: older?._id }, { privateJwk: newer?.privateJwk });
+    await expect(startProcess({ days: 90 }).signer()).rejects.toThrow('LECTERN_KEY_PEPPER');
+  });
+});
+
+test('/lti/jwks publishes them for everybody, to be kept for an hour', async () => {
+  const address = await harness.startApi();
+  const answer = await ask(`${address}/lti/jwks`);
+  expect(answer.status).toBe(200);
+  expect(answer.headers.get('cache-control')).toBe('public, max-age=3600');
+  expect(answer.headers.get('access-control-allow-origin')).toBe('*');
+  const { keys } = jsonOf(answer) as { keys: JWK[] };
+  expect(keys).toEqual([expect.objectContaining({ kty: 'RSA', use: 'sig', alg: 'RS256' })]);
+  expect((await ask(`${address}/lti/jwks`, { method: 'HEAD' })).status).toBe(200);
+  expect((await ask(`${address}/lti/jwks`, { method: 'OPTIONS' })).status).toBe(204);
+  expect((await ask(`${address}/lti/jwks`, { method: 'POST' })).status).toBe(405);
+});

@@ -1,0 +1,149 @@
+import { exportJWK, generateKeyPair, SignJWT, jwtVerify } from 'jose';
+import type { CryptoKey, JWK } from 'jose';
+import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { createPlatformKeys, KeysUnavailable, UnknownKey } from '../../api/lti/platform-keys.ts';
+import type { PlatformKeys } from '../../api/lti/platform-keys.ts';
+import { createPlatformClient } from '../../shared/lti/platform-requests.ts';
+import type { PlatformClient } from '../../shared/lti/platform-requests.ts';
+import { answer, file, hang, redirectTo, reset, slowly, startOrigin, stream } from '../support/origin.ts';
+import type { Behaviour, Origin } from '../support/origin.ts';
+
+const minute = 60_000;
+const hour = 60 * minute;
+
+let origin: Origin;
+let client: PlatformClient;
+let keys: PlatformKeys;
+let time: number;
+let first: JWK;
+let second: JWK;
+let privateKey: CryptoKey;
+
+beforeAll(async () => {
+  const pair = await generateKeyPair('RS256', { extractable: true });
+  ({ privateKey } = pair);
+  first = { ...(await exportJWK(pair.publicKey)), kid: 'first', alg: 'RS256', use: 'sig' };
+  // Some platforms say no more than they have to.
+  second = { ...(await exportJWK((await generateKeyPair('RS256')).publicKey)), kid: 'second' };
+});
+beforeEach(async () => {
+  origin = await startOrigin();
+  client = createPlatformClient({ allowedPrivateHosts: [origin.host] }, { deadlineMs: 500 });
+  time = 1_000_000;
+  keys = createPlatformKeys(client, () => time);
+});
+afterEach(async () => {
+  client.close();
+  await origin.close();
+});
+
+const set = (...some: unknown[]): Behaviour => file(JSON.stringify({ keys: some }));
+const find = (kid: string, path = '/jwks') => keys.find(origin.url(path), kid);
+const asked = () => origin.requests('/jwks');
+
+describe('the keys of platforms', () => {
+  test('are fetched once for 200 who need them at once, and not again while they are fresh', async () => {
+    origin.script('/jwks', slowly(JSON.stringify({ keys: [first] }), 2, 20));
+    const found = await Promise.all(Array.from({ length: 200 }, () => find('first')));
+    expect(new Set(found).size).toBe(1);
+    time += 9 * minute;
+    await find('first');
+    expect(asked()).toBe(1);
+    const token = await new SignJWT().setProtectedHeader({ alg: 'RS256', kid: 'first' }).sign(privateKey);
+    await expect(jwtVerify(token, await find('first'), { algorithms: ['RS256'] })).resolves.toBeTruthy();
+  });
+
+  test('that rotate are fetched as soon as a new one is used, once for all who have it', async () => {
+    origin.script('/jwks', set(first), set(first, second));
+    await find('first');
+    time += 10_000;
+    await Promise.all(Array.from({ length: 50 }, () => find('second')));
+    expect(asked()).toBe(2);
+  });
+
+  test('that are withdrawn are used no longer than ten minutes', async () => {
+    origin.script('/jwks', set(first, second), set(second));
+    await find('first');
+    time += 10 * minute;
+    await expect(find('first')).rejects.toBeInstanceOf(UnknownKey);
+  });
+
+  test('are asked for every ten seconds at most, whatever unknown ones are named', async () => {
+    origin.script('/jwks', set(first));
+    for (let n = 0; n < 100; n++) {
+      await expect(find(`made up ${n}`)).rejects.toBeInstanceOf(UnknownKey);
+      time += 1_000;
+    }
+    expect(asked()).toBe(10);
+    await find('first');
+  });
+
+  test('of one platform are no keys of another', async () => {
+    origin.script('/jwks', set(first));
+    origin.script('/other', set(second));
+    await find('first');
+    await expect(find('first', '/other')).rejects.toBeInstanceOf(UnknownKey);
+  });
+});
+
+const failures: [string, () => Behaviour][] = [
+  ['does not answer', () => hang()],
+  ['breaks the connection off', () => reset()],
+  ['answers 500', () => answer(500)],
+  ['answers 404', () => answer(404)],
+  ['redirects', () => redirectTo(origin.url('/elsewhere'))],
+  ['sends a page', () => answer(200, {}, '<html>')],
+  ['sends no key set', () => answer(200, {}, '[{"kid":"first"}]')],
+  ['sends without end', () => stream()],
+];
+
+describe.each(failures)('a platform that %s', (_what, behaviour) => {
+  test('has no keys, and is asked again after ten seconds', async () => {
+    origin.script('/jwks', behaviour(), set(first));
+    origin.script('/elsewhere', set(first));
+    await expect(Promise.all([find('first'), find('first')])).rejects.toBeInstanceOf(KeysUnavailable);
+    time += 9_000;
+    await expect(find('first')).rejects.toBeInstanceOf(KeysUnavailable);
+    expect(asked()).toBe(1);
+    time += 1_000;
+    await find('first');
+    expect(origin.requests('/elsewhere')).toBe(0);
+  });
+
+  test('is trusted by the keys it had, for a day', async () => {
+    origin.script('/jwks', set(first), behaviour());
+    const known = await find('first');
+    time += 10 * minute;
+    expect(await find('first')).toBe(known);
+    await expect(find('second')).rejects.toBeInstanceOf(KeysUnavailable);
+    time += 23 * hour;
+    expect(await find('first')).toBe(known);
+    time += hour;
+    await expect(find('first')).rejects.toBeInstanceOf(KeysUnavailable);
+  });
+});
+
+test('an outage costs one request a minute while there are keys to go on with', async () => {
+  origin.script('/jwks', set(first), answer(503));
+  await find('first');
+  time += 10 * minute;
+  const before = asked();
+  for (let n = 0; n < 60; n++, time += 1_000) await find('first');
+  expect(asked() - before).toBe(1);
+});
+
+test.each<[string, (jwk: JWK) => JWK | Promise<JWK>]>([
+  ['for encryption', (jwk) => ({ ...jwk, use: 'enc' })],
+  ['for another algorithm', (jwk) => ({ ...jwk, alg: 'RS512' })],
+  ['that is symmetric', () => ({ kty: 'oct', k: 'c2VjcmV0', alg: 'RS256' })],
+  [
+    'of another kind',
+    async () => exportJWK((await generateKeyPair('ES256', { extractable: true })).publicKey),
+  ],
+  ['of less than 2048 bits', (jwk) => ({ ...jwk, n: Buffer.alloc(128, 0xff).toString('base64url') })],
+  ['that is garbage', (jwk) => ({ ...jwk, e: '' })],
+])('a key %s is none, and the others in the set are', async (_what, spoil) => {
+  origin.script('/jwks', set({ ...(await spoil(first)), kid: 'bad' }, null, 7, second));
+  await expect(find('bad')).rejects.toBeInstanceOf(UnknownKey);
+  await find('second');
+});

@@ -1,0 +1,101 @@
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { createPlatformClient } from '../../shared/lti/platform-requests.ts';
+import type { PlatformClient } from '../../shared/lti/platform-requests.ts';
+import { answer, cutChunked, file, gzipped, hang, raw, redirectTo, reset } from '../support/origin.ts';
+import { slowly, stalled, startOrigin, stream, truncated } from '../support/origin.ts';
+import type { Behaviour, Origin } from '../support/origin.ts';
+
+let origin: Origin;
+let client: PlatformClient;
+
+beforeEach(async () => {
+  origin = await startOrigin();
+  client = createPlatformClient({ allowedPrivateHosts: [origin.host] }, { deadlineMs: 500 });
+});
+afterEach(async () => {
+  client.close();
+  await origin.close();
+});
+
+const get = (url: string, signal?: AbortSignal) =>
+  client.request(url, { method: 'GET', ...(signal !== undefined && { signal }) });
+
+test('an answer comes with its status, headers and text, whatever they are', async () => {
+  origin.script('/', answer(403, { 'x-why': 'because' }, 'Näh'));
+  const { status, headers, text } = await get(origin.url('/'));
+  expect({ status, why: headers.get('X-Why'), text }).toEqual({ status: 403, why: 'because', text: 'Näh' });
+});
+
+test('a request is sent as it is given', async () => {
+  let body = '';
+  origin.script('/x', async (request, response) => {
+    for await (const chunk of request) body += String(chunk);
+    response.end();
+  });
+  await client.request(origin.url('/x?a=1'), {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/vnd.ims.lis.v1.score+json', Authorization: 'Bearer x' },
+    body: '{"a":"ü"}',
+  });
+  const [sent] = origin.log;
+  expect({ method: sent?.method, url: sent?.url, body }).toEqual({
+    method: 'POST',
+    url: '/x?a=1',
+    body: '{"a":"ü"}',
+  });
+  expect(sent?.headers).toMatchObject({
+    'content-type': 'application/vnd.ims.lis.v1.score+json',
+    authorization: 'Bearer x',
+    'user-agent': 'Lectern',
+  });
+});
+
+test('a redirect is an answer, and is not followed', async () => {
+  origin.script('/', redirectTo(origin.url('/elsewhere')));
+  expect((await get(origin.url('/'))).status).toBe(302);
+  expect(origin.requests('/elsewhere')).toBe(0);
+});
+
+test('an answer that was compressed without being asked for is unpacked', async () => {
+  origin.script('/', gzipped('text'));
+  expect((await get(origin.url('/'))).text).toBe('text');
+});
+
+const large = 'x'.repeat(256 * 1024);
+
+test('256 KiB come through', async () => {
+  origin.script('/', file(large));
+  expect((await get(origin.url('/'))).text).toHaveLength(large.length);
+});
+
+test.each<[string, Behaviour, string]>([
+  ['is longer', file(`${large}x`), 'too_large'],
+  ['never ends', stream(), 'too_large'],
+  ['is longer once it is unpacked', gzipped(`${large}x`), 'too_large'],
+  ['never comes', hang(), 'timeout'],
+  ['stops in the middle', stalled('text', 2), 'timeout'],
+  ['trickles', slowly('x'.repeat(100), 100, 50), 'timeout'],
+  ['is cut off', truncated('text', 2), 'network'],
+  ['is cut off between chunks', cutChunked('text'), 'network'],
+  ['is no HTTP', raw('hello\r\n\r\n'), 'network'],
+  ['is a reset connection', reset(), 'network'],
+])('an answer that %s fails', async (_what, behaviour, reason) => {
+  origin.script('/', behaviour);
+  await expect(get(origin.url('/'))).rejects.toMatchObject({ name: 'PlatformRequestError', reason });
+});
+
+test.each(['http://127.0.0.1:1/', 'https://[::1]/', 'file:///etc/passwd', 'http://a:b@lms.example/', 'lms'])(
+  '%s is not asked',
+  async (url) => {
+    await expect(get(url)).rejects.toMatchObject({ reason: 'blocked_address' });
+  },
+);
+
+test('a signal ends the request with its reason', async () => {
+  origin.script('/', hang());
+  const ending = new AbortController();
+  const asked = get(origin.url('/'), ending.signal);
+  ending.abort(new Error('no more'));
+  await expect(asked).rejects.toThrow('no more');
+  await expect(get(origin.url('/'), ending.signal)).rejects.toThrow('no more');
+});

@@ -1,0 +1,153 @@
+import { decodeJwt, decodeProtectedHeader, generateKeyPair } from 'jose';
+import { afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { createPlatformClient, PlatformRequestError } from '../../shared/lti/platform-requests.ts';
+import type { PlatformClient } from '../../shared/lti/platform-requests.ts';
+import { createServiceTokens, ServiceTokenError } from '../../shared/lti/service-token.ts';
+import type { ServiceTokens, TokenPlatform } from '../../shared/lti/service-token.ts';
+import type { LtiKeys } from '../../shared/lti/keys.ts';
+import { answer, file, hang, startOrigin } from '../support/origin.ts';
+import type { Behaviour, Origin } from '../support/origin.ts';
+
+let keys: LtiKeys;
+let origin: Origin;
+let client: PlatformClient;
+let tokens: ServiceTokens;
+let platform: TokenPlatform;
+let time: number;
+let forms: URLSearchParams[];
+
+beforeAll(async () => {
+  const { privateKey } = await generateKeyPair('RS256');
+  keys = {
+    signer: () => Promise.resolve({ kid: 'ours', privateKey }),
+    publicKeys: () => Promise.resolve({ keys: [] }),
+  };
+});
+beforeEach(async () => {
+  origin = await startOrigin();
+  client = createPlatformClient({ allowedPrivateHosts: [origin.host] }, { deadlineMs: 500 });
+  time = Date.UTC(2027, 0);
+  tokens = createServiceTokens({ client, keys }, () => time);
+  platform = { _id: 'one', clientId: 'client', tokenUrl: origin.url('/token?school=7'), tokenAudience: null };
+  forms = [];
+});
+afterEach(async () => {
+  client.close();
+  await origin.close();
+});
+
+/** Gives numbered tokens, with what else the answer is to have. */
+const gives =
+  (more: Record<string, unknown> = { expires_in: 3600 }): Behaviour =>
+  async (request, response) => {
+    let body = '';
+    for await (const chunk of request) body += String(chunk);
+    forms.push(new URLSearchParams(body));
+    response.end(JSON.stringify({ access_token: `token ${forms.length}`, token_type: 'Bearer', ...more }));
+  };
+
+const asked = () => origin.requests('/token');
+
+test('a token is asked for as the client, with an assertion that is signed for the token endpoint', async () => {
+  origin.script('/token', gives());
+  expect(await tokens.get(platform, ['b', 'a', 'b'])).toBe('token 1');
+  const [form] = forms;
+  const assertion = form?.get('client_assertion') ?? '';
+  expect(Object.fromEntries(form ?? [])).toEqual({
+    grant_type: 'client_credentials',
+    client_assertion_type: 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer',
+    client_assertion: assertion,
+    scope: 'a b',
+  });
+  expect(decodeProtectedHeader(assertion)).toEqual({ alg: 'RS256', typ: 'JWT', kid: 'ours' });
+  const seconds = time / 1000;
+  expect(decodeJwt(assertion)).toEqual({
+    iss: 'client',
+    sub: 'client',
+    aud: platform.tokenUrl,
+    iat: seconds,
+    exp: seconds + 300,
+    jti: expect.stringMatching(/^[0-9a-f-]{36}$/) as string,
+  });
+});
+
+test('a platform may want another audience', async () => {
+  origin.script('/token', gives());
+  await tokens.get({ ...platform, tokenAudience: 'https://auth.example' }, ['a']);
+  expect(decodeJwt(forms[0]?.get('client_assertion') ?? '').aud).toBe('https://auth.example');
+});
+
+test('one request serves all who ask at once, for the same scopes in any order', async () => {
+  origin.script('/token', gives());
+  const scopes = (n: number) => (n % 2 === 0 ? ['a', 'b'] : ['b', 'a', 'a']);
+  const got = await Promise.all(Array.from({ length: 100 }, (_, n) => tokens.get(platform, scopes(n))));
+  expect(new Set(got)).toEqual(new Set(['token 1']));
+  expect(await tokens.get(platform, ['a'])).toBe('token 2');
+  expect(await tokens.get({ ...platform, _id: 'two' }, ['a'])).toBe('token 3');
+});
+
+test.each<[string, Record<string, unknown>, number]>([
+  ['an hour', { expires_in: 3600 }, 3540],
+  ['an hour, as text', { expires_in: '3600' }, 3540],
+  ['a minute', { expires_in: 60 }, 30],
+  ['it does not say how long', {}, 240],
+  ['it says nonsense', { expires_in: 'soon' }, 240],
+])('a token that lives %s is used until shortly before', async (_what, more, seconds) => {
+  origin.script('/token', gives(more));
+  await tokens.get(platform, ['a']);
+  time += seconds * 1000 - 1;
+  expect(await tokens.get(platform, ['a'])).toBe('token 1');
+  time += 1;
+  expect(await tokens.get(platform, ['a'])).toBe('token 2');
+});
+
+test('a token that is forgotten is fetched anew', async () => {
+  origin.script('/token', gives());
+  await tokens.get(platform, ['a', 'b']);
+  tokens.forget(platform, ['b', 'a']);
+  expect(await tokens.get(platform, ['a', 'b'])).toBe('token 2');
+});
+
+test.each<[string, number, Behaviour, object]>([
+  ['refuses', 400, answer(400, {}, '{"error":"invalid_scope"}'), { body: '{"error":"invalid_scope"}' }],
+  ['is too busy', 429, answer(429, { 'retry-after': '7' }), { retryAfter: '7' }],
+  ['fails', 503, answer(503, {}, 'x'.repeat(10_000)), { body: 'x'.repeat(2_000) }],
+  ['redirects', 302, answer(302, { location: '/elsewhere' }), {}],
+  ['sends no token', 200, file('{}'), { body: '{}' }],
+  ['sends a page', 200, file('<html>'), { body: '<html>' }],
+])(
+  'a platform that %s is told by its status %i and its words, and asked anew',
+  async (_w, status, fault, more) => {
+    origin.script('/token', fault, gives());
+    const failed = tokens.get(platform, ['a']);
+    await expect(failed).rejects.toBeInstanceOf(ServiceTokenError);
+    await expect(failed).rejects.toMatchObject({ status, ...more });
+    expect(await tokens.get(platform, ['a'])).toBe('token 1');
+    expect(asked()).toBe(2);
+  },
+);
+
+test('a platform that does not answer is told as that', async () => {
+  origin.script('/token', hang());
+  const failed = tokens.get(platform, ['a']);
+  await expect(failed).rejects.toBeInstanceOf(PlatformRequestError);
+  await expect(failed).rejects.toMatchObject({ reason: 'timeout' });
+});
+
+test('who gives up waiting takes nothing from the others', async () => {
+  const reached = new Promise<() => void>((resolve) => {
+    origin.script('/token', async (request, response) => {
+      await new Promise<void>((go) => resolve(go));
+      await gives()(request, response);
+    });
+  });
+  const leaver = new AbortController();
+  const left = tokens.get(platform, ['a'], leaver.signal);
+  const stayed = tokens.get(platform, ['a']);
+  const answerNow = await reached;
+  leaver.abort(new Error('no more'));
+  await expect(left).rejects.toThrow('no more');
+  answerNow();
+  expect(await stayed).toBe('token 1');
+  await expect(tokens.get(platform, ['a'], leaver.signal)).rejects.toThrow('no more');
+});
