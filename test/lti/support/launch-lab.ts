@@ -3,6 +3,7 @@ import type { DriveOptions } from '../../../cli/simulator/drive-launch.ts';
 import type { Link, Tool } from '../../../cli/simulator/model.ts';
 import type { LinkOptions, Simulator } from '../../../cli/simulator/simulator.ts';
 import { startSimulator } from '../../../cli/simulator/start.ts';
+import type { SimulatorOptions } from '../../../cli/simulator/start.ts';
 import type { LessonVersion } from '../../../shared/models/lesson-version.ts';
 import { createPlatform } from '../../../shared/models/lti-platform.ts';
 import type { LtiPlatform } from '../../../shared/models/lti-platform.ts';
@@ -47,18 +48,21 @@ export interface LaunchAnswer {
 }
 
 /** Starts all that the tests of one file need, and ends it behind them. What is in the lab is there in tests. */
-export function useLaunchLab(): LaunchLab {
+export function useLaunchLab(options?: SimulatorOptions): LaunchLab {
   const lab = {} as LaunchLab & { close(): Promise<void> };
   beforeAll(async () => {
-    Object.assign(lab, await startLab());
+    Object.assign(lab, await startLaunchLab(options));
   });
   afterAll(() => lab.close());
   return lab;
 }
 
-async function startLab(): Promise<LaunchLab & { close(): Promise<void> }> {
+/** As {@link useLaunchLab}, for who ends it. */
+export async function startLaunchLab(
+  options?: SimulatorOptions,
+): Promise<LaunchLab & { close(): Promise<void> }> {
   const harness = await startHarness();
-  const simulator = await startSimulator();
+  const simulator = await startSimulator(options);
   const { host } = new URL(simulator.issuer);
   const startApi = (settings = {}) => harness.startApi({ LECTERN_ALLOWED_PRIVATE_HOSTS: host, ...settings });
   const address = await startApi();

@@ -1,0 +1,144 @@
+import { randomUUID } from 'node:crypto';
+import { expect, test } from 'vitest';
+import { expectScore } from '../../shared/lti/scores/expect.ts';
+import { passOnDueScores, passOnScore } from '../../shared/lti/scores/pass-on.ts';
+import { clearScoresDue, findScoreDue, markScoresDue } from '../../shared/models/lti-progress.ts';
+import { saveResourceLink } from '../../shared/models/lti-resource-link.ts';
+import { claimScore, wantScore } from '../../shared/models/lti-score-changes.ts';
+import { scoreValuesOf } from '../../shared/lti/scores/values.ts';
+import { completed, useScoreLab } from './support/score-lab.ts';
+
+/* What the outbox knows and when it has something to send; scores-send.test.ts has the sending. */
+
+const lab = useScoreLab();
+const never = new AbortController().signal;
+
+test('a launch of a link without a line item, or without leave to send scores, makes no row', async () => {
+  const { resourceLink, learner } = await lab.addLearner();
+  const links = [
+    { ...resourceLink, scopes: [] },
+    { ...resourceLink, lineItemUrl: null, lineItemsUrl: null },
+    { ...resourceLink, lineItemUrl: null, scopes: resourceLink.scopes.slice(0, 1) },
+  ];
+  for (const link of links) {
+    expect(await expectScore(lab.harness.db, { ...link, _id: randomUUID() }, learner.ltiUserId)).toBe(false);
+  }
+  expect(await lab.harness.db.ltiScores.countDocuments({ ltiUserId: learner.ltiUserId })).toBe(1);
+});
+
+test('a learner who has launched and done nothing has nothing to send', async () => {
+  const learner = await lab.addLearner();
+  expect(await lab.rowOf(learner)).toMatchObject({ state: 'idle', wanted: null, sent: null });
+});
+
+test('a record that was saved by a process that ended is found, and its score waits', async () => {
+  const learner = await lab.addLearner();
+  await lab.save(learner, completed(50));
+  expect(await lab.rowOf(learner)).toMatchObject({ state: 'idle', wanted: null });
+  expect(await passOnDueScores(lab.harness.db, never)).toBe(1);
+  expect(await lab.rowOf(learner)).toMatchObject({
+    state: 'waiting',
+    wanted: { scoreGiven: 50, scoreMaximum: 100, revision: 1 },
+  });
+  expect(await passOnDueScores(lab.harness.db, never)).toBe(0);
+});
+
+test('whoever passes on an older revision later changes nothing', async () => {
+  const { db } = lab.harness;
+  const learner = await lab.addLearner();
+  await lab.save(learner, completed(10));
+  const older = await findScoreDue(db, learner.learner);
+  await lab.save(learner, completed(90));
+  await passOnScore(db, learner.learner);
+  if (older === null) throw new Error('nothing was due');
+  await wantScore(db, older, { ...scoreValuesOf(older), revision: older.revision });
+  await clearScoresDue(db, older, older.scoresDue);
+  expect(await lab.rowOf(learner)).toMatchObject({ wanted: { scoreGiven: 90, revision: 2 } });
+});
+
+test('who clears a mark clears none that came after what was passed on', async () => {
+  const { db } = lab.harness;
+  const learner = await lab.addLearner();
+  await lab.save(learner, completed(10));
+  const due = await findScoreDue(db, learner.learner);
+  await markScoresDue(db, learner.learner);
+  await clearScoresDue(db, learner.learner, due?.scoresDue ?? '');
+  expect(await findScoreDue(db, learner.learner)).not.toBeNull();
+});
+
+test('a lesson that is launched from a second link reports to that one too, what it was before and from then on', async () => {
+  const first = await lab.addLearner();
+  await lab.tell(first, completed(40));
+  const second = await lab.addLinkFor(first);
+  await passOnDueScores(lab.harness.db, never);
+  expect(await lab.rowOf(second)).toMatchObject({ state: 'waiting', wanted: { scoreGiven: 40 } });
+  await lab.tell(first, completed(70));
+  for (const learner of [first, second]) {
+    expect(await lab.rowOf(learner)).toMatchObject({ wanted: { scoreGiven: 70, revision: 2 } });
+  }
+});
+
+test('a link that leads to another lesson reports the record of that one from its next launch on', async () => {
+  const { db } = lab.harness;
+  const before = await lab.addLearner();
+  await lab.tell(before, completed(40));
+  const lessonId = randomUUID();
+  const { _id, ...link } = before.resourceLink;
+  const resourceLink = await saveResourceLink(db, { ...link, lessonId });
+  expect(resourceLink._id).toBe(_id);
+  await expectScore(db, resourceLink, before.learner.ltiUserId);
+  expect(await lab.rowOf(before)).toMatchObject({ state: 'idle', wanted: null, lessonId });
+  await lab.tell(before, completed(80));
+  expect(await lab.rowOf(before)).toMatchObject({ wanted: null });
+  await lab.tell({ ...before, learner: { ...before.learner, lessonId } }, completed(5));
+  expect(await lab.rowOf(before)).toMatchObject({ state: 'waiting', wanted: { scoreGiven: 5, revision: 1 } });
+});
+
+test('of many who want the same row one gets it, and each next one a later timestamp, whatever the clock says', async () => {
+  const { db } = lab.harness;
+  const learner = await lab.addLearner();
+  await lab.tell(learner, completed(40));
+  const { _id: id } = await lab.rowOf(learner);
+  const claims = await Promise.all(Array.from({ length: 20 }, () => claimScore(db, { id })));
+  expect(claims.filter((claim) => claim !== null)).toHaveLength(1);
+
+  const ahead = new Date(Date.now() + 3600_000);
+  await db.ltiScores.updateOne({ _id: id }, { $set: { lastTimestamp: ahead } });
+  for (let seconds = 1; seconds <= 3; seconds += 1) {
+    await lab.passTime();
+    const claim = await claimScore(db, { id });
+    expect(claim?.lastTimestamp).toEqual(new Date(ahead.getTime() + seconds * 1000));
+  }
+});
+
+test('two scores of a row are a second apart, for platforms that know no less', async () => {
+  const learner = await lab.addLearner();
+  await lab.tell(learner, completed(40));
+  await lab.send(learner);
+  await lab.tell(learner, completed(50));
+  const { state, nextTryAt, lastTimestamp } = await lab.rowOf(learner);
+  expect(state).toBe('waiting');
+  expect(nextTryAt.getTime()).toBeGreaterThanOrEqual((lastTimestamp?.getTime() ?? Infinity) + 1000);
+});
+
+test('what the platform has is not sent again, unless something else may have reached it since', async () => {
+  const { simulator } = lab;
+  const learner = await lab.addLearner();
+  await lab.tell(learner, completed(40));
+  await lab.send(learner);
+  await lab.tell(learner, completed(40));
+  expect(await lab.rowOf(learner)).toMatchObject({ state: 'idle', wanted: { revision: 2 } });
+
+  await lab.tell(learner, completed(60));
+  await lab.tell(learner, completed(40));
+  expect(await lab.rowOf(learner)).toMatchObject({ state: 'idle' });
+
+  // The answer to 60 is lost, although it was taken.
+  simulator.fail('scores', { drop: true, afterwards: true });
+  await lab.tell(learner, completed(60));
+  expect(await lab.send(learner)).toBe('network');
+  await lab.tell(learner, completed(40));
+  expect(await lab.rowOf(learner)).toMatchObject({ state: 'waiting' });
+  expect(await lab.send(learner)).toBe('sent');
+  expect(lab.taken(learner).map(({ scoreGiven }) => scoreGiven)).toEqual([40, 60, 40]);
+});

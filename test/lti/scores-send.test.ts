@@ -1,0 +1,156 @@
+import { expect, test } from 'vitest';
+import { saveResourceLink } from '../../shared/models/lti-resource-link.ts';
+import { expectScore } from '../../shared/lti/scores/expect.ts';
+import { removePlatform } from '../../shared/models/lti-platform.ts';
+import { sendAgain } from '../../shared/models/lti-score-changes.ts';
+import { waitFor } from '../support/wait-for.ts';
+import { completed, useScoreLab } from './support/score-lab.ts';
+
+/* One try of a row, and what it leads to; the platform is healthy unless a test says otherwise. */
+
+const lab = useScoreLab();
+
+const requests = (path: string) => lab.simulator.requests.filter((request) => request.path.includes(path));
+
+test('a score is sent as the standard has it, with a timestamp of its own', async () => {
+  const learner = await lab.addLearner();
+  await lab.tell(learner, completed(2, 3));
+  expect(await lab.send(learner)).toBe('sent');
+  const request = requests('/scores').at(-1);
+  expect(request?.headers['content-type']).toBe('application/vnd.ims.lis.v1.score+json');
+  const row = await lab.rowOf(learner);
+  expect(JSON.parse(request?.body ?? '')).toEqual({
+    userId: learner.learner.ltiUserId,
+    timestamp: row.sent?.timestamp.toISOString(),
+    activityProgress: 'Completed',
+    gradingProgress: 'FullyGraded',
+    scoreGiven: 66.6667,
+    scoreMaximum: 100,
+  });
+  expect(row).toMatchObject({ state: 'idle', tries: 0, failure: null, leaseUntil: null });
+  expect(row.sent).toMatchObject({ scoreGiven: 66.6667, response: { status: 200 } });
+  expect(row.sent?.response.body).toContain('resultUrl');
+});
+
+test('zero is sent as a score, and a lesson under way without one', async () => {
+  const learner = await lab.addLearner();
+  await lab.tell(learner, { status: 'in_progress', score: 30, maxScore: 100 });
+  await lab.send(learner);
+  expect(JSON.parse(requests('/scores').at(-1)?.body ?? '')).not.toHaveProperty('scoreGiven');
+  await lab.tell(learner, completed(0));
+  await lab.send(learner);
+  expect(lab.taken(learner)).toMatchObject([
+    { scoreGiven: null, activityProgress: 'InProgress', gradingProgress: 'Pending' },
+    { scoreGiven: 0, scoreMaximum: 100, activityProgress: 'Completed', gradingProgress: 'FullyGraded' },
+  ]);
+});
+
+test('of scores that come while none is sent only the newest is', async () => {
+  const learner = await lab.addLearner();
+  for (const score of [10, 20, 30]) await lab.tell(learner, completed(score));
+  expect(await lab.send(learner)).toBe('sent');
+  expect(lab.taken(learner)).toMatchObject([{ scoreGiven: 30 }]);
+});
+
+test('a score that changes while it is sent is sent again, with a later timestamp', async () => {
+  const learner = await lab.addLearner();
+  await lab.tell(learner, completed(10));
+  const before = requests('/scores').length;
+  lab.simulator.fail('scores', { delayMs: 300 });
+  const sending = lab.send(learner);
+  await waitFor('the request', async () => (await lab.rowOf(learner)).leaseId);
+  await lab.tell(learner, completed(20));
+  expect(await sending).toBe('sent');
+  expect(await lab.rowOf(learner)).toMatchObject({ state: 'waiting', sent: { scoreGiven: 10 } });
+  expect(await lab.send(learner)).toBe('sent');
+  expect(requests('/scores')).toHaveLength(before + 2);
+  const [first, second] = lab.taken(learner);
+  expect([first?.scoreGiven, second?.scoreGiven]).toEqual([10, 20]);
+  expect(Date.parse(second?.timestamp ?? '')).toBeGreaterThan(Date.parse(first?.timestamp ?? ''));
+});
+
+test('many senders at once send each row once', async () => {
+  const learners = await Promise.all(Array.from({ length: 12 }, () => lab.addLearner()));
+  for (const learner of learners) await lab.tell(learner, completed(50));
+  const senders = Array.from({ length: 4 }, () => lab.createSender());
+  // All are busy with the one platform, and go on until nothing is left.
+  await Promise.all(senders.map(({ sender }) => sender.sendDue()));
+  await waitFor('all scores', async () => {
+    await lab.createSender().sender.sendDue();
+    return learners.every((learner) => lab.taken(learner).length > 0);
+  });
+  for (const learner of learners) expect(lab.taken(learner)).toHaveLength(1);
+});
+
+test('a token is used until the platform no longer takes it, and then fetched anew once', async () => {
+  const learner = await lab.addLearner();
+  await lab.tell(learner, completed(10));
+  await lab.send(learner);
+  const before = requests('/token').length;
+  await lab.tell(learner, completed(20));
+  await lab.send(learner);
+  expect(requests('/token')).toHaveLength(before);
+  lab.simulator.revokeTokens();
+  await lab.tell(learner, completed(30));
+  expect(await lab.send(learner)).toBe('sent');
+  expect(requests('/token')).toHaveLength(before + 1);
+});
+
+test('the score of a platform that was removed fails, and the record stays', async () => {
+  const learner = await lab.addLearner();
+  const other = await lab.register(lab.address, { deploymentIds: ['another'] });
+  await lab.harness.db.ltiScores.updateOne(
+    { _id: (await lab.rowOf(learner))._id },
+    { $set: { platformId: other.platform._id } },
+  );
+  const moved = { ...learner, learner: { ...learner.learner, platformId: other.platform._id } };
+  await lab.tell(moved, completed(10));
+  await removePlatform(lab.harness.db, other.platform._id);
+  expect(await lab.send(moved)).toBe('platform_removed');
+  expect(await lab.rowOf(moved)).toMatchObject({ state: 'failed', wanted: { scoreGiven: 10 } });
+});
+
+test('a failed score is tried again with the next one, with the next launch, and when somebody asks for it', async () => {
+  const { simulator, harness } = lab;
+  const learner = await lab.addLearner();
+  const fail = async () => {
+    simulator.fail('scores', { status: 400, body: 'not gradable' });
+    expect(await lab.send(learner)).toBe('refused');
+    expect(await lab.rowOf(learner)).toMatchObject({
+      state: 'failed',
+      failure: { status: 400, body: 'not gradable', reason: 'refused' },
+    });
+    expect(await lab.send(learner)).toBeNull();
+  };
+  await lab.tell(learner, completed(10));
+  await fail();
+  await lab.tell(learner, completed(10));
+  expect(await lab.rowOf(learner)).toMatchObject({ state: 'failed' });
+  await lab.tell(learner, completed(20));
+  await fail();
+  await expectScore(harness.db, learner.resourceLink, learner.learner.ltiUserId);
+  await fail();
+  expect(await sendAgain(harness.db, [(await lab.rowOf(learner))._id])).toBe(1);
+  expect(await lab.send(learner)).toBe('sent');
+  expect(lab.taken(learner)).toMatchObject([{ scoreGiven: 20 }]);
+});
+
+test('a link that has another line item by now gets the score there with its next launch', async () => {
+  const { simulator, harness, tool } = lab;
+  const learner = await lab.addLearner();
+  await lab.tell(learner, completed(10));
+  await lab.send(learner);
+  const other = simulator.addLineItem(
+    { course: simulator.sample.course, tool, link: learner.link },
+    { label: 'Another column', scoreMaximum: 5 },
+  );
+  const { _id, ...link } = learner.resourceLink;
+  const resourceLink = await saveResourceLink(harness.db, {
+    ...link,
+    lineItemUrl: simulator.addressOf(other),
+  });
+  expect(resourceLink._id).toBe(_id);
+  await expectScore(harness.db, resourceLink, learner.learner.ltiUserId);
+  expect(await lab.send(learner)).toBe('sent');
+  expect(lab.taken({ ...learner, lineItem: other })).toMatchObject([{ scoreGiven: 10 }]);
+});

@@ -1,0 +1,42 @@
+import { expect, test } from 'vitest';
+import { scoreValuesOf } from '../../shared/lti/scores/values.ts';
+import { scoresAddress } from '../../shared/lti/scores/send.ts';
+
+const none = { scoreGiven: null, scoreMaximum: null };
+
+test('a lesson that was only opened is initialized and not ready, and one under way is pending, without a score', () => {
+  expect(scoreValuesOf({ status: 'not_started', score: null, maxScore: 3 })).toEqual({
+    activityProgress: 'Initialized',
+    gradingProgress: 'NotReady',
+    ...none,
+  });
+  expect(scoreValuesOf({ status: 'in_progress', score: 3, maxScore: 3 })).toEqual({
+    activityProgress: 'InProgress',
+    gradingProgress: 'Pending',
+    ...none,
+  });
+});
+
+test.each([
+  ['points are scaled to 100', 2, 3, 66.6667],
+  ['zero is a score', 0, 3, 0],
+  ['nothing answered of what could be gained is zero', null, 3, 0],
+  ['nothing to gain is full marks', null, null, 100],
+  ['a maximum of 0 is nothing to gain', 0, 0, 100],
+])('of a completed lesson %s', (_title, score, maxScore, scoreGiven) => {
+  expect(scoreValuesOf({ status: 'completed', score, maxScore })).toEqual({
+    activityProgress: 'Completed',
+    gradingProgress: 'FullyGraded',
+    scoreGiven,
+    scoreMaximum: 100,
+  });
+});
+
+test.each([
+  ['https://a.example/items/1', 'https://a.example/items/1/scores'],
+  ['https://a.example/items/1/', 'https://a.example/items/1/scores'],
+  ['https://a.example/items/1/lineitem?type_id=4', 'https://a.example/items/1/lineitem/scores?type_id=4'],
+  ['https://a.example/?item=a/b', 'https://a.example/scores?item=a/b'],
+])('the scores of %s are at %s', (lineItem, scores) => {
+  expect(scoresAddress(lineItem)).toBe(scores);
+});

@@ -1,0 +1,158 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll } from 'vitest';
+import type { LineItem, LineItemDetails, Link } from '../../../cli/simulator/model.ts';
+import { createLogger } from '../../../shared/log.ts';
+import { gradeScopes } from '../../../shared/lti/claims.ts';
+import { createLtiKeys } from '../../../shared/lti/keys.ts';
+import { createPlatformClient } from '../../../shared/lti/platform-requests.ts';
+import { createServiceTokens } from '../../../shared/lti/service-token.ts';
+import { expectScore } from '../../../shared/lti/scores/expect.ts';
+import { passOnDueScores } from '../../../shared/lti/scores/pass-on.ts';
+import type { GradeService } from '../../../shared/lti/scores/service-request.ts';
+import { findLtiProgress, saveLtiProgress } from '../../../shared/models/lti-progress.ts';
+import type { LtiLearner } from '../../../shared/models/lti-progress.ts';
+import { saveResourceLink } from '../../../shared/models/lti-resource-link.ts';
+import type { LtiResourceLink } from '../../../shared/models/lti-resource-link.ts';
+import type { LtiScore } from '../../../shared/models/lti-score.ts';
+import { initialProgress } from '../../../shared/progress/rules.ts';
+import type { ProgressState } from '../../../shared/progress/state.ts';
+import { ScoreSender } from '../../../worker/scores/score-sender.ts';
+import type { TryOutcome } from '../../../worker/scores/score-sender.ts';
+import { outline, versionId } from '../../progress/build-progress.ts';
+import { testPepper } from '../../support/harness.ts';
+import { startLaunchLab } from './launch-lab.ts';
+import type { LaunchLab } from './launch-lab.ts';
+
+/** A learner of the platform, in a lesson that one link leads to. */
+export interface GradedLearner {
+  learner: LtiLearner;
+  link: Link;
+  /** Undefined where the platform has none for the link. */
+  lineItem: LineItem;
+  resourceLink: LtiResourceLink;
+}
+
+/** What a record says that scores depend on. */
+export type Told = Pick<ProgressState, 'status'> & Partial<Pick<ProgressState, 'score' | 'maxScore'>>;
+
+export const completed = (score: number | null, maxScore: number | null = 100): Told => ({
+  status: 'completed',
+  score,
+  maxScore,
+});
+
+/** A platform, and a Lectern whose workers are the test itself. */
+export interface ScoreLab extends LaunchLab {
+  service: GradeService;
+  /** A learner who has launched a link of a lesson, both new; one with a line item unless told otherwise. */
+  addLearner(changes?: Partial<LtiResourceLink>, lineItem?: LineItemDetails | null): Promise<GradedLearner>;
+  /** Launches the lesson of a learner by another link. */
+  addLinkFor(learner: GradedLearner): Promise<GradedLearner>;
+  /** Saves the next revision of the learner's record, as the API does; nothing else. */
+  save(learner: GradedLearner, told: Told): Promise<void>;
+  /** Saves and passes on. */
+  tell(learner: GradedLearner, told: Told): Promise<void>;
+  /** Whatever waits may be sent at once, and all leases have ended. */
+  passTime(): Promise<void>;
+  /** A sender such as a worker has, and what became of its tries. */
+  createSender(): { sender: ScoreSender; outcomes: TryOutcome[] };
+  /** Sends the score of a learner if it waits, however long that is to be; gives what became of it. */
+  send(learner: GradedLearner): Promise<TryOutcome | null>;
+  rowOf(learner: GradedLearner): Promise<LtiScore>;
+  /** Scores that the platform has taken, in order. */
+  taken(learner: GradedLearner): ReturnType<LaunchLab['simulator']['scoresOf']>;
+}
+
+export function useScoreLab(): ScoreLab {
+  const lab = {} as ScoreLab & { close(): Promise<void> };
+  beforeAll(async () => {
+    Object.assign(lab, await startScoreLab());
+  });
+  afterAll(() => lab.close());
+  return lab;
+}
+
+async function startScoreLab(): Promise<ScoreLab & { close(): Promise<void> }> {
+  const lab = await startLaunchLab();
+  const { harness, simulator, platform, tool } = lab;
+  const { db } = harness;
+  const client = createPlatformClient({ allowedPrivateHosts: [new URL(simulator.issuer).host] });
+  const keys = createLtiKeys(db, { keyPepper: testPepper });
+  const service = { client, tokens: createServiceTokens({ client, keys }) };
+  const log = createLogger(harness.config, 'test');
+
+  const addLinkTo = async (
+    learner: LtiLearner,
+    lineItem: LineItemDetails | null,
+    changes: Partial<LtiResourceLink>,
+  ): Promise<GradedLearner> => {
+    const course = simulator.sample.course;
+    const link = simulator.addLink({ course, tool, lineItem });
+    const [item] = simulator.lineItemsOf(link);
+    const { organizationId, platformId, lessonId, contextId } = learner;
+    const resourceLink = await saveResourceLink(db, {
+      ...{ organizationId, platformId, lessonId, contextId },
+      deploymentId: tool.deploymentIds[0] ?? '',
+      resourceLinkId: link.id,
+      versionId: null,
+      lineItemUrl: item === undefined ? null : simulator.addressOf(item),
+      lineItemsUrl: `${simulator.issuer}/services/${course.id}/lineitems?type=lti`,
+      scopes: [gradeScopes.score, gradeScopes.lineItem],
+      lastLaunchAt: new Date(),
+      ...changes,
+    });
+    await expectScore(db, resourceLink, learner.ltiUserId);
+    return { learner, link, lineItem: item as LineItem, resourceLink };
+  };
+
+  const save: ScoreLab['save'] = async ({ learner }, told) => {
+    const record = await findLtiProgress(db, learner);
+    const revision = (record?.revision ?? 0) + 1;
+    const state = { ...initialProgress(versionId, outline, new Date()), ...told, revision };
+    await saveLtiProgress(db, learner, state, { writeId: undefined, courseId: randomUUID() });
+  };
+  const createSender = () => {
+    const outcomes: TryOutcome[] = [];
+    const onTried = (outcome: TryOutcome) => void outcomes.push(outcome);
+    return { sender: new ScoreSender({ service, db, onTried, log }), outcomes };
+  };
+
+  return {
+    ...lab,
+    service,
+    save,
+    createSender,
+    addLearner: (changes = {}, lineItem = { label: 'A lesson', scoreMaximum: 10 }) => {
+      const { id: ltiUserId } = simulator.addUser();
+      const { organizationId, _id: platformId } = platform;
+      const learner = { organizationId, platformId, ltiUserId, lessonId: randomUUID(), contextId: 'course' };
+      return addLinkTo(learner, lineItem, changes);
+    },
+    addLinkFor: ({ learner }) => addLinkTo(learner, { label: 'Again', scoreMaximum: 100 }, {}),
+    tell: async (learner, told) => {
+      await save(learner, told);
+      await passOnDueScores(db, new AbortController().signal);
+    },
+    passTime: async () => {
+      const past = new Date(0);
+      await db.ltiScores.updateMany({}, { $set: { nextTryAt: past, leaseUntil: past } });
+    },
+    send: async ({ learner: { ltiUserId }, resourceLink }) => {
+      const row = { ltiUserId, linkId: resourceLink._id };
+      await db.ltiScores.updateOne({ ...row, state: 'waiting' }, { $set: { nextTryAt: new Date(0) } });
+      const { _id } = (await db.ltiScores.findOne(row).lean<LtiScore>()) ?? { _id: '' };
+      return createSender().sender.sendRow(_id);
+    },
+    rowOf: async ({ learner: { ltiUserId }, resourceLink }) => {
+      const row = await db.ltiScores.findOne({ ltiUserId, linkId: resourceLink._id }).lean<LtiScore>();
+      if (row === null) throw new Error('there is no row');
+      return row;
+    },
+    taken: ({ lineItem, learner: { ltiUserId } }) =>
+      simulator.scoresOf(lineItem).filter(({ userId }) => userId === ltiUserId),
+    async close() {
+      client.close();
+      await lab.close();
+    },
+  };
+}
