@@ -9,6 +9,7 @@ import { exportPaths } from './paths/exports.ts';
 import { filePaths } from './paths/files.ts';
 import { integratorPaths } from './paths/integrators.ts';
 import { lessonPaths } from './paths/lessons.ts';
+import { ltiRegistrationPaths } from './paths/lti-registration.ts';
 import { ltiPaths } from './paths/lti.ts';
 import { playerPaths } from './paths/player.ts';
 import { servicePaths } from './paths/service.ts';
@@ -76,7 +77,7 @@ const tags = [
   { name: 'Export', description: 'Published versions, to keep and to play elsewhere.' },
   { name: 'Player', description: "For players: what a learner's token opens." },
   { name: 'Embedding', description: 'For your pages: lessons in a frame.' },
-  { name: 'LTI', description: 'For learning platforms: launches.' },
+  { name: 'LTI', description: 'For learning platforms: launches, and registration.' },
   { name: 'Users', description: 'For people of your organization: log in and out.' },
   { name: 'Service', description: 'For operators and tools.' },
 ];
@@ -106,6 +107,7 @@ export function apiDocument({ publicUrl }: Pick<Config, 'publicUrl'>): ApiDocume
         ...filePaths,
         ...embedPaths,
         ...ltiPaths,
+        ...ltiRegistrationPaths,
         ...userPaths,
         ...servicePaths,
       },

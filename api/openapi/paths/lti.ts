@@ -17,7 +17,8 @@ const browserCookie: Headers = {
   'Set-Cookie': z.string().meta({ description: 'By which the browser is known when the launch comes.' }),
 };
 
-const pageOf = (description: string, headers: Headers = {}) => ({
+/** A page that is answered to browsers that come from a platform. */
+export const pageOf = (description: string, headers: Headers = {}) => ({
   description,
   headers: asHeaders({ ...pageHeaders, ...headers }),
   content: { 'text/html': { schema: { type: 'string' as const } } },
