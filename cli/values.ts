@@ -26,6 +26,11 @@ export function uuidValue(text: string): string {
   throw new InvalidArgumentError('It must be a UUID.');
 }
 
+/** One more UUID, each once. @throws {InvalidArgumentError} */
+export function uuidsValue(text: string, before: string[] = []): string[] {
+  return [...new Set([...before, uuidValue(text)])];
+}
+
 /** An e-mail address, as it is stored. @throws {InvalidArgumentError} */
 export function emailValue(text: string): string {
   const email = emailSchema.safeParse(text);

@@ -204,3 +204,11 @@ export function listScores(
     .lean<LtiScore[]>()
     .exec();
 }
+
+/** Those of the rows that there are, in no order. */
+export function findScoresById(db: Database, ids: readonly string[]): Promise<LtiScore[]> {
+  return db.ltiScores
+    .find({ _id: { $in: [...ids] } })
+    .lean<LtiScore[]>()
+    .exec();
+}
