@@ -122,6 +122,8 @@ test('no secret of learners, of users and of the installation reaches the log', 
   await ask(location.href);
   const content = jsonOf(await ask(`${lesson}/content?token=${token}`)) as { base: string };
   await ask(`${address}${content.base}widgets/Heading.js`);
+  const invitation = 'an-invitation-of-a-learning-platform';
+  await ask(`${address}/lti/register/${invitation}?registration_token=${invitation}`);
   const noHttp = 'a-secret-in-what-is-no-http';
   await sendRaw(address, `GET /?token=${noHttp} HTTP/1.1\r\n: ${noHttp}\r\n\r\n`);
   await waitFor('the last line', () => api.log().some(({ msg }) => msg === 'request refused'));
@@ -129,7 +131,7 @@ test('no secret of learners, of users and of the installation reaches the log', 
   expect([signed.status, led.status]).toEqual([200, 302]);
   const { LECTERN_ASSET_SECRET, LECTERN_COOKIE_SECRET, LECTERN_KEY_PEPPER } = harness.environment;
   const secrets = [
-    ...[testPassword, wrongPassword, noHttp, token, String([...Buffer.from(noHttp)])],
+    ...[testPassword, wrongPassword, invitation, noHttp, token, String([...Buffer.from(noHttp)])],
     ...cookie.split(/[;=] ?/).filter((part) => part.length > 20),
     ...[...location.searchParams.values()].filter((value) => value.length > 20),
     ...content.base.split('/').slice(-2, -1),
