@@ -97,3 +97,28 @@ test('where the platform does not answer, the page goes on without it, and then 
   const [, tool] = await openLaunch(context, true);
   await tool.getByRole('button', { name: 'Open in a new tab' }).waitFor();
 });
+
+test('a page that is not the platform’s is told nothing, and what it says is not heard', async () => {
+  const { simulator } = lab;
+  const { learner: user } = simulator.sample.users;
+  // Begun by somebody who has the secret, and has another browser send the launch.
+  const login = await (await simulator.sendLogin({ user, link, storageTarget: '_parent' })).text();
+  const [, json = ''] = /id="lectern-storage">(.*?)<\/script>/s.exec(login) ?? [];
+  const { next, value } = JSON.parse(json) as { next: string; value: string };
+  const form = await (await fetch(next)).text();
+  const [, inner = ''] = /<form[^>]*>(.*?)<noscript>/s.exec(form) ?? [];
+  const page = await (await openContext()).newPage();
+  await page.goto(lab.address);
+  await page.evaluate(`
+    globalThis.told = [];
+    document.body.innerHTML = ${JSON.stringify(
+      `<iframe name="victim"></iframe><form method="post" target="victim" action="${link.url}">${inner}</form>`,
+    )};
+    addEventListener('message', ({ data }) => told.push(data));
+    setInterval(() => frames[0].postMessage(
+      { subject: 'lti.get_data.response', message_id: undefined, value: '${value}' }, '*'), 20);
+    document.forms[0].submit();
+  `);
+  await page.frameLocator('iframe').getByRole('button', { name: 'Open in a new tab' }).waitFor();
+  expect(await page.evaluate('told')).toEqual([]);
+});
