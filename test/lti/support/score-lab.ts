@@ -46,6 +46,8 @@ export interface ScoreLab extends LaunchLab {
   service: GradeService;
   /** A learner who has launched a link of a lesson, both new; one with a line item unless told otherwise. */
   addLearner(changes?: Partial<LtiResourceLink>, lineItem?: LineItemDetails | null): Promise<GradedLearner>;
+  /** Launches the link again, as another learner of it. */
+  launchAs(learner: GradedLearner): Promise<GradedLearner>;
   /** Launches the lesson of a learner by another link. */
   addLinkFor(learner: GradedLearner): Promise<GradedLearner>;
   /** Saves the next revision of the learner's record, as the API does; nothing else. */
@@ -63,20 +65,22 @@ export interface ScoreLab extends LaunchLab {
   taken(learner: GradedLearner): ReturnType<LaunchLab['simulator']['scoresOf']>;
 }
 
-export function useScoreLab(): ScoreLab {
+/** @param otherHosts private hosts, beside the platform's, that may be asked; known when tests begin. */
+export function useScoreLab(otherHosts: () => string[] = () => []): ScoreLab {
   const lab = {} as ScoreLab & { close(): Promise<void> };
   beforeAll(async () => {
-    Object.assign(lab, await startScoreLab());
+    Object.assign(lab, await startScoreLab(otherHosts()));
   });
   afterAll(() => lab.close());
   return lab;
 }
 
-async function startScoreLab(): Promise<ScoreLab & { close(): Promise<void> }> {
+async function startScoreLab(otherHosts: string[]): Promise<ScoreLab & { close(): Promise<void> }> {
   const lab = await startLaunchLab();
   const { harness, simulator, platform, tool } = lab;
   const { db } = harness;
-  const client = createPlatformClient({ allowedPrivateHosts: [new URL(simulator.issuer).host] });
+  const allowedPrivateHosts = [new URL(simulator.issuer).host, ...otherHosts];
+  const client = createPlatformClient({ allowedPrivateHosts });
   const keys = createLtiKeys(db, { keyPepper: testPepper });
   const service = { client, tokens: createServiceTokens({ client, keys }) };
   const log = createLogger(harness.config, 'test');
@@ -89,6 +93,7 @@ async function startScoreLab(): Promise<ScoreLab & { close(): Promise<void> }> {
     const course = simulator.sample.course;
     const link = simulator.addLink({ course, tool, lineItem });
     const [item] = simulator.lineItemsOf(link);
+    const number = simulator.tools().findIndex(({ clientId }) => clientId === tool.clientId) + 1;
     const { organizationId, platformId, lessonId, contextId } = learner;
     const resourceLink = await saveResourceLink(db, {
       ...{ organizationId, platformId, lessonId, contextId },
@@ -96,7 +101,7 @@ async function startScoreLab(): Promise<ScoreLab & { close(): Promise<void> }> {
       resourceLinkId: link.id,
       versionId: null,
       lineItemUrl: item === undefined ? null : simulator.addressOf(item),
-      lineItemsUrl: `${simulator.issuer}/services/${course.id}/lineitems?type=lti`,
+      lineItemsUrl: `${simulator.addresses.url}/services/${course.id}/lineitems?type_id=${number}`,
       scopes: [gradeScopes.score, gradeScopes.lineItem],
       lastLaunchAt: new Date(),
       ...changes,
@@ -127,6 +132,10 @@ async function startScoreLab(): Promise<ScoreLab & { close(): Promise<void> }> {
       const { organizationId, _id: platformId } = platform;
       const learner = { organizationId, platformId, ltiUserId, lessonId: randomUUID(), contextId: 'course' };
       return addLinkTo(learner, lineItem, changes);
+    },
+    launchAs: async (learner) => {
+      await expectScore(db, learner.resourceLink, learner.learner.ltiUserId);
+      return learner;
     },
     addLinkFor: ({ learner }) => addLinkTo(learner, { label: 'Again', scoreMaximum: 100 }, {}),
     tell: async (learner, told) => {

@@ -1,0 +1,149 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { LineItem } from '../../cli/simulator/model.ts';
+import { gradeScopes } from '../../shared/lti/claims.ts';
+import type { LtiLineItem } from '../../shared/models/lti-line-item.ts';
+import { answer, startOrigin } from '../support/origin.ts';
+import type { Origin } from '../support/origin.ts';
+import { completed, useScoreLab } from './support/score-lab.ts';
+import type { GradedLearner } from './support/score-lab.ts';
+
+/* Links whose launches name no line item, but where line items are found and made. */
+
+/** Another server of the platform's. */
+let origin: Origin;
+beforeAll(async () => {
+  origin = await startOrigin();
+});
+afterAll(() => origin.close());
+
+const lab = useScoreLab(() => [origin.host]);
+
+const withoutItem = (changes = {}) => lab.addLearner(changes, null);
+const itemsOf = ({ link }: GradedLearner) => lab.simulator.lineItemsOf(link);
+const scoresOf = (item: LineItem | undefined, { learner }: GradedLearner) =>
+  item === undefined ? [] : lab.simulator.scoresOf(item).filter(({ userId }) => userId === learner.ltiUserId);
+
+test('a link without a line item gets one, with the title of its lesson, and keeps it', async () => {
+  const { lessonId } = lab.version;
+  const learner = await withoutItem({ lessonId });
+  const graded = { ...learner, learner: { ...learner.learner, lessonId } };
+  for (const score of [10, 20]) {
+    await lab.tell(graded, completed(score));
+    expect(await lab.send(graded)).toBe('sent');
+  }
+  const [item, ...others] = itemsOf(graded);
+  expect(others).toEqual([]);
+  expect(item).toMatchObject({ label: 'A lesson', scoreMaximum: 100, tag: 'lectern', resourceId: lessonId });
+  expect(scoresOf(item, graded)).toMatchObject([{ scoreGiven: 10 }, { scoreGiven: 20 }]);
+});
+
+test('the line item that Lectern made before is found, before others of the link', async () => {
+  const { simulator, tool } = lab;
+  const graded = await withoutItem();
+  const owner = { course: simulator.sample.course, tool, link: graded.link };
+  simulator.addLineItem(owner, { label: 'Another', scoreMaximum: 5 });
+  const own = simulator.addLineItem(owner, { label: 'Own', scoreMaximum: 100, tag: 'lectern' });
+  await lab.tell(graded, completed(10));
+  expect(await lab.send(graded)).toBe('sent');
+  expect(itemsOf(graded)).toHaveLength(2);
+  expect(scoresOf(own, graded)).toHaveLength(1);
+});
+
+test('who may only read line items finds one, and makes none', async () => {
+  const { simulator, tool } = lab;
+  const scopes = [gradeScopes.score, gradeScopes.lineItemReadonly];
+  const graded = await withoutItem({ scopes });
+  await lab.tell(graded, completed(10));
+  expect(await lab.send(graded)).toBe('no_line_item');
+  expect(await lab.rowOf(graded)).toMatchObject({ state: 'failed' });
+  const owner = { course: simulator.sample.course, tool, link: graded.link };
+  const item = simulator.addLineItem(owner, { label: 'Of the teacher', scoreMaximum: 5 });
+  await lab.tell(graded, completed(20));
+  expect(await lab.send(graded)).toBe('sent');
+  expect(scoresOf(item, graded)).toMatchObject([{ scoreGiven: 20 }]);
+});
+
+test('of all learners who finish at once one has the line item made, and all get their scores', async () => {
+  const first = await withoutItem();
+  const learners = [first];
+  for (let count = 1; count < 6; count += 1) {
+    const { id: ltiUserId } = lab.simulator.addUser();
+    const learner = { ...first.learner, ltiUserId };
+    learners.push(await lab.launchAs({ ...first, learner }));
+  }
+  for (const learner of learners) await lab.tell(learner, completed(50));
+  lab.simulator.fail('lineitems', { delayMs: 200, times: 2 });
+  const outcomes = await Promise.all(learners.map((learner) => lab.send(learner)));
+  expect(outcomes.filter((outcome) => outcome === 'sent').length).toBeGreaterThanOrEqual(1);
+  for (const learner of learners) await lab.send(learner);
+  const [item, ...others] = itemsOf(first);
+  expect(others).toEqual([]);
+  for (const learner of learners) expect(scoresOf(item, learner)).toHaveLength(1);
+});
+
+test('a line item whose maker did not hear of it is found, not made again', async () => {
+  const graded = await withoutItem();
+  await lab.tell(graded, completed(10));
+  lab.simulator.fail('lineitems', {});
+  lab.simulator.fail('lineitems', { drop: true, afterwards: true });
+  expect(await lab.send(graded)).toBe('network');
+  expect(await lab.send(graded)).toBe('sent');
+  expect(itemsOf(graded)).toHaveLength(1);
+});
+
+test('who ends while looking for a line item keeps others from it only for a while', async () => {
+  const { db } = lab.harness;
+  const graded = await withoutItem();
+  await lab.tell(graded, completed(10));
+  const lease = {
+    url: null,
+    leaseId: 'of a process that is gone',
+    leaseUntil: new Date(Date.now() + 60_000),
+  };
+  await db.ltiLineItems.create({ _id: graded.resourceLink._id, ...lease });
+  expect(await lab.send(graded)).toBe('line_item_busy');
+  expect(await lab.rowOf(graded)).toMatchObject({ state: 'waiting', tries: 0, failure: null });
+  await db.ltiLineItems.updateOne({ _id: graded.resourceLink._id }, { $set: { leaseUntil: new Date(0) } });
+  expect(await lab.send(graded)).toBe('sent');
+});
+
+test('a line item that was removed from the platform is made anew', async () => {
+  const graded = await withoutItem();
+  await lab.tell(graded, completed(10));
+  await lab.send(graded);
+  lab.simulator.fail('scores', { status: 404 });
+  await lab.tell(graded, completed(20));
+  expect(await lab.send(graded)).toBe('line_item_gone');
+  const row = await lab.harness.db.ltiLineItems.findById(graded.resourceLink._id).lean<LtiLineItem>();
+  expect(row).toMatchObject({ url: null });
+  expect(await lab.send(graded)).toBe('sent');
+  expect(scoresOf(itemsOf(graded)[0], graded).at(-1)).toMatchObject({ scoreGiven: 20 });
+});
+
+test('a platform that gives all line items of a course, over pages, is read to the last one, if there are few', async () => {
+  const graded = await withoutItem();
+  const item = lab.simulator.addLineItem(
+    { course: lab.simulator.sample.course, tool: lab.tool, link: graded.link },
+    { label: 'On the last page', scoreMaximum: 100, tag: 'lectern' },
+  );
+  const foreign = { id: 'https://a.example/1', resourceLinkId: 'another', tag: 'lectern' };
+  const found = { id: lab.simulator.addressOf(item), resourceLinkId: graded.link.id, tag: 'lectern' };
+  const type = { 'content-type': 'application/vnd.ims.lis.v2.lineitemcontainer+json' };
+  const link = '<https://other.example/>; rel="prev", </items?page=2>; rel="next"; title="more"';
+  origin.script(
+    '/items',
+    answer(200, { ...type, link }, JSON.stringify([foreign, 'no item'])),
+    answer(200, type, JSON.stringify([found])),
+  );
+  await lab.harness.db.ltiResourceLinks.updateOne(
+    { _id: graded.resourceLink._id },
+    { $set: { lineItemsUrl: origin.url('/items?course=7') } },
+  );
+  await lab.tell(graded, completed(10));
+  expect(await lab.send(graded)).toBe('sent');
+  expect(scoresOf(item, graded)).toHaveLength(1);
+  expect(origin.log.map(({ url }) => url)).toEqual([
+    `/items?course=7&resource_link_id=${graded.link.id}`,
+    '/items?page=2',
+  ]);
+});
