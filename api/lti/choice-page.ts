@@ -103,7 +103,7 @@ function lessonItem(
   const options = versions.map((version) => versionOption(version, versionId, words, language));
   const column = markup`<label><input type="checkbox" name="${names.column(lessonId)}"${checked(hasColumn)}> ${words.column}</label>`;
   return markup`
-<li><label class="pick">${pick}<span><b id="title-${lessonId}" dir="auto">${newest.title}</b> <small>${sizes.join(' · ')}</small></span></label>
+<li><label class="pick">${pick}<span><b id="title-${lessonId}"><bdi>${newest.title}</bdi></b> <small>${sizes.join(' · ')}</small></span></label>
 <div class="options" role="group" aria-labelledby="title-${lessonId}">
 <label>${words.version} <select name="${names.version(lessonId)}"><option value="">${fill(words.newest, newest.versionNumber, language)}</option>${options}</select></label>
 ${choice.acceptsLineItem ? column : []}

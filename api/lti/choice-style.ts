@@ -12,6 +12,7 @@ export const choiceStyle = `
 .wide li:has(.pick :checked) { border-color: var(--accent); background: var(--mark); }
 .pick { display: flex; gap: .75rem; align-items: flex-start; padding: .75rem 1rem; cursor: pointer; }
 .pick input, .options input { flex: none; width: 1.125rem; height: 1.125rem; margin: .25rem 0 0; accent-color: var(--accent); }
+.options input { align-self: center; margin: 0; }
 .pick b { display: block; font-weight: 600; }
 .pick small { color: var(--soft); font-size: .875rem; }
 .options { display: flex; flex-wrap: wrap; gap: .5rem 1.5rem; padding: 0 1rem .875rem; padding-inline-start: 2.875rem; font-size: .9375rem; }

@@ -19,7 +19,7 @@ export function sendSentPage(
 ): void {
   const language = choiceLanguage(ctx, choice);
   const words = choiceWords(language);
-  const main = markup`<h1 role="status">${words.returning}</h1>
+  const main = markup`<h1>${words.returning}</h1>
 <form id="lectern-sent" method="post" action="${choice.returnUrl}">
 <input type="hidden" name="JWT" value="${jwt}">
 <button>${words.goOn}</button>
