@@ -53,8 +53,9 @@ function storageOf(page: Window, target: string): Window | undefined {
   if (around === null) return undefined;
   if (target === '_parent') return around;
   try {
-    // What a page of another origin has in it can be reached by name, and nothing else.
-    return (around.frames as unknown as Record<string, Window | undefined>)[target] ?? around;
+    // Of a page of another origin the frames can be reached by their names; a name may also be that of something else.
+    const named = (around.frames as unknown as Record<string, Window | undefined>)[target];
+    return typeof named?.postMessage === 'function' ? named : around;
   } catch {
     return around;
   }
