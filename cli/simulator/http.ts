@@ -33,17 +33,35 @@ export function recordRequests({ journal }: Platform): Middleware<RequestState> 
   };
 }
 
-/** Answers a refusal as OAuth and the services have it: `{error, error_description}`. */
-export const renderRefusals: Middleware<RequestState> = async (ctx, next) => {
-  try {
-    await next();
-  } catch (error) {
-    if (!(error instanceof Refusal)) throw error;
-    ctx.status = error.status;
-    if (error.status === 401) ctx.set('WWW-Authenticate', `Bearer error="${error.code}"`);
-    ctx.body = { error: error.code, error_description: error.message };
+/** Answers a refusal as OAuth and the services have it, `{error, error_description}`, and tells it. */
+export function renderRefusals(platform: Platform, kind: string): Middleware<RequestState> {
+  return async (ctx, next) => {
+    try {
+      await next();
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error;
+      tellRefusal(platform, kind, ctx, error);
+      ctx.status = error.status;
+      if (error.status === 401) ctx.set('WWW-Authenticate', `Bearer error="${error.code}"`);
+      ctx.body = { error: error.code, error_description: error.message };
+    }
+  };
+}
+
+/** Writes down a message that was refused. */
+export function tellRefusal({ journal }: Platform, kind: string, ctx: Context, refusal: Refusal): void {
+  const summary = `${refusal.status}: ${refusal.message}`;
+  journal.tell({ kind, accepted: false, summary, content: contentOf(ctx) });
+}
+
+/** What a request brought: the fields of a form, else its text. */
+function contentOf(ctx: Context): unknown {
+  if (ctx.method === 'GET') return Object.fromEntries(new URLSearchParams(ctx.querystring));
+  if (ctx.is('application/x-www-form-urlencoded')) {
+    return Object.fromEntries(new URLSearchParams(ctx.state.body));
   }
-};
+  return ctx.state.body;
+}
 
 /** The fields of a posted form, or those of the query. A field that is there twice is a refusal. */
 export function readParameters(ctx: Context): Record<string, string> {

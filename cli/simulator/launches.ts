@@ -57,6 +57,9 @@ export function startLaunch(platform: Platform, options: LaunchOptions): Launch 
   const how = { target, locale, storageTarget, method, tampering };
   const launch = { hint, user, ...how, ...aimOf(platform, options) };
   platform.launches.set(hint, launch);
+  const summary = `for ${user.name} to ${launch.tool.name}`;
+  const content = loginParameters(platform, launch);
+  platform.journal.tell({ kind: 'login', accepted: true, summary, content });
   return launch;
 }
 

@@ -68,7 +68,9 @@ dd { margin: 0; overflow-wrap: anywhere; }
 code, pre { font: 0.85rem/1.45 ui-monospace, monospace; }
 pre { margin: 0.6rem 0 0; padding: 0.75rem; overflow: auto; max-height: 28rem; background: var(--paper);
   border-radius: 0.4rem; }
+caption { text-align: start; }
 .messages > li { padding: 0.5rem 0; border-top: 1px solid var(--line); }
+.messages > li:first-child { border-top: 0; }
 iframe.tool { display: block; width: 100%; height: 36rem; background: #fff; border: 1px solid var(--line);
   border-radius: 0.5rem; }
 @media (max-width: 40rem) { dl { grid-template-columns: 1fr; } dd { margin-bottom: 0.4rem; } }

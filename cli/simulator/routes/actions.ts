@@ -20,7 +20,7 @@ import { addTool } from '../tools.ts';
 /** What people do on the platform's pages. */
 export function actionRoutes(platform: Platform): Router<RequestState> {
   const router = createRouter();
-  const guard = [renderRefusedPages, refuseOtherSites] as const;
+  const guard = [renderRefusedPages(platform, 'form'), refuseOtherSites] as const;
 
   router.post('/launches', ...guard, (ctx) => {
     const launch = readLaunch(ctx, platform);

@@ -23,7 +23,11 @@ const required: readonly (readonly [string, string, string])[] = [
 /** The authorization endpoint of OpenID Connect, GET and POST: it gives the tool the message it was told of. */
 export function authorizationRoutes(platform: Platform): Router<RequestState> {
   const router = createRouter();
-  router.use('/authorize', failing(platform, 'authorization'), renderRefusedPages);
+  router.use(
+    '/authorize',
+    failing(platform, 'authorization'),
+    renderRefusedPages(platform, 'authorization request'),
+  );
   router.get('/authorize', (ctx) => authorize(ctx, platform));
   router.post('/authorize', (ctx) => authorize(ctx, platform));
   return router;

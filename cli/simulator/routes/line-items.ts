@@ -27,7 +27,7 @@ const newLineItem = lineItemSchema.extend({ resourceLinkId: z.string().optional(
 /** Line items of AGS: the columns that a tool has in a course's gradebook. */
 export function lineItemRoutes(platform: Platform): Router<RequestState> {
   const router = createRouter('/services/:course/lineitems');
-  const guard = [failing(platform, 'lineitems'), renderRefusals] as const;
+  const guard = [failing(platform, 'lineitems'), renderRefusals(platform, 'line item')] as const;
 
   router.get('/', ...guard, (ctx) => {
     const tool = requireAccess(ctx, platform, scope.lineItem, scope.lineItemReadonly);

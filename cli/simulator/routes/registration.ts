@@ -43,21 +43,13 @@ export function registrationRoutes(platform: Platform): Router<RequestState> {
   router.get('/.well-known/openid-configuration', (ctx) => {
     ctx.body = openIdConfiguration(platform);
   });
-  router.post('/registration', failing(platform, 'registration'), renderRefusals, (ctx) => {
-    try {
-      const { registration, tool } = register(ctx, platform);
-      const content = { ...registration, client_id: tool.clientId };
-      platform.journal.tell({ kind: 'registration', accepted: true, summary: tool.name, content });
-      ctx.status = 201;
-      ctx.body = answerOf(platform, registration, tool);
-    } catch (error) {
-      if (error instanceof Refusal) {
-        const { message: summary } = error;
-        const { body: content } = ctx.state;
-        platform.journal.tell({ kind: 'registration', accepted: false, summary, content });
-      }
-      throw error;
-    }
+  const refusals = renderRefusals(platform, 'registration');
+  router.post('/registration', failing(platform, 'registration'), refusals, (ctx) => {
+    const { registration, tool } = register(ctx, platform);
+    const content = { ...registration, client_id: tool.clientId };
+    platform.journal.tell({ kind: 'registration', accepted: true, summary: tool.name, content });
+    ctx.status = 201;
+    ctx.body = answerOf(platform, registration, tool);
   });
   return router;
 }

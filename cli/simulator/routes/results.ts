@@ -13,7 +13,7 @@ import { mediaType, scope } from '../vocabulary.ts';
 /** Results of AGS: what the gradebook made of the scores. */
 export function resultRoutes(platform: Platform): Router<RequestState> {
   const router = createRouter('/services/:course/lineitems/:id/lineitem/results');
-  const guard = [failing(platform, 'results'), renderRefusals] as const;
+  const guard = [failing(platform, 'results'), renderRefusals(platform, 'results')] as const;
 
   router.get(['/', '/:user'], ...guard, (ctx) => {
     const tool = requireAccess(ctx, platform, scope.resultReadonly);

@@ -37,17 +37,13 @@ const scoreSchema = z
 /** Scores of AGS: what tools say of a user's work. */
 export function scoreRoutes(platform: Platform): Router<RequestState> {
   const router = createRouter('/services/:course/lineitems/:id/lineitem/scores');
-  router.post('/', failing(platform, 'scores'), renderRefusals, (ctx) => {
-    try {
-      const { lineItem, score } = acceptScore(ctx, platform);
-      platform.scores.push(score);
-      tell(platform, ctx, true, `${describe(score)} for ${lineItem.label}`);
-      const results = withPathSuffix(addressOfLineItem(platform, lineItem), '/results');
-      ctx.body = { resultUrl: withPathSuffix(results, `/${encodeURIComponent(score.userId)}`) };
-    } catch (error) {
-      if (error instanceof Refusal) tell(platform, ctx, false, `${error.status}: ${error.message}`);
-      throw error;
-    }
+  router.post('/', failing(platform, 'scores'), renderRefusals(platform, 'score'), (ctx) => {
+    const { lineItem, score } = acceptScore(ctx, platform);
+    platform.scores.push(score);
+    const summary = `${describe(score)} for ${lineItem.label}`;
+    platform.journal.tell({ kind: 'score', accepted: true, summary, content: ctx.state.body });
+    const results = withPathSuffix(addressOfLineItem(platform, lineItem), '/results');
+    ctx.body = { resultUrl: withPathSuffix(results, `/${encodeURIComponent(score.userId)}`) };
   });
   return router;
 }
@@ -92,8 +88,4 @@ function requireNewer(platform: Platform, { lineItemId, userId, timestamp }: Sco
 function describe({ scoreGiven, scoreMaximum, activityProgress, gradingProgress }: Score): string {
   const points = scoreGiven === null ? 'no score' : `${scoreGiven} of ${scoreMaximum ?? '?'}`;
   return `${points}, ${activityProgress}, ${gradingProgress}`;
-}
-
-function tell({ journal }: Platform, ctx: Context, accepted: boolean, summary: string): void {
-  journal.tell({ kind: 'score', accepted, summary, content: ctx.state.body });
 }

@@ -14,24 +14,21 @@ const assertionType = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer';
 /** The token endpoint: an assertion that the tool signed against an access token for the services. */
 export function tokenRoutes(platform: Platform): Router<RequestState> {
   const router = createRouter();
-  router.use('/token', failing(platform, 'token'), renderRefusals);
-  router.post('/token', async (ctx) => {
-    try {
-      const { clientId, scopes } = await grant(ctx, platform);
-      const token = randomText();
-      platform.accessTokens.set(token, { clientId, scopes });
-      tell(platform, true, `for ${scopes.join(' ')}`, readParameters(ctx));
-      ctx.set('Cache-Control', 'no-store');
-      ctx.body = {
-        access_token: token,
-        token_type: 'Bearer',
-        expires_in: platform.settings.tokenSeconds,
-        scope: scopes.join(' '),
-      };
-    } catch (error) {
-      if (error instanceof Refusal) tell(platform, false, error.message, ctx.state.body);
-      throw error;
-    }
+  const refusals = renderRefusals(platform, 'token request');
+  router.post('/token', failing(platform, 'token'), refusals, async (ctx) => {
+    const { clientId, scopes } = await grant(ctx, platform);
+    const token = randomText();
+    platform.accessTokens.set(token, { clientId, scopes });
+    const granted = scopes.join(' ');
+    const content = readParameters(ctx);
+    platform.journal.tell({ kind: 'token request', accepted: true, summary: `for ${granted}`, content });
+    ctx.set('Cache-Control', 'no-store');
+    ctx.body = {
+      access_token: token,
+      token_type: 'Bearer',
+      expires_in: platform.settings.tokenSeconds,
+      scope: granted,
+    };
   });
   return router;
 }
@@ -89,8 +86,4 @@ function subjectOf(assertion: string): string {
 
 function invalidRequest(message: string): Refusal {
   return new Refusal(400, 'invalid_request', message);
-}
-
-function tell({ journal }: Platform, accepted: boolean, summary: string, content: unknown): void {
-  journal.tell({ kind: 'token request', accepted, summary, content });
 }
