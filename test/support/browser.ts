@@ -19,14 +19,23 @@ const flags = [
 ];
 
 /**
+ * As browsers are that keep no cookies for pages in frames of other sites. It needs partitioned storage, which
+ * playwright switches off: of two such arguments the last counts.
+ */
+const strictFlags = ['--test-third-party-cookie-phaseout', '--disable-features=HttpsUpgrades,MediaRouter'];
+
+/**
  * Starts a real Chromium: the system's, else the one of the npm package `@sparticuz/chromium` (Linux x64).
  * Close it when the tests are done; its pages and its profile go with it.
  *
+ * @param options.thirdPartyCookies whether it keeps cookies for pages in frames of other sites, as it does unless told
+ *   otherwise; partitioned ones it always keeps
  * @throws when no browser can be started: a test that needs one fails, it is never skipped
  */
-export async function launchBrowser(): Promise<Browser> {
+export async function launchBrowser({ thirdPartyCookies = true } = {}): Promise<Browser> {
   const executablePath = (await systemChromium()) ?? (await unpackedChromium());
-  return chromium.launch({ executablePath, args: flags, headless: true });
+  const args = thirdPartyCookies ? flags : [...flags, ...strictFlags];
+  return chromium.launch({ executablePath, args, headless: true });
 }
 
 async function systemChromium(): Promise<string | undefined> {

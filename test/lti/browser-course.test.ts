@@ -1,0 +1,182 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Browser, BrowserContext, FrameLocator, Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
+import type { LineItem, Link, User } from '../../cli/simulator/model.ts';
+import { ask, jsonOf } from '../api/answers.ts';
+import { heading, publishLesson, question, section, step } from '../api/player-lessons.ts';
+import { faultsIn } from '../support/axe.ts';
+import { launchBrowser } from '../support/browser.ts';
+import { buildOrganization } from '../support/factories.ts';
+import { waitFor } from '../support/wait-for.ts';
+import { useLaunchLab } from './support/launch-lab.ts';
+
+/* A course from its first lesson to its grades: the platform on localhost shows Lectern, on 127.0.0.1, in frames. */
+
+vi.setConfig({ testTimeout: 240_000, hookTimeout: 120_000 });
+const lab = useLaunchLab({ hostname: 'localhost' });
+let browser: Browser;
+let lessonId: string;
+beforeAll(async () => {
+  browser = await launchBrowser({ thirdPartyCookies: false });
+  const { harness, organization, simulator } = lab;
+  await harness.startWorker({ LECTERN_ALLOWED_PRIVATE_HOSTS: new URL(simulator.issuer).host });
+  const sections = [
+    section('one', step('s1', heading()), { ...step('s2', question('q2', 3)), order_index: 1 }),
+    { ...section('two', step('s3', question('q3', 1))), order_index: 1 },
+  ];
+  ({ lessonId } = await publishLesson(harness, organization, {
+    lesson: { title: 'How Tides Work' },
+    sections,
+  }));
+});
+afterAll(() => browser.close());
+
+/** A person's browser. */
+async function openContext(): Promise<BrowserContext> {
+  const context = await browser.newContext({ viewport: { width: 1000, height: 900 } });
+  onTestFinished(() => context.close());
+  return context;
+}
+
+/** The courses of the platform, as somebody sees them. It keeps nothing for tools: cookies have to do. */
+async function openCourses(context: BrowserContext, user: User): Promise<Page> {
+  const page = await context.newPage();
+  await page.goto(lab.simulator.addresses.url);
+  await page.getByLabel('User').selectOption(user.id);
+  await page.getByLabel('Offer platform storage').uncheck();
+  return page;
+}
+
+/** Opens a link in a frame of the platform's page; gives Lectern's page and the player inside. */
+async function openLink(page: Page, { id }: Link): Promise<{ outer: FrameLocator; lesson: FrameLocator }> {
+  await page.locator(`button[name="frame"][value="${id}"]`).click();
+  const outer = page.frameLocator('iframe.tool');
+  const lesson = outer.frameLocator('iframe');
+  await lesson.getByRole('heading', { name: 'Title of s1' }).waitFor();
+  return { outer, lesson };
+}
+
+async function finish(lesson: FrameLocator, choices: string[]): Promise<void> {
+  const press = (name: string) => lesson.getByRole('button', { name, exact: true }).click();
+  for (const choice of choices) {
+    await press('Next');
+    await lesson.getByRole('radio', { name: choice, exact: true }).check();
+    await press('Check answer');
+  }
+  await press('Finish');
+  await lesson.getByRole('heading', { name: 'Lesson complete' }).waitFor();
+}
+
+/** In Lectern's pages: those around them are the platform's. What the player has the page around it need not have. */
+async function expectNoFaults(page: Page): Promise<void> {
+  for (const frame of page.frames()) {
+    if (!frame.url().startsWith(lab.address)) continue;
+    const hasPlayer = frame.childFrames().length > 0;
+    const faults = await faultsIn(frame);
+    expect(faults.filter((fault) => !hasPlayer || !/^(landmark-one-main|page-has-head)/.test(fault))).toEqual(
+      [],
+    );
+  }
+}
+
+test('the browser keeps no cookies for frames of other sites, but partitioned ones', async () => {
+  const seen: (string | undefined)[] = [];
+  const server = createServer(({ url, headers }, response) => {
+    if (url === '/read') seen.push(headers.cookie);
+    const attributes = 'Secure; SameSite=None; Path=/';
+    response.setHeader('Content-Type', 'text/html');
+    response.setHeader('Set-Cookie', [`plain=1; ${attributes}`, `partitioned=1; ${attributes}; Partitioned`]);
+    const next = url === '/' ? `<iframe src="http://127.0.0.1:${port()}/set"></iframe>` : '';
+    response.end(url === '/set' ? '<meta http-equiv="refresh" content="0;url=/read">' : `${next}here`);
+  });
+  const port = () => (server.address() as AddressInfo).port;
+  server.listen(0);
+  await once(server, 'listening');
+  const page = await (await openContext()).newPage();
+  await page.goto(`http://localhost:${port()}/`);
+  await page.frameLocator('iframe').getByText('here').waitFor();
+  server.closeAllConnections();
+  server.close();
+  expect(seen).toEqual(['partitioned=1']);
+});
+
+/** A teacher finds the lesson and adds it to the course; gives the link, and its column in the gradebook. */
+async function addLesson(): Promise<{ link: Link; column: LineItem }> {
+  const { simulator, tool } = lab;
+  const { course, users } = simulator.sample;
+  const page = await openCourses(await openContext(), users.teacher);
+  await page.locator(`button[name="choose"][value="${course.id} ${tool.clientId}"]`).click();
+  const choice = page.frameLocator('iframe.tool');
+  await choice.getByRole('searchbox').fill('tides');
+  await choice.getByRole('button', { name: 'Search' }).click();
+  await choice.getByRole('checkbox', { name: /How Tides Work/ }).check();
+  await expectNoFaults(page);
+  await choice.getByRole('button', { name: 'Add to the course' }).click();
+  await choice.getByRole('heading', { name: 'Added to the course' }).waitFor();
+  const link = simulator.linksOf(course).at(-1);
+  const [column] = link ? simulator.lineItemsOf(link) : [];
+  if (link === undefined || column === undefined) throw new Error('nothing was added');
+  return { link, column };
+}
+
+/** A learner plays to the end, and waits for the way back. */
+async function study(user: User, link: Link, choices: string[]): Promise<void> {
+  const page = await openCourses(await openContext(), user);
+  const { outer, lesson } = await openLink(page, link);
+  await finish(lesson, choices);
+  await outer.getByRole('link', { name: 'Back to the course' }).waitFor();
+  await expectNoFaults(page);
+  await waitFor('the end on record', async () => (await recordOf(user))?.status === 'completed');
+}
+
+/** What an integrator reads (the contract's 4.2); null for 404. */
+async function recordOf(
+  { id }: User,
+  {
+    credentials = lab.headers,
+    ...query
+  }: { platformId?: string; contextId?: string; credentials?: typeof lab.headers } = {},
+): Promise<Record<string, unknown> | null> {
+  const names = new URLSearchParams({ platformId: lab.platform._id, ...query }).toString();
+  const path = `/api/public/lessons/${lessonId}/lti-progress/${id}?${names}`;
+  const answer = await ask(lab.address + path, { headers: credentials });
+  return answer.status === 404 ? null : (jsonOf(answer) as Record<string, unknown>);
+}
+
+test('a teacher adds a lesson, learners finish it, and integrators and the gradebook have their results', async () => {
+  const { simulator, platform, address } = lab;
+  const { course, users } = simulator.sample;
+  const { link, column } = await addLesson();
+  await study(users.learner, link, ['b', 'b']);
+  await study(users.secondLearner, link, ['a', 'b']);
+
+  const preview = await openCourses(await openContext(), users.teacher);
+  const { outer, lesson } = await openLink(preview, link);
+  await outer.getByText('Preview for teachers: nothing is recorded.').waitFor();
+  await finish(lesson, ['b', 'b']);
+  await outer.getByRole('link', { name: 'Back to the course' }).click();
+  await preview.waitForURL(`${simulator.addresses.launchReturn}**`);
+
+  const ofPlatform = { platformId: platform._id, contextId: course.id, maxScore: 100 };
+  const first = { ...ofPlatform, ltiUserId: users.learner.id, status: 'completed', score: 100 };
+  expect(await recordOf(users.learner)).toMatchObject(first);
+  expect(await recordOf(users.learner, { contextId: course.id })).toMatchObject(first);
+  expect(await recordOf(users.secondLearner)).toMatchObject({ ...ofPlatform, score: 25 });
+  expect(await recordOf(users.teacher)).toBeNull();
+  const { _id: otherPlatform } = (await lab.register(address)).platform;
+  const { headers: credentials } = await buildOrganization(lab.harness);
+  for (const other of [{ contextId: 'other' }, { platformId: otherPlatform }, { credentials }]) {
+    expect(await recordOf(users.learner, other)).toBeNull();
+  }
+
+  const isGraded = ({ id }: User) =>
+    simulator.currentScores(column).get(id)?.gradingProgress === 'FullyGraded';
+  await waitFor('the grades', () => isGraded(users.learner) && isGraded(users.secondLearner));
+  await preview.goto(`${simulator.addresses.url}/grades`);
+  const grades = (user: User) => preview.getByRole('row', { name: user.name }).getByRole('cell');
+  expect(await grades(users.learner).first().textContent()).toBe('100');
+  expect(await grades(users.secondLearner).first().textContent()).toBe('25');
+  expect(await grades(users.teacher).count()).toBe(0);
+});
