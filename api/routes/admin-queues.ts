@@ -1,10 +1,6 @@
 import { timingSafeEqual, createHash } from 'node:crypto';
-import { createBullBoard } from '@bull-board/api';
-import { BullMQAdapter } from '@bull-board/api/bullMQAdapter';
-import { KoaAdapter } from '@bull-board/koa';
 import type { Context, Middleware, Next } from 'koa';
 import { LecternError } from '../../shared/errors.ts';
-import { exportJobSchema, exportProgressSchema } from '../../shared/jobs.ts';
 import type { ExportQueue } from '../../shared/queues.ts';
 import { clientAddress } from '../client-address.ts';
 import type { AppDependencies } from '../dependencies.ts';
@@ -39,21 +35,7 @@ export function adminQueues(
   { config: { publicUrl }, rateLimits }: Pick<AppDependencies, 'config' | 'rateLimits'>,
 ): Middleware {
   const publicOrigin = publicUrl === undefined ? undefined : new URL(publicUrl).origin;
-  const adapter = new BullMQAdapter(queue, { displayName: 'Exports', description: 'Archives to build' });
-  adapter.setFormatter('name', describeJob);
-  adapter.setFormatter('progress', describeProgress);
-  const server = new KoaAdapter();
-  server.setBasePath(basePath);
-  createBullBoard({
-    queues: [adapter],
-    serverAdapter: server,
-    options: { uiConfig: { boardTitle: 'Lectern' } },
-  });
-  // It would answer with the message of any error; those are for the log, and rendered as all others are.
-  server.setErrorHandler((error) => {
-    throw error;
-  });
-  const board = server.registerPlugin();
+  let board: Promise<Middleware> | undefined;
 
   return async (ctx: Context, next: Next): Promise<void> => {
     if (ctx.path !== basePath && !ctx.path.startsWith(`${basePath}/`)) {
@@ -76,26 +58,19 @@ export function adminQueues(
     }
     ctx.set('Content-Security-Policy', contentSecurityPolicy);
     ctx.set('Cache-Control', 'no-store');
-    await board(ctx, () => Promise.resolve());
+    board ??= loadBoard(queue);
+    await (
+      await board
+    )(ctx, () => Promise.resolve());
     if (ctx.status === 404 && ctx.body === undefined) throw new LecternError('NOT_FOUND', 'Not found');
     if (typeof ctx.body === 'string') ctx.body = ctx.body.replace(foreignFonts, '');
   };
 }
 
-/** "biology-v3" says more to an operator than a digest. */
-function describeJob(job: { data?: unknown; name?: string }): string {
-  const parsed = exportJobSchema.safeParse(job.data);
-  return parsed.success ? `${parsed.data.slug}-v${parsed.data.versionNumber}.zip` : (job.name ?? 'export');
-}
-
-/**
- * The figures of `export-status`, and what the board makes a ring of: percent of the files. BullMQ starts with the
- * number 0.
- */
-function describeProgress(progress: unknown): object | number {
-  const figures = exportProgressSchema.safeParse(progress).data;
-  if (figures === undefined) return 0;
-  return { progress: Math.floor((100 * figures.done) / figures.total), ...figures };
+/** Bull Board is loaded by the first who looks at it: many an API has nobody who does. */
+async function loadBoard(queue: ExportQueue): Promise<Middleware> {
+  const { createQueueBoard } = await import('../queue-board.ts');
+  return createQueueBoard(queue, basePath);
 }
 
 function isAccount({ username, password }: Account, header: string): boolean {
