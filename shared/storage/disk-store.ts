@@ -4,7 +4,8 @@ import { mkdir, open, readdir, rename, rm, stat, statfs, unlink } from 'node:fs/
 import type { FileHandle } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { codeOf, LecternError, messageOf } from '../errors.ts';
-import { readChunks, writeFully, writeSource } from './file-bytes.ts';
+import { readChunks, sendChunks, writeFully, writeSource } from './file-bytes.ts';
+import { LentBuffers } from './lent-buffers.ts';
 import type { ArchiveDraft, ArchiveStore, BlobStore, ListedArchive, OpenFile, Store } from './store.ts';
 
 /** Part of every path: a later layout ignores what this one wrote instead of migrating it. */
@@ -25,18 +26,30 @@ const listPage = 1000;
 export function createDiskStore(folder: string): Store {
   const root = join(folder, layoutVersion);
   const temporaries = join(root, 'tmp');
+  const buffers = new LentBuffers();
+  const shared = { temporaries, buffers };
   return {
     // Losing an upload is losing data, so assets are synced; a lost download is only downloaded again.
-    assets: createBlobStore(join(root, 'assets'), temporaries, { durable: true }),
-    cache: createBlobStore(join(root, 'cache'), temporaries, { durable: false }),
-    archives: createArchiveStore(join(root, 'archives'), temporaries),
+    assets: createBlobStore(join(root, 'assets'), { ...shared, durable: true }),
+    cache: createBlobStore(join(root, 'cache'), { ...shared, durable: false }),
+    archives: createArchiveStore(join(root, 'archives'), shared),
     sweepTemporaries: (olderThanSeconds) => sweep(temporaries, olderThanSeconds),
     check: async () => ({ place: folder, freeBytes: await check(temporaries) }),
     ping: async () => void (await check(temporaries)),
   };
 }
 
-function createBlobStore(root: string, temporaries: string, { durable }: { durable: boolean }): BlobStore {
+interface Shared {
+  /** The folder of files in the making. */
+  temporaries: string;
+  /** For what is sent. */
+  buffers: LentBuffers;
+}
+
+function createBlobStore(
+  root: string,
+  { temporaries, buffers, durable }: Shared & { durable: boolean },
+): BlobStore {
   const pathOf = (sha256: string) => join(root, sha256.slice(0, 2), sha256);
   return {
     async put(source, announce) {
@@ -57,7 +70,7 @@ function createBlobStore(root: string, temporaries: string, { durable }: { durab
       return (await sizeOf(pathOf(sha256))) === size;
     },
     async open({ sha256, size }) {
-      const file = await openForReading(pathOf(sha256));
+      const file = await openForReading(pathOf(sha256), buffers);
       if (file === null || file.size === size) return file;
       await file.close();
       return null;
@@ -73,7 +86,7 @@ function createBlobStore(root: string, temporaries: string, { durable }: { durab
   };
 }
 
-function createArchiveStore(root: string, temporaries: string): ArchiveStore {
+function createArchiveStore(root: string, { temporaries, buffers }: Shared): ArchiveStore {
   // Every key begins with the same letter.
   const folderOf = (key: string) => join(root, key.slice(1, 3), key);
   return {
@@ -85,7 +98,7 @@ function createArchiveStore(root: string, temporaries: string): ArchiveStore {
       );
       archives.sort((a, b) => b.changed - a.changed);
       for (const { name, changed } of archives) {
-        const file = await openForReading(join(folderOf(key), name));
+        const file = await openForReading(join(folderOf(key), name), buffers);
         if (file !== null) return { ...file, sha256: name.replace('.zip', ''), storedAt: new Date(changed) };
       }
       return null;
@@ -193,7 +206,7 @@ async function syncFolder(path: string): Promise<void> {
   }
 }
 
-async function openForReading(path: string): Promise<OpenFile | null> {
+async function openForReading(path: string, buffers: LentBuffers): Promise<OpenFile | null> {
   const handle = await open(path, 'r').catch((error: unknown) => absent(error, null));
   if (handle === null) return null;
   // The size comes from the open file: whatever happens to its name meanwhile, these are the bytes served.
@@ -201,6 +214,8 @@ async function openForReading(path: string): Promise<OpenFile | null> {
   return {
     size,
     chunks: (start = 0, end = size) => readChunks(handle, path, { start, end, size }),
+    send: (write, start = 0, end = size) =>
+      sendChunks(handle, path, { start, end, size }, { buffers, write }),
     close: () => handle.close(),
   };
 }

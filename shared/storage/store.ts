@@ -21,6 +21,11 @@ export interface OpenFile {
   readonly size: number;
   /** The bytes from `start` up to but not including `end`. A file that turns out shorter than `size` is an error. */
   chunks(start?: number, end?: number): AsyncIterable<Uint8Array>;
+  /**
+   * The same bytes for who keeps none of them: `write` gets one chunk after the other, each when the one before it has
+   * resolved. Then its memory may be used again.
+   */
+  send(write: (chunk: Uint8Array) => Promise<void>, start?: number, end?: number): Promise<void>;
   close(): Promise<void>;
 }
 

@@ -160,12 +160,16 @@ function openObject(bucket: Bucket, name: string, size: number, first?: Uint8Arr
     kept = undefined;
     return chunk === undefined || chunk.byteLength === 0 ? [] : [chunk];
   };
+  const chunks = async function* (start = 0, end = size) {
+    const known = Math.max(0, Math.min(end, kept?.byteLength ?? 0) - start);
+    yield* take(start, end);
+    yield* bucket.read(name, start + known, end);
+  };
   return {
     size,
-    async *chunks(start = 0, end = size) {
-      const known = Math.max(0, Math.min(end, kept?.byteLength ?? 0) - start);
-      yield* take(start, end);
-      yield* bucket.read(name, start + known, end);
+    chunks,
+    async send(write, start, end) {
+      for await (const chunk of chunks(start, end)) await write(chunk);
     },
     close: () => Promise.resolve(),
   };
