@@ -57,8 +57,6 @@ export async function startWorker(
   });
   await worker.ready();
   const watchdog = watchWorker(worker, { config, log, shutdown });
-  const parts = { worker, watchdog, metrics, db, store, log };
-  const operations = await startWorkerOperations(config, parts);
 
   shutdown.add('watchdog', () => Promise.resolve(watchdog?.stop()));
   // It takes no more jobs, and finishes those it has.
@@ -71,6 +69,11 @@ export async function startWorker(
     return Promise.resolve();
   });
   shutdown.add('mongodb', () => db.connection.close());
+
+  const parts = { worker, watchdog, metrics, db, store, log };
+  const operations = await startWorkerOperations(config, parts);
   shutdown.add('operations', () => operations?.close() ?? Promise.resolve());
+  // Last: a process that cannot start would take the jobs it has with it.
+  worker.start();
   return operations?.port;
 }

@@ -29,8 +29,10 @@ const closingSeconds = 5;
 const tidyMilliseconds = 1_000;
 
 export interface ExportWorker {
-  /** Resolves when it takes jobs. */
+  /** Resolves when its connections to Redis are there. */
   ready(): Promise<unknown>;
+  /** Takes jobs from now on. */
+  start(): void;
   /**
    * Takes no more jobs, and resolves when those it has are done, or are in the queue again because they would not
    * have been done in time.
@@ -42,7 +44,7 @@ export interface ExportWorker {
   watched: Watched;
 }
 
-/** Takes jobs from the export queue until it is closed. */
+/** Takes jobs from the export queue, from its start until it is closed. */
 export function createExportWorker(
   redisUrl: string,
   deps: ExportDependencies & { builds: Builds; metrics: WorkerMetrics; config: Config; log: Logger },
@@ -58,6 +60,7 @@ export function createExportWorker(
     },
     {
       connection,
+      autorun: false,
       prefix: config.redisPrefix,
       concurrency: config.worker.concurrency,
       lockDuration: config.worker.lockSeconds * 1000,
@@ -78,6 +81,9 @@ export function createExportWorker(
   });
   return {
     ready: () => worker.waitUntilReady(),
+    start: () => {
+      worker.run().catch((error: Error) => worker.emit('error', error));
+    },
     ping: () => connection.ping(),
     watched: {
       redisUrl,
