@@ -94,6 +94,9 @@ export class MediaCache {
 
   async #fetch(request: RemoteRequest): Promise<Digest> {
     const known = await this.#usable(request);
+    // Its origin may take longer to answer than a use lasts that was noted.
+    const hold = this.#sharing.uses.hold();
+    if (known !== null) hold.add(`cache:${known.file.sha256}`);
     try {
       const since = this.#since;
       const downloaded = { here: false };
@@ -113,6 +116,8 @@ export class MediaCache {
       if (known === null || !(error instanceof DownloadError) || !isPassing(error)) throw error;
       this.#onLookup('hit');
       return known.file;
+    } finally {
+      hold.release();
     }
   }
 
