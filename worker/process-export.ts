@@ -3,7 +3,7 @@ import type { Job } from 'bullmq';
 import { LecternError } from '../shared/errors.ts';
 import { BuildCancelled } from '../shared/exports/cancel.ts';
 import type { QueueAccess } from '../shared/exports/queue-access.ts';
-import { noteStart, placeAgain } from '../shared/exports/start.ts';
+import { noteStart, placeAgain, wakeWorker } from '../shared/exports/start.ts';
 import { toFailedReason } from '../shared/jobs.ts';
 import type { ExportJob, ExportProgress, ExportResult } from '../shared/jobs.ts';
 import type { Logger } from '../shared/log.ts';
@@ -96,13 +96,13 @@ async function toJobFailure(queue: QueueAccess, job: Job<ExportJob>, error: unkn
   return new Error(toFailedReason(error), { cause: error });
 }
 
-/** Moves a job of this worker back to waiting, before all others that have not been started yet. */
+/** Moves a job of this worker back to waiting, before all others of its priority, as that is now. */
 async function giveBack(queue: QueueAccess, job: Job<ExportJob>, token: string): Promise<void> {
   await job.moveToWait(token);
   // It was not the job that failed here: deployments must not add up to a poison job.
   await queue.redis.hincrby(queue.toKey(job.id ?? job.data.key), 'ats', -1);
-  // BullMQ wakes nobody for a job that is moved back; changing its priority, to the same, does.
-  await job.changePriority({ priority: job.priority });
+  // BullMQ wakes nobody for a job that is moved back.
+  await wakeWorker(queue);
 }
 
 function reportProgress(job: Job): (progress: ExportProgress) => void {

@@ -34,6 +34,11 @@ if ARGV[4] == 'readers' then
 end
 `;
 
+/** What workers that have nothing to do wait for; in a queue that is paused it would keep them busy. */
+const wakeScript = `
+if redis.call('HEXISTS', KEYS[1], 'paused') == 0 then redis.call('ZADD', KEYS[2], 0, '0') end
+`;
+
 /**
  * A worker has started a job: the turns of organizations go on from there.
  *
@@ -56,4 +61,13 @@ export async function placeAgain(
   jobClass: 'readers' | 'same',
 ): Promise<void> {
   await queue.redis.eval(placeAgainScript, 0, queue.toKey(''), key, organizationId, jobClass);
+}
+
+/**
+ * Has a worker that waits for jobs look for one.
+ *
+ * @throws when Redis does not answer.
+ */
+export async function wakeWorker(queue: QueueAccess): Promise<void> {
+  await queue.redis.eval(wakeScript, 2, queue.toKey('meta'), queue.toKey('marker'));
 }
