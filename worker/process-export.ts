@@ -1,7 +1,7 @@
 import { UnrecoverableError, WaitingError } from 'bullmq';
 import type { Job } from 'bullmq';
 import { LecternError } from '../shared/errors.ts';
-import { BuildCancelled } from '../shared/exports/cancel.ts';
+import { BuildCancelled, endCancel } from '../shared/exports/cancel.ts';
 import type { QueueAccess } from '../shared/exports/queue-access.ts';
 import { noteStart, placeAgain, wakeWorker } from '../shared/exports/start.ts';
 import { toFailedReason } from '../shared/jobs.ts';
@@ -66,6 +66,8 @@ export async function processExport(
     }
     if (error instanceof BuildCancelled) {
       metrics.built('cancelled', seconds());
+      // Where this is not heard, the request ends by itself in time.
+      await endCancel(queue, key).catch(() => undefined);
       log.info('export cancelled');
       throw new UnrecoverableError(error.message);
     }

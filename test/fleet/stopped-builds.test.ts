@@ -1,11 +1,13 @@
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { askForExport, jobsBefore, prebuildExport } from '../../shared/exports/ask.ts';
+import { findCancelled, requestCancel } from '../../shared/exports/cancel.ts';
 import { prebuilding } from '../../shared/exports/places.ts';
 import { exportJobOf } from '../../shared/jobs.ts';
 import { startExportLab } from '../api/held-exports.ts';
 import type { ExportLab } from '../api/held-exports.ts';
 import { openQueue } from '../api/open-queue.ts';
 import type { OpenQueue } from '../api/open-queue.ts';
+import { waitFor } from '../support/wait-for.ts';
 import { jobNamed } from './turns.ts';
 
 let lab: ExportLab;
@@ -33,6 +35,16 @@ async function startHeld(ask: typeof prebuildExport, settings?: Record<string, s
 
 const askAsReader: typeof prebuildExport = (jobs, job) => askForExport(jobs, job, null);
 const stateOf = (key: string) => queue.jobs.getJobState(key);
+
+test('a request to cancel ends with the build that it stopped: one that an operator retries is built', async () => {
+  const { job, held } = await startHeld(askAsReader);
+  await requestCancel(queue.jobs, job.key);
+  await waitFor('its end', async () => (await stateOf(job.key)) === 'failed');
+  expect(await findCancelled(queue.jobs, [job.key])).toEqual([]);
+  held.release();
+  await (await queue.jobs.getJob(job.key))?.retry('failed');
+  await waitFor('the archive', async () => (await stateOf(job.key)) === 'completed');
+});
 
 test('an export that a reader asked for while it was pre-built goes back to the queue as one for readers', async () => {
   const { job, stop } = await startHeld(prebuildExport, { SHUTDOWN_SECONDS: '2' });
