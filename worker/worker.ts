@@ -92,8 +92,9 @@ export function createExportWorker(
       starts: () => starts,
     },
     close: async () => {
-      cancelling.stop();
       await drain(worker, builds, drainMilliseconds(config));
+      // Until then: a build that is not wanted any more holds nothing up.
+      cancelling.stop();
       connection.disconnect();
     },
   };

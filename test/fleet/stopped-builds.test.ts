@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { askForExport, jobsBefore, prebuildExport } from '../../shared/exports/ask.ts';
-import { findCancelled, requestCancel } from '../../shared/exports/cancel.ts';
+import { findCancelled, isCancelled, requestCancel } from '../../shared/exports/cancel.ts';
 import { prebuilding } from '../../shared/exports/places.ts';
 import { exportJobOf } from '../../shared/jobs.ts';
 import { startExportLab } from '../api/held-exports.ts';
@@ -44,6 +44,14 @@ test('a request to cancel ends with the build that it stopped: one that an opera
   held.release();
   await (await queue.jobs.getJob(job.key))?.retry('failed');
   await waitFor('the archive', async () => (await stateOf(job.key)) === 'completed');
+});
+
+test('a worker that is to end hears that a build it still has is cancelled', async () => {
+  const { job, stop } = await startHeld(askAsReader, { SHUTDOWN_SECONDS: '12' });
+  const stopping = stop();
+  await requestCancel(queue.jobs, job.key);
+  await stopping;
+  expect(isCancelled((await queue.jobs.getJob(job.key))?.failedReason)).toBe(true);
 });
 
 test('an export that a reader asked for while it was pre-built goes back to the queue as one for readers', async () => {
