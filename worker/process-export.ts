@@ -8,7 +8,7 @@ import { toFailedReason } from '../shared/jobs.ts';
 import type { ExportJob, ExportProgress, ExportResult } from '../shared/jobs.ts';
 import type { Logger } from '../shared/log.ts';
 import type { Builds } from './builds.ts';
-import { BuildGivenBack } from './builds.ts';
+import { BuildGivenBack, BuildLost } from './builds.ts';
 import type { ExportDependencies } from './export/build-archive.ts';
 import { runExport } from './jobs/export.ts';
 import type { WorkerMetrics } from './metrics.ts';
@@ -44,9 +44,10 @@ export async function processExport(
   const log = deps.log.child({ job: key, lesson: job.data.slug, version: job.data.versionNumber });
   const started = Date.now();
   const seconds = () => (Date.now() - started) / 1000;
-  if (job.attemptsStarted === 1) metrics.waited(Math.max(0, started - job.timestamp) / 1000);
   // Where it is not heard, the turns go on from the next start.
-  noteStart(queue, key).catch(() => undefined);
+  noteStart(queue, key)
+    .then((isFirst) => isFirst && metrics.waited(Math.max(0, started - job.timestamp) / 1000))
+    .catch(() => undefined);
   try {
     if (job.attemptsStarted > maxStarts) throw poisoned();
     const build = builds.run(key, (signal) =>
@@ -54,8 +55,12 @@ export async function processExport(
     );
     // A build may take a while to stop; its job is free for others at once.
     const result = await Promise.race([build, builds.whenGivenBack]);
-    metrics.built(result.failures === 0 ? 'complete' : 'incomplete', seconds(), result.size);
-    log.info({ ...result, milliseconds: Date.now() - started }, 'export built');
+    const wasThere = result.files === 0;
+    if (!wasThere) {
+      metrics.built(result.failures === 0 ? 'complete' : 'incomplete', seconds(), result.size);
+    }
+    const milliseconds = Date.now() - started;
+    log.info({ ...result, milliseconds }, wasThere ? 'export was there already' : 'export built');
     return result;
   } catch (error) {
     if (error instanceof BuildGivenBack) {
@@ -70,6 +75,12 @@ export async function processExport(
       await endCancel(queue, key).catch(() => undefined);
       log.info('export cancelled');
       throw new UnrecoverableError(error.message);
+    }
+    if (error instanceof BuildLost) {
+      metrics.built('lost', seconds());
+      log.warn('export left to another worker: the lock was lost');
+      // Its place in the queue is that of whoever has it now, or comes when the lock is seen to be gone.
+      throw new WaitingError();
     }
     metrics.built('failed', seconds());
     metrics.failed(error);

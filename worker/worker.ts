@@ -5,6 +5,7 @@ import { exportQueueName } from '../shared/jobs.ts';
 import type { ExportJob, ExportResult } from '../shared/jobs.ts';
 import type { Logger } from '../shared/log.ts';
 import { createWaitingRedis } from '../shared/redis.ts';
+import { BuildLost } from './builds.ts';
 import type { Builds } from './builds.ts';
 import { startCancelling } from './cancellations.ts';
 import type { ExportDependencies } from './export/build-archive.ts';
@@ -77,7 +78,7 @@ export function createExportWorker(
   });
   worker.on('lockRenewalFailed', (ids: string[]) => {
     // Another worker may have these now. Whichever ends first publishes; stopping here only saves the work.
-    for (const id of ids) builds.stop(id, new Error('the lock was lost'));
+    for (const id of ids) builds.stop(id, new BuildLost());
   });
   return {
     ready: () => worker.waitUntilReady(),
