@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { z } from 'zod';
+import { withTimeLimit } from '../shared/deadline.ts';
 import { LecternError } from '../shared/errors.ts';
 import { issueApiKey } from '../shared/models/api-key.ts';
 import { openDatabase } from '../shared/models/database.ts';
@@ -91,17 +92,19 @@ async function playAddress(
   credentials: string,
   lessonId: string,
 ): Promise<string> {
-  const response = await fetch(`${address}/api/public/sign-token`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${credentials}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ lessonId, learnerId: demoLearner, timeout: maxTokenSeconds }),
-    signal: AbortSignal.any([signal, AbortSignal.timeout(requestMilliseconds)]),
+  return withTimeLimit({ milliseconds: requestMilliseconds, signal }, async (ending) => {
+    const response = await fetch(`${address}/api/public/sign-token`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${credentials}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ lessonId, learnerId: demoLearner, timeout: maxTokenSeconds }),
+      signal: ending,
+    });
+    if (!response.ok) {
+      throw new LecternError('INTERNAL_ERROR', `No token: ${response.status} ${await response.text()}`);
+    }
+    const { token } = z.object({ token: z.string() }).parse(await response.json());
+    return `${address}/embed/${lessonId}?token=${token}`;
   });
-  if (!response.ok) {
-    throw new LecternError('INTERNAL_ERROR', `No token: ${response.status} ${await response.text()}`);
-  }
-  const { token } = z.object({ token: z.string() }).parse(await response.json());
-  return `${address}/embed/${lessonId}?token=${token}`;
 }
 
 /** Downloads the archive as an integrator does; gives the file's path. */
@@ -111,20 +114,22 @@ async function download(
   credentials: string,
   version: LessonVersion,
 ): Promise<string> {
-  const response = await fetch(url, {
-    headers: { authorization: `Bearer ${credentials}` },
-    signal: AbortSignal.any([signal, AbortSignal.timeout(config.export.waitSeconds * 1000)]),
-  });
-  if (!response.ok || response.body === null) {
-    throw new LecternError(
-      'INTERNAL_ERROR',
-      `The export failed: ${response.status} ${await response.text()}`,
-    );
-  }
   const folder = join(config.dataDir, 'demo');
   await mkdir(folder, { recursive: true });
   const path = join(folder, `${version.slug}-v${version.versionNumber}.zip`);
-  await pipeline(Readable.fromWeb(response.body), createWriteStream(path));
+  await withTimeLimit({ milliseconds: config.export.waitSeconds * 1000, signal }, async (ending) => {
+    const response = await fetch(url, {
+      headers: { authorization: `Bearer ${credentials}` },
+      signal: ending,
+    });
+    if (!response.ok || response.body === null) {
+      throw new LecternError(
+        'INTERNAL_ERROR',
+        `The export failed: ${response.status} ${await response.text()}`,
+      );
+    }
+    await pipeline(Readable.fromWeb(response.body), createWriteStream(path));
+  });
   return path;
 }
 

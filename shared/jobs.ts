@@ -31,7 +31,7 @@ export const exportJobSchema = z.object({
 
 export type ExportJob = z.output<typeof exportJobSchema>;
 
-/** What a worker says when an archive is built; `failures` files could not be had. */
+/** What a worker says when an archive is built; `failures` files could not be had. One that was there has 0 files. */
 export interface ExportResult {
   size: number;
   files: number;

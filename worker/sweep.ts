@@ -2,6 +2,7 @@ import type { Config } from '../shared/config.ts';
 import type { Logger } from '../shared/log.ts';
 import type { Database } from '../shared/models/database.ts';
 import { removeUnfinishedImports } from '../shared/packages/unfinished-imports.ts';
+import { removeUnusedAssets } from '../shared/stored-assets.ts';
 import type { Store } from '../shared/storage/store.ts';
 import type { Evicted, Evictor } from './eviction/evictor.ts';
 
@@ -12,6 +13,9 @@ const abandonedSeconds = 3600;
 
 /** An import has no deadline: a large package on a slow disk takes its time. */
 const abandonedImportSeconds = 24 * 3600;
+
+/** An import stores the files of widgets minutes before it refers to them. */
+const unusedSeconds = 24 * 3600;
 
 /** Removes what crashed processes left behind, and what the store has no room for: now, and from time to time. */
 export function startSweeping({
@@ -44,8 +48,10 @@ export function startSweeping({
   const sweep = async () => {
     try {
       const files = await store.sweepTemporaries(Math.max(abandonedSeconds, config.export.buildSeconds));
-      const imports = await removeUnfinishedImports(db, store, abandonedImportSeconds);
-      if (files + imports > 0) log.info({ files, imports }, 'removed what was left unfinished');
+      const imports = await removeUnfinishedImports(db, abandonedImportSeconds);
+      const assets = await removeUnusedAssets(db, store, unusedSeconds);
+      if (files + imports + assets > 0)
+        log.info({ files, imports, assets }, 'removed what was left unfinished');
     } catch (error) {
       log.warn({ err: error }, 'sweeping failed; it is tried again later');
     }

@@ -78,7 +78,7 @@ function createBlobStore(
     delete: (sha256) => rm(pathOf(sha256), { force: true }),
     async *list() {
       for await (const paths of pagesOf(root, 1)) {
-        const found = await Promise.all(paths.map(describe));
+        const found = await Promise.all(paths.filter((path) => isDigest(basename(path))).map(describe));
         yield found.flatMap((one) => one ?? []).map(({ name, ...rest }) => ({ sha256: name, ...rest }));
       }
     },
@@ -92,7 +92,7 @@ function createArchiveStore(root: string, { temporaries, buffers }: Shared): Arc
   return {
     async open(key) {
       // The digest is the file's name: one atomic rename publishes bytes and digest together.
-      const names = await readdir(folderOf(key)).catch((error: unknown) => absent(error, []));
+      const names = (await namesIn(folderOf(key))).filter(isArchiveName);
       const archives = await Promise.all(
         names.map(async (name) => ({ name, changed: (await timeOf(join(folderOf(key), name))) ?? 0 })),
       );
@@ -116,7 +116,7 @@ function createArchiveStore(root: string, { temporaries, buffers }: Shared): Arc
       for await (const paths of pagesOf(root, 2)) {
         const found = await Promise.all(
           paths.map(async (path): Promise<ListedArchive[]> => {
-            const file = await describe(path);
+            const file = isArchiveName(basename(path)) ? await describe(path) : null;
             if (file === null) return [];
             const { name, size, storedAt } = file;
             return [{ key: basename(dirname(path)), sha256: name.replace('.zip', ''), size, storedAt }];
@@ -130,7 +130,7 @@ function createArchiveStore(root: string, { temporaries, buffers }: Shared): Arc
 
 /** The paths of the files that are so many folders below another, a page at a time. */
 async function* pagesOf(folder: string, depth: number): AsyncGenerator<string[]> {
-  const names = await readdir(folder).catch((error: unknown) => absent(error, []));
+  const names = await namesIn(folder);
   const paths = names.map((name) => join(folder, name));
   if (depth > 0) {
     for (const path of paths) yield* pagesOf(path, depth - 1);
@@ -138,6 +138,14 @@ async function* pagesOf(folder: string, depth: number): AsyncGenerator<string[]>
   }
   for (let start = 0; start < paths.length; start += listPage) yield paths.slice(start, start + listPage);
 }
+
+function namesIn(folder: string): Promise<string[]> {
+  return readdir(folder).catch((error: unknown) => absent(error, []));
+}
+
+/** Others may leave files of theirs here: a file system over a network does, in place of a file that is deleted. */
+const isDigest = (name: string) => /^[0-9a-f]{64}$/.test(name);
+const isArchiveName = (name: string) => /^[0-9a-f]{64}\.zip$/.test(name);
 
 async function describe(path: string): Promise<{ name: string; size: number; storedAt: Date } | null> {
   const found = await stat(path).catch((error: unknown) => absent(error, null));
@@ -234,13 +242,15 @@ async function timeOf(path: string): Promise<number | null> {
   );
 }
 
+/** A file where a folder should be is none of the store's either. */
 function absent<T>(error: unknown, value: T): T {
-  if (codeOf(error) === 'ENOENT') return value;
+  const code = codeOf(error);
+  if (code === 'ENOENT' || code === 'ENOTDIR') return value;
   throw error;
 }
 
 async function sweep(folder: string, olderThanSeconds: number): Promise<number> {
-  const names = await readdir(folder).catch((error: unknown) => absent(error, []));
+  const names = await namesIn(folder);
   const newest = Date.now() - olderThanSeconds * 1000;
   let removed = 0;
   for (const name of names) {

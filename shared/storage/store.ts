@@ -82,7 +82,7 @@ export interface StoredArchive extends OpenFile {
 export interface ArchiveDraft {
   /** The chunks, one after the other. */
   write(chunks: readonly Uint8Array[]): Promise<void>;
-  /** Makes the archive durable and visible under a key, at once or not at all. May happen twice without harm. */
+  /** Makes the archive durable and visible under a key, at once or not at all. Two drafts may publish under one key. */
   publish(key: string, sha256: string): Promise<void>;
   /** Gives up a draft that was not published; does nothing after publish. */
   discard(): Promise<void>;
