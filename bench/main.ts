@@ -1,6 +1,7 @@
 /*
  * `npm run bench -- export [rounds]`, `npm run bench -- fleet [rounds] [scaling|hand-over|downloads]`,
- * `npm run bench -- api [rounds] [seconds]`, `npm run bench -- player [rounds]`: measurements against named baselines.
+ * `npm run bench -- api [rounds] [seconds]`, `npm run bench -- player [rounds]`,
+ * `npm run bench -- lti [rounds] [launches]`: measurements against named baselines.
  */
 
 const benches = new Map<string | undefined, () => Promise<unknown>>([
@@ -8,6 +9,7 @@ const benches = new Map<string | undefined, () => Promise<unknown>>([
   ['fleet', () => import('./fleet/main.ts')],
   ['api', () => import('./api/main.ts')],
   ['player', () => import('./player/main.ts')],
+  ['lti', () => import('./lti/main.ts')],
 ]);
 
 const run = benches.get(process.argv[2]);

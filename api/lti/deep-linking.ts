@@ -5,6 +5,8 @@ import type { LtiPlatform } from '../../shared/models/lti-platform.ts';
 import type { AppDependencies } from '../dependencies.ts';
 import { publicAddress } from '../public-address.ts';
 import { ChoiceStore } from './choices.ts';
+import { LaunchFault } from './faults.ts';
+import { isOnlyLearner } from './roles.ts';
 
 /** A request to choose lessons, verified. */
 export interface DeepLinkingRequest {
@@ -15,18 +17,29 @@ export interface DeepLinkingRequest {
   locale?: string | undefined;
 }
 
-/** Sends somebody to the page where lessons are chosen (LTI Deep Linking 2.0). */
+/** What Lectern has for a course: links to itself. */
+const offeredType = 'ltiResourceLink';
+
+/**
+ * Sends somebody to the page where lessons are chosen (LTI Deep Linking 2.0).
+ *
+ * @throws {LaunchFault} not_for_learners, no_accepted_type.
+ */
 export async function startDeepLinking(
   { config, redis }: Pick<AppDependencies, 'config' | 'redis'>,
   ctx: Context,
   { platform, deploymentId, claims, locale }: DeepLinkingRequest,
 ): Promise<void> {
   const settings = claims[claim.deepLinkingSettings];
+  const { accept_types: accepted } = settings;
+  if (isOnlyLearner(claims[claim.roles])) throw new LaunchFault('not_for_learners');
+  if (!accepted.includes(offeredType)) throw new LaunchFault('no_accepted_type', { accepted });
   const id = await new ChoiceStore(redis, config.redisPrefix).add({
     platformId: platform._id,
     deploymentId,
     returnUrl: settings.deep_link_return_url,
     acceptsMultiple: settings.accept_multiple === true,
+    // Platforms that do not say what they do with it leave out what they cannot use.
     acceptsLineItem: settings.accept_lineitem !== false,
     data: settings.data,
     locale,

@@ -7,6 +7,8 @@ export type NoticeKind =
   | 'setUp'
   | 'noLesson'
   | 'notAvailable'
+  | 'notYours'
+  | 'choiceOver'
   | 'platformAway'
   | 'platformRefused'
   | 'newTab'
@@ -70,6 +72,10 @@ export const faults = {
   no_lesson: { error: 'NOT_FOUND', notice: 'noLesson' },
   lesson_not_found: { error: 'NOT_FOUND', notice: 'notAvailable' },
   lesson_not_available: { error: 'NOT_FOUND', notice: 'notAvailable' },
+  // The choice of lessons for a course.
+  no_accepted_type: { error: 'FORBIDDEN', notice: 'setUp' },
+  not_for_learners: { error: 'FORBIDDEN', notice: 'notYours' },
+  choice_expired: { error: 'NOT_FOUND', notice: 'choiceOver' },
   // Anything else.
   too_many_requests: { error: 'TOO_MANY_REQUESTS', notice: 'tooMany' },
   server_error: { error: 'INTERNAL_ERROR', notice: 'serverError' },

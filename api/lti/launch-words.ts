@@ -27,6 +27,11 @@ const en: LaunchWords = {
       title: 'This lesson is not available',
       text: 'It is not published, or has been removed. If you need it, ask your teacher.',
     },
+    notYours: {
+      title: 'Lessons are chosen by teachers',
+      text: 'Your learning platform says that you are a learner of this course.',
+    },
+    choiceOver: { title: 'This choice is over', text: 'Begin it again in your course. Nothing was added.' },
     platformAway: {
       title: 'Your learning platform does not answer',
       text: 'Wait a minute, then open the lesson again from your course.',
@@ -68,6 +73,14 @@ const es: LaunchWords = {
     notAvailable: {
       title: 'Esta lección no está disponible',
       text: 'No está publicada o se ha retirado. Si la necesitas, pregunta a tu docente.',
+    },
+    notYours: {
+      title: 'Las lecciones las eligen los docentes',
+      text: 'Tu plataforma de aprendizaje indica que eres estudiante de este curso.',
+    },
+    choiceOver: {
+      title: 'Esta elección ya no es válida',
+      text: 'Empieza de nuevo en tu curso. No se ha añadido nada.',
     },
     platformAway: {
       title: 'Tu plataforma de aprendizaje no responde',
@@ -111,6 +124,14 @@ const fr: LaunchWords = {
       title: 'Cette leçon n’est pas disponible',
       text: 'Elle n’est pas publiée ou a été retirée. Si vous en avez besoin, adressez-vous à votre enseignant.',
     },
+    notYours: {
+      title: 'Les leçons sont choisies par les enseignants',
+      text: 'Votre plateforme d’apprentissage indique que vous êtes élève de ce cours.',
+    },
+    choiceOver: {
+      title: 'Ce choix n’est plus valable',
+      text: 'Recommencez dans votre cours. Rien n’a été ajouté.',
+    },
     platformAway: {
       title: 'Votre plateforme d’apprentissage ne répond pas',
       text: 'Attendez une minute, puis ouvrez à nouveau la leçon depuis votre cours.',
@@ -152,6 +173,14 @@ const de: LaunchWords = {
     notAvailable: {
       title: 'Diese Lektion ist nicht verfügbar',
       text: 'Sie ist nicht veröffentlicht oder wurde entfernt. Wenn du sie brauchst, frage deine Lehrperson.',
+    },
+    notYours: {
+      title: 'Lektionen wählen die Lehrenden aus',
+      text: 'Deine Lernplattform sagt, dass du in diesem Kurs lernst.',
+    },
+    choiceOver: {
+      title: 'Diese Auswahl ist nicht mehr gültig',
+      text: 'Beginne sie noch einmal in deinem Kurs. Es wurde nichts hinzugefügt.',
     },
     platformAway: {
       title: 'Deine Lernplattform antwortet nicht',
@@ -195,6 +224,14 @@ const pt: LaunchWords = {
       title: 'Esta lição não está disponível',
       text: 'Ela não está publicada ou foi removida. Se precisar dela, fale com seu professor.',
     },
+    notYours: {
+      title: 'As lições são escolhidas por professores',
+      text: 'Sua plataforma de aprendizagem informa que você é aluno deste curso.',
+    },
+    choiceOver: {
+      title: 'Esta escolha não é mais válida',
+      text: 'Comece de novo no seu curso. Nada foi adicionado.',
+    },
     platformAway: {
       title: 'Sua plataforma de aprendizagem não responde',
       text: 'Espere um minuto e abra a lição novamente a partir do seu curso.',
@@ -237,6 +274,8 @@ const ar: LaunchWords = {
       title: 'هذا الدرس غير متاح',
       text: 'لم يُنشر أو تمت إزالته. إذا كنت بحاجة إليه فاسأل معلمك.',
     },
+    notYours: { title: 'المعلمون هم من يختارون الدروس', text: 'تقول منصة التعلم إنك متعلم في هذا المقرر.' },
+    choiceOver: { title: 'انتهت صلاحية هذا الاختيار', text: 'ابدأه مرة أخرى في مقررك. لم تتم إضافة أي شيء.' },
     platformAway: {
       title: 'منصة التعلم لا تستجيب',
       text: 'انتظر دقيقة ثم افتح الدرس مرة أخرى من صفحة مقررك.',
@@ -273,6 +312,8 @@ const zh: LaunchWords = {
       text: '课程中的这个链接还没有指向任何一课。你的老师可以选择一课。',
     },
     notAvailable: { title: '本课不可用', text: '本课尚未发布或已被移除。如有需要，请联系你的老师。' },
+    notYours: { title: '课程内容由老师选择', text: '你的学习平台表明你是此课程的学习者。' },
+    choiceOver: { title: '此次选择已失效', text: '请在你的课程中重新开始。没有添加任何内容。' },
     platformAway: { title: '你的学习平台没有响应', text: '请等待一分钟，然后从你的课程中重新打开本课。' },
     platformRefused: {
       title: '你的学习平台拒绝了访问',

@@ -6,20 +6,12 @@ import { Html, markup } from '../html.ts';
 import { publicPath } from '../public-address.ts';
 import { launchPageStyle } from './page-style.ts';
 
-const styleHash = createHash('sha256').update(launchPageStyle).digest('base64');
-
 /**
  * It may be in any frame, for platforms are, and there is nothing to click but a way to the platform. Where forms may
  * go is not restricted: browsers hold redirects against it too, and the platform may go on to anybody who logs in
  * its users.
  */
-const policy = [
-  "default-src 'none'",
-  "script-src 'self'",
-  `style-src 'sha256-${styleHash}'`,
-  'img-src data:',
-  "base-uri 'none'",
-].join('; ');
+const policy = ["default-src 'none'", "script-src 'self'", 'img-src data:', "base-uri 'none'"];
 
 /** A page that says something to somebody who comes from a learning platform. */
 export interface NoticePage {
@@ -28,6 +20,12 @@ export interface NoticePage {
   main: Html;
   head?: Html | undefined;
   script?: PageScript | undefined;
+  /** A page to work on, for which a narrow column is too little. */
+  wide?: boolean;
+  /** Beside that of all pages. */
+  style?: string;
+  /** Of the Content-Security-Policy, beside those of all pages. */
+  directives?: readonly string[];
 }
 
 /** A bundle of the player, by its name without extension, and what it finds in the page. */
@@ -48,9 +46,12 @@ export function setNoticeHeaders(ctx: Context): void {
 export function sendNoticePage(
   deps: Pick<AppDependencies, 'config' | 'player'>,
   ctx: Context,
-  { language, title, main, head, script }: NoticePage,
+  { language, title, main, head, script, wide = false, style = '', directives = [] }: NoticePage,
 ): void {
-  ctx.set('Content-Security-Policy', policy);
+  const styles = launchPageStyle + style;
+  const styleHash = createHash('sha256').update(styles).digest('base64');
+  const own = [...policy, `style-src 'sha256-${styleHash}'`, ...directives];
+  ctx.set('Content-Security-Policy', own.join('; '));
   ctx.type = 'html';
   ctx.body = markup`<!doctype html>
 <html lang="${language}" dir="${textDirection(language)}">
@@ -60,11 +61,11 @@ export function sendNoticePage(
 <meta name="robots" content="noindex">
 <title>${title}</title>
 <link rel="icon" href="data:,">
-<style>${new Html(launchPageStyle)}</style>
+<style>${new Html(styles)}</style>
 ${head ?? []}
 </head>
 <body>
-<main class="notice">
+<main class="${wide ? 'notice wide' : 'notice'}">
 ${main}
 </main>
 ${script === undefined ? [] : scriptOf(deps, script)}

@@ -9,6 +9,7 @@ import type { LaunchToken } from '../../shared/player-tokens.ts';
 import type { AppDependencies } from '../dependencies.ts';
 import { findLesson } from './find-lesson.ts';
 import type { LaunchedLesson } from './find-lesson.ts';
+import { originsOf } from './origins.ts';
 import { isPreview } from './roles.ts';
 
 /** A working day: what somebody does in the lesson is saved for so long. */
@@ -86,9 +87,11 @@ function presentationOf(
   claims: ResourceLinkClaims,
 ): Pick<LaunchToken, 'locale' | 'returnUrl' | 'platformOrigins'> {
   const { locale, return_url: returnUrl } = claims[claim.launchPresentation] ?? {};
-  const addresses = [issuer, authUrl, returnUrl ?? ''].filter((address) => URL.canParse(address));
-  const origins = new Set(addresses.map((address) => new URL(address).origin));
-  return { locale: languageTag(locale), returnUrl, platformOrigins: [...origins] };
+  return {
+    locale: languageTag(locale),
+    returnUrl,
+    platformOrigins: originsOf([issuer, authUrl, returnUrl]),
+  };
 }
 
 /** As BCP 47 has it: some platforms write en_GB. */

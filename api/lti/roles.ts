@@ -27,11 +27,30 @@ const staff = [
  * nothing that is known, learns.
  */
 export function isPreview(roles: readonly string[]): boolean {
+  const deciding = decidingRoles(roles);
+  return deciding.some(isStaff) && !deciding.some(isLearner);
+}
+
+/** Whether somebody learns and does nothing else in the course: what belongs into it is not theirs to say. */
+export function isOnlyLearner(roles: readonly string[]): boolean {
+  const deciding = decidingRoles(roles);
+  return deciding.some(isLearner) && !deciding.some(isStaff);
+}
+
+/** What somebody is in the course; of who is nothing there, what they are elsewhere. */
+function decidingRoles(roles: readonly string[]): string[] {
   const inContext = roles.flatMap((role) => {
     const [, principal, name] = contextRole.exec(role) ?? [];
     return principal ?? name ?? [];
   });
   const elsewhere = roles.flatMap((role) => otherRole.exec(role)?.[1] ?? []);
-  const deciding = inContext.length > 0 ? inContext : elsewhere;
-  return deciding.some((role) => staff.includes(role)) && !deciding.some((role) => learners.includes(role));
+  return inContext.length > 0 ? inContext : elsewhere;
+}
+
+function isStaff(role: string): boolean {
+  return staff.includes(role);
+}
+
+function isLearner(role: string): boolean {
+  return learners.includes(role);
 }

@@ -38,7 +38,7 @@ export function logRequests(log: Logger, metrics: RequestMetrics): Middleware {
   };
 }
 
-/** The path of a registration in a learning platform, without the token that lets it in. */
+/** The path of a registration in a learning platform, or of a choice of lessons, without what lets in. */
 function withoutInvitation(path: string): string {
-  return path.replace(/^(\/lti\/register\/).+/, '$1…');
+  return path.replace(/^(\/lti\/(?:register|select)\/).+/, '$1…');
 }

@@ -5,6 +5,7 @@ import type { Logger } from '../../shared/log.ts';
 import type { RequestState } from '../context.ts';
 import type { AppDependencies } from '../dependencies.ts';
 import { faultOf, LaunchFault } from '../lti/faults.ts';
+import { showLessons, takeChoice } from '../lti/choose-lessons.ts';
 import { answerLaunch } from '../lti/launch.ts';
 import { startLogin } from '../lti/login.ts';
 import { setNoticeHeaders } from '../lti/notice-page.ts';
@@ -21,7 +22,10 @@ const maxLoginBytes = 32 * 1024;
 /** Launches have the user's and the course's data in them, as much as the platform sends. */
 const maxLaunchBytes = 256 * 1024;
 
-/** Where learning platforms send their users: the login and the launch of LTI 1.3. */
+/** As much as a page of lessons can have in its form, with all that may be chosen. */
+const maxChoiceBytes = 32 * 1024;
+
+/** Where learning platforms send their users: the login and the launch of LTI 1.3, and the choice of lessons. */
 export function ltiRoutes(deps: AppDependencies): Router<RequestState> {
   const router = createRouter();
   const headers: Middleware = (ctx, next) => {
@@ -29,7 +33,7 @@ export function ltiRoutes(deps: AppDependencies): Router<RequestState> {
     return next();
   };
   const failures = answerErrors((ctx, failure) => sendFault(deps, ctx, failure));
-  router.use(['/lti/login', '/lti/launch'], headers, failures, limitByAddress(deps));
+  router.use(['/lti/login', '/lti/launch', '/lti/select'], headers, failures, limitByAddress(deps));
 
   router.get('/lti/login', (ctx) => startLogin(deps, ctx, readFields(ctx.querystring)));
   router.post('/lti/login', async (ctx) => {
@@ -41,8 +45,16 @@ export function ltiRoutes(deps: AppDependencies): Router<RequestState> {
     deps.metrics.launched(outcome);
     ctx.state.log.info({ outcome }, 'launch');
   });
+  router.get('/lti/select/:choiceId', async (ctx) => {
+    await showLessons(deps, ctx, ctx.params.choiceId ?? '', readFields(ctx.querystring));
+  });
+  router.post('/lti/select/:choiceId', async (ctx) => {
+    const fields = await readForm(ctx, { maxBytes: maxChoiceBytes });
+    await takeChoice(deps, ctx, ctx.params.choiceId ?? '', fields);
+  });
   router.all('/lti/login', methodNotAllowed('GET, HEAD, POST'));
   router.all('/lti/launch', methodNotAllowed('POST'));
+  router.all('/lti/select/:choiceId', methodNotAllowed('GET, HEAD, POST'));
   return router;
 }
 

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
 import { Schema } from 'mongoose';
 import { schemaOptions, upsertSafely, uuidField } from '../mongo.ts';
 import type { Database } from './database.ts';
@@ -48,21 +49,35 @@ export const ltiResourceLinkSchema = new Schema<LtiResourceLink>(
 );
 ltiResourceLinkSchema.index({ platformId: 1, deploymentId: 1, resourceLinkId: 1 }, { unique: true });
 
-/** Keeps what a launch says of its link. */
-export function saveResourceLink(
+/** A class that launches at once says the same of its link: it need not write it so many times. */
+const freshMilliseconds = 60_000;
+
+/** Keeps what a launch says of its link. `lastLaunchAt` of what says nothing new may lag behind by a minute. */
+export async function saveResourceLink(
   db: Database,
   { platformId, deploymentId, resourceLinkId, ...fields }: Omit<LtiResourceLink, '_id'>,
 ): Promise<LtiResourceLink> {
+  const key = { platformId, deploymentId, resourceLinkId };
+  const kept = await db.ltiResourceLinks.findOne(key).lean<LtiResourceLink>().exec();
+  if (kept !== null && saysNothingNew(fields, kept)) return kept;
   return upsertSafely(() =>
     db.ltiResourceLinks
       .findOneAndUpdate(
-        { platformId, deploymentId, resourceLinkId },
+        key,
         { $set: fields, $setOnInsert: { _id: randomUUID() } },
         { upsert: true, returnDocument: 'after' },
       )
       .lean<LtiResourceLink>()
       .exec(),
   );
+}
+
+function saysNothingNew(
+  { lastLaunchAt, ...fields }: Omit<LtiResourceLink, '_id' | keyof ResourceLinkKey>,
+  kept: LtiResourceLink,
+): boolean {
+  const isFresh = lastLaunchAt.getTime() - kept.lastLaunchAt.getTime() < freshMilliseconds;
+  return isFresh && isDeepStrictEqual({ ...kept, ...fields }, kept);
 }
 
 export function findResourceLink(db: Database, id: string): Promise<LtiResourceLink | null> {

@@ -31,6 +31,8 @@ export const meantStatuses: Record<string, number> = {
   'POST /api/session': 422,
   'POST /lti/launch': 403,
   'GET /lti/register/:token': 400,
+  'GET /lti/select/:choiceId': 404,
+  'POST /lti/select/:choiceId': 404,
 };
 
 /** The bodies that are forms, with all of their fields. */
@@ -46,6 +48,7 @@ export function formsOf({ issuer }: Pick<Tenant, 'issuer'>): Record<string, Reco
       lti_storage_target: 'frame',
     },
     'POST /lti/launch': { state: 'state', id_token: 'a.b.c', storage_value: 'value' },
+    'POST /lti/select/:choiceId': { q: 'title', cursor: '', lesson: 'id', action: 'choose' },
   };
 }
 

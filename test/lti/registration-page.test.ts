@@ -1,4 +1,3 @@
-/// <reference lib="dom" />
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
 import { faultsIn } from '../support/axe.ts';
@@ -34,11 +33,7 @@ async function openPlatform(): Promise<Page> {
   const page = await browser.newPage();
   onTestFinished(() => page.close());
   await page.goto(platform.url('/'));
-  await page.evaluate(() => {
-    const messages: unknown[] = [];
-    Object.assign(window, { messages });
-    addEventListener('message', ({ data }: MessageEvent<unknown>) => messages.push(data));
-  });
+  await page.evaluate("messages = []; addEventListener('message', ({ data }) => messages.push(data))");
   return page;
 }
 
@@ -52,9 +47,7 @@ const closing = { subject: 'org.imsglobal.lti.close' };
 
 test('the button of a page in a frame has the platform close it', async () => {
   const page = await openPlatform();
-  await page.evaluate((address) => {
-    document.body.innerHTML = `<iframe src="${address}"></iframe>`;
-  }, ended);
+  await page.evaluate(`document.body.innerHTML = '<iframe src="${ended}"></iframe>'`);
   await page.frameLocator('iframe').getByRole('button', { name: 'Close' }).click();
   expect(await messagesTo(page)).toEqual([closing]);
 });
@@ -62,7 +55,7 @@ test('the button of a page in a frame has the platform close it', async () => {
 test('the button of a page in a window of its own has the platform close it', async () => {
   const page = await openPlatform();
   const opened = page.waitForEvent('popup');
-  await page.evaluate((address) => void window.open(address), ended);
+  await page.evaluate(`void open(${JSON.stringify(ended)})`);
   await (await opened).getByRole('button', { name: 'Close' }).click();
   expect(await messagesTo(page)).toEqual([closing]);
 });

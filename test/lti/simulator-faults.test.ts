@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { withPathSuffix } from '../../cli/simulator/service-address.ts';
-import { mediaType, scope } from '../../cli/simulator/vocabulary.ts';
+import { scope } from '../../cli/simulator/vocabulary.ts';
 import { useSimulatorLab } from './support/simulator.ts';
 
 const lab = useSimulatorLab();
@@ -36,29 +35,15 @@ test('a connection is dropped, or never answered', async () => {
   expect(await askKeys()).toBe(200);
 });
 
-async function scoreRequest() {
+function scoreRequest() {
   const { simulator, scripted } = lab;
-  const link = scripted.link({ lineItem: { label: 'Tides', scoreMaximum: 1 } });
-  const [item] = simulator.lineItemsOf(link);
+  const [item] = simulator.lineItemsOf(scripted.link({ lineItem: { label: 'Tides', scoreMaximum: 1 } }));
   if (item === undefined) throw new Error('no line item');
-  const init = {
-    method: 'POST',
-    headers: {
-      authorization: `Bearer ${await scripted.token(scope.score)}`,
-      'content-type': mediaType.score,
-    },
-    body: JSON.stringify({
-      userId: simulator.sample.users.learner.id,
-      timestamp: new Date().toISOString(),
-      activityProgress: 'Started',
-      gradingProgress: 'Pending',
-    }),
-  };
-  return { item, send: () => fetch(withPathSuffix(simulator.addressOf(item), '/scores'), init) };
+  return { item, send: () => scripted.sendScore(item, { userId: simulator.sample.users.learner.id }) };
 }
 
 test('a score is kept whose answer is lost, and none whose request is', async () => {
-  const { item, send } = await scoreRequest();
+  const { item, send } = scoreRequest();
   lab.simulator.fail('scores', { drop: true });
   await expect(send()).rejects.toThrow('fetch failed');
   expect(lab.simulator.scoresOf(item)).toStrictEqual([]);
@@ -68,9 +53,12 @@ test('a score is kept whose answer is lost, and none whose request is', async ()
 });
 
 test('tokens that are revoked are good no longer', async () => {
-  const { send } = await scoreRequest();
-  lab.simulator.revokeTokens();
-  expect((await send()).status).toBe(401);
+  const { simulator, scripted } = lab;
+  const { item } = scoreRequest();
+  const headers = { authorization: `Bearer ${await scripted.token(scope.lineItem)}` };
+  expect((await fetch(simulator.addressOf(item), { headers })).status).toBe(200);
+  simulator.revokeTokens();
+  expect((await fetch(simulator.addressOf(item), { headers })).status).toBe(401);
 });
 
 test('the key is rotated, and the old one published or not', async () => {

@@ -8,11 +8,11 @@ import { asHeaders, limited, noStore, retryAfter } from '../headers.ts';
 import type { Headers } from '../headers.ts';
 import { open } from '../security.ts';
 
-const common: Headers = { ...limited, ...noStore, 'Referrer-Policy': z.literal('same-origin') };
-const pageHeaders: Headers = {
-  ...common,
+const policy: Headers = {
   'Content-Security-Policy': z.string().meta({ description: 'What the page may do.' }),
 };
+const common: Headers = { ...limited, ...noStore, 'Referrer-Policy': z.literal('same-origin') };
+const pageHeaders: Headers = { ...common, ...policy };
 const browserCookie: Headers = {
   'Set-Cookie': z.string().meta({ description: 'By which the browser is known when the launch comes.' }),
 };
@@ -53,7 +53,8 @@ const ofLogin: FaultCode[] = [
   'platform_not_approved',
 ];
 const isOfLogin = (code: FaultCode) => ofLogin.includes(code);
-const isOfLaunch = (code: FaultCode) => !isOfLogin(code) || code === 'unknown_platform';
+const isOfLaunch = (code: FaultCode) =>
+  (!isOfLogin(code) && code !== 'choice_expired') || code === 'unknown_platform';
 
 const login = {
   tags: ['LTI'],
@@ -71,6 +72,33 @@ const login = {
     }),
   },
 };
+
+const choice = {
+  tags: ['LTI'],
+  security: open,
+};
+const choiceId = z.object({
+  choiceId: z.string().meta({ description: 'Of the choice; whoever has it may choose. Good for an hour.' }),
+});
+const choiceFields = z.object({
+  q: z.string().optional().meta({ description: 'Words of a title.' }),
+  cursor: z.string().optional().meta({ description: 'Where a further page of lessons begins.' }),
+  lesson: z
+    .string()
+    .optional()
+    .meta({
+      description:
+        'Id of the chosen lesson. Several are fields `lesson.ID` instead. `version.ID` pins a version, `column.ID` asks ' +
+        'for a column in the gradebook.',
+    }),
+});
+const sentFields = choiceFields.extend({
+  action: z.enum(['choose', 'cancel']).meta({ description: '`cancel` answers the platform with nothing.' }),
+});
+const choicePage = (description: string, referrer: string) => ({
+  ...pageOf(description),
+  headers: asHeaders({ ...limited, ...noStore, ...policy, 'Referrer-Policy': z.literal(referrer) }),
+});
 
 /** Where learning platforms send their users. */
 export const ltiPaths: ZodOpenApiPathsObject = {
@@ -114,9 +142,44 @@ export const ltiPaths: ZodOpenApiPathsObject = {
         ...refusals({
           400: ofError('BAD_REQUEST').filter(isOfLaunch),
           403: ofError('FORBIDDEN').filter(isOfLaunch),
-          404: ofError('NOT_FOUND'),
+          404: ofError('NOT_FOUND').filter(isOfLaunch),
           502: ofError('BAD_GATEWAY'),
         }),
+      },
+    },
+  },
+  '/lti/select/{choiceId}': {
+    get: {
+      ...choice,
+      operationId: 'showLessons',
+      summary: 'Lessons to choose from',
+      description:
+        'The page where a teacher chooses among the published lessons of the platform’s organization. A launch with ' +
+        'an `LtiDeepLinkingRequest` leads to it. It is one form, and needs no script.',
+      requestParams: { path: choiceId, query: choiceFields },
+      responses: {
+        200: choicePage('The page.', 'no-referrer'),
+        ...refusals({ 404: ['choice_expired'] }),
+      },
+    },
+    post: {
+      ...choice,
+      operationId: 'takeChoice',
+      summary: 'Send a choice to the platform',
+      description: 'Answers the platform through the browser: `LtiDeepLinkingResponse`, signed by Lectern.',
+      requestParams: { path: choiceId },
+      requestBody: {
+        required: true,
+        description: 'At most 32 KiB.',
+        content: { 'application/x-www-form-urlencoded': { schema: sentFields } },
+      },
+      responses: {
+        ...refusals({ 404: ['choice_expired'] }),
+        200: choicePage('A page that sends the answer to the platform by itself.', 'strict-origin'),
+        422: choicePage(
+          'The page of the lessons once more, with what is wrong with the choice.',
+          'no-referrer',
+        ),
       },
     },
   },

@@ -68,7 +68,7 @@ function linkList(platform: Platform, course: Course): Html {
 function linkItem(platform: Platform, link: Link): Html {
   const points = lineItemsOf(platform, link).map(({ scoreMaximum }) => `${scoreMaximum} points`);
   const tool = platform.tools.get(link.clientId)?.name ?? '';
-  const about = markup`<span class="unseen">: ${link.title}</span>`;
+  const about = markup`<span class="unseen"> ${link.title}</span>`;
   return markup`<li>
 <div><p><strong>${link.title}</strong></p><p class="soft small">${[tool, ...points].join(', ')}</p></div>
 <div class="row">

@@ -6,8 +6,10 @@ import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
 import type { CryptoKey, JWTPayload } from 'jose';
-import type { Link, Tool } from '../../../cli/simulator/model.ts';
+import type { LineItem, Link, Tool } from '../../../cli/simulator/model.ts';
+import { withPathSuffix } from '../../../cli/simulator/service-address.ts';
 import type { LinkOptions, Simulator } from '../../../cli/simulator/simulator.ts';
+import { mediaType, scope } from '../../../cli/simulator/vocabulary.ts';
 
 /** A small LTI tool that does what a test tells it to, made with nothing of Lectern's own tool. */
 export interface ScriptedTool {
@@ -26,11 +28,13 @@ export interface ScriptedTool {
   /** A JWT by its key: `iss` its client id, issued now, good for a minute. */
   sign(claims: JWTPayload, header?: object): Promise<string>;
   /** The form of a token request, with `claims` laid over those of the assertion. */
-  tokenRequest(scope: string, claims?: JWTPayload): Promise<URLSearchParams>;
+  tokenRequest(scopes: string, claims?: JWTPayload): Promise<URLSearchParams>;
   /** An access token of the simulator. */
   token(...scopes: string[]): Promise<string>;
   /** In the sample course unless told otherwise. */
   link(options?: Partial<LinkOptions>): Link;
+  /** A score with `changes` laid over one that is completed and graded. */
+  sendScore(lineItem: LineItem, changes?: object): Promise<Response>;
   close(): void;
 }
 
@@ -62,14 +66,14 @@ export async function startScriptedTool(simulator: Simulator): Promise<ScriptedT
     authorization: {},
     pages: new Map([['/launch', '<h1>The tool</h1>']]),
     sign: (claims, header) => sign(privateKey, { iss: tool.clientId, ...claims }, header),
-    tokenRequest: async (scope, claims) => {
+    tokenRequest: async (scopes, claims) => {
       const { clientId } = tool;
       const { token: aud } = simulator.addresses;
       return new URLSearchParams({
         grant_type: 'client_credentials',
         client_assertion_type: 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer',
         client_assertion: await scripted.sign({ sub: clientId, aud, jti: randomUUID(), ...claims }),
-        scope,
+        scope: scopes,
       });
     },
     token: async (...scopes) => {
@@ -79,6 +83,22 @@ export async function startScriptedTool(simulator: Simulator): Promise<ScriptedT
       return token;
     },
     link: (options) => simulator.addLink({ course: simulator.sample.course, tool, ...options }),
+    sendScore: async (lineItem, changes) => {
+      const body = {
+        timestamp: new Date().toISOString(),
+        activityProgress: 'Completed',
+        gradingProgress: 'FullyGraded',
+        ...changes,
+      };
+      return fetch(withPathSuffix(simulator.addressOf(lineItem), '/scores'), {
+        method: 'POST',
+        headers: {
+          authorization: `Bearer ${await scripted.token(scope.score)}`,
+          'content-type': mediaType.score,
+        },
+        body: JSON.stringify(body),
+      });
+    },
     close: () => {
       server.close();
       server.closeAllConnections();

@@ -1,0 +1,145 @@
+import type { Context } from 'koa';
+import type { LessonVersion } from '../../shared/models/lesson-version.ts';
+import type { AppDependencies } from '../dependencies.ts';
+import { knownLanguage, pageLanguages } from '../embed/page-words.ts';
+import { markup } from '../html.ts';
+import type { Html } from '../html.ts';
+import { toLessonCursor } from '../lesson-cursor.ts';
+import { publicPath } from '../public-address.ts';
+import { names } from './choice-form.ts';
+import type { ChoiceForm } from './choice-form.ts';
+import { choiceStyle } from './choice-style.ts';
+import { choiceWords } from './choice-words.ts';
+import type { ChoiceWords } from './choice-words.ts';
+import type { Choice } from './choices.ts';
+import type { ChoosableLesson, ChoosablePage } from './choosable-lessons.ts';
+import { sendNoticePage } from './notice-page.ts';
+
+/** Why a choice was not taken. */
+export type ChoiceFault = 'nothingChosen' | 'tooMany' | 'gone';
+
+const mostChosen = 30;
+
+/** How many lessons there may be in one answer to the platform. */
+export function mostOf({ acceptsMultiple }: Pick<Choice, 'acceptsMultiple'>): number {
+  return acceptsMultiple ? mostChosen : 1;
+}
+
+interface ChoicePage {
+  /** Of the choice, in the page's own address. */
+  id: string;
+  choice: Choice;
+  form: ChoiceForm;
+  page: ChoosablePage;
+  fault: ChoiceFault | null;
+  /** Origins whose pages may show this one in a frame; null for any. */
+  allowedOrigins: readonly string[] | null;
+}
+
+/** Answers with the page where lessons are chosen. It is one form, and needs no script. */
+export function sendChoicePage(
+  deps: Pick<AppDependencies, 'config' | 'player'>,
+  ctx: Context,
+  { id, choice, form, page, fault, allowedOrigins }: ChoicePage,
+): void {
+  const language = choiceLanguage(ctx, choice);
+  const words = choiceWords(language);
+  const title = choice.acceptsMultiple ? words.several : words.one;
+  const list = (lessons: ChoosableLesson[]) =>
+    markup`<ul>${lessons.map((lesson) => lessonItem(lesson, { choice, form, words, language }))}</ul>`;
+  const none = form.search.trim() === '' ? words.noLessons : words.noMatch;
+  const main = markup`<h1>${title}</h1>
+${fault === null ? [] : markup`<p class="fault" role="alert">${fill(words[fault], mostOf(choice), language)}</p>`}
+<form method="get" action="${publicPath(deps.config)}/lti/select/${id}">
+<div class="search" role="search">
+<label for="lectern-search">${words.search}</label>
+<input id="lectern-search" type="search" name="${names.search}" value="${form.search}" maxlength="200">
+<button class="quiet">${words.find}</button>
+</div>
+${page.chosenElsewhere.length === 0 ? [] : group(words.chosen, list(page.chosenElsewhere))}
+${group(words.lessons, page.lessons.length === 0 ? markup`<p class="none">${none}</p>` : list(page.lessons))}
+${pagingRow(form, page, words)}
+<div class="row end">
+<button name="${names.action}" value="choose" formmethod="post">${words.add}</button>
+<button name="${names.action}" value="cancel" formmethod="post" class="quiet">${words.cancel}</button>
+</div>
+</form>`;
+  const ancestors = allowedOrigins === null ? '*' : allowedOrigins.join(' ');
+  // The address of the page is all that it takes to choose.
+  ctx.set('Referrer-Policy', 'no-referrer');
+  sendNoticePage(deps, ctx, {
+    ...{ language, title, main, wide: true, style: choiceStyle },
+    directives: ["form-action 'self'", `frame-ancestors ${ancestors}`],
+  });
+}
+
+/** The language that the platform asks for, else one that the browser reads. */
+export function choiceLanguage(ctx: Context, { locale }: Pick<Choice, 'locale'>): string {
+  return knownLanguage(locale ?? '') ?? (ctx.acceptsLanguages(pageLanguages) || 'en');
+}
+
+interface ItemContext {
+  choice: Choice;
+  form: ChoiceForm;
+  words: ChoiceWords;
+  language: string;
+}
+
+/** A lesson, and beside it how it is wanted: that matters for chosen ones only. */
+function lessonItem(
+  { lessonId, versions }: ChoosableLesson,
+  { choice, form, words, language }: ItemContext,
+): Html {
+  const [newest] = versions;
+  const chosen = form.chosen.get(lessonId);
+  const { versionId, hasColumn } = chosen ?? { versionId: null, hasColumn: true };
+  const pick = choice.acceptsMultiple
+    ? markup`<input type="checkbox" name="${names.several(lessonId)}"${checked(chosen !== undefined)}>`
+    : markup`<input type="radio" name="${names.one}" value="${lessonId}"${checked(chosen !== undefined)}>`;
+  const sizes = [
+    fill(words.sections, newest.totalSections, language),
+    fill(words.steps, newest.totalSteps, language),
+  ];
+  const options = versions.map((version) => versionOption(version, versionId, words, language));
+  const column = markup`<label><input type="checkbox" name="${names.column(lessonId)}"${checked(hasColumn)}> ${words.column}</label>`;
+  return markup`
+<li><label class="pick">${pick}<span><b id="title-${lessonId}"><bdi>${newest.title}</bdi></b> <small>${sizes.join(' · ')}</small></span></label>
+<div class="options" role="group" aria-labelledby="title-${lessonId}">
+<label>${words.version} <select name="${names.version(lessonId)}"><option value="">${fill(words.newest, newest.versionNumber, language)}</option>${options}</select></label>
+${choice.acceptsLineItem ? column : []}
+</div></li>`;
+}
+
+function versionOption(
+  { _id, versionNumber, publishedAt }: LessonVersion,
+  pinned: string | null,
+  words: ChoiceWords,
+  language: string,
+): Html {
+  const format = new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeZone: 'UTC' });
+  const date = publishedAt === null ? '' : format.format(publishedAt);
+  const label = fill(words.pinned, versionNumber, language).replace('{date}', date);
+  return markup`<option value="${_id}"${_id === pinned ? markup` selected` : []}>${label}</option>`;
+}
+
+function pagingRow({ after }: ChoiceForm, { next }: ChoosablePage, words: ChoiceWords): Html[] {
+  const button = (cursor: string, label: string) =>
+    markup`<button class="quiet" name="${names.cursor}" value="${cursor}">${label}</button>`;
+  const buttons = [
+    ...(after === null ? [] : [button('', words.first)]),
+    ...(next === null ? [] : [button(toLessonCursor(next), words.more)]),
+  ];
+  return buttons.length === 0 ? [] : [markup`<div class="row">${buttons}</div>`];
+}
+
+function group(legend: string, content: Html): Html {
+  return markup`<fieldset><legend>${legend}</legend>${content}</fieldset>`;
+}
+
+function checked(is: boolean): Html[] {
+  return is ? [markup` checked`] : [];
+}
+
+function fill(text: string, number: number, language: string): string {
+  return text.replace('{number}', number.toLocaleString(language));
+}

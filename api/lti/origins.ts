@@ -1,0 +1,7 @@
+/** The origins of addresses, each once; what is none has none. */
+export function originsOf(addresses: readonly (string | undefined)[]): string[] {
+  const known = addresses.filter((address) => address !== undefined && URL.canParse(address));
+  return [...new Set(known.map((address) => new URL(address ?? '').origin))].filter(
+    (origin) => origin !== 'null',
+  );
+}

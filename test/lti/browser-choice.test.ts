@@ -1,0 +1,116 @@
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { publishLesson } from '../api/player-lessons.ts';
+import { faultsIn } from '../support/axe.ts';
+import { launchBrowser } from '../support/browser.ts';
+import { beginChoice } from './support/choice.ts';
+import type { ChoiceSettings } from './support/choice.ts';
+import { useLaunchLab } from './support/launch-lab.ts';
+
+vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
+const lab = useLaunchLab();
+let browser: Browser;
+beforeAll(async () => {
+  browser = await launchBrowser();
+  const { harness, organization } = lab;
+  for (let number = 1; number <= 12; number += 1) {
+    const { lessonId } = await publishLesson(harness, organization, {
+      lesson: { title: number === 3 ? 'Unverkürzbarkeitsgrundsatzerläuterung'.repeat(4) : `Tides ${number}` },
+    });
+    if (number === 12)
+      await publishLesson(harness, organization, { lessonId, lesson: { title: 'Tides 12' } });
+  }
+});
+afterAll(() => browser.close());
+
+async function open(options: BrowserContextOptions = {}, choice?: ChoiceSettings): Promise<Page> {
+  const page = await (await browser.newContext(options)).newPage();
+  await page.goto(await beginChoice(lab, choice));
+  return page;
+}
+
+const links = () => lab.simulator.linksOf(lab.simulator.sample.course);
+
+describe.each([true, false])('a teacher whose browser runs scripts: %s', (javaScriptEnabled) => {
+  test('searches, pages and chooses, and everything chosen arrives in the course', async () => {
+    const page = await open({ javaScriptEnabled, locale: 'en' });
+    const before = links().length;
+    const button = (name: string) => page.getByRole('button', { name, exact: true });
+    await page.getByRole('checkbox', { name: /^Tides 12 / }).check();
+    await page.getByRole('group', { name: 'Tides 12' }).getByRole('combobox').selectOption({ index: 2 });
+    await button('More lessons').click();
+    await page.getByRole('checkbox', { name: /^Tides 1 / }).check();
+    await page.getByRole('group', { name: 'Tides 1', exact: true }).getByRole('checkbox').uncheck();
+    await page.getByRole('searchbox').fill('tides 5');
+    await page.getByRole('searchbox').press('Enter');
+    await page.getByRole('checkbox', { name: /^Tides 5 / }).check();
+    expect(
+      await page.getByRole('group', { name: 'Chosen' }).getByRole('checkbox', { checked: true }).count(),
+    ).toBe(3);
+    await button('Add to the course').click();
+    if (!javaScriptEnabled) await button('Continue').click();
+    await page.waitForURL(lab.simulator.addresses.deepLinkingReturn);
+    const made = links().slice(before);
+    expect(
+      made.map((link) => [link.title, 'version_id' in link.custom, lab.simulator.lineItemsOf(link).length]),
+    ).toEqual(
+      expect.arrayContaining([
+        ['Tides 12', true, 1],
+        ['Tides 1', false, 0],
+        ['Tides 5', false, 1],
+      ]),
+    );
+    await page.context().close();
+  });
+
+  test('cancels, and nothing arrives', async () => {
+    const page = await open({ javaScriptEnabled, locale: 'en' });
+    const before = links().length;
+    await page.getByRole('button', { name: 'Cancel' }).click();
+    if (!javaScriptEnabled) await page.getByRole('button', { name: 'Continue' }).click();
+    await page.waitForURL(lab.simulator.addresses.deepLinkingReturn);
+    expect(links()).toHaveLength(before);
+    await page.context().close();
+  });
+});
+
+describe.each([
+  ['light', 'en-GB', 320],
+  ['dark', 'en-GB', 768],
+  ['light', 'ar', 320],
+  ['dark', 'ar', 1280],
+] as const)('in a %s window, in %s, of %i pixels', (colorScheme, locale, width) => {
+  test('the page has no fault that axe-core finds, and fits, empty and with something chosen', async () => {
+    const page = await open({ colorScheme, viewport: { width, height: 700 } }, { locale });
+    const check = async () => {
+      expect(await faultsIn(page)).toEqual([]);
+      expect(await page.evaluate<number>('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width);
+    };
+    await check();
+    await page.getByRole('checkbox').first().check();
+    await check();
+    await page.locator('[name=cursor]').click();
+    await check();
+    await page.locator('[type=search]').fill('nothing has this in its title');
+    await page.locator('[type=search]').press('Enter');
+    await page.locator('.none').waitFor();
+    await check();
+    await page.getByRole('checkbox').first().uncheck();
+    await page.locator('[value=choose]').click();
+    await page.getByRole('alert').waitFor();
+    await check();
+    await page.context().close();
+  });
+});
+
+test('axe-core finds no fault in the page that leads back to the platform', async () => {
+  const page = await open({ javaScriptEnabled: false });
+  await page.locator('[value=cancel]').click();
+  await page.getByRole('button').waitFor();
+  // Without scripts axe cannot run in it: what it looks at is the same page, put into another.
+  const html = await page.content();
+  const other = await (await browser.newContext()).newPage();
+  await other.setContent(html.replace(/<script.*?<\/script>/gs, ''));
+  expect(await faultsIn(other)).toEqual([]);
+  await page.context().close();
+});

@@ -1,0 +1,188 @@
+import { describe, expect, test, vi } from 'vitest';
+import { removePlatform } from '../../shared/models/lti-platform.ts';
+import { setOrganizationOrigins } from '../../shared/models/organization.ts';
+import { deleteLesson } from '../../shared/publishing.ts';
+import { ask } from '../api/answers.ts';
+import type { Answer } from '../api/answers.ts';
+import { policyOf } from '../api/embed-pages.ts';
+import { publishLesson } from '../api/player-lessons.ts';
+import { buildOrganization } from '../support/factories.ts';
+import { beginChoice, requestChoice, sendChoice, titlesIn } from './support/choice.ts';
+import { answerOf, expectRefusal, useLaunchLab } from './support/launch-lab.ts';
+
+vi.setConfig({ testTimeout: 30_000 });
+const lab = useLaunchLab();
+
+const publish = (title: string, more: Parameters<typeof publishLesson>[2] = {}) =>
+  publishLesson(lab.harness, lab.organization, { lesson: { title }, ...more });
+
+const withQuery = (url: string, fields: Record<string, string>) =>
+  `${url}?${new URLSearchParams(fields).toString()}`;
+
+/** The cursor of the button that leads to further lessons; undefined at the end. */
+const moreIn = ({ body }: Answer) => /name="cursor" value="([0-9a-f]+)"/.exec(body.toString())?.[1];
+
+/** The names of boxes and the values of options that are ticked. */
+const tickedIn = ({ body }: Answer) =>
+  [...body.toString().matchAll(/(?:name|value)="([^"]*)" (?:checked|selected)/g)].map(([, name]) => name);
+
+describe('the page offers', () => {
+  test('the published lessons of the organization, each with its size and its published versions', async () => {
+    const first = await publish('Tides <&> "Moons"');
+    const { lessonId } = first;
+    const second = await publish('Tides, mended', { lessonId });
+    await publish('Tides, a draft', { lessonId, publish: false });
+    const page = await ask(await beginChoice(lab));
+    const html = page.body.toString();
+    expect(titlesIn(page)[0]).toBe('Tides, mended');
+    expect(html).toContain('<small>Sections: 2 · Steps: 3</small>');
+    expect(html).toContain('Always the newest, now version 2');
+    const versions = [...html.matchAll(/<option value="([^"]+)">Version (\d), [^<]+</g)];
+    const shown = versions.filter(([, id]) => id === first._id || id === second._id);
+    expect(shown.map(([, id, number]) => [id, number])).toEqual([
+      [second._id, '2'],
+      [first._id, '1'],
+    ]);
+    expect(html).not.toContain('a draft');
+  });
+
+  test('lessons whose title has the words of a search, in any case and without accents', async () => {
+    await publish('Élan vital für Anfänger');
+    await publish('Élan <b>');
+    const url = await beginChoice(lab);
+    const found = async (q: string) => titlesIn(await ask(withQuery(url, { q })));
+    expect(await found('elan')).toEqual(['Élan &lt;b&gt;', 'Élan vital für Anfänger']);
+    expect(await found(' ANFANGER  vital ')).toEqual(['Élan vital für Anfänger']);
+    const none = await ask(withQuery(url, { q: '.*"><script>' }));
+    expect(titlesIn(none)).toEqual([]);
+    expect(none.body.toString()).toContain('No published lesson has these words in its title.');
+    expect(none.body.toString()).toContain('value=".*&quot;&gt;&lt;script&gt;"');
+  });
+
+  test('further pages, and keeps what was chosen on the others', async () => {
+    const lessons = [];
+    for (let number = 0; number < 12; number += 1) lessons.push(await publish(`Paged ${number}`));
+    const [last, oldest] = [lessons[11], lessons[0]];
+    if (!last || !oldest) throw new Error('there are no lessons');
+    const url = await beginChoice(lab);
+    const first = await ask(withQuery(url, { q: 'paged' }));
+    expect(titlesIn(first)).toHaveLength(10);
+    const chosen = {
+      q: 'paged',
+      [`lesson.${last.lessonId}`]: 'on',
+      [`version.${last.lessonId}`]: last._id,
+      // Of lessons that are not chosen nothing is kept.
+      [`version.${oldest.lessonId}`]: oldest._id,
+    };
+    const second = await ask(withQuery(url, { ...chosen, cursor: moreIn(first) ?? '' }));
+    expect(titlesIn(second)).toEqual(['Paged 11', 'Paged 1', 'Paged 0']);
+    expect(second.body.toString()).toContain('<legend>Chosen</legend>');
+    expect(moreIn(second)).toBeUndefined();
+    const columns = [lessons[1], oldest].map((lesson) => `column.${lesson?.lessonId}`);
+    expect(tickedIn(second).toSorted()).toEqual([`lesson.${last.lessonId}`, last._id, ...columns].toSorted());
+  });
+
+  test('nothing of other organizations, by whatever address', async () => {
+    const { organization } = await buildOrganization(lab.harness);
+    const foreign = await publishLesson(lab.harness, organization, { lesson: { title: 'A secret' } });
+    const url = await beginChoice(lab);
+    const fields = {
+      q: 'secret',
+      [`lesson.${foreign.lessonId}`]: 'on',
+      [`version.${foreign.lessonId}`]: foreign._id,
+    };
+    const page = await ask(withQuery(url, fields));
+    expect(titlesIn(page)).toEqual([]);
+    expect(page.body.toString()).not.toContain('A secret');
+    const refused = await sendChoice(url, fields);
+    expect(refused.status).toBe(422);
+    expect(refused.body.toString()).not.toContain('A secret');
+  });
+
+  test('one lesson where the platform takes one, by radio buttons', async () => {
+    const { lessonId } = lab.version;
+    const url = await beginChoice(lab, { settings: { accept_multiple: false } });
+    const page = await ask(withQuery(url, { q: 'nothing has this', lesson: lessonId }));
+    expect(page.body.toString()).toContain('<h1>Choose a lesson</h1>');
+    expect(page.body.toString()).toContain(`type="radio" name="lesson" value="${lessonId}" checked`);
+  });
+
+  test('its words in the language of the platform, else in one that the browser reads', async () => {
+    const arabic = await ask(await beginChoice(lab, { locale: 'ar_EG' }));
+    expect(arabic.body.toString()).toContain('<html lang="ar" dir="rtl">');
+    expect(arabic.body.toString()).toContain('<h1>اختر دروسًا</h1>');
+    const headers = { 'accept-language': 'de-AT, de;q=0.9, en;q=0.8' };
+    const german = await ask(await beginChoice(lab, { locale: 'xx' }), { headers });
+    expect(german.body.toString()).toContain('<h1>Wähle Lektionen</h1>');
+  });
+});
+
+describe('the page', () => {
+  test('may be shown by pages of the platform and of the organization', async () => {
+    const url = await beginChoice(lab);
+    expect(policyOf(await ask(url))['frame-ancestors']).toBe('*');
+    const { db } = lab.harness;
+    await setOrganizationOrigins(db, lab.organization.slug, ['https://school.example']);
+    const page = await ask(url);
+    await setOrganizationOrigins(db, lab.organization.slug, []);
+    const { origin } = new URL(lab.simulator.issuer);
+    expect(policyOf(page)['frame-ancestors']).toBe(`https://school.example ${origin}`);
+    expect(policyOf(page)['form-action']).toBe("'self'");
+    expect(page.headers.get('referrer-policy')).toBe('no-referrer');
+    expect(page.headers.get('cache-control')).toBe('no-store');
+  });
+
+  test('takes what nobody can have sent for nothing', async () => {
+    const url = await beginChoice(lab);
+    const { lessonId } = lab.version;
+    for (const hostile of ['', 'x'.repeat(300), '$where', '\0', '\ud800', '{"$ne":null}', '../..', '-1']) {
+      const fields = {
+        ...{ q: hostile, cursor: hostile, lesson: hostile, action: hostile, [`lesson.${hostile}`]: hostile },
+        ...{ [`version.${lessonId}`]: hostile, [`column.${lessonId}`]: hostile, [hostile]: hostile },
+      };
+      expect((await ask(withQuery(url, fields))).status).toBe(200);
+      expect((await sendChoice(url, { ...fields, action: 'choose' })).status).toBe(422);
+    }
+    expect((await ask(`${url}?q=a&q=b`)).status).toBe(422);
+  });
+});
+
+describe('nobody chooses', () => {
+  const page = async (url: string) => answerOf(await fetch(url));
+
+  test('without a request of a platform', async () => {
+    for (const id of ['x', 'a'.repeat(43), '%2e%2e%2f']) {
+      expectRefusal(await page(`${lab.address}/lti/select/${id}`), 404, 'choice_expired');
+      const body = new URLSearchParams({ action: 'cancel' });
+      const sent = await fetch(`${lab.address}/lti/select/${id}`, { method: 'POST', body });
+      expectRefusal(await answerOf(sent), 404, 'choice_expired');
+    }
+  });
+
+  test('for a platform that was removed', async () => {
+    const { tool, platform } = await lab.register(lab.address);
+    const { course, users } = lab.simulator.sample;
+    const begun = await lab.launch({ user: users.teacher, deepLink: { course, tool } });
+    const url = begun.headers.get('location') ?? '';
+    await removePlatform(lab.harness.db, platform._id);
+    expectRefusal(await page(url), 404, 'choice_expired');
+  });
+
+  test('who is a learner of the course', async () => {
+    const { learner } = lab.simulator.sample.users;
+    expectRefusal(await requestChoice(lab, { user: learner }), 403, 'not_for_learners');
+  });
+
+  test('for a platform that takes no links', async () => {
+    const settings = { accept_types: ['file', 'html'] };
+    expectRefusal(await requestChoice(lab, { settings }), 403, 'no_accepted_type');
+  });
+});
+
+test('a lesson that is deleted is offered no longer', async () => {
+  const { lessonId } = await publish('Soon gone');
+  const url = withQuery(await beginChoice(lab), { q: 'soon gone' });
+  expect(titlesIn(await ask(url))).toEqual(['Soon gone']);
+  await deleteLesson(lab.harness.db, lessonId);
+  expect(titlesIn(await ask(url))).toEqual([]);
+});

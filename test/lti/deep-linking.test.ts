@@ -1,0 +1,163 @@
+import { decodeJwt, decodeProtectedHeader } from 'jose';
+import { describe, expect, test, vi } from 'vitest';
+import { claim } from '../../shared/lti/claims.ts';
+import { unpublish } from '../../shared/publishing.ts';
+import { publishLesson } from '../api/player-lessons.ts';
+import { ask } from '../api/answers.ts';
+import { beginChoice, deliver, formOf, sendChoice } from './support/choice.ts';
+import { claimsOf, useLaunchLab } from './support/launch-lab.ts';
+
+vi.setConfig({ testTimeout: 30_000 });
+const lab = useLaunchLab();
+
+/** What an answer says, unverified: the platform verifies it. */
+const claimsIn = (answer: Parameters<typeof formOf>[0]) => decodeJwt(formOf(answer).jwt);
+const itemsIn = (answer: Parameters<typeof formOf>[0]) =>
+  claimsIn(answer)[claim.contentItems] as Record<string, unknown>[];
+
+const oneOf = (lessonId: string, more = {}) => ({ [`lesson.${lessonId}`]: 'on', ...more });
+
+describe('a teacher', () => {
+  test('chooses a lesson, and learners launch it from the course, also from a copy of the course', async () => {
+    const { simulator, version } = lab;
+    const { lessonId } = version;
+    const url = await beginChoice(lab);
+    const answer = await sendChoice(url, oneOf(lessonId, { [`column.${lessonId}`]: 'on' }));
+    expect(await deliver(answer)).toBe(200);
+    const link = simulator.linksOf(simulator.sample.course).at(-1);
+    if (link === undefined) throw new Error('there is no link');
+    expect(link).toMatchObject({ title: 'A lesson', url: `${lab.address}/lti/launch?lesson=${lessonId}` });
+    expect(simulator.lineItemsOf(link)).toMatchObject([
+      { label: 'A lesson', scoreMaximum: 100, resourceId: lessonId, tag: 'lectern' },
+    ]);
+    expect(claimsOf(await lab.launch({ link }))).toMatchObject({ lessonId, versionId: null });
+    const copied = simulator.linksOf(simulator.copyCourse(simulator.sample.course)).at(-1);
+    expect(claimsOf(await lab.launch({ ...(copied && { link: copied }) }))).toMatchObject({ lessonId });
+  });
+
+  test('chooses several at once, each as it is wanted', async () => {
+    const { harness, organization } = lab;
+    const first = await publishLesson(harness, organization, { lesson: { title: 'First' } });
+    const { lessonId } = first;
+    await publishLesson(harness, organization, { lessonId, lesson: { title: 'First, mended' } });
+    const second = await publishLesson(harness, organization, { lesson: { title: 'Second' } });
+    const answer = await sendChoice(await beginChoice(lab), {
+      ...oneOf(lessonId, { [`version.${lessonId}`]: first._id }),
+      ...oneOf(second.lessonId, { [`version.${second.lessonId}`]: '', [`column.${second.lessonId}`]: 'on' }),
+    });
+    const histories = {
+      resource_link_history: '$ResourceLink.id.history',
+      context_history: '$Context.id.history',
+    };
+    expect(itemsIn(answer)).toStrictEqual([
+      {
+        type: 'ltiResourceLink',
+        title: 'First',
+        url: `${lab.address}/lti/launch?lesson=${lessonId}`,
+        custom: { lesson_id: lessonId, version_id: first._id, ...histories },
+      },
+      {
+        type: 'ltiResourceLink',
+        title: 'Second',
+        url: `${lab.address}/lti/launch?lesson=${second.lessonId}`,
+        custom: { lesson_id: second.lessonId, ...histories },
+        lineItem: { scoreMaximum: 100, label: 'Second', resourceId: second.lessonId, tag: 'lectern' },
+      },
+    ]);
+    expect(await deliver(answer)).toBe(200);
+    const [pinned] = lab.simulator.linksOf(lab.simulator.sample.course).slice(-2);
+    const launched = claimsOf(await lab.launch({ ...(pinned && { link: pinned }) }));
+    expect(launched).toMatchObject({ lessonId, versionId: first._id });
+  });
+
+  test('gives up, and the platform hears that nothing was chosen', async () => {
+    const before = lab.simulator.linksOf(lab.simulator.sample.course).length;
+    const fields = { ...oneOf(lab.version.lessonId), action: 'cancel' };
+    const answer = await sendChoice(await beginChoice(lab), fields);
+    expect(itemsIn(answer)).toEqual([]);
+    expect(await deliver(answer)).toBe(200);
+    expect(lab.simulator.linksOf(lab.simulator.sample.course)).toHaveLength(before);
+  });
+});
+
+describe('the answer to a platform', () => {
+  test('is signed by a key of Lectern, for this platform and this request alone', async () => {
+    const url = await beginChoice(lab, { settings: { data: 'as it came "{}" ä' } });
+    const answer = await sendChoice(url, oneOf(lab.version.lessonId));
+    const { action, jwt } = formOf(answer);
+    const { keys } = (await (await fetch(`${lab.address}/lti/jwks`)).json()) as { keys: { kid: string }[] };
+    expect(decodeProtectedHeader(jwt)).toEqual({
+      alg: 'RS256',
+      typ: 'JWT',
+      kid: expect.toSatisfy((kid) => keys.some((key) => key.kid === kid)) as string,
+    });
+    expect(action).toBe(lab.simulator.addresses.deepLinkingReturn);
+    const { iat = 0, ...claims } = claimsIn(answer);
+    expect(claims).toMatchObject({
+      iss: lab.tool.clientId,
+      aud: lab.simulator.issuer,
+      exp: iat + 600,
+      nonce: expect.stringMatching(/^[\w-]{20,}$/) as string,
+      [claim.messageType]: 'LtiDeepLinkingResponse',
+      [claim.version]: '1.3.0',
+      [claim.deploymentId]: lab.tool.deploymentIds[0],
+      [claim.deepLinkingData]: 'as it came "{}" ä',
+    });
+    const again = claimsIn(await sendChoice(url, oneOf(lab.version.lessonId)));
+    expect(again.nonce).not.toBe(claims.nonce);
+  });
+
+  test('has no data where none were sent, and no column where the platform takes none', async () => {
+    const { lessonId } = lab.version;
+    const settings = { data: undefined, accept_lineitem: false };
+    const url = await beginChoice(lab, { settings });
+    expect((await ask(url)).body.toString()).not.toContain('gradebook');
+    const answer = await sendChoice(url, oneOf(lessonId, { [`column.${lessonId}`]: 'on' }));
+    expect(claimsIn(answer)).not.toHaveProperty([claim.deepLinkingData]);
+    expect(itemsIn(answer)[0]).not.toHaveProperty('lineItem');
+  });
+
+  test('leaves by a page that may send its form to the platform alone, and says where it comes from', async () => {
+    const answer = await sendChoice(await beginChoice(lab), oneOf(lab.version.lessonId));
+    const policy = answer.headers.get('content-security-policy') ?? '';
+    expect(policy.split('; ')).toContain(`form-action ${new URL(lab.simulator.issuer).origin}`);
+    expect(answer.headers.get('referrer-policy')).toBe('strict-origin');
+    expect(answer.headers.get('cache-control')).toBe('no-store');
+  });
+});
+
+describe('a choice is shown once more, with the reason, when', () => {
+  const refusedText = async (url: string, fields: Record<string, string>) => {
+    const answer = await sendChoice(url, fields);
+    expect(answer.status).toBe(422);
+    expect(formOf(answer).jwt).toBe('');
+    return /role="alert">([^<]*)</.exec(answer.body.toString())?.[1];
+  };
+
+  test('nothing is chosen', async () => {
+    expect(await refusedText(await beginChoice(lab), {})).toBe('Nothing is chosen yet.');
+  });
+
+  test('more is chosen than the platform takes', async () => {
+    const other = await publishLesson(lab.harness, lab.organization);
+    const url = await beginChoice(lab, { settings: { accept_multiple: false } });
+    const both = { ...oneOf(lab.version.lessonId), ...oneOf(other.lessonId) };
+    expect(await refusedText(url, both)).toBe('These are too many at once. Choose at most 1.');
+    const [only] = itemsIn(await sendChoice(url, { lesson: other.lessonId }));
+    expect(only).toMatchObject({ custom: { lesson_id: other.lessonId } });
+  });
+
+  test('a lesson or a version is not published any more, or never was there', async () => {
+    const { harness, organization } = lab;
+    const gone = await publishLesson(harness, organization);
+    const kept = await publishLesson(harness, organization);
+    const draft = await publishLesson(harness, organization, { lessonId: kept.lessonId, publish: false });
+    const url = await beginChoice(lab);
+    await unpublish(harness.db, gone.lessonId);
+    const text = 'Something you chose is not available any more. Look through your choice once more.';
+    expect(await refusedText(url, oneOf(gone.lessonId))).toBe(text);
+    expect(await refusedText(url, oneOf('5b0d1c7e-2f0b-4b5e-9a77-64a1f1d2c3b4'))).toBe(text);
+    const pinned = { [`version.${kept.lessonId}`]: draft._id };
+    expect(await refusedText(url, oneOf(kept.lessonId, pinned))).toBe(text);
+  });
+});

@@ -1,0 +1,199 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import type { Fault, Service } from '../../cli/simulator/faults.ts';
+import type { Score } from '../../cli/simulator/model.ts';
+import { passOnDueScores } from '../../shared/lti/scores/pass-on.ts';
+import { sendScore } from '../../shared/lti/scores/send.ts';
+import { scoreValuesOf } from '../../shared/lti/scores/values.ts';
+import { findScoreDue } from '../../shared/models/lti-progress.ts';
+import type { ScoreValues } from '../../shared/models/lti-score.ts';
+import { claimScore, endAsSent, sendAgain, wantScore } from '../../shared/models/lti-score-changes.ts';
+import type { ClaimedScore } from '../../shared/models/lti-score-changes.ts';
+import { completed, useScoreLab } from './support/score-lab.ts';
+import type { GradedLearner, Told } from './support/score-lab.ts';
+
+const lab = useScoreLab();
+const never = new AbortController().signal;
+
+/** Few enough for a record to come back to what it was, which is where not sending goes wrong. */
+const records: Told[] = [
+  { status: 'in_progress', score: 1, maxScore: 2 },
+  completed(0),
+  completed(50),
+  completed(null, null),
+];
+
+const faults: [Service, Fault][] = [
+  ['scores', { status: 503 }],
+  ['scores', { status: 500, afterwards: true }],
+  ['scores', { drop: true }],
+  ['scores', { drop: true, afterwards: true }],
+  ['scores', { status: 400 }],
+  ['scores', { status: 401 }],
+  ['scores', { status: 409 }],
+  ['scores', { status: 429, headers: { 'retry-after': '60' } }],
+];
+
+type Step =
+  | { kind: 'save'; record: number }
+  | { kind: 'try'; fault: number | null; senders: number; meanwhile: number | null }
+  | {
+      kind:
+        'passOn' | 'passOnHalf' | 'passTime' | 'claim' | 'claimAndSend' | 'sendLate' | 'jumpAhead' | 'resend';
+    };
+
+const record = fc.nat(records.length - 1);
+const step: fc.Arbitrary<Step> = fc.oneof(
+  { weight: 4, arbitrary: fc.record({ kind: fc.constant('save' as const), record }) },
+  {
+    weight: 5,
+    arbitrary: fc.record({
+      kind: fc.constant('try' as const),
+      fault: fc.option(fc.nat(faults.length - 1)),
+      senders: fc.integer({ min: 1, max: 3 }),
+      meanwhile: fc.option(record),
+    }),
+  },
+  {
+    weight: 6,
+    arbitrary: fc.record({
+      kind: fc.constantFrom(
+        ...([
+          'passOn',
+          'passOnHalf',
+          'passTime',
+          'claim',
+          'claimAndSend',
+          'sendLate',
+          'jumpAhead',
+          'resend',
+        ] as const),
+      ),
+    }),
+  },
+);
+
+/** A learner whose lesson two links lead to, and all that processes do for them, whole or in part. */
+class Play {
+  readonly links: GradedLearner[];
+  /** All that the record ever said, in order. */
+  readonly said: ScoreValues[] = [];
+  /** What senders hold that were stopped in the middle, and may yet go on. */
+  readonly stopped: ClaimedScore[] = [];
+
+  constructor(links: GradedLearner[]) {
+    this.links = links;
+  }
+
+  async run(step: Step): Promise<void> {
+    const { db } = lab.harness;
+    const [first] = this.links as [GradedLearner];
+    if (step.kind === 'save') return this.save(step.record);
+    if (step.kind === 'try') return this.try(step);
+    if (step.kind === 'passOn') return void (await passOnDueScores(db, never));
+    if (step.kind === 'passTime') return lab.passTime();
+    if (step.kind === 'resend') return void (await sendAgain(db, await this.ids()));
+    if (step.kind === 'passOnHalf') {
+      const due = await findScoreDue(db, first.learner);
+      if (due !== null) await wantScore(db, due, { ...scoreValuesOf(due), revision: due.revision });
+      return;
+    }
+    if (step.kind === 'jumpAhead') {
+      // A clock was ahead by an hour, and is right again.
+      const lastTimestamp = new Date(Date.now() + 3600_000);
+      await db.ltiScores.updateMany({ _id: { $in: await this.ids() } }, { $max: { lastTimestamp } });
+      return;
+    }
+    if (step.kind === 'sendLate') {
+      const row = this.stopped.shift();
+      if (row === undefined) return;
+      const taken = await this.sendOf(row);
+      if (taken !== null) await endAsSent(db, row, taken);
+      return;
+    }
+    for (const id of await this.ids()) {
+      const row = await claimScore(db, { id });
+      if (row === null) continue;
+      if (step.kind === 'claimAndSend') await this.sendOf(row);
+      else this.stopped.push(row);
+    }
+  }
+
+  private async save(index: number): Promise<void> {
+    const told = records[index] as Told;
+    await lab.save(this.links[0] as GradedLearner, told);
+    this.said.push(scoreValuesOf({ score: null, maxScore: null, ...told }));
+  }
+
+  private async try({ fault, senders, meanwhile }: Extract<Step, { kind: 'try' }>): Promise<void> {
+    await passOnDueScores(lab.harness.db, never);
+    if (fault !== null) lab.simulator.fail(...(faults[fault] as [Service, Fault]));
+    const ids = await this.ids();
+    await Promise.all([
+      ...Array.from({ length: senders }, () => {
+        const { sender } = lab.createSender();
+        return Promise.all(ids.map((id) => sender.sendRow(id)));
+      }),
+      meanwhile === null
+        ? undefined
+        : this.save(meanwhile).then(() => passOnDueScores(lab.harness.db, never)),
+    ]);
+    lab.simulator.heal();
+  }
+
+  private sendOf(row: ClaimedScore) {
+    return sendScore({ ...lab.service, db: lab.harness.db }, row, never).catch(() => null);
+  }
+
+  private async ids(): Promise<string[]> {
+    return Promise.all(this.links.map(async (link) => (await lab.rowOf(link))._id));
+  }
+
+  /** All processes are well, and whoever looks has what failed sent again. */
+  async settle(): Promise<void> {
+    const { db } = lab.harness;
+    await passOnDueScores(db, never);
+    const failed = await Promise.all(this.links.map((link) => lab.rowOf(link)));
+    await sendAgain(
+      db,
+      failed.filter(({ state }) => state === 'failed').map(({ _id }) => _id),
+    );
+    await lab.passTime();
+    for (const link of this.links) await lab.send(link);
+  }
+}
+
+test('whatever fails and whoever ends where, the platform has the newest record at last, and got none out of order', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { minLength: 4, maxLength: 16 }), async (steps) => {
+      const first = await lab.addLearner();
+      const play = new Play([first, await lab.addLinkFor(first)]);
+      for (const one of steps) await play.run(one);
+      await play.settle();
+      for (const link of play.links) {
+        const taken = lab.taken(link);
+        const times = taken.map(({ timestamp }) => Date.parse(timestamp));
+        expect(times).toEqual([...new Set(times)].toSorted((one, other) => one - other));
+        expect(taken.at(-1) ?? null).toEqual(
+          play.said.length === 0 ? null : expect.objectContaining(play.said.at(-1) as ScoreValues),
+        );
+        expect(await lab.rowOf(link)).toMatchObject({ state: 'idle' });
+        expectInOrder(taken, play.said);
+      }
+    }),
+    { numRuns: 25 },
+  );
+}, 300_000);
+
+/** Each that was taken was said, not before the one that was taken before it. */
+function expectInOrder(taken: Score[], said: ScoreValues[]): void {
+  let place = 0;
+  for (const { activityProgress, gradingProgress, scoreGiven, scoreMaximum } of taken) {
+    const values = { activityProgress, gradingProgress, scoreGiven, scoreMaximum };
+    const next = said.findIndex(
+      (one, index) => index >= place && JSON.stringify(one) === JSON.stringify(values),
+    );
+    expect({ values, found: next >= place }).toEqual({ values, found: true });
+    place = next;
+  }
+}

@@ -1,0 +1,180 @@
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { faultsIn } from '../support/axe.ts';
+import { launchBrowser } from '../support/browser.ts';
+import { waitFor } from '../support/wait-for.ts';
+import { useSimulatorLab } from './support/simulator.ts';
+
+// The tool is at 127.0.0.1, which is another site.
+const lab = useSimulatorLab({ hostname: 'localhost' });
+
+let browser: Browser;
+beforeAll(async () => {
+  browser = await launchBrowser();
+});
+afterAll(() => browser.close());
+
+async function open(path: string, options: Parameters<Browser['newContext']>[0] = {}): Promise<Page> {
+  const context: BrowserContext = await browser.newContext(options);
+  onTestFinished(() => context.close());
+  const page = await context.newPage();
+  await page.goto(`${lab.simulator.addresses.url}${path}`);
+  return page;
+}
+
+/** A page of the tool that asks another window and shows the answers, one a line. */
+const asking = (target: string, ...messages: object[]) => `<pre></pre><script>
+addEventListener('message', ({ data, origin }) => {
+  document.querySelector('pre').textContent += JSON.stringify({ ...data, origin }) + '\\n';
+});
+for (const message of ${JSON.stringify(messages)}) ${target}.postMessage(message, ${JSON.stringify('*')});
+</script>`;
+
+async function answers(page: Page, count: number) {
+  const frame = page.frameLocator('iframe.tool');
+  return waitFor('the answers', async () => {
+    const lines = (await frame.locator('pre').innerText()).split('\n').filter((line) => line !== '');
+    return lines.length < count ? null : lines.map((line) => JSON.parse(line) as unknown);
+  });
+}
+
+test('a learner opens a link in a frame, by POST or GET, or in a tab of its own', async () => {
+  const { scripted, simulator } = lab;
+  scripted.pages.set('/launch', '<h1>The lesson</h1>');
+  const link = scripted.link({ title: 'Tides in a frame' });
+  for (const method of ['POST', 'GET']) {
+    const page = await open('/');
+    await page.getByLabel('User').selectOption(simulator.sample.users.secondLearner.id);
+    await page.getByLabel('Login by').selectOption(method);
+    await page.getByRole('button', { name: 'Open Tides in a frame' }).click();
+    await page.frameLocator('iframe.tool').getByRole('heading', { name: 'The lesson' }).waitFor();
+  }
+  expect(scripted.launches).toHaveLength(2);
+  expect(scripted.launches[0]).toMatchObject({ lti_storage_target: 'lti_storage' });
+
+  const page = await open('/');
+  const popup = page.waitForEvent('popup');
+  await page.locator(`button[name=tab][value="${link.id}"]`).click();
+  await (await popup).getByRole('heading', { name: 'The lesson' }).waitFor();
+  expect(scripted.launches).toHaveLength(3);
+  expect(scripted.launches[2]).not.toHaveProperty('lti_storage_target');
+});
+
+test('a learner opens a link without JavaScript', async () => {
+  lab.scripted.pages.set('/launch', '<h1>The lesson</h1>');
+  lab.scripted.link({ title: 'Without scripts' });
+  const page = await open('/', { javaScriptEnabled: false });
+  await page.getByRole('button', { name: 'Open Without scripts' }).click();
+  await page.getByRole('button', { name: 'Open the tool' }).click();
+  const tool = page.frameLocator('iframe.tool');
+  await tool.getByRole('button', { name: 'Open the tool' }).click();
+  await tool.getByRole('heading', { name: 'The lesson' }).waitFor();
+});
+
+test.each(["parent.frames['lti_storage']", 'parent'])('a tool keeps data in %s', async (target) => {
+  const put = { subject: 'lti.put_data', key: 'state', value: 'secret' };
+  lab.scripted.pages.set(
+    '/launch',
+    asking(
+      target,
+      { subject: 'lti.get_data', message_id: '1', key: 'state' },
+      { ...put, message_id: '2' },
+      { subject: 'lti.get_data', message_id: '3', key: 'state' },
+      { ...put, message_id: '4', value: 'x'.repeat(5000) },
+      { subject: 'lti.capabilities', message_id: '5' },
+    ),
+  );
+  lab.scripted.link({ title: `Keeps in ${target}` });
+  const page = await open('/');
+  await page.getByRole('button', { name: `Open Keeps in ${target}`, exact: true }).click();
+  const { origin } = new URL(lab.simulator.addresses.url);
+  expect(await answers(page, 5)).toMatchObject([
+    { subject: 'lti.get_data.response', message_id: '1', key: 'state', value: null, origin },
+    { subject: 'lti.put_data.response', message_id: '2', key: 'state', value: 'secret', origin },
+    { subject: 'lti.get_data.response', message_id: '3', key: 'state', value: 'secret', origin },
+    { subject: 'lti.put_data.response', message_id: '4', error: { code: 'storage_exhaustion' } },
+    {
+      subject: 'lti.capabilities.response',
+      supported_messages: expect.arrayContaining([
+        { subject: 'lti.put_data', frame: 'lti_storage' },
+        { subject: 'lti.frameResize' },
+      ]) as unknown,
+    },
+  ]);
+});
+
+test('a tool chooses the height of its frame', async () => {
+  lab.scripted.pages.set('/launch', asking('parent', { subject: 'lti.frameResize', height: 777 }));
+  lab.scripted.link({ title: 'High' });
+  const page = await open('/');
+  await page.getByRole('button', { name: 'Open High' }).click();
+  await answers(page, 1);
+  expect(await page.locator('iframe.tool').boundingBox()).toMatchObject({ height: 777 });
+});
+
+test('a registration ends when the tool says so', async () => {
+  const close = `parent.postMessage({ subject: 'org.imsglobal.lti.close' }, '*')`;
+  lab.scripted.pages.set('/register', `<button onclick="${close}">Done</button>`);
+  const page = await open(`/tools?url=${encodeURIComponent(`${lab.scripted.url}/register`)}`);
+  await page.getByRole('button', { name: 'Register' }).first().click();
+  const frame = page.frameLocator('iframe.tool');
+  await frame.getByRole('button', { name: 'Done' }).click();
+  await page.waitForURL('**/tools');
+});
+
+test('a tool and a link are added by hand, and a course is copied', async () => {
+  const { scripted, simulator } = lab;
+  scripted.pages.set('/launch', '<h1>The lesson</h1>');
+  const page = await open('/tools');
+  const form = page.locator('form[action="/tools"]');
+  await form.getByLabel('Name', { exact: true }).fill('By hand');
+  await form.getByLabel('Login address').fill(`${scripted.url}/login`);
+  await form.getByLabel('Address of its keys').fill(`${scripted.url}/jwks`);
+  await form.getByLabel('Target link').fill(`${scripted.url}/launch`);
+  await form.getByLabel('Redirect addresses').fill(`${scripted.url}/launch\nhttps://other.example/launch`);
+  await form.getByLabel('Custom parameters').fill('a=b=c');
+  await form.getByRole('button', { name: 'Register' }).click();
+  const tool = simulator.tools().at(-1);
+  expect(tool).toMatchObject({ name: 'By hand', custom: { a: 'b=c' }, deepLinkUrl: null });
+  expect(tool?.redirectUris).toHaveLength(2);
+
+  const course = simulator.addCourse({ title: 'By hand' });
+  await page.goto(simulator.addresses.home);
+  const card = page
+    .locator('section', { hasText: 'By hand' })
+    .filter({ has: page.getByRole('heading', { name: 'By hand' }) });
+  await card.getByText('Add a link by hand').click();
+  await card.getByLabel('Title').fill('Link by hand');
+  await card.getByLabel('Points').fill('12');
+  await card.getByRole('button', { name: 'Add', exact: true }).click();
+  await card.getByRole('button', { name: 'Copy the course' }).click();
+  const [link] = simulator.linksOf(course);
+  if (link === undefined) throw new Error('no link');
+  expect(simulator.lineItemsOf(link)).toMatchObject([{ scoreMaximum: 12 }]);
+  await page.getByRole('heading', { name: 'By hand (copy)' }).waitFor();
+});
+
+test('pages have no faults that axe finds, and show messages and grades', async () => {
+  const { simulator, scripted } = lab;
+  const link = scripted.link({ title: 'Graded', lineItem: { label: 'Graded', scoreMaximum: 10 } });
+  const { learner } = simulator.sample.users;
+  await simulator.driveLaunch({ user: learner, link });
+  const [item] = simulator.lineItemsOf(link);
+  if (item === undefined) throw new Error('no line item');
+  await scripted.sendScore(item, { userId: learner.id, scoreGiven: 3, scoreMaximum: 4 });
+  for (const path of ['/', '/grades', '/tools', '/messages', '/return?lti_errormsg=Oh%20no']) {
+    const page = await open(path);
+    expect(await faultsIn(page)).toStrictEqual([]);
+  }
+  const page = await open('/messages');
+  await page.getByText('LtiResourceLinkRequest for Lena Brandt').first().click();
+  await page.getByText('"email": "lena.brandt@school.example"').first().waitFor();
+  await page.goto(`${simulator.addresses.url}/grades`);
+  await page.getByRole('row', { name: 'Lena Brandt 7.5 3 of 4 Completed FullyGraded' }).waitFor();
+});
+
+test('forms of other sites press no buttons', async () => {
+  const headers = { 'sec-fetch-site': 'cross-site' };
+  const answer = await fetch(`${lab.simulator.addresses.url}/keys`, { method: 'POST', headers });
+  expect(answer.status).toBe(403);
+});

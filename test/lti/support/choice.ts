@@ -1,0 +1,51 @@
+import type { DriveOptions } from '../../../cli/simulator/drive-launch.ts';
+import { expect } from 'vitest';
+import { ask } from '../../api/answers.ts';
+import type { Answer } from '../../api/answers.ts';
+import type { LaunchLab } from './launch-lab.ts';
+
+/** What a platform may say when it has somebody choose lessons. */
+export type ChoiceSettings = Partial<DriveOptions> & { settings?: Readonly<Record<string, unknown>> };
+
+/** Has a teacher choose lessons, and gives the address of the page for it. */
+export async function beginChoice(lab: LaunchLab, options: ChoiceSettings = {}): Promise<string> {
+  const answer = await requestChoice(lab, options);
+  expect({ status: answer.status, text: answer.text }).toEqual({ status: 303, text: '' });
+  return answer.headers.get('location') ?? '';
+}
+
+/** As above, whatever comes of it. */
+export function requestChoice(lab: LaunchLab, { settings, ...options }: ChoiceSettings = {}) {
+  const { course, users } = lab.simulator.sample;
+  const deepLink = { course, tool: lab.tool, ...(settings && { settings }) };
+  return lab.launch({ user: users.teacher, deepLink, ...options });
+}
+
+/** Sends the form of the page, as its button does. */
+export function sendChoice(url: string, fields: Record<string, string> = {}): Promise<Answer> {
+  const body = new URLSearchParams({ action: 'choose', ...fields });
+  return ask(url, { method: 'POST', body });
+}
+
+/** The form that carries an answer to the platform. */
+export function formOf({ body }: Answer): { action: string; jwt: string } {
+  const [, action = '', jwt = ''] =
+    /method="post" action="([^"]*)">\s*<input type="hidden" name="JWT" value="([^"]*)"/.exec(
+      body.toString(),
+    ) ?? [];
+  return { action, jwt };
+}
+
+/** Brings an answer to the platform, as a browser does; gives the platform's status. */
+export async function deliver(answer: Answer): Promise<number> {
+  expect(answer.status).toBe(200);
+  const { action, jwt } = formOf(answer);
+  return (await ask(action, { method: 'POST', body: new URLSearchParams({ JWT: jwt }) })).status;
+}
+
+/** The titles of the lessons that a page offers, in order. */
+export function titlesIn({ body }: Answer): string[] {
+  return [...body.toString().matchAll(/<b id="title-[^"]*"><bdi>([^<]*)</g)].map(
+    ([, title = '']) => title,
+  );
+}
