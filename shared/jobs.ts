@@ -67,6 +67,11 @@ export function incompleteKey(key: string): string {
   return `${key}-incomplete`;
 }
 
+/** Whether an archive is stored as one that lacks files. */
+export function isIncomplete(key: string): boolean {
+  return key.endsWith(incompleteKey(''));
+}
+
 /** A failure as BullMQ keeps it, a line of text: the code first, so that the API can answer with it. */
 export function toFailedReason(error: unknown): string {
   const code: ErrorCode = error instanceof LecternError ? error.code : 'INTERNAL_ERROR';

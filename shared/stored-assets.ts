@@ -48,12 +48,14 @@ export async function noteAssets(db: Database, sha256s: Iterable<string>): Promi
 /**
  * Removes the files that were noted so long ago and that nothing refers to; any number of processes may do so at once.
  *
+ * @param signal ends it before its time.
  * @returns how many were removed.
  */
 export async function removeUnusedAssets(
   db: Database,
   store: Store,
   olderThanSeconds: number,
+  signal?: AbortSignal,
 ): Promise<number> {
   const before = new Date(Date.now() - olderThanSeconds * 1000);
   let removed = 0;
@@ -65,6 +67,7 @@ export async function removeUnusedAssets(
     const used = await usedAmong(db, noted);
     await forgetAssets(db, [...used], before);
     for (const sha256 of noted) {
+      signal?.throwIfAborted();
       if (!used.has(sha256) && (await removeUnused(db, store, sha256, before))) removed += 1;
     }
   }

@@ -46,7 +46,7 @@ export async function startWorker(
   const store = trackUses(plainStore, sharing.uses);
   const evictor = new Evictor({ db, store, redis, config });
   const onEvicted = (evicted: Evicted) => metrics.evicted(evicted);
-  const sweeping = startSweeping({ db, store, evictor, onEvicted, config, log });
+  const sweeping = startSweeping({ db, store, redis, evictor, onEvicted, config, log });
   const worker = createExportWorker(servers.redisUrl, {
     db,
     store,

@@ -18,7 +18,7 @@ const marginSeconds = 3600;
 type ManifestDependencies = Pick<AppDependencies, 'db' | 'store' | 'secrets'>;
 
 /**
- * The manifest of an archive with an address for each file, as the JSON of a `SignedManifest`. All files are in the
+ * The manifest of an archive with an address for each file, as the JSON of a `SignedManifest`, in pieces. All files are in the
  * store when this resolves, and stay there while the addresses are good. Null when no record tells of them.
  *
  * @param archive is read, and left open; nothing of it is read any more when this resolves.
@@ -29,7 +29,7 @@ export async function createExportManifest(
   deps: ManifestDependencies,
   archive: StoredArchive,
   request: AuthorizedExport & { base: string; signal: AbortSignal },
-): Promise<AsyncIterable<string> | null> {
+): Promise<Buffer[] | null> {
   const { version, job, base, signal } = request;
   const keptUntil = inSeconds(signedSeconds + marginSeconds);
   // Noted before the files are looked for: from then on none is evicted.
@@ -42,7 +42,13 @@ export async function createExportManifest(
   const expiresAt = new Date(Math.min(keptUntil.getTime(), inSeconds(signedSeconds).getTime()));
   const addressOf = (localPath: string, mimeType: string) =>
     signedAddress(deps, files.find(localPath), { mimeType, base, expiresAt });
-  return signedManifestJson(manifest, { addressOf, expiresAt });
+  // As bytes, which are the least of what is held here: a slow client keeps them until it has them all.
+  const json: Buffer[] = [];
+  for await (const piece of signedManifestJson(manifest, { addressOf, expiresAt })) {
+    signal.throwIfAborted();
+    json.push(Buffer.from(piece));
+  }
+  return json;
 }
 
 /** Straight to the store where that gives addresses of its own, else to this service. */

@@ -119,8 +119,10 @@ export interface Store {
   /**
    * Removes what crashed writers left behind: temporary files that nobody wrote to for `olderThanSeconds`, which has
    * to be longer than any build. Gives how many.
+   *
+   * @param signal ends it before its time, where it asks a service.
    */
-  sweepTemporaries(olderThanSeconds: number): Promise<number>;
+  sweepTemporaries(olderThanSeconds: number, signal?: AbortSignal): Promise<number>;
   /**
    * Fails with a message for an operator when the store cannot be written to or read. Else tells where it is, and how
    * many bytes are free; null where that is not known.

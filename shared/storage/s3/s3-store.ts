@@ -48,7 +48,8 @@ export function createS3Store(settings: S3Settings, options: S3StoreOptions): St
     assets: createBlobStore(bucket, `${layoutVersion}/assets/`, settings, options),
     cache: createBlobStore(bucket, `${layoutVersion}/cache/`, settings, options),
     archives: createArchiveStore(bucket, pointers, options),
-    sweepTemporaries: (olderThanSeconds) => sweepBucket(bucket, pointers, layoutVersion, olderThanSeconds),
+    sweepTemporaries: (olderThanSeconds, signal) =>
+      sweepBucket(bucket, pointers, layoutVersion, { olderThanSeconds, signal }),
     async check() {
       // Whoever starts a process or asks the doctor wants to know soon.
       await check(
