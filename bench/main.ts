@@ -1,7 +1,7 @@
 /*
- * `npm run bench -- export [rounds]`, `npm run bench -- fleet [rounds]`, `npm run bench -- api [rounds] [seconds]`,
- * `npm run bench -- player [rounds]`, `npm run bench -- lti [rounds] [launches]`: measurements against named
- * baselines.
+ * `npm run bench -- export [rounds]`, `npm run bench -- fleet [rounds] [scaling|hand-over|downloads]`,
+ * `npm run bench -- api [rounds] [seconds]`, `npm run bench -- player [rounds]`,
+ * `npm run bench -- lti [rounds] [launches]`: measurements against named baselines.
  */
 
 const benches = new Map<string | undefined, () => Promise<unknown>>([

@@ -2,7 +2,6 @@ import { messageOf } from '../shared/errors.ts';
 import { prebuildExport } from '../shared/exports/ask.ts';
 import { exportJobOf } from '../shared/jobs.ts';
 import type { LessonVersion } from '../shared/models/lesson-version.ts';
-import { connectRedis } from '../shared/redis.ts';
 import type { CommandContext } from './context.ts';
 import { note } from './output.ts';
 
@@ -15,8 +14,10 @@ export async function prebuildArchive(
   version: LessonVersion,
 ): Promise<void> {
   if (!config.export.prebuild) return;
-  // BullMQ is loaded where it is wanted: every command would start with it.
-  const { createExportQueue } = await import('../shared/queues.ts');
+  const [{ createExportQueue }, { connectRedis }] = await Promise.all([
+    import('../shared/queues.ts'),
+    import('../shared/redis.ts'),
+  ]);
   try {
     const redis = await connectRedis(redisUrl);
     const queue = createExportQueue(redis, config);

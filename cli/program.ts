@@ -27,7 +27,11 @@ REDIS_URL are not set, Lectern runs servers of its own on the data directory
 Results go to stdout, messages to stderr.
 Exit codes: 0 done, 1 failed, 2 used in a wrong way.`;
 
-/** The whole command line. A subcommand made by `.command()` inherits how errors are printed and thrown. */
+/**
+ * The whole command line. A subcommand made by `.command()` inherits how errors are printed and thrown. What needs
+ * Redis, downloads, packages or archives is imported by the command that does it, when it runs: all of it takes longer
+ * to load than most commands take to run.
+ */
 export function createProgram(): Command {
   const { version } = JSON.parse(readFileSync(join(packageRoot, 'package.json'), 'utf8')) as {
     version: string;

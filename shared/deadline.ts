@@ -14,3 +14,30 @@ export async function withDeadline<T>(work: Promise<T>, milliseconds: number): P
     clearTimeout(timer);
   }
 }
+
+/**
+ * Does something with a signal that is aborted after so long, with a TimeoutError, or when the caller's is.
+ *
+ * Not AbortSignal.any with AbortSignal.timeout: that holds the latter weakly, and a deadline that was collected as
+ * garbage never comes (https://github.com/nodejs/node/issues/57736).
+ *
+ * @throws what `action` throws.
+ */
+export async function withTimeLimit<T>(
+  { milliseconds, signal }: { milliseconds: number; signal?: AbortSignal | undefined },
+  action: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const ending = new AbortController();
+  const stop = () => ending.abort(signal?.reason);
+  const timer = setTimeout(() => {
+    ending.abort(new DOMException(`not done within ${milliseconds} ms`, 'TimeoutError'));
+  }, milliseconds);
+  signal?.addEventListener('abort', stop);
+  if (signal?.aborted === true) stop();
+  try {
+    return await action(ending.signal);
+  } finally {
+    clearTimeout(timer);
+    signal?.removeEventListener('abort', stop);
+  }
+}

@@ -31,7 +31,7 @@ export const exportJobSchema = z.object({
 
 export type ExportJob = z.output<typeof exportJobSchema>;
 
-/** What a worker says when an archive is built; `failures` files could not be had. */
+/** What a worker says when an archive is built; `failures` files could not be had. One that was there has 0 files. */
 export interface ExportResult {
   size: number;
   files: number;
@@ -65,6 +65,11 @@ export function exportJobOf(version: LessonVersion, profile: ExportProfile = 'pl
 /** Where an archive is stored that lacks files: apart, so that it never passes for the complete one. */
 export function incompleteKey(key: string): string {
   return `${key}-incomplete`;
+}
+
+/** Whether an archive is stored as one that lacks files. */
+export function isIncomplete(key: string): boolean {
+  return key.endsWith(incompleteKey(''));
 }
 
 /** A failure as BullMQ keeps it, a line of text: the code first, so that the API can answer with it. */

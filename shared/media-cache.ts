@@ -31,8 +31,8 @@ export interface MediaCacheDependencies {
 
 /**
  * The external media of one build, or one medium for a learner, by way of the store's cache: what is there is only
- * asked for changes (ETag or Last-Modified), an address that several media share is fetched once, also when others
- * want it at the same time, in whatever process.
+ * asked for changes (ETag or Last-Modified), an address that several media of one type share is fetched once, also
+ * when others want it at the same time, in whatever process.
  */
 export class MediaCache {
   readonly #db: Database;
@@ -72,10 +72,12 @@ export class MediaCache {
    * @throws {DownloadError} with the reason for failedMedia.
    */
   get(request: RemoteRequest): Promise<Digest> {
-    const running = this.#underWay.get(request.url);
+    // The type belongs to it: a medium that declares the wrong one must not make the file fail for others.
+    const key = `${request.mimeType} ${request.url}`;
+    const running = this.#underWay.get(key);
     if (running !== undefined) return running;
     const started = this.#fetch(request);
-    this.#underWay.set(request.url, started);
+    this.#underWay.set(key, started);
     return started;
   }
 
@@ -92,6 +94,9 @@ export class MediaCache {
 
   async #fetch(request: RemoteRequest): Promise<Digest> {
     const known = await this.#usable(request);
+    // Its origin may take longer to answer than a use lasts that was noted.
+    const hold = this.#sharing.uses.hold();
+    if (known !== null) hold.add(`cache:${known.file.sha256}`);
     try {
       const since = this.#since;
       const downloaded = { here: false };
@@ -111,6 +116,8 @@ export class MediaCache {
       if (known === null || !(error instanceof DownloadError) || !isPassing(error)) throw error;
       this.#onLookup('hit');
       return known.file;
+    } finally {
+      hold.release();
     }
   }
 

@@ -9,6 +9,15 @@ export class BuildGivenBack extends Error {
   }
 }
 
+/** Another worker may have the job: what becomes of it is no concern of this one any more. */
+export class BuildLost extends Error {
+  override readonly name = 'BuildLost';
+
+  constructor() {
+    super('the lock was lost');
+  }
+}
+
 /** The builds under way in this process, and what stops them. */
 export class Builds {
   readonly #running = new Map<string, { stop: AbortController; done: Promise<unknown> }>();

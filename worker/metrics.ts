@@ -8,7 +8,10 @@ import type { BuildObserver, BuildPhase, MediaLookup } from './export/build-obse
 const buildBuckets = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600, 1800, 3600];
 
 /** What became of a build. */
-export type BuildOutcome = 'complete' | 'incomplete' | 'failed' | 'cancelled' | 'given_back';
+export type BuildOutcome = 'complete' | 'incomplete' | 'failed' | 'cancelled' | 'given_back' | 'lost';
+
+/** What stops builds, but for rarer codes of errors. */
+const failureReasons = ['store_full', 'deadline', 'invalid_content', 'not_found', 'internal_error'];
 
 /** What one worker process has done, for Prometheus. No label has more values than the code names. */
 export class WorkerMetrics implements BuildObserver {
@@ -87,6 +90,8 @@ export class WorkerMetrics implements BuildObserver {
   /** @param worker.running how many builds are under way, asked when the figures are. */
   constructor(worker: { slots: number; running: () => number }) {
     this.#slots.set(worker.slots);
+    // A series that is born with its first failure has no increase that an alert could see.
+    for (const reason of failureReasons) this.#failures.inc({ reason }, 0);
     new Gauge({
       name: 'lectern_export_builds_running',
       help: 'Builds that are under way in this process.',

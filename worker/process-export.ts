@@ -1,14 +1,14 @@
 import { UnrecoverableError, WaitingError } from 'bullmq';
 import type { Job } from 'bullmq';
 import { LecternError } from '../shared/errors.ts';
-import { BuildCancelled } from '../shared/exports/cancel.ts';
+import { BuildCancelled, endCancel } from '../shared/exports/cancel.ts';
 import type { QueueAccess } from '../shared/exports/queue-access.ts';
-import { noteStart, placeAgain } from '../shared/exports/start.ts';
+import { noteStart, placeAgain, wakeWorker } from '../shared/exports/start.ts';
 import { toFailedReason } from '../shared/jobs.ts';
 import type { ExportJob, ExportProgress, ExportResult } from '../shared/jobs.ts';
 import type { Logger } from '../shared/log.ts';
 import type { Builds } from './builds.ts';
-import { BuildGivenBack } from './builds.ts';
+import { BuildGivenBack, BuildLost } from './builds.ts';
 import type { ExportDependencies } from './export/build-archive.ts';
 import { runExport } from './jobs/export.ts';
 import type { WorkerMetrics } from './metrics.ts';
@@ -44,9 +44,10 @@ export async function processExport(
   const log = deps.log.child({ job: key, lesson: job.data.slug, version: job.data.versionNumber });
   const started = Date.now();
   const seconds = () => (Date.now() - started) / 1000;
-  if (job.attemptsStarted === 1) metrics.waited(Math.max(0, started - job.timestamp) / 1000);
   // Where it is not heard, the turns go on from the next start.
-  noteStart(queue, key).catch(() => undefined);
+  noteStart(queue, key)
+    .then((isFirst) => isFirst && metrics.waited(Math.max(0, started - job.timestamp) / 1000))
+    .catch(() => undefined);
   try {
     if (job.attemptsStarted > maxStarts) throw poisoned();
     const build = builds.run(key, (signal) =>
@@ -54,8 +55,12 @@ export async function processExport(
     );
     // A build may take a while to stop; its job is free for others at once.
     const result = await Promise.race([build, builds.whenGivenBack]);
-    metrics.built(result.failures === 0 ? 'complete' : 'incomplete', seconds(), result.size);
-    log.info({ ...result, milliseconds: Date.now() - started }, 'export built');
+    const wasThere = result.files === 0;
+    if (!wasThere) {
+      metrics.built(result.failures === 0 ? 'complete' : 'incomplete', seconds(), result.size);
+    }
+    const milliseconds = Date.now() - started;
+    log.info({ ...result, milliseconds }, wasThere ? 'export was there already' : 'export built');
     return result;
   } catch (error) {
     if (error instanceof BuildGivenBack) {
@@ -66,8 +71,16 @@ export async function processExport(
     }
     if (error instanceof BuildCancelled) {
       metrics.built('cancelled', seconds());
+      // Where this is not heard, the request ends by itself in time.
+      await endCancel(queue, key).catch(() => undefined);
       log.info('export cancelled');
       throw new UnrecoverableError(error.message);
+    }
+    if (error instanceof BuildLost) {
+      metrics.built('lost', seconds());
+      log.warn('export left to another worker: the lock was lost');
+      // Its place in the queue is that of whoever has it now, or comes when the lock is seen to be gone.
+      throw new WaitingError();
     }
     metrics.built('failed', seconds());
     metrics.failed(error);
@@ -96,13 +109,13 @@ async function toJobFailure(queue: QueueAccess, job: Job<ExportJob>, error: unkn
   return new Error(toFailedReason(error), { cause: error });
 }
 
-/** Moves a job of this worker back to waiting, before all others that have not been started yet. */
+/** Moves a job of this worker back to waiting, before all others of its priority, as that is now. */
 async function giveBack(queue: QueueAccess, job: Job<ExportJob>, token: string): Promise<void> {
   await job.moveToWait(token);
   // It was not the job that failed here: deployments must not add up to a poison job.
   await queue.redis.hincrby(queue.toKey(job.id ?? job.data.key), 'ats', -1);
-  // BullMQ wakes nobody for a job that is moved back; changing its priority, to the same, does.
-  await job.changePriority({ priority: job.priority });
+  // BullMQ wakes nobody for a job that is moved back.
+  await wakeWorker(queue);
 }
 
 function reportProgress(job: Job): (progress: ExportProgress) => void {

@@ -46,7 +46,7 @@ export async function startWorker(
   const store = trackUses(plainStore, sharing.uses);
   const evictor = new Evictor({ db, store, redis, config });
   const onEvicted = (evicted: Evicted) => metrics.evicted(evicted);
-  const sweeping = startSweeping({ db, store, evictor, onEvicted, config, log });
+  const sweeping = startSweeping({ db, store, redis, evictor, onEvicted, config, log });
   const worker = createExportWorker(servers.redisUrl, {
     db,
     store,
@@ -73,8 +73,6 @@ export async function startWorker(
     ...{ redis, db, config, log },
   });
   const watchdog = watchWorker(worker, { config, log, shutdown });
-  const parts = { worker, watchdog, metrics, db, store, log };
-  const operations = await startWorkerOperations(config, parts);
 
   shutdown.add('watchdog', () => Promise.resolve(watchdog?.stop()));
   // They take no more jobs, and finish those they have.
@@ -88,6 +86,11 @@ export async function startWorker(
     return Promise.resolve();
   });
   shutdown.add('mongodb', () => db.connection.close());
+
+  const parts = { worker, watchdog, metrics, db, store, log };
+  const operations = await startWorkerOperations(config, parts);
   shutdown.add('operations', () => operations?.close() ?? Promise.resolve());
+  // Last: a process that cannot start would take the jobs it has with it.
+  worker.start();
   return operations?.port;
 }

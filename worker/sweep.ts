@@ -1,7 +1,9 @@
+import type { Redis } from 'ioredis';
 import type { Config } from '../shared/config.ts';
 import type { Logger } from '../shared/log.ts';
 import type { Database } from '../shared/models/database.ts';
 import { removeUnfinishedImports } from '../shared/packages/unfinished-imports.ts';
+import { removeUnusedAssets } from '../shared/stored-assets.ts';
 import type { Store } from '../shared/storage/store.ts';
 import type { Evicted, Evictor } from './eviction/evictor.ts';
 
@@ -13,46 +15,31 @@ const abandonedSeconds = 3600;
 /** An import has no deadline: a large package on a slow disk takes its time. */
 const abandonedImportSeconds = 24 * 3600;
 
-/** Removes what crashed processes left behind, and what the store has no room for: now, and from time to time. */
-export function startSweeping({
-  db,
-  store,
-  evictor,
-  onEvicted,
-  config,
-  log,
-}: {
+/** An import stores the files of widgets minutes before it refers to them. */
+const unusedSeconds = 24 * 3600;
+
+/** How long no worker sweeps again what all of them share: less than the pause between two sweeps. */
+const turnMilliseconds = 9 * 60 * 1000;
+
+interface SweepDependencies {
   db: Database;
   store: Store;
+  redis: Redis;
   evictor: Evictor;
   onEvicted: (evicted: Evicted) => void;
-  config: Pick<Config, 'export'>;
+  config: Pick<Config, 'export' | 'redisPrefix'>;
   log: Logger;
-}): { stop(): Promise<void> } {
-  let running: Promise<void> = Promise.resolve();
+}
+
+/**
+ * Removes what crashed processes left behind, and what the store has no room for: now, and from time to time. Of all
+ * workers one does so.
+ */
+export function startSweeping(deps: SweepDependencies): { stop(): Promise<void> } {
   const stopping = new AbortController();
-  const evict = async () => {
-    try {
-      const evicted = await evictor.takeTurn(stopping.signal);
-      if (evicted === null || evicted.files === 0) return;
-      onEvicted(evicted);
-      log.info(evicted, 'evicted what was used longest ago');
-    } catch (error) {
-      log.warn({ err: error }, 'evicting failed; it is tried again later');
-    }
-  };
-  const sweep = async () => {
-    try {
-      const files = await store.sweepTemporaries(Math.max(abandonedSeconds, config.export.buildSeconds));
-      const imports = await removeUnfinishedImports(db, store, abandonedImportSeconds);
-      if (files + imports > 0) log.info({ files, imports }, 'removed what was left unfinished');
-    } catch (error) {
-      log.warn({ err: error }, 'sweeping failed; it is tried again later');
-    }
-    await evict();
-  };
+  let running: Promise<void> | null = null;
   const start = () => {
-    running = running.then(sweep);
+    running ??= sweep(deps, stopping.signal).finally(() => (running = null));
   };
   start();
   const timer = setInterval(start, sweepMilliseconds);
@@ -63,4 +50,38 @@ export function startSweeping({
       await running;
     },
   };
+}
+
+async function sweep(deps: SweepDependencies, signal: AbortSignal): Promise<void> {
+  const { log } = deps;
+  try {
+    await removeUnfinished(deps, signal);
+  } catch (error) {
+    if (!signal.aborted) log.warn({ err: error }, 'sweeping failed; it is tried again later');
+  }
+  try {
+    if (!signal.aborted) await evict(deps, signal);
+  } catch (error) {
+    if (!signal.aborted) log.warn({ err: error }, 'evicting failed; it is tried again later');
+  }
+}
+
+async function removeUnfinished(
+  { db, store, redis, config, log }: SweepDependencies,
+  signal: AbortSignal,
+): Promise<void> {
+  const turn = await redis.set(`${config.redisPrefix}:sweep:turn`, '1', 'PX', turnMilliseconds, 'NX');
+  if (turn === null) return;
+  const files = await store.sweepTemporaries(Math.max(abandonedSeconds, config.export.buildSeconds), signal);
+  signal.throwIfAborted();
+  const imports = await removeUnfinishedImports(db, abandonedImportSeconds);
+  const assets = await removeUnusedAssets(db, store, unusedSeconds, signal);
+  if (files + imports + assets > 0) log.info({ files, imports, assets }, 'removed what was left unfinished');
+}
+
+async function evict({ evictor, onEvicted, log }: SweepDependencies, signal: AbortSignal): Promise<void> {
+  const evicted = await evictor.takeTurn(signal);
+  if (evicted === null || evicted.files === 0) return;
+  onEvicted(evicted);
+  log.info(evicted, 'evicted what was used longest ago');
 }

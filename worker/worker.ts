@@ -5,6 +5,7 @@ import { exportQueueName } from '../shared/jobs.ts';
 import type { ExportJob, ExportResult } from '../shared/jobs.ts';
 import type { Logger } from '../shared/log.ts';
 import { createWaitingRedis } from '../shared/redis.ts';
+import { BuildLost } from './builds.ts';
 import type { Builds } from './builds.ts';
 import { startCancelling } from './cancellations.ts';
 import type { ExportDependencies } from './export/build-archive.ts';
@@ -29,8 +30,10 @@ const closingSeconds = 5;
 const tidyMilliseconds = 1_000;
 
 export interface ExportWorker {
-  /** Resolves when it takes jobs. */
+  /** Resolves when its connections to Redis are there. */
   ready(): Promise<unknown>;
+  /** Takes jobs from now on. */
+  start(): void;
   /**
    * Takes no more jobs, and resolves when those it has are done, or are in the queue again because they would not
    * have been done in time.
@@ -42,7 +45,7 @@ export interface ExportWorker {
   watched: Watched;
 }
 
-/** Takes jobs from the export queue until it is closed. */
+/** Takes jobs from the export queue, from its start until it is closed. */
 export function createExportWorker(
   redisUrl: string,
   deps: ExportDependencies & { builds: Builds; metrics: WorkerMetrics; config: Config; log: Logger },
@@ -58,6 +61,7 @@ export function createExportWorker(
     },
     {
       connection,
+      autorun: false,
       prefix: config.redisPrefix,
       concurrency: config.worker.concurrency,
       lockDuration: config.worker.lockSeconds * 1000,
@@ -74,10 +78,13 @@ export function createExportWorker(
   });
   worker.on('lockRenewalFailed', (ids: string[]) => {
     // Another worker may have these now. Whichever ends first publishes; stopping here only saves the work.
-    for (const id of ids) builds.stop(id, new Error('the lock was lost'));
+    for (const id of ids) builds.stop(id, new BuildLost());
   });
   return {
     ready: () => worker.waitUntilReady(),
+    start: () => {
+      worker.run().catch((error: Error) => worker.emit('error', error));
+    },
     ping: () => connection.ping(),
     watched: {
       redisUrl,
@@ -86,8 +93,9 @@ export function createExportWorker(
       starts: () => starts,
     },
     close: async () => {
-      cancelling.stop();
       await drain(worker, builds, drainMilliseconds(config));
+      // Until then: a build that is not wanted any more holds nothing up.
+      cancelling.stop();
       connection.disconnect();
     },
   };

@@ -48,6 +48,7 @@ export interface ExternalMediaDependencies {
  */
 export class ExternalMedia {
   readonly #deps: ExternalMediaDependencies;
+  readonly #milliseconds: number;
   readonly #limit = pLimit(concurrency);
   readonly #underWay = new Map<string, { file: Promise<Digest | null>; stop: AbortController }>();
   readonly #outcomes = new LRUCache<string, { file: Digest | null }>({
@@ -55,8 +56,10 @@ export class ExternalMedia {
     ttl: outcomeMilliseconds,
   });
 
-  constructor(deps: ExternalMediaDependencies) {
+  /** @param options.milliseconds how long one download may take. */
+  constructor(deps: ExternalMediaDependencies, { milliseconds = downloadMilliseconds } = {}) {
     this.#deps = deps;
+    this.#milliseconds = milliseconds;
   }
 
   /**
@@ -124,9 +127,9 @@ export class ExternalMedia {
 
   async #download({ url, mimeType }: ExternalMedium, stop: AbortController): Promise<Digest | null> {
     const { config, log } = this.#deps;
-    const timer = setTimeout(() => {
-      stop.abort(new DownloadError('timeout', 'The download took too long'));
-    }, downloadMilliseconds);
+    // No outcome that others share: a build that waits for the same file has more time, and downloads it then.
+    const tooLong = new Error('The download took too long');
+    const timer = setTimeout(() => stop.abort(tooLong), this.#milliseconds);
     try {
       stop.signal.throwIfAborted();
       const cache = new MediaCache(this.#deps);
@@ -136,8 +139,9 @@ export class ExternalMedia {
       await cache.flush();
       return file;
     } catch (error) {
-      if (!(error instanceof DownloadError)) throw error;
-      log.warn({ reason: error.reason, detail: error.message }, 'an external medium cannot be had');
+      const failure = error === tooLong ? new DownloadError('timeout', tooLong.message) : error;
+      if (!(failure instanceof DownloadError)) throw error;
+      log.warn({ reason: failure.reason, detail: failure.message }, 'an external medium cannot be had');
       return null;
     } finally {
       clearTimeout(timer);

@@ -1,4 +1,4 @@
-import { Readable } from 'node:stream';
+import type { ServerResponse } from 'node:http';
 import type { Context } from 'koa';
 import { LecternError } from '../../shared/errors.ts';
 import type { OpenFile } from '../../shared/storage/store.ts';
@@ -8,28 +8,65 @@ import type { ByteRange } from './byte-range.ts';
 
 /**
  * Answers GET and HEAD with an open file as RFC 9110 has it: a strong ETag, If-None-Match, and one Range with a
- * strong If-Range; and with the digest of the whole file (RFC 9530), also beside a part of it. The file is closed when
- * the answer has ended, however it ends.
+ * strong If-Range; and with the digest of the whole file (RFC 9530), also beside a part of it. Resolves when the answer
+ * has ended, however it ends, and the file is closed.
  *
  * @param sha256 of the whole file, in hex: its ETag.
- * @throws {LecternError} RANGE_NOT_SATISFIABLE; headers that belong to the file are best set behind this.
+ * @param describe sets what other headers belong to the file; not called for an error.
+ * @throws {LecternError} RANGE_NOT_SATISFIABLE.
  */
-export async function sendFile(ctx: Context, file: OpenFile, sha256: string): Promise<void> {
-  const part = partToSend(ctx, `"${sha256}"`, file.size);
-  if (part === null || part === 'unsatisfiable') await file.close();
-  if (part === 'unsatisfiable') {
-    throw new LecternError('RANGE_NOT_SATISFIABLE', `The file has ${file.size} bytes`);
+export async function sendFile(
+  ctx: Context,
+  file: OpenFile,
+  sha256: string,
+  describe: () => void,
+): Promise<void> {
+  try {
+    const part = partToSend(ctx, `"${sha256}"`, file.size);
+    if (part !== null) {
+      ctx.set('Repr-Digest', reprDigest(sha256));
+      ctx.length = part.end - part.start;
+    }
+    describe();
+    if (part !== null && ctx.method !== 'HEAD') await sendPart(ctx, file, part);
+  } finally {
+    await file.close();
   }
-  if (part === null) return;
-  ctx.set('Repr-Digest', reprDigest(sha256));
-  const body = Readable.from(file.chunks(part.start, part.end), { objectMode: false });
-  // Koa destroys a body as soon as the response has ended, also when that was before it was given one.
-  ctx.body = body.once('close', () => void file.close());
-  ctx.length = part.end - part.start;
 }
 
-/** Sets the status and the headers that tell of a part; null for an answer without a body. */
-function partToSend(ctx: Context, etag: string, size: number): ByteRange | 'unsatisfiable' | null {
+/** Koa would send a stream, which tells nobody when the memory of a chunk is free again. */
+async function sendPart(ctx: Context, file: OpenFile, { start, end }: ByteRange): Promise<void> {
+  ctx.respond = false;
+  try {
+    await file.send((chunk) => write(ctx.res, chunk), start, end);
+    ctx.res.end();
+  } catch (error) {
+    // Cut off, so that nobody takes a part for the whole.
+    ctx.res.destroy();
+    ctx.app.emit('error', error, ctx);
+  }
+}
+
+/** Resolves when the operating system has taken the bytes. */
+function write(response: ServerResponse, chunk: Uint8Array): Promise<void> {
+  return new Promise((resolve, reject) => {
+    // What a connection had not taken when it was cut is not always told of.
+    const close = () => reject(new Error('The client went away'));
+    response.once('close', close);
+    response.write(chunk, (error) => {
+      response.off('close', close);
+      if (error) reject(error);
+      else resolve();
+    });
+  });
+}
+
+/**
+ * Sets the status and the headers that tell of a part; null for an answer that tells of none.
+ *
+ * @throws {LecternError} RANGE_NOT_SATISFIABLE.
+ */
+function partToSend(ctx: Context, etag: string, size: number): ByteRange | null {
   ctx.status = 200;
   ctx.set('ETag', etag);
   ctx.set('Accept-Ranges', 'bytes');
@@ -40,7 +77,7 @@ function partToSend(ctx: Context, etag: string, size: number): ByteRange | 'unsa
   const range = mayBePart(ctx, etag) ? byteRange(ctx.get('Range'), size) : null;
   if (range === 'unsatisfiable') {
     ctx.set('Content-Range', `bytes */${size}`);
-    return range;
+    throw new LecternError('RANGE_NOT_SATISFIABLE', `The file has ${size} bytes`);
   }
   if (range === null) return { start: 0, end: size };
   ctx.status = 206;

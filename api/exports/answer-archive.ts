@@ -1,4 +1,5 @@
 import type { Context } from 'koa';
+import { playerOf } from '../../shared/jobs.ts';
 import type { ExportJob } from '../../shared/jobs.ts';
 import type { StoredArchive } from '../../shared/storage/store.ts';
 import type { AppDependencies } from '../dependencies.ts';
@@ -26,7 +27,7 @@ export async function archiveOrAccepted(
   const archive = await beginArchive(deps.exports, job);
   if (archive !== null) return archive;
   ctx.status = 202;
-  ctx.set('Location', statusAddress(ctx, deps));
+  ctx.set('Location', statusAddress(ctx, deps, job));
   ctx.set('Preference-Applied', 'respond-async');
   ctx.set('Retry-After', String(lookAgainSeconds));
   ctx.set('Cache-Control', 'no-store');
@@ -39,7 +40,11 @@ function prefersAsync(header: string): boolean {
 }
 
 /** That of the same version, in the same profile. */
-function statusAddress(ctx: Context, { config }: Pick<AppDependencies, 'config'>): string {
-  const path = ctx.path.replace(/[^/]+$/, 'export-status');
-  return `${publicAddress(ctx, config)}${path}${ctx.search}`;
+function statusAddress(
+  ctx: Context,
+  { config }: Pick<AppDependencies, 'config'>,
+  { profile, lessonId, versionId }: ExportJob,
+): string {
+  const address = `${publicAddress(ctx, config)}/api/lessons/${lessonId}/versions/${versionId}/export-status`;
+  return playerOf(profile) === null ? address : `${address}?include=player`;
 }

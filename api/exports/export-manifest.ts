@@ -1,8 +1,7 @@
 import { signAssetAddress } from '../../shared/asset-addresses.ts';
 import { incompleteKey } from '../../shared/jobs.ts';
-import type { Database } from '../../shared/models/database.ts';
 import { keepSigned } from '../../shared/models/export-record.ts';
-import type { ExportEntry, ExportRecord } from '../../shared/models/export-record.ts';
+import type { ExportEntry } from '../../shared/models/export-record.ts';
 import type { StoredArchive } from '../../shared/storage/store.ts';
 import { isInert } from '../assets/inert-types.ts';
 import type { AppDependencies } from '../dependencies.ts';
@@ -19,7 +18,7 @@ const marginSeconds = 3600;
 type ManifestDependencies = Pick<AppDependencies, 'db' | 'store' | 'secrets'>;
 
 /**
- * The manifest of an archive with an address for each file, as the JSON of a `SignedManifest`. All files are in the
+ * The manifest of an archive with an address for each file, as the JSON of a `SignedManifest`, in pieces. All files are in the
  * store when this resolves, and stay there while the addresses are good. Null when no record tells of them.
  *
  * @param archive is read, and left open; nothing of it is read any more when this resolves.
@@ -30,11 +29,12 @@ export async function createExportManifest(
   deps: ManifestDependencies,
   archive: StoredArchive,
   request: AuthorizedExport & { base: string; signal: AbortSignal },
-): Promise<AsyncIterable<string> | null> {
+): Promise<Buffer[] | null> {
   const { version, job, base, signal } = request;
   const keptUntil = inSeconds(signedSeconds + marginSeconds);
   // Noted before the files are looked for: from then on none is evicted.
-  const record = await keepRecord(deps.db, job.key, { sha256: archive.sha256, until: keptUntil });
+  const exportKeys = [job.key, incompleteKey(job.key)];
+  const record = await keepSigned(deps.db, { exportKeys, sha256: archive.sha256 }, keptUntil);
   if (record === null) return null;
   const files = new ArchiveFiles(archive, record, `${version.slug}-v${version.versionNumber}`);
   await files.restore(deps.store, signal);
@@ -42,20 +42,13 @@ export async function createExportManifest(
   const expiresAt = new Date(Math.min(keptUntil.getTime(), inSeconds(signedSeconds).getTime()));
   const addressOf = (localPath: string, mimeType: string) =>
     signedAddress(deps, files.find(localPath), { mimeType, base, expiresAt });
-  return signedManifestJson(manifest, { addressOf, expiresAt });
-}
-
-/** The record of this very archive, the complete one or one that lacks files. */
-async function keepRecord(
-  db: Database,
-  exportKey: string,
-  { sha256, until }: { sha256: string; until: Date },
-): Promise<ExportRecord | null> {
-  for (const key of [exportKey, incompleteKey(exportKey)]) {
-    const record = await keepSigned(db, key, until);
-    if (record?.archive.sha256 === sha256) return record;
+  // As bytes, which are the least of what is held here: a slow client keeps them until it has them all.
+  const json: Buffer[] = [];
+  for await (const piece of signedManifestJson(manifest, { addressOf, expiresAt })) {
+    signal.throwIfAborted();
+    json.push(Buffer.from(piece));
   }
-  return null;
+  return json;
 }
 
 /** Straight to the store where that gives addresses of its own, else to this service. */

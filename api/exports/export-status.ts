@@ -35,16 +35,16 @@ export type StatusDependencies = Pick<ArchiveRequestDependencies, 'db' | 'archiv
  * @throws when the store does not answer; also when Redis does not, unless the archive is there.
  */
 export async function readExportStatus(deps: StatusDependencies, job: ExportJob): Promise<ExportStatus> {
-  const archive = await openArchive(deps, job, Date.now());
-  if (archive !== null) {
-    await archive.close();
-    return { status: 'ready', progress: await finalProgress(deps, job) };
-  }
+  const asked = Date.now();
+  const ready = await readyStatus(deps, job, asked);
+  if (ready !== null) return ready;
   const [queued, state] = await Promise.all([deps.queue.getJob(job.key), deps.queue.getJobState(job.key)]);
   if (state === 'active') return { status: 'building', progress: progressOf(queued) };
   if (state === 'failed') return failedStatus(queued);
-  // One that is completed was built, and is not in the store any more.
-  if (state === 'completed' || state === 'unknown') return { status: 'none', progress: noProgress };
+  const none: ExportStatus = { status: 'none', progress: noProgress };
+  // One that is completed has left the store, unless it was built after the store was looked at.
+  if (state === 'completed') return (await readyStatus(deps, job, asked)) ?? none;
+  if (state === 'unknown') return none;
   // One that waits for its next try has no turn yet.
   const before = await jobsBefore(deps.queue, job.key);
   return { status: 'queued', progress: noProgress, ...(before !== null && { position: before + 1 }) };
@@ -53,6 +53,18 @@ export async function readExportStatus(deps: StatusDependencies, job: ExportJob)
 /** Whether nothing more happens by itself. */
 export function isFinal({ status }: ExportStatus): boolean {
   return status !== 'queued' && status !== 'building';
+}
+
+/** Null where the store has no archive for who asked then. */
+async function readyStatus(
+  deps: StatusDependencies,
+  job: ExportJob,
+  asked: number,
+): Promise<ExportStatus | null> {
+  const archive = await openArchive(deps, job, asked);
+  if (archive === null) return null;
+  await archive.close();
+  return { status: 'ready', progress: await finalProgress(deps, job) };
 }
 
 function failedStatus(queued: Job<ExportJob, ExportResult> | undefined): ExportStatus {

@@ -6,6 +6,9 @@ const ends = ['completed', 'failed'] as const;
 /** A job is somewhere else than before, or further on. */
 const changes = [...ends, 'waiting', 'delayed', 'active', 'progress', 'removed'] as const;
 
+/** How long what was found of a job is as good as looking again, where nothing has happened to it since. */
+const freshMilliseconds = 1_000;
+
 interface OfJob {
   jobId: string;
 }
@@ -14,10 +17,16 @@ interface OfJob {
 export class JobWaiters {
   readonly #forEnds = new Map<string, Set<JobWaiter>>();
   readonly #forChanges = new Map<string, Set<JobWaiter>>();
+  readonly #looks = new Map<string, Promise<unknown>>();
 
   constructor(events: Pick<QueueEvents, 'on'>) {
     for (const event of ends) events.on(event, (job: OfJob) => tell(this.#forEnds, job));
-    for (const event of changes) events.on(event, (job: OfJob) => tell(this.#forChanges, job));
+    for (const event of changes) {
+      events.on(event, (job: OfJob) => {
+        this.#looks.delete(job.jobId);
+        tell(this.#forChanges, job);
+      });
+    }
   }
 
   /** Hears of the ends of a job from now on, until closed. Listen first and look then, and no end is missed. */
@@ -28,6 +37,24 @@ export class JobWaiters {
   /** As {@link listen}, of all that changes: its progress, too. */
   watch(jobId: string): JobWaiter {
     return add(this.#forChanges, jobId);
+  }
+
+  /**
+   * What one look at a job finds, for all who look within a second: none that something happened after.
+   *
+   * @param look the same for all who look at a job.
+   */
+  look<T>(jobId: string, look: () => Promise<T>): Promise<T> {
+    const known = this.#looks.get(jobId);
+    if (known !== undefined) return known as Promise<T>;
+    const found = look();
+    this.#looks.set(jobId, found);
+    const forget = () => {
+      if (this.#looks.get(jobId) === found) this.#looks.delete(jobId);
+    };
+    found.catch(forget);
+    setTimeout(forget, freshMilliseconds).unref();
+    return found;
   }
 }
 

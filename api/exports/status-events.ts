@@ -31,7 +31,7 @@ export async function* statusEvents(
     for (let status = first; !isFinal(status) && Date.now() < end;) {
       await waiter.next(lookMilliseconds, signal);
       // While Redis is away there is no news.
-      status = await readExportStatus(deps, job).catch(() => status);
+      status = await deps.waiters.look(job.key, () => readExportStatus(deps, job)).catch(() => status);
       const event = eventOf(status);
       const isNews = event !== sent;
       if (!isNews && Date.now() - sentAt < heartbeatMilliseconds) continue;

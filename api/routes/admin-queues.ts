@@ -1,15 +1,12 @@
 import { timingSafeEqual, createHash } from 'node:crypto';
-import { createBullBoard } from '@bull-board/api';
-import { BullMQAdapter } from '@bull-board/api/bullMQAdapter';
-import { KoaAdapter } from '@bull-board/koa';
 import type { Context, Middleware, Next } from 'koa';
 import { LecternError } from '../../shared/errors.ts';
-import { exportJobSchema, exportProgressSchema } from '../../shared/jobs.ts';
 import type { ExportQueue } from '../../shared/queues.ts';
 import { clientAddress } from '../client-address.ts';
 import type { AppDependencies } from '../dependencies.ts';
 import { isForeignWrite } from '../middleware/foreign-writes.ts';
 import { presentError } from '../presenters/error.ts';
+import type { BoardQueues } from '../queue-board.ts';
 
 const basePath = '/admin/queues';
 
@@ -43,25 +40,7 @@ export function adminQueues(
   }: Pick<AppDependencies, 'config' | 'rateLimits' | 'scoreQueue'>,
 ): Middleware {
   const publicOrigin = publicUrl === undefined ? undefined : new URL(publicUrl).origin;
-  const exports = new BullMQAdapter(queue, { displayName: 'Exports', description: 'Archives to build' });
-  exports.setFormatter('name', describeJob);
-  exports.setFormatter('progress', describeProgress);
-  const scores = new BullMQAdapter(scoreQueue, {
-    displayName: 'Scores',
-    description: 'Scores to send to learning platforms',
-  });
-  const server = new KoaAdapter();
-  server.setBasePath(basePath);
-  createBullBoard({
-    queues: [exports, scores],
-    serverAdapter: server,
-    options: { uiConfig: { boardTitle: 'Lectern' } },
-  });
-  // It would answer with the message of any error; those are for the log, and rendered as all others are.
-  server.setErrorHandler((error) => {
-    throw error;
-  });
-  const board = server.registerPlugin();
+  let board: Promise<Middleware> | undefined;
 
   return async (ctx: Context, next: Next): Promise<void> => {
     if (ctx.path !== basePath && !ctx.path.startsWith(`${basePath}/`)) {
@@ -84,26 +63,19 @@ export function adminQueues(
     }
     ctx.set('Content-Security-Policy', contentSecurityPolicy);
     ctx.set('Cache-Control', 'no-store');
-    await board(ctx, () => Promise.resolve());
+    board ??= loadBoard({ exports: queue, scores: scoreQueue });
+    await (
+      await board
+    )(ctx, () => Promise.resolve());
     if (ctx.status === 404 && ctx.body === undefined) throw new LecternError('NOT_FOUND', 'Not found');
     if (typeof ctx.body === 'string') ctx.body = ctx.body.replace(foreignFonts, '');
   };
 }
 
-/** "biology-v3" says more to an operator than a digest. */
-function describeJob(job: { data?: unknown; name?: string }): string {
-  const parsed = exportJobSchema.safeParse(job.data);
-  return parsed.success ? `${parsed.data.slug}-v${parsed.data.versionNumber}.zip` : (job.name ?? 'export');
-}
-
-/**
- * The figures of `export-status`, and what the board makes a ring of: percent of the files. BullMQ starts with the
- * number 0.
- */
-function describeProgress(progress: unknown): object | number {
-  const figures = exportProgressSchema.safeParse(progress).data;
-  if (figures === undefined) return 0;
-  return { progress: Math.floor((100 * figures.done) / figures.total), ...figures };
+/** Bull Board is loaded by the first who looks at it: many an API has nobody who does. */
+async function loadBoard(queues: BoardQueues): Promise<Middleware> {
+  const { createQueueBoard } = await import('../queue-board.ts');
+  return createQueueBoard(queues, basePath);
 }
 
 function isAccount({ username, password }: Account, header: string): boolean {

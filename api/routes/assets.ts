@@ -30,17 +30,16 @@ export function assetRoutes({ store, secrets }: AppDependencies): Router<Request
     if (asset === null) throw new LecternError('FORBIDDEN', 'Invalid or expired signature');
     const file = await store[asset.area].open(asset);
     if (file === null) throw new LecternError('NOT_FOUND', 'File not found');
-    await sendFile(ctx, file, asset.sha256);
-    describe(ctx, asset);
-    const seconds = Math.floor((asset.expiresAt.getTime() - Date.now()) / 1000);
-    ctx.set('Cache-Control', `public, max-age=${Math.max(seconds, 0)}, immutable`);
+    await sendFile(ctx, file, asset.sha256, () => describe(ctx, asset));
   });
 
   router.all('/*address', methodNotAllowed(methods));
   return router;
 }
 
-function describe(ctx: Context, { mimeType, fileName }: Asset): void {
+function describe(ctx: Context, { mimeType, fileName, expiresAt }: Asset & { expiresAt: Date }): void {
+  const seconds = Math.floor((expiresAt.getTime() - Date.now()) / 1000);
+  ctx.set('Cache-Control', `public, max-age=${Math.max(seconds, 0)}, immutable`);
   const inert = isInert(mimeType);
   if (ctx.status !== 304) ctx.type = inert ? mimeType : 'application/octet-stream';
   if (!inert) ctx.set('Content-Disposition', `attachment; filename="${fileName}"`);

@@ -7,16 +7,24 @@ import type { AppDependencies } from '../dependencies.ts';
 import { archiveOrAccepted } from '../exports/answer-archive.ts';
 import { authorizeExport } from '../exports/authorize.ts';
 import { createExportManifest } from '../exports/export-manifest.ts';
+import { ShortLine } from '../exports/short-line.ts';
 import { publicAddress } from '../public-address.ts';
 import { retryAfterSeconds } from '../retry-after.ts';
 
 /** How often an archive is asked for whose record is not found: it may just be replaced, or be lost. */
 const tries = 3;
 
+/** Manifests that a process makes at once: one of 66,000 files takes a second, and some hundred megabytes. */
+const makesAtOnce = 2;
+
+/** Requests that may wait for that: some seconds, where all are as large. */
+const mostWaiting = 20;
+
 /** manifest.json of a published version, with a signed address for each file (the contract's 4.6). */
 export function sendExportManifest(
   deps: AppDependencies,
 ): (ctx: RouterContext<RequestState>) => Promise<void> {
+  const line = new ShortLine({ atOnce: makesAtOnce, waiting: mostWaiting });
   return async (ctx) => {
     const authorized = await authorizeExport(deps, ctx);
     const { job } = authorized;
@@ -24,12 +32,14 @@ export function sendExportManifest(
       const archive = await archiveOrAccepted(ctx, deps, job);
       if (archive === null) return;
       try {
-        const request = { ...authorized, base: publicAddress(ctx, deps.config), signal: ctx.state.signal };
-        const manifest = await createExportManifest(deps, archive, request);
+        const { signal } = ctx.state;
+        const request = { ...authorized, base: publicAddress(ctx, deps.config), signal };
+        const manifest = await line.run(signal, () => createExportManifest(deps, archive, request));
         if (manifest !== null) {
           ctx.set('Cache-Control', 'no-store');
           ctx.body = Readable.from(manifest);
           ctx.type = 'application/json';
+          ctx.length = manifest.reduce((bytes, piece) => bytes + piece.length, 0);
           return;
         }
       } finally {

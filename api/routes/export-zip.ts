@@ -11,8 +11,9 @@ export function sendExportZip(deps: AppDependencies): (ctx: RouterContext<Reques
     const { version, job } = await authorizeExport(deps, ctx);
     const archive = await archiveOrAccepted(ctx, deps, job);
     if (archive === null) return;
-    await sendFile(ctx, archive, archive.sha256);
-    ctx.attachment(`${version.slug}-v${version.versionNumber}.zip`);
-    if (ctx.status !== 304) ctx.type = 'application/zip';
+    await sendFile(ctx, archive, archive.sha256, () => {
+      ctx.attachment(`${version.slug}-v${version.versionNumber}.zip`);
+      if (ctx.status !== 304) ctx.type = 'application/zip';
+    });
   };
 }

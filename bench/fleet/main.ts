@@ -16,6 +16,8 @@ import { measureScaling } from './scaling.ts';
  */
 
 const rounds = Number(process.argv[3] ?? 7);
+/** One of them alone, where it is named. */
+const part = process.argv[4];
 const workerCounts = [1, 2, 4, 8];
 const handOverRequests = 200;
 const far = { files: 24, bytes: 24 * 20_000, milliseconds: 200 };
@@ -34,38 +36,48 @@ const installation = await prepareInstallation({ LECTERN_ALLOWED_PRIVATE_HOSTS: 
 
 console.log(`Node ${process.version}, all processes on the same machine`);
 
-const rates = await measureScaling(
-  installation,
-  { packageFolder: join(samples, 'far'), originUrl: `http://127.0.0.1:${port}` },
-  workerCounts,
-);
-console.log(`\nCold exports of ${far.files} files from an origin that takes ${far.milliseconds} ms a file`);
-const one = rates.get(1) ?? NaN;
-for (const [workers, rate] of rates) {
-  const columns = [
-    `${rate.toFixed(0).padStart(6)} a minute`,
-    `${(rate / one).toFixed(2)} times one worker's`,
-  ];
-  console.log(`  ${`${workers} worker processes`.padEnd(36)} ${columns.join('  ')}`);
-}
-
-const { p50, p99 } = await measureHandOver(installation, join(samples, 'tiny'), handOverRequests);
-console.log(`\nFrom a request to the start of its job, ${handOverRequests} requests one after the other`);
-console.log(`  p50 ${p50} ms, p99 ${p99} ms`);
-
-const times = await measureDownloads(installation, {
-  packageFolder: join(samples, 'large'),
-  connections: [1, 32],
-  rounds,
-});
-if (times === null) console.log('\nDownloads: not measured, nginx is not installed');
-for (const [count, medians] of times ?? [])
-  report(
-    `Download of a stored archive of ${large.bytes / 1024 ** 2} MiB, ${count} at once`,
-    medians,
-    nginxName,
-  );
+if (part === undefined || part === 'scaling') await reportScaling();
+if (part === undefined || part === 'hand-over') await reportHandOver();
+if (part === undefined || part === 'downloads') await reportDownloads();
 
 origin.disconnect();
 await installation.remove();
 await rm(samples, { recursive: true });
+
+async function reportScaling(): Promise<void> {
+  const rates = await measureScaling(
+    installation,
+    { packageFolder: join(samples, 'far'), originUrl: `http://127.0.0.1:${port}` },
+    workerCounts,
+  );
+  console.log(`\nCold exports of ${far.files} files from an origin that takes ${far.milliseconds} ms a file`);
+  const one = rates.get(1) ?? NaN;
+  for (const [workers, rate] of rates) {
+    const columns = [
+      `${rate.toFixed(0).padStart(6)} a minute`,
+      `${(rate / one).toFixed(2)} times one worker's`,
+    ];
+    console.log(`  ${`${workers} worker processes`.padEnd(36)} ${columns.join('  ')}`);
+  }
+}
+
+async function reportHandOver(): Promise<void> {
+  const { p50, p99 } = await measureHandOver(installation, join(samples, 'tiny'), handOverRequests);
+  console.log(`\nFrom a request to the start of its job, ${handOverRequests} requests one after the other`);
+  console.log(`  p50 ${p50} ms, p99 ${p99} ms`);
+}
+
+async function reportDownloads(): Promise<void> {
+  const times = await measureDownloads(installation, {
+    packageFolder: join(samples, 'large'),
+    connections: [1, 32],
+    rounds,
+  });
+  if (times === null) console.log('\nDownloads: not measured, nginx is not installed');
+  for (const [count, medians] of times ?? [])
+    report(
+      `Download of a stored archive of ${large.bytes / 1024 ** 2} MiB, ${count} at once`,
+      medians,
+      nginxName,
+    );
+}

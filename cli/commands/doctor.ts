@@ -9,7 +9,6 @@ import { missingIndexes, openDatabase } from '../../shared/models/database.ts';
 import { pingMongo } from '../../shared/mongo.ts';
 import { packageRoot } from '../../shared/paths.ts';
 import { playerRelease } from '../../shared/player-release.ts';
-import { connectRedis, pingRedis } from '../../shared/redis.ts';
 import { findServers } from '../../shared/servers.ts';
 import { createStore } from '../../shared/storage/create-store.ts';
 import { readCoreBundle } from '../../shared/widgets/core-bundles.ts';
@@ -112,6 +111,7 @@ async function checkServers(config: Config): Promise<Check[]> {
       }
     }),
     await check('Redis', async () => {
+      const { connectRedis, pingRedis } = await import('../../shared/redis.ts');
       const redis = await connectRedis(redisUrl);
       try {
         const { version, maxmemoryPolicy } = await pingRedis(redis);

@@ -1,23 +1,15 @@
 import { Option } from 'commander';
 import type { Command } from 'commander';
-import { createDownloader } from '../../shared/downloads/downloader.ts';
 import { LecternError } from '../../shared/errors.ts';
-import { exportJobOf, incompleteKey, withPlayer } from '../../shared/jobs.ts';
-import type { ExportProfile } from '../../shared/jobs.ts';
+import { withPlayer } from '../../shared/jobs.ts';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
 import { playerRelease } from '../../shared/player-release.ts';
-import { connectFastRedis } from '../../shared/redis.ts';
-import { createSharing } from '../../shared/sharing/sharing.ts';
-import { trackUses } from '../../shared/sharing/tracked-store.ts';
-import type { StoredArchive } from '../../shared/storage/store.ts';
-import { runExport } from '../../worker/jobs/export.ts';
 import { answers } from '../answers.ts';
 import { withContext } from '../context.ts';
 import type { CommandContext } from '../context.ts';
 import { findLessonVersions, findVersionNumbered, latestPublished } from '../lessons.ts';
-import { count, formatBytes, note } from '../output.ts';
+import { formatBytes } from '../output.ts';
 import { targetPath, writeWhole } from '../output-file.ts';
-import { fileProgressBar } from '../progress.ts';
 import { countValue, uuidValue } from '../values.ts';
 
 interface ExportOptions {
@@ -45,6 +37,7 @@ export function addLessonExportCommand(group: Command): void {
         // Found first: nobody should wait for a long export to hear that it has no place.
         const path = await targetPath(options.out, name);
         const profile = options.include === undefined ? 'plain' : withPlayer((await playerRelease()).name);
+        const { buildWithProgress } = await import('../build-export.ts');
         const archive = await buildWithProgress(context, version, { profile, name });
         try {
           await writeWhole(path, archive.chunks(), context.signal);
@@ -71,36 +64,4 @@ async function findPublished(
     'NOT_FOUND',
     `${which} of ${lesson.lesson.slug} is published. See: lectern lesson publish --help`,
   );
-}
-
-async function buildWithProgress(
-  { db, store: plainStore, redisUrl, config, signal }: CommandContext,
-  version: LessonVersion,
-  { profile, name }: { profile: ExportProfile; name: string },
-): Promise<StoredArchive> {
-  const job = exportJobOf(version, profile);
-  const downloader = createDownloader(config.download);
-  const redis = await connectFastRedis(redisUrl);
-  const sharing = createSharing(redis, config);
-  const store = trackUses(plainStore, sharing.uses);
-  const bar = fileProgressBar(name);
-  try {
-    const { failures } = await runExport({ db, store, downloader, sharing, config }, job, {
-      signal,
-      onProgress: (progress) => bar.update(progress),
-    });
-    bar.stop();
-    if (failures > 0) {
-      const files = count(failures, 'file');
-      note(`warning: ${files} could not be had; see failedMedia and failedWidgets in manifest.json`);
-    }
-  } finally {
-    bar.stop();
-    downloader.close();
-    sharing.uses.close();
-    redis.disconnect();
-  }
-  const archive = (await store.archives.open(job.key)) ?? (await store.archives.open(incompleteKey(job.key)));
-  if (archive !== null) return archive;
-  throw new LecternError('INTERNAL_ERROR', 'The archive left the store before it could be read.');
 }

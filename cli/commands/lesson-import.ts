@@ -1,6 +1,5 @@
 import type { Command } from 'commander';
 import { LecternError } from '../../shared/errors.ts';
-import { importPackage } from '../../shared/packages/import.ts';
 import type { ImportedVersion } from '../../shared/packages/import.ts';
 import { PackageError } from '../../shared/packages/package-error.ts';
 import { publishVersion } from '../../shared/publishing.ts';
@@ -52,6 +51,7 @@ async function importWithProgress(
   { org, asNew = false, mediaBaseUrl }: ImportOptions,
 ): Promise<ImportedVersion> {
   const organization = await requireOrganization(db, org);
+  const { importPackage } = await import('../../shared/packages/import.ts');
   const bar = fileProgressBar('Importing');
   try {
     const imported = await importPackage({ db, store, config }, organization, path, {

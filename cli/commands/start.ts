@@ -1,5 +1,4 @@
 import type { Command } from 'commander';
-import { withInstallation } from '../installation.ts';
 import { aborted } from '../interrupts.ts';
 import { note, print } from '../output.ts';
 
@@ -9,6 +8,7 @@ export function addStartCommand(program: Command): void {
     .command('start')
     .description('run the API, a worker, and the servers they need where none are configured')
     .action(async () => {
+      const { withInstallation } = await import('../installation.ts');
       await withInstallation({ workers: 1, report: note, warn: note }, async ({ address, signal }) => {
         print(`Lectern is ready at ${address}`);
         await aborted(signal);

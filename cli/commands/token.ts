@@ -3,11 +3,11 @@ import { LecternError } from '../../shared/errors.ts';
 import type { Database } from '../../shared/models/database.ts';
 import { revokeTokens } from '../../shared/models/token-revocation.ts';
 import type { RevokedTokens } from '../../shared/models/token-revocation.ts';
-import { signEmbedToken } from '../../shared/player-tokens.ts';
 import { printJson, RawJson } from '../../shared/raw-json.ts';
 import { parseSignTokenRequest } from '../../shared/sign-token-request.ts';
 import { answers } from '../answers.ts';
 import { requireOrganization, withContext } from '../context.ts';
+import type { CommandContext } from '../context.ts';
 import { findLessonVersions, findVersionNumbered } from '../lessons.ts';
 import { countValue, jsonValue, learnerValue, uuidValue } from '../values.ts';
 
@@ -66,7 +66,7 @@ export function addTokenCommands(program: Command): void {
 async function signToken(
   db: Database,
   { lesson: lessonId, learner, version: number, timeout, attributes }: SignOptions,
-  secrets: () => Promise<{ signing: Parameters<typeof signEmbedToken>[0] }>,
+  secrets: CommandContext['secrets'],
 ) {
   const found = await findLessonVersions(db, lessonId);
   const version = number === undefined ? null : findVersionNumbered(found, number);
@@ -87,6 +87,7 @@ async function signToken(
   );
   const { organizationId } = found.lesson;
   const { signing } = await secrets();
+  const { signEmbedToken } = await import('../../shared/player-tokens.ts');
   const { token, expiresAt } = signEmbedToken(signing, { organizationId, ...request }, request.timeout);
   return { json: { token, expiresAt: expiresAt.toISOString() }, text: token };
 }

@@ -1,4 +1,5 @@
 import { createServer } from 'node:net';
+import { withTimeLimit } from '../deadline.ts';
 import { spawnGuarded } from './guarded-process.ts';
 import type { GuardedProcess } from './guarded-process.ts';
 
@@ -49,12 +50,13 @@ export async function startServer(server: ServerCommand): Promise<GuardedProcess
     if (server.ready.test(line)) sayReady();
   });
 
-  const deadline = AbortSignal.timeout(server.deadlineMs);
-  const ending = server.signal ? AbortSignal.any([server.signal, deadline]) : deadline;
-  const ended = new Promise<'ended'>((resolve) =>
-    ending.addEventListener('abort', () => resolve('ended'), { once: true }),
-  );
-  const outcome = await Promise.race([ready, ended, child.exited]);
+  const limit = { milliseconds: server.deadlineMs, signal: server.signal };
+  const outcome = await withTimeLimit(limit, (ending) => {
+    const ended = new Promise<'ended'>((resolve) =>
+      ending.addEventListener('abort', () => resolve('ended'), { once: true }),
+    );
+    return Promise.race([ready, ended, child.exited]);
+  });
   if (outcome === 'ready') return child;
 
   if (outcome === 'ended') {

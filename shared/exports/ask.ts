@@ -1,5 +1,6 @@
 import type { Job } from 'bullmq';
 import type { ExportJob, ExportResult } from '../jobs.ts';
+import { nowInLua } from '../lua.ts';
 import type { ExportQueue } from '../queues.ts';
 import { placeFunction, prebuilding, reading } from './places.ts';
 import type { JobClass } from './places.ts';
@@ -12,7 +13,7 @@ const waiterSeconds = 15;
 
 /**
  * A reader's look: notes who waits, takes back a request to cancel, and gives a job that is not there, or waits among
- * those that nobody asked for, its place among the readers'. Answers with the priority that the job is to have, and
+ * those that nobody asked for, its place among the readers', from now on. Answers with the priority that the job is to have, and
  * whether it is in the queue; with nothing where it may stay as it is.
  */
 const askScript = `
@@ -28,6 +29,10 @@ redis.call('DEL', KEYS[1])
 local priority, ended = unpack(redis.call('HMGET', prefix .. id, 'priority', 'finishedOn'))
 local waitsBehind = not ended and tonumber(priority or 0) >= ${prebuilding.base}
 if priority and (ARGV[4] ~= 'read' or not waitsBehind) then return {} end
+if priority then
+  ${nowInLua}
+  redis.call('HSET', prefix .. id, 'timestamp', string.format('%.0f', now))
+end
 local base = ARGV[4] == 'read' and ${reading.base} or ${prebuilding.base}
 return {place(ARGV[4], base, organization, id), priority and 1 or 0}
 `;

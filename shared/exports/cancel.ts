@@ -50,6 +50,15 @@ export async function findCancelled(queue: QueueAccess, jobKeys: string[]): Prom
   return jobKeys.filter((_, index) => requests[index] !== null);
 }
 
+/**
+ * A build was stopped, and the request with it: whoever has its job tried again means another build.
+ *
+ * @throws when Redis does not answer.
+ */
+export async function endCancel(queue: QueueAccess, jobKey: string): Promise<void> {
+  await queue.redis.del(cancelKey(queue, jobKey));
+}
+
 const cancelledReason = 'CANCELLED: nobody waits for this export any more';
 
 /** Why a build was stopped, as its job's reason of failure tells it. */

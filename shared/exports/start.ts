@@ -13,9 +13,12 @@ local function started(class, base, priority)
   if tag < 0 or tag >= ${tagsOfClass} then return end
   if tag > tonumber(redis.call('HGET', fair, class) or 0) then redis.call('HSET', fair, class, tag) end
 end
-local priority = tonumber(redis.call('HGET', prefix .. id, 'priority') or 0)
+local key = prefix .. id
+if redis.call('EXISTS', key) == 0 then return 0 end
+local priority = tonumber(redis.call('HGET', key, 'priority') or 0)
 started('read', ${reading.base}, priority)
 started('prebuild', ${prebuilding.base}, priority)
+return redis.call('HSETNX', key, 'begun', 1)
 `;
 
 const placeAgainScript = `
@@ -31,16 +34,23 @@ redis.call('HSET', key, 'priority', place(class, base, organization, id))
 if ARGV[4] == 'readers' then
   ${nowInLua}
   redis.call('HSET', key, 'timestamp', now)
+  redis.call('HDEL', key, 'begun')
 end
+`;
+
+/** What workers that have nothing to do wait for; in a queue that is paused it would keep them busy. */
+const wakeScript = `
+if redis.call('HEXISTS', KEYS[1], 'paused') == 0 then redis.call('ZADD', KEYS[2], 0, '0') end
 `;
 
 /**
  * A worker has started a job: the turns of organizations go on from there.
  *
+ * @returns whether it is the first start since its archive was asked for.
  * @throws when Redis does not answer.
  */
-export async function noteStart(queue: QueueAccess, jobKey: string): Promise<void> {
-  await queue.redis.eval(startScript, 0, queue.toKey(''), jobKey);
+export async function noteStart(queue: QueueAccess, jobKey: string): Promise<boolean> {
+  return (await queue.redis.eval(startScript, 0, queue.toKey(''), jobKey)) === 1;
 }
 
 /**
@@ -56,4 +66,13 @@ export async function placeAgain(
   jobClass: 'readers' | 'same',
 ): Promise<void> {
   await queue.redis.eval(placeAgainScript, 0, queue.toKey(''), key, organizationId, jobClass);
+}
+
+/**
+ * Has a worker that waits for jobs look for one.
+ *
+ * @throws when Redis does not answer.
+ */
+export async function wakeWorker(queue: QueueAccess): Promise<void> {
+  await queue.redis.eval(wakeScript, 2, queue.toKey('meta'), queue.toKey('marker'));
 }

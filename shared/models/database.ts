@@ -2,6 +2,8 @@ import type { Connection, Model } from 'mongoose';
 import { connectMongo } from '../mongo.ts';
 import { apiKeySchema } from './api-key.ts';
 import type { ApiKey } from './api-key.ts';
+import { assetNoteSchema } from './asset-note.ts';
+import type { AssetNote } from './asset-note.ts';
 import { courseSchema } from './course.ts';
 import type { Course } from './course.ts';
 import { embedProgressSchema } from './embed-progress.ts';
@@ -48,6 +50,7 @@ export interface Database {
   connection: Connection;
   organizations: Model<Organization>;
   apiKeys: Model<ApiKey>;
+  assetNotes: Model<AssetNote>;
   users: Model<User>;
   lessons: Model<Lesson>;
   lessonVersions: Model<LessonVersion>;
@@ -76,6 +79,7 @@ export async function openDatabase(uri: string): Promise<Database> {
     connection,
     organizations: connection.model<Organization>('Organization', organizationSchema, 'organizations'),
     apiKeys: connection.model<ApiKey>('ApiKey', apiKeySchema, 'apiKeys'),
+    assetNotes: connection.model<AssetNote>('AssetNote', assetNoteSchema, 'assetNotes'),
     users: connection.model<User>('User', userSchema, 'users'),
     lessons: connection.model<Lesson>('Lesson', lessonSchema, 'lessons'),
     lessonVersions: connection.model<LessonVersion>('LessonVersion', lessonVersionSchema, 'lessonVersions'),

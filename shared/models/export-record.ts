@@ -115,15 +115,24 @@ export async function saveExportRecord(
 }
 
 /**
- * Notes that addresses are about to be signed that name the entries of an export until `until`, so that they are kept
- * that long.
+ * Notes that addresses are about to be signed that name the entries of an archive until `until`, so that they are
+ * kept that long.
  *
- * @returns the record whose entries these are: only they may be signed. Null when there is none.
+ * @param archive its digest, and the keys under which it may have been built.
+ * @returns the archive's record: only its entries may be signed. Null when there is none.
  */
-export async function keepSigned(db: Database, exportKey: string, until: Date): Promise<ExportRecord | null> {
+export async function keepSigned(
+  db: Database,
+  archive: { exportKeys: readonly string[]; sha256: string },
+  until: Date,
+): Promise<ExportRecord | null> {
   const found = await db.exportRecords
     .findOneAndUpdate(
-      completeOf(exportKey),
+      {
+        exportKey: { $in: [...archive.exportKeys] },
+        completedAt: { $ne: null },
+        'archive.sha256': archive.sha256,
+      },
       { $max: { signedUntil: until }, $set: { signedAt: new Date() } },
       { sort: youngestFirst, returnDocument: 'after' },
     )

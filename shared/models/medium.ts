@@ -98,7 +98,7 @@ export async function deleteMediaOfVersion(db: Database, versionId: string): Pro
   await db.media.deleteMany({ versionId });
 }
 
-/** Whether any version's media live in this file of the store. */
-export async function isMediaAsset(db: Database, sha256: string): Promise<boolean> {
-  return (await db.media.exists({ 'asset.sha256': sha256 })) !== null;
+/** Those of some files of the store that any version's media live in. */
+export async function mediaAssetsAmong(db: Database, sha256s: string[]): Promise<string[]> {
+  return db.media.distinct('asset.sha256', { 'asset.sha256': { $in: sha256s } });
 }

@@ -82,9 +82,11 @@ export async function findReleases(
     .exec();
 }
 
-/** Whether any release lives in this file of the store. */
-export async function isWidgetAsset(db: Database, sha256: string): Promise<boolean> {
-  return (
-    (await db.widgetReleases.exists({ $or: [{ 'js.sha256': sha256 }, { 'css.sha256': sha256 }] })) !== null
-  );
+/** Those of some files of the store that any release lives in. */
+export async function widgetAssetsAmong(db: Database, sha256s: string[]): Promise<string[]> {
+  const [js, css] = await Promise.all([
+    db.widgetReleases.distinct('js.sha256', { 'js.sha256': { $in: sha256s } }),
+    db.widgetReleases.distinct('css.sha256', { 'css.sha256': { $in: sha256s } }),
+  ]);
+  return [...js, ...css];
 }

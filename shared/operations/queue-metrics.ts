@@ -7,7 +7,15 @@ import type { ExportQueue } from '../queues.ts';
 /** Of how many waiting jobs the age is looked at; the first of them are those that start next. */
 const agedJobs = 1000;
 
-const states = ['waiting', 'prebuild', 'active', 'delayed', 'completed', 'failed'] as const;
+const states = [
+  'waiting',
+  'prebuild',
+  'active',
+  'active_prebuild',
+  'delayed',
+  'completed',
+  'failed',
+] as const;
 
 /** Everything in one round trip: how many jobs are in each state, and when the oldest waiting one was asked for. */
 const lookScript = `
@@ -27,10 +35,16 @@ for _, ids in ipairs({front, read}) do
 end
 ${nowInLua}
 local age = oldest == 0 and 0 or math.max(0, now - oldest)
+local active = redis.call('LRANGE', prefix .. 'active', 0, -1)
+local prebuilt = 0
+for _, id in ipairs(active) do
+  if tonumber(redis.call('HGET', prefix .. id, 'priority') or 0) >= tonumber(ARGV[4]) then prebuilt = prebuilt + 1 end
+end
 return {
   redis.call('LLEN', prefix .. 'wait') + redis.call('ZCOUNT', prefix .. 'prioritized', '-inf', behind),
   redis.call('ZCOUNT', prefix .. 'prioritized', ARGV[2], '+inf'),
-  redis.call('LLEN', prefix .. 'active'),
+  #active - prebuilt,
+  prebuilt,
   redis.call('ZCARD', prefix .. 'delayed'),
   redis.call('ZCARD', prefix .. 'completed'),
   redis.call('ZCARD', prefix .. 'failed'),
@@ -52,7 +66,7 @@ export function registerQueueMetrics(registry: Registry, queue: ExportQueue): vo
       .finally(() => (looking = null)));
   new Gauge({
     name: 'lectern_export_queue_jobs',
-    help: 'Exports in the queue: waiting for readers, to be pre-built, being built, paused before another try, ended.',
+    help: 'Exports in the queue: waiting for readers, to be pre-built, being built (for readers, or before any asks), paused before another try, ended.',
     labelNames: ['state'],
     registers,
     async collect() {
@@ -76,5 +90,12 @@ export function registerQueueMetrics(registry: Registry, queue: ExportQueue): vo
 async function look(queue: ExportQueue): Promise<number[]> {
   // BullMQ's scores: the priority, then a counter of 32 bits.
   const behind = prebuilding.base * 2 ** 32;
-  return (await queue.redis.eval(lookScript, 0, queue.toKey(''), behind, agedJobs)) as number[];
+  return (await queue.redis.eval(
+    lookScript,
+    0,
+    queue.toKey(''),
+    behind,
+    agedJobs,
+    prebuilding.base,
+  )) as number[];
 }

@@ -3,6 +3,7 @@ import type { Database } from '../models/database.ts';
 import { insertMedia } from '../models/medium.ts';
 import type { Organization } from '../models/organization.ts';
 import type { Digest, Store } from '../storage/store.ts';
+import { storeAsset } from '../stored-assets.ts';
 import type { LessonPackage, PackageMedium } from './lesson-package.ts';
 import { checkDigest } from './check-digest.ts';
 
@@ -44,7 +45,7 @@ export async function storeMedia(
       const { file } = medium;
       if (failed.signal.aborted || file === undefined) return;
       signal.throwIfAborted();
-      await store.assets.put(await file.open(), async (asset) => {
+      await storeAsset(db, store, await file.open(), async (asset) => {
         checkDigest(file.path, asset, medium.sha256);
         // Before the file is there, so that no crash leaves one that nobody knows of.
         await insertMedia(db, [rowOf(medium, asset)]);

@@ -17,13 +17,11 @@ export interface StoredWidget extends WidgetFiles {
 export async function storeWidgets(
   { db, store }: { db: Database; store: Store },
   pkg: LessonPackage,
-  undo: ImportUndo,
 ): Promise<StoredWidget[]> {
   const stored: StoredWidget[] = [];
   for (const { type, js, css, sha256, cssSha256 } of pkg.widgets) {
     const sources = { js: await js.open(), css: css === undefined ? null : await css.open() };
-    const { files, created } = await storeWidgetFiles(db, store, sources);
-    undo.addFiles(created);
+    const files = await storeWidgetFiles(db, store, sources);
     checkDigest(js.path, files.js, sha256);
     if (css !== undefined && files.css !== null) checkDigest(css.path, files.css, cssSha256);
     stored.push({ type, ...files });

@@ -101,17 +101,17 @@ async function importVersion(
   pkg: LessonPackage,
   { signal }: ImportOptions,
 ): Promise<ImportedVersion> {
-  const { db, store } = deps;
+  const { db } = deps;
   const { lessonId, slug, title } = pkg;
   const lesson = await findLesson(db, lessonId);
   if (lesson !== null && lesson.organizationId !== organization._id) throw takenElsewhere(lessonId);
   const content = { ...pkg.content, lesson: { ...pkg.content.lesson, id: lessonId } };
   // The content first: a sweep finds an import that did not finish by it.
   const versionId = await insertContentAs(db, pkg.versionId, content);
-  const undo = new ImportUndo(db, store, versionId);
+  const undo = new ImportUndo(db, versionId);
   try {
     await storeMedia(deps, organization, pkg, { versionId, signal });
-    const stored = await storeWidgets(deps, pkg, undo);
+    const stored = await storeWidgets(deps, pkg);
     // A deleted lesson comes back with this version alone.
     if (lesson !== null && lesson.deletedAt !== null) await markVersionsUnpublished(db, { lessonId });
     signal.throwIfAborted();

@@ -116,11 +116,9 @@ export class SharedFileUses implements FileUses {
 
   async keepUntil(files: readonly EvictableFile[], until: Date): Promise<void> {
     // Addresses end on the hour: many that name a file say the same.
-    const nameOf = (file: EvictableFile) => `${file} ${until.getTime()}`;
-    const unknown = files.filter((file) => !this.#noted.has(nameOf(file)));
+    const unknown = files.filter((file) => !this.#noted.has(keptName(file, until.getTime())));
     const left = await this.#send(unknown, until.getTime());
     await this.#awaitGone(left, until.getTime());
-    for (const file of unknown) this.#noted.set(nameOf(file), true);
   }
 
   hold(): FileHold {
@@ -173,7 +171,11 @@ export class SharedFileUses implements FileUses {
       );
       if (leaving === undefined) continue;
       const gone = new Set(leaving);
-      for (const file of some) if (!gone.has(file)) this.#noted.set(file, true);
+      for (const file of some) {
+        if (gone.has(file)) continue;
+        this.#noted.set(file, true);
+        if (until > 0) this.#noted.set(keptName(file, until), true);
+      }
       all.push(...leaving);
     }
     return all;
@@ -182,4 +184,9 @@ export class SharedFileUses implements FileUses {
   async noteHeld(): Promise<void> {
     await this.#send([...this.#held.keys()]);
   }
+}
+
+/** What is remembered of a file that has to stay until a time, in milliseconds. */
+function keptName(file: EvictableFile, until: number): string {
+  return `${file} ${until}`;
 }

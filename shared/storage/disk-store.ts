@@ -4,7 +4,8 @@ import { mkdir, open, readdir, rename, rm, stat, statfs, unlink } from 'node:fs/
 import type { FileHandle } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { codeOf, LecternError, messageOf } from '../errors.ts';
-import { readChunks, writeFully, writeSource } from './file-bytes.ts';
+import { readChunks, sendChunks, writeFully, writeSource } from './file-bytes.ts';
+import { LentBuffers } from './lent-buffers.ts';
 import type { ArchiveDraft, ArchiveStore, BlobStore, ListedArchive, OpenFile, Store } from './store.ts';
 
 /** Part of every path: a later layout ignores what this one wrote instead of migrating it. */
@@ -25,18 +26,30 @@ const listPage = 1000;
 export function createDiskStore(folder: string): Store {
   const root = join(folder, layoutVersion);
   const temporaries = join(root, 'tmp');
+  const buffers = new LentBuffers();
+  const shared = { temporaries, buffers };
   return {
     // Losing an upload is losing data, so assets are synced; a lost download is only downloaded again.
-    assets: createBlobStore(join(root, 'assets'), temporaries, { durable: true }),
-    cache: createBlobStore(join(root, 'cache'), temporaries, { durable: false }),
-    archives: createArchiveStore(join(root, 'archives'), temporaries),
+    assets: createBlobStore(join(root, 'assets'), { ...shared, durable: true }),
+    cache: createBlobStore(join(root, 'cache'), { ...shared, durable: false }),
+    archives: createArchiveStore(join(root, 'archives'), shared),
     sweepTemporaries: (olderThanSeconds) => sweep(temporaries, olderThanSeconds),
     check: async () => ({ place: folder, freeBytes: await check(temporaries) }),
     ping: async () => void (await check(temporaries)),
   };
 }
 
-function createBlobStore(root: string, temporaries: string, { durable }: { durable: boolean }): BlobStore {
+interface Shared {
+  /** The folder of files in the making. */
+  temporaries: string;
+  /** For what is sent. */
+  buffers: LentBuffers;
+}
+
+function createBlobStore(
+  root: string,
+  { temporaries, buffers, durable }: Shared & { durable: boolean },
+): BlobStore {
   const pathOf = (sha256: string) => join(root, sha256.slice(0, 2), sha256);
   return {
     async put(source, announce) {
@@ -57,7 +70,7 @@ function createBlobStore(root: string, temporaries: string, { durable }: { durab
       return (await sizeOf(pathOf(sha256))) === size;
     },
     async open({ sha256, size }) {
-      const file = await openForReading(pathOf(sha256));
+      const file = await openForReading(pathOf(sha256), buffers);
       if (file === null || file.size === size) return file;
       await file.close();
       return null;
@@ -65,7 +78,7 @@ function createBlobStore(root: string, temporaries: string, { durable }: { durab
     delete: (sha256) => rm(pathOf(sha256), { force: true }),
     async *list() {
       for await (const paths of pagesOf(root, 1)) {
-        const found = await Promise.all(paths.map(describe));
+        const found = await Promise.all(paths.filter((path) => isDigest(basename(path))).map(describe));
         yield found.flatMap((one) => one ?? []).map(({ name, ...rest }) => ({ sha256: name, ...rest }));
       }
     },
@@ -73,19 +86,19 @@ function createBlobStore(root: string, temporaries: string, { durable }: { durab
   };
 }
 
-function createArchiveStore(root: string, temporaries: string): ArchiveStore {
+function createArchiveStore(root: string, { temporaries, buffers }: Shared): ArchiveStore {
   // Every key begins with the same letter.
   const folderOf = (key: string) => join(root, key.slice(1, 3), key);
   return {
     async open(key) {
       // The digest is the file's name: one atomic rename publishes bytes and digest together.
-      const names = await readdir(folderOf(key)).catch((error: unknown) => absent(error, []));
+      const names = (await namesIn(folderOf(key))).filter(isArchiveName);
       const archives = await Promise.all(
         names.map(async (name) => ({ name, changed: (await timeOf(join(folderOf(key), name))) ?? 0 })),
       );
       archives.sort((a, b) => b.changed - a.changed);
       for (const { name, changed } of archives) {
-        const file = await openForReading(join(folderOf(key), name));
+        const file = await openForReading(join(folderOf(key), name), buffers);
         if (file !== null) return { ...file, sha256: name.replace('.zip', ''), storedAt: new Date(changed) };
       }
       return null;
@@ -103,7 +116,7 @@ function createArchiveStore(root: string, temporaries: string): ArchiveStore {
       for await (const paths of pagesOf(root, 2)) {
         const found = await Promise.all(
           paths.map(async (path): Promise<ListedArchive[]> => {
-            const file = await describe(path);
+            const file = isArchiveName(basename(path)) ? await describe(path) : null;
             if (file === null) return [];
             const { name, size, storedAt } = file;
             return [{ key: basename(dirname(path)), sha256: name.replace('.zip', ''), size, storedAt }];
@@ -117,7 +130,7 @@ function createArchiveStore(root: string, temporaries: string): ArchiveStore {
 
 /** The paths of the files that are so many folders below another, a page at a time. */
 async function* pagesOf(folder: string, depth: number): AsyncGenerator<string[]> {
-  const names = await readdir(folder).catch((error: unknown) => absent(error, []));
+  const names = await namesIn(folder);
   const paths = names.map((name) => join(folder, name));
   if (depth > 0) {
     for (const path of paths) yield* pagesOf(path, depth - 1);
@@ -125,6 +138,14 @@ async function* pagesOf(folder: string, depth: number): AsyncGenerator<string[]>
   }
   for (let start = 0; start < paths.length; start += listPage) yield paths.slice(start, start + listPage);
 }
+
+function namesIn(folder: string): Promise<string[]> {
+  return readdir(folder).catch((error: unknown) => absent(error, []));
+}
+
+/** Others may leave files of theirs here: a file system over a network does, in place of a file that is deleted. */
+const isDigest = (name: string) => /^[0-9a-f]{64}$/.test(name);
+const isArchiveName = (name: string) => /^[0-9a-f]{64}\.zip$/.test(name);
 
 async function describe(path: string): Promise<{ name: string; size: number; storedAt: Date } | null> {
   const found = await stat(path).catch((error: unknown) => absent(error, null));
@@ -193,7 +214,7 @@ async function syncFolder(path: string): Promise<void> {
   }
 }
 
-async function openForReading(path: string): Promise<OpenFile | null> {
+async function openForReading(path: string, buffers: LentBuffers): Promise<OpenFile | null> {
   const handle = await open(path, 'r').catch((error: unknown) => absent(error, null));
   if (handle === null) return null;
   // The size comes from the open file: whatever happens to its name meanwhile, these are the bytes served.
@@ -201,6 +222,8 @@ async function openForReading(path: string): Promise<OpenFile | null> {
   return {
     size,
     chunks: (start = 0, end = size) => readChunks(handle, path, { start, end, size }),
+    send: (write, start = 0, end = size) =>
+      sendChunks(handle, path, { start, end, size }, { buffers, write }),
     close: () => handle.close(),
   };
 }
@@ -219,13 +242,15 @@ async function timeOf(path: string): Promise<number | null> {
   );
 }
 
+/** A file where a folder should be is none of the store's either. */
 function absent<T>(error: unknown, value: T): T {
-  if (codeOf(error) === 'ENOENT') return value;
+  const code = codeOf(error);
+  if (code === 'ENOENT' || code === 'ENOTDIR') return value;
   throw error;
 }
 
 async function sweep(folder: string, olderThanSeconds: number): Promise<number> {
-  const names = await readdir(folder).catch((error: unknown) => absent(error, []));
+  const names = await namesIn(folder);
   const newest = Date.now() - olderThanSeconds * 1000;
   let removed = 0;
   for (const name of names) {

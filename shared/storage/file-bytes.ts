@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { FileHandle } from 'node:fs/promises';
 import { crc32 } from 'node:zlib';
+import type { LentBuffers } from './lent-buffers.ts';
 import type { Digest } from './store.ts';
 
 /** Read at once: most pictures in one piece, and little enough for many readers. */
@@ -52,6 +53,13 @@ export async function writeFully(handle: FileHandle, chunks: readonly Uint8Array
   }
 }
 
+interface Part {
+  start: number;
+  end: number;
+  /** Of the whole file. */
+  size: number;
+}
+
 /**
  * The bytes of an open file from `start` up to but not including `end`. Chunks are new, and their reader's to keep.
  *
@@ -60,14 +68,41 @@ export async function writeFully(handle: FileHandle, chunks: readonly Uint8Array
 export async function* readChunks(
   handle: FileHandle,
   name: string,
-  { start, end, size }: { start: number; end: number; size: number },
+  { start, end, size }: Part,
 ): AsyncGenerator<Uint8Array> {
   let position = start;
   while (position < end) {
     const buffer = Buffer.allocUnsafeSlow(Math.min(readBytes, end - position));
     const { bytesRead } = await handle.read(buffer, 0, buffer.byteLength, position);
-    if (bytesRead === 0) throw new Error(`${name} ends at byte ${position} of ${size}`);
+    if (bytesRead === 0) throw endsEarly(name, position, size);
     position += bytesRead;
     yield buffer.subarray(0, bytesRead);
   }
+}
+
+/** Hands the same bytes to `write`, one chunk after the other, in memory that is lent while they pass. */
+export async function sendChunks(
+  handle: FileHandle,
+  name: string,
+  { start, end, size }: Part,
+  { buffers, write }: { buffers: LentBuffers; write: (chunk: Uint8Array) => Promise<void> },
+): Promise<void> {
+  let position = start;
+  while (position < end) {
+    position += await buffers.lend(async (buffer) => {
+      const { bytesRead } = await handle.read(
+        buffer,
+        0,
+        Math.min(buffer.byteLength, end - position),
+        position,
+      );
+      if (bytesRead === 0) throw endsEarly(name, position, size);
+      await write(buffer.subarray(0, bytesRead));
+      return bytesRead;
+    });
+  }
+}
+
+function endsEarly(name: string, position: number, size: number): Error {
+  return new Error(`${name} ends at byte ${position} of ${size}`);
 }

@@ -21,6 +21,11 @@ export interface OpenFile {
   readonly size: number;
   /** The bytes from `start` up to but not including `end`. A file that turns out shorter than `size` is an error. */
   chunks(start?: number, end?: number): AsyncIterable<Uint8Array>;
+  /**
+   * The same bytes for who keeps none of them: `write` gets one chunk after the other, each when the one before it has
+   * resolved. Then its memory may be used again.
+   */
+  send(write: (chunk: Uint8Array) => Promise<void>, start?: number, end?: number): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -77,7 +82,7 @@ export interface StoredArchive extends OpenFile {
 export interface ArchiveDraft {
   /** The chunks, one after the other. */
   write(chunks: readonly Uint8Array[]): Promise<void>;
-  /** Makes the archive durable and visible under a key, at once or not at all. May happen twice without harm. */
+  /** Makes the archive durable and visible under a key, at once or not at all. Two drafts may publish under one key. */
   publish(key: string, sha256: string): Promise<void>;
   /** Gives up a draft that was not published; does nothing after publish. */
   discard(): Promise<void>;
@@ -114,8 +119,10 @@ export interface Store {
   /**
    * Removes what crashed writers left behind: temporary files that nobody wrote to for `olderThanSeconds`, which has
    * to be longer than any build. Gives how many.
+   *
+   * @param signal ends it before its time, where it asks a service.
    */
-  sweepTemporaries(olderThanSeconds: number): Promise<number>;
+  sweepTemporaries(olderThanSeconds: number, signal?: AbortSignal): Promise<number>;
   /**
    * Fails with a message for an operator when the store cannot be written to or read. Else tells where it is, and how
    * many bytes are free; null where that is not known.

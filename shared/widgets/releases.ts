@@ -3,8 +3,8 @@ import slugify from '@sindresorhus/slugify';
 import type { Database } from '../models/database.ts';
 import { saveWidgetRelease } from '../models/widget-release.ts';
 import type { WidgetRelease } from '../models/widget-release.ts';
-import type { Digest, Store } from '../storage/store.ts';
-import { deleteUnusedAssets } from '../unused-assets.ts';
+import type { Store } from '../storage/store.ts';
+import { storeAsset } from '../stored-assets.ts';
 
 /** A widget's files, in the store. */
 export type WidgetFiles = Pick<WidgetRelease, 'js' | 'css'>;
@@ -25,7 +25,7 @@ export interface WidgetSources {
 
 /**
  * Keeps a release of a widget: its files in the store, then the release itself, which becomes its type's newest.
- * The same files again are the same release, and `created` is false. When a file fails, nothing is kept.
+ * The same files again are the same release, and `created` is false. When a file fails, there is no release.
  *
  * @param organizationId null for a core widget.
  */
@@ -34,30 +34,22 @@ export async function releaseWidget(
   store: Store,
   { organizationId, type, ...sources }: { organizationId: string | null; type: string } & WidgetSources,
 ): Promise<Omit<WidgetRelease, 'releasedAt'> & { created: boolean }> {
-  const { files } = await storeWidgetFiles(db, store, sources);
+  const files = await storeWidgetFiles(db, store, sources);
   return saveRelease(db, { organizationId, type, ...files });
 }
 
-/** The first half of {@link releaseWidget}: files that nothing refers to yet. `created` are those that are new. */
+/** The first half of {@link releaseWidget}: files that nothing refers to yet. */
 export async function storeWidgetFiles(
   db: Database,
   store: Store,
   sources: WidgetSources,
-): Promise<{ files: WidgetFiles; created: string[] }> {
-  const created: string[] = [];
-  const keep = async (bytes: AsyncIterable<Uint8Array>): Promise<Digest> => {
-    const { created: isNew, ...digest } = await store.assets.put(bytes);
-    if (isNew) created.push(digest.sha256);
-    return digest;
+): Promise<WidgetFiles> {
+  const keep = async (bytes: AsyncIterable<Uint8Array>) => {
+    const { sha256, crc32, size } = await storeAsset(db, store, bytes);
+    return { sha256, crc32, size };
   };
-  try {
-    const js = await keep(sources.js);
-    const css = sources.css === null ? null : await keep(sources.css);
-    return { files: { js, css }, created };
-  } catch (error) {
-    await deleteUnusedAssets(db, store, created);
-    throw error;
-  }
+  const js = await keep(sources.js);
+  return { js, css: sources.css === null ? null : await keep(sources.css) };
 }
 
 /** The second half of {@link releaseWidget}. */

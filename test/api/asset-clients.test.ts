@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { truncate } from 'node:fs/promises';
 import { get } from 'node:http';
 import type { IncomingMessage } from 'node:http';
@@ -48,6 +48,27 @@ test.runIf(canCountFiles)('a file is open while it is sent, and closed at the en
   for await (const chunk of response) received += (chunk as Buffer).length;
   expect(received).toBe(large - 1);
   await waitFor('the file to be closed', noneOpen);
+});
+
+test('each of several clients that read by fits and starts gets the very bytes of its file', async () => {
+  const other = await storeAsset(harness, randomBytes(large));
+  const files = [
+    { url: address, sha256 },
+    { url: api + other.path, sha256: other.sha256 },
+  ];
+  const downloads = Array.from({ length: 4 }, (_, index) => files[index % 2] ?? { url: '', sha256: '' });
+  const received = await Promise.all(
+    downloads.map(async ({ url }) => {
+      const hash = createHash('sha256');
+      const response = await fetch(url);
+      for await (const chunk of response.body ?? []) {
+        hash.update(chunk as Uint8Array);
+        await setImmediate();
+      }
+      return hash.digest('hex');
+    }),
+  );
+  expect(received).toEqual(downloads.map((file) => file.sha256));
 });
 
 test.runIf(canCountFiles)('no client that goes away in mid-download leaves a file open', async () => {

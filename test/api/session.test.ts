@@ -7,7 +7,7 @@ import type { Harness } from '../support/harness.ts';
 import { ask, jsonOf } from './answers.ts';
 import type { Answer } from './answers.ts';
 import { startApiProcess } from './api-process.ts';
-import { buildUser, cookieOf, logIn, openSession, postSession, testPassword } from './users.ts';
+import { buildUser, cookieOf, logIn, openSession, postSession, quickHash, testPassword } from './users.ts';
 
 let harness: Harness;
 let address: string;
@@ -132,9 +132,7 @@ describe('a log-in', () => {
   });
 
   test('with a hash of older cost stores it anew, and sessions go on', async () => {
-    // 2^10 blocks: made with Python's hashlib.scrypt.
-    const older = '$scrypt$ln=10,r=8,p=1$AAAAAAAAAAAAAAAAAAAAAA$AsWvwMY/76m6UtetkFvlJIEPTCAm8Pu2vkYrRktx10s';
-    const { user } = await buildUser(harness, { passwordHash: older });
+    const { user } = await buildUser(harness, { passwordHash: quickHash });
     const { cookie } = await openSession(address, user);
     const stored = await harness.db.users.findById(user._id).lean();
     expect(stored?.passwordHash).toMatch(/^\$scrypt\$ln=15,r=8,p=3\$/);

@@ -6,6 +6,7 @@ import { askForExport } from '../../shared/exports/ask.ts';
 import { exportJobOf } from '../../shared/jobs.ts';
 import type { ExportJob } from '../../shared/jobs.ts';
 import { createExportEvents } from '../../shared/queues.ts';
+import type { ArchiveStore } from '../../shared/storage/store.ts';
 import { startExportLab } from './held-exports.ts';
 import type { ExportLab } from './held-exports.ts';
 import { openQueue } from './open-queue.ts';
@@ -35,10 +36,10 @@ const first: ExportStatus = {
   position: 1,
 };
 
-function startEvents(signal: AbortSignal) {
+function startEvents(signal: AbortSignal, options: { waiters?: JobWaiters; archives?: ArchiveStore } = {}) {
   const { config, db, store } = lab.harness;
-  const waiters = new JobWaiters(events);
-  const deps = { db, archives: store.archives, queue: queue.jobs, waiters, config };
+  const { waiters = new JobWaiters(events), archives = store.archives } = options;
+  const deps = { db, archives, queue: queue.jobs, waiters, config };
   return statusEvents(deps, job, { first, signal, heartbeatMilliseconds: 0 });
 }
 
@@ -58,4 +59,22 @@ test('a stream ends when its client goes away while it waits for news', async ()
   const waiting = stream.next();
   gone.abort(new Error('the client is gone'));
   expect(await waiting).toEqual({ done: true, value: undefined });
+});
+
+test('however many streams follow an export, their process looks at it once for all of them', async () => {
+  let looks = 0;
+  const { archives } = lab.harness.store;
+  const open = (key: string) => {
+    if (key === job.key) looks += 1;
+    return archives.open(key);
+  };
+  const gone = new AbortController();
+  const options = { waiters: new JobWaiters(events), archives: { ...archives, open } };
+  const streams = Array.from({ length: 40 }, () => startEvents(gone.signal, options));
+  await Promise.all(streams.map((stream) => stream.next()));
+  await Promise.all(streams.map((stream) => stream.next()));
+  gone.abort();
+  await Promise.all(streams.map((stream) => stream.next()));
+  // One a second, where a loaded machine takes several for all of them.
+  expect(looks).toBeLessThan(10);
 });

@@ -36,7 +36,12 @@ const scaledObject = z.strictObject({
       .array(
         z.strictObject({
           type: z.literal('prometheus'),
-          metadata: z.strictObject({ serverAddress: z.url(), query: z.string(), threshold: z.string() }),
+          metadata: z.strictObject({
+            serverAddress: z.url(),
+            query: z.string(),
+            threshold: z.string(),
+            ignoreNullValues: z.enum(['true', 'false']),
+          }),
         }),
       )
       .min(1),

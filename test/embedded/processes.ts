@@ -1,15 +1,22 @@
 import { spawn } from 'node:child_process';
+import type { ChildProcessByStdio } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
+import type { Readable } from 'node:stream';
 import { inject, onTestFinished } from 'vitest';
-import { acquireEmbeddedServers, embeddedServersRun } from '../../shared/embedded/client.ts';
+import type * as sources from '../../shared/embedded/client.ts';
+import { embeddedServersRun } from '../../shared/embedded/client.ts';
 import type { AcquireOptions, EmbeddedServers } from '../../shared/embedded/client.ts';
+import { compiled } from '../support/compiled.ts';
 import { waitFor } from '../support/wait-for.ts';
+
+/** As it is where Lectern is installed: the processes of the servers start twice as fast as from the sources. */
+const client = await compiled('shared/embedded/client');
+const { acquireEmbeddedServers } = (await import(client)) as typeof sources;
 
 /** A folder of the test's own, removed once no server runs on it any more. */
 export async function temporaryFolder(): Promise<string> {
@@ -48,10 +55,12 @@ export interface Holder {
 
 /** Another process that holds the servers of a data directory until it is killed. */
 export async function startHolder(dataDir: string): Promise<Holder> {
-  const script = fileURLToPath(new URL('./hold-servers.ts', import.meta.url));
-  const child = spawn(process.execPath, ['--import', 'tsx', script, dataDir, inject('cacheDir')], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
+  // Holding the servers alone keeps no process alive.
+  const child = startClient(
+    dataDir,
+    'console.log(JSON.stringify(servers)); setInterval(() => undefined, 60_000)',
+  );
+  child.stderr.pipe(process.stderr);
   const exited = once(child, 'exit');
   const kill = async () => {
     child.kill('SIGKILL');
@@ -61,6 +70,18 @@ export async function startHolder(dataDir: string): Promise<Holder> {
   const lines = createInterface({ input: child.stdout });
   const [line] = (await once(lines, 'line', { signal: AbortSignal.timeout(20_000) })) as [string];
   return { servers: JSON.parse(line) as Holder['servers'], kill };
+}
+
+/** Another process that acquires the servers of a data directory. @param then JavaScript that it runs with `servers` */
+export function startClient(dataDir: string, then: string): ChildProcessByStdio<null, Readable, Readable> {
+  const program = `
+    const [client, dataDir, cacheDir] = process.argv.slice(1);
+    const { acquireEmbeddedServers } = await import(client);
+    const servers = await acquireEmbeddedServers({ dataDir, cacheDir, report: () => undefined });
+    ${then};
+  `;
+  const args = ['--input-type=module', '--eval', program, client, dataDir, inject('cacheDir')];
+  return spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] });
 }
 
 /** Whether a process lives; one that has ended but was not yet collected by its parent does not. */

@@ -1,11 +1,9 @@
-import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile, readdir, realpath, rm, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { Redis } from 'ioredis';
 import mongoose from 'mongoose';
-import { describe, expect, inject, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { embeddedServersRun } from '../../shared/embedded/client.ts';
 import { socketFolder } from '../../shared/embedded/rendezvous.ts';
 import { waitFor } from '../support/wait-for.ts';
@@ -14,6 +12,7 @@ import {
   allEnded,
   lives,
   noServersRun,
+  startClient,
   startHolder,
   temporaryDataDir,
   temporaryFolder,
@@ -96,11 +95,11 @@ describe('the end of the servers', () => {
 
   test('a process that has released the servers ends by itself', async () => {
     const dataDir = await temporaryDataDir();
-    const script = fileURLToPath(new URL('./release-servers.ts', import.meta.url));
-    const child = execFile(process.execPath, ['--import', 'tsx', script, dataDir, inject('cacheDir')]);
+    const child = startClient(dataDir, 'await servers.release()');
     const output: string[] = [];
-    child.stdout?.on('data', (text: string) => output.push(text));
-    child.stderr?.on('data', (text: string) => output.push(text));
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.on('data', (chunk: Buffer) => output.push(chunk.toString()));
+    }
     expect(await once(child, 'exit', { signal: AbortSignal.timeout(20_000) })).toEqual([0, null]);
     expect(output).toEqual([]);
   });

@@ -29,14 +29,15 @@ const evictAll = (store?: Store) =>
 
 async function signFor(file: StoredFile, until: Date): Promise<void> {
   const exportKey = `x${randomUUID()}`;
+  const archive = { size: 1, sha256: `sha-256 of ${exportKey}` };
   await saveExportRecord(harness.db, {
     exportKey,
     contentDigest: 'd',
     exportedAt: new Date(),
-    archive: { size: 1, sha256: 's' },
+    archive,
     entries: [{ path: 'media/a.png', area: 'cache', ...file.digest }],
   });
-  await keepSigned(harness.db, exportKey, until);
+  await keepSigned(harness.db, { exportKeys: [exportKey], sha256: archive.sha256 }, until);
 }
 
 describe('no evictor takes a file', () => {

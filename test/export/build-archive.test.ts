@@ -301,6 +301,19 @@ test('an uploaded file that is damaged fails the build, rather than getting into
   expect(await leftovers(built)).toEqual([]);
 });
 
+test('a file that cannot be opened ends the build at once, whatever is downloaded still', async () => {
+  const path = '/never.png';
+  origin.script(path, hang());
+  const built = await version([{ bytes: png(16) }, { sourceUrl: origin.url(path) }]);
+  const open = async (...[digest]: Parameters<Store['assets']['open']>) => {
+    await waitFor('the download', () => origin.requests(path) > 0);
+    throw new Error(`${digest.sha256} cannot be opened`);
+  };
+  const store: Store = { ...harness.store, assets: { ...harness.store.assets, open } };
+  await expect(build(built, { store })).rejects.toThrow('cannot be opened');
+  expect(origin.requests(path)).toBe(1);
+});
+
 test('an uploaded file that is gone is named, and the rest exported', async () => {
   const built = await version([{ bytes: png(13) }, { bytes: png(14) }]);
   const medium = await harness.db.media

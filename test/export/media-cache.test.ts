@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
@@ -140,4 +141,21 @@ test('a file that grew over the limit since is too large, though the copy was no
   origin.script(path, file(Buffer.alloc(100_001)));
   const { manifest } = await download();
   expect(manifest.failedMedia).toMatchObject([{ reason: 'too_large' }]);
+});
+
+test('a medium that declares the wrong type fails alone, and another at its address gets the file', async () => {
+  origin.serve(path, png(10), { contentType: 'image/png' });
+  const idFrom = (start: string) => randomUUID().replace(/^.{8}/, start);
+  const wrong = {
+    id: idFrom('00000000'),
+    sourceUrl: origin.url(path),
+    mimeType: 'audio/mpeg',
+    extension: 'mp3',
+  };
+  const right = { id: idFrom('ffffffff'), sourceUrl: origin.url(path), mimeType: 'image/png' };
+  const built = await buildPackage({ media: [wrong, right] });
+  const version = await buildVersion(harness, tenant.organization, built.path);
+  const exported = await downloadExport(api, version, tenant.headers);
+  expect(exported.manifest.failedMedia).toMatchObject([{ id: wrong.id, reason: 'bad_type' }]);
+  expect(pictureOf(exported)?.equals(png(10))).toBe(true);
 });

@@ -1,5 +1,6 @@
 import { expect, test, vi } from 'vitest';
 import { prebuildExport } from '../../shared/exports/ask.ts';
+import { exportJobOf } from '../../shared/jobs.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { startFleet } from './fleet.ts';
 import { holdFile } from './held-file.ts';
@@ -99,15 +100,20 @@ test('every name says its unit as Prometheus wants it', async () => {
 });
 
 test('the queue is described while it waits: for readers, to be pre-built, under way, and for how long', async () => {
-  const fleet = await startFleet({ WORKER_CONCURRENCY: '1' });
+  const fleet = await startFleet({ WORKER_CONCURRENCY: '2' });
   const api = await spawnApi(fleet.harness, { METRICS_PORT: '0' });
   const { queue, state } = viewQueue(fleet.harness);
-  const [first, second] = [await fleet.publish([1000]), await fleet.publish([1000])];
-  const held = holdFile(first.files[0]?.bytes ?? Buffer.alloc(0));
-  fleet.origin.script(first.files[0]?.path ?? '', held.behaviour);
+  const [unasked, first, second] = await Promise.all([1, 2, 3].map(() => fleet.publish([1000])));
+  if (unasked === undefined || first === undefined || second === undefined) throw new Error('no lessons');
+  const held = [unasked, first].map(({ files }) => {
+    const file = holdFile(files[0]?.bytes ?? Buffer.alloc(0));
+    fleet.origin.script(files[0]?.path ?? '', file.behaviour);
+    return file;
+  });
   const worker = await spawnWorker(fleet.harness, { WORKER_PORT: '0' });
+  await prebuildExport(queue, exportJobOf(unasked.version));
   const asked = [fleet.request(api, first)];
-  await held.reached;
+  for (const file of held) await file.reached;
   asked.push(fleet.request(api, second));
   await waitFor('the second', async () => (await state(second)) === 'prioritized', patienceMilliseconds);
   await prebuildExport(queue, jobNamed('a1'));
@@ -117,9 +123,10 @@ test('the queue is described while it waits: for readers, to be pre-built, under
   expect(value('lectern_export_queue_jobs{state="waiting"}')).toBe(1);
   expect(value('lectern_export_queue_jobs{state="prebuild"}')).toBe(1);
   expect(value('lectern_export_queue_jobs{state="active"}')).toBe(1);
+  expect(value('lectern_export_queue_jobs{state="active_prebuild"}')).toBe(1);
   expect(value('lectern_export_queue_oldest_waiting_seconds')).toBeGreaterThan(0);
-  expect((await scrape(worker.operations)).value('lectern_export_builds_running')).toBe(1);
-  held.release();
+  expect((await scrape(worker.operations)).value('lectern_export_builds_running')).toBe(2);
+  for (const file of held) file.release();
   await Promise.all(asked);
   expect((await scrape(api.operations)).value('lectern_export_queue_oldest_waiting_seconds')).toBe(0);
 });

@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Organization } from '../../shared/models/organization.ts';
 import { removeUnfinishedImports } from '../../shared/packages/unfinished-imports.ts';
+import { removeUnusedAssets } from '../../shared/stored-assets.ts';
 import { buildOrganization, buildPackage } from '../support/factories.ts';
 import type { BuiltPackage } from '../support/factories.ts';
 import { startHarness } from '../support/harness.ts';
@@ -33,7 +34,9 @@ async function crash({ path }: BuiltPackage, files: number): Promise<void> {
 /** A sweep that takes every import for abandoned whose process is gone. */
 const sweepAll = async () => {
   await harness.store.sweepTemporaries(0);
-  return removeUnfinishedImports(harness.db, harness.store, 0);
+  const imports = await removeUnfinishedImports(harness.db, 0);
+  await removeUnusedAssets(harness.db, harness.store, 0);
+  return imports;
 };
 
 test('an import whose process was killed is swept away, but for the files that something refers to', async () => {
@@ -45,7 +48,7 @@ test('an import whose process was killed is swept away, but for the files that s
   await crash(await buildPackage({ media }), 7);
   expect(await everythingStored(harness)).not.toEqual(before);
   // It may still be at work, as far as anyone can tell.
-  expect(await removeUnfinishedImports(harness.db, harness.store, 3600)).toBe(0);
+  expect(await removeUnfinishedImports(harness.db, 3600)).toBe(0);
   expect(await waitFor('the sweep', sweepAll)).toBe(1);
   expect(await everythingStored(harness)).toEqual(before);
 });

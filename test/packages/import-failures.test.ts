@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Organization } from '../../shared/models/organization.ts';
 import { digestOf } from '../../shared/storage/digest.ts';
+import { removeUnusedAssets } from '../../shared/stored-assets.ts';
 import { buildOrganization, buildPackage } from '../support/factories.ts';
 import type { BuiltPackage } from '../support/factories.ts';
 import { startHarness } from '../support/harness.ts';
@@ -37,15 +38,17 @@ async function somePackage(): Promise<BuiltPackage> {
   return built;
 }
 
-/** Runs an import that fails, and gives its error, once it is proved that nothing stayed. */
+/** Runs an import that fails, and gives its error, once it is proved that nothing stays after the next sweep. */
 async function failureOf(attempt: () => Promise<unknown>): Promise<Error> {
   const { path } = await buildPackage({ media: [shared] });
   await importInto(harness, organization, path);
+  await removeUnusedAssets(harness.db, harness.store, 0);
   const before = await everythingStored(harness);
   const error: unknown = await attempt().then(
     () => undefined,
     (failure: unknown) => failure,
   );
+  await removeUnusedAssets(harness.db, harness.store, 0);
   expect(await everythingStored(harness)).toEqual(before);
   expect(await harness.store.assets.has(digestOf(shared.bytes))).toBe(true);
   return error as Error;

@@ -57,6 +57,28 @@ test('of several archives under a key the newest is served', async () => {
   }
 });
 
+test('files that others leave in the folders of the store are neither served nor listed', async () => {
+  const { store, folder } = await startStore();
+  const bytes = someBytes(1000);
+  await storeArchive(store.archives, archiveKey, bytes);
+  const { sha256 } = await store.assets.put(bytesOf(bytes));
+  const archives = join(folder, 'v1/archives');
+  await writeFile(join(archives, archiveKey.slice(1, 3), archiveKey, '.nfs0000000001'), 'left');
+  await writeFile(join(archives, 'stray'), 'left');
+  await writeFile(join(folder, 'v1/assets', sha256.slice(0, 2), '.nfs0000000002'), 'left');
+
+  const archive = await store.archives.open(archiveKey);
+  expect(archive?.sha256).toBe(digestOf(bytes).sha256);
+  await archive?.close();
+  const listed = async (area: { list(): AsyncIterable<{ sha256: string }[]> }) => {
+    const digests: string[] = [];
+    for await (const page of area.list()) digests.push(...page.map((one) => one.sha256));
+    return digests;
+  };
+  expect(await listed(store.archives)).toEqual([digestOf(bytes).sha256]);
+  expect(await listed(store.assets)).toEqual([sha256]);
+});
+
 test('nobody can read the store but through Lectern', async () => {
   const { store } = await startStore();
   expect(await store.assets.address('0'.repeat(64), { seconds: 60, contentType: 'image/png' })).toBeNull();

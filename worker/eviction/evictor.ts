@@ -1,11 +1,12 @@
 import type { Redis } from 'ioredis';
 import pLimit from 'p-limit';
 import type { Config } from '../../shared/config.ts';
+import { isIncomplete } from '../../shared/jobs.ts';
 import type { Database } from '../../shared/models/database.ts';
 import { signedFiles } from '../../shared/models/export-record.ts';
 import { useMilliseconds } from '../../shared/sharing/file-uses.ts';
 import type { EvictableFile } from '../../shared/sharing/file-uses.ts';
-import type { Store } from '../../shared/storage/store.ts';
+import type { ListedArchive, Store } from '../../shared/storage/store.ts';
 import { cutFor, endOf, minuteOf } from './cut.ts';
 import type { BytesByMinute, Cut } from './cut.ts';
 import { LeavingFiles, removeMilliseconds } from './leaving-files.ts';
@@ -40,7 +41,7 @@ export interface EvictionDependencies {
   db: Database;
   store: Store;
   redis: Redis;
-  config: Pick<Config, 'redisPrefix' | 'storeLimits'>;
+  config: Pick<Config, 'redisPrefix' | 'storeLimits' | 'export'>;
 }
 
 /** What was evicted. */
@@ -52,6 +53,7 @@ export interface Evicted {
 interface EvictableListing {
   file: EvictableFile;
   size: number;
+  /** 0 for an archive that no request is answered with any more. */
   usedAt: number;
   remove: () => Promise<void>;
 }
@@ -68,7 +70,7 @@ interface Run {
 
 /**
  * Removes archives and downloaded files that were used longest ago: those beyond STORE_MAX_AGE, and as many as
- * STORE_MAX_BYTES asks for. Never one that was used in the last minute, is held, or is named by a signed address.
+ * STORE_MAX_BYTES asks for; before all others archives that lack files and have had their time. Never one that was used in the last minute, is held, or is named by a signed address.
  */
 export class Evictor {
   readonly #deps: EvictionDependencies;
@@ -145,6 +147,11 @@ export class Evictor {
     return maxAgeHours === 0 ? forgetMilliseconds : maxAgeHours * hourMilliseconds;
   }
 
+  /** How long an archive that lacks files may be served after it was stored, and a minute. */
+  #servedMilliseconds(): number {
+    return this.#deps.config.export.degradedSeconds * 1000 + useMilliseconds;
+  }
+
   /** All bytes that count, and those that may go by when they were used. */
   async #survey(run: Run): Promise<{ total: number; used: BytesByMinute }> {
     const used: BytesByMinute = new Map();
@@ -163,24 +170,27 @@ export class Evictor {
   async #remove(run: Run, cut: Cut): Promise<Evicted> {
     const evicted: Evicted = { files: 0, bytes: 0 };
     let ofLastMinute = cut.bytes;
-    let batch: EvictableListing[] = [];
-    const removeBatch = async () => {
-      const { files, bytes } = await this.#removeBatch(run, batch, endOf(cut));
+    const removeBatch = async (batch: EvictableListing[], before: number) => {
+      const { files, bytes } = await this.#removeBatch(run, batch.splice(0), before);
       evicted.files += files;
       evicted.bytes += bytes;
-      batch = [];
     };
+    const used: EvictableListing[] = [];
+    // Whoever looked at one lately did not take it.
+    const expired: EvictableListing[] = [];
     for await (const page of this.#list(run)) {
       for (const listed of page) {
         const minute = minuteOf(listed.usedAt);
         if (minute > cut.minute || !mayGo(run, listed.file, listed.usedAt)) continue;
         if (minute === cut.minute && ofLastMinute <= 0) continue;
         if (minute === cut.minute) ofLastMinute -= listed.size;
+        const [batch, before] = listed.usedAt === 0 ? [expired, run.now] : [used, endOf(cut)];
         batch.push(listed);
-        if (batch.length >= batchFiles) await removeBatch();
+        if (batch.length >= batchFiles) await removeBatch(batch, before);
       }
     }
-    await removeBatch();
+    await removeBatch(used, endOf(cut));
+    await removeBatch(expired, run.now);
     return evicted;
   }
 
@@ -236,10 +246,15 @@ export class Evictor {
   async *#list(run: Run): AsyncGenerator<EvictableListing[]> {
     const { store } = this.#deps;
     for await (const page of store.archives.list()) {
-      yield await this.#describe(run, page, ({ key }) => ({
+      const isExpired = ({ key, storedAt }: ListedArchive) =>
+        isIncomplete(key) && storedAt.getTime() < run.now - this.#servedMilliseconds();
+      const described = await this.#describe(run, page, ({ key }) => ({
         file: `archives:${key}`,
         remove: () => store.archives.delete(key),
       }));
+      yield described.map((one, index) =>
+        isExpired(page[index] as ListedArchive) ? { ...one, usedAt: 0 } : one,
+      );
     }
     for await (const page of store.cache.list()) {
       yield await this.#describe(run, page, ({ sha256 }) => ({

@@ -145,12 +145,17 @@ async function writeArchive(deps: ExportDependencies, input: ArchiveInput): Prom
       onProgress({ ...progress });
     };
 
+    // At once: who reads ahead waits for what it has begun, and that for files that are not there yet.
+    const abandon = (error: unknown) => {
+      search.abandon(error);
+      throw error;
+    };
     const inOrder = [...files].sort(([a], [b]) => (a < b ? -1 : 1));
     const opened = readAhead(
       inOrder.map(
         ([path, finding]) =>
           async () =>
-            openInTurn(deps.store, path, await finding),
+            openInTurn(deps.store, path, await finding).catch(abandon),
       ),
       filesAhead,
       async (one) => one.file?.close(),
@@ -163,13 +168,7 @@ async function writeArchive(deps: ExportDependencies, input: ArchiveInput): Prom
         outcomes.set(path, found);
         step(0);
       } else {
-        await addStored(deps.store, found, file, (chunks) => add(path, found, chunks)).catch(
-          (error: unknown) => {
-            // Before the loop ends: it waits for the files that are opened ahead.
-            search.abandon(error);
-            throw error;
-          },
-        );
+        await addStored(deps.store, found, file, (chunks) => add(path, found, chunks)).catch(abandon);
         step(found.size);
       }
     }

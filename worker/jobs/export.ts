@@ -1,3 +1,4 @@
+import { withTimeLimit } from '../../shared/deadline.ts';
 import { codeOf, LecternError } from '../../shared/errors.ts';
 import { exportJobSchema } from '../../shared/jobs.ts';
 import type { ExportJob, ExportProgress, ExportResult } from '../../shared/jobs.ts';
@@ -27,15 +28,14 @@ export async function runExport(
   const job = exportJobSchema.parse(data);
   const built = await findBuilt(deps, job);
   if (built !== null) return built;
-  const deadline = AbortSignal.timeout(deps.config.export.buildSeconds * 1000);
-  const signal = AbortSignal.any([options.signal, deadline]);
+  const limit = { milliseconds: deps.config.export.buildSeconds * 1000, signal: options.signal };
   let bytes = 0;
   const onProgress = (progress: ExportProgress) => {
     bytes = progress.bytes;
     options.onProgress(progress);
   };
   try {
-    return await buildArchive(deps, job, { signal, onProgress });
+    return await withTimeLimit(limit, (signal) => buildArchive(deps, job, { signal, onProgress }));
   } catch (error) {
     if (!fullCodes.includes(codeOf(error))) throw error;
     // Files are there twice: as they were downloaded, and in the archive.

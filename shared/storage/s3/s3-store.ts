@@ -48,7 +48,8 @@ export function createS3Store(settings: S3Settings, options: S3StoreOptions): St
     assets: createBlobStore(bucket, `${layoutVersion}/assets/`, settings, options),
     cache: createBlobStore(bucket, `${layoutVersion}/cache/`, settings, options),
     archives: createArchiveStore(bucket, pointers, options),
-    sweepTemporaries: (olderThanSeconds) => sweepBucket(bucket, pointers, layoutVersion, olderThanSeconds),
+    sweepTemporaries: (olderThanSeconds, signal) =>
+      sweepBucket(bucket, pointers, layoutVersion, { olderThanSeconds, signal }),
     async check() {
       // Whoever starts a process or asks the doctor wants to know soon.
       await check(
@@ -160,12 +161,16 @@ function openObject(bucket: Bucket, name: string, size: number, first?: Uint8Arr
     kept = undefined;
     return chunk === undefined || chunk.byteLength === 0 ? [] : [chunk];
   };
+  const chunks = async function* (start = 0, end = size) {
+    const known = Math.max(0, Math.min(end, kept?.byteLength ?? 0) - start);
+    yield* take(start, end);
+    yield* bucket.read(name, start + known, end);
+  };
   return {
     size,
-    async *chunks(start = 0, end = size) {
-      const known = Math.max(0, Math.min(end, kept?.byteLength ?? 0) - start);
-      yield* take(start, end);
-      yield* bucket.read(name, start + known, end);
+    chunks,
+    async send(write, start, end) {
+      for await (const chunk of chunks(start, end)) await write(chunk);
     },
     close: () => Promise.resolve(),
   };

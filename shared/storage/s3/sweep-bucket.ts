@@ -8,38 +8,47 @@ import type { Bucket, ListedObject } from './bucket.ts';
  *
  * Any number of processes may sweep at once.
  *
+ * @param options.signal ends it between two requests.
  * @returns how many uploads and objects were removed.
  */
 export async function sweepBucket(
   bucket: Bucket,
   pointers: ArchivePointers,
   layoutVersion: string,
-  olderThanSeconds: number,
+  { olderThanSeconds, signal }: { olderThanSeconds: number; signal: AbortSignal | undefined },
 ): Promise<number> {
   const newest = Date.now() - olderThanSeconds * 1000;
   const isOld = (time: Date) => time.getTime() <= newest;
   let removed = 0;
 
   for (const { name, uploadId, started } of await bucket.listUploads(`${layoutVersion}/`)) {
+    signal?.throwIfAborted();
     if (!isOld(started)) continue;
     await bucket.abortUpload(name, uploadId);
     removed += 1;
   }
-  for (const { name, modified } of await all(bucket, `${layoutVersion}/checks/`)) {
+  for (const { name, modified } of await all(bucket, `${layoutVersion}/checks/`, signal)) {
+    signal?.throwIfAborted();
     if (!isOld(modified)) continue;
     await bucket.delete(name);
     removed += 1;
   }
 
   // In this order: a pointer that is written meanwhile is seen, for it names a file that was there before.
-  const marks = new Map((await all(bucket, markName(layoutVersion, ''))).map((one) => [one.name, one]));
-  const files = (await all(bucket, `${layoutVersion}/archive-files/`)).filter(({ modified }) =>
+  const marks = new Map(
+    (await all(bucket, markName(layoutVersion, ''), signal)).map((one) => [one.name, one]),
+  );
+  const files = (await all(bucket, `${layoutVersion}/archive-files/`, signal)).filter(({ modified }) =>
     isOld(modified),
   );
   const inUse = new Set<string>();
-  for await (const page of pointers.list()) for (const { file } of page) inUse.add(file);
+  for await (const page of pointers.list()) {
+    signal?.throwIfAborted();
+    for (const { file } of page) inUse.add(file);
+  }
 
   for (const { name } of files) {
+    signal?.throwIfAborted();
     const file = name.slice(name.lastIndexOf('/') + 1);
     const mark = marks.get(markName(layoutVersion, file));
     marks.delete(markName(layoutVersion, file));
@@ -54,14 +63,20 @@ export async function sweepBucket(
     }
   }
   // Of files that somebody else removed.
-  for (const { name, modified } of marks.values()) if (isOld(modified)) await bucket.delete(name);
+  for (const { name, modified } of marks.values()) {
+    signal?.throwIfAborted();
+    if (isOld(modified)) await bucket.delete(name);
+  }
   return removed;
 }
 
 const markName = (layoutVersion: string, file: string) => `${layoutVersion}/orphans/${file}`;
 
-async function all(bucket: Bucket, start: string): Promise<ListedObject[]> {
+async function all(bucket: Bucket, start: string, signal: AbortSignal | undefined): Promise<ListedObject[]> {
   const objects: ListedObject[] = [];
-  for await (const page of bucket.list(start)) objects.push(...page);
+  for await (const page of bucket.list(start)) {
+    signal?.throwIfAborted();
+    objects.push(...page);
+  }
   return objects;
 }

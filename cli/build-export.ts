@@ -1,0 +1,51 @@
+import { createDownloader } from '../shared/downloads/downloader.ts';
+import { LecternError } from '../shared/errors.ts';
+import { exportJobOf, incompleteKey } from '../shared/jobs.ts';
+import type { ExportProfile } from '../shared/jobs.ts';
+import type { LessonVersion } from '../shared/models/lesson-version.ts';
+import { connectFastRedis } from '../shared/redis.ts';
+import { createSharing } from '../shared/sharing/sharing.ts';
+import { trackUses } from '../shared/sharing/tracked-store.ts';
+import type { StoredArchive } from '../shared/storage/store.ts';
+import { runExport } from '../worker/jobs/export.ts';
+import type { CommandContext } from './context.ts';
+import { count, note } from './output.ts';
+import { fileProgressBar } from './progress.ts';
+
+/**
+ * Builds the archive of a version in this process, and shows how far it is; what could not be had is told of.
+ *
+ * @param options.name what is shown as being built.
+ * @returns the archive, to be closed.
+ */
+export async function buildWithProgress(
+  { db, store: plainStore, redisUrl, config, signal }: CommandContext,
+  version: LessonVersion,
+  { profile, name }: { profile: ExportProfile; name: string },
+): Promise<StoredArchive> {
+  const job = exportJobOf(version, profile);
+  const downloader = createDownloader(config.download);
+  const redis = await connectFastRedis(redisUrl);
+  const sharing = createSharing(redis, config);
+  const store = trackUses(plainStore, sharing.uses);
+  const bar = fileProgressBar(name);
+  try {
+    const { failures } = await runExport({ db, store, downloader, sharing, config }, job, {
+      signal,
+      onProgress: (progress) => bar.update(progress),
+    });
+    bar.stop();
+    if (failures > 0) {
+      const files = count(failures, 'file');
+      note(`warning: ${files} could not be had; see failedMedia and failedWidgets in manifest.json`);
+    }
+  } finally {
+    bar.stop();
+    downloader.close();
+    sharing.uses.close();
+    redis.disconnect();
+  }
+  const archive = (await store.archives.open(job.key)) ?? (await store.archives.open(incompleteKey(job.key)));
+  if (archive !== null) return archive;
+  throw new LecternError('INTERNAL_ERROR', 'The archive left the store before it could be read.');
+}

@@ -1,0 +1,146 @@
+import { createWriteStream } from 'node:fs';
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { z } from 'zod';
+import { withTimeLimit } from '../shared/deadline.ts';
+import { LecternError } from '../shared/errors.ts';
+import { issueApiKey } from '../shared/models/api-key.ts';
+import { openDatabase } from '../shared/models/database.ts';
+import type { LessonVersion } from '../shared/models/lesson-version.ts';
+import { openPackageSource } from '../shared/packages/open-package-source.ts';
+import { maxTokenSeconds } from '../shared/sign-token-request.ts';
+import { demoOrganization, demoVersion } from './demo-lesson.ts';
+import { withInstallation } from './installation.ts';
+import type { Installation } from './installation.ts';
+import { aborted } from './interrupts.ts';
+import { count, formatBytes, note, print, table } from './output.ts';
+
+const demoLearner = 'demo-learner';
+
+const requestMilliseconds = 30_000;
+
+/**
+ * Imports the demo lesson, exports it, and stays up until Ctrl-C.
+ *
+ * @param once ends after the export.
+ * @throws {LecternError} when it is interrupted before.
+ */
+export async function demonstrate(once: boolean): Promise<void> {
+  const options = {
+    workers: 2,
+    report: (message: string) => note(`${message} …`),
+    // A demo needs no advice on how to keep its secrets.
+    warn: () => undefined,
+    settings: { LOG_LEVEL: 'warn' },
+  };
+  const done = await withInstallation(options, async (installation) => {
+    const { credentials, version } = await runDemo(installation);
+    if (once) return;
+    const play = await playAddress(installation, credentials, version.lessonId);
+    print(`The lesson, as a learner gets it (open it in a browser):\n  ${play}\n`);
+    print(`Lectern is ready at ${installation.address}\nPress Ctrl-C to stop.`);
+    await aborted(installation.signal);
+  });
+  if (once && !done) throw new LecternError('INTERNAL_ERROR', 'interrupted');
+}
+
+async function runDemo(installation: Installation): Promise<{ credentials: string; version: LessonVersion }> {
+  const { config, servers, secrets, address, signal } = installation;
+  const db = await openDatabase(servers.mongodbUri);
+  try {
+    const organization = await demoOrganization(db);
+    const { publicKey, secretKey } = await issueApiKey(db, secrets.keyPepper, {
+      organizationId: organization._id,
+      label: 'demo',
+      expiresAt: null,
+    });
+    const credentials = `${publicKey}.${secretKey}`;
+    note('Importing the demo lesson …');
+    const version = await demoVersion(db, config, organization, signal);
+    const path = `/api/lessons/${version.lessonId}/versions/${version._id}/export-zip`;
+    note(`Exporting it: GET ${path} …`);
+    const started = performance.now();
+    const archive = await download(installation, `${address}${path}`, credentials, version);
+    const milliseconds = Math.round(performance.now() - started);
+    print(await listArchive(archive, milliseconds));
+    print(
+      [
+        '',
+        `Organization  ${organization.slug} (plan ${organization.plan})`,
+        `Credentials   ${credentials}`,
+        `Lesson        ${version.title}`,
+        `  lesson id   ${version.lessonId}`,
+        `  version id  ${version._id}`,
+        '',
+        'The export with curl:',
+        `  curl -fOJ -H 'Authorization: Bearer ${credentials}' \\`,
+        `    ${address}${path}`,
+        '',
+      ].join('\n'),
+    );
+    return { credentials, version };
+  } finally {
+    await db.connection.close();
+  }
+}
+
+/** Signs a token as an integrator does; gives the address of the page that plays the lesson with it. */
+async function playAddress(
+  { address, signal }: Installation,
+  credentials: string,
+  lessonId: string,
+): Promise<string> {
+  return withTimeLimit({ milliseconds: requestMilliseconds, signal }, async (ending) => {
+    const response = await fetch(`${address}/api/public/sign-token`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${credentials}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ lessonId, learnerId: demoLearner, timeout: maxTokenSeconds }),
+      signal: ending,
+    });
+    if (!response.ok) {
+      throw new LecternError('INTERNAL_ERROR', `No token: ${response.status} ${await response.text()}`);
+    }
+    const { token } = z.object({ token: z.string() }).parse(await response.json());
+    return `${address}/embed/${lessonId}?token=${token}`;
+  });
+}
+
+/** Downloads the archive as an integrator does; gives the file's path. */
+async function download(
+  { config, signal }: Installation,
+  url: string,
+  credentials: string,
+  version: LessonVersion,
+): Promise<string> {
+  const folder = join(config.dataDir, 'demo');
+  await mkdir(folder, { recursive: true });
+  const path = join(folder, `${version.slug}-v${version.versionNumber}.zip`);
+  await withTimeLimit({ milliseconds: config.export.waitSeconds * 1000, signal }, async (ending) => {
+    const response = await fetch(url, {
+      headers: { authorization: `Bearer ${credentials}` },
+      signal: ending,
+    });
+    if (!response.ok || response.body === null) {
+      throw new LecternError(
+        'INTERNAL_ERROR',
+        `The export failed: ${response.status} ${await response.text()}`,
+      );
+    }
+    await pipeline(Readable.fromWeb(response.body), createWriteStream(path));
+  });
+  return path;
+}
+
+async function listArchive(path: string, milliseconds: number): Promise<string> {
+  const archive = await openPackageSource(path);
+  try {
+    const rows = archive.files.map((file) => [file.path, formatBytes(file.size)]);
+    const bytes = archive.files.reduce((sum, file) => sum + file.size, 0);
+    const total = `${count(rows.length, 'file')}, ${formatBytes(bytes)}, exported and downloaded in ${milliseconds} ms`;
+    return `\n${path}\n${table(['FILE', 'SIZE'], rows)}\n${total}`;
+  } finally {
+    await archive.close();
+  }
+}

@@ -1,0 +1,72 @@
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { askForExport, jobsBefore, prebuildExport } from '../../shared/exports/ask.ts';
+import { findCancelled, isCancelled, requestCancel } from '../../shared/exports/cancel.ts';
+import { prebuilding } from '../../shared/exports/places.ts';
+import { exportJobOf } from '../../shared/jobs.ts';
+import { startExportLab } from '../api/held-exports.ts';
+import type { ExportLab } from '../api/held-exports.ts';
+import { openQueue } from '../api/open-queue.ts';
+import type { OpenQueue } from '../api/open-queue.ts';
+import { waitFor } from '../support/wait-for.ts';
+import { jobNamed } from './turns.ts';
+
+let lab: ExportLab;
+let queue: OpenQueue;
+beforeAll(async () => {
+  lab = await startExportLab({ WORKER_CONCURRENCY: '1' });
+  queue = await openQueue(lab.harness);
+});
+afterAll(async () => {
+  await queue.close();
+  await lab.close();
+});
+
+/** An export whose build stands in the midst of its work. */
+async function startHeld(ask: typeof prebuildExport, settings?: Record<string, string>) {
+  const { version, held } = await lab.buildHeld();
+  onTestFinished(() => held.release());
+  const job = exportJobOf(version);
+  await ask(queue.jobs, job);
+  const stop = await lab.harness.startWorker(settings);
+  onTestFinished(stop);
+  await held.reached;
+  return { job, held, stop };
+}
+
+const askAsReader: typeof prebuildExport = (jobs, job) => askForExport(jobs, job, null);
+const stateOf = (key: string) => queue.jobs.getJobState(key);
+
+test('a request to cancel ends with the build that it stopped: one that an operator retries is built', async () => {
+  const { job, held } = await startHeld(askAsReader);
+  await requestCancel(queue.jobs, job.key);
+  await waitFor('its end', async () => (await stateOf(job.key)) === 'failed');
+  expect(await findCancelled(queue.jobs, [job.key])).toEqual([]);
+  held.release();
+  await (await queue.jobs.getJob(job.key))?.retry('failed');
+  await waitFor('the archive', async () => (await stateOf(job.key)) === 'completed');
+});
+
+test('a worker that is to end hears that a build it still has is cancelled', async () => {
+  const { job, stop } = await startHeld(askAsReader, { SHUTDOWN_SECONDS: '12' });
+  const stopping = stop();
+  await requestCancel(queue.jobs, job.key);
+  await stopping;
+  expect(isCancelled((await queue.jobs.getJob(job.key))?.failedReason)).toBe(true);
+});
+
+test('an export that a reader asked for while it was pre-built goes back to the queue as one for readers', async () => {
+  const { job, stop } = await startHeld(prebuildExport, { SHUTDOWN_SECONDS: '2' });
+  await askForExport(queue.jobs, job, null);
+  await stop();
+  expect(await stateOf(job.key)).toBe('prioritized');
+  expect((await queue.jobs.getJob(job.key))?.priority).toBeLessThan(prebuilding.base);
+  await queue.jobs.remove(job.key);
+});
+
+test('an export that goes back to the queue stands before those that came after its start', async () => {
+  const { job, stop } = await startHeld(askAsReader, { SHUTDOWN_SECONDS: '2' });
+  await askForExport(queue.jobs, jobNamed('other1'), null);
+  await stop();
+  expect(await stateOf(job.key)).toBe('prioritized');
+  expect(await jobsBefore(queue.jobs, job.key)).toBe(0);
+});
