@@ -20,7 +20,8 @@ export interface DriveOptions extends LaunchOptions {
   signal?: AbortSignal;
 }
 
-const requestMilliseconds = 30_000;
+// Of a whole crowd of launches, the last one waits for all others.
+const requestMilliseconds = 120_000;
 
 /** Sends the login request of a launch to its tool, and gives the tool's answer. Redirects are not followed. */
 export async function sendLogin(platform: Platform, options: DriveOptions): Promise<Response> {
