@@ -137,8 +137,8 @@ export const integratorPaths: ZodOpenApiPathsObject = {
       tags: ['Progress'],
       summary: "Read an LTI user's progress",
       description:
-        'The record of a user who launches the lesson from an LTI platform. Scores are out of 100. Lectern takes no ' +
-        'LTI launches yet: until it does, there is no record.',
+        'The record of a user who launches the lesson from an LTI platform. Scores are out of 100. Teachers who ' +
+        'look at a lesson have none, nor have users whom the platform does not name.',
       security: withCredentials,
       requestParams: { path: ltiProgressPath, query: ltiProgressQuery },
       responses: {

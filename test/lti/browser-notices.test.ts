@@ -1,0 +1,49 @@
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { faultsIn } from '../support/axe.ts';
+import { launchBrowser } from '../support/browser.ts';
+import { useLaunchLab } from './support/launch-lab.ts';
+
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
+const lab = useLaunchLab();
+let browser: Browser;
+beforeAll(async () => {
+  browser = await launchBrowser();
+});
+afterAll(() => browser.close());
+
+/** Sends a launch from another browser than the one that began it. */
+async function sendForeignLaunch(page: Page): Promise<void> {
+  const { action, fields } = await lab.simulator.driveLaunch({
+    user: lab.simulator.sample.users.learner,
+    link: lab.link,
+  });
+  const inputs = Object.entries(fields).map(([name, value]) => `<input name="${name}" value="${value}">`);
+  await page.setContent(
+    `<form method="post" action="${action}">${inputs.join('')}<button>Send</button></form>`,
+  );
+  await page.getByRole('button').click();
+  await page.locator('main button').waitFor();
+}
+
+const looks: BrowserContextOptions[] = ['en', 'ar'].flatMap((locale) => [
+  { locale, colorScheme: 'light', viewport: { width: 320, height: 600 } },
+  { locale, colorScheme: 'dark', viewport: { width: 1280, height: 600 } },
+]);
+
+describe.each(looks)(
+  'in a $colorScheme window of $viewport.width pixels, in $locale, axe-core finds no fault',
+  (look) => {
+    test.each([
+      ['that a choice is over', (page: Page) => page.goto(`${lab.address}/lti/select/x`)],
+      ['that a browser is not known, with a button to open a tab', sendForeignLaunch],
+    ])('in the page that says %s', async (_what, open) => {
+      const page = await (await browser.newContext(look)).newPage();
+      await open(page);
+      expect(await faultsIn(page)).toEqual([]);
+      const width = await page.evaluate<number>('document.documentElement.scrollWidth - innerWidth');
+      expect(width).toBeLessThanOrEqual(0);
+      await page.context().close();
+    });
+  },
+);
