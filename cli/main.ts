@@ -1,11 +1,6 @@
 #!/usr/bin/env node
-import { CommanderError } from 'commander';
-import { codeOf, messageOf } from '../shared/errors.ts';
-import { note } from './output.ts';
-import { createProgram } from './program.ts';
-
-const exitFailure = 1;
-const exitUsage = 2;
+import { codeOf } from '../shared/errors.ts';
+import { run } from './run.ts';
 
 // A reader that has seen enough, such as `head`, is no failure.
 process.stdout.on('error', (error) => {
@@ -13,14 +8,4 @@ process.stdout.on('error', (error) => {
   process.exit();
 });
 
-try {
-  await createProgram().parseAsync();
-} catch (error) {
-  if (error instanceof CommanderError) {
-    // Commander has printed it. Help that was asked for is no failure.
-    process.exitCode = error.exitCode === 0 ? 0 : exitUsage;
-  } else {
-    note(`lectern: ${messageOf(error)}`);
-    process.exitCode = exitFailure;
-  }
-}
+await run(process.argv.slice(2));

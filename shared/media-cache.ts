@@ -7,9 +7,6 @@ import type { EvictableFile } from './sharing/file-uses.ts';
 import type { Sharing } from './sharing/sharing.ts';
 import type { Digest, Store } from './storage/store.ts';
 
-/** How many addresses one query asks for. */
-const lookupBatch = 1000;
-
 /** How many files are noted at once: what a worker that dies has to download again, at most. */
 const noteBatch = 100;
 
@@ -43,8 +40,8 @@ export class MediaCache {
   readonly #underWay = new Map<string, Promise<Digest>>();
   readonly #checked: DownloadedFile[] = [];
   readonly #known = new Map<string, RemoteFile>();
-  /** Since when the files are wanted. */
-  #since = Number.MAX_SAFE_INTEGER;
+  /** Since when the first of the files is wanted. */
+  #since: number | undefined;
 
   constructor({ db, store, downloader, sharing, onLookup }: MediaCacheDependencies) {
     this.#db = db;
@@ -54,16 +51,14 @@ export class MediaCache {
     this.#onLookup = onLookup ?? (() => undefined);
   }
 
-  /** Looks up at once what is known of all addresses that will be asked for. */
+  /** Looks up at once what is known of some addresses, 1,000 or so, that will be asked for. */
   async prepare(urls: string[]): Promise<void> {
-    if (urls.length > 0) this.#since = await this.#sharing.downloads.now();
-    for (let start = 0; start < urls.length; start += lookupBatch) {
-      const found = await findRemoteFiles(this.#db, urls.slice(start, start + lookupBatch));
-      for (const [url, file] of found) this.#known.set(url, file);
-      // At once: looking for one after the other would note them one by one.
-      const files = [...found.values()].map(({ file }): EvictableFile => `cache:${file.sha256}`);
-      await this.#sharing.uses.note(files);
-    }
+    this.#since ??= await this.#sharing.downloads.now();
+    const found = await findRemoteFiles(this.#db, urls);
+    for (const [url, file] of found) this.#known.set(url, file);
+    // At once: looking for one after the other would note them one by one.
+    const files = [...found.values()].map(({ file }): EvictableFile => `cache:${file.sha256}`);
+    await this.#sharing.uses.note(files);
   }
 
   /**
@@ -98,7 +93,7 @@ export class MediaCache {
     const hold = this.#sharing.uses.hold();
     if (known !== null) hold.add(`cache:${known.file.sha256}`);
     try {
-      const since = this.#since;
+      const since = this.#since ?? Number.MAX_SAFE_INTEGER;
       const downloaded = { here: false };
       const download = () => {
         downloaded.here = true;
@@ -137,6 +132,8 @@ export class MediaCache {
   /** What is known of an address, if its file is still in the cache and within the limit. */
   async #usable({ url, maxBytes }: RemoteRequest): Promise<RemoteFile | null> {
     const known = this.#known.get(url);
+    // Each address is fetched once.
+    this.#known.delete(url);
     if (known === undefined || known.file.size > maxBytes) return null;
     return (await this.#store.cache.has(known.file)) ? known : null;
   }

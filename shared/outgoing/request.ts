@@ -63,8 +63,11 @@ export function release({ body, length }: Pick<Answer, 'body' | 'length'>): void
     body.destroy();
     return;
   }
+  if (body.destroyed) return;
   body.resume();
-  setTimeout(() => body.destroy(), smallBodyMs).unref();
+  const timer = setTimeout(() => body.destroy(), smallBodyMs).unref();
+  // It would keep all of a request for a second, after many small files a second.
+  body.once('close', () => clearTimeout(timer));
 }
 
 function explain(host: string, code: string): OutgoingError {

@@ -2,7 +2,8 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { tmpdir } from 'node:os';
 import { dirname } from 'node:path';
-import { expect, inject, onTestFinished } from 'vitest';
+import { expect, inject, onTestFinished, vi } from 'vitest';
+import { run } from '../../cli/run.ts';
 import { compiled } from '../support/compiled.ts';
 import { waitFor } from '../support/wait-for.ts';
 
@@ -27,13 +28,18 @@ export interface Running {
 
 export type Environment = Record<string, string>;
 
+/** This environment, and nothing of the test run's but what programs need. */
+function ownEnvironment(environment: Environment): Environment {
+  const { PATH = '', HOME = '' } = process.env;
+  return { PATH, HOME, XDG_CACHE_HOME: dirname(inject('cacheDir')), ...environment };
+}
+
 /** Starts a command with this environment and nothing of the test run's but what programs need. */
 export function startCommand(command: readonly string[], environment: Environment, cwd = tmpdir()): Running {
-  const { PATH = '', HOME = '' } = process.env;
   const [program = '', ...args] = command;
   const child = spawn(program, args, {
     cwd,
-    env: { PATH, HOME, XDG_CACHE_HOME: dirname(inject('cacheDir')), ...environment },
+    env: ownEnvironment(environment),
     stdio: ['ignore', 'pipe', 'pipe'],
     detached: true,
   });
@@ -90,9 +96,40 @@ export function lectern(environment: Environment, ...args: string[]): Promise<Fi
   return startLectern(environment, ...args).finished;
 }
 
-/** Runs `lectern … --json`, which must succeed in silence, and gives the one document that it prints. */
+/**
+ * Runs `lectern` to its end as {@link lectern} does, but in this process, where its modules are loaded: a tenth of the
+ * cost. For commands that take neither stdin nor signals; one at a time.
+ */
+export async function lecternHere(environment: Environment, ...args: string[]): Promise<Finished> {
+  const before = { env: process.env, cwd: process.cwd(), exitCode: process.exitCode };
+  const output = { stdout: '', stderr: '' };
+  const streams = (['stdout', 'stderr'] as const).map((name) =>
+    vi.spyOn(process[name], 'write').mockImplementation((text) => {
+      output[name] += String(text);
+      return true;
+    }),
+  );
+  process.env = ownEnvironment(environment);
+  process.chdir(tmpdir());
+  process.exitCode = undefined;
+  try {
+    await run(args);
+    return { code: exitCode(), signal: null, ...output };
+  } finally {
+    for (const stream of streams) stream.mockRestore();
+    process.env = before.env;
+    process.chdir(before.cwd);
+    process.exitCode = before.exitCode;
+  }
+}
+
+function exitCode(): number {
+  return Number(process.exitCode ?? 0);
+}
+
+/** Runs `lectern … --json` in this process, which must succeed in silence, and gives the one document that it prints. */
 export async function lecternJson(environment: Environment, ...args: string[]): Promise<unknown> {
-  const { code, stdout, stderr } = await lectern(environment, ...args, '--json');
+  const { code, stdout, stderr } = await lecternHere(environment, ...args, '--json');
   expect({ code, stderr }).toStrictEqual({ code: 0, stderr: '' });
   return JSON.parse(stdout);
 }

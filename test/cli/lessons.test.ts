@@ -10,7 +10,14 @@ import type { Harness } from '../support/harness.ts';
 import { hang, startOrigin } from '../support/origin.ts';
 import type { Origin } from '../support/origin.ts';
 import { waitFor } from '../support/wait-for.ts';
-import { lectern, lecternCommand, lecternJson, startCommand, startLectern } from './command-line.ts';
+import {
+  lectern,
+  lecternCommand,
+  lecternHere,
+  lecternJson,
+  startCommand,
+  startLectern,
+} from './command-line.ts';
 
 let origin: Origin;
 let harness: Harness;
@@ -72,7 +79,7 @@ describe('lectern lesson import', () => {
     await buildVersion(harness, organization, source.path);
     const other = await buildOrganization(harness);
     const command = ['lesson', 'import', source.path, '--org', other.organization.slug];
-    const denied = await lectern(harness.environment, ...command);
+    const denied = await lecternHere(harness.environment, ...command);
     expect(denied.stderr).toMatch(/another organization\. Import it with --as-new/);
     expect(denied).toMatchObject({ code: 1, stdout: '' });
     const copy = (await lecternJson(harness.environment, ...command, '--as-new')) as Record<string, unknown>;
@@ -85,7 +92,7 @@ describe('lectern lesson import', () => {
     const { organization } = await buildOrganization(harness);
     const { path } = await buildPackage({ lesson: { title: 7, slug: 'Not A Slug' } });
     const command = ['lesson', 'import', path, '--org', organization.slug, '--json'];
-    const { code, stdout, stderr } = await lectern(harness.environment, ...command);
+    const { code, stdout, stderr } = await lecternHere(harness.environment, ...command);
     expect({ code, stdout }).toStrictEqual({ code: 1, stdout: '' });
     expect(stderr).toContain(`lectern: Cannot import ${path}:\n  lesson.json: `);
     expect(stderr).not.toMatch(/^ +at /m);
@@ -174,7 +181,7 @@ describe('lectern lesson', () => {
     expect(await run('unpublish', lessonId)).toMatchObject({ status: 'unpublished', latestVersion: null });
     expect(await run('delete', lessonId)).toMatchObject({ id: lessonId, status: 'deleted' });
     expect(await run('list', '--org', organization.slug)).toStrictEqual([]);
-    const { code, stderr } = await lectern(harness.environment, 'lesson', 'publish', lessonId);
+    const { code, stderr } = await lecternHere(harness.environment, 'lesson', 'publish', lessonId);
     expect({ code, stderr }).toStrictEqual({
       code: 1,
       stderr: `lectern: There is no lesson ${lessonId}. See: lectern lesson list\n`,
@@ -201,12 +208,12 @@ describe('lectern lesson', () => {
     const { organization } = await buildOrganization(harness);
     const { path } = await buildPackage({ sections: [] });
     const { lessonId } = await buildVersion(harness, organization, path, { publish: false });
-    const checked = await lectern(harness.environment, 'lesson', 'check', lessonId, '--json');
+    const checked = await lecternHere(harness.environment, 'lesson', 'check', lessonId, '--json');
     expect(checked.code).toBe(1);
     expect(JSON.parse(checked.stdout)).toMatchObject({
       playability: { valid: false, errors: [{ code: 'no_sections' }] },
     });
-    const refused = await lectern(harness.environment, 'lesson', 'publish', lessonId, '--json');
+    const refused = await lecternHere(harness.environment, 'lesson', 'publish', lessonId, '--json');
     expect(refused).toMatchObject({ code: 1, stdout: '' });
     expect(refused.stderr).toMatch(/^lectern: The lesson cannot be played yet: .*--force\.\n$/);
     const forced = await lecternJson(harness.environment, 'lesson', 'publish', lessonId, '--force');
@@ -235,7 +242,7 @@ describe('lectern lesson export', () => {
     const { path } = await buildPackage();
     const { lessonId } = await buildVersion(harness, organization, path, { publish: false });
     const target = join(await temporaryFolder(), 'a.zip');
-    const { code, stdout, stderr } = await lectern(
+    const { code, stdout, stderr } = await lecternHere(
       harness.environment,
       ...['lesson', 'export', lessonId, '--out', target, '--json'],
     );
@@ -248,7 +255,7 @@ describe('lectern lesson export', () => {
     const { path } = await buildPackage({ media: [{ sourceUrl: origin.url('/gone.png') }] });
     const { lessonId } = await buildVersion(harness, organization, path);
     const target = join(await temporaryFolder(), 'a.zip');
-    const { code, stdout, stderr } = await lectern(
+    const { code, stdout, stderr } = await lecternHere(
       harness.environment,
       ...['lesson', 'export', lessonId, '--out', target, '--json'],
     );
@@ -264,7 +271,7 @@ describe('lectern lesson export', () => {
     const folder = await temporaryFolder();
     const target = join(folder, 'none', 'a.zip');
     const command = ['lesson', 'export', version.lessonId, '--out', target];
-    const { code, stdout, stderr } = await lectern(harness.environment, ...command);
+    const { code, stdout, stderr } = await lecternHere(harness.environment, ...command);
     expect({ code, stdout }).toStrictEqual({ code: 1, stdout: '' });
     expect(stderr).toMatch(/^lectern: Cannot write \S+\/none\/a\.zip: ENOENT.*\n$/);
     expect(await readdir(folder)).toStrictEqual([]);

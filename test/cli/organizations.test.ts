@@ -5,7 +5,7 @@ import { parseBearer } from '../../shared/credentials.ts';
 import { buildOrganization } from '../support/factories.ts';
 import { startHarness, testPepper } from '../support/harness.ts';
 import type { Harness } from '../support/harness.ts';
-import { lectern, lecternJson } from './command-line.ts';
+import { lectern, lecternHere, lecternJson } from './command-line.ts';
 
 let harness: Harness;
 beforeAll(async () => {
@@ -59,7 +59,7 @@ describe('lectern org', () => {
     expect(await lecternJson(harness.environment, ...set, ...given)).toMatchObject({ allowedOrigins });
     const list = await lecternJson(harness.environment, 'org', 'list');
     expect(list).toContainEqual(expect.objectContaining({ id: organization._id, allowedOrigins }));
-    const { stdout } = await lectern(harness.environment, 'org', 'list');
+    const { stdout } = await lecternHere(harness.environment, 'org', 'list');
     expect(stdout).toContain(' https://lms.example http://localhost:8080\n');
 
     expect(await lectern(harness.environment, ...set)).toMatchObject({
@@ -74,8 +74,8 @@ describe('lectern org', () => {
   test('set-origins refuses what is no origin, and changes nothing then', async () => {
     const { organization } = await buildOrganization(harness);
     const set = ['org', 'set-origins', organization.slug];
-    await lectern(harness.environment, ...set, 'https://lms.example');
-    const refused = await lectern(
+    await lecternHere(harness.environment, ...set, 'https://lms.example');
+    const refused = await lecternHere(
       harness.environment,
       ...set,
       'https://a.example',
@@ -84,11 +84,11 @@ describe('lectern org', () => {
     expect(refused).toMatchObject({ code: 2, stdout: '' });
     expect(refused.stderr).toContain('It must be an origin alone, without a path: https://b.example');
     const many = Array.from({ length: 101 }, (_, index) => `https://${index}.example`);
-    expect(await lectern(harness.environment, ...set, ...many)).toMatchObject({
+    expect(await lecternHere(harness.environment, ...set, ...many)).toMatchObject({
       code: 1,
       stderr: 'lectern: At most 100 origins can be named.\n',
     });
-    expect(await lectern(harness.environment, 'org', 'set-origins', 'nobody')).toMatchObject({ code: 1 });
+    expect(await lecternHere(harness.environment, 'org', 'set-origins', 'nobody')).toMatchObject({ code: 1 });
     expect(await lecternJson(harness.environment, 'org', 'list')).toContainEqual(
       expect.objectContaining({ id: organization._id, allowedOrigins: ['https://lms.example'] }),
     );
@@ -97,13 +97,15 @@ describe('lectern org', () => {
   test('a slug is taken once, and a plan is changed only where there is an organization', async () => {
     const { organization } = await buildOrganization(harness);
     const create = ['org', 'create', '--slug', organization.slug, '--name', 'Again', '--plan', 'solo'];
-    expect(await lectern(harness.environment, ...create, '--json')).toStrictEqual({
+    expect(await lecternHere(harness.environment, ...create, '--json')).toStrictEqual({
       code: 1,
       signal: null,
       stdout: '',
       stderr: `lectern: An organization with the slug "${organization.slug}" exists.\n`,
     });
-    expect(await lectern(harness.environment, 'org', 'set-plan', 'nobody', 'solo', '--json')).toMatchObject({
+    expect(
+      await lecternHere(harness.environment, 'org', 'set-plan', 'nobody', 'solo', '--json'),
+    ).toMatchObject({
       code: 1,
       stdout: '',
       stderr: 'lectern: There is no organization "nobody". See: lectern org list\n',
@@ -156,7 +158,7 @@ describe('lectern key', () => {
     expect(stdout).not.toContain(secret);
     expect(await opened(credentials)).toBeNull();
 
-    const rotated = await lectern(harness.environment, 'key', 'rotate', publicKey);
+    const rotated = await lecternHere(harness.environment, 'key', 'rotate', publicKey);
     expect(rotated).toMatchObject({ code: 1, stdout: '' });
     expect(rotated.stderr).toContain(`There is no key ${publicKey} that could be changed.`);
   });

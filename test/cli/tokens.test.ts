@@ -9,7 +9,7 @@ import { deleteLesson } from '../../shared/publishing.ts';
 import { buildLearnerToken, buildOrganization, buildPackage, buildVersion } from '../support/factories.ts';
 import { startHarness, testSigningSecrets } from '../support/harness.ts';
 import type { Harness } from '../support/harness.ts';
-import { lectern, lecternJson } from './command-line.ts';
+import { lectern, lecternHere, lecternJson } from './command-line.ts';
 
 let harness: Harness;
 let organization: Organization;
@@ -27,14 +27,13 @@ afterAll(() => harness.close());
 
 const read = (token: string) => verifyPlayerToken(testSigningSecrets, token) as EmbedToken;
 
-const sign = (...args: string[]) =>
-  lectern(harness.environment, 'token', 'sign', '--lesson', version.lessonId, ...args);
+const signing = (...args: string[]) => ['token', 'sign', '--lesson', version.lessonId, ...args];
 const signJson = (...args: string[]) =>
-  lecternJson(harness.environment, 'token', 'sign', '--lesson', version.lessonId, ...args) as Promise<{
+  lecternJson(harness.environment, ...signing(...args)) as Promise<{
     token: string;
     expiresAt: string;
   }>;
-const revoke = (...args: string[]) => lectern(harness.environment, 'token', 'revoke', ...args);
+const revoke = (...args: string[]) => lecternHere(harness.environment, 'token', 'revoke', ...args);
 
 describe('lectern token sign', () => {
   test('prints a token as the API signs it, and when it ends', async () => {
@@ -57,7 +56,7 @@ describe('lectern token sign', () => {
   });
 
   test('prints the token alone without --json, for use in scripts', async () => {
-    const { code, stdout, stderr } = await sign('--learner', 'learner-1');
+    const { code, stdout, stderr } = await lectern(harness.environment, ...signing('--learner', 'learner-1'));
     expect({ code, stderr }).toStrictEqual({ code: 0, stderr: '' });
     expect(stdout).toMatch(/^[\w-]+\.[\w-]+\.[\w-]+\n$/);
     expect(read(stdout.trim())).toMatchObject({ learnerId: 'learner-1' });
@@ -68,7 +67,7 @@ describe('lectern token sign', () => {
     await deleteLesson(harness.db, deleted.lessonId);
     const learner = ['--learner', 'l', '--json'];
     const command = (lessonId: string, ...args: string[]) =>
-      lectern(harness.environment, 'token', 'sign', '--lesson', lessonId, ...learner, ...args);
+      lecternHere(harness.environment, 'token', 'sign', '--lesson', lessonId, ...learner, ...args);
     const failed = { code: 1, stdout: '' };
     for (const lessonId of [randomUUID(), deleted.lessonId]) {
       const stderr = `lectern: There is no lesson ${lessonId}. See: lectern lesson list\n`;
@@ -89,7 +88,10 @@ describe('lectern token sign', () => {
     ['a timeout', '--timeout', '86401', 'timeout must be an integer between 1 and 86400'],
     ['attributes', '--attributes', '[1]', 'userAttributes must be an object'],
   ])('with %s that the API refuses fails with the same words', async (_what, option, value, message) => {
-    const { code, stdout, stderr } = await sign('--learner', 'l', option, value);
+    const { code, stdout, stderr } = await lecternHere(
+      harness.environment,
+      ...signing('--learner', 'l', option, value),
+    );
     expect({ code, stdout, stderr }).toStrictEqual({ code: 1, stdout: '', stderr: `lectern: ${message}\n` });
   });
 
@@ -99,7 +101,7 @@ describe('lectern token sign', () => {
     ['with attributes that are no JSON', ['--learner', 'l', '--attributes', '{']],
     ['with half a second', ['--learner', 'l', '--timeout', '1.5']],
   ])('%s is exit code 2', async (_what, args) => {
-    const { code, stdout, stderr } = await sign(...args);
+    const { code, stdout, stderr } = await lecternHere(harness.environment, ...signing(...args));
     expect({ code, stdout }).toStrictEqual({ code: 2, stdout: '' });
     expect(stderr).toMatch(/^lectern: .*\n/);
     expect(stderr).toContain('See: lectern token sign --help');
@@ -144,7 +146,7 @@ describe('lectern token revoke', () => {
     });
     expect(await goneOf()).toEqual([true, true, false]);
 
-    const { code, stdout } = await revoke('--org', own.slug);
+    const { code, stdout } = await lectern(harness.environment, 'token', 'revoke', '--org', own.slug);
     expect(code).toBe(0);
     expect(stdout).toMatch(new RegExp(`^Revoked tokens of ${own.slug} signed up to \\d{4}-.*Z\\n$`));
     expect(await goneOf()).toEqual([true, true, true]);

@@ -6,7 +6,7 @@ import { passwordMatches } from '../../shared/passwords.ts';
 import { buildOrganization } from '../support/factories.ts';
 import { startHarness } from '../support/harness.ts';
 import type { Harness } from '../support/harness.ts';
-import { lectern, lecternCommand, lecternJson, startCommand } from './command-line.ts';
+import { lectern, lecternCommand, lecternHere, lecternJson, startCommand } from './command-line.ts';
 import type { Finished } from './command-line.ts';
 
 let harness: Harness;
@@ -116,7 +116,7 @@ describe('lectern user create', () => {
 
   test('is used in a wrong way with another role or no address: exit code 2', async () => {
     const args = ['user', 'create', '--org', organization.slug];
-    const role = await lectern(harness.environment, ...args, '--email', freshEmail(), '--role', 'owner');
+    const role = await lecternHere(harness.environment, ...args, '--email', freshEmail(), '--role', 'owner');
     expect(role).toMatchObject({ code: 2, stdout: '' });
     const email = await lectern(harness.environment, ...args, '--email', 'ada', '--role', 'admin');
     expect(email.code).toBe(2);
@@ -153,7 +153,7 @@ describe('lectern user create', () => {
 
 test('user list shows the users of an organization, and no hash', async () => {
   const { organization: own } = await buildOrganization(harness);
-  expect((await lectern(harness.environment, 'user', 'list', '--org', own.slug)).stdout).toBe(
+  expect((await lecternHere(harness.environment, 'user', 'list', '--org', own.slug)).stdout).toBe(
     `${own.slug} has no users yet. See: lectern user create --help\n`,
   );
   const email = freshEmail();

@@ -168,7 +168,7 @@ test('the archive is written while files still arrive', async () => {
   });
   const building = build(built, { store });
   await waitFor('the first bytes of the archive', () => written >= large.length);
-  expect(origin.requests('/late.png')).toBe(1);
+  await waitFor('the late file to be asked for', () => origin.requests('/late.png') === 1);
   release();
   expect(await building).toMatchObject({ failures: 0 });
   const archive = await harness.store.archives.open(exportJobOf(built).key);

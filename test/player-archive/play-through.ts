@@ -50,6 +50,9 @@ const look = `(async () => {
   return { title, pictures: pictures.length, recordings: recordings.length, broken };
 })()`;
 
+/** A page of many steps and pictures costs what it shows: this is a telephone's. */
+export const smallScreen = { width: 390, height: 664 };
+
 /** Plays from the step that is shown to the end: looks at every picture, and gives the right answer to all. */
 export async function playThrough(page: Page | Frame, lesson: LessonContent): Promise<SeenStep[]> {
   const seen: SeenStep[] = [];

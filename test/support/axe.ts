@@ -3,7 +3,9 @@ import type { Frame, Page } from 'playwright-core';
 
 /** What axe finds wrong in a document, and not in the frames inside it, as `<rule>: <element>`. */
 export async function faultsIn(document: Page | Frame): Promise<string[]> {
-  await document.evaluate(axe.source);
-  const { violations } = await document.evaluate<AxeResults>('axe.run(document, { iframes: false })');
+  if (!(await document.evaluate<boolean>(`'axe' in window`))) await document.evaluate(axe.source);
+  const { violations } = await document.evaluate<AxeResults>(
+    `axe.run(document, { iframes: false, resultTypes: ['violations'] })`,
+  );
   return violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html}`));
 }

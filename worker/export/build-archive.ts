@@ -18,7 +18,8 @@ import { timePhase } from './build-observer.ts';
 import type { BuildObserver } from './build-observer.ts';
 import { indexPath } from './describe-page.ts';
 import { findFiles } from './find-files.ts';
-import type { FileSearch, FoundFile } from './find-files.ts';
+import type { FileSearch } from './find-files.ts';
+import type { FoundFile } from './found-files.ts';
 import { createManifest } from './manifest.ts';
 import { openFound } from './open-found.ts';
 import { isMissing } from './outcome.ts';
@@ -87,7 +88,7 @@ export async function buildArchive(
   planned();
   const found = timePhase(observer, 'files');
   const search = await findFiles(deps, { plan, otherBytes, record, signal });
-  void Promise.allSettled(search.files.values()).then(found);
+  void search.done.then(found);
   try {
     return await writeArchive(deps, {
       job,
@@ -123,7 +124,6 @@ interface ArchiveInput {
 
 async function writeArchive(deps: ExportDependencies, input: ArchiveInput): Promise<ExportResult> {
   const { job, version, plan, player, search, signal, onProgress } = input;
-  const { files } = search;
   const written = timePhase(deps.observer, 'write');
   // Whether files are missing shows at the end only, and the key with it: the draft is named when it is published.
   const draft = await deps.store.archives.create();
@@ -131,7 +131,7 @@ async function writeArchive(deps: ExportDependencies, input: ArchiveInput): Prom
     const writer = new ArchiveWriter(draft, version.publishedAt ?? version.createdAt);
     const outcomes: Outcomes = new Map();
     const ownCount = 2 + (player === null ? 0 : player.length + 1);
-    const progress: ExportProgress = { done: 0, total: files.size + ownCount, bytes: 0 };
+    const progress: ExportProgress = { done: 0, total: search.paths.length + ownCount, bytes: 0 };
     const entries: ExportEntry[] = [];
     const add = async (path: string, file: FoundFile, chunks: AsyncIterable<Uint8Array>) => {
       await writer.add(`${plan.folder}/${path}`, file, chunks);
@@ -145,21 +145,7 @@ async function writeArchive(deps: ExportDependencies, input: ArchiveInput): Prom
       onProgress({ ...progress });
     };
 
-    // At once: who reads ahead waits for what it has begun, and that for files that are not there yet.
-    const abandon = (error: unknown) => {
-      search.abandon(error);
-      throw error;
-    };
-    const inOrder = [...files].sort(([a], [b]) => (a < b ? -1 : 1));
-    const opened = readAhead(
-      inOrder.map(
-        ([path, finding]) =>
-          async () =>
-            openInTurn(deps.store, path, await finding).catch(abandon),
-      ),
-      filesAhead,
-      async (one) => one.file?.close(),
-    );
+    const opened = readAhead(openings(deps.store, search), filesAhead, async (one) => one.file?.close());
     for await (const { path, found, file } of opened) {
       // From a store that answers slowly a file may come after the end.
       if (signal.aborted) await file?.close();
@@ -168,7 +154,12 @@ async function writeArchive(deps: ExportDependencies, input: ArchiveInput): Prom
         outcomes.set(path, found);
         step(0);
       } else {
-        await addStored(deps.store, found, file, (chunks) => add(path, found, chunks)).catch(abandon);
+        await addStored(deps.store, found, file, (chunks) => add(path, found, chunks)).catch(
+          (error: unknown) => {
+            search.abandon(error);
+            throw error;
+          },
+        );
         step(found.size);
       }
     }
@@ -207,13 +198,30 @@ async function writeArchive(deps: ExportDependencies, input: ArchiveInput): Prom
   }
 }
 
-/** A file whose turn comes soon: however many an archive has, few are open. */
-async function openInTurn(
-  store: Store,
-  path: string,
-  found: FoundFile | Missing,
-): Promise<{ path: string; found: FoundFile | Missing; file?: OpenFile }> {
-  return isMissing(found) ? { path, found } : { path, found, file: await openFound(store, found) };
+interface OpenedFile {
+  path: string;
+  found: FoundFile | Missing;
+  /** Undefined for one that is missing. */
+  file?: OpenFile;
+}
+
+/**
+ * For each file, in the archive's order, what opens it: however many an archive has, few are open. One that cannot be
+ * opened ends the search at once: who reads ahead waits for what it has begun, and that for files to come.
+ */
+function* openings(store: Store, { paths, find, abandon }: FileSearch): Generator<() => Promise<OpenedFile>> {
+  for (const path of paths) {
+    yield async () => {
+      const found = await find(path);
+      if (isMissing(found)) return { path, found };
+      try {
+        return { path, found, file: await openFound(store, found) };
+      } catch (error) {
+        abandon(error);
+        throw error;
+      }
+    };
+  }
 }
 
 async function addStored(

@@ -2,7 +2,8 @@ import { isCoreWidget } from '../../shared/lessons/core-widgets.ts';
 import type { LessonContent } from '../../shared/lessons/lesson-content.ts';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
 import type { Store } from '../../shared/storage/store.ts';
-import type { FileSearch, FoundFile } from './find-files.ts';
+import type { FileSearch } from './find-files.ts';
+import type { FoundFile } from './found-files.ts';
 import type { IndexPage } from './index-page.ts';
 import { openFound } from './open-found.ts';
 import { isMissing } from './outcome.ts';
@@ -24,8 +25,8 @@ export async function describePage(
   { version, plan, lesson, search }: PageOfArchive,
 ): Promise<IndexPage> {
   const find = async (path: string): Promise<FoundFile | undefined> => {
-    const found = await search.files.get(path);
-    return found === undefined || isMissing(found) ? undefined : found;
+    const found = await search.find(path);
+    return isMissing(found) ? undefined : found;
   };
   const widgets: IndexPage['widgets'] = [];
   for (const { type, release } of plan.widgets) {
@@ -33,7 +34,7 @@ export async function describePage(
     if (release === null || isCoreWidget(type)) continue;
     const module = await find(`widgets/${release.widgetId}.js`);
     if (module === undefined) continue;
-    const css = await find(`widgets/${release.widgetId}.css`);
+    const css = release.css === null ? undefined : await find(`widgets/${release.widgetId}.css`);
     const cssPath = css === undefined ? null : `./widgets/${release.widgetId}.css`;
     widgets.push({ type, cssPath, module: () => readFound(store, module) });
   }

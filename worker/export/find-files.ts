@@ -1,4 +1,3 @@
-import pLimit from 'p-limit';
 import type { Config } from '../../shared/config.ts';
 import { LecternError } from '../../shared/errors.ts';
 import { MediaCache } from '../../shared/media-cache.ts';
@@ -7,22 +6,29 @@ import type { ExportRecord } from '../../shared/models/export-record.ts';
 import type { EvictableFile } from '../../shared/sharing/file-uses.ts';
 import type { Digest, Store } from '../../shared/storage/store.ts';
 import type { BuildObserver, MediaLookup } from './build-observer.ts';
+import { FoundFiles } from './found-files.ts';
+import type { FoundFile } from './found-files.ts';
 import { failureOf, MissingFile } from './outcome.ts';
 import type { Missing } from './outcome.ts';
 import { filesOfRelease } from './plan.ts';
 import type { ExportPlan, PlannedMedium } from './plan.ts';
 
-/** A file of the archive, found: which part of the store has its bytes. */
-export interface FoundFile extends Digest {
-  area: 'assets' | 'cache';
-}
+/** Looks at the store at once for files that need no download: each is a request to a bucket, or a turn of the disk. */
+const looks = 32;
+
+/** External media of which is asked at once what is known of them. */
+const preparedAtOnce = 1000;
 
 export interface FileSearch {
-  /** By path below the archive's top-level folder; each settles as soon as its file is there, or known not to be. */
-  files: Map<string, Promise<FoundFile | Missing>>;
+  /** Of all files, below the archive's top-level folder, in its order. */
+  paths: readonly string[];
+  /** A file, as soon as it is there or known not to be. @throws what has ended the search before. */
+  find: (path: string) => Promise<FoundFile | Missing>;
+  /** Resolves when nothing is under way any more. */
+  done: Promise<unknown>;
   /** Counts further bytes towards EXPORT_MAX_BYTES. @throws {LecternError} INVALID_CONTENT over it. */
   reserve: (bytes: number) => void;
-  /** Ends the downloads under way: nobody will use them. Files that are not there yet reject with the reason. */
+  /** Ends the search: nobody will use its files. Those that are not there yet reject with the reason. */
   abandon: (reason: unknown) => void;
   /** Ends what is still under way, and resolves when nothing is. */
   end: () => Promise<void>;
@@ -40,8 +46,21 @@ interface SearchInput {
   signal: AbortSignal;
 }
 
+/** A file that has to be in the store; null for one that nobody knows. */
+interface StoredFile {
+  path: string;
+  asset: Digest | null;
+}
+
+interface ExternalFile {
+  path: string;
+  url: string;
+  mimeType: string;
+}
+
 /**
- * Looks for every file of an archive at once, within the limits on downloads.
+ * Looks for the files of an archive in its order, as many at once as the limits on downloads allow; it does not wait
+ * for who uses them.
  *
  * @param input.otherBytes what the archive holds besides these files; it counts towards EXPORT_MAX_BYTES. A search
  * that goes over the limit ends, and its files reject with INVALID_CONTENT.
@@ -57,7 +76,6 @@ export async function findFiles(
   if (otherBytes > config.export.maxBytes) throw tooLarge(config.export.maxBytes);
   const stop = new AbortController();
   const ending = AbortSignal.any([signal, stop.signal]);
-  const limit = pLimit(config.download.concurrency);
   const onLookup = (result: MediaLookup) => deps.observer?.lookedUp(result);
   const cache = new MediaCache({ ...deps, onLookup });
   // From when a file is found until it is in the archive, no evictor takes it.
@@ -65,32 +83,27 @@ export async function findFiles(
   const recorded = new Map(record?.entries.map((entry) => [entry.path, entry]));
   // At once: looking for one after the other would note them one by one.
   await deps.sharing.uses.note(cachedFiles(record));
-  const files: FileSearch['files'] = new Map();
+  const found = new FoundFiles(ending);
   let bytes = otherBytes;
 
   const reserve = (more: number) => {
     bytes += more;
     if (bytes > config.export.maxBytes) throw tooLarge(config.export.maxBytes);
   };
-  const find = (path: string, search: () => Promise<FoundFile>) => {
-    const found = search()
-      .then((file) => {
-        if (file.area === 'cache') hold.add(`cache:${file.sha256}`);
-        reserve(file.size);
-        return file;
-      })
-      .catch(failureOf);
-    // One failure that is not about a file ends the rest at once, long before the archive gets to it. Handling it
-    // here also keeps it from counting as unhandled until then.
-    found.catch((error: unknown) => stop.abort(error));
-    files.set(path, found);
-  };
-  const findMedium = async ({ path, medium }: PlannedMedium): Promise<FoundFile> => {
-    if (medium?.asset) return findAsset(store, medium.asset);
-    if (typeof medium?.sourceUrl !== 'string') throw new MissingFile('unknown_media');
-    const { sourceUrl: url, mimeType } = medium;
-    return limit(async () => {
+  const settle = async (path: string, search: () => Promise<FoundFile>) => {
+    try {
       ending.throwIfAborted();
+      const file = await search();
+      if (file.area === 'cache') hold.add(`cache:${file.sha256}`);
+      reserve(file.size);
+      found.set(path, file);
+    } catch (error) {
+      found.set(path, failureOf(error));
+    }
+  };
+  const findStored = ({ path, asset }: StoredFile) => settle(path, () => findAsset(store, asset));
+  const findExternal = ({ path, url, mimeType }: ExternalFile) =>
+    settle(path, async () => {
       const before = recorded.get(path);
       if (before?.area === 'cache' && (await store.cache.has(before))) {
         onLookup('hit');
@@ -99,25 +112,73 @@ export async function findFiles(
       const file = await cache.get({ url, mimeType, maxBytes: config.download.maxBytes, signal: ending });
       return { ...file, area: 'cache' };
     });
-  };
 
-  await cache.prepare(plan.media.flatMap(({ medium }) => medium?.sourceUrl ?? []));
-  for (const planned of plan.media) find(planned.path, () => findMedium(planned));
-  for (const { release } of plan.widgets) {
-    if (release === null) continue;
-    for (const { path, file } of filesOfRelease(release)) find(path, () => findAsset(store, file));
-  }
+  const stored = storedFiles(plan);
+  const external = externalFiles(plan);
+  // One failure that is not about a file ends the rest at once, long before the archive gets to it.
+  const fail = (error: unknown) => stop.abort(error);
+  const done = Promise.all([
+    eachOf(stored.values(), looks, findStored, fail),
+    eachOf(prepared(external, cache), config.download.concurrency, findExternal, fail),
+  ]);
+  void done.then(() => fail(new Error('there are no other files')));
   return {
-    files,
+    paths: [...stored, ...external].map(({ path }) => path).sort(),
+    find: (path) => found.get(path),
+    done,
     reserve,
-    abandon: (reason) => stop.abort(reason),
+    abandon: fail,
     async end() {
       stop.abort(new Error('the build has ended'));
-      await Promise.allSettled(files.values());
+      await done;
       hold.release();
       await cache.flush();
     },
   };
+}
+
+function storedFiles(plan: ExportPlan): StoredFile[] {
+  const media = plan.media.filter((planned) => !isExternal(planned));
+  const releases = plan.widgets.flatMap(({ release }) => release ?? []);
+  return [
+    ...media.map(({ path, medium }) => ({ path, asset: medium?.asset ?? null })),
+    ...releases.flatMap(filesOfRelease).map(({ path, file }) => ({ path, asset: file })),
+  ];
+}
+
+function externalFiles(plan: ExportPlan): ExternalFile[] {
+  return plan.media
+    .filter(isExternal)
+    .map(({ path, medium: { sourceUrl: url, mimeType } }) => ({ path, url, mimeType }));
+}
+
+function isExternal(planned: PlannedMedium): planned is PlannedMedium & { medium: { sourceUrl: string } } {
+  return !planned.medium?.asset && typeof planned.medium?.sourceUrl === 'string';
+}
+
+async function* prepared(files: ExternalFile[], cache: MediaCache): AsyncGenerator<ExternalFile> {
+  for (let start = 0; start < files.length; start += preparedAtOnce) {
+    const some = files.slice(start, start + preparedAtOnce);
+    await cache.prepare(some.map(({ url }) => url));
+    yield* some;
+  }
+}
+
+/** Uses each item in its order, `count` at a time; resolves when nothing is under way, also after a failure. */
+async function eachOf<T>(
+  items: IterableIterator<T> | AsyncGenerator<T>,
+  count: number,
+  use: (item: T) => Promise<void>,
+  fail: (error: unknown) => void,
+): Promise<void> {
+  const useSome = async () => {
+    try {
+      for await (const item of items) await use(item);
+    } catch (error) {
+      fail(error);
+    }
+  };
+  await Promise.all(Array.from({ length: count }, useSome));
 }
 
 function cachedFiles(record: ExportRecord | null): EvictableFile[] {
@@ -125,7 +186,8 @@ function cachedFiles(record: ExportRecord | null): EvictableFile[] {
   return cached.map(({ sha256 }): EvictableFile => `cache:${sha256}`);
 }
 
-async function findAsset(store: Store, asset: Digest): Promise<FoundFile> {
+async function findAsset(store: Store, asset: Digest | null): Promise<FoundFile> {
+  if (asset === null) throw new MissingFile('unknown_media');
   if (!(await store.assets.has(asset))) throw new MissingFile('not_found');
   return { ...asset, area: 'assets' };
 }

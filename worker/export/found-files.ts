@@ -1,0 +1,44 @@
+import type { Digest } from '../../shared/storage/store.ts';
+import type { Missing } from './outcome.ts';
+
+/** A file of the archive, found: which part of the store has its bytes. */
+export interface FoundFile extends Digest {
+  area: 'assets' | 'cache';
+}
+
+/**
+ * What has come of the search for each file, by its path. There is no promise for each of them: an archive may have
+ * 100,000 files, and few are waited for at once.
+ */
+export class FoundFiles {
+  readonly #ended: AbortSignal;
+  readonly #known = new Map<string, FoundFile | Missing>();
+  #waiting: (() => void)[] = [];
+
+  /** @param ended aborted when nothing more will be found, with the reason. */
+  constructor(ended: AbortSignal) {
+    this.#ended = ended;
+    ended.addEventListener('abort', () => this.#wake());
+  }
+
+  set(path: string, outcome: FoundFile | Missing): void {
+    this.#known.set(path, outcome);
+    this.#wake();
+  }
+
+  /** Waits until a file is there, or known not to be. @throws the reason for which nothing more will be found. */
+  async get(path: string): Promise<FoundFile | Missing> {
+    for (;;) {
+      const known = this.#known.get(path);
+      if (known !== undefined) return known;
+      this.#ended.throwIfAborted();
+      await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    }
+  }
+
+  #wake(): void {
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    for (const resolve of waiting) resolve();
+  }
+}
