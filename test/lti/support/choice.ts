@@ -45,7 +45,5 @@ export async function deliver(answer: Answer): Promise<number> {
 
 /** The titles of the lessons that a page offers, in order. */
 export function titlesIn({ body }: Answer): string[] {
-  return [...body.toString().matchAll(/<b id="title-[^"]*"><bdi>([^<]*)</g)].map(
-    ([, title = '']) => title,
-  );
+  return [...body.toString().matchAll(/<b id="title-[^"]*"><bdi>([^<]*)</g)].map(([, title = '']) => title);
 }
