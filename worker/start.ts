@@ -18,7 +18,7 @@ import type { Evicted } from './eviction/evictor.ts';
 import { WorkerMetrics } from './metrics.ts';
 import { startWorkerOperations, watchWorker } from './operations.ts';
 import { registerScoreMetrics } from './scores/metrics.ts';
-import { startScoreWorker } from './scores/score-worker.ts';
+import { createScoreWorker } from './scores/score-worker.ts';
 import { startSweeping } from './sweep.ts';
 import { createExportWorker, drainMilliseconds } from './worker.ts';
 
@@ -64,7 +64,7 @@ export async function startWorker(
   });
   await worker.ready();
   const platforms = createPlatformClient(config.download);
-  const scores = startScoreWorker(servers.redisUrl, {
+  const scores = createScoreWorker(servers.redisUrl, {
     service: {
       client: platforms,
       tokens: createServiceTokens({ client: platforms, keys: createLtiKeys(db, secrets) }),
@@ -92,5 +92,6 @@ export async function startWorker(
   shutdown.add('operations', () => operations?.close() ?? Promise.resolve());
   // Last: a process that cannot start would take the jobs it has with it.
   worker.start();
+  scores.start();
   return operations?.port;
 }

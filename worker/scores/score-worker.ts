@@ -28,6 +28,8 @@ const sweepMilliseconds = 30_000;
 const farewellMilliseconds = 2_000;
 
 export interface ScoreWorker {
+  /** Takes jobs from now on, and looks for what is due. */
+  start(): void;
   /**
    * Begins nothing more, and resolves when nothing is under way.
    *
@@ -42,7 +44,7 @@ export interface ScoreWorker {
  *
  * @param redis on which jobs are added; it may be away.
  */
-export function startScoreWorker(
+export function createScoreWorker(
   redisUrl: string,
   {
     redis,
@@ -73,12 +75,16 @@ export function startScoreWorker(
   const worker = new Worker<ScoreJob, string>(
     scoreQueueName,
     async ({ data }) => (await sender.sendRow(scoreJobSchema.parse(data).scoreId)) ?? 'nothing to send',
-    { connection, prefix: config.redisPrefix, concurrency: jobs },
+    { connection, autorun: false, prefix: config.redisPrefix, concurrency: jobs },
   );
   worker.on('error', (error) => log.warn({ err: error }, 'the queue of scores does not answer'));
   worker.on('failed', (_job, error) => log.warn({ err: error }, 'a job failed; its score is sent later'));
-  const sweeping = startSweeping(sender, db, log);
+  const sweeping = createSweeping(sender, db, log);
   return {
+    start: () => {
+      worker.run().catch((error: Error) => worker.emit('error', error));
+      sweeping.start();
+    },
     async close(milliseconds) {
       const closed = worker.close().catch(() => undefined);
       sweeping.stop();
@@ -92,11 +98,11 @@ export function startScoreWorker(
 }
 
 /** Passes on what is due and sends it, now and from time to time; the one does not wait for the other. */
-function startSweeping(
+function createSweeping(
   sender: ScoreSender,
   db: Database,
   log: Logger,
-): { stop(): void; settled: () => Promise<void> } {
+): { start(): void; stop(): void; settled: () => Promise<void> } {
   const stopping = new AbortController();
   const passOn = oneAtATime(async () => {
     const records = await passOnDueScores(db, stopping.signal);
@@ -106,9 +112,12 @@ function startSweeping(
     await Promise.all(Array.from({ length: sweepers }, () => sender.sendDue()));
   }, log);
   const sweep = () => void passOn.run().then(send.run);
-  sweep();
-  const timer = setInterval(sweep, sweepMilliseconds);
+  let timer: NodeJS.Timeout | undefined;
   return {
+    start: () => {
+      sweep();
+      timer = setInterval(sweep, sweepMilliseconds);
+    },
     stop: () => {
       clearInterval(timer);
       stopping.abort();

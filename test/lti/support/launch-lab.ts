@@ -57,14 +57,19 @@ export function useLaunchLab(options?: SimulatorOptions): LaunchLab {
   return lab;
 }
 
-/** As {@link useLaunchLab}, for who ends it. */
+/**
+ * As {@link useLaunchLab}, for who ends it.
+ *
+ * @param settings of Lectern.
+ */
 export async function startLaunchLab(
   options?: SimulatorOptions,
+  settings: Record<string, string> = {},
 ): Promise<LaunchLab & { close(): Promise<void> }> {
-  const harness = await startHarness();
+  const harness = await startHarness(settings);
   const simulator = await startSimulator(options);
   const { host } = new URL(simulator.issuer);
-  const startApi = (settings = {}) => harness.startApi({ LECTERN_ALLOWED_PRIVATE_HOSTS: host, ...settings });
+  const startApi = (own = {}) => harness.startApi({ LECTERN_ALLOWED_PRIVATE_HOSTS: host, ...own });
   const address = await startApi();
   const { organization, headers } = await buildOrganization(harness);
   const version = await publishLesson(harness, organization);

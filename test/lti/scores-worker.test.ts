@@ -1,0 +1,128 @@
+import { onTestFinished, expect, test, vi } from 'vitest';
+import { Registry } from 'prom-client';
+import type { Link } from '../../cli/simulator/model.ts';
+import { startRedis } from '../../shared/embedded/redis.ts';
+import { createScoreQueue } from '../../shared/lti/scores/queue.ts';
+import type { LtiScore } from '../../shared/models/lti-score.ts';
+import { connectRedis } from '../../shared/redis.ts';
+import { registerScoreMetrics } from '../../worker/scores/metrics.ts';
+import { Player } from '../api/player-lessons.ts';
+import { waitFor } from '../support/wait-for.ts';
+import { startLaunchLab, tokenOf } from './support/launch-lab.ts';
+import type { LaunchLab } from './support/launch-lab.ts';
+
+/* From a learner's write to the gradebook: API, MongoDB, Redis, worker and platform. */
+
+vi.setConfig({ testTimeout: 60_000 });
+
+const lineItem = { label: 'A lesson', scoreMaximum: 10 };
+const last = { currentSectionIndex: 1, currentStepIndex: 0 };
+const right = { items: [{ widgetId: 'q3', answer: ['b'] }], completed: true };
+
+async function useLab(settings: Record<string, string> = {}) {
+  const lab = await startLaunchLab({}, settings);
+  onTestFinished(() => lab.close());
+  const allowed = { LECTERN_ALLOWED_PRIVATE_HOSTS: new URL(lab.simulator.issuer).host };
+  return { lab, startWorker: (own = {}) => lab.harness.startWorker({ ...allowed, ...own }) };
+}
+
+/** A learner in front of the lesson, by a link. */
+async function openLesson(lab: LaunchLab, link: Link): Promise<Player> {
+  const token = tokenOf(await lab.launch({ link }));
+  return new Player(lab.address, lab.version, token ?? '');
+}
+
+/** What the platform has of the only line item and the only learner. */
+function taken(lab: LaunchLab, link: Link) {
+  return lab.simulator.lineItemsOf(link).flatMap((item) => lab.simulator.scoresOf(item));
+}
+
+const onlyRow = async ({ harness }: LaunchLab): Promise<LtiScore | null> =>
+  harness.db.ltiScores.findOne().lean<LtiScore>();
+
+test('what a learner does is in the gradebook moments later, and of quick writes only some are sent, the last one among them', async () => {
+  const { lab, startWorker } = await useLab();
+  await startWorker();
+  const link = lab.addLink({ lineItem });
+  const player = await openLesson(lab, link);
+  await player.write();
+  await waitFor('the first score', () => taken(lab, link).length > 0);
+  for (let revision = 1; revision < 6; revision += 1) await player.write({ revision, ...last });
+  await player.write({ revision: 6, ...last, ...right });
+  await waitFor('the last score', () => taken(lab, link).at(-1)?.activityProgress === 'Completed');
+  const scores = taken(lab, link);
+  expect(scores[0]).toMatchObject({ activityProgress: 'Initialized', scoreGiven: null });
+  expect(scores.at(-1)).toMatchObject({ scoreGiven: 33.3333, scoreMaximum: 100 });
+  expect(scores.length).toBeLessThanOrEqual(3);
+
+  const redis = await connectRedis(lab.harness.servers.redisUrl);
+  const queue = createScoreQueue(redis, lab.harness.config);
+  const outcomes = (await queue.getCompleted()).map(({ returnvalue }) => returnvalue);
+  expect(outcomes).toContain('sent');
+  await queue.close();
+  redis.disconnect();
+});
+
+test('a learner who did the lesson by one link has the score in the gradebook of another after its launch', async () => {
+  const { lab, startWorker } = await useLab();
+  await startWorker();
+  const player = await openLesson(lab, lab.addLink());
+  await player.write({ ...last, ...right });
+  const link = lab.addLink({ lineItem });
+  await openLesson(lab, link);
+  await waitFor('the score', () => taken(lab, link).length > 0);
+  expect(taken(lab, link)).toMatchObject([{ scoreGiven: 33.3333 }]);
+});
+
+test('without Redis a write is answered as ever, and its score is sent when there is a worker', async () => {
+  let redis = await startRedis();
+  onTestFinished(() => redis.stop());
+  const { lab, startWorker } = await useLab({ REDIS_URL: redis.url });
+  const link = lab.addLink({ lineItem });
+  const player = await openLesson(lab, link);
+  redis.kill();
+  await redis.exited;
+  await player.write({ ...last, ...right });
+  await waitFor('the outbox', async () => (await onlyRow(lab))?.state === 'waiting');
+  redis = await startRedis({ port: redis.port });
+  await startWorker();
+  await waitFor('the score', () => taken(lab, link).length > 0);
+  expect(taken(lab, link)).toMatchObject([{ scoreGiven: 33.3333 }]);
+});
+
+test('a worker that has to end while a platform does not answer leaves the score to the next one', async () => {
+  const { lab, startWorker } = await useLab({ SHUTDOWN_SECONDS: '2' });
+  const link = lab.addLink({ lineItem });
+  const player = await openLesson(lab, link);
+  lab.simulator.fail('scores', { hang: true });
+  const endWorker = await startWorker();
+  await player.write({ ...last, ...right });
+  const { pathname } = new URL(lab.simulator.addresses.token);
+  await waitFor('the token', () => lab.simulator.requests.some(({ path }) => path === pathname));
+  expect(await onlyRow(lab)).toMatchObject({ state: 'waiting', leaseId: expect.any(String) });
+  await endWorker();
+  expect(await onlyRow(lab)).toMatchObject({ state: 'waiting', leaseId: null, tries: 0 });
+  await startWorker();
+  await waitFor('the score', () => taken(lab, link).length > 0);
+});
+
+test('metrics tell how many scores wait and have failed, for how long, and what became of tries', async () => {
+  const { lab, startWorker } = await useLab({ WORKER_PORT: '0' });
+  const registry = new Registry();
+  const metrics = registerScoreMetrics(registry, lab.harness.db);
+  metrics.tried('unavailable', 0.2);
+  const link = lab.addLink({ lineItem });
+  await (await openLesson(lab, link)).write();
+  await waitFor('the outbox', async () => (await onlyRow(lab))?.state === 'waiting');
+  await lab.harness.db.ltiScores.updateOne({}, { $set: { nextTryAt: new Date(Date.now() - 90_000) } });
+  const waiting = await registry.metrics();
+  expect(waiting).toContain('lectern_lti_scores{state="waiting"} 1');
+  expect(waiting).toContain('lectern_lti_score_tries_seconds_count{outcome="unavailable"} 1');
+  expect(/^lectern_lti_scores_oldest_due_seconds (\d+)/m.exec(waiting)?.[1]).toMatch(/^9\d$/);
+  lab.simulator.fail('scores', { status: 400 });
+  await startWorker();
+  await waitFor('the refusal', async () => (await onlyRow(lab))?.state === 'failed');
+  const failed = await registry.metrics();
+  expect(failed).toContain('lectern_lti_scores{state="failed"} 1');
+  expect(failed).toContain('lectern_lti_scores_oldest_due_seconds 0');
+});
