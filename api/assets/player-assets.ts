@@ -2,7 +2,7 @@ import type { Asset } from '../../shared/asset-addresses.ts';
 import { LecternError } from '../../shared/errors.ts';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
 import { findMedia } from '../../shared/models/medium.ts';
-import type { Medium } from '../../shared/models/medium.ts';
+import type { FoundMedium } from '../../shared/models/medium.ts';
 import type { Digest } from '../../shared/storage/store.ts';
 import { findVersionReleases } from '../../shared/widgets/version-releases.ts';
 import { ContentUses } from './content-uses.ts';
@@ -61,7 +61,7 @@ export class PlayerAssets {
     return this.#external.close();
   }
 
-  async #mediumOf({ _id, organizationId }: LessonVersion, mediaId: string): Promise<Medium | null> {
+  async #mediumOf({ _id, organizationId }: LessonVersion, mediaId: string): Promise<FoundMedium | null> {
     const found = await findMedia(this.#deps.db, { organizationId, versionId: _id }, [mediaId]);
     const medium = found.get(mediaId);
     if (medium === undefined) return null;
@@ -71,7 +71,7 @@ export class PlayerAssets {
   }
 
   async #findFile(
-    { asset, sourceUrl, mimeType }: Medium,
+    { asset, sourceUrl, mimeType }: FoundMedium,
     signal: AbortSignal,
   ): Promise<Pick<Asset, 'area' | 'sha256' | 'size'> | null> {
     if (asset !== null) return (await this.#deps.store.assets.has(asset)) ? inArea('assets', asset) : null;

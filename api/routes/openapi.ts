@@ -4,6 +4,8 @@ import type { RequestState } from '../context.ts';
 import type { AppDependencies } from '../dependencies.ts';
 import { etagOf, isKnown } from '../etags.ts';
 import { methodNotAllowed } from '../middleware/method-not-allowed.ts';
+import { apiDocument } from '../openapi/document.ts';
+import { apiPage, pagePolicy } from '../openapi/page.ts';
 import { createRouter } from './router.ts';
 
 /** An upgrade may change them; until then a copy does. */
@@ -14,33 +16,20 @@ interface Page {
   etag: string;
 }
 
-/**
- * The API's own documentation: for tools, and for people. Each is made once, when it is asked for first, with code
- * that is loaded for it.
- */
+/** The API's own documentation: for tools, and for people. Each is made once, when it is asked for first. */
 export function openApiRoutes({ config }: AppDependencies): Router<RequestState> {
   const router = createRouter();
-  const document = once(async () => {
-    const { apiDocument } = await import('../openapi/document.ts');
-    return toPage(JSON.stringify(apiDocument(config)));
-  });
-  const page = once(async () => {
-    const [{ apiDocument }, { apiPage, pagePolicy }] = await Promise.all([
-      import('../openapi/document.ts'),
-      import('../openapi/page.ts'),
-    ]);
-    return { ...toPage(apiPage(apiDocument(config))), policy: pagePolicy };
-  });
+  const document = once(() => toPage(JSON.stringify(apiDocument(config))));
+  const page = once(() => toPage(apiPage(apiDocument(config))));
 
-  router.get('/openapi.json', async (ctx) => {
+  router.get('/openapi.json', (ctx) => {
     ctx.set('Access-Control-Allow-Origin', '*');
-    send(ctx, 'application/json', await document());
+    send(ctx, 'application/json', document());
   });
-  router.get('/docs', async (ctx) => {
-    const { policy, ...content } = await page();
-    ctx.set('Content-Security-Policy', policy);
+  router.get('/docs', (ctx) => {
+    ctx.set('Content-Security-Policy', pagePolicy);
     ctx.set('Referrer-Policy', 'no-referrer');
-    send(ctx, 'text/html', content);
+    send(ctx, 'text/html', page());
   });
 
   router.all(['/openapi.json', '/docs'], methodNotAllowed('GET, HEAD'));

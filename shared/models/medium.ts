@@ -59,22 +59,43 @@ export async function insertMedia(db: Database, media: Omit<Medium, 'createdAt'>
   await db.media.insertMany(media);
 }
 
+/** What is found of a medium: little, for a version may use 100,000. */
+export type FoundMedium = Omit<Medium, 'organizationId' | 'mediaId' | 'createdAt'>;
+
+/** Media that one query asks for. */
+const lookupBatch = 1000;
+
 /**
  * The media that a version uses, by id: its own, and for an id that its package did not bring, the newest that the
  * organization has under it. Ids that nobody knows are missing from the answer.
  */
 export async function findMedia(
   db: Database,
+  version: { organizationId: string; versionId: string },
+  mediaIds: string[],
+): Promise<Map<string, FoundMedium>> {
+  const media = new Map<string, FoundMedium>();
+  for (let start = 0; start < mediaIds.length; start += lookupBatch) {
+    const found = await findSomeMedia(db, version, mediaIds.slice(start, start + lookupBatch));
+    for (const { mediaId, versionId, mimeType, extension, asset, sourceUrl, attribution } of found)
+      media.set(mediaId, { versionId, mimeType, extension, asset, sourceUrl, attribution });
+  }
+  return media;
+}
+
+/** Of several under one id the last counts. */
+async function findSomeMedia(
+  db: Database,
   { organizationId, versionId }: { organizationId: string; versionId: string },
   mediaIds: string[],
-): Promise<Map<string, Medium>> {
+): Promise<Medium[]> {
   const own = await db.media
     .find({ versionId, mediaId: { $in: mediaIds } })
     .lean<Medium[]>()
     .exec();
-  const media = new Map(own.map((medium) => [medium.mediaId, medium]));
-  const others = mediaIds.filter((id) => !media.has(id));
-  if (others.length === 0) return media;
+  const known = new Set(own.map((medium) => medium.mediaId));
+  const others = mediaIds.filter((id) => !known.has(id));
+  if (others.length === 0) return own;
   const found = await db.media
     .find({ organizationId, mediaId: { $in: others } })
     .sort({ createdAt: 1 })
@@ -85,8 +106,7 @@ export async function findMedia(
     db,
     found.map((medium) => medium.versionId),
   );
-  for (const medium of found) if (finished.has(medium.versionId)) media.set(medium.mediaId, medium);
-  return media;
+  return [...own, ...found.filter((medium) => finished.has(medium.versionId))];
 }
 
 /** The media that a version's own package brought. */

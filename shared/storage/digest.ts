@@ -25,6 +25,6 @@ export async function digestOfChunks(chunks: AsyncIterable<Uint8Array>): Promise
 
 /** Bytes in memory, as the stream that stores and archives read. */
 // eslint-disable-next-line @typescript-eslint/require-await -- an async iterable is what is wanted, not a wait
-export async function* bytesOf(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
-  yield bytes;
+export async function* bytesOf(...bytes: Uint8Array[]): AsyncGenerator<Uint8Array> {
+  yield* bytes;
 }

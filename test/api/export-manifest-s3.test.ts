@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { s3Name, useS3Server } from '../storage/kinds.ts';
 import { buildVersion } from '../support/factories.ts';
-import { realLessons } from '../support/real-lessons.ts';
+import { twoRealLessons } from '../support/real-lessons.ts';
 import { ask } from './answers.ts';
 import { startExportLab } from './held-exports.ts';
 import type { ExportLab } from './held-exports.ts';
@@ -10,7 +10,7 @@ import { addressesOf, expectSameFiles, listFiles } from './manifests.ts';
 
 const s3Server = useS3Server();
 
-const lessons = await realLessons();
+const lessons = await twoRealLessons();
 
 describe.skipIf(s3Server === null)(`with files in ${s3Name}`, () => {
   let lab: ExportLab;

@@ -7,7 +7,7 @@ import { readQuestion } from '../../shared/lessons/scoring.ts';
 import { orderedSections } from '../../shared/lessons/totals.ts';
 import { answerStep, blocksOf, lookAtStep, playThrough, stepsOf } from '../player-archive/play-through.ts';
 import { buildLearnerToken, buildVersion } from '../support/factories.ts';
-import { realLessons } from '../support/real-lessons.ts';
+import { twoRealLessons } from '../support/real-lessons.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { useEmbedLab } from './embed-lab.ts';
 import type { HostPage } from './embed-lab.ts';
@@ -15,7 +15,8 @@ import type { HostPage } from './embed-lab.ts';
 const lab = useEmbedLab();
 vi.setConfig({ testTimeout: 600_000 });
 
-describe.each(await realLessons())('$name', ({ path }) => {
+// What each lesson's record comes to, and that each can be played, is seen over the API and in its archive.
+describe.each(await twoRealLessons())('$name', ({ path }) => {
   test('plays from first step to last in an iframe on another site, and the record says what was done', async () => {
     const lesson = await readLesson(path);
     const steps = stepsOf(lesson);

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { readdir } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { expect, test } from 'vitest';
 
@@ -25,4 +25,14 @@ export async function realLessons(): Promise<RealLesson[]> {
     () => expect(lessons.length).toBeGreaterThan(1),
   );
   return lessons;
+}
+
+/** The demo lesson, which has all kinds of widgets and media, and the longest of the textbook: for what is the same for all. */
+export async function twoRealLessons(): Promise<RealLesson[]> {
+  const [demoLesson, ...others] = await realLessons();
+  const sizes = await Promise.all(
+    others.map(async ({ path }) => (await readFile(join(path, 'lesson.json'))).length),
+  );
+  const longest = others[sizes.indexOf(Math.max(...sizes))];
+  return [demoLesson, longest].filter((lesson) => lesson !== undefined);
 }

@@ -27,6 +27,9 @@ const utf8Names = 0x0800;
 const max16 = 0xffff;
 const max32 = 0xffffffff;
 
+/** Lines of the directory that are kept as one buffer: each by itself would take twice its bytes. */
+const linesTogether = 1000;
+
 /** Small writes are gathered up to this size: one system call and one hash update for many small entries. */
 const gatherBytes = 1024 ** 2;
 
@@ -46,6 +49,7 @@ export class ArchiveWriter {
   readonly #time: Buffer;
   readonly #hash = createHash('sha256');
   readonly #directory: Buffer[] = [];
+  #lines: Buffer[] = [];
   readonly #names = new Set<string>();
   #gathered: Uint8Array[] = [];
   #gatheredBytes = 0;
@@ -90,14 +94,21 @@ export class ArchiveWriter {
         `${path} is damaged: ${written} of ${size} bytes, CRC-32 ${computed} instead of ${checksum}`,
       );
     }
-    this.#directory.push(centralHeader({ name, checksum, size, offset, time: this.#time }));
+    this.#lines.push(centralHeader({ name, checksum, size, offset, time: this.#time }));
+    if (this.#lines.length === linesTogether) this.#keepLines();
+  }
+
+  #keepLines(): void {
+    this.#directory.push(Buffer.concat(this.#lines));
+    this.#lines = [];
   }
 
   /** Writes the directory; the archive is complete when this resolves. */
   async finish(): Promise<{ size: number; sha256: string }> {
     const start = this.#offset;
-    for (const line of this.#directory) await this.#write(line);
-    await this.#write(endOfDirectory({ entries: this.#directory.length, start, size: this.#offset - start }));
+    this.#keepLines();
+    for (const lines of this.#directory) await this.#write(lines);
+    await this.#write(endOfDirectory({ entries: this.#names.size, start, size: this.#offset - start }));
     await this.#flush();
     await this.#writing;
     return { size: this.#offset, sha256: this.#hash.digest('hex') };

@@ -3,7 +3,6 @@ import type { Downloader } from '../../shared/downloads/downloader.ts';
 import { LecternError } from '../../shared/errors.ts';
 import { exportJobOf, incompleteKey } from '../../shared/jobs.ts';
 import type { ExportJob, ExportProgress, ExportResult } from '../../shared/jobs.ts';
-import type { LessonContent } from '../../shared/lessons/lesson-content.ts';
 import { rewriteMediaReferences } from '../../shared/lessons/media-references.ts';
 import type { Database } from '../../shared/models/database.ts';
 import { claimExportTime, findExportRecord, saveExportRecord } from '../../shared/models/export-record.ts';
@@ -24,7 +23,7 @@ import { createManifest } from './manifest.ts';
 import { openFound } from './open-found.ts';
 import { isMissing } from './outcome.ts';
 import type { Missing, Outcomes } from './outcome.ts';
-import { fileInMemory, keepOwnFile, ownFiles } from './own-files.ts';
+import { jsonFile, keepOwnFile, ownFiles } from './own-files.ts';
 import type { OwnFile } from './own-files.ts';
 import { planExport } from './plan.ts';
 import type { ExportPlan } from './plan.ts';
@@ -70,21 +69,12 @@ export async function buildArchive(
   if (version === null || exportJobOf(version, job.profile).key !== job.key) {
     throw new LecternError('NOT_FOUND', 'Published version not found');
   }
-  const content = await findContent(db, version._id);
-  if (content === null) throw new LecternError('INVALID_CONTENT', 'The content of this version is missing.');
-
-  const plan = await planExport(db, version, content);
-  const paths = new Map(plan.media.map(({ id, path }) => [id, `./${path}`]));
-  const lesson = rewriteMediaReferences(
-    { ...content, lesson: { ...content.lesson, status: 'published' } },
-    (id) => paths.get(id) ?? `./media/${id}.bin`,
-  );
-  const lessonJson = Buffer.from(`${JSON.stringify(lesson, null, 2)}\n`);
+  const { plan, lesson } = await planWithLesson(db, version);
   const player = await playerFiles(job.profile);
   const playerBytes = player?.reduce((sum, { bytes }) => sum + bytes.length, 0) ?? 0;
 
   const record = await findExportRecord(db, job.key);
-  const otherBytes = lessonJson.length + playerBytes;
+  const otherBytes = lesson.digest.size + playerBytes;
   planned();
   const found = timePhase(observer, 'files');
   const search = await findFiles(deps, { plan, otherBytes, record, signal });
@@ -95,7 +85,6 @@ export async function buildArchive(
       version,
       plan,
       lesson,
-      lessonJson,
       player,
       record,
       search,
@@ -107,12 +96,28 @@ export async function buildArchive(
   }
 }
 
+/** The content is read in here, and only here: its objects need several times the memory of its text. */
+async function planWithLesson(
+  db: Database,
+  version: LessonVersion,
+): Promise<{ plan: ExportPlan; lesson: OwnFile }> {
+  const content = await findContent(db, version._id);
+  if (content === null) throw new LecternError('INVALID_CONTENT', 'The content of this version is missing.');
+  const plan = await planExport(db, version, content);
+  const paths = new Map(plan.media.map(({ id, path }) => [id, `./${path}`]));
+  const published = { ...content, lesson: { ...content.lesson, status: 'published' } };
+  const lesson = await jsonFile('lesson.json', published, (part) =>
+    rewriteMediaReferences(part, (id) => paths.get(id) ?? `./media/${id}.bin`),
+  );
+  return { plan, lesson };
+}
+
 interface ArchiveInput {
   job: ExportJob;
   version: LessonVersion;
   plan: ExportPlan;
-  lesson: LessonContent;
-  lessonJson: Buffer;
+  /** lesson.json */
+  lesson: OwnFile;
   /** Null for an archive without the player. */
   player: PlayerFile[] | null;
   /** Of an earlier build. */
@@ -176,7 +181,7 @@ async function writeArchive(deps: ExportDependencies, input: ArchiveInput): Prom
     const exportedAt = complete ? await claimExportTime(deps.db, job.key, content) : new Date();
     const playerPaths = player && [indexPath, ...player.map(({ path }) => path)];
     const manifest = createManifest(version, plan, outcomes, { exportedAt, playerPaths });
-    await addOwn(fileInMemory('manifest.json', Buffer.from(`${JSON.stringify(manifest, null, 2)}\n`)));
+    await addOwn(await jsonFile('manifest.json', manifest));
 
     const archive = await writer.finish();
     written();

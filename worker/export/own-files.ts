@@ -1,9 +1,15 @@
+import { json } from 'node:stream/consumers';
+import type { LessonContent } from '../../shared/lessons/lesson-content.ts';
 import { bytesOf, digestOf, digestOfChunks } from '../../shared/storage/digest.ts';
 import type { Digest, Store } from '../../shared/storage/store.ts';
 import { describePage, indexPath } from './describe-page.ts';
 import type { PageOfArchive } from './describe-page.ts';
 import { indexPage } from './index-page.ts';
 import type { PlayerFile } from './player-files.ts';
+import { prettyJson } from './pretty-json.ts';
+
+/** Characters that become bytes at once. */
+const gatherLength = 64 * 1024;
 
 /** A file that Lectern adds to those of the lesson. */
 export interface OwnFile {
@@ -17,19 +23,52 @@ export interface OwnFile {
 /** Those of an archive but for manifest.json, which tells what came of all others; counted towards its limit. */
 export async function ownFiles(
   store: Store,
-  { player, lessonJson, ...page }: PageOfArchive & { player: PlayerFile[] | null; lessonJson: Buffer },
+  {
+    player,
+    lesson,
+    ...page
+  }: Omit<PageOfArchive, 'lesson'> & { player: PlayerFile[] | null; lesson: OwnFile },
 ): Promise<OwnFile[]> {
-  const lesson = fileInMemory('lesson.json', lessonJson);
   if (player === null) return [lesson];
-  const described = await describePage(store, page);
+  const described = await describePage(store, {
+    ...page,
+    lesson: (await json(lesson.chunks())) as LessonContent,
+  });
   const chunks = () => indexPage(described);
   const index = { path: indexPath, digest: await digestOfChunks(chunks()), chunks };
   page.search.reserve(index.digest.size);
   return [...player.map(({ path, bytes }) => fileInMemory(path, bytes)), index, lesson];
 }
 
-export function fileInMemory(path: string, bytes: Buffer): OwnFile {
+function fileInMemory(path: string, bytes: Buffer): OwnFile {
   return { path, digest: digestOf(bytes), chunks: () => bytesOf(bytes) };
+}
+
+/** A JSON file that is kept in memory as its bytes alone. @param map as of {@link prettyJson}. */
+export async function jsonFile(
+  path: string,
+  value: object,
+  map?: (part: unknown) => unknown,
+): Promise<OwnFile> {
+  const bytes: Buffer[] = [];
+  for (const text of gathered(prettyJson(value, map))) bytes.push(Buffer.from(text));
+  const chunks = () => bytesOf(...bytes);
+  return { path, digest: await digestOfChunks(chunks()), chunks };
+}
+
+/** Many short texts as fewer long ones. */
+function* gathered(texts: Iterable<string>): Generator<string> {
+  let some: string[] = [];
+  let length = 0;
+  for (const text of texts) {
+    some.push(text);
+    length += text.length;
+    if (length < gatherLength) continue;
+    yield some.join('');
+    some = [];
+    length = 0;
+  }
+  yield some.join('');
 }
 
 /** Keeps a file besides the archive, where an address can name it. */

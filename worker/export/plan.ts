@@ -4,7 +4,7 @@ import { mediaReferences } from '../../shared/lessons/media-references.ts';
 import type { Database } from '../../shared/models/database.ts';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
 import { findMedia } from '../../shared/models/medium.ts';
-import type { Medium } from '../../shared/models/medium.ts';
+import type { FoundMedium } from '../../shared/models/medium.ts';
 import type { WidgetRelease } from '../../shared/models/widget-release.ts';
 import type { Digest } from '../../shared/storage/store.ts';
 import { findVersionReleases } from '../../shared/widgets/version-releases.ts';
@@ -14,7 +14,7 @@ export interface PlannedMedium {
   id: string;
   /** In the archive, below its top-level folder: `media/<id>.<extension>`. */
   path: string;
-  medium: Medium | null;
+  medium: FoundMedium | null;
 }
 
 /** A widget of the archive; `release` is null when the organization has none of that type. */
