@@ -130,7 +130,11 @@ function createArchiveStore(root: string, { temporaries, buffers }: Shared): Arc
 
 /** The paths of the files that are so many folders below another, a page at a time. */
 async function* pagesOf(folder: string, depth: number): AsyncGenerator<string[]> {
-  const names = await namesIn(folder);
+  const names = await namesIn(folder).catch((error: unknown) => {
+    // A stray file among the folders is none of the store's.
+    if (codeOf(error) === 'ENOTDIR') return [];
+    throw error;
+  });
   const paths = names.map((name) => join(folder, name));
   if (depth > 0) {
     for (const path of paths) yield* pagesOf(path, depth - 1);
@@ -242,10 +246,8 @@ async function timeOf(path: string): Promise<number | null> {
   );
 }
 
-/** A file where a folder should be is none of the store's either. */
 function absent<T>(error: unknown, value: T): T {
-  const code = codeOf(error);
-  if (code === 'ENOENT' || code === 'ENOTDIR') return value;
+  if (codeOf(error) === 'ENOENT') return value;
   throw error;
 }
 
