@@ -18,7 +18,7 @@ export class FoundFiles {
   /** @param ended aborted when nothing more will be found, with the reason. */
   constructor(ended: AbortSignal) {
     this.#ended = ended;
-    ended.addEventListener('abort', () => this.#wake());
+    ended.addEventListener('abort', () => this.#wake(), { once: true });
   }
 
   set(path: string, outcome: FoundFile | Missing): void {
