@@ -1,9 +1,13 @@
 /** Of a local header without its name (APPNOTE.TXT 4.3.7). */
-const headerBytes = 30;
+export const localHeaderBytes = 30;
 
-/** What ZIP64 adds to the local header of an entry whose size does not fit there (APPNOTE.TXT 4.5.3). */
-const zip64Bytes = 20;
-const max32 = 0xffffffff;
+/** From here on a size or an offset stands in a ZIP64 field, of tag, length and number (APPNOTE.TXT 4.5.3). */
+export const max32 = 0xffffffff;
+export const zip64FieldBytes = 4;
+export const zip64NumberBytes = 8;
+
+/** What that adds to the local header of an entry, which has its size twice. */
+const zip64Bytes = zip64FieldBytes + 2 * zip64NumberBytes;
 
 /**
  * Where the bytes of each file begin in an archive of Lectern's own: entries are stored as they are, one after the
@@ -20,7 +24,7 @@ export function entryStarts(
   const starts = new Map<string, number>();
   let offset = 0;
   for (const { path, size } of entries) {
-    offset += headerBytes + Buffer.byteLength(`${folder}/${path}`) + (size >= max32 ? zip64Bytes : 0);
+    offset += localHeaderBytes + Buffer.byteLength(`${folder}/${path}`) + (size >= max32 ? zip64Bytes : 0);
     starts.set(path, offset);
     offset += size;
   }

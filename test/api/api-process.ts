@@ -1,7 +1,4 @@
-import { fork } from 'node:child_process';
-import { once } from 'node:events';
-import { childEnvironment } from '../../shared/config.ts';
-import { compiled } from '../support/compiled.ts';
+import { startCompiled } from '../support/compiled-process.ts';
 import type { Harness } from '../support/harness.ts';
 
 /** A line of the log, as far as tests look at it. */
@@ -19,39 +16,27 @@ export interface ApiProcess {
   /** All that it wrote to stdout and stderr so far. */
   output(): string;
   log(): LogLine[];
-  /** Asks it to end, and gives its exit code, or null when a signal ended it. */
-  end(signal?: 'SIGTERM' | 'SIGKILL'): Promise<number | null>;
+  /** Asks it to end, and gives how it did, such as "exit code 0". */
+  end(signal?: 'SIGTERM' | 'SIGKILL'): Promise<string>;
 }
 
 export async function startApiProcess(
   harness: Pick<Harness, 'environment'>,
   settings: Record<string, string> = {},
 ): Promise<ApiProcess> {
-  const child = fork(await compiled('api/main'), {
-    env: childEnvironment({ ...harness.environment, ...settings }),
-    execArgv: [],
-    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
-  });
-  let output = '';
-  for (const stream of [child.stdout, child.stderr]) {
-    stream?.on('data', (chunk: Buffer) => (output += chunk.toString()));
-  }
-  const exited = once(child, 'exit') as Promise<[number | null]>;
-  const ready = await Promise.race([once(child, 'message'), exited.then(() => null)]);
-  if (ready === null) throw new Error(`The API did not start:\n${output}`);
-  const [{ port }] = ready as [{ port: number }];
+  const environment = { ...harness.environment, ...settings };
+  const { ports, ended, output, signal } = await startCompiled('api/main', environment);
   return {
-    address: `http://127.0.0.1:${port}`,
-    output: () => output,
+    address: `http://127.0.0.1:${ports.port}`,
+    output,
     log: () =>
-      output
+      output()
         .split('\n')
         .filter((line) => line !== '')
         .map((line) => JSON.parse(line) as LogLine),
-    async end(signal = 'SIGTERM') {
-      child.kill(signal);
-      const [code] = await exited;
-      return code;
+    end(name = 'SIGTERM') {
+      signal(name);
+      return ended;
     },
   };
 }

@@ -30,7 +30,7 @@ async function start(settings: Record<string, string> = {}) {
 /** Ends the process in order: with exit code 0, long before SHUTDOWN_SECONDS (30) would cut it off. */
 async function expectOrderlyEnd(api: ApiProcess): Promise<void> {
   const started = performance.now();
-  expect(await api.end()).toBe(0);
+  expect(await api.end()).toBe('exit code 0');
   expect(performance.now() - started).toBeLessThan(10_000);
 }
 
@@ -102,7 +102,7 @@ test('a download that is under way is finished before the process ends', async (
   const chunks: Buffer[] = [];
   for await (const chunk of response) chunks.push(chunk as Buffer);
   expect(Buffer.concat(chunks).equals(whole.body)).toBe(true);
-  expect(await ended).toBe(0);
+  expect(await ended).toBe('exit code 0');
 });
 
 test('an API whose Redis is away ends in order', async () => {

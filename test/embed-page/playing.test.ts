@@ -85,7 +85,7 @@ test('who closes the tab in mid-lesson and opens it again is at the same step, w
   await press(first, 'Next');
   await choose(first, 'a');
   await press(first, 'Next');
-  await first.event('step');
+  await waitFor('the third step', async () => (await first.event('step')).stepId === 's3');
   await first.page.close();
 
   const again = await lab.open(version, { context });

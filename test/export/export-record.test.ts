@@ -1,61 +1,50 @@
+import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { exportJobOf } from '../../shared/jobs.ts';
 import { findExportRecord, keepSigned } from '../../shared/models/export-record.ts';
 import type { ExportRecord } from '../../shared/models/export-record.ts';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
 import { digestOf } from '../../shared/storage/digest.ts';
+import { startExportLab } from '../api/held-exports.ts';
+import type { ExportLab } from '../api/held-exports.ts';
 import { read } from '../storage/stores.ts';
-import { buildOrganization, buildPackage, buildVersion, exportPath } from '../support/factories.ts';
-import { startHarness } from '../support/harness.ts';
-import type { Harness } from '../support/harness.ts';
-import { answer, startOrigin } from '../support/origin.ts';
-import type { Origin } from '../support/origin.ts';
+import { buildPackage, buildVersion, exportPath } from '../support/factories.ts';
+import { answer } from '../support/origin.ts';
 import { downloadExport } from './exports.ts';
 import { png } from './pictures.ts';
 
-let origin: Origin;
-let harness: Harness;
-let api: string;
+let lab: ExportLab;
 let endWorker: () => Promise<void>;
-let tenant: Awaited<ReturnType<typeof buildOrganization>>;
 beforeAll(async () => {
-  origin = await startOrigin();
-  harness = await startHarness({ LECTERN_ALLOWED_PRIVATE_HOSTS: origin.host });
-  api = await harness.startApi();
-  endWorker = await harness.startWorker();
-  tenant = await buildOrganization(harness);
+  lab = await startExportLab();
+  endWorker = await lab.harness.startWorker();
 });
-afterAll(async () => {
-  await harness.close();
-  await origin.close();
-});
+afterAll(() => lab.close());
 
 /** The address of the picture of one test, which no other test asks for. */
 let path: string;
-let count = 0;
 beforeEach(() => {
-  count += 1;
-  path = `/picture-${count}.png`;
+  path = `/${randomUUID()}.png`;
 });
 
 /** A lesson with an uploaded picture and the one at that address. */
 async function build(): Promise<LessonVersion> {
-  const built = await buildPackage({ media: [{ bytes: png(20) }, { sourceUrl: origin.url(path) }] });
-  return buildVersion(harness, tenant.organization, built.path);
+  const built = await buildPackage({ media: [{ bytes: png(20) }, { sourceUrl: lab.origin.url(path) }] });
+  return buildVersion(lab.harness, lab.organization, built.path);
 }
 
-const download = (version: LessonVersion) => downloadExport(api, version, tenant.headers);
-const evict = (version: LessonVersion) => harness.store.archives.delete(exportJobOf(version).key);
-const forget = (picture: Buffer) => harness.store.cache.delete(digestOf(picture).sha256);
+const download = (version: LessonVersion) => downloadExport(lab.api, version, lab.headers);
+const evict = (version: LessonVersion) => lab.harness.store.archives.delete(exportJobOf(version).key);
+const forget = (picture: Buffer) => lab.harness.store.cache.delete(digestOf(picture).sha256);
 
 async function recordOf(version: LessonVersion): Promise<ExportRecord> {
-  const record = await findExportRecord(harness.db, exportJobOf(version).key);
+  const record = await findExportRecord(lab.harness.db, exportJobOf(version).key);
   if (record === null) throw new Error('There is no record');
   return record;
 }
 
 test('the record of a complete archive names its size, its digest, and every file in its order, all of which the store has', async () => {
-  origin.serve(path, png(1));
+  lab.origin.serve(path, png(1));
   const version = await build();
   const { bytes, files, manifest } = await download(version);
   const { archive, entries, exportedAt, signedUntil } = await recordOf(version);
@@ -64,7 +53,7 @@ test('the record of a complete archive names its size, its digest, and every fil
   expect(signedUntil).toBeNull();
   expect(entries.map((entry) => entry.path)).toEqual([...files.keys()]);
   for (const { path: name, area, ...digest } of entries) {
-    const file = await harness.store[area].open(digest);
+    const file = await lab.harness.store[area].open(digest);
     expect((await read(file)).equals(files.get(name) ?? Buffer.alloc(0)), name).toBe(true);
     await file?.close();
     expect(digest).toEqual(digestOf(files.get(name) ?? Buffer.alloc(0)));
@@ -72,40 +61,40 @@ test('the record of a complete archive names its size, its digest, and every fil
 });
 
 test('an archive that was evicted is built again by another worker, equal byte for byte, and no origin is asked', async () => {
-  origin.serve(path, png(2));
+  lab.origin.serve(path, png(2));
   const version = await build();
   const first = await download(version);
   const record = await recordOf(version);
   await evict(version);
   await endWorker();
-  endWorker = await harness.startWorker();
+  endWorker = await lab.harness.startWorker();
 
   expect((await download(version)).bytes.equals(first.bytes)).toBe(true);
-  expect(origin.requests(path)).toBe(1);
+  expect(lab.origin.requests(path)).toBe(1);
   expect(await recordOf(version)).toEqual(record);
 });
 
 test('also when the downloaded file was evicted, which is downloaded once more', async () => {
-  origin.serve(path, png(3));
+  lab.origin.serve(path, png(3));
   const version = await build();
   const first = await download(version);
   await evict(version);
   await forget(png(3));
   expect((await download(version)).bytes.equals(first.bytes)).toBe(true);
-  expect(origin.requests(path)).toBe(2);
+  expect(lab.origin.requests(path)).toBe(2);
 });
 
 test('a file that is another one by then makes a new record, and no download goes on with other bytes than it began with', async () => {
-  origin.serve(path, png(4), { etag: '"old"' });
+  lab.origin.serve(path, png(4), { etag: '"old"' });
   const version = await build();
   const first = await download(version);
   const old = await recordOf(version);
   await evict(version);
   await forget(png(4));
-  origin.serve(path, png(5), { etag: '"new"' });
+  lab.origin.serve(path, png(5), { etag: '"new"' });
 
-  const rest = await fetch(`${api}${exportPath(version)}`, {
-    headers: { ...tenant.headers, range: 'bytes=1000-', 'if-range': `"${old.archive.sha256}"` },
+  const rest = await fetch(`${lab.api}${exportPath(version)}`, {
+    headers: { ...lab.headers, range: 'bytes=1000-', 'if-range': `"${old.archive.sha256}"` },
   });
   const changed = Buffer.from(await rest.arrayBuffer());
   const record = await recordOf(version);
@@ -115,56 +104,59 @@ test('a file that is another one by then makes a new record, and no download goe
   expect(record.archive.sha256).not.toBe(old.archive.sha256);
   expect(record.exportedAt > old.exportedAt).toBe(true);
   expect((await download(version)).manifest.publishedAt).toBe(first.manifest.publishedAt);
-  expect(await harness.db.exportRecords.countDocuments({ exportKey: record.exportKey })).toBe(1);
+  expect(await lab.harness.db.exportRecords.countDocuments({ exportKey: record.exportKey })).toBe(1);
 });
 
 test('a record that signed addresses still name outlives the one that replaces it', async () => {
-  origin.serve(path, png(6));
+  lab.origin.serve(path, png(6));
   const version = await build();
   await download(version);
   const { exportKey, contentDigest, archive } = await recordOf(version);
   const until = new Date(Date.now() + 3_600_000);
   const signed = { exportKeys: [exportKey], sha256: archive.sha256 };
-  expect(await keepSigned(harness.db, signed, until)).toMatchObject({ contentDigest, signedUntil: until });
+  expect(await keepSigned(lab.harness.db, signed, until)).toMatchObject({
+    contentDigest,
+    signedUntil: until,
+  });
   await evict(version);
   await forget(png(6));
-  origin.serve(path, png(7));
+  lab.origin.serve(path, png(7));
   await download(version);
 
   expect((await recordOf(version)).contentDigest).not.toBe(contentDigest);
-  expect(await harness.db.exportRecords.findOne({ exportKey, contentDigest }).lean()).toMatchObject({
+  expect(await lab.harness.db.exportRecords.findOne({ exportKey, contentDigest }).lean()).toMatchObject({
     signedUntil: until,
   });
 });
 
 test('addresses that are signed again for a shorter time shorten nothing', async () => {
-  origin.serve(path, png(8));
+  lab.origin.serve(path, png(8));
   const version = await build();
   await download(version);
   const { exportKey, archive } = await recordOf(version);
   const until = new Date(Date.now() + 3_600_000);
   const signed = { exportKeys: [exportKey], sha256: archive.sha256 };
-  await keepSigned(harness.db, signed, until);
-  await keepSigned(harness.db, signed, new Date());
+  await keepSigned(lab.harness.db, signed, until);
+  await keepSigned(lab.harness.db, signed, new Date());
   expect((await recordOf(version)).signedUntil).toEqual(until);
 });
 
 test('an archive that lacks a file has no record', async () => {
-  origin.script(path, answer(404));
+  lab.origin.script(path, answer(404));
   const version = await build();
   await download(version);
   const { key } = exportJobOf(version);
-  expect(await findExportRecord(harness.db, key)).toBeNull();
+  expect(await findExportRecord(lab.harness.db, key)).toBeNull();
 });
 
 test('an archive of the same content that is not equal to its record is never published; the next try has a time of its own', async () => {
-  origin.serve(path, png(9));
+  lab.origin.serve(path, png(9));
   const version = await build();
   await download(version);
   const before = await recordOf(version);
   await evict(version);
   const archive = { ...before.archive, sha256: '0'.repeat(64) };
-  await harness.db.exportRecords.updateOne({ exportKey: before.exportKey }, { archive });
+  await lab.harness.db.exportRecords.updateOne({ exportKey: before.exportKey }, { archive });
 
   const { bytes } = await download(version);
   const record = await recordOf(version);

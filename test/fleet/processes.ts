@@ -1,13 +1,8 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { createInterface } from 'node:readline';
 import { onTestFinished } from 'vitest';
-import { childEnvironment } from '../../shared/config.ts';
-import { compiled } from '../support/compiled.ts';
+import { startCompiled } from '../support/compiled-process.ts';
+import type { Ports } from '../support/compiled-process.ts';
 import type { Harness } from '../support/harness.ts';
 import { waitFor } from '../support/wait-for.ts';
-
-const startMilliseconds = 60_000;
 
 /** Much longer than anything takes, so that a busy machine fails no test. */
 export const patienceMilliseconds = 30_000;
@@ -41,54 +36,31 @@ export async function spawnWorker(
   harness: Harness,
   settings: Record<string, string> = {},
 ): Promise<WorkerProcess> {
-  const { child, message } = await spawnReady('worker/main', { ...harness.environment, ...settings });
-  return { ...child, operations: `http://127.0.0.1:${message.port}` };
+  const environment = { ...harness.environment, ...settings };
+  const { started, ports } = await startFleetProcess('worker/main', environment);
+  return { ...started, operations: `http://127.0.0.1:${ports.port}` };
 }
 
 /** @param settings over the harness's environment. */
 export async function spawnApi(harness: Harness, settings: Record<string, string> = {}): Promise<ApiProcess> {
-  const { child, message } = await spawnReady('api/main', { ...harness.environment, ...settings });
-  const [address, operations] = [message.port, message.metricsPort].map((port) => `http://127.0.0.1:${port}`);
-  return { ...child, address: String(address), operations: String(operations) };
+  const environment = { ...harness.environment, ...settings };
+  const { started, ports } = await startFleetProcess('api/main', environment);
+  const [address, operations] = [ports.port, ports.metricsPort].map((port) => `http://127.0.0.1:${port}`);
+  return { ...started, address: String(address), operations: String(operations) };
 }
 
-/** What a process says when it is ready. */
-interface Ports {
-  port?: number;
-  metricsPort?: number;
-}
-
-async function spawnReady(
+async function startFleetProcess(
   entry: string,
   environment: Record<string, string>,
-): Promise<{ child: FleetProcess; message: Ports }> {
-  // The IPC channel carries "ready", and ends the child when this process is gone.
-  const child = spawn(process.execPath, [await compiled(entry)], {
-    env: childEnvironment(environment),
-    stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
-  });
-  const lines: string[] = [];
-  if (child.stdout !== null) createInterface({ input: child.stdout }).on('line', (line) => lines.push(line));
-  const ended = once(child, 'exit').then(([code, signal]: (string | number | null)[]) =>
-    signal === null ? `exit code ${code}` : `signal ${signal}`,
-  );
+): Promise<{ started: FleetProcess; ports: Ports }> {
+  const { pid, ports, ended, output, signal } = await startCompiled(entry, environment);
   const kill = async () => {
-    child.kill('SIGKILL');
+    signal('SIGKILL');
     await ended;
   };
   onTestFinished(kill);
-  const ready = once(child, 'message', { signal: AbortSignal.timeout(startMilliseconds) });
-  const first = await Promise.race([ready, ended]);
-  if (typeof first === 'string' || child.pid === undefined) {
-    throw new Error(`${entry} did not start: ${String(first)}`);
-  }
-  const signal = (name: NodeJS.Signals) => void child.kill(name);
   const logged = async (text: string) => {
-    await waitFor(
-      `"${text}" in the log`,
-      () => lines.some((line) => line.includes(text)),
-      patienceMilliseconds,
-    );
+    await waitFor(`"${text}" in the log`, () => output().includes(text), patienceMilliseconds);
   };
-  return { child: { pid: child.pid, ended, signal, kill, logged }, message: first[0] as Ports };
+  return { started: { pid, ended, signal, kill, logged }, ports };
 }

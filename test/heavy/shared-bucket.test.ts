@@ -1,21 +1,19 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { startRedis } from '../../shared/embedded/redis.ts';
 import { startFleet } from '../fleet/fleet.ts';
 import type { Fleet } from '../fleet/fleet.ts';
-import { expectArchive, expectCleanFailure } from '../fleet/lessons.ts';
 import type { PublishedLesson } from '../fleet/lessons.ts';
 import { spawnApi, spawnWorker } from '../fleet/processes.ts';
 import type { ApiProcess, FleetProcess } from '../fleet/processes.ts';
 import { viewQueue } from '../fleet/queue.ts';
 import { s3Name, useS3Server } from '../storage/kinds.ts';
-import { slowly } from '../support/origin.ts';
 import { startS3Proxy } from '../support/s3-proxy.ts';
 import type { S3Proxy } from '../support/s3-proxy.ts';
 import { environmentOf } from '../support/s3-server.ts';
+import { publishSlowLessons, startClients } from './clients.ts';
 import { startFaults } from './faults.ts';
 import { printFigure } from './figures.ts';
 import { seededRandom } from './random.ts';
@@ -26,7 +24,8 @@ const s3Server = useS3Server();
 const seed = Number(process.env.LECTERN_CHAOS_SEED ?? 20261121);
 const lessonCount = 40;
 const exportCount = 200;
-const clients = 16;
+const clientCount = 16;
+const pause = { least: 100, more: 300 };
 const outageMilliseconds = 10_000;
 
 interface SharedFleet {
@@ -71,17 +70,6 @@ async function startSharedFleet(): Promise<SharedFleet> {
   };
 }
 
-/** Lessons whose media take a while, so that builds meet each other. */
-async function publishLessons(fleet: Fleet, below: (limit: number) => number): Promise<PublishedLesson[]> {
-  const lessons: PublishedLesson[] = [];
-  for (let count = 0; count < lessonCount; count += 1) {
-    const lesson = await fleet.publish([below(400_000), below(400_000), below(400_000)]);
-    for (const { path, bytes } of lesson.files) fleet.origin.script(path, slowly(bytes, 5, 100 + below(300)));
-    lessons.push(lesson);
-  }
-  return lessons;
-}
-
 /** The requests of all clients: each lesson several times, in a random order. */
 function randomOrder(lessons: PublishedLesson[], below: (limit: number) => number): PublishedLesson[] {
   const all = Array.from({ length: exportCount }, (_, index) => lessons[index % lessons.length]);
@@ -93,46 +81,14 @@ function randomOrder(lessons: PublishedLesson[], below: (limit: number) => numbe
   return shuffled;
 }
 
-/** Has clients ask for all of these; a refused one is asked for again. Every answer is right, or a clean failure. */
-async function askForAll(
-  { fleet, apis }: SharedFleet,
-  requests: PublishedLesson[],
-): Promise<{ right: number; refused: number }> {
-  const answers = { right: 0, refused: 0 };
-  const first = new Map<PublishedLesson, Buffer>();
-  const left = [...requests];
-  const ask = async (lesson: PublishedLesson): Promise<boolean> => {
-    const api = apis[(answers.right + answers.refused) % apis.length];
-    if (api === undefined) throw new Error('No API');
-    const answer = await fleet.request(api, lesson);
-    if (answer.status !== 200) {
-      expectCleanFailure(answer);
-      answers.refused += 1;
-      return false;
-    }
-    await expectArchive(answer, lesson);
-    const before = first.get(lesson) ?? answer.bytes;
-    first.set(lesson, before);
-    expect(answer.bytes.equals(before)).toBe(true);
-    answers.right += 1;
-    return true;
-  };
-  const client = async () => {
-    for (let lesson = left.shift(); lesson !== undefined; lesson = left.shift()) {
-      while (!(await ask(lesson))) await delay(500);
-    }
-  };
-  await Promise.all(Array.from({ length: clients }, client));
-  return answers;
-}
-
 describe.skipIf(s3Server === null)(`three workers and two APIs on machines that share ${s3Name}`, () => {
   test('of 200 exports of 40 lessons every answer is right, each version is built once, each file fetched once', async () => {
     const random = seededRandom(seed);
     const shared = await startSharedFleet();
-    const lessons = await publishLessons(shared.fleet, random.below);
+    const lessons = await publishSlowLessons(shared.fleet, random, lessonCount, pause);
+    const { answers, askForAll } = startClients(shared.fleet, shared.apis);
     const started = performance.now();
-    const answers = await askForAll(shared, randomOrder(lessons, random.below));
+    await askForAll(randomOrder(lessons, random.below), clientCount);
     printFigure('shared bucket', { seed, ...answers, seconds: (performance.now() - started) / 1000 });
 
     expect(answers).toEqual({ right: exportCount, refused: 0 });
@@ -147,7 +103,8 @@ describe.skipIf(s3Server === null)(`three workers and two APIs on machines that 
     const random = seededRandom(seed + 1);
     const shared = await startSharedFleet();
     const { fleet, bucket, redis, workers, replaceWorker } = shared;
-    const lessons = await publishLessons(fleet, random.below);
+    const lessons = await publishSlowLessons(fleet, random, lessonCount, pause);
+    const { answers, askForAll } = startClients(fleet, shared.apis);
     const started = performance.now();
     const { faults, stop } = startFaults({
       harness: fleet.harness,
@@ -160,9 +117,8 @@ describe.skipIf(s3Server === null)(`three workers and two APIs on machines that 
       outages: 1,
       outageMilliseconds: () => outageMilliseconds,
     });
-    let answers;
     try {
-      answers = await askForAll(shared, randomOrder(lessons, random.below));
+      await askForAll(randomOrder(lessons, random.below), clientCount);
     } finally {
       await stop();
     }
@@ -170,6 +126,8 @@ describe.skipIf(s3Server === null)(`three workers and two APIs on machines that 
     printFigure('shared bucket, with faults', { seed: seed + 1, ...answers, ...faults, seconds });
     expect(answers.right).toBe(exportCount);
     expect(faults).toMatchObject({ redisKilled: 1, bucketGone: 1 });
-    expect(await askForAll(shared, lessons)).toEqual({ right: lessonCount, refused: 0 });
+    const again = startClients(fleet, shared.apis);
+    await again.askForAll(lessons, clientCount);
+    expect(again.answers).toEqual({ right: lessonCount, refused: 0 });
   });
 });

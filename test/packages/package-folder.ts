@@ -5,6 +5,7 @@ import type { Readable } from 'node:stream';
 
 import { onTestFinished } from 'vitest';
 
+import { readPackage } from '../../shared/packages/read-package.ts';
 import { buildLesson, lessonId } from '../lessons/build-lesson.ts';
 
 export const versionId = '22222222-2222-4222-8222-222222222222';
@@ -34,6 +35,18 @@ export function buildManifest(overrides: Record<string, unknown> = {}): Record<s
   };
 }
 
+/** A picture as a manifest lists it, and its file in the package. */
+export const jpg = { id: mediaId, localPath: `./media/${mediaId}.jpg`, mimeType: 'image/jpeg' };
+export const jpgFile = `media/${mediaId}.jpg`;
+
+export function manifestOf(
+  media: unknown[],
+  widgets: unknown[] = [],
+  more: Record<string, unknown> = {},
+): Record<string, unknown> {
+  return buildManifest({ files: { lesson: './lesson.json', media, widgets }, ...more });
+}
+
 /** The files of a package by their path; what is no string or bytes becomes JSON. */
 export type PackageFiles = Record<string, unknown>;
 
@@ -56,6 +69,11 @@ export async function writePackage(files: PackageFiles, name = 'a-lesson-v1'): P
     await writeFile(join(folder, path), bytesOf(content));
   }
   return folder;
+}
+
+/** Reads a package of these files, and of those that each package has. */
+export async function readFiles(files: PackageFiles, options = {}): ReturnType<typeof readPackage> {
+  return readPackage(await writePackage(buildFiles(files)), options);
 }
 
 export async function contentOf(stream: Readable): Promise<Buffer> {

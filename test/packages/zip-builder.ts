@@ -1,7 +1,13 @@
-import { writeFile } from 'node:fs/promises';
+import { createWriteStream } from 'node:fs';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 import { crc32, deflateRawSync } from 'node:zlib';
-
+import { expect } from 'vitest';
+import { openPackageSource } from '../../shared/packages/open-package-source.ts';
+import { defaultPackageLimits } from '../../shared/packages/package-source.ts';
+import type { PackageSource } from '../../shared/packages/package-source.ts';
 import { bytesOf, temporaryFolder } from './package-folder.ts';
 
 /** An entry of a ZIP archive, honest unless told otherwise. */
@@ -102,4 +108,39 @@ function numbers(fields: ({ u16: number } | { u32: number })[]): Buffer {
       return bytes;
     }),
   );
+}
+
+/** The two files that each package has. */
+export const baseParts: ZipPart[] = [
+  { name: 'lesson.json', content: '{"a": 1}' },
+  { name: 'manifest.json', content: '{}', method: 0 },
+];
+
+export async function openZip(parts: ZipPart[], limits = {}): Promise<PackageSource> {
+  return openPackageSource(await writeArchive(zipBytes(parts)), { ...defaultPackageLimits, ...limits });
+}
+
+/** The parts of archiver 8 that are used here; the package has no types. */
+interface Archiver extends NodeJS.ReadableStream {
+  append(source: Buffer | Readable, options: { name: string; store?: boolean }): void;
+  finalize(): Promise<void>;
+}
+
+export async function loadArchiver() {
+  const name = 'archiver';
+  return (await import(name)) as { ZipArchive: new (options: object) => Archiver };
+}
+
+/** An archive of the two files with ZIP64 records, though it needs none, and gives its path. */
+export async function writeZip64(): Promise<string> {
+  const { ZipArchive } = await loadArchiver();
+  const archive = new ZipArchive({ forceZip64: true });
+  const path = join(await temporaryFolder(), 'a-lesson-v1.zip');
+  const written = pipeline(archive, createWriteStream(path));
+  archive.append(Buffer.from('{"a": 1}'), { name: 'lesson.json' });
+  archive.append(Buffer.from('{}'), { name: 'manifest.json' });
+  await archive.finalize();
+  await written;
+  expect((await readFile(path)).includes(Buffer.from('PK\x06\x06', 'latin1'))).toBe(true);
+  return path;
 }

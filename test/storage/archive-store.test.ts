@@ -18,6 +18,7 @@ async function listed(archives: Store['archives']): Promise<ListedArchive[]> {
 }
 
 describe.each(storeKinds)('archives on $name', ({ start, skip }) => {
+  // Why is in the name of the suite.
   if (skip) return test.skip('the same guarantees');
 
   test('a draft is invisible until it is published, then it is there whole, with its digest', async () => {

@@ -36,6 +36,7 @@ const suites = storeKinds.flatMap((kind) =>
 );
 
 describe.each(suites)('$area on $name', ({ start, skip, area }) => {
+  // Why is in the name of the suite.
   if (skip) return test.skip('the same guarantees');
 
   test('gives back, under the digests it computed, what was put in', async () => {
@@ -149,6 +150,7 @@ describe.each(suites)('$area on $name', ({ start, skip, area }) => {
 });
 
 describe.each(storeKinds)('all blobs on $name', ({ start, skip }) => {
+  // Why is in the name of the suite.
   if (skip) return test.skip('the same guarantees');
 
   test('any part of a file can be read, also several at once', async () => {

@@ -1,5 +1,11 @@
 import { createHash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
+import {
+  localHeaderBytes,
+  max32,
+  zip64FieldBytes,
+  zip64NumberBytes,
+} from '../../shared/exports/archive-layout.ts';
 import type { Digest } from '../../shared/storage/store.ts';
 
 /*
@@ -25,7 +31,6 @@ const unixMode = 0o100644;
 /** General purpose bit 11: names are UTF-8. */
 const utf8Names = 0x0800;
 const max16 = 0xffff;
-const max32 = 0xffffffff;
 
 /** Lines of the directory that are kept as one buffer: each by itself would take twice its bytes. */
 const linesTogether = 1000;
@@ -144,7 +149,7 @@ interface EntryFields {
 /** APPNOTE 4.3.7. */
 function localHeader({ name, checksum, size, time }: EntryFields): Buffer {
   const large = size >= max32;
-  const header = Buffer.alloc(30);
+  const header = Buffer.alloc(localHeaderBytes);
   header.writeUInt32LE(localHeaderSignature, 0);
   header.writeUInt16LE(large ? versionZip64 : versionPlain, 4);
   header.writeUInt16LE(utf8Names, 6);
@@ -183,7 +188,7 @@ function centralHeader({ name, checksum, size, offset, time }: EntryFields & { o
 /** APPNOTE 4.5.3; empty when there is nothing to say. */
 function zip64Extra(numbers: number[]): Buffer {
   if (numbers.length === 0) return Buffer.alloc(0);
-  const extra = Buffer.alloc(4 + 8 * numbers.length);
+  const extra = Buffer.alloc(zip64FieldBytes + zip64NumberBytes * numbers.length);
   extra.writeUInt16LE(zip64ExtraTag, 0);
   extra.writeUInt16LE(8 * numbers.length, 2);
   numbers.forEach((number, index) => extra.writeBigUInt64LE(BigInt(number), 4 + 8 * index));

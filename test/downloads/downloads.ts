@@ -1,0 +1,97 @@
+import type { LookupFunction } from 'node:net';
+import { afterEach, beforeEach, expect } from 'vitest';
+import { createDownloader, DownloadError } from '../../shared/downloads/downloader.ts';
+import type { Downloader, DownloaderInternals, DownloadRequest } from '../../shared/downloads/downloader.ts';
+import { startOrigin } from '../support/origin.ts';
+import type { Origin } from '../support/origin.ts';
+
+export const text = Buffer.from('WEBVTT\n\n00:00.000 --> 00:01.000\nHello\n'.repeat(40));
+
+/** The timeout: short, yet long against the hiccups of a busy machine. */
+export const idleSeconds = 0.3;
+
+/** What each test of a file has anew. */
+export interface DownloadLab {
+  origin: Origin;
+  /** What `get` asks; tests may put another in its place. */
+  downloader: Downloader;
+  /** What the downloader would have waited between its tries, in milliseconds. */
+  pauses: number[];
+}
+
+/**
+ * An origin and a downloader for each test of a file. Call it at the top of the file.
+ *
+ * @returns also `get`, which downloads a file of the origin into memory, unless `store` does something else with it.
+ */
+export function useDownloads() {
+  const lab = {} as DownloadLab;
+
+  function make(internals: DownloaderInternals = {}, concurrencyPerHost = 6): Downloader {
+    return createDownloader(
+      {
+        maxBytes: 1,
+        concurrency: 1,
+        concurrencyPerHost,
+        timeoutSeconds: idleSeconds,
+        allowedPrivateHosts: [lab.origin.host],
+      },
+      {
+        pause: (ms) => {
+          lab.pauses.push(ms);
+          return Promise.resolve();
+        },
+        ...internals,
+      },
+    );
+  }
+
+  beforeEach(async () => {
+    lab.origin = await startOrigin();
+    lab.pauses = [];
+    lab.downloader = make();
+  });
+  afterEach(async () => {
+    lab.downloader.close();
+    await lab.origin.close();
+  });
+
+  const get = (path: string, request: Partial<DownloadRequest> = {}, store = collect) =>
+    lab.downloader.download(
+      {
+        url: lab.origin.url(path),
+        mimeType: 'text/vtt',
+        maxBytes: 1024 ** 2,
+        signal: new AbortController().signal,
+        ...request,
+      },
+      store,
+    );
+
+  return { lab, make, get };
+}
+
+/** A store in memory, as blobs.put is on disk. */
+export async function collect(body: AsyncIterable<Uint8Array>): Promise<Buffer> {
+  const chunks = [];
+  for await (const chunk of body) chunks.push(chunk);
+  return Buffer.concat(chunks);
+}
+
+/** A name server that knows one address for every name. */
+export const resolveTo =
+  (address: string): LookupFunction =>
+  (_name, options, callback) => {
+    if (options.all === true) callback(null, [{ address, family: 4 }]);
+    else callback(null, address, 4);
+  };
+
+/** What a download that has to fail throws. */
+export const failureOf = (download: Promise<unknown>): Promise<DownloadError> =>
+  download.then(
+    () => expect.unreachable('the download succeeded'),
+    (error: unknown) => {
+      if (!(error instanceof DownloadError)) throw error;
+      return error;
+    },
+  );

@@ -1,0 +1,63 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { childEnvironment } from '../../shared/config.ts';
+import { compiled } from './compiled.ts';
+
+const startMilliseconds = 60_000;
+
+/** What an API or a worker says when it is ready. */
+export interface Ports {
+  port?: number;
+  metricsPort?: number;
+}
+
+/** A process of Lectern's as an operator runs it: compiled, and with an environment of its own. */
+export interface CompiledProcess {
+  readonly pid: number;
+  readonly ports: Ports;
+  /** Resolves when the process has ended, with a text such as "exit code 0" or "signal SIGKILL". */
+  readonly ended: Promise<string>;
+  /** All that it wrote to stdout and stderr so far. */
+  output(this: void): string;
+  /** Sends a signal; none when it has ended. */
+  signal(this: void, name: NodeJS.Signals): void;
+}
+
+/**
+ * Starts a process, and waits until it is ready. It ends at the latest with this one.
+ *
+ * @param entry such as api/main
+ * @throws when it ends before, with its output.
+ */
+export async function startCompiled(
+  entry: string,
+  environment: Record<string, string>,
+): Promise<CompiledProcess> {
+  // The IPC channel carries "ready", and ends the child when this process is gone.
+  const child = spawn(process.execPath, [await compiled(entry)], {
+    env: childEnvironment(environment),
+    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+  });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream?.setEncoding('utf8').on('data', (text: string) => (output += text));
+  }
+  const ended = once(child, 'exit').then(([code, signal]: (string | number | null)[]) =>
+    signal === null ? `exit code ${code}` : `signal ${signal}`,
+  );
+  const ready = once(child, 'message', { signal: AbortSignal.timeout(startMilliseconds) });
+  const first = await Promise.race([ready, ended]).catch((error: unknown) => {
+    child.kill('SIGKILL');
+    throw error;
+  });
+  if (typeof first === 'string' || child.pid === undefined) {
+    throw new Error(`${entry} did not start: ${String(first)}\n${output}`);
+  }
+  return {
+    pid: child.pid,
+    ports: first[0] as Ports,
+    ended,
+    output: () => output,
+    signal: (name) => void child.kill(name),
+  };
+}
