@@ -38,7 +38,9 @@ export async function readExportStatus(deps: StatusDependencies, job: ExportJob)
   const asked = Date.now();
   const ready = await readyStatus(deps, job, asked);
   if (ready !== null) return ready;
-  const [queued, state] = await Promise.all([deps.queue.getJob(job.key), deps.queue.getJobState(job.key)]);
+  // In this order: a job that was read before it failed does not say why.
+  const state = await deps.queue.getJobState(job.key);
+  const queued = await deps.queue.getJob(job.key);
   if (state === 'active') return { status: 'building', progress: progressOf(queued) };
   if (state === 'failed') return failedStatus(queued);
   const none: ExportStatus = { status: 'none', progress: noProgress };
