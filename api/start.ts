@@ -27,6 +27,7 @@ import { PlayerAssets } from './assets/player-assets.ts';
 import type { AppDependencies } from './dependencies.ts';
 import { prepareEnd } from './end-server.ts';
 import { JobWaiters } from './exports/job-waiters.ts';
+import { OpenWaits } from './exports/open-waits.ts';
 import { createHttpServer, serverLimits } from './http-server.ts';
 import { createPlatformKeys } from './lti/platform-keys.ts';
 import { ScoreNotices } from './lti/score-notices.ts';
@@ -78,7 +79,7 @@ export async function startApi(
   };
   const scoreQueue = createScoreQueue(redis, config);
   const scoreNotices = new ScoreNotices({ db, queue: scoreQueue, log });
-  const exports = { db, archives: store.archives, queue, waiters, config, log };
+  const exports = { db, archives: store.archives, queue, waiters, openWaits: new OpenWaits(config.export.waitsPerOrganization), config, log };
   const metrics = new ApiMetrics();
   registerQueueMetrics(metrics.registry, queue);
   const stopping = new AbortController();

@@ -156,6 +156,7 @@ const environmentSchema = z
     ADMIN_USERNAME: z.string().min(1).optional(),
     ADMIN_PASSWORD: z.string().min(8, 'must be at least 8 characters').optional(),
     EXPORT_WAIT_SECONDS: integer(300, 1, 3600),
+    EXPORT_WAITS_PER_ORGANIZATION: integer(1_000, 1, 100_000),
     EXPORT_MAX_BYTES: integer(8 * GiB, 1, Number.MAX_SAFE_INTEGER),
     EXPORT_BUILD_SECONDS: integer(3600, 1, 86_400),
     DEGRADED_EXPORT_SECONDS: integer(60, 0, 86_400),
@@ -296,6 +297,8 @@ function toConfig(env: Environment) {
         : undefined,
     export: {
       waitSeconds: env.EXPORT_WAIT_SECONDS,
+      /** Requests that wait at once in one process. */
+      waitsPerOrganization: env.EXPORT_WAITS_PER_ORGANIZATION,
       maxBytes: env.EXPORT_MAX_BYTES,
       buildSeconds: env.EXPORT_BUILD_SECONDS,
       degradedSeconds: env.DEGRADED_EXPORT_SECONDS,

@@ -60,6 +60,7 @@ describe('defaults', () => {
       admin: undefined,
       export: {
         waitSeconds: 300,
+        waitsPerOrganization: 1_000,
         maxBytes: 8 * 1024 ** 3,
         buildSeconds: 3600,
         degradedSeconds: 60,
@@ -107,6 +108,7 @@ describe('whole numbers', () => {
     ['REQUEST_TIMEOUT_SECONDS', 1, 3600, (config) => config.requestSeconds],
     ['PLAYER_CACHE_BYTES', 1024 ** 2, maximum, (config) => config.playerCacheBytes],
     ['EXPORT_WAIT_SECONDS', 1, 3600, (config) => config.export.waitSeconds],
+    ['EXPORT_WAITS_PER_ORGANIZATION', 1, 100_000, (config) => config.export.waitsPerOrganization],
     ['EXPORT_MAX_BYTES', 1, maximum, (config) => config.export.maxBytes],
     ['EXPORT_BUILD_SECONDS', 1, 86_400, (config) => config.export.buildSeconds],
     ['DEGRADED_EXPORT_SECONDS', 0, 86_400, (config) => config.export.degradedSeconds],

@@ -11,6 +11,7 @@ import type { ExportQueue } from '../../shared/queues.ts';
 import type { ArchiveStore, StoredArchive } from '../../shared/storage/store.ts';
 import { retryAfterSeconds } from '../retry-after.ts';
 import type { JobWaiter, JobWaiters } from './job-waiters.ts';
+import type { OpenWaits } from './open-waits.ts';
 
 /** A failed job answers for itself this long; whoever asks later has it tried anew. */
 const coolOffMilliseconds = 10_000;
@@ -26,6 +27,7 @@ export interface ArchiveRequestDependencies {
   archives: ArchiveStore;
   queue: ExportQueue;
   waiters: JobWaiters;
+  openWaits: OpenWaits;
   config: Pick<Config, 'export'>;
   log: Logger;
 }
@@ -35,7 +37,7 @@ export interface ArchiveRequestDependencies {
  * every API process, wait for one job. The store says what is ready, the queue what is waiting or failed; nothing else
  * does, so nothing can contradict them.
  *
- * @throws {LecternError} INVALID_CONTENT from the build; INTERNAL_ERROR when the build failed, when Redis or the
+ * @throws {LecternError} INVALID_CONTENT from the build; TOO_MANY_REQUESTS from {@link OpenWaits}; INTERNAL_ERROR when the build failed, when Redis or the
  * store do not answer, or when the archive is not ready in time (its job goes on).
  */
 export async function requestArchive(
@@ -74,12 +76,14 @@ async function waitAsClient(
   job: ExportJob,
   { asked, signal }: { asked: number; signal: AbortSignal },
 ): Promise<StoredArchive> {
+  const endWait = deps.openWaits.begin(job.organizationId);
   const waiter = deps.waiters.listen(job.key);
   const client = randomUUID();
   try {
     return await waitForArchive(deps, job, { waiter, client, asked, signal });
   } finally {
     waiter.close();
+    endWait();
     // Where this is not heard, the client is forgotten in time.
     stopWaiting(deps.queue, job.key, client).catch(() => undefined);
   }

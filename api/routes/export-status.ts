@@ -26,8 +26,13 @@ export function sendExportStatus(deps: AppDependencies): (ctx: RouterContext<Req
       ctx.status = 204;
       return;
     }
+    const endWait = deps.exports.openWaits.begin(job.organizationId);
     const signal = ctx.state.signal;
-    ctx.body = Readable.from(statusEvents(deps.exports, job, { first: status, signal }));
+    // Koa destroys it with the answer, also where nothing of it was read.
+    ctx.body = Readable.from(statusEvents(deps.exports, job, { first: status, signal })).once(
+      'close',
+      endWait,
+    );
     ctx.type = eventStream;
     // nginx would keep events back until there are many.
     ctx.set('X-Accel-Buffering', 'no');

@@ -1,6 +1,7 @@
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { requestArchive } from '../../api/exports/archive-requests.ts';
 import { JobWaiters } from '../../api/exports/job-waiters.ts';
+import { OpenWaits } from '../../api/exports/open-waits.ts';
 import { exportJobOf } from '../../shared/jobs.ts';
 import { createLogger } from '../../shared/log.ts';
 import { createExportEvents } from '../../shared/queues.ts';
@@ -21,7 +22,9 @@ function requestDependencies({ harness }: Fleet, archives: ArchiveStore) {
   const { queue } = viewQueue(harness);
   const log = createLogger(harness.config, 'test');
   const waiters = new JobWaiters(events);
-  return { events, deps: { db: harness.db, archives, queue, waiters, config: harness.config, log } };
+  const openWaits = new OpenWaits(1);
+  const deps = { db: harness.db, archives, queue, waiters, openWaits, config: harness.config, log };
+  return { events, deps };
 }
 
 test('the end of a job is not missed when it comes while a request looks for the archive', async () => {
