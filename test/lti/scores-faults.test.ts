@@ -159,22 +159,33 @@ test.each([
   expect(await fail(after)).toBe('failed');
 });
 
-test('a refusal of tokens after a long outage has a while of its own', async () => {
-  const { db } = lab.harness;
-  const learner = await lab.addLearner();
-  await lab.tell(learner, completed(10));
-  lab.simulator.fail('scores', { status: 503 });
-  await lab.send(learner);
-  const since = new Date(Date.now() - day);
-  const { _id } = await lab.rowOf(learner);
-  await db.ltiScores.updateOne({ _id }, { $set: { failingSince: since, 'failure.since': since } });
-  forgetTokens();
-  lab.simulator.fail('token', { status: 400 });
-  expect(await lab.send(learner)).toBe('token_refused');
-  expect(await lab.rowOf(learner)).toMatchObject({ state: 'waiting', tries: 2 });
-});
+test.each([
+  ['a refusal of tokens', 'token', { status: 400 }, 'token_refused'],
+  [
+    'line items that cannot be read',
+    'lineitems',
+    { status: 200, body: '<h1>Soon</h1>' },
+    'unreadable_answer',
+  ],
+] as const)(
+  '%s after a long outage: there is a while for that alone',
+  async (_title, service, fault, reason) => {
+    const { db } = lab.harness;
+    const learner = await lab.addLearner({}, null);
+    await lab.tell(learner, completed(10));
+    lab.simulator.fail('lineitems', { status: 503 });
+    expect(await lab.send(learner)).toBe('unavailable');
+    const since = new Date(Date.now() - day);
+    const { _id } = await lab.rowOf(learner);
+    await db.ltiScores.updateOne({ _id }, { $set: { failingSince: since, 'failure.since': since } });
+    forgetTokens(gradeScopes.lineItem);
+    lab.simulator.fail(service, fault);
+    expect(await lab.send(learner)).toBe(reason);
+    expect(await lab.rowOf(learner)).toMatchObject({ state: 'waiting', tries: 2 });
+  },
+);
 
 /** Has the next score need a new token. */
-function forgetTokens(): void {
-  lab.service.tokens.forget(lab.platform, [gradeScopes.score]);
+function forgetTokens(scope: string = gradeScopes.score): void {
+  lab.service.tokens.forget(lab.platform, [scope]);
 }

@@ -125,7 +125,7 @@ export class ScoreSender {
       } else {
         const fault = this.#faultOf(error, row);
         outcome = fault.reason;
-        if (fault.ofPlatform) trouble = fault.retryAfter ?? 0;
+        if (fault.platform === 'trouble') trouble = fault.retryAfter ?? 0;
         ended = await this.#endWith(fault, row);
       }
     } finally {
@@ -139,7 +139,7 @@ export class ScoreSender {
     const { service, db } = this.#deps;
     // Not AbortSignal.any: on Node 20 a signal that lives as long as the process keeps something of every other.
     const ending = new AbortController();
-    const late = new ScoreFault('timeout', 'long', 'The platform took too long', { ofPlatform: true });
+    const late = new ScoreFault('timeout', 'The platform took too long');
     const timer = setTimeout(() => ending.abort(late), tryMilliseconds);
     const giveUp = () => ending.abort(new Error('this process ends'));
     this.#giveUp.signal.addEventListener('abort', giveUp);
@@ -154,7 +154,7 @@ export class ScoreSender {
   #faultOf(error: unknown, { _id: score }: ClaimedScore): ScoreFault {
     if (error instanceof ScoreFault) return error;
     this.#deps.log.error({ err: error, score }, 'a score could not be sent, for a fault of ours');
-    return new ScoreFault('internal_error', 'long', 'A fault of Lectern; its log has more');
+    return new ScoreFault('internal_error', 'A fault of Lectern; its log has more');
   }
 
   async #endWith(fault: ScoreFault, row: ClaimedScore): Promise<LtiScore | null> {

@@ -146,13 +146,9 @@ function nextPage({ headers }: PlatformAnswer, base: string): string | null {
 }
 
 function noLineItem(): ScoreFault {
-  return new ScoreFault(
-    'no_line_item',
-    'none',
-    'The platform has no line item for this link, and lets none be made',
-  );
+  return new ScoreFault('no_line_item', 'The platform has no line item for this link, and lets none be made');
 }
 
 function unreadable({ status, text: body }: PlatformAnswer): ScoreFault {
-  return new ScoreFault('unavailable', 'short', 'The platform answered with no line item', { status, body });
+  return new ScoreFault('unreadable_answer', 'The platform answered with no line item', { status, body });
 }

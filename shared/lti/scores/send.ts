@@ -25,11 +25,10 @@ export async function sendScore(
   const { db } = service;
   const platform = await findPlatform(db, row.platformId);
   if (platform?.status !== 'active') {
-    throw new ScoreFault('platform_removed', 'none', 'The platform was removed from Lectern');
+    throw new ScoreFault('platform_removed', 'The platform was removed from Lectern');
   }
   const link = await findResourceLink(db, row.linkId);
-  if (link === null)
-    throw new ScoreFault('link_removed', 'none', 'The resource link was removed from Lectern');
+  if (link === null) throw new ScoreFault('link_removed', 'The resource link was removed from Lectern');
   const lineItem = await lineItemOf(service, platform, link, signal);
   if (lineItem === null) return null;
   const { url: lineItemUrl, isOwn } = lineItem;
@@ -45,7 +44,7 @@ export async function sendScore(
   } catch (error) {
     if (!isOwn || !(error instanceof ScoreFault) || error.status !== 404) throw error;
     await forgetLineItem(db, link._id, lineItemUrl);
-    throw new ScoreFault('line_item_gone', 'long', 'The line item was removed from the platform', {
+    throw new ScoreFault('line_item_gone', 'The line item was removed from the platform', {
       status: 404,
       body: error.body ?? '',
     });
@@ -60,12 +59,12 @@ export function scoresAddress(lineItemUrl: string): string {
 }
 
 function scoreBody({ ltiUserId, lastTimestamp, wanted }: ClaimedScore): string {
-  const { activityProgress, gradingProgress, scoreGiven, scoreMaximum } = wanted;
+  const { scoreGiven, scoreMaximum } = wanted;
   return JSON.stringify({
     userId: ltiUserId,
     timestamp: lastTimestamp.toISOString(),
-    activityProgress,
-    gradingProgress,
-    ...(scoreGiven !== null && scoreMaximum !== null && { scoreGiven, scoreMaximum }),
+    activityProgress: 'Completed',
+    gradingProgress: 'FullyGraded',
+    ...{ scoreGiven, scoreMaximum },
   });
 }
