@@ -125,6 +125,22 @@ describe('a launch is refused', () => {
   });
 });
 
+test('the page of a lesson that cannot be had speaks the language of the platform, and leads back to the course', async () => {
+  const link = lab.addLink({ custom: {} });
+  const presented = (return_url: string) => ({
+    claims: { [claim.launchPresentation]: { locale: 'fr_CA', return_url } },
+  });
+  const returnUrl = 'https://lms.example/course/view.php?id=2&x=<y>';
+  const refused = await lab.launch({ link, tampering: presented(returnUrl) });
+  expectRefusal(refused, 404, 'no_lesson');
+  expect(refused.html).toContain('<html lang="fr" dir="ltr">');
+  expect(refused.html).toContain(
+    '<a href="https://lms.example/course/view.php?id=2&amp;x=&lt;y&gt;" target="_top">Retour au cours</a>',
+  );
+  const nowhere = await lab.launch({ link, tampering: presented('javascript:alert(1)') });
+  expectRefusal(nowhere, 404, 'no_lesson', ['javascript', 'Retour au cours']);
+});
+
 test('what a launch says of its link is kept, once for each link', async () => {
   const { simulator, platform, version, harness } = lab;
   const link = lab.addLink({ lineItem: { label: 'A lesson', scoreMaximum: 10 } });
