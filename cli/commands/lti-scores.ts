@@ -64,7 +64,7 @@ async function resendThese(db: Database, ids: string[]): Promise<LtiScore[]> {
     if (score.wanted === null) {
       throw new LecternError(
         'NOT_FOUND',
-        `Of score ${id} there is nothing to send: its learner has not begun.`,
+        `Of score ${id} there is nothing to send: its learner has not finished the lesson.`,
       );
     }
   }
@@ -114,9 +114,7 @@ function scoreTable(scores: LtiScore[]): string {
   return table(['ID', 'PLATFORM', 'USER', 'STATE', 'WANTED', 'SENT', 'FAILURE'], rows);
 }
 
-/** "66.7 of 100", or how far the learner is. */
+/** "66.7 of 100". */
 function describe(values: ScoreValues | null): string {
-  if (values === null) return '';
-  const { scoreGiven, scoreMaximum, activityProgress } = values;
-  return scoreGiven === null ? activityProgress : `${scoreGiven} of ${scoreMaximum}`;
+  return values === null ? '' : `${values.scoreGiven} of ${values.scoreMaximum}`;
 }

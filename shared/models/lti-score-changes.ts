@@ -26,7 +26,7 @@ const spacingMilliseconds = 1000;
 
 type Expression = Record<string, unknown> | string;
 
-const valueFields = ['activityProgress', 'gradingProgress', 'scoreGiven', 'scoreMaximum'] as const;
+const valueFields = ['scoreGiven', 'scoreMaximum'] as const;
 
 function isSame(field: 'wanted' | 'sent', values: ScoreValues): Expression {
   return { $and: valueFields.map((name) => ({ $eq: [`$${field}.${name}`, { $literal: values[name] }] })) };
@@ -148,8 +148,8 @@ export function endAsSent(
   row: ClaimedScore,
   { lineItemUrl, response }: Pick<SentScore, 'lineItemUrl' | 'response'>,
 ): Ended {
-  const { activityProgress, gradingProgress, scoreGiven, scoreMaximum } = row.wanted;
-  const values = { activityProgress, gradingProgress, scoreGiven, scoreMaximum };
+  const { scoreGiven, scoreMaximum } = row.wanted;
+  const values = { scoreGiven, scoreMaximum };
   const sent: SentScore = { ...values, timestamp: row.lastTimestamp, at: new Date(), lineItemUrl, response };
   return end(db, row, {
     sent: literal(sent),

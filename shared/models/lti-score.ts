@@ -4,12 +4,10 @@ import { schemaOptions, upsertSafely, uuidField } from '../mongo.ts';
 import type { Database } from './database.ts';
 import type { LtiLearner } from './lti-progress.ts';
 
-/** What a score says, in the words of Assignment and Grade Services 2.0; both numbers, or neither. */
+/** What a score says, in the words of Assignment and Grade Services 2.0: the points of a lesson that was finished. */
 export interface ScoreValues {
-  activityProgress: 'Initialized' | 'InProgress' | 'Completed';
-  gradingProgress: 'NotReady' | 'Pending' | 'FullyGraded';
-  scoreGiven: number | null;
-  scoreMaximum: number | null;
+  scoreGiven: number;
+  scoreMaximum: number;
 }
 
 /** What the platform should have: the score of a learner's record as of a revision. */
@@ -48,7 +46,7 @@ export interface LtiScore extends LtiLearner {
   _id: string;
   /** The row of the resource link. */
   linkId: string;
-  /** Null until the learner's record has something to tell. */
+  /** Null until the learner has finished the lesson. */
   wanted: WantedScore | null;
   sent: SentScore | null;
   /** The timestamp of the last try, whatever became of it; the next one has a later one. */
@@ -69,10 +67,8 @@ export interface LtiScore extends LtiLearner {
 const subdocument = { _id: false, strict: 'throw', minimize: false } as const;
 
 const valueFields = {
-  activityProgress: { type: String, required: true },
-  gradingProgress: { type: String, required: true },
-  scoreGiven: { type: Number, default: null },
-  scoreMaximum: { type: Number, default: null },
+  scoreGiven: { type: Number, required: true },
+  scoreMaximum: { type: Number, required: true },
 } as const;
 
 export const ltiScoreSchema = new Schema<LtiScore>(

@@ -39,7 +39,7 @@ test('what cannot be sent is said, and nothing is sent', async () => {
   const unknown = randomUUID();
   const cases: [string[], number, string][] = [
     [['resend', unknown], 1, `There is no score ${unknown}`],
-    [['resend', idle], 1, 'its learner has not begun'],
+    [['resend', idle], 1, 'its learner has not finished the lesson'],
     [['resend'], 2, 'say which scores'],
     [['resend', 'one'], 2, 'It must be a UUID'],
   ];
