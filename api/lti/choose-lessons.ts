@@ -121,5 +121,5 @@ async function sendAnswer(
     { platform: _id, organization: organizationId, lessons: items.length },
     'lessons chosen',
   );
-  sendSentPage(deps, ctx, { choice, platform, jwt });
+  sendSentPage(deps, ctx, { choice, jwt });
 }
