@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Fault, Service } from '../../cli/simulator/faults.ts';
 import { gradeScopes } from '../../shared/lti/claims.ts';
+import { sendAgain } from '../../shared/models/lti-score-changes.ts';
 import { completed, useScoreLab } from './support/score-lab.ts';
 
 /* What a platform may do instead of taking a score: what passes is tried again, what does not is seen to. */
@@ -53,13 +54,13 @@ const passing: Case[] = [
     reason: 'unavailable',
     status: 500,
   },
-  {
-    title: 'tokens are answered with 503',
-    service: 'token',
-    fault: { status: 503 },
+  ...[503].map((status) => ({
+    title: `tokens are answered with ${status}`,
+    service: 'token' as const,
+    fault: { status },
     reason: 'unavailable',
-    status: 503,
-  },
+    status,
+  })),
   { title: 'tokens are reset', service: 'token', fault: { drop: true }, reason: 'network' },
   {
     title: 'tokens are refused',
@@ -125,6 +126,18 @@ test('a token that is refused also when it is new is a refusal', async () => {
   lab.simulator.fail('scores', { status: 401, times: 2 });
   expect(await lab.send(learner)).toBe('refused');
   expect(await lab.rowOf(learner)).toMatchObject({ state: 'failed', failure: { status: 401 } });
+});
+
+test('a score that was forbidden is sent with a new token as soon as somebody asks for it', async () => {
+  const learner = await lab.addLearner();
+  await lab.tell(learner, completed(10));
+  lab.simulator.fail('scores', { status: 403, body: 'insufficient scope' });
+  expect(await lab.send(learner)).toBe('refused');
+  const tokens = () => lab.simulator.requests.filter(({ path }) => path.includes('/token')).length;
+  const before = tokens();
+  await sendAgain(lab.harness.db, [(await lab.rowOf(learner))._id]);
+  expect(await lab.send(learner)).toBe('sent');
+  expect(tokens()).toBe(before + 1);
 });
 
 test('a platform that asks for patience gets it', async () => {

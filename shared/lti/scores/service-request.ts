@@ -74,7 +74,8 @@ export class ScoreFault extends Error {
 }
 
 /**
- * Sends one request with a token for the scopes; once more with a new token where the platform does not take it.
+ * Sends one request with a token for the scopes; once more with a new token where the platform does not take it. One
+ * that is forbidden something is not used again: who allows it to Lectern then is heard at the next try.
  *
  * @returns an answer whose status is 2xx.
  * @throws {ScoreFault} for anything else; the signal's reason.
@@ -98,6 +99,7 @@ export async function askGradeService(
       tokens.forget(platform, scopes);
       answer = await ask();
     }
+    if (answer.status === 403 && !isPassing(answer)) tokens.forget(platform, scopes);
     if (answer.status >= 200 && answer.status < 300) return answer;
     throw faultOfAnswer(answer);
   } catch (error) {
@@ -118,21 +120,22 @@ function explain(error: unknown): unknown {
   }
   if (error instanceof ServiceTokenError) {
     const { status, body, retryAfter, message } = error;
-    const reason = isPassing(status, body) ? 'unavailable' : 'token_refused';
+    const reason = isPassing({ status, text: body }) ? 'unavailable' : 'token_refused';
     return new ScoreFault(reason, message, { status, body, retryAfter });
   }
   return error;
 }
 
-function faultOfAnswer({ status, text, headers }: PlatformAnswer): ScoreFault {
-  const reason = isPassing(status, text) ? 'unavailable' : status === 409 ? 'conflict' : 'refused';
+function faultOfAnswer(answer: PlatformAnswer): ScoreFault {
+  const { status, text, headers } = answer;
+  const reason = isPassing(answer) ? 'unavailable' : status === 409 ? 'conflict' : 'refused';
   const details = { status, body: text, retryAfter: headers.get('retry-after') };
   return new ScoreFault(reason, `The platform answered with ${status}`, details);
 }
 
 /** Canvas refuses with 403 who asks too often; its newer releases with 429. */
-function isPassing(status: number, body: string): boolean {
-  if (status === 403) return /rate limit exceeded/i.test(body);
+function isPassing({ status, text }: Pick<PlatformAnswer, 'status' | 'text'>): boolean {
+  if (status === 403) return /rate limit exceeded/i.test(text);
   return status >= 500 || status === 408 || status === 425 || status === 429;
 }
 
