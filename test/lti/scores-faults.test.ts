@@ -19,7 +19,7 @@ interface Case {
 }
 
 const passing: Case[] = [
-  ...[408, 425, 429, 500, 502, 503].map((status) => ({
+  ...[301, 302, 307, 408, 425, 429, 500, 502, 503].map((status) => ({
     title: `scores are answered with ${status}`,
     service: 'scores' as const,
     fault: { status },
@@ -54,7 +54,7 @@ const passing: Case[] = [
     reason: 'unavailable',
     status: 500,
   },
-  ...[503].map((status) => ({
+  ...[302, 503].map((status) => ({
     title: `tokens are answered with ${status}`,
     service: 'token' as const,
     fault: { status },
@@ -104,7 +104,7 @@ test.each(passing)('$title: the score waits, and is sent when that has passed', 
   expect(times).toEqual([...new Set(times)].toSorted((one, other) => one - other));
 });
 
-const final = [301, 400, 403, 404, 410, 415, 422].map((status) => ({ status }));
+const final = [400, 403, 404, 410, 415, 422].map((status) => ({ status }));
 
 test.each(final)(
   'a score that is refused with $status is not tried again, and the answer is kept',

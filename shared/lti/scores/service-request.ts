@@ -136,6 +136,8 @@ function faultOfAnswer(answer: PlatformAnswer): ScoreFault {
 /** Canvas refuses with 403 who asks too often; its newer releases with 429. */
 function isPassing({ status, text }: Pick<PlatformAnswer, 'status' | 'text'>): boolean {
   if (status === 403) return /rate limit exceeded/i.test(text);
+  // Services do not redirect; what stands before them does, to its page of maintenance.
+  if (status >= 300 && status < 400) return true;
   return status >= 500 || status === 408 || status === 425 || status === 429;
 }
 
