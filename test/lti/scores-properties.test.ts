@@ -100,7 +100,7 @@ class Play {
   private async save(index: number): Promise<void> {
     const told = records[index] as Told;
     await lab.save(this.links[0] as GradedLearner, told);
-    this.said.push(scoreValuesOf({ score: null, maxScore: null, ...told }) as ScoreValues);
+    this.said.push(scoreValuesOf(told) as ScoreValues);
   }
 
   private async try({ save, fault, senders, meanwhile }: Extract<Step, { kind: 'try' }>): Promise<void> {

@@ -2,9 +2,9 @@ import { expect, test } from 'vitest';
 import { scoreValuesOf } from '../../shared/lti/scores/values.ts';
 import { scoresAddress } from '../../shared/lti/scores/send.ts';
 
-test('a lesson that is not completed has no score, whatever was answered', () => {
-  expect(scoreValuesOf({ status: 'not_started', score: null, maxScore: 3 })).toBeNull();
-  expect(scoreValuesOf({ status: 'in_progress', score: 3, maxScore: 3 })).toBeNull();
+test('a lesson that was never finished has no score', () => {
+  expect(scoreValuesOf({ finished: null })).toBeNull();
+  expect(scoreValuesOf({})).toBeNull();
 });
 
 test.each([
@@ -13,8 +13,11 @@ test.each([
   ['nothing answered of what could be gained is zero', null, 3, 0],
   ['nothing to gain is full marks', null, null, 100],
   ['a maximum of 0 is nothing to gain', 0, 0, 100],
-])('of a completed lesson %s', (_title, score, maxScore, scoreGiven) => {
-  expect(scoreValuesOf({ status: 'completed', score, maxScore })).toEqual({ scoreGiven, scoreMaximum: 100 });
+])('of a finished lesson %s', (_title, score, maxScore, scoreGiven) => {
+  for (const isCurrent of [true, false]) {
+    const finished = { at: new Date(), score, maxScore, isCurrent };
+    expect(scoreValuesOf({ finished })).toEqual({ scoreGiven, scoreMaximum: 100 });
+  }
 });
 
 test.each([

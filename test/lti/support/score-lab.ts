@@ -33,12 +33,15 @@ export interface GradedLearner {
 }
 
 /** What a record says that scores depend on. */
-export type Told = Pick<ProgressState, 'status'> & Partial<Pick<ProgressState, 'score' | 'maxScore'>>;
+export type Told = Pick<ProgressState, 'status'> &
+  Partial<Pick<ProgressState, 'score' | 'maxScore' | 'finished'>>;
 
-export const completed = (score: number | null, maxScore: number | null = 100): Told => ({
+/** Of an attempt that was finished; of the same one, whatever its points, unless told otherwise. */
+export const completed = (score: number | null, maxScore: number | null = 100, at = new Date(0)): Told => ({
   status: 'completed',
   score,
   maxScore,
+  finished: { at, score, maxScore, isCurrent: true },
 });
 
 /** A platform, and a Lectern whose workers are the test itself. */
