@@ -38,6 +38,16 @@ const when = (condition: Expression, then: unknown, otherwise: unknown): Express
 });
 const later = (milliseconds: number): Expression => ({ $add: ['$$NOW', milliseconds] });
 
+/** The last stage of every change: what has nothing to send does not fail either. */
+const forgetsWhenIdle: PipelineStage.Set = {
+  $set: Object.fromEntries(
+    Object.entries({ tries: 0, failingSince: null, failure: null }).map(([field, nothing]) => [
+      field,
+      when({ $eq: ['$state', 'idle'] }, nothing, `$${field}`),
+    ]),
+  ),
+};
+
 /** When the next timestamp may follow the last one. Where that one is ahead of the clock, waiting is no use. */
 const spaced = when({ $gt: ['$lastTimestamp', '$$NOW'] }, '$$NOW', {
   $max: ['$$NOW', { $add: ['$lastTimestamp', spacingMilliseconds] }],
@@ -61,23 +71,27 @@ export async function wantScore(db: Database, learner: LtiLearner, wanted: Wante
   return modifiedCount;
 }
 
-function wantUpdate(wanted: WantedScore): [PipelineStage.Set] {
-  const same = isSame('wanted', wanted);
+function wantUpdate(wanted: WantedScore): PipelineStage.Set[] {
+  const changed = { $not: [isSame('wanted', wanted)] };
   // The last try that began is the one that was taken: nothing else may have reached the platform since.
   const held = { $and: [isSame('sent', wanted), { $eq: ['$sent.timestamp', '$lastTimestamp'] }] };
   // What waits already keeps its pace: a platform that is down does not come back for a new score.
-  const starts = { $and: [{ $not: [same] }, { $ne: ['$state', 'waiting'] }] };
+  const starts = { $and: [changed, { $ne: ['$state', 'waiting'] }] };
+  const hasFailed = { $and: [changed, { $ne: ['$failure', null] }] };
+  const failure = when(hasFailed, { $mergeObjects: ['$failure', { since: '$$NOW' }] }, '$failure');
   return [
     {
       $set: {
         wanted: literal(wanted),
-        state: when(same, '$state', when(held, 'idle', 'waiting')),
+        state: when(changed, when(held, 'idle', 'waiting'), '$state'),
         nextTryAt: when(starts, spaced, '$nextTryAt'),
         tries: when(starts, 0, '$tries'),
-        failingSince: when(starts, null, '$failingSince'),
-        failure: when(starts, null, '$failure'),
+        // But the new score has as long to get through as any other.
+        failingSince: when(changed, null, '$failingSince'),
+        failure: when(starts, null, failure),
       },
     },
+    forgetsWhenIdle,
   ];
 }
 
@@ -221,10 +235,11 @@ function hasPassed(since: Expression, milliseconds: number): Expression {
 
 function end(db: Database, { _id, leaseId }: ClaimedScore, changes: object): Ended {
   return db.ltiScores
-    .findOneAndUpdate({ _id, leaseId }, [{ $set: { leaseId: null, leaseUntil: null, ...changes } }], {
-      updatePipeline: true,
-      returnDocument: 'after',
-    })
+    .findOneAndUpdate(
+      { _id, leaseId },
+      [{ $set: { leaseId: null, leaseUntil: null, ...changes } }, forgetsWhenIdle],
+      { updatePipeline: true, returnDocument: 'after' },
+    )
     .lean<LtiScore>()
     .exec();
 }

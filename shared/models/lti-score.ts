@@ -27,14 +27,14 @@ export interface SentScore extends ScoreValues {
 /** Why the last try failed. The status is null where there was no answer. */
 export interface ScoreFailure {
   at: Date;
-  /** When a try failed for this reason first, since it failed for another, or did not. */
+  /** When a try failed for this reason first, since it failed for another, or did not, or the score changed. */
   since: Date;
   reason: string;
   status: number | null;
   body: string | null;
 }
 
-/** `waiting` to be sent, `failed` until something changes, else `idle`. */
+/** `waiting` to be sent, `failed` until something changes, else `idle`; that has no failures. */
 export const scoreStates = ['idle', 'waiting', 'failed'] as const;
 export type ScoreState = (typeof scoreStates)[number];
 
@@ -55,7 +55,7 @@ export interface LtiScore extends LtiLearner {
   /** Failed ones since a score was sent. */
   tries: number;
   nextTryAt: Date;
-  /** When the first of them failed. */
+  /** When the first of them failed that was to send what is wanted now. */
   failingSince: Date | null;
   failure: ScoreFailure | null;
   /** Who sends it now, and until when nobody else may; null when nobody does. */
@@ -153,7 +153,8 @@ export async function followOtherRecord(
   id: string,
   { lessonId, contextId }: Pick<LtiScore, 'lessonId' | 'contextId'>,
 ): Promise<void> {
-  await db.ltiScores.updateOne({ _id: id }, { $set: { lessonId, contextId, wanted: null, state: 'idle' } });
+  const none = { wanted: null, state: 'idle', tries: 0, failingSince: null, failure: null };
+  await db.ltiScores.updateOne({ _id: id }, { $set: { lessonId, contextId, ...none } });
 }
 
 /** The rows of a learner's record that wait to be sent, and from when on they may be. */

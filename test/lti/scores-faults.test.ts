@@ -8,8 +8,6 @@ import { completed, useScoreLab } from './support/score-lab.ts';
 
 const lab = useScoreLab();
 
-const day = 24 * 3600_000;
-
 interface Case {
   title: string;
   service: Service;
@@ -149,56 +147,7 @@ test('a platform that asks for patience gets it', async () => {
   expect(nextTryAt.getTime()).toBeGreaterThanOrEqual((lastTimestamp?.getTime() ?? Infinity) + 599_000);
 });
 
-test.each([
-  ['a platform that is down', { status: 503 }, 'scores', 6.9 * day, 7 * day],
-  ['tokens that are refused', { status: 400 }, 'token', 14 * 60_000, 15 * 60_000],
-] as const)('%s is given up after a while, not before', async (_title, fault, service, before, after) => {
-  const { db } = lab.harness;
-  const learner = await lab.addLearner();
-  await lab.tell(learner, completed(10));
-  const fail = async (milliseconds: number) => {
-    const since = new Date(Date.now() - milliseconds);
-    const { _id, failure } = await lab.rowOf(learner);
-    if (failure !== null) {
-      await db.ltiScores.updateOne({ _id }, { $set: { failingSince: since, 'failure.since': since } });
-    }
-    if (service === 'token') forgetTokens();
-    lab.simulator.fail(service, fault);
-    await lab.send(learner);
-    return (await lab.rowOf(learner)).state;
-  };
-  expect(await fail(0)).toBe('waiting');
-  expect(await fail(before)).toBe('waiting');
-  expect(await fail(after)).toBe('failed');
-});
-
-test.each([
-  ['a refusal of tokens', 'token', { status: 400 }, 'token_refused'],
-  [
-    'line items that cannot be read',
-    'lineitems',
-    { status: 200, body: '<h1>Soon</h1>' },
-    'unreadable_answer',
-  ],
-] as const)(
-  '%s after a long outage: there is a while for that alone',
-  async (_title, service, fault, reason) => {
-    const { db } = lab.harness;
-    const learner = await lab.addLearner({}, null);
-    await lab.tell(learner, completed(10));
-    lab.simulator.fail('lineitems', { status: 503 });
-    expect(await lab.send(learner)).toBe('unavailable');
-    const since = new Date(Date.now() - day);
-    const { _id } = await lab.rowOf(learner);
-    await db.ltiScores.updateOne({ _id }, { $set: { failingSince: since, 'failure.since': since } });
-    forgetTokens(gradeScopes.lineItem);
-    lab.simulator.fail(service, fault);
-    expect(await lab.send(learner)).toBe(reason);
-    expect(await lab.rowOf(learner)).toMatchObject({ state: 'waiting', tries: 2 });
-  },
-);
-
 /** Has the next score need a new token. */
-function forgetTokens(scope: string = gradeScopes.score): void {
-  lab.service.tokens.forget(lab.platform, [scope]);
+function forgetTokens(): void {
+  lab.service.tokens.forget(lab.platform, [gradeScopes.score]);
 }
