@@ -26,6 +26,7 @@ const spacingMilliseconds = 1000;
 
 type Expression = Record<string, unknown> | string;
 
+/** What makes a difference to a gradebook: another attempt with the same points makes none. */
 const valueFields = ['scoreGiven', 'scoreMaximum'] as const;
 
 function isSame(field: 'wanted' | 'sent', values: ScoreValues): Expression {
@@ -162,8 +163,8 @@ export function endAsSent(
   row: ClaimedScore,
   { lineItemUrl, response }: Pick<SentScore, 'lineItemUrl' | 'response'>,
 ): Ended {
-  const { scoreGiven, scoreMaximum } = row.wanted;
-  const values = { scoreGiven, scoreMaximum };
+  const { scoreGiven, scoreMaximum, finishedAt } = row.wanted;
+  const values = { scoreGiven, scoreMaximum, finishedAt };
   const sent: SentScore = { ...values, timestamp: row.lastTimestamp, at: new Date(), lineItemUrl, response };
   return end(db, row, {
     sent: literal(sent),

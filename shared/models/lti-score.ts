@@ -8,6 +8,8 @@ import type { LtiLearner } from './lti-progress.ts';
 export interface ScoreValues {
   scoreGiven: number;
   scoreMaximum: number;
+  /** When the attempt was finished that they are of, which no other of the learner's has. */
+  finishedAt: Date;
 }
 
 /** What the platform should have: the score of a learner's record as of a revision. */
@@ -69,6 +71,7 @@ const subdocument = { _id: false, strict: 'throw', minimize: false } as const;
 const valueFields = {
   scoreGiven: { type: Number, required: true },
   scoreMaximum: { type: Number, required: true },
+  finishedAt: { type: Date, required: true },
 } as const;
 
 export const ltiScoreSchema = new Schema<LtiScore>(

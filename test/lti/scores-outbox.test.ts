@@ -61,7 +61,8 @@ test('whoever passes on an older revision later changes nothing', async () => {
   await lab.save(learner, completed(90));
   await passOnScore(db, learner.learner);
   if (older === null) throw new Error('nothing was due');
-  await wantScore(db, older, { scoreGiven: 10, scoreMaximum: 100, revision: older.revision });
+  const values = { scoreGiven: 10, scoreMaximum: 100, finishedAt: new Date(0) };
+  await wantScore(db, older, { ...values, revision: older.revision });
   await clearScoresDue(db, older, older.scoresDue);
   expect(await lab.rowOf(learner)).toMatchObject({ wanted: { scoreGiven: 90, revision: 2 } });
 });

@@ -15,8 +15,9 @@ test.each([
   ['a maximum of 0 is nothing to gain', 0, 0, 100],
 ])('of a finished lesson %s', (_title, score, maxScore, scoreGiven) => {
   for (const isCurrent of [true, false]) {
-    const finished = { at: new Date(), score, maxScore, isCurrent };
-    expect(scoreValuesOf({ finished })).toEqual({ scoreGiven, scoreMaximum: 100 });
+    const finishedAt = new Date();
+    const finished = { at: finishedAt, score, maxScore, isCurrent };
+    expect(scoreValuesOf({ finished })).toEqual({ scoreGiven, scoreMaximum: 100, finishedAt });
   }
 });
 

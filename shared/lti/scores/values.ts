@@ -9,5 +9,6 @@ const fullMarks = 100;
  * there is one: a score without points has platforms clear the grade that they have, whoever gave it.
  */
 export function scoreValuesOf({ finished }: { finished?: FinishedAttempt | null }): ScoreValues | null {
-  return finished ? { scoreGiven: shareOf(finished), scoreMaximum: fullMarks } : null;
+  if (!finished) return null;
+  return { scoreGiven: shareOf(finished), scoreMaximum: fullMarks, finishedAt: finished.at };
 }

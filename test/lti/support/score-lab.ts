@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll } from 'vitest';
 import type { LineItem, LineItemDetails, Link } from '../../../cli/simulator/model.ts';
+import type { SimulatorOptions } from '../../../cli/simulator/start.ts';
 import { createLogger } from '../../../shared/log.ts';
 import { gradeScopes } from '../../../shared/lti/claims.ts';
 import { createLtiKeys } from '../../../shared/lti/keys.ts';
@@ -68,18 +69,24 @@ export interface ScoreLab extends LaunchLab {
   taken(learner: GradedLearner): ReturnType<LaunchLab['simulator']['scoresOf']>;
 }
 
-/** @param otherHosts private hosts, beside the platform's, that may be asked; known when tests begin. */
-export function useScoreLab(otherHosts: () => string[] = () => []): ScoreLab {
+/**
+ * @param otherHosts private hosts, beside the platform's, that may be asked; known when tests begin.
+ * @param options of the platform.
+ */
+export function useScoreLab(otherHosts: () => string[] = () => [], options?: SimulatorOptions): ScoreLab {
   const lab = {} as ScoreLab & { close(): Promise<void> };
   beforeAll(async () => {
-    Object.assign(lab, await startScoreLab(otherHosts()));
+    Object.assign(lab, await startScoreLab(otherHosts(), options));
   });
   afterAll(() => lab.close());
   return lab;
 }
 
-async function startScoreLab(otherHosts: string[]): Promise<ScoreLab & { close(): Promise<void> }> {
-  const lab = await startLaunchLab();
+async function startScoreLab(
+  otherHosts: string[],
+  options?: SimulatorOptions,
+): Promise<ScoreLab & { close(): Promise<void> }> {
+  const lab = await startLaunchLab(options);
   const { harness, simulator, platform, tool } = lab;
   const { db } = harness;
   const allowedPrivateHosts = [new URL(simulator.issuer).host, ...otherHosts];
