@@ -122,21 +122,18 @@ const due: Expression = {
 };
 
 /**
- * Takes a row, or the one that has been due for longest, of a platform or of all: its lease, and a timestamp later than any before, whatever
- * the clock says. Null when there is none, it is not due, or somebody else sends it.
- *
- * @param without platforms that are not to be asked now.
+ * Takes a row, or the one of a platform that has been due for longest: its lease, and a timestamp later than any
+ * before, whatever the clock says. Null when there is none, it is not due, or somebody else sends it.
  */
 export function claimScore(
   db: Database,
-  { id, platformId, without = [] }: { id?: string; platformId?: string; without?: readonly string[] } = {},
+  which: { id: string } | { platformId: string },
 ): Promise<ClaimedScore | null> {
   return db.ltiScores
     .findOneAndUpdate(
       {
+        ...('id' in which ? { _id: which.id } : { platformId: which.platformId }),
         state: 'waiting',
-        ...(id !== undefined && { _id: id }),
-        platformId: { ...(platformId !== undefined && { $eq: platformId }), $nin: [...without] },
         $expr: due,
       },
       [

@@ -117,11 +117,13 @@ export const ltiScoreSchema = new Schema<LtiScore>(
 );
 ltiScoreSchema.index({ linkId: 1, ltiUserId: 1 }, { unique: true });
 ltiScoreSchema.index({ platformId: 1, ltiUserId: 1, lessonId: 1, contextId: 1 });
-ltiScoreSchema.index({ state: 1, nextTryAt: 1 });
+ltiScoreSchema.index({ state: 1, platformId: 1, nextTryAt: 1 });
 ltiScoreSchema.index({ organizationId: 1, state: 1, createdAt: -1 });
 
 /** A lesson is in a course a few times at most. */
 const mostLinks = 100;
+
+const mostPlatforms = 10_000;
 
 /** The row of a learner in a link, made where there is none. */
 export function findOrCreateScore(
@@ -173,20 +175,40 @@ export function findWaitingScores(
     .exec();
 }
 
+/** Whose platform's a row is; null where there is none. */
+export async function findPlatformOfScore(db: Database, id: string): Promise<string | null> {
+  const row = await db.ltiScores.findById(id, { platformId: 1 }).lean<Pick<LtiScore, 'platformId'>>().exec();
+  return row?.platformId ?? null;
+}
+
+/**
+ * The platforms that have rows whose next try is due, and since when; those first that have been for longest. A row
+ * that is just being sent counts. This looks at one entry of the index for each platform that has rows waiting.
+ */
+export function findDuePlatforms(db: Database): Promise<{ platformId: string; dueSince: Date }[]> {
+  return db.ltiScores
+    .aggregate<{ platformId: string; dueSince: Date }>([
+      { $match: { state: 'waiting' } },
+      { $sort: { platformId: 1, nextTryAt: 1 } },
+      { $group: { _id: '$platformId', dueSince: { $first: '$nextTryAt' } } },
+      { $match: { $expr: { $lte: ['$dueSince', '$$NOW'] } } },
+      { $sort: { dueSince: 1 } },
+      { $limit: mostPlatforms },
+      { $project: { _id: 0, platformId: '$_id', dueSince: 1 } },
+    ])
+    .exec();
+}
+
 /** How many rows wait and have failed, and since when the one is due that waits for longest; null when none is. */
 export async function countScores(
   db: Database,
 ): Promise<{ waiting: number; failed: number; dueSince: Date | null }> {
-  const [waiting, failed, oldest] = await Promise.all([
+  const [waiting, failed, [first]] = await Promise.all([
     db.ltiScores.countDocuments({ state: 'waiting' }).exec(),
     db.ltiScores.countDocuments({ state: 'failed' }).exec(),
-    db.ltiScores
-      .findOne({ state: 'waiting', nextTryAt: { $lte: new Date() } }, { nextTryAt: 1 })
-      .sort({ nextTryAt: 1 })
-      .lean<Pick<LtiScore, 'nextTryAt'>>()
-      .exec(),
+    findDuePlatforms(db),
   ]);
-  return { waiting, failed, dueSince: oldest?.nextTryAt ?? null };
+  return { waiting, failed, dueSince: first?.dueSince ?? null };
 }
 
 /** Rows of the outbox, of an organization and in a state where these are given, those made last first. */
