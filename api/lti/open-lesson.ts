@@ -1,4 +1,4 @@
-import { claim } from '../../shared/lti/claims.ts';
+import { claim, customParameters, noColumn } from '../../shared/lti/claims.ts';
 import type { ResourceLinkClaims } from '../../shared/lti/claims.ts';
 import { expectScore } from '../../shared/lti/scores/expect.ts';
 import type { LtiPlatform } from '../../shared/models/lti-platform.ts';
@@ -76,6 +76,7 @@ function linkOf(
     ...lesson,
     lineItemUrl: grades?.lineitem ?? null,
     lineItemsUrl: grades?.lineitems ?? null,
+    withoutColumn: claims[claim.custom]?.[customParameters.column] === noColumn,
     scopes: grades?.scope ?? [],
     lastLaunchAt: new Date(),
   };

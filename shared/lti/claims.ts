@@ -125,4 +125,9 @@ export const customParameters = {
   /** Filled by the platform: the links that this one was copied from, the nearest first, between commas. */
   resourceLinkHistory: 'resource_link_history',
   contextHistory: 'context_history',
+  /** `none` where the lesson was chosen without a column in the gradebook. */
+  column: 'gradebook_column',
 } as const;
+
+/** The value of the parameter `column`. */
+export const noColumn = 'none';

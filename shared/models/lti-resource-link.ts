@@ -25,6 +25,8 @@ export interface LtiResourceLink extends ResourceLinkKey {
   lineItemUrl: string | null;
   /** Where line items are looked for and made; null where the platform offers none. */
   lineItemsUrl: string | null;
+  /** Whether the lesson was chosen without a column in the gradebook, and none is to be looked for or made. */
+  withoutColumn: boolean;
   /** What the platform lets Lectern do there: scopes of Assignment and Grade Services 2.0. */
   scopes: string[];
   lastLaunchAt: Date;
@@ -42,6 +44,7 @@ export const ltiResourceLinkSchema = new Schema<LtiResourceLink>(
     versionId: { type: String, default: null },
     lineItemUrl: { type: String, default: null },
     lineItemsUrl: { type: String, default: null },
+    withoutColumn: { type: Boolean, default: false },
     scopes: { type: [String], default: [] },
     lastLaunchAt: { type: Date, required: true },
   },

@@ -13,6 +13,7 @@ import type { LtiScore, ScoreFailure, ScoreValues, SentScore, WantedScore } from
  *     end of the try:   -> idle, or waiting where something else is wanted by now
  *                       -> waiting, later, or failed where it has been failing for too long
  *                       -> failed, or waiting where something else is wanted by now
+ *                       -> idle, likewise, where there is nowhere to send it to
  */
 
 /** How long a try may take. */
@@ -209,6 +210,14 @@ export function endAsFailed(db: Database, row: ClaimedScore, failure: Failure): 
     tries: { $add: ['$tries', 1] },
     failingSince: { $ifNull: ['$failingSince', '$$NOW'] },
     failure: { $mergeObjects: [literal(failure), { since: sinceOf(failure) }] },
+  });
+}
+
+/** Ends a try that found nowhere to send the score to. What is wanted since then may have. */
+export function endAsIdle(db: Database, row: ClaimedScore): Ended {
+  return end(db, row, {
+    state: when(isUnwanted, 'idle', when(isSame('wanted', row.wanted), 'idle', 'waiting')),
+    nextTryAt: spaced,
   });
 }
 

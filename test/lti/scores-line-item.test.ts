@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { LineItem } from '../../cli/simulator/model.ts';
 import { gradeScopes } from '../../shared/lti/claims.ts';
 import type { LtiLineItem } from '../../shared/models/lti-line-item.ts';
+import { saveResourceLink } from '../../shared/models/lti-resource-link.ts';
 import { answer, startOrigin } from '../support/origin.ts';
 import type { Origin } from '../support/origin.ts';
 import { completed, useScoreLab } from './support/score-lab.ts';
@@ -49,18 +50,42 @@ test('the line item that Lectern made before is found, before others of the link
   expect(scoresOf(own, graded)).toHaveLength(1);
 });
 
-test('who may only read line items finds one, and makes none', async () => {
+test('a score of a link that has no grade, and may not be given one, has nowhere to go and has not failed', async () => {
   const { simulator, tool } = lab;
   const scopes = [gradeScopes.score, gradeScopes.lineItemReadonly];
   const graded = await withoutItem({ scopes });
   await lab.tell(graded, completed(10));
   expect(await lab.send(graded)).toBe('no_line_item');
-  expect(await lab.rowOf(graded)).toMatchObject({ state: 'failed' });
+  expect(await lab.rowOf(graded)).toMatchObject({ state: 'idle', failure: null, sent: null });
+  expect(itemsOf(graded)).toEqual([]);
   const owner = { course: simulator.sample.course, tool, link: graded.link };
   const item = simulator.addLineItem(owner, { label: 'Of the teacher', scoreMaximum: 5 });
+  await lab.launchAs(graded);
+  expect(await lab.send(graded)).toBe('sent');
+  await lab.launchAs(graded);
+  expect(await lab.rowOf(graded)).toMatchObject({ state: 'idle' });
   await lab.tell(graded, completed(20));
   expect(await lab.send(graded)).toBe('sent');
-  expect(scoresOf(item, graded)).toMatchObject([{ scoreGiven: 20 }]);
+  expect(scoresOf(item, graded)).toMatchObject([{ scoreGiven: 10 }, { scoreGiven: 20 }]);
+});
+
+test('a lesson that was chosen without a column has none made, but one that the platform names is used', async () => {
+  const { simulator, tool, harness } = lab;
+  const graded = await withoutItem();
+  await lab.tell(graded, completed(10));
+  const { _id, ...link } = graded.resourceLink;
+  const withoutColumn = await saveResourceLink(harness.db, { ...link, withoutColumn: true });
+  expect(withoutColumn._id).toBe(_id);
+  expect(await lab.send(graded)).toBe('no_line_item');
+  expect(await lab.rowOf(graded)).toMatchObject({ state: 'idle' });
+  expect(itemsOf(graded)).toEqual([]);
+  const owner = { course: simulator.sample.course, tool, link: graded.link };
+  const item = simulator.addLineItem(owner, { label: 'Of the teacher', scoreMaximum: 5 });
+  const lineItemUrl = simulator.addressOf(item);
+  const resourceLink = await saveResourceLink(harness.db, { ...link, withoutColumn: true, lineItemUrl });
+  await lab.launchAs({ ...graded, resourceLink });
+  expect(await lab.send(graded)).toBe('sent');
+  expect(scoresOf(item, graded)).toMatchObject([{ scoreGiven: 10 }]);
 });
 
 test('of all learners who finish at once one has the line item made, and all get their scores', async () => {

@@ -18,6 +18,7 @@ test('a launch of a link without a line item, or without leave to send scores, m
     { ...resourceLink, scopes: [] },
     { ...resourceLink, lineItemUrl: null, lineItemsUrl: null },
     { ...resourceLink, lineItemUrl: null, scopes: resourceLink.scopes.slice(0, 1) },
+    { ...resourceLink, lineItemUrl: null, withoutColumn: true },
   ];
   for (const link of links) {
     expect(await expectScore(lab.harness.db, { ...link, _id: randomUUID() }, learner.ltiUserId)).toBe(false);

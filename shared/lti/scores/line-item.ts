@@ -52,7 +52,7 @@ export async function lineItemOf(
   signal: AbortSignal,
 ): Promise<FoundLineItem | null> {
   if (link.lineItemUrl !== null) return { url: link.lineItemUrl, isOwn: false };
-  if (link.lineItemsUrl === null) throw noLineItem();
+  if (link.withoutColumn || link.lineItemsUrl === null) throw noLineItem();
   const found = await findOrClaimLineItem(needs.db, link._id);
   if ('url' in found) return { url: found.url, isOwn: true };
   const { leaseId } = found;

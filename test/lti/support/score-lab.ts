@@ -112,6 +112,7 @@ async function startScoreLab(
       versionId: null,
       lineItemUrl: item === undefined ? null : simulator.addressOf(item),
       lineItemsUrl: `${simulator.addresses.url}/services/${course.id}/lineitems?type_id=${number}`,
+      withoutColumn: false,
       scopes: [gradeScopes.score, gradeScopes.lineItem],
       lastLaunchAt: new Date(),
       ...changes,
