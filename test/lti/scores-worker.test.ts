@@ -4,8 +4,9 @@ import type { Link } from '../../cli/simulator/model.ts';
 import { startRedis } from '../../shared/embedded/redis.ts';
 import { createScoreQueue } from '../../shared/lti/scores/queue.ts';
 import type { LtiScore } from '../../shared/models/lti-score.ts';
+import { registerScoreMetrics } from '../../shared/operations/score-metrics.ts';
 import { connectRedis } from '../../shared/redis.ts';
-import { registerScoreMetrics } from '../../worker/scores/metrics.ts';
+import { registerScoreTries } from '../../worker/scores/metrics.ts';
 import { Player } from '../api/player-lessons.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { startLaunchLab, tokenOf } from './support/launch-lab.ts';
@@ -109,8 +110,8 @@ test('a worker that has to end while a platform does not answer leaves the score
 test('metrics tell how many scores wait and have failed, for how long, and what became of tries', async () => {
   const { lab, startWorker } = await useLab({ WORKER_PORT: '0' });
   const registry = new Registry();
-  const metrics = registerScoreMetrics(registry, lab.harness.db);
-  metrics.tried('unavailable', 0.2);
+  registerScoreMetrics(registry, lab.harness.db);
+  registerScoreTries(registry).tried('unavailable', 0.2);
   const link = lab.addLink({ lineItem });
   await (await openLesson(lab, link)).write({ ...last, ...right });
   await waitFor('the outbox', async () => (await onlyRow(lab))?.state === 'waiting');

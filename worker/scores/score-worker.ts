@@ -14,7 +14,7 @@ import type { ScoreJob } from '../../shared/lti/scores/queue.ts';
 import type { GradeService } from '../../shared/lti/scores/service-request.ts';
 import type { Database } from '../../shared/models/database.ts';
 import { createWaitingRedis } from '../../shared/redis.ts';
-import type { ScoreMetrics } from './metrics.ts';
+import type { ScoreTries } from './metrics.ts';
 import { ScoreSender } from './score-sender.ts';
 
 /** Jobs at once. They wait for platforms most of the time. */
@@ -54,7 +54,7 @@ export function createScoreWorker(
     service: GradeService;
     db: Database;
     config: Pick<Config, 'redisPrefix'>;
-    metrics: ScoreMetrics;
+    metrics: ScoreTries;
     log: Logger;
   },
 ): ScoreWorker {
