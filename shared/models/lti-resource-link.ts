@@ -55,10 +55,19 @@ ltiResourceLinkSchema.index({ platformId: 1, deploymentId: 1, resourceLinkId: 1 
 /** A class that launches at once says the same of its link: it need not write it so many times. */
 const freshMilliseconds = 60_000;
 
-/** Keeps what a launch says of its link. `lastLaunchAt` of what says nothing new may lag behind by a minute. */
+/** What a launch says of its link: nothing of its grades where it has no word on them. */
+export type DescribedLink = Omit<LtiResourceLink, '_id' | GradeFields> &
+  Partial<Pick<LtiResourceLink, GradeFields>>;
+type GradeFields = 'lineItemUrl' | 'lineItemsUrl' | 'scopes';
+
+/**
+ * Keeps what a launch says of its link, and what launches before it said beside that: there are platforms whose
+ * launches of teachers, say, have no word on grades. `lastLaunchAt` of what says nothing new may lag behind by a
+ * minute.
+ */
 export async function saveResourceLink(
   db: Database,
-  { platformId, deploymentId, resourceLinkId, ...fields }: Omit<LtiResourceLink, '_id'>,
+  { platformId, deploymentId, resourceLinkId, ...fields }: DescribedLink,
 ): Promise<LtiResourceLink> {
   const key = { platformId, deploymentId, resourceLinkId };
   const kept = await db.ltiResourceLinks.findOne(key).lean<LtiResourceLink>().exec();
@@ -76,7 +85,7 @@ export async function saveResourceLink(
 }
 
 function saysNothingNew(
-  { lastLaunchAt, ...fields }: Omit<LtiResourceLink, '_id' | keyof ResourceLinkKey>,
+  { lastLaunchAt, ...fields }: Omit<DescribedLink, keyof ResourceLinkKey>,
   kept: LtiResourceLink,
 ): boolean {
   const isFresh = lastLaunchAt.getTime() - kept.lastLaunchAt.getTime() < freshMilliseconds;
