@@ -168,7 +168,22 @@ test('a platform that gives all line items of a course, over pages, is read to t
   expect(await lab.send(graded)).toBe('sent');
   expect(scoresOf(item, graded)).toHaveLength(1);
   expect(origin.log.map(({ url }) => url)).toEqual([
-    `/items?course=7&resource_link_id=${graded.link.id}`,
+    `/items?course=7&resource_link_id=${graded.link.id}&limit=100`,
     '/items?page=2',
   ]);
+});
+
+test('a platform whose list of line items does not end is given no second one', async () => {
+  const graded = await withoutItem();
+  const type = { 'content-type': 'application/vnd.ims.lis.v2.lineitemcontainer+json' };
+  origin.script('/endless', answer(200, { ...type, link: '</endless>; rel="next"' }, '[]'));
+  await lab.harness.db.ltiResourceLinks.updateOne(
+    { _id: graded.resourceLink._id },
+    { $set: { lineItemsUrl: origin.url('/endless') } },
+  );
+  await lab.tell(graded, completed(10));
+  expect(await lab.send(graded)).toBe('unreadable_answer');
+  expect(await lab.rowOf(graded)).toMatchObject({ state: 'waiting' });
+  expect(origin.requests('/endless')).toBe(20);
+  expect(origin.log.filter(({ method }) => method === 'POST')).toEqual([]);
 });

@@ -15,7 +15,8 @@ export const lineItemTag = 'lectern';
 
 const fullMarks = 100;
 
-/** A link has one line item or a few; a platform that gives all of a course gives no more than this. */
+/** A link has one line item or a few; but some platforms give all of a course, by small pages unless asked otherwise. */
+const itemsAPage = 100;
 const mostPages = 20;
 
 const containerType = 'application/vnd.ims.lis.v2.lineitemcontainer+json';
@@ -93,6 +94,7 @@ async function find(
 ): Promise<string | null> {
   const first = new URL(lineItemsUrl);
   first.searchParams.set('resource_link_id', resourceLinkId);
+  first.searchParams.set('limit', String(itemsAPage));
   const items: LineItem[] = [];
   let next: string | null = first.href;
   for (let page = 0; next !== null && page < mostPages; page += 1) {
@@ -107,7 +109,12 @@ async function find(
     }
     next = nextPage(answer, url);
   }
-  return (items.find(({ tag }) => tag === lineItemTag) ?? items[0])?.id ?? null;
+  const found = items.find(({ tag }) => tag === lineItemTag) ?? items[0];
+  // It may be on a page that was not read: another column is worse than none.
+  if (found === undefined && next !== null) {
+    throw new ScoreFault('unreadable_answer', 'The platform lists more line items than Lectern reads');
+  }
+  return found?.id ?? null;
 }
 
 async function make(
