@@ -136,13 +136,29 @@ test('a line item that was removed from the platform is made anew', async () => 
   const graded = await withoutItem();
   await lab.tell(graded, completed(10));
   await lab.send(graded);
-  lab.simulator.fail('scores', { status: 404 });
+  const [removed] = itemsOf(graded) as [LineItem];
+  lab.simulator.removeLineItem(removed);
   await lab.tell(graded, completed(20));
   expect(await lab.send(graded)).toBe('line_item_gone');
-  const row = await lab.harness.db.ltiLineItems.findById(graded.resourceLink._id).lean<LtiLineItem>();
-  expect(row).toMatchObject({ url: null });
   expect(await lab.send(graded)).toBe('sent');
-  expect(scoresOf(itemsOf(graded)[0], graded).at(-1)).toMatchObject({ scoreGiven: 20 });
+  const [made] = itemsOf(graded);
+  expect(made?.id).not.toBe(removed.id);
+  expect(scoresOf(made, graded)).toMatchObject([{ scoreGiven: 20 }]);
+});
+
+test('a platform that does not find a user, as it says of what it does not find, has refused the score', async () => {
+  const graded = await withoutItem();
+  await lab.tell(graded, completed(10));
+  await lab.send(graded);
+  const known = () => lab.harness.db.ltiLineItems.findById(graded.resourceLink._id).lean<LtiLineItem>();
+  const before = await known();
+  lab.simulator.fail('scores', { status: 404, body: 'no such user' });
+  await lab.tell(graded, completed(20));
+  expect(await lab.send(graded)).toBe('refused');
+  const failure = { status: 404, body: 'no such user' };
+  expect(await lab.rowOf(graded)).toMatchObject({ state: 'failed', failure });
+  expect(await known()).toEqual(before);
+  expect(itemsOf(graded)).toHaveLength(1);
 });
 
 test('a platform that gives all line items of a course, over pages, is read to the last one, if there are few', async () => {

@@ -42,7 +42,10 @@ export async function sendScore(
     return { lineItemUrl, response: { status: answer.status, body: beginningOf(answer) } };
   } catch (error) {
     if (!isOwn || !(error instanceof ScoreFault) || error.status !== 404) throw error;
+    // Some platforms answer so for users whom they do not know: then the line item is found once more.
     await forgetLineItem(db, link._id, lineItemUrl);
+    const again = await lineItemOf(service, platform, link, signal);
+    if (again?.url === lineItemUrl) throw error;
     throw new ScoreFault('line_item_gone', 'The line item was removed from the platform', {
       status: 404,
       body: error.body ?? '',
