@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { PipelineStage } from 'mongoose';
+import type { PipelineStage, QueryFilter } from 'mongoose';
 import type { Database } from './database.ts';
 import type { LtiLearner } from './lti-progress.ts';
 import type { LtiScore, ScoreFailure, ScoreValues, SentScore, WantedScore } from './lti-score.ts';
@@ -10,6 +10,7 @@ import type { LtiScore, ScoreFailure, ScoreValues, SentScore, WantedScore } from
  *     wanted changes:   idle, failed -> waiting (idle where the platform has just this)
  *     claim:            waiting, with a lease and the timestamp of the try
  *     asked for again:  -> waiting
+ *     dismissed:        failed -> idle; of a platform that was removed also waiting -> idle
  *     end of the try:   -> idle, or waiting where something else is wanted by now
  *                       -> waiting, later, or failed where it has been failing for too long
  *                       -> failed, or waiting where something else is wanted by now
@@ -109,6 +110,22 @@ export async function sendAgain(db: Database, ids: readonly string[]): Promise<n
     { updatePipeline: true },
   );
   return matchedCount;
+}
+
+/** Lets rows be that failed, until their score changes, their learner launches again, or somebody asks for them. */
+export async function dismissScores(db: Database, ids: readonly string[]): Promise<void> {
+  await dismiss(db, { _id: { $in: [...ids] }, state: 'failed' });
+}
+
+/** Lets all rows of a platform be that was removed: there is nowhere to send them to. */
+export async function dismissScoresOf(db: Database, platformId: string): Promise<void> {
+  await dismiss(db, { platformId, state: { $in: ['failed', 'waiting'] } });
+}
+
+async function dismiss(db: Database, which: QueryFilter<LtiScore>): Promise<void> {
+  await db.ltiScores.updateMany(which, [{ $set: { state: 'idle' } }, forgetsWhenIdle], {
+    updatePipeline: true,
+  });
 }
 
 /** A row that nobody else sends until its lease ends. */

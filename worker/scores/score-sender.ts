@@ -211,7 +211,7 @@ export class ScoreSender {
   async #endWith(fault: ScoreFault, row: ClaimedScore): Promise<LtiScore | null> {
     const { db, log } = this.#deps;
     const { reason, status, body, patience, message } = fault;
-    if (reason === 'no_line_item') return endAsIdle(db, row);
+    if (patience === 'moot') return endAsIdle(db, row);
     const failure = { at: new Date(), reason, status, body: body ?? message };
     const ended =
       patience === 'none'

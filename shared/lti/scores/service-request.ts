@@ -11,8 +11,11 @@ export interface GradeService {
   tokens: ServiceTokens;
 }
 
-/** Whether it may pass: never; for a while, so that a restart on either side does no harm; or after a long time. */
-export type Patience = 'none' | 'short' | 'long';
+/**
+ * Whether it may pass: never; for a while, so that a restart on either side does no harm; or after a long time. Moot is
+ * what is no failure, as there is nowhere to send a score to.
+ */
+export type Patience = 'moot' | 'none' | 'short' | 'long';
 
 /** What a try says of the platform: it answers, others would meet the same trouble now, or nothing. */
 export type PlatformState = 'well' | 'trouble' | 'unknown';
@@ -33,9 +36,9 @@ const faults = {
   token_refused: { patience: 'short', platform: 'trouble' },
   unreadable_answer: { patience: 'short', platform: 'unknown' },
   line_item_gone: { patience: 'long', platform: 'well' },
-  no_line_item: { patience: 'none', platform: 'unknown' },
-  link_removed: { patience: 'none', platform: 'unknown' },
-  platform_removed: { patience: 'none', platform: 'unknown' },
+  no_line_item: { patience: 'moot', platform: 'unknown' },
+  link_removed: { patience: 'moot', platform: 'unknown' },
+  platform_removed: { patience: 'moot', platform: 'unknown' },
   internal_error: { patience: 'long', platform: 'unknown' },
 } as const satisfies Record<string, { patience: Patience; platform: PlatformState }>;
 
