@@ -211,15 +211,31 @@ export async function countScores(
   return { waiting, failed, dueSince: first?.dueSince ?? null };
 }
 
-/** Rows of the outbox, of an organization and in a state where these are given, those made last first. */
+/** Which rows of the outbox: all, or those of an organization, of a platform, in a state. */
+export type ScoreSelection = Partial<Pick<LtiScore, 'organizationId' | 'platformId' | 'state'>>;
+
+/**
+ * Rows of the outbox, those made last first.
+ *
+ * @param options.before the last of the rows that were listed before these.
+ */
 export function listScores(
   db: Database,
-  { organizationId, state, limit }: { organizationId?: string; state?: ScoreState; limit: number },
+  selection: ScoreSelection,
+  { before, limit }: { before?: Pick<LtiScore, '_id' | 'createdAt'> | undefined; limit: number },
 ): Promise<LtiScore[]> {
+  const { organizationId, platformId, state } = selection;
   return db.ltiScores
     .find({
       ...(organizationId !== undefined && { organizationId }),
+      ...(platformId !== undefined && { platformId }),
       ...(state !== undefined && { state }),
+      ...(before !== undefined && {
+        $or: [
+          { createdAt: { $lt: before.createdAt } },
+          { createdAt: before.createdAt, _id: { $gt: before._id } },
+        ],
+      }),
     })
     .sort({ createdAt: -1, _id: 1 })
     .limit(limit)
