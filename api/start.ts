@@ -10,6 +10,7 @@ import { createPlatformClient } from '../shared/lti/platform-requests.ts';
 import { createScoreQueue } from '../shared/lti/scores/queue.ts';
 import { buildIndexes, openDatabase } from '../shared/models/database.ts';
 import { registerQueueMetrics } from '../shared/operations/queue-metrics.ts';
+import { registerScoreMetrics } from '../shared/operations/score-metrics.ts';
 import { startOperationsServer } from '../shared/operations/server.ts';
 import type { OperationsServer } from '../shared/operations/server.ts';
 import { playerRelease } from '../shared/player-release.ts';
@@ -82,6 +83,8 @@ export async function startApi(
   const exports = { db, archives: store.archives, queue, waiters, openWaits: new OpenWaits(config.export.waitsPerOrganization), config, log };
   const metrics = new ApiMetrics();
   registerQueueMetrics(metrics.registry, queue);
+  // Whoever looks into why no grade leaves finds it here, also where no worker runs.
+  registerScoreMetrics(metrics.registry, db);
   const stopping = new AbortController();
   // One for each request that is under way.
   setMaxListeners(0, stopping.signal);

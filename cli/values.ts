@@ -44,6 +44,14 @@ export function countValue(text: string): number {
   throw new InvalidArgumentError('It must be a whole number between 1 and 999999.');
 }
 
+/** How many of a list, up to a largest number. @throws {InvalidArgumentError} */
+export function pageSizeValue(most: number): (text: string) => number {
+  return (text) => {
+    if (/^[1-9]\d{0,5}$/.test(text) && Number(text) <= most) return Number(text);
+    throw new InvalidArgumentError(`It must be a whole number between 1 and ${most}.`);
+  };
+}
+
 /** A port to listen on; 0 is any that is free. @throws {InvalidArgumentError} */
 export function portValue(text: string): number {
   if (/^\d{1,5}$/.test(text) && Number(text) <= 65_535) return Number(text);

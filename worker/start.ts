@@ -5,6 +5,7 @@ import { createLtiKeys } from '../shared/lti/keys.ts';
 import { createPlatformClient } from '../shared/lti/platform-requests.ts';
 import { createServiceTokens } from '../shared/lti/service-token.ts';
 import { buildIndexes, openDatabase } from '../shared/models/database.ts';
+import { registerScoreMetrics } from '../shared/operations/score-metrics.ts';
 import { connectFastRedis } from '../shared/redis.ts';
 import { loadSecrets } from '../shared/secrets.ts';
 import type { Servers } from '../shared/servers.ts';
@@ -17,7 +18,7 @@ import { Evictor } from './eviction/evictor.ts';
 import type { Evicted } from './eviction/evictor.ts';
 import { WorkerMetrics } from './metrics.ts';
 import { startWorkerOperations, watchWorker } from './operations.ts';
-import { registerScoreMetrics } from './scores/metrics.ts';
+import { registerScoreTries } from './scores/metrics.ts';
 import { createScoreWorker } from './scores/score-worker.ts';
 import { startSweeping } from './sweep.ts';
 import { createExportWorker, drainMilliseconds } from './worker.ts';
@@ -64,12 +65,13 @@ export async function startWorker(
   });
   await worker.ready();
   const platforms = createPlatformClient(config.download);
+  registerScoreMetrics(metrics.registry, db);
   const scores = createScoreWorker(servers.redisUrl, {
     service: {
       client: platforms,
       tokens: createServiceTokens({ client: platforms, keys: createLtiKeys(db, secrets) }),
     },
-    metrics: registerScoreMetrics(metrics.registry, db),
+    metrics: registerScoreTries(metrics.registry),
     ...{ redis, db, config, log },
   });
   const watchdog = watchWorker(worker, { config, log, shutdown });

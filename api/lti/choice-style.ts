@@ -1,5 +1,6 @@
 /** Where lessons are chosen; beside what all pages of a launch have. */
 export const choiceStyle = `
+html { scroll-padding-block-end: 6rem; }
 .notice.wide { max-width: 46rem; }
 .wide { --accent: #1f5fbf; --mark: #eef4fd; --fault: #a8322b; }
 @media (prefers-color-scheme: dark) { .wide { --accent: #8ab8ff; --mark: #1b2635; --fault: #f2a099; } }

@@ -104,7 +104,7 @@ async function findItems(
     const { versionId = null, hasColumn = false } = chosen.get(lessonId) ?? {};
     const version = versions.find(({ _id }) => versionId === null || _id === versionId);
     if (version === undefined) return [];
-    return [{ version, isPinned: versionId !== null, hasColumn: hasColumn && choice.acceptsLineItem }];
+    return [{ version, isPinned: versionId !== null, hasColumn: choice.acceptsLineItem ? hasColumn : null }];
   });
   return items.length === chosen.size ? items : 'gone';
 }
@@ -121,5 +121,5 @@ async function sendAnswer(
     { platform: _id, organization: organizationId, lessons: items.length },
     'lessons chosen',
   );
-  sendSentPage(deps, ctx, { choice, platform, jwt });
+  sendSentPage(deps, ctx, { choice, jwt });
 }

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { SignJWT } from 'jose';
-import { claim, customParameters, ltiVersion, messageTypes } from '../../shared/lti/claims.ts';
+import { claim, customParameters, ltiVersion, messageTypes, noColumn } from '../../shared/lti/claims.ts';
 import type { LtiKeys } from '../../shared/lti/keys.ts';
 import { lineItemTag } from '../../shared/lti/scores/line-item.ts';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
@@ -15,7 +15,8 @@ export interface ChosenItem {
   version: LessonVersion;
   /** Whether this version is to stay, instead of the newest at each launch. */
   isPinned: boolean;
-  hasColumn: boolean;
+  /** Whether it is to have a column in the gradebook; null where nobody was asked. */
+  hasColumn: boolean | null;
 }
 
 /**
@@ -60,8 +61,9 @@ function contentItem({ version, isPinned, hasColumn }: ChosenItem, address: stri
       ...(isPinned && { [customParameters.versionId]: versionId }),
       [customParameters.resourceLinkHistory]: '$ResourceLink.id.history',
       [customParameters.contextHistory]: '$Context.id.history',
+      ...(hasColumn === false && { [customParameters.column]: noColumn }),
     },
-    ...(hasColumn && {
+    ...(hasColumn === true && {
       lineItem: { scoreMaximum: 100, label: title, resourceId: lessonId, tag: lineItemTag },
     }),
   };

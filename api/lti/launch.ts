@@ -16,7 +16,7 @@ import { LaunchStates } from './launch-state.ts';
 import type { LaunchState } from './launch-state.ts';
 import { openLesson } from './open-lesson.ts';
 import { sendAskPage } from './pages.ts';
-import { readMessage } from './read-message.ts';
+import { presentationOf, readMessage } from './read-message.ts';
 import { verifyIdToken } from './verify-token.ts';
 
 /** What a platform posts through the browser; our own page adds what it found in the platform's storage. */
@@ -55,9 +55,10 @@ export async function answerLaunch(
   clearBrowserCookie(ctx, deps.config, state);
   const { platform, payload } = await verifyLaunch(deps, ctx, idToken, kept);
   const message = readMessage(payload, platform, kept.targetLinkUri);
+  ctx.state.launchPresentation = presentationOf(message);
   if (message.kind === 'deepLinking') {
     const { claims } = message;
-    const { locale } = claims[claim.launchPresentation] ?? {};
+    const { locale } = presentationOf(message);
     await startDeepLinking(deps, ctx, { platform, deploymentId: claims[claim.deploymentId], claims, locale });
     return 'deep_linking';
   }

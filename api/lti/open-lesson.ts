@@ -1,9 +1,9 @@
-import { claim } from '../../shared/lti/claims.ts';
+import { claim, customParameters, noColumn } from '../../shared/lti/claims.ts';
 import type { ResourceLinkClaims } from '../../shared/lti/claims.ts';
 import { expectScore } from '../../shared/lti/scores/expect.ts';
 import type { LtiPlatform } from '../../shared/models/lti-platform.ts';
 import { saveResourceLink } from '../../shared/models/lti-resource-link.ts';
-import type { LtiResourceLink } from '../../shared/models/lti-resource-link.ts';
+import type { DescribedLink } from '../../shared/models/lti-resource-link.ts';
 import { signLaunchToken } from '../../shared/player-tokens.ts';
 import type { LaunchToken } from '../../shared/player-tokens.ts';
 import type { AppDependencies } from '../dependencies.ts';
@@ -65,7 +65,7 @@ function linkOf(
   { organizationId, _id: platformId }: LtiPlatform,
   claims: ResourceLinkClaims,
   lesson: LaunchedLesson,
-): Omit<LtiResourceLink, '_id'> {
+): DescribedLink {
   const grades = claims[claim.gradeService];
   return {
     organizationId,
@@ -74,9 +74,12 @@ function linkOf(
     resourceLinkId: claims[claim.resourceLink].id,
     contextId: claims[claim.context]?.id ?? null,
     ...lesson,
-    lineItemUrl: grades?.lineitem ?? null,
-    lineItemsUrl: grades?.lineitems ?? null,
-    scopes: grades?.scope ?? [],
+    ...(grades !== undefined && {
+      lineItemUrl: grades.lineitem ?? null,
+      lineItemsUrl: grades.lineitems ?? null,
+      scopes: grades.scope,
+    }),
+    withoutColumn: claims[claim.custom]?.[customParameters.column] === noColumn,
     lastLaunchAt: new Date(),
   };
 }

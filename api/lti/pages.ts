@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type { Context } from 'koa';
+import type { RequestState } from '../context.ts';
 import type { AppDependencies } from '../dependencies.ts';
-import { pageLanguages, pageWords } from '../embed/page-words.ts';
+import { wayBack } from '../embed/boot-data.ts';
+import { knownLanguage, pageLanguages, pageWords } from '../embed/page-words.ts';
 import { markup } from '../html.ts';
 import type { Html } from '../html.ts';
 import { publicPath } from '../public-address.ts';
@@ -10,6 +12,7 @@ import type { FaultCode } from './faults.ts';
 import type { BegunLaunch, LaunchState } from './launch-state.ts';
 import { launchWords } from './launch-words.ts';
 import { sendNoticePage } from './notice-page.ts';
+import type { LaunchPresentation } from './read-message.ts';
 
 type PageDependencies = Pick<AppDependencies, 'config' | 'player'>;
 
@@ -82,7 +85,9 @@ export function sendFaultPage(deps: PageDependencies, ctx: Context, code: FaultC
   const words = launchWords(language);
   const button = failure instanceof UnknownBrowser ? newTabForm(deps, language, failure.login) : [];
   const requestId = ctx.state.requestId as string;
+  const back = wayBack(presentationOf(ctx));
   const main = markup`${notice(language, code)}${button}
+${back === null ? [] : markup`<p><a href="${back}" target="_top">${pageWords(language).back}</a></p>`}
 <p class="soft">${pageWords(language).code}: <code dir="ltr">${code}</code> <code dir="ltr">${requestId}</code></p>`;
   sendPage(deps, ctx, { title: words.notices[faults[code].notice].title, main });
 }
@@ -128,5 +133,11 @@ function sendPage(deps: PageDependencies, ctx: Context, { request, ...page }: Pa
 }
 
 function languageOf(ctx: Context): string {
-  return ctx.acceptsLanguages(pageLanguages) || 'en';
+  const { locale = '' } = presentationOf(ctx);
+  return knownLanguage(locale) ?? (ctx.acceptsLanguages(pageLanguages) || 'en');
+}
+
+/** Nothing before the message of the platform was verified. */
+function presentationOf(ctx: Context): LaunchPresentation {
+  return (ctx.state as Partial<RequestState>).launchPresentation ?? {};
 }

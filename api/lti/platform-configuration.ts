@@ -1,4 +1,4 @@
-import { isIP } from 'node:net';
+import { getDomain } from 'tldts';
 import { z } from 'zod';
 import { messageOf } from '../../shared/errors.ts';
 import { jsonOf } from '../../shared/lti/platform-requests.ts';
@@ -98,18 +98,12 @@ async function fetchAnswer(client: PlatformClient, address: string): Promise<Pla
 }
 
 /**
- * Whether a platform at one host may speak for an issuer at the other: the same host, one below the other, or two side
- * by side. Services for many schools have a host for each of them, and one issuer.
+ * Whether a platform at one host may speak for an issuer at the other: the same host, or two of one registered domain.
+ * Services for many schools have a host for each of them, and one issuer; below a public suffix, as `ac.uk` or
+ * `github.io`, are the hosts of many owners.
  */
 export function areRelated(one: string, other: string): boolean {
   if (one === other) return true;
-  if (isAddress(one) || isAddress(other)) return false;
-  if (one.endsWith(`.${other}`) || other.endsWith(`.${one}`)) return true;
-  const [, ...parent] = one.split('.');
-  const [, ...otherParent] = other.split('.');
-  return parent.length >= 2 && parent.join('.') === otherParent.join('.');
-}
-
-function isAddress(host: string): boolean {
-  return isIP(host.replace(/^\[|\]$/g, '')) !== 0;
+  const domain = getDomain(one, { allowPrivateDomains: true });
+  return domain !== null && domain === getDomain(other, { allowPrivateDomains: true });
 }

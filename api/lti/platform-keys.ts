@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises';
 import { importJWK } from 'jose';
 import type { CryptoKey } from 'jose';
 import { LRUCache } from 'lru-cache';
@@ -14,6 +15,8 @@ const staleMs = 24 * 3600_000;
 const pauseMs = 10_000;
 /** Between two requests to a platform that does not answer, while there are keys to go on with. */
 const outageMs = 60_000;
+/** How long a launch waits for newer keys that has one to go on with. */
+const patienceMs = 1_000;
 
 const mostPlatforms = 1_000;
 const mostKeys = 100;
@@ -84,6 +87,8 @@ export function createPlatformKeys(client: PlatformClient, now: () => number = D
     entry.asking = null;
   };
 
+  const patience = () => setTimeout(patienceMs, undefined, { ref: false });
+
   return {
     async find(jwksUrl, kid) {
       const entry = entryOf(jwksUrl);
@@ -92,7 +97,7 @@ export function createPlatformKeys(client: PlatformClient, now: () => number = D
       const goesOn = known !== undefined && now() - entry.fetchedAt < staleMs;
       const pause = goesOn && entry.failure !== null ? outageMs : pauseMs;
       if (entry.asking === null && now() - entry.askedAt >= pause) entry.asking = ask(entry, jwksUrl);
-      await entry.asking;
+      if (entry.asking !== null) await (goesOn ? Promise.race([entry.asking, patience()]) : entry.asking);
 
       const found = now() - entry.fetchedAt < staleMs ? entry.keys.get(kid) : undefined;
       if (found !== undefined) return found;

@@ -14,6 +14,18 @@ import { LaunchFault } from './faults.ts';
 export type LaunchMessage =
   { kind: 'resourceLink'; claims: ResourceLinkClaims } | { kind: 'deepLinking'; claims: DeepLinkingClaims };
 
+/** How the platform wants its user to be met, where it says so. */
+export interface LaunchPresentation {
+  locale?: string | undefined;
+  /** Not looked at yet: it may be no address for a browser. */
+  returnUrl?: string | undefined;
+}
+
+export function presentationOf({ claims }: LaunchMessage): LaunchPresentation {
+  const { locale, return_url: returnUrl } = claims[claim.launchPresentation] ?? {};
+  return { locale, returnUrl };
+}
+
 /**
  * Reads the message of a verified id_token.
  *

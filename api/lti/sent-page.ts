@@ -1,12 +1,10 @@
 import type { Context } from 'koa';
-import type { LtiPlatform } from '../../shared/models/lti-platform.ts';
 import type { AppDependencies } from '../dependencies.ts';
 import { markup } from '../html.ts';
 import { choiceLanguage } from './choice-page.ts';
 import { choiceWords } from './choice-words.ts';
 import type { Choice } from './choices.ts';
 import { sendNoticePage } from './notice-page.ts';
-import { originsOf } from './origins.ts';
 
 /**
  * Answers with a page that carries a signed answer to the platform: at once, or at the press of a button where there
@@ -15,7 +13,7 @@ import { originsOf } from './origins.ts';
 export function sendSentPage(
   deps: Pick<AppDependencies, 'config' | 'player'>,
   ctx: Context,
-  { choice, platform, jwt }: { choice: Choice; platform: LtiPlatform; jwt: string },
+  { choice, jwt }: { choice: Choice; jwt: string },
 ): void {
   const language = choiceLanguage(ctx, choice);
   const words = choiceWords(language);
@@ -26,11 +24,8 @@ export function sendSentPage(
 </form>`;
   // The platform may go by where a form comes from; the address of the choice is none of its business.
   ctx.set('Referrer-Policy', 'strict-origin');
-  // Browsers hold redirects against it too: a platform may go on to its other hosts.
-  const targets = originsOf([choice.returnUrl, platform.issuer, platform.authUrl]);
   sendNoticePage(deps, ctx, {
     ...{ language, title: words.returning, main },
     script: { name: 'sent-page' },
-    directives: [`form-action ${targets.join(' ')}`],
   });
 }

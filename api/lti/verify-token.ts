@@ -28,7 +28,9 @@ export async function verifyIdToken(
   { issuer, clientId, nonce, findKey }: ExpectedToken,
 ): Promise<JWTPayload> {
   const claims = await verify(token, { issuer, clientId, findKey });
-  const { aud, azp } = claims;
+  const { aud } = claims;
+  // Some platforms send null for what there is not.
+  const azp = claims['azp'] ?? undefined;
   const needsParty = Array.isArray(aud) && aud.length > 1;
   if ((needsParty || azp !== undefined) && azp !== clientId) throw new LaunchFault('wrong_authorized_party');
   if (claims.nonce === undefined) throw new LaunchFault('nonce_missing');

@@ -82,5 +82,6 @@ function halfWay({ _id, totalSteps }: LessonVersion): ProgressState {
     startedAt: now,
     completedAt: null,
     lastActivityAt: now,
+    finished: null,
   };
 }

@@ -2,22 +2,32 @@ import type { Command } from 'commander';
 import { LecternError } from '../../shared/errors.ts';
 import type { Database } from '../../shared/models/database.ts';
 import { findScoresById, listScores } from '../../shared/models/lti-score.ts';
-import type { LtiScore, ScoreState, ScoreValues } from '../../shared/models/lti-score.ts';
-import { sendAgain } from '../../shared/models/lti-score-changes.ts';
+import type { LtiScore, ScoreSelection, ScoreValues } from '../../shared/models/lti-score.ts';
+import { dismissScores, sendAgain } from '../../shared/models/lti-score-changes.ts';
 import { answers } from '../answers.ts';
+import type { Answer } from '../answers.ts';
 import { requireOrganization, withContext } from '../context.ts';
 import { count, note, table } from '../output.ts';
-import { slugValue, uuidsValue } from '../values.ts';
+import { pageSizeValue, slugValue, uuidsValue, uuidValue } from '../values.ts';
 
-/** A school has many learners; who wants to see more of them looks at one organization, or at what failed. */
+/** A school has many learners; who wants to see more of them goes on behind the last one. */
 const mostShown = 1000;
 
-interface ScoresOptions {
+/** Of those that one command changes. */
+const changedAtOnce = 1000;
+
+interface Options {
   org?: string;
+  platform?: string;
   failed?: boolean;
 }
 
-/** `lectern lti scores` and `lectern lti resend`: the outbox of scores. */
+interface ListOptions extends Options {
+  limit: number;
+  before?: string;
+}
+
+/** `lectern lti scores`, `resend` and `dismiss`: the outbox of scores. */
 export function addScoreCommands(lti: Command): void {
   answers(
     lti
@@ -26,72 +36,128 @@ export function addScoreCommands(lti: Command): void {
         'list the scores for learning platforms: sent, waiting and failed, the newest learners first',
       )
       .option('--org <slug>', 'of one organization', slugValue)
-      .option('--failed', 'those that are not tried again by themselves'),
-    (options: ScoresOptions) =>
-      withContext(async ({ db }) => {
-        const found = await listScores(db, { ...(await selectionOf(db, options)), limit: mostShown + 1 });
-        const shown = found.slice(0, mostShown);
-        if (found.length > mostShown) note(`These are the first ${mostShown}; there are more.`);
-        return { json: shown.map(present), text: scoreTable(shown) };
-      }),
+      .option('--platform <id>', 'of one platform', uuidValue)
+      .option('--failed', 'those that are not tried again by themselves')
+      .option('--limit <number>', `how many, ${mostShown} at most`, pageSizeValue(mostShown), mostShown)
+      .option('--before <id>', 'go on behind this one, the last of a list', uuidValue),
+    (options: ListOptions) => withContext(({ db }) => list(db, options)),
   );
 
-  const resend = lti
-    .command('resend')
-    .description('send scores again, also those that failed; a worker does it within half a minute')
+  addChange(
+    lti
+      .command('resend')
+      .description('send scores again, also those that failed; a worker does it within half a minute'),
+    { done: 'Sending again', refuse: nothingToSend, change: sendAgain },
+  );
+  addChange(
+    lti
+      .command('dismiss')
+      .description(
+        'let scores be that failed: nobody has to see to them, until something about them changes',
+      ),
+    { done: 'Dismissed', refuse: notFailed, change: dismissScores },
+  );
+}
+
+async function list(db: Database, { limit, before, ...options }: ListOptions): Promise<Answer> {
+  const selection = await selectionOf(db, options);
+  const last = before === undefined ? undefined : await requireScore(db, before);
+  const found = await listScores(db, selection, { before: last, limit: limit + 1 });
+  const shown = found.slice(0, limit);
+  const end = shown.at(-1);
+  if (found.length > limit && end !== undefined) note(`There are more: add --before ${end._id}`);
+  return { json: shown.map(present), text: scoreTable(shown) };
+}
+
+/** What is done to scores: those of some ids, or all that failed. */
+interface Change {
+  /** The beginning of what is said of it. */
+  done: string;
+  /** Why it cannot be done to a score, or null. */
+  refuse: (score: LtiScore) => LecternError | null;
+  change: (db: Database, ids: readonly string[]) => Promise<unknown>;
+}
+
+function addChange(command: Command, { done, ...how }: Change): void {
+  command
     .argument('[ids...]', 'the scores', uuidsValue)
     .option('--failed', 'all that failed')
+    .option('--platform <id>', 'with --failed: of one platform', uuidValue)
     .option('--org <slug>', 'with --failed: of one organization', slugValue);
-  answers(resend, (ids: string[] = [], options: ScoresOptions) => {
+  answers(command, (ids: string[] = [], options: Options) => {
     if (ids.length > 0 === (options.failed === true)) {
-      resend.error('lectern: say which scores, by their ids or with --failed');
+      command.error('lectern: say which scores, by their ids or with --failed');
+    }
+    if (ids.length > 0 && (options.org ?? options.platform) !== undefined) {
+      command.error('lectern: --org and --platform go with --failed, not with ids');
     }
     return withContext(async ({ db }) => {
-      const again = ids.length > 0 ? await resendThese(db, ids) : await resendFailed(db, options);
-      return { json: again.map(present), text: `Sending again: ${count(again.length, 'score')}` };
+      const changed = ids.length > 0 ? await changeThese(db, ids, how) : await changeFailed(db, options, how);
+      return { json: changed.map(present), text: `${done}: ${count(changed.length, 'score')}` };
     });
   });
 }
 
-/** @throws {LecternError} NOT_FOUND when one of them does not exist, or has nothing to send; then none is sent. */
-async function resendThese(db: Database, ids: string[]): Promise<LtiScore[]> {
-  const found = new Map((await findScoresById(db, ids)).map((score) => [score._id, score]));
+/** @throws {LecternError} when one of them does not exist, or it cannot be done to it; then nothing is done. */
+async function changeThese(
+  db: Database,
+  ids: string[],
+  { refuse, change }: Omit<Change, 'done'>,
+): Promise<LtiScore[]> {
   for (const id of ids) {
-    const score = found.get(id);
-    if (score === undefined) {
-      throw new LecternError('NOT_FOUND', `There is no score ${id}. See: lectern lti scores`);
-    }
-    if (score.wanted === null) {
-      throw new LecternError(
-        'NOT_FOUND',
-        `Of score ${id} there is nothing to send: its learner has not begun.`,
-      );
-    }
+    const refusal = refuse(await requireScore(db, id));
+    if (refusal !== null) throw refusal;
   }
-  await sendAgain(db, ids);
+  await change(db, ids);
   return findScoresById(db, ids);
 }
 
-/** Those that fail again meanwhile are not sent twice. */
-async function resendFailed(db: Database, options: ScoresOptions): Promise<LtiScore[]> {
+/** Each that failed when it is looked at, once. */
+async function changeFailed(
+  db: Database,
+  options: Options,
+  { change }: Omit<Change, 'done'>,
+): Promise<LtiScore[]> {
   const selection = await selectionOf(db, { ...options, failed: true });
-  const again = new Map<string, LtiScore>();
-  for (;;) {
-    const found = await listScores(db, { ...selection, limit: mostShown });
-    const ids = found.map(({ _id }) => _id).filter((id) => !again.has(id));
-    if (ids.length === 0) return [...again.values()];
-    await sendAgain(db, ids);
-    for (const score of await findScoresById(db, ids)) again.set(score._id, score);
+  const changed: LtiScore[] = [];
+  for (let before: LtiScore | undefined; ;) {
+    const found = await listScores(db, selection, { before, limit: changedAtOnce });
+    const ids = found.map(({ _id }) => _id);
+    await change(db, ids);
+    changed.push(...(await findScoresById(db, ids)));
+    before = found.at(-1);
+    if (found.length < changedAtOnce) return changed;
   }
+}
+
+/** @throws {LecternError} NOT_FOUND */
+async function requireScore(db: Database, id: string): Promise<LtiScore> {
+  const [score] = await findScoresById(db, [id]);
+  if (score === undefined) {
+    throw new LecternError('NOT_FOUND', `There is no score ${id}. See: lectern lti scores`);
+  }
+  return score;
+}
+
+function nothingToSend({ _id, wanted }: LtiScore): LecternError | null {
+  if (wanted !== null) return null;
+  const message = `Of score ${_id} there is nothing to send: its learner has not finished the lesson.`;
+  return new LecternError('NOT_FOUND', message);
+}
+
+function notFailed({ _id, state }: LtiScore): LecternError | null {
+  if (state === 'failed') return null;
+  return new LecternError('CONFLICT', `Score ${_id} has not failed: it is ${state}.`);
 }
 
 /** @throws {LecternError} NOT_FOUND when there is no such organization. */
 async function selectionOf(
   db: Database,
-  { org, failed = false }: ScoresOptions,
-): Promise<{ organizationId?: string; state?: ScoreState }> {
+  { org, platform, failed = false }: Options,
+): Promise<ScoreSelection> {
   return {
     ...(org !== undefined && { organizationId: (await requireOrganization(db, org))._id }),
+    ...(platform !== undefined && { platformId: platform }),
     ...(failed && { state: 'failed' }),
   };
 }
@@ -114,9 +180,7 @@ function scoreTable(scores: LtiScore[]): string {
   return table(['ID', 'PLATFORM', 'USER', 'STATE', 'WANTED', 'SENT', 'FAILURE'], rows);
 }
 
-/** "66.7 of 100", or how far the learner is. */
+/** "66.7 of 100". */
 function describe(values: ScoreValues | null): string {
-  if (values === null) return '';
-  const { scoreGiven, scoreMaximum, activityProgress } = values;
-  return scoreGiven === null ? activityProgress : `${scoreGiven} of ${scoreMaximum}`;
+  return values === null ? '' : `${values.scoreGiven} of ${values.scoreMaximum}`;
 }

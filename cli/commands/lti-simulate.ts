@@ -13,12 +13,13 @@ import { aborted, listenForInterrupts } from '../interrupts.ts';
 import { print } from '../output.ts';
 import type { Simulator } from '../simulator/simulator.ts';
 import { startSimulator } from '../simulator/start.ts';
-import { portValue, slugValue, webAddressValue } from '../values.ts';
+import { countValue, portValue, slugValue, webAddressValue } from '../values.ts';
 
 interface SimulateOptions {
   port: number;
   tool?: string;
   org?: string;
+  attempts?: number;
 }
 
 /** Of the platforms that this command adds, and removes when it ends. */
@@ -34,6 +35,11 @@ export function addSimulateCommand(lti: Command): void {
     .command('simulate')
     .description('run a small LTI 1.3 platform on this machine to try tools out; all of it is in memory')
     .option('--port <number>', 'where it listens', portValue, 4000)
+    .option(
+      '--attempts <number>',
+      'how many submissions of a learner a grade takes, as in Canvas',
+      countValue,
+    )
     .option('--tool <url>', 'registration address of a tool, to begin with', webAddressValue)
     .addOption(org.argParser(slugValue).conflicts('tool'))
     .action((options: SimulateOptions) =>
@@ -41,9 +47,9 @@ export function addSimulateCommand(lti: Command): void {
     );
 }
 
-async function runAlone({ port, tool }: SimulateOptions): Promise<void> {
+async function runAlone({ tool, ...options }: SimulateOptions): Promise<void> {
   const interrupts = listenForInterrupts(loadConfig());
-  const simulator = await start(port);
+  const simulator = await start(options);
   try {
     const query = tool === undefined ? '' : `tools?${new URLSearchParams({ url: tool }).toString()}`;
     announce(`${simulator.addresses.home}${query}`);
@@ -54,9 +60,9 @@ async function runAlone({ port, tool }: SimulateOptions): Promise<void> {
   }
 }
 
-function runConnected({ port }: SimulateOptions, org: string): Promise<void> {
+function runConnected(options: SimulateOptions, org: string): Promise<void> {
   return withContext(async (context) => {
-    const simulator = await start(port);
+    const simulator = await start(options);
     try {
       const platform = await connect(context, simulator, org);
       try {
@@ -73,9 +79,9 @@ function runConnected({ port }: SimulateOptions, org: string): Promise<void> {
 }
 
 /** @throws {LecternError} CONFLICT where the port is taken. */
-async function start(port: number): Promise<Simulator> {
+async function start({ port, attempts }: SimulateOptions): Promise<Simulator> {
   try {
-    return await startSimulator({ port });
+    return await startSimulator({ port, attempts });
   } catch (error) {
     if (codeOf(error) !== 'EADDRINUSE') throw error;
     throw new LecternError('CONFLICT', `Port ${port} is taken. Name another one: --port <number>`);

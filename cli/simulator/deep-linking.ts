@@ -98,8 +98,8 @@ function launchOf({ deepLinks }: Platform, data: string | undefined): Launch {
 }
 
 function store(platform: Platform, launch: Launch, item: ContentItem): Link {
-  const { tool, course, deploymentId } = launch;
-  const { title = tool.name, url = tool.targetLinkUri, custom = {}, lineItem } = item;
+  const { tool, course, deploymentId, deepLinkingSettings } = launch;
+  const { title = tool.name, url = tool.targetLinkUri, custom = {} } = item;
   const link = {
     courseId: course.id,
     clientId: tool.clientId,
@@ -109,6 +109,8 @@ function store(platform: Platform, launch: Launch, item: ContentItem): Link {
     custom,
     history: [],
   };
+  // The standard has a platform that takes none ignore them, not refuse them.
+  const lineItem = deepLinkingSettings.accept_lineitem === false ? undefined : item.lineItem;
   if (lineItem === undefined) return addLink(platform, link, null);
   const { label = title, scoreMaximum, resourceId, tag } = lineItem;
   return addLink(platform, link, { label, scoreMaximum, resourceId, tag, ...item.submission });

@@ -8,7 +8,7 @@ export interface DrivenLaunch {
   action: string;
   /** `id_token` and `state`; or `error`, where the platform has refused the tool's request. */
   fields: Record<string, string>;
-  /** The cookies that the tool set at the login, as the header Cookie has them. */
+  /** The cookies that the tool set at the login and that go to its redirect URI, as the header Cookie has them. */
   cookie: string;
   /** Where the tool's login led: its request to the authorization endpoint. */
   authorizationUrl: string;
@@ -23,33 +23,31 @@ export interface DriveOptions extends LaunchOptions {
 // Of a whole crowd of launches, the last one waits for all others.
 const requestMilliseconds = 120_000;
 
-/** Sends the login request of a launch to its tool, and gives the tool's answer. Redirects are not followed. */
+/** Tools look whether a browser keeps their cookies, which takes a redirect or two. */
+const maxRedirects = 5;
+
+/**
+ * Sends the login request of a launch to its tool, as from the frame or tab that the launch is for, and gives the
+ * tool's answer. Redirects are not followed.
+ */
 export async function sendLogin(platform: Platform, options: DriveOptions): Promise<Response> {
-  const launch = startLaunch(platform, options);
-  const { method, action, fields } = loginRequest(platform, launch, options.login);
-  const parameters = new URLSearchParams(fields);
-  const init = { redirect: 'manual', signal: deadline(options.signal) } as const;
-  if (method === 'POST') return fetch(action, { ...init, method, body: parameters });
-  return fetch(`${action}?${parameters.toString()}`, init);
+  const { url, init } = loginOf(platform, options);
+  return fetch(url, init);
 }
 
 /**
  * Plays the browser of a launch up to the form that brings the message to the tool.
  *
- * @throws where the tool's login does not redirect, or the platform answers with something else than a form
+ * @throws where the tool's login does not lead to the platform, or the platform answers with something else than a form
  */
 export async function driveLaunch(platform: Platform, options: DriveOptions): Promise<DrivenLaunch> {
-  const login = await sendLogin(platform, options);
-  const location = login.headers.get('location');
-  if (location === null)
-    throw new Error(`The login was answered with ${login.status}: ${await login.text()}`);
-  await login.body?.cancel();
-  const authorizationUrl = new URL(location, login.url).href;
+  const cookies = new CookieJar();
+  const authorizationUrl = await followLogin(platform, options, cookies);
   const answer = await fetch(authorizationUrl, { redirect: 'manual', signal: deadline(options.signal) });
   const page = await answer.text();
   if (!answer.ok) throw new Error(`The authorization request was answered with ${answer.status}: ${page}`);
-  const cookie = login.headers.getSetCookie().map((line) => line.split(';', 1)[0] ?? '');
-  return { ...readForm(page), cookie: cookie.join('; '), authorizationUrl };
+  const form = readForm(page);
+  return { ...form, cookie: cookies.headerFor(form.action), authorizationUrl };
 }
 
 /** Posts the form of a launch to the tool, with the cookies of its login. Redirects are not followed. */
@@ -64,6 +62,58 @@ export function submitLaunch(
     redirect: 'manual',
     signal: deadline(signal),
   });
+}
+
+function loginOf(platform: Platform, options: DriveOptions) {
+  const launch = startLaunch(platform, options);
+  const { method, action, fields } = loginRequest(platform, launch, options.login);
+  const parameters = new URLSearchParams(fields);
+  const headers = { 'sec-fetch-dest': launch.target === 'window' ? 'document' : 'iframe' };
+  const init = { method, headers, redirect: 'manual', signal: deadline(options.signal) } as const;
+  return method === 'POST'
+    ? { url: action, init: { ...init, body: parameters } }
+    : { url: `${action}?${parameters.toString()}`, init };
+}
+
+/** Follows the tool's redirects, with its cookies, up to that which leads to the platform. */
+async function followLogin(platform: Platform, options: DriveOptions, cookies: CookieJar): Promise<string> {
+  const login = loginOf(platform, options);
+  let { url } = login;
+  let init: RequestInit = login.init;
+  for (let followed = 0; followed <= maxRedirects; followed += 1) {
+    const cookie = cookies.headerFor(url);
+    const headers = { ...login.init.headers, ...(cookie !== '' && { cookie }) };
+    const answer = await fetch(url, { ...init, headers });
+    cookies.keep(answer);
+    const location = answer.headers.get('location');
+    if (location === null)
+      throw new Error(`The login was answered with ${answer.status}: ${await answer.text()}`);
+    await answer.body?.cancel();
+    url = new URL(location, url).href;
+    if (new URL(url).origin === new URL(platform.addresses.authorization).origin) return url;
+    // Only these have the browser send its form once more.
+    if (answer.status !== 307 && answer.status !== 308) init = { ...init, method: 'GET', body: null };
+  }
+  throw new Error(`The login leads from one redirect to the next, the last one to ${url}`);
+}
+
+/** The cookies of one tool, as far as their paths go. */
+class CookieJar {
+  readonly #cookies = new Map<string, { pair: string; path: string }>();
+
+  keep({ headers }: Response): void {
+    for (const line of headers.getSetCookie()) {
+      const [pair = '', ...attributes] = line.split(';').map((part) => part.trim());
+      const [, path = '/'] = attributes.map((text) => /^path=(.*)$/i.exec(text)).find(Boolean) ?? [];
+      this.#cookies.set(`${pair.split('=', 1)[0]};${path}`, { pair, path: path.replace(/\/$/, '') });
+    }
+  }
+
+  headerFor(url: string): string {
+    const { pathname } = new URL(url);
+    const sent = [...this.#cookies.values()].filter(({ path }) => `${pathname}/`.startsWith(`${path}/`));
+    return sent.map(({ pair }) => pair).join('; ');
+  }
 }
 
 function readForm(page: string): Pick<DrivenLaunch, 'action' | 'fields'> {

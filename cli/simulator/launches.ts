@@ -10,6 +10,8 @@ export type DocumentTarget = 'iframe' | 'window';
 export interface Launch {
   /** `lti_message_hint`. */
   hint: string;
+  /** Whether the message was asked for: a hint is good once. */
+  used: boolean;
   tool: Tool;
   user: User;
   course: Course;
@@ -53,11 +55,18 @@ export const storageFrame = 'lti_storage';
 export function startLaunch(platform: Platform, options: LaunchOptions): Launch {
   const { target = 'iframe', locale = 'en-GB', storageTarget = null, method = 'GET' } = options;
   const { user, tampering } = options;
-  const hint = randomText();
   const how = { target, locale, storageTarget, method, tampering };
-  const launch = { hint, user, ...how, ...aimOf(platform, options) };
-  platform.launches.set(hint, launch);
-  const summary = `for ${user.name} to ${launch.tool.name}`;
+  return remember(platform, { hint: randomText(), used: false, user, ...how, ...aimOf(platform, options) });
+}
+
+/** The same once more, with a hint that was not used yet: as when somebody reloads the platform's page. */
+export function repeatLaunch(platform: Platform, launch: Launch): Launch {
+  return remember(platform, { ...launch, hint: randomText(), used: false });
+}
+
+function remember(platform: Platform, launch: Launch): Launch {
+  platform.launches.set(launch.hint, launch);
+  const summary = `for ${launch.user.name} to ${launch.tool.name}`;
   const content = loginParameters(platform, launch);
   platform.journal.tell({ kind: 'login', accepted: true, summary, content });
   return launch;

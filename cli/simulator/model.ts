@@ -75,6 +75,8 @@ export interface Score {
   scoreGiven: number | null;
   scoreMaximum: number | null;
   comment: string | null;
+  /** Whether it counts as another attempt of the user, as Canvas has it: unless the tool says otherwise. */
+  newSubmission: boolean;
 }
 
 /** A tool that is registered with the platform. */

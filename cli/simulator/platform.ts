@@ -15,6 +15,9 @@ import type { ToolKeys } from './tool-jwt.ts';
 /** How tools see the addresses of line items. */
 export const lineItemQueries = ['required', 'optional', 'none'] as const;
 
+/** How finely timestamps of scores are compared. */
+export const timestampUnits = ['seconds', 'milliseconds'] as const;
+
 export interface PlatformSettings {
   /** `iss` of the messages; the platform's own address unless told otherwise. */
   issuer?: string;
@@ -29,6 +32,13 @@ export interface PlatformSettings {
   deploymentOnRegistration?: boolean;
   /** How long access tokens live. */
   tokenSeconds?: number;
+  /** What a score has to be newer by than the one before: a second, as for Moodle, unless told otherwise. */
+  timestamps?: (typeof timestampUnits)[number];
+  /**
+   * How many scores of a user in a line item may count as submissions, as Canvas counts the attempts at an assignment;
+   * any number unless told otherwise.
+   */
+  attempts?: number;
 }
 
 export interface AccessToken {
@@ -82,6 +92,8 @@ export function createPlatform(url: string, key: PlatformKey, settings: Platform
       lineItemQuery: settings.lineItemQuery ?? 'required',
       deploymentOnRegistration: settings.deploymentOnRegistration ?? true,
       tokenSeconds,
+      timestamps: settings.timestamps ?? 'seconds',
+      attempts: settings.attempts ?? Infinity,
     },
     addresses,
     guid: randomUUID(),

@@ -47,6 +47,8 @@ export interface Simulator {
   linksOf(course: Course): Link[];
   addLineItem(owner: { course: Course; tool: Tool; link?: Link }, details: LineItemDetails): LineItem;
   lineItemsOf(link: Link): LineItem[];
+  /** As a teacher does. */
+  removeLineItem(lineItem: LineItem): void;
   /** As tools know it. */
   addressOf(lineItem: LineItem): string;
 
@@ -118,6 +120,7 @@ function contentFunctions(platform: Platform) {
       return addLineItem(platform, owner, details);
     },
     lineItemsOf: (link: Link) => lineItemsOf(platform, link),
+    removeLineItem: ({ id }: LineItem) => void platform.lineItems.delete(id),
     addressOf: (lineItem: LineItem) => addressOfLineItem(platform, lineItem),
     scoresOf: ({ id }: LineItem) => platform.scores.filter(({ lineItemId }) => lineItemId === id),
     currentScores: ({ id }: LineItem) => currentScores(platform, id),

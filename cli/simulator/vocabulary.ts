@@ -31,6 +31,9 @@ export const scope = {
   resultReadonly: `${gradeScope}result.readonly`,
 } as const;
 
+/** What Canvas has tools say of a score beyond the standard. */
+export const canvasSubmission = 'https://canvas.instructure.com/lti/submission';
+
 export const allScopes: readonly string[] = Object.values(scope);
 
 export const mediaType = {

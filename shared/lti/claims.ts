@@ -60,12 +60,24 @@ const custom = z.record(
 const orNothing = <Schema extends z.ZodType>(schema: Schema) =>
   z.preprocess((value) => (value === null || value === '' ? undefined : value), schema.optional());
 
+/** A list of names. Some platforms send one by itself, or have something else among them. */
+const names = z.preprocess(
+  (value) => (typeof value === 'string' ? [value] : value),
+  z.array(z.string().nullable().catch(null)).transform((list) => list.filter((name) => name !== null)),
+);
+
+/** A course; where it has no id there is none. */
+const context = z.preprocess((value) => {
+  const { id } = (value ?? {}) as { id?: unknown };
+  return id === undefined || id === null || id === '' ? undefined : value;
+}, z.object({ id }).optional());
+
 const common = {
   /** Who launches; without it nobody may know. */
   sub: orNothing(id),
   [claim.deploymentId]: id,
-  [claim.roles]: z.array(z.string()).catch([]),
-  [claim.context]: orNothing(z.object({ id, title: z.string().optional().catch(undefined) })),
+  [claim.roles]: names.catch([]),
+  [claim.context]: context,
   [claim.custom]: custom.optional().catch(undefined),
   [claim.launchPresentation]: z
     .object({
@@ -80,10 +92,10 @@ const common = {
 export const resourceLinkClaims = z.object({
   ...common,
   [claim.targetLinkUri]: address,
-  [claim.resourceLink]: z.object({ id, title: z.string().optional().catch(undefined) }),
+  [claim.resourceLink]: z.object({ id }),
   [claim.gradeService]: z
     .object({
-      scope: z.array(z.string()).catch([]),
+      scope: names.catch([]),
       lineitem: address.optional().catch(undefined),
       lineitems: address.optional().catch(undefined),
     })
@@ -97,11 +109,11 @@ export const deepLinkingClaims = z.object({
   ...common,
   [claim.deepLinkingSettings]: z.object({
     deep_link_return_url: address,
-    accept_types: z.array(z.string()),
+    accept_types: names,
     accept_multiple: z.boolean().optional().catch(undefined),
     accept_lineitem: z.boolean().optional().catch(undefined),
     /** Given back as it came. */
-    data: z.string().optional(),
+    data: orNothing(z.string()),
   }),
 });
 export type DeepLinkingClaims = z.output<typeof deepLinkingClaims>;
@@ -113,4 +125,9 @@ export const customParameters = {
   /** Filled by the platform: the links that this one was copied from, the nearest first, between commas. */
   resourceLinkHistory: 'resource_link_history',
   contextHistory: 'context_history',
+  /** `none` where the lesson was chosen without a column in the gradebook. */
+  column: 'gradebook_column',
 } as const;
+
+/** The value of the parameter `column`. */
+export const noColumn = 'none';

@@ -2,6 +2,7 @@ import { Schema } from 'mongoose';
 import { LecternError } from '../errors.ts';
 import { isDuplicate, schemaOptions, uuidField } from '../mongo.ts';
 import type { Database } from './database.ts';
+import { dismissScoresOf } from './lti-score-changes.ts';
 
 /** `pending` until an operator has approved what registered itself. */
 export const platformStatuses = ['active', 'pending'] as const;
@@ -115,9 +116,14 @@ export async function approvePlatform(
   }
 }
 
-/** Refuses its launches and grades from now on. What its learners did stays; null when there is none. */
-export function removePlatform(db: Database, id: string): Promise<LtiPlatform | null> {
-  return db.ltiPlatforms.findByIdAndDelete(id).lean<LtiPlatform>().exec();
+/**
+ * Refuses its launches from now on, and sends it no more grades. What its learners did stays; null when there is none.
+ */
+export async function removePlatform(db: Database, id: string): Promise<LtiPlatform | null> {
+  const removed = await db.ltiPlatforms.findByIdAndDelete(id).lean<LtiPlatform>().exec();
+  // Whoever removed it before may have ended here.
+  await dismissScoresOf(db, id);
+  return removed;
 }
 
 function taken({ deploymentIds }: { deploymentIds: readonly string[] }): LecternError {

@@ -84,12 +84,11 @@ export async function clearScoresDue(db: Database, learner: LtiLearner, scoresDu
 }
 
 /** What the outbox of scores is told of a record, and the mark that says it may lack this. */
-export type DueScore = LtiLearner &
-  Pick<LtiProgress, 'revision' | 'status' | 'score' | 'maxScore'> & { scoresDue: string };
+export type DueScore = LtiLearner & Pick<LtiProgress, 'revision' | 'finished'> & { scoresDue: string };
 
 const dueFields = {
   ...{ organizationId: 1, lessonId: 1, platformId: 1, ltiUserId: 1, contextId: 1 },
-  ...{ revision: 1, status: 1, score: 1, maxScore: 1, scoresDue: 1 },
+  ...{ revision: 1, finished: 1, scoresDue: 1 },
 } as const;
 
 /** What the outbox of scores may lack of a learner's record; null when nothing. */

@@ -25,6 +25,8 @@ export interface LtiResourceLink extends ResourceLinkKey {
   lineItemUrl: string | null;
   /** Where line items are looked for and made; null where the platform offers none. */
   lineItemsUrl: string | null;
+  /** Whether the lesson was chosen without a column in the gradebook, and none is to be looked for or made. */
+  withoutColumn: boolean;
   /** What the platform lets Lectern do there: scopes of Assignment and Grade Services 2.0. */
   scopes: string[];
   lastLaunchAt: Date;
@@ -42,6 +44,7 @@ export const ltiResourceLinkSchema = new Schema<LtiResourceLink>(
     versionId: { type: String, default: null },
     lineItemUrl: { type: String, default: null },
     lineItemsUrl: { type: String, default: null },
+    withoutColumn: { type: Boolean, default: false },
     scopes: { type: [String], default: [] },
     lastLaunchAt: { type: Date, required: true },
   },
@@ -52,10 +55,19 @@ ltiResourceLinkSchema.index({ platformId: 1, deploymentId: 1, resourceLinkId: 1 
 /** A class that launches at once says the same of its link: it need not write it so many times. */
 const freshMilliseconds = 60_000;
 
-/** Keeps what a launch says of its link. `lastLaunchAt` of what says nothing new may lag behind by a minute. */
+/** What a launch says of its link: nothing of its grades where it has no word on them. */
+export type DescribedLink = Omit<LtiResourceLink, '_id' | GradeFields> &
+  Partial<Pick<LtiResourceLink, GradeFields>>;
+type GradeFields = 'lineItemUrl' | 'lineItemsUrl' | 'scopes';
+
+/**
+ * Keeps what a launch says of its link, and what launches before it said beside that: there are platforms whose
+ * launches of teachers, say, have no word on grades. `lastLaunchAt` of what says nothing new may lag behind by a
+ * minute.
+ */
 export async function saveResourceLink(
   db: Database,
-  { platformId, deploymentId, resourceLinkId, ...fields }: Omit<LtiResourceLink, '_id'>,
+  { platformId, deploymentId, resourceLinkId, ...fields }: DescribedLink,
 ): Promise<LtiResourceLink> {
   const key = { platformId, deploymentId, resourceLinkId };
   const kept = await db.ltiResourceLinks.findOne(key).lean<LtiResourceLink>().exec();
@@ -73,7 +85,7 @@ export async function saveResourceLink(
 }
 
 function saysNothingNew(
-  { lastLaunchAt, ...fields }: Omit<LtiResourceLink, '_id' | keyof ResourceLinkKey>,
+  { lastLaunchAt, ...fields }: Omit<DescribedLink, keyof ResourceLinkKey>,
   kept: LtiResourceLink,
 ): boolean {
   const isFresh = lastLaunchAt.getTime() - kept.lastLaunchAt.getTime() < freshMilliseconds;

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { PipelineStage } from 'mongoose';
+import type { PipelineStage, QueryFilter } from 'mongoose';
 import type { Database } from './database.ts';
 import type { LtiLearner } from './lti-progress.ts';
 import type { LtiScore, ScoreFailure, ScoreValues, SentScore, WantedScore } from './lti-score.ts';
@@ -10,9 +10,11 @@ import type { LtiScore, ScoreFailure, ScoreValues, SentScore, WantedScore } from
  *     wanted changes:   idle, failed -> waiting (idle where the platform has just this)
  *     claim:            waiting, with a lease and the timestamp of the try
  *     asked for again:  -> waiting
+ *     dismissed:        failed -> idle; of a platform that was removed also waiting -> idle
  *     end of the try:   -> idle, or waiting where something else is wanted by now
  *                       -> waiting, later, or failed where it has been failing for too long
  *                       -> failed, or waiting where something else is wanted by now
+ *                       -> idle, likewise, where there is nowhere to send it to
  */
 
 /** How long a try may take. */
@@ -26,7 +28,8 @@ const spacingMilliseconds = 1000;
 
 type Expression = Record<string, unknown> | string;
 
-const valueFields = ['activityProgress', 'gradingProgress', 'scoreGiven', 'scoreMaximum'] as const;
+/** What makes a difference to a gradebook: another attempt with the same points makes none. */
+const valueFields = ['scoreGiven', 'scoreMaximum'] as const;
 
 function isSame(field: 'wanted' | 'sent', values: ScoreValues): Expression {
   return { $and: valueFields.map((name) => ({ $eq: [`$${field}.${name}`, { $literal: values[name] }] })) };
@@ -37,6 +40,16 @@ const when = (condition: Expression, then: unknown, otherwise: unknown): Express
   $cond: [condition, then, otherwise],
 });
 const later = (milliseconds: number): Expression => ({ $add: ['$$NOW', milliseconds] });
+
+/** The last stage of every change: what has nothing to send does not fail either. */
+const forgetsWhenIdle: PipelineStage.Set = {
+  $set: Object.fromEntries(
+    Object.entries({ tries: 0, failingSince: null, failure: null }).map(([field, nothing]) => [
+      field,
+      when({ $eq: ['$state', 'idle'] }, nothing, `$${field}`),
+    ]),
+  ),
+};
 
 /** When the next timestamp may follow the last one. Where that one is ahead of the clock, waiting is no use. */
 const spaced = when({ $gt: ['$lastTimestamp', '$$NOW'] }, '$$NOW', {
@@ -61,23 +74,27 @@ export async function wantScore(db: Database, learner: LtiLearner, wanted: Wante
   return modifiedCount;
 }
 
-function wantUpdate(wanted: WantedScore): [PipelineStage.Set] {
-  const same = isSame('wanted', wanted);
+function wantUpdate(wanted: WantedScore): PipelineStage.Set[] {
+  const changed = { $not: [isSame('wanted', wanted)] };
   // The last try that began is the one that was taken: nothing else may have reached the platform since.
   const held = { $and: [isSame('sent', wanted), { $eq: ['$sent.timestamp', '$lastTimestamp'] }] };
   // What waits already keeps its pace: a platform that is down does not come back for a new score.
-  const starts = { $and: [{ $not: [same] }, { $ne: ['$state', 'waiting'] }] };
+  const starts = { $and: [changed, { $ne: ['$state', 'waiting'] }] };
+  const hasFailed = { $and: [changed, { $ne: ['$failure', null] }] };
+  const failure = when(hasFailed, { $mergeObjects: ['$failure', { since: '$$NOW' }] }, '$failure');
   return [
     {
       $set: {
         wanted: literal(wanted),
-        state: when(same, '$state', when(held, 'idle', 'waiting')),
+        state: when(changed, when(held, 'idle', 'waiting'), '$state'),
         nextTryAt: when(starts, spaced, '$nextTryAt'),
         tries: when(starts, 0, '$tries'),
-        failingSince: when(starts, null, '$failingSince'),
-        failure: when(starts, null, '$failure'),
+        // But the new score has as long to get through as any other.
+        failingSince: when(changed, null, '$failingSince'),
+        failure: when(starts, null, failure),
       },
     },
+    forgetsWhenIdle,
   ];
 }
 
@@ -95,6 +112,22 @@ export async function sendAgain(db: Database, ids: readonly string[]): Promise<n
   return matchedCount;
 }
 
+/** Lets rows be that failed, until their score changes, their learner launches again, or somebody asks for them. */
+export async function dismissScores(db: Database, ids: readonly string[]): Promise<void> {
+  await dismiss(db, { _id: { $in: [...ids] }, state: 'failed' });
+}
+
+/** Lets all rows of a platform be that was removed: there is nowhere to send them to. */
+export async function dismissScoresOf(db: Database, platformId: string): Promise<void> {
+  await dismiss(db, { platformId, state: { $in: ['failed', 'waiting'] } });
+}
+
+async function dismiss(db: Database, which: QueryFilter<LtiScore>): Promise<void> {
+  await db.ltiScores.updateMany(which, [{ $set: { state: 'idle' } }, forgetsWhenIdle], {
+    updatePipeline: true,
+  });
+}
+
 /** A row that nobody else sends until its lease ends. */
 export interface ClaimedScore extends LtiScore {
   wanted: WantedScore;
@@ -107,21 +140,18 @@ const due: Expression = {
 };
 
 /**
- * Takes a row, or the one that has been due for longest, of a platform or of all: its lease, and a timestamp later than any before, whatever
- * the clock says. Null when there is none, it is not due, or somebody else sends it.
- *
- * @param without platforms that are not to be asked now.
+ * Takes a row, or the one of a platform that has been due for longest: its lease, and a timestamp later than any
+ * before, whatever the clock says. Null when there is none, it is not due, or somebody else sends it.
  */
 export function claimScore(
   db: Database,
-  { id, platformId, without = [] }: { id?: string; platformId?: string; without?: readonly string[] } = {},
+  which: { id: string } | { platformId: string },
 ): Promise<ClaimedScore | null> {
   return db.ltiScores
     .findOneAndUpdate(
       {
+        ...('id' in which ? { _id: which.id } : { platformId: which.platformId }),
         state: 'waiting',
-        ...(id !== undefined && { _id: id }),
-        platformId: { ...(platformId !== undefined && { $eq: platformId }), $nin: [...without] },
         $expr: due,
       },
       [
@@ -148,8 +178,8 @@ export function endAsSent(
   row: ClaimedScore,
   { lineItemUrl, response }: Pick<SentScore, 'lineItemUrl' | 'response'>,
 ): Ended {
-  const { activityProgress, gradingProgress, scoreGiven, scoreMaximum } = row.wanted;
-  const values = { activityProgress, gradingProgress, scoreGiven, scoreMaximum };
+  const { scoreGiven, scoreMaximum, finishedAt } = row.wanted;
+  const values = { scoreGiven, scoreMaximum, finishedAt };
   const sent: SentScore = { ...values, timestamp: row.lastTimestamp, at: new Date(), lineItemUrl, response };
   return end(db, row, {
     sent: literal(sent),
@@ -200,6 +230,14 @@ export function endAsFailed(db: Database, row: ClaimedScore, failure: Failure): 
   });
 }
 
+/** Ends a try that found nowhere to send the score to. What is wanted since then may have. */
+export function endAsIdle(db: Database, row: ClaimedScore): Ended {
+  return end(db, row, {
+    state: when(isUnwanted, 'idle', when(isSame('wanted', row.wanted), 'idle', 'waiting')),
+    nextTryAt: spaced,
+  });
+}
+
 /** Ends a try that did not come to anything, and counts for nothing. */
 export function giveBackScore(db: Database, row: ClaimedScore, milliseconds: number): Ended {
   return end(db, row, { nextTryAt: later(milliseconds) });
@@ -221,10 +259,11 @@ function hasPassed(since: Expression, milliseconds: number): Expression {
 
 function end(db: Database, { _id, leaseId }: ClaimedScore, changes: object): Ended {
   return db.ltiScores
-    .findOneAndUpdate({ _id, leaseId }, [{ $set: { leaseId: null, leaseUntil: null, ...changes } }], {
-      updatePipeline: true,
-      returnDocument: 'after',
-    })
+    .findOneAndUpdate(
+      { _id, leaseId },
+      [{ $set: { leaseId: null, leaseUntil: null, ...changes } }, forgetsWhenIdle],
+      { updatePipeline: true, returnDocument: 'after' },
+    )
     .lean<LtiScore>()
     .exec();
 }

@@ -4,12 +4,12 @@ import { schemaOptions, upsertSafely, uuidField } from '../mongo.ts';
 import type { Database } from './database.ts';
 import type { LtiLearner } from './lti-progress.ts';
 
-/** What a score says, in the words of Assignment and Grade Services 2.0; both numbers, or neither. */
+/** What a score says, in the words of Assignment and Grade Services 2.0: the points of a lesson that was finished. */
 export interface ScoreValues {
-  activityProgress: 'Initialized' | 'InProgress' | 'Completed';
-  gradingProgress: 'NotReady' | 'Pending' | 'FullyGraded';
-  scoreGiven: number | null;
-  scoreMaximum: number | null;
+  scoreGiven: number;
+  scoreMaximum: number;
+  /** When the attempt was finished that they are of, which no other of the learner's has. */
+  finishedAt: Date;
 }
 
 /** What the platform should have: the score of a learner's record as of a revision. */
@@ -29,14 +29,14 @@ export interface SentScore extends ScoreValues {
 /** Why the last try failed. The status is null where there was no answer. */
 export interface ScoreFailure {
   at: Date;
-  /** When a try failed for this reason first, since it failed for another, or did not. */
+  /** When a try failed for this reason first, since it failed for another, or did not, or the score changed. */
   since: Date;
   reason: string;
   status: number | null;
   body: string | null;
 }
 
-/** `waiting` to be sent, `failed` until something changes, else `idle`. */
+/** `waiting` to be sent, `failed` until something changes, else `idle`; that has no failures. */
 export const scoreStates = ['idle', 'waiting', 'failed'] as const;
 export type ScoreState = (typeof scoreStates)[number];
 
@@ -48,7 +48,7 @@ export interface LtiScore extends LtiLearner {
   _id: string;
   /** The row of the resource link. */
   linkId: string;
-  /** Null until the learner's record has something to tell. */
+  /** Null until the learner has finished the lesson. */
   wanted: WantedScore | null;
   sent: SentScore | null;
   /** The timestamp of the last try, whatever became of it; the next one has a later one. */
@@ -57,7 +57,7 @@ export interface LtiScore extends LtiLearner {
   /** Failed ones since a score was sent. */
   tries: number;
   nextTryAt: Date;
-  /** When the first of them failed. */
+  /** When the first of them failed that was to send what is wanted now. */
   failingSince: Date | null;
   failure: ScoreFailure | null;
   /** Who sends it now, and until when nobody else may; null when nobody does. */
@@ -69,10 +69,9 @@ export interface LtiScore extends LtiLearner {
 const subdocument = { _id: false, strict: 'throw', minimize: false } as const;
 
 const valueFields = {
-  activityProgress: { type: String, required: true },
-  gradingProgress: { type: String, required: true },
-  scoreGiven: { type: Number, default: null },
-  scoreMaximum: { type: Number, default: null },
+  scoreGiven: { type: Number, required: true },
+  scoreMaximum: { type: Number, required: true },
+  finishedAt: { type: Date, required: true },
 } as const;
 
 export const ltiScoreSchema = new Schema<LtiScore>(
@@ -118,11 +117,13 @@ export const ltiScoreSchema = new Schema<LtiScore>(
 );
 ltiScoreSchema.index({ linkId: 1, ltiUserId: 1 }, { unique: true });
 ltiScoreSchema.index({ platformId: 1, ltiUserId: 1, lessonId: 1, contextId: 1 });
-ltiScoreSchema.index({ state: 1, nextTryAt: 1 });
+ltiScoreSchema.index({ state: 1, platformId: 1, nextTryAt: 1 });
 ltiScoreSchema.index({ organizationId: 1, state: 1, createdAt: -1 });
 
 /** A lesson is in a course a few times at most. */
 const mostLinks = 100;
+
+const mostPlatforms = 10_000;
 
 /** The row of a learner in a link, made where there is none. */
 export function findOrCreateScore(
@@ -157,7 +158,8 @@ export async function followOtherRecord(
   id: string,
   { lessonId, contextId }: Pick<LtiScore, 'lessonId' | 'contextId'>,
 ): Promise<void> {
-  await db.ltiScores.updateOne({ _id: id }, { $set: { lessonId, contextId, wanted: null, state: 'idle' } });
+  const none = { wanted: null, state: 'idle', tries: 0, failingSince: null, failure: null };
+  await db.ltiScores.updateOne({ _id: id }, { $set: { lessonId, contextId, ...none } });
 }
 
 /** The rows of a learner's record that wait to be sent, and from when on they may be. */
@@ -173,31 +175,67 @@ export function findWaitingScores(
     .exec();
 }
 
+/** Whose platform's a row is; null where there is none. */
+export async function findPlatformOfScore(db: Database, id: string): Promise<string | null> {
+  const row = await db.ltiScores.findById(id, { platformId: 1 }).lean<Pick<LtiScore, 'platformId'>>().exec();
+  return row?.platformId ?? null;
+}
+
+/**
+ * The platforms that have rows whose next try is due, and since when; those first that have been for longest. A row
+ * that is just being sent counts. This looks at one entry of the index for each platform that has rows waiting.
+ */
+export function findDuePlatforms(db: Database): Promise<{ platformId: string; dueSince: Date }[]> {
+  return db.ltiScores
+    .aggregate<{ platformId: string; dueSince: Date }>([
+      { $match: { state: 'waiting' } },
+      { $sort: { platformId: 1, nextTryAt: 1 } },
+      { $group: { _id: '$platformId', dueSince: { $first: '$nextTryAt' } } },
+      { $match: { $expr: { $lte: ['$dueSince', '$$NOW'] } } },
+      { $sort: { dueSince: 1 } },
+      { $limit: mostPlatforms },
+      { $project: { _id: 0, platformId: '$_id', dueSince: 1 } },
+    ])
+    .exec();
+}
+
 /** How many rows wait and have failed, and since when the one is due that waits for longest; null when none is. */
 export async function countScores(
   db: Database,
 ): Promise<{ waiting: number; failed: number; dueSince: Date | null }> {
-  const [waiting, failed, oldest] = await Promise.all([
+  const [waiting, failed, [first]] = await Promise.all([
     db.ltiScores.countDocuments({ state: 'waiting' }).exec(),
     db.ltiScores.countDocuments({ state: 'failed' }).exec(),
-    db.ltiScores
-      .findOne({ state: 'waiting', nextTryAt: { $lte: new Date() } }, { nextTryAt: 1 })
-      .sort({ nextTryAt: 1 })
-      .lean<Pick<LtiScore, 'nextTryAt'>>()
-      .exec(),
+    findDuePlatforms(db),
   ]);
-  return { waiting, failed, dueSince: oldest?.nextTryAt ?? null };
+  return { waiting, failed, dueSince: first?.dueSince ?? null };
 }
 
-/** Rows of the outbox, of an organization and in a state where these are given, those made last first. */
+/** Which rows of the outbox: all, or those of an organization, of a platform, in a state. */
+export type ScoreSelection = Partial<Pick<LtiScore, 'organizationId' | 'platformId' | 'state'>>;
+
+/**
+ * Rows of the outbox, those made last first.
+ *
+ * @param options.before the last of the rows that were listed before these.
+ */
 export function listScores(
   db: Database,
-  { organizationId, state, limit }: { organizationId?: string; state?: ScoreState; limit: number },
+  selection: ScoreSelection,
+  { before, limit }: { before?: Pick<LtiScore, '_id' | 'createdAt'> | undefined; limit: number },
 ): Promise<LtiScore[]> {
+  const { organizationId, platformId, state } = selection;
   return db.ltiScores
     .find({
       ...(organizationId !== undefined && { organizationId }),
+      ...(platformId !== undefined && { platformId }),
       ...(state !== undefined && { state }),
+      ...(before !== undefined && {
+        $or: [
+          { createdAt: { $lt: before.createdAt } },
+          { createdAt: before.createdAt, _id: { $gt: before._id } },
+        ],
+      }),
     })
     .sort({ createdAt: -1, _id: 1 })
     .limit(limit)

@@ -1,23 +1,36 @@
+import { Schema } from 'mongoose';
 import type { Model, SchemaDefinition } from 'mongoose';
 import { isDuplicate } from '../mongo.ts';
 import { itemsFromJson, itemsToJson, progressStatuses } from '../progress/state.ts';
-import type { ProgressState } from '../progress/state.ts';
+import type { FinishedAttempt, ProgressState } from '../progress/state.ts';
 
 /**
  * What progress records of both kinds have in common. JSON-valued fields are kept as text: BSON would change the
  * order of number-like keys, refuse some names, and stop at 100 levels.
  */
-export interface ProgressRecord extends Omit<ProgressState, 'items'> {
+export interface ProgressRecord extends Omit<ProgressState, 'items' | 'finished'> {
   _id: string;
   organizationId: string;
   lessonId: string;
   items: string | null;
+  /** Missing in records that were written before there was such a field. */
+  finished?: FinishedAttempt | null;
   /** Ids of the last writes, so that one whose answer was lost can be sent again. */
   recentWriteIds: string[];
 }
 
 /** A learner sends a write again within moments; other tabs write in between a few times at most. */
 const keptWriteIds = 20;
+
+const finishedSchema = new Schema<FinishedAttempt>(
+  {
+    at: { type: Date, required: true },
+    score: { type: Number, default: null },
+    maxScore: { type: Number, default: null },
+    isCurrent: { type: Boolean, required: true },
+  },
+  { _id: false, strict: 'throw' },
+);
 
 export const progressFields: SchemaDefinition<ProgressRecord> = {
   organizationId: { type: String, required: true },
@@ -38,12 +51,14 @@ export const progressFields: SchemaDefinition<ProgressRecord> = {
   startedAt: { type: Date, default: null },
   completedAt: { type: Date, default: null },
   lastActivityAt: { type: Date, required: true },
+  finished: { type: finishedSchema, default: null },
 };
 
 /** The state of a stored record, for the rules of shared/progress. */
 export function stateOf(record: ProgressRecord): ProgressState {
   const { versionId, revision, status, score, maxScore, sectionIndex, stepIndex, stepId } = record;
-  const { totalSteps, progressData, variableState, items, startedAt, completedAt, lastActivityAt } = record;
+  const { totalSteps, progressData, variableState, items, startedAt, completedAt, lastActivityAt, finished } =
+    record;
   return {
     versionId,
     revision,
@@ -60,6 +75,7 @@ export function stateOf(record: ProgressRecord): ProgressState {
     startedAt,
     completedAt,
     lastActivityAt,
+    finished: finished ?? null,
   };
 }
 

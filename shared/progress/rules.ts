@@ -1,5 +1,6 @@
 import { LecternError } from '../errors.ts';
 import { quote } from '../lessons/quote.ts';
+import { finishedAfter } from './finished.ts';
 import { widgetKey } from './outline.ts';
 import type { LessonOutline, OutlineWidget } from './outline.ts';
 import { firstPlace, placesOf } from './places.ts';
@@ -29,6 +30,7 @@ export function initialProgress(versionId: string, outline: LessonOutline, now: 
     startedAt: null,
     completedAt: null,
     lastActivityAt: now,
+    finished: null,
   };
 }
 
@@ -50,11 +52,12 @@ export function applyWrite(
   const before = write.restart ? { ...state, items: null, progressData: null, variableState: null } : state;
   const items = mergedItems(before.items, write, place, outline, now);
   const status = nextStatus(state.status, eventOf(write));
+  const points = totalPoints(outline, items);
   return {
     versionId: state.versionId,
     revision: state.revision + 1,
     status,
-    ...totalPoints(outline, items),
+    ...points,
     ...place,
     totalSteps: outline.totalSteps,
     progressData: write.progressData === undefined ? before.progressData : write.progressData,
@@ -63,6 +66,7 @@ export function applyWrite(
     startedAt: state.startedAt ?? (status === 'not_started' ? null : now),
     completedAt: state.completedAt ?? (status === 'completed' ? now : null),
     lastActivityAt: now,
+    finished: finishedAfter(state.finished, write, points, now),
   };
 }
 

@@ -50,6 +50,12 @@ export function scaledTo100(score: number | null, maxScore: number | null): Poin
   return { score: score === null ? null : rounded((score / maxScore) * 100), maxScore: 100 };
 }
 
+/** The grade of a finished lesson, out of 100: zero where nothing was answered, all where nothing can be gained. */
+export function shareOf({ score, maxScore }: Points): number {
+  const scaled = scaledTo100(score, maxScore);
+  return scaled.maxScore === null ? 100 : (scaled.score ?? 0);
+}
+
 /** The points of core widgets that have no scored answer yet, one entry a widget. */
 function openPoints(outline: LessonOutline, earned: ReadonlySet<string>): number[] {
   const points: number[] = [];

@@ -19,6 +19,17 @@ export interface StoredItem {
   answeredAt: string;
 }
 
+/** An attempt that a learner has finished, with its points. */
+export interface FinishedAttempt {
+  /** When it was; no other attempt of the learner's has the same. */
+  at: Date;
+  /** As in {@link ProgressState}. */
+  score: number | null;
+  maxScore: number | null;
+  /** Whether the learner is still in it, and has not started again. */
+  isCurrent: boolean;
+}
+
 /** How far a learner got in a version of a lesson. Nothing changes one in place. */
 export interface ProgressState {
   /** The version that the position, totalSteps and maxScore are counted in. */
@@ -43,6 +54,8 @@ export interface ProgressState {
   startedAt: Date | null;
   completedAt: Date | null;
   lastActivityAt: Date;
+  /** The last attempt that was finished, for gradebooks; no answer of the API has it. */
+  finished: FinishedAttempt | null;
 }
 
 /** Items as JSON text, each answer as it was sent. */

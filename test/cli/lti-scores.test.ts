@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { completed, useScoreLab } from '../lti/support/score-lab.ts';
+import type { GradedLearner } from '../lti/support/score-lab.ts';
 import { lectern, lecternJson } from './command-line.ts';
 
 const lab = useScoreLab();
@@ -33,15 +34,64 @@ test('scores are listed with what is wanted, what was sent and why it was not, a
   expect(lab.taken(good)).toMatchObject([{ scoreGiven: 0 }, { scoreGiven: 0 }]);
 }, 60_000);
 
-test('what cannot be sent is said, and nothing is sent', async () => {
+test('failed scores are dismissed by their ids, or all of a platform or an organization, until their learners go on', async () => {
+  const ids = [];
+  const learners = [await lab.addLearner(), await lab.addLearner(), await lab.addLearner()];
+  for (const learner of learners) {
+    await lab.tell(learner, completed(50));
+    lab.simulator.fail('scores', { status: 400 });
+    expect(await lab.send(learner)).toBe('refused');
+    ids.push((await lab.rowOf(learner))._id);
+  }
+  const [first = ''] = ids;
+  const dismissed = { state: 'idle', tries: 0, failure: null };
+  expect(await run('dismiss', first)).toMatchObject([{ id: first, ...dismissed }]);
+  const again = await lectern(lab.harness.environment, 'lti', 'dismiss', first);
+  expect(again).toMatchObject({ code: 1, stdout: '' });
+  expect(again.stderr).toContain(`Score ${first} has not failed: it is idle.`);
+
+  expect(await run('dismiss', '--failed', '--platform', randomUUID())).toEqual([]);
+  expect(await run('scores', '--failed', '--platform', lab.platform._id)).toHaveLength(2);
+  const selection = ['--failed', '--platform', lab.platform._id, '--org', lab.organization.slug];
+  expect(await run('dismiss', ...selection)).toMatchObject([dismissed, dismissed]);
+  expect(await run('scores', '--failed')).toEqual([]);
+
+  const [learner] = learners as [GradedLearner];
+  await lab.tell(learner, completed(50));
+  expect(await lab.rowOf(learner)).toMatchObject({ state: 'idle' });
+  await lab.tell(learner, completed(60));
+  expect(await lab.send(learner)).toBe('sent');
+}, 60_000);
+
+test('a list of scores goes on behind the last one that was shown, and ends', async () => {
+  for (let count = 0; count < 3; count += 1) await lab.addLearner();
+  // Made at once, these have no order but that of their ids.
+  const createdAt = new Date();
+  await lab.harness.db.ltiScores.updateMany({}, { $set: { createdAt } });
+  const all = (await run('scores')) as { id: string }[];
+  expect(all.length).toBeGreaterThanOrEqual(3);
+  const seen: string[] = [];
+  let more: string[] = [];
+  for (let stderr = 'There are more'; stderr.includes('There are more');) {
+    const args = ['lti', 'scores', '--json', '--limit', '2', ...more];
+    const page = await lectern(lab.harness.environment, ...args);
+    seen.push(...(JSON.parse(page.stdout) as { id: string }[]).map(({ id }) => id));
+    ({ stderr } = page);
+    more = /--before \S+/.exec(stderr)?.[0].split(' ') ?? [];
+  }
+  expect(seen).toEqual(all.map(({ id }) => id));
+}, 60_000);
+
+test('what cannot be sent or dismissed is said, and nothing is done', async () => {
   const learner = await lab.addLearner();
   const { _id: idle } = await lab.rowOf(learner);
   const unknown = randomUUID();
   const cases: [string[], number, string][] = [
     [['resend', unknown], 1, `There is no score ${unknown}`],
-    [['resend', idle], 1, 'its learner has not begun'],
-    [['resend'], 2, 'say which scores'],
-    [['resend', 'one'], 2, 'It must be a UUID'],
+    [['resend', idle], 1, 'its learner has not finished the lesson'],
+    [['dismiss', unknown], 1, `There is no score ${unknown}`],
+    [['dismiss', idle], 1, 'has not failed'],
+    [['scores', '--before', unknown], 1, `There is no score ${unknown}`],
   ];
   for (const [args, code, message] of cases) {
     const finished = await lectern(lab.harness.environment, 'lti', ...args);

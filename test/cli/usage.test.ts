@@ -46,6 +46,11 @@ describe('wrong usage is told with what is wrong and where to read on, and nothi
       'http',
       'lectern lesson import',
     ],
+    ['no scores to send again', ['lti', 'resend'], 'say which scores', 'lectern lti resend'],
+    ['a score id that is none', ['lti', 'resend', 'one'], 'must be a UUID', 'lectern lti resend'],
+    ['scores, and all', ['lti', 'dismiss', uuid, '--failed'], 'say which scores', 'lectern lti dismiss'],
+    ['scores of others', ['lti', 'resend', uuid, '--org', 'a'], 'go with --failed', 'lectern lti resend'],
+    ['too long a list', ['lti', 'scores', '--limit', '1001'], 'between 1 and 1000', 'lectern lti scores'],
     ['a core widget', ['widget', 'register', '--type', 'Image'], "Lectern's own", 'lectern widget register'],
   ])('%s', async (_, args, fault, command) => {
     const program = createProgram();

@@ -26,7 +26,8 @@ const scaledObject = z.strictObject({
   metadata: z.strictObject({ name: z.string(), labels: z.record(z.string(), z.string()) }),
   spec: z.strictObject({
     scaleTargetRef: z.strictObject({ name: z.literal('lectern-worker') }),
-    minReplicaCount: z.int(),
+    // Somebody has to send grades, exports or not.
+    minReplicaCount: z.int().min(1),
     maxReplicaCount: z.int(),
     pollingInterval: z.int(),
     advanced: z.strictObject({
@@ -115,7 +116,7 @@ test('that check finds a misspelt field, a missing one and a wrong type', async 
   }
 });
 
-test('workers are scaled on a metric that there is, by their own number of slots', async () => {
+test('workers are scaled on a metric that there is, by their own number of slots, and one stays at least', async () => {
   const objects = await readObjects();
   const { spec } = scaledObject.parse(objects.find(isKeda));
   const [trigger] = spec.triggers;

@@ -131,6 +131,20 @@ test('the queue is described while it waits: for readers, to be pre-built, under
   expect((await scrape(api.operations)).value('lectern_export_queue_oldest_waiting_seconds')).toBe(0);
 });
 
+test('that grades wait is told also where no worker runs', async () => {
+  const { harness } = await startFleet();
+  const api = await spawnApi(harness, { METRICS_PORT: '0' });
+  const due = 'lectern_lti_scores_oldest_due_seconds';
+  expect((await scrape(api.operations)).value(due)).toBe(0);
+  await harness.db.ltiScores.collection.insertOne({
+    ...{ linkId: 'a link', ltiUserId: 'a learner', platformId: 'a platform' },
+    ...{ state: 'waiting', nextTryAt: new Date(Date.now() - 600_000) },
+  });
+  const scraped = await scrape(api.operations);
+  expect(scraped.value('lectern_lti_scores{state="waiting"}')).toBe(1);
+  expect(scraped.value(due)).toBeGreaterThanOrEqual(600);
+});
+
 test('a process says that it lives and is ready, on a port that has nothing else', async () => {
   const fleet = await startFleet();
   const [api, worker] = await Promise.all([

@@ -24,7 +24,8 @@ describe.skipIf(fetched === null).each(kinds)('$name, which others wrote', ({ st
 
   beforeAll(async () => {
     if (fetched === null) return;
-    simulator = await startSimulator({ lineItemQuery });
+    // Two scores follow each other at once.
+    simulator = await startSimulator({ lineItemQuery, timestamps: 'milliseconds' });
     foreign = await start(fetched);
   });
   afterAll(async () => {

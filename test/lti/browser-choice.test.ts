@@ -23,6 +23,14 @@ beforeAll(async () => {
 });
 afterAll(() => browser.close());
 
+/** Run in the page: what is seen in the middle of the focused element, if that is not the element. */
+const whatHidesTheFocus = `(() => {
+  const focused = document.activeElement;
+  const { left, top, width, height } = focused.getBoundingClientRect();
+  const seen = document.elementFromPoint(left + width / 2, top + height / 2);
+  return focused.contains(seen) || seen.contains(focused) && !seen.matches('html, body') ? '' : focused.outerHTML + ' under ' + seen?.outerHTML;
+})()`;
+
 async function open(options: BrowserContextOptions = {}, choice?: ChoiceSettings): Promise<Page> {
   const page = await (await browser.newContext(options)).newPage();
   await page.goto(await beginChoice(lab, choice));
@@ -101,6 +109,20 @@ describe.each([
     await check();
     await page.context().close();
   });
+});
+
+test.each([
+  [800, 600],
+  [400, 500],
+])('what has the keyboard is never hidden, in %i by %i pixels', async (width, height) => {
+  const page = await open({ viewport: { width, height } });
+  const { length } = await page.locator('main :is(input, button, select):visible').all();
+  expect(length).toBeGreaterThan(12);
+  for (let step = 0; step < length; step += 1) {
+    await page.keyboard.press('Tab');
+    expect(await page.evaluate<string>(whatHidesTheFocus)).toBe('');
+  }
+  await page.context().close();
 });
 
 test('axe-core finds no fault in the page that leads back to the platform', async () => {

@@ -1,6 +1,7 @@
 import { decodeJwt, decodeProtectedHeader } from 'jose';
 import { describe, expect, test, vi } from 'vitest';
 import { claim } from '../../shared/lti/claims.ts';
+import type { LtiResourceLink } from '../../shared/models/lti-resource-link.ts';
 import { unpublish } from '../../shared/publishing.ts';
 import { publishLesson } from '../api/player-lessons.ts';
 import { ask } from '../api/answers.ts';
@@ -54,7 +55,7 @@ describe('a teacher', () => {
         type: 'ltiResourceLink',
         title: 'First',
         url: `${lab.address}/lti/launch?lesson=${lessonId}`,
-        custom: { lesson_id: lessonId, version_id: first._id, ...histories },
+        custom: { lesson_id: lessonId, version_id: first._id, ...histories, gradebook_column: 'none' },
       },
       {
         type: 'ltiResourceLink',
@@ -107,6 +108,14 @@ describe('the answer to a platform', () => {
     expect(again.nonce).not.toBe(claims.nonce);
   });
 
+  test.each([
+    ['says null where there is nothing', { data: null }],
+    ['takes more than what a string can say', { accept_types: ['ltiResourceLink', null, {}] }],
+  ])('is had by a platform that %s', async (_what, settings) => {
+    const answer = await sendChoice(await beginChoice(lab, { settings }), oneOf(lab.version.lessonId));
+    expect(itemsIn(answer)).toHaveLength(1);
+  });
+
   test('has no data where none were sent, and no column where the platform takes none', async () => {
     const { lessonId } = lab.version;
     const settings = { data: undefined, accept_lineitem: false };
@@ -115,12 +124,28 @@ describe('the answer to a platform', () => {
     const answer = await sendChoice(url, oneOf(lessonId, { [`column.${lessonId}`]: 'on' }));
     expect(claimsIn(answer)).not.toHaveProperty([claim.deepLinkingData]);
     expect(itemsIn(answer)[0]).not.toHaveProperty('lineItem');
+    expect(itemsIn(answer)[0]).not.toHaveProperty('custom.gradebook_column');
   });
 
-  test('leaves by a page that may send its form to the platform alone, and says where it comes from', async () => {
+  test('says where no column is wanted, and then launches expect no score', async () => {
+    const { lessonId } = lab.version;
+    const answer = await sendChoice(await beginChoice(lab), oneOf(lessonId));
+    expect(itemsIn(answer)[0]).toMatchObject({ custom: { gradebook_column: 'none' } });
+    expect(itemsIn(answer)[0]).not.toHaveProperty('lineItem');
+    expect(await deliver(answer)).toBe(200);
+    const link = lab.simulator.linksOf(lab.simulator.sample.course).at(-1);
+    expect((await lab.launch({ ...(link && { link }) })).status).toBe(303);
+    const { ltiResourceLinks, ltiScores } = lab.harness.db;
+    const row = await ltiResourceLinks.findOne({ resourceLinkId: link?.id }).lean<LtiResourceLink>();
+    expect(row).toMatchObject({ withoutColumn: true, lineItemUrl: null });
+    expect(await ltiScores.countDocuments({ linkId: row?._id })).toBe(0);
+  });
+
+  test('leaves by a page that says where it comes from, whose form may be redirected to any host of the platform', async () => {
     const answer = await sendChoice(await beginChoice(lab), oneOf(lab.version.lessonId));
     const policy = answer.headers.get('content-security-policy') ?? '';
-    expect(policy.split('; ')).toContain(`form-action ${new URL(lab.simulator.issuer).origin}`);
+    expect(policy).toContain("default-src 'none'");
+    expect(policy).not.toContain('form-action');
     expect(answer.headers.get('referrer-policy')).toBe('strict-origin');
     expect(answer.headers.get('cache-control')).toBe('no-store');
   });

@@ -164,10 +164,10 @@ describe('a launch is refused whose token', () => {
       { claims: { [claim.resourceLink]: { id: 'ä' } } },
     ],
     [
-      'has a course without an id',
+      'has a course with a long id',
       'malformed_claims',
       400,
-      { claims: { [claim.context]: { title: 'A course' } } },
+      { claims: { [claim.context]: { id: 'a'.repeat(256) } } },
     ],
     ['names a user by an object', 'malformed_claims', 400, { claims: { sub: {} } }],
     ['names no lesson', 'no_lesson', 404, custom({})],

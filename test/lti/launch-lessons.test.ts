@@ -4,6 +4,7 @@ import { claim } from '../../shared/lti/claims.ts';
 import { markLessonDeleted } from '../../shared/models/lesson.ts';
 import { markVersionsUnpublished } from '../../shared/models/lesson-version.ts';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
+import type { LtiResourceLink } from '../../shared/models/lti-resource-link.ts';
 import { publishLesson } from '../api/player-lessons.ts';
 import { buildOrganization } from '../support/factories.ts';
 import { claimsOf, expectRefusal, useLaunchLab } from './support/launch-lab.ts';
@@ -125,6 +126,22 @@ describe('a launch is refused', () => {
   });
 });
 
+test('the page of a lesson that cannot be had speaks the language of the platform, and leads back to the course', async () => {
+  const link = lab.addLink({ custom: {} });
+  const presented = (return_url: string) => ({
+    claims: { [claim.launchPresentation]: { locale: 'fr_CA', return_url } },
+  });
+  const returnUrl = 'https://lms.example/course/view.php?id=2&x=<y>';
+  const refused = await lab.launch({ link, tampering: presented(returnUrl) });
+  expectRefusal(refused, 404, 'no_lesson');
+  expect(refused.html).toContain('<html lang="fr" dir="ltr">');
+  expect(refused.html).toContain(
+    '<a href="https://lms.example/course/view.php?id=2&amp;x=&lt;y&gt;" target="_top">Retour au cours</a>',
+  );
+  const nowhere = await lab.launch({ link, tampering: presented('javascript:alert(1)') });
+  expectRefusal(nowhere, 404, 'no_lesson', ['javascript', 'Retour au cours']);
+});
+
 test('what a launch says of its link is kept, once for each link', async () => {
   const { simulator, platform, version, harness } = lab;
   const link = lab.addLink({ lineItem: { label: 'A lesson', scoreMaximum: 10 } });
@@ -144,4 +161,22 @@ test('what a launch says of its link is kept, once for each link', async () => {
       scopes: expect.arrayContaining(['https://purl.imsglobal.org/spec/lti-ags/scope/score']) as string[],
     },
   ]);
+});
+
+test('a launch that has no word on grades takes back nothing of what others said; one that has, does', async () => {
+  const { harness, simulator } = lab;
+  const link = lab.addLink({ lineItem: { label: 'A lesson', scoreMaximum: 10 } });
+  const kept = () => harness.db.ltiResourceLinks.findOne({ resourceLinkId: link.id }).lean<LtiResourceLink>();
+  const launch = (grades: unknown) =>
+    lab.launch({ link, tampering: { claims: { [claim.gradeService]: grades } } });
+  await launch(undefined);
+  expect(await kept()).toMatchObject({ lineItemUrl: null, lineItemsUrl: null, scopes: [] });
+  await lab.launch({ link });
+  const [lineItem] = simulator.lineItemsOf(link);
+  const said = { lineItemUrl: lineItem && simulator.addressOf(lineItem), scopes: lab.tool.scopes };
+  expect(await kept()).toMatchObject(said);
+  await launch(undefined);
+  expect(await kept()).toMatchObject(said);
+  await launch({ scope: [] });
+  expect(await kept()).toMatchObject({ lineItemUrl: null, lineItemsUrl: null, scopes: [] });
 });

@@ -103,7 +103,7 @@ describe('who launches is recorded as a learner, or not:', () => {
   const context = 'http://purl.imsglobal.org/vocab/lis/v2/membership';
   const institution = 'http://purl.imsglobal.org/vocab/lis/v2/institution/person';
   const system = 'http://purl.imsglobal.org/vocab/lis/v2/system/person';
-  test.each<[as: 'learner' | 'preview', roles: string[]]>([
+  test.each<[as: 'learner' | 'preview', roles: unknown]>([
     ['learner', [`${context}#Learner`]],
     ['learner', [`${context}/Learner#GuestLearner`]],
     ['learner', ['Learner']],
@@ -122,12 +122,16 @@ describe('who launches is recorded as a learner, or not:', () => {
     ['preview', ['Instructor']],
     ['preview', [`${institution}#Administrator`]],
     ['preview', [`${system}#SysAdmin`]],
+    ['preview', [`${context}#Instructor`, null, 7]],
+    ['preview', `${context}#Instructor`],
+    ['learner', null],
   ])('a %s, for %j', async (as, roles) => {
     const { harness, simulator } = lab;
-    const user = simulator.addUser({ roles });
+    const user = simulator.addUser({ roles: [] });
+    const tampering = { claims: { [claim.roles]: roles } };
     const link = lab.addLink({ lineItem: { label: 'A lesson', scoreMaximum: 10 } });
     const tracked = as === 'learner';
-    expect(claimsOf(await lab.launch({ user, link })).untracked).toBe(tracked ? undefined : as);
+    expect(claimsOf(await lab.launch({ user, link, tampering })).untracked).toBe(tracked ? undefined : as);
     // The platform's gradebook hears of learners alone.
     const scores = await harness.db.ltiScores.countDocuments({ ltiUserId: user.id });
     expect(scores).toBe(tracked ? 1 : 0);
@@ -169,6 +173,14 @@ test('what the platform says beside what counts may be anything', async () => {
   expect(token).not.toHaveProperty('locale');
   expect(token).not.toHaveProperty('returnUrl');
 });
+
+test.each([null, {}, { id: null, title: 'A course' }, { id: '' }])(
+  'the course %j is none',
+  async (course) => {
+    const claims = { [claim.context]: course, azp: null };
+    expect(claimsOf(await lab.launch({ tampering: { claims } }))).toMatchObject({ contextId: null });
+  },
+);
 
 test('who is to choose lessons is sent to choose', async () => {
   const { simulator, tool, address } = lab;

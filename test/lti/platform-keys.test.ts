@@ -123,6 +123,16 @@ describe.each(failures)('a platform that %s', (_what, behaviour) => {
   });
 });
 
+test('who has a key to go on with does not wait for a platform that keeps others waiting', async () => {
+  const patient = createPlatformClient({ allowedPrivateHosts: [origin.host] }, { deadlineMs: hour });
+  keys = createPlatformKeys(patient, () => time);
+  origin.script('/jwks', set(first), hang());
+  const known = await find('first');
+  time += 10 * minute;
+  expect(await find('first')).toBe(known);
+  patient.close();
+});
+
 test('an outage costs one request a minute while there are keys to go on with', async () => {
   origin.script('/jwks', set(first), answer(503));
   await find('first');

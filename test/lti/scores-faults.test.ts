@@ -1,13 +1,12 @@
 import { expect, test } from 'vitest';
 import type { Fault, Service } from '../../cli/simulator/faults.ts';
 import { gradeScopes } from '../../shared/lti/claims.ts';
+import { sendAgain } from '../../shared/models/lti-score-changes.ts';
 import { completed, useScoreLab } from './support/score-lab.ts';
 
 /* What a platform may do instead of taking a score: what passes is tried again, what does not is seen to. */
 
 const lab = useScoreLab();
-
-const day = 24 * 3600_000;
 
 interface Case {
   title: string;
@@ -18,7 +17,7 @@ interface Case {
 }
 
 const passing: Case[] = [
-  ...[408, 425, 429, 500, 502, 503].map((status) => ({
+  ...[301, 302, 307, 408, 425, 429, 500, 502, 503].map((status) => ({
     title: `scores are answered with ${status}`,
     service: 'scores' as const,
     fault: { status },
@@ -53,13 +52,13 @@ const passing: Case[] = [
     reason: 'unavailable',
     status: 500,
   },
-  {
-    title: 'tokens are answered with 503',
-    service: 'token',
-    fault: { status: 503 },
+  ...[302, 503].map((status) => ({
+    title: `tokens are answered with ${status}`,
+    service: 'token' as const,
+    fault: { status },
     reason: 'unavailable',
-    status: 503,
-  },
+    status,
+  })),
   { title: 'tokens are reset', service: 'token', fault: { drop: true }, reason: 'network' },
   {
     title: 'tokens are refused',
@@ -103,7 +102,7 @@ test.each(passing)('$title: the score waits, and is sent when that has passed', 
   expect(times).toEqual([...new Set(times)].toSorted((one, other) => one - other));
 });
 
-const final = [301, 400, 403, 404, 410, 415, 422].map((status) => ({ status }));
+const final = [400, 403, 404, 410, 415, 422].map((status) => ({ status }));
 
 test.each(final)(
   'a score that is refused with $status is not tried again, and the answer is kept',
@@ -127,6 +126,18 @@ test('a token that is refused also when it is new is a refusal', async () => {
   expect(await lab.rowOf(learner)).toMatchObject({ state: 'failed', failure: { status: 401 } });
 });
 
+test('a score that was forbidden is sent with a new token as soon as somebody asks for it', async () => {
+  const learner = await lab.addLearner();
+  await lab.tell(learner, completed(10));
+  lab.simulator.fail('scores', { status: 403, body: 'insufficient scope' });
+  expect(await lab.send(learner)).toBe('refused');
+  const tokens = () => lab.simulator.requests.filter(({ path }) => path.includes('/token')).length;
+  const before = tokens();
+  await sendAgain(lab.harness.db, [(await lab.rowOf(learner))._id]);
+  expect(await lab.send(learner)).toBe('sent');
+  expect(tokens()).toBe(before + 1);
+});
+
 test('a platform that asks for patience gets it', async () => {
   const learner = await lab.addLearner();
   await lab.tell(learner, completed(10));
@@ -134,44 +145,6 @@ test('a platform that asks for patience gets it', async () => {
   await lab.send(learner);
   const { nextTryAt, lastTimestamp } = await lab.rowOf(learner);
   expect(nextTryAt.getTime()).toBeGreaterThanOrEqual((lastTimestamp?.getTime() ?? Infinity) + 599_000);
-});
-
-test.each([
-  ['a platform that is down', { status: 503 }, 'scores', 6.9 * day, 7 * day],
-  ['tokens that are refused', { status: 400 }, 'token', 14 * 60_000, 15 * 60_000],
-] as const)('%s is given up after a while, not before', async (_title, fault, service, before, after) => {
-  const { db } = lab.harness;
-  const learner = await lab.addLearner();
-  await lab.tell(learner, completed(10));
-  const fail = async (milliseconds: number) => {
-    const since = new Date(Date.now() - milliseconds);
-    const { _id, failure } = await lab.rowOf(learner);
-    if (failure !== null) {
-      await db.ltiScores.updateOne({ _id }, { $set: { failingSince: since, 'failure.since': since } });
-    }
-    if (service === 'token') forgetTokens();
-    lab.simulator.fail(service, fault);
-    await lab.send(learner);
-    return (await lab.rowOf(learner)).state;
-  };
-  expect(await fail(0)).toBe('waiting');
-  expect(await fail(before)).toBe('waiting');
-  expect(await fail(after)).toBe('failed');
-});
-
-test('a refusal of tokens after a long outage has a while of its own', async () => {
-  const { db } = lab.harness;
-  const learner = await lab.addLearner();
-  await lab.tell(learner, completed(10));
-  lab.simulator.fail('scores', { status: 503 });
-  await lab.send(learner);
-  const since = new Date(Date.now() - day);
-  const { _id } = await lab.rowOf(learner);
-  await db.ltiScores.updateOne({ _id }, { $set: { failingSince: since, 'failure.since': since } });
-  forgetTokens();
-  lab.simulator.fail('token', { status: 400 });
-  expect(await lab.send(learner)).toBe('token_refused');
-  expect(await lab.rowOf(learner)).toMatchObject({ state: 'waiting', tries: 2 });
 });
 
 /** Has the next score need a new token. */

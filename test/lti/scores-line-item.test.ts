@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { LineItem } from '../../cli/simulator/model.ts';
 import { gradeScopes } from '../../shared/lti/claims.ts';
 import type { LtiLineItem } from '../../shared/models/lti-line-item.ts';
+import { saveResourceLink } from '../../shared/models/lti-resource-link.ts';
 import { answer, startOrigin } from '../support/origin.ts';
 import type { Origin } from '../support/origin.ts';
 import { completed, useScoreLab } from './support/score-lab.ts';
@@ -49,18 +50,42 @@ test('the line item that Lectern made before is found, before others of the link
   expect(scoresOf(own, graded)).toHaveLength(1);
 });
 
-test('who may only read line items finds one, and makes none', async () => {
+test('a score of a link that has no grade, and may not be given one, has nowhere to go and has not failed', async () => {
   const { simulator, tool } = lab;
   const scopes = [gradeScopes.score, gradeScopes.lineItemReadonly];
   const graded = await withoutItem({ scopes });
   await lab.tell(graded, completed(10));
   expect(await lab.send(graded)).toBe('no_line_item');
-  expect(await lab.rowOf(graded)).toMatchObject({ state: 'failed' });
+  expect(await lab.rowOf(graded)).toMatchObject({ state: 'idle', failure: null, sent: null });
+  expect(itemsOf(graded)).toEqual([]);
   const owner = { course: simulator.sample.course, tool, link: graded.link };
   const item = simulator.addLineItem(owner, { label: 'Of the teacher', scoreMaximum: 5 });
+  await lab.launchAs(graded);
+  expect(await lab.send(graded)).toBe('sent');
+  await lab.launchAs(graded);
+  expect(await lab.rowOf(graded)).toMatchObject({ state: 'idle' });
   await lab.tell(graded, completed(20));
   expect(await lab.send(graded)).toBe('sent');
-  expect(scoresOf(item, graded)).toMatchObject([{ scoreGiven: 20 }]);
+  expect(scoresOf(item, graded)).toMatchObject([{ scoreGiven: 10 }, { scoreGiven: 20 }]);
+});
+
+test('a lesson that was chosen without a column has none made, but one that the platform names is used', async () => {
+  const { simulator, tool, harness } = lab;
+  const graded = await withoutItem();
+  await lab.tell(graded, completed(10));
+  const { _id, ...link } = graded.resourceLink;
+  const withoutColumn = await saveResourceLink(harness.db, { ...link, withoutColumn: true });
+  expect(withoutColumn._id).toBe(_id);
+  expect(await lab.send(graded)).toBe('no_line_item');
+  expect(await lab.rowOf(graded)).toMatchObject({ state: 'idle' });
+  expect(itemsOf(graded)).toEqual([]);
+  const owner = { course: simulator.sample.course, tool, link: graded.link };
+  const item = simulator.addLineItem(owner, { label: 'Of the teacher', scoreMaximum: 5 });
+  const lineItemUrl = simulator.addressOf(item);
+  const resourceLink = await saveResourceLink(harness.db, { ...link, withoutColumn: true, lineItemUrl });
+  await lab.launchAs({ ...graded, resourceLink });
+  expect(await lab.send(graded)).toBe('sent');
+  expect(scoresOf(item, graded)).toMatchObject([{ scoreGiven: 10 }]);
 });
 
 test('of all learners who finish at once one has the line item made, and all get their scores', async () => {
@@ -111,13 +136,29 @@ test('a line item that was removed from the platform is made anew', async () => 
   const graded = await withoutItem();
   await lab.tell(graded, completed(10));
   await lab.send(graded);
-  lab.simulator.fail('scores', { status: 404 });
+  const [removed] = itemsOf(graded) as [LineItem];
+  lab.simulator.removeLineItem(removed);
   await lab.tell(graded, completed(20));
   expect(await lab.send(graded)).toBe('line_item_gone');
-  const row = await lab.harness.db.ltiLineItems.findById(graded.resourceLink._id).lean<LtiLineItem>();
-  expect(row).toMatchObject({ url: null });
   expect(await lab.send(graded)).toBe('sent');
-  expect(scoresOf(itemsOf(graded)[0], graded).at(-1)).toMatchObject({ scoreGiven: 20 });
+  const [made] = itemsOf(graded);
+  expect(made?.id).not.toBe(removed.id);
+  expect(scoresOf(made, graded)).toMatchObject([{ scoreGiven: 20 }]);
+});
+
+test('a platform that does not find a user, as it says of what it does not find, has refused the score', async () => {
+  const graded = await withoutItem();
+  await lab.tell(graded, completed(10));
+  await lab.send(graded);
+  const known = () => lab.harness.db.ltiLineItems.findById(graded.resourceLink._id).lean<LtiLineItem>();
+  const before = await known();
+  lab.simulator.fail('scores', { status: 404, body: 'no such user' });
+  await lab.tell(graded, completed(20));
+  expect(await lab.send(graded)).toBe('refused');
+  const failure = { status: 404, body: 'no such user' };
+  expect(await lab.rowOf(graded)).toMatchObject({ state: 'failed', failure });
+  expect(await known()).toEqual(before);
+  expect(itemsOf(graded)).toHaveLength(1);
 });
 
 test('a platform that gives all line items of a course, over pages, is read to the last one, if there are few', async () => {
@@ -143,7 +184,22 @@ test('a platform that gives all line items of a course, over pages, is read to t
   expect(await lab.send(graded)).toBe('sent');
   expect(scoresOf(item, graded)).toHaveLength(1);
   expect(origin.log.map(({ url }) => url)).toEqual([
-    `/items?course=7&resource_link_id=${graded.link.id}`,
+    `/items?course=7&resource_link_id=${graded.link.id}&limit=100`,
     '/items?page=2',
   ]);
+});
+
+test('a platform whose list of line items does not end is given no second one', async () => {
+  const graded = await withoutItem();
+  const type = { 'content-type': 'application/vnd.ims.lis.v2.lineitemcontainer+json' };
+  origin.script('/endless', answer(200, { ...type, link: '</endless>; rel="next"' }, '[]'));
+  await lab.harness.db.ltiResourceLinks.updateOne(
+    { _id: graded.resourceLink._id },
+    { $set: { lineItemsUrl: origin.url('/endless') } },
+  );
+  await lab.tell(graded, completed(10));
+  expect(await lab.send(graded)).toBe('unreadable_answer');
+  expect(await lab.rowOf(graded)).toMatchObject({ state: 'waiting' });
+  expect(origin.requests('/endless')).toBe(20);
+  expect(origin.log.filter(({ method }) => method === 'POST')).toEqual([]);
 });

@@ -5,7 +5,6 @@ import { passOnDueScores, passOnScore } from '../../shared/lti/scores/pass-on.ts
 import { clearScoresDue, findScoreDue, markScoresDue } from '../../shared/models/lti-progress.ts';
 import { saveResourceLink } from '../../shared/models/lti-resource-link.ts';
 import { claimScore, wantScore } from '../../shared/models/lti-score-changes.ts';
-import { scoreValuesOf } from '../../shared/lti/scores/values.ts';
 import { completed, useScoreLab } from './support/score-lab.ts';
 
 /* What the outbox knows and when it has something to send; scores-send.test.ts has the sending. */
@@ -19,6 +18,7 @@ test('a launch of a link without a line item, or without leave to send scores, m
     { ...resourceLink, scopes: [] },
     { ...resourceLink, lineItemUrl: null, lineItemsUrl: null },
     { ...resourceLink, lineItemUrl: null, scopes: resourceLink.scopes.slice(0, 1) },
+    { ...resourceLink, lineItemUrl: null, withoutColumn: true },
   ];
   for (const link of links) {
     expect(await expectScore(lab.harness.db, { ...link, _id: randomUUID() }, learner.ltiUserId)).toBe(false);
@@ -29,6 +29,17 @@ test('a launch of a link without a line item, or without leave to send scores, m
 test('a learner who has launched and done nothing has nothing to send', async () => {
   const learner = await lab.addLearner();
   expect(await lab.rowOf(learner)).toMatchObject({ state: 'idle', wanted: null, sent: null });
+});
+
+test('a learner who has begun and not finished has nothing to send, so that no grade of the platform is cleared', async () => {
+  const learner = await lab.addLearner();
+  await lab.tell(learner, { status: 'not_started', maxScore: 100 });
+  await lab.tell(learner, { status: 'in_progress', score: 30, maxScore: 100 });
+  expect(await lab.rowOf(learner)).toMatchObject({ state: 'idle', wanted: null, sent: null });
+  expect(await findScoreDue(lab.harness.db, learner.learner)).toBeNull();
+  expect(await lab.send(learner)).toBeNull();
+  await lab.tell(learner, completed(30));
+  expect(await lab.rowOf(learner)).toMatchObject({ state: 'waiting', wanted: { scoreGiven: 30 } });
 });
 
 test('a record that was saved by a process that ended is found, and its score waits', async () => {
@@ -51,7 +62,8 @@ test('whoever passes on an older revision later changes nothing', async () => {
   await lab.save(learner, completed(90));
   await passOnScore(db, learner.learner);
   if (older === null) throw new Error('nothing was due');
-  await wantScore(db, older, { ...scoreValuesOf(older), revision: older.revision });
+  const values = { scoreGiven: 10, scoreMaximum: 100, finishedAt: new Date(0) };
+  await wantScore(db, older, { ...values, revision: older.revision });
   await clearScoresDue(db, older, older.scoresDue);
   expect(await lab.rowOf(learner)).toMatchObject({ wanted: { scoreGiven: 90, revision: 2 } });
 });

@@ -5,6 +5,7 @@ import { removePlatform } from '../../shared/models/lti-platform.ts';
 import { sendAgain } from '../../shared/models/lti-score-changes.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { completed, useScoreLab } from './support/score-lab.ts';
+import type { GradedLearner } from './support/score-lab.ts';
 
 /* One try of a row, and what it leads to; the platform is healthy unless a test says otherwise. */
 
@@ -32,15 +33,11 @@ test('a score is sent as the standard has it, with a timestamp of its own', asyn
   expect(row.sent?.response.body).toContain('resultUrl');
 });
 
-test('zero is sent as a score, and a lesson under way without one', async () => {
+test('zero is sent as a score', async () => {
   const learner = await lab.addLearner();
-  await lab.tell(learner, { status: 'in_progress', score: 30, maxScore: 100 });
-  await lab.send(learner);
-  expect(JSON.parse(requests('/scores').at(-1)?.body ?? '')).not.toHaveProperty('scoreGiven');
   await lab.tell(learner, completed(0));
   await lab.send(learner);
   expect(lab.taken(learner)).toMatchObject([
-    { scoreGiven: null, activityProgress: 'InProgress', gradingProgress: 'Pending' },
     { scoreGiven: 0, scoreMaximum: 100, activityProgress: 'Completed', gradingProgress: 'FullyGraded' },
   ]);
 });
@@ -96,18 +93,27 @@ test('a token is used until the platform no longer takes it, and then fetched an
   expect(requests('/token')).toHaveLength(before + 1);
 });
 
-test('the score of a platform that was removed fails, and the record stays', async () => {
-  const learner = await lab.addLearner();
-  const other = await lab.register(lab.address, { deploymentIds: ['another'] });
-  await lab.harness.db.ltiScores.updateOne(
-    { _id: (await lab.rowOf(learner))._id },
-    { $set: { platformId: other.platform._id } },
-  );
-  const moved = { ...learner, learner: { ...learner.learner, platformId: other.platform._id } };
-  await lab.tell(moved, completed(10));
-  await removePlatform(lab.harness.db, other.platform._id);
-  expect(await lab.send(moved)).toBe('platform_removed');
-  expect(await lab.rowOf(moved)).toMatchObject({ state: 'failed', wanted: { scoreGiven: 10 } });
+test('of a platform that was removed nothing waits and nothing has failed, and what its learners did stays', async () => {
+  const { db } = lab.harness;
+  const { platform } = await lab.register(lab.address, { deploymentIds: ['another'] });
+  const move = async (learner: GradedLearner): Promise<GradedLearner> => {
+    const { _id } = await lab.rowOf(learner);
+    await db.ltiScores.updateOne({ _id }, { $set: { platformId: platform._id } });
+    return { ...learner, learner: { ...learner.learner, platformId: platform._id } };
+  };
+  const failed = await move(await lab.addLearner());
+  const waiting = await move(await lab.addLearner());
+  for (const learner of [failed, waiting]) await lab.tell(learner, completed(10));
+  lab.simulator.fail('scores', { status: 400 });
+  expect(await lab.send(failed)).toBe('refused');
+  await removePlatform(db, platform._id);
+  const idle = { state: 'idle', tries: 0, failure: null, wanted: { scoreGiven: 10 } };
+  for (const learner of [failed, waiting]) expect(await lab.rowOf(learner)).toMatchObject(idle);
+
+  // Of a lesson that was open still.
+  await lab.tell(waiting, completed(20));
+  expect(await lab.send(waiting)).toBe('platform_removed');
+  expect(await lab.rowOf(waiting)).toMatchObject({ ...idle, wanted: { scoreGiven: 20 } });
 });
 
 test('a failed score is tried again with the next one, with the next launch, and when somebody asks for it', async () => {

@@ -2,19 +2,9 @@ import { expect, test } from 'vitest';
 import { scoreValuesOf } from '../../shared/lti/scores/values.ts';
 import { scoresAddress } from '../../shared/lti/scores/send.ts';
 
-const none = { scoreGiven: null, scoreMaximum: null };
-
-test('a lesson that was only opened is initialized and not ready, and one under way is pending, without a score', () => {
-  expect(scoreValuesOf({ status: 'not_started', score: null, maxScore: 3 })).toEqual({
-    activityProgress: 'Initialized',
-    gradingProgress: 'NotReady',
-    ...none,
-  });
-  expect(scoreValuesOf({ status: 'in_progress', score: 3, maxScore: 3 })).toEqual({
-    activityProgress: 'InProgress',
-    gradingProgress: 'Pending',
-    ...none,
-  });
+test('a lesson that was never finished has no score', () => {
+  expect(scoreValuesOf({ finished: null })).toBeNull();
+  expect(scoreValuesOf({})).toBeNull();
 });
 
 test.each([
@@ -23,13 +13,12 @@ test.each([
   ['nothing answered of what could be gained is zero', null, 3, 0],
   ['nothing to gain is full marks', null, null, 100],
   ['a maximum of 0 is nothing to gain', 0, 0, 100],
-])('of a completed lesson %s', (_title, score, maxScore, scoreGiven) => {
-  expect(scoreValuesOf({ status: 'completed', score, maxScore })).toEqual({
-    activityProgress: 'Completed',
-    gradingProgress: 'FullyGraded',
-    scoreGiven,
-    scoreMaximum: 100,
-  });
+])('of a finished lesson %s', (_title, score, maxScore, scoreGiven) => {
+  for (const isCurrent of [true, false]) {
+    const finishedAt = new Date();
+    const finished = { at: finishedAt, score, maxScore, isCurrent };
+    expect(scoreValuesOf({ finished })).toEqual({ scoreGiven, scoreMaximum: 100, finishedAt });
+  }
 });
 
 test.each([

@@ -71,6 +71,17 @@ describe('a deep linking response', () => {
     expect(simulator.lineItemsOf(second)).toStrictEqual([]);
   });
 
+  test('declares line items in vain where the platform takes none', async () => {
+    const { simulator } = lab;
+    const course = simulator.addCourse();
+    const settings = await request(course, { accept_lineitem: false });
+    const items = [{ ...item, lineItem: { scoreMaximum: 5 } }];
+    const jwt = await respond(settings, { [dl('content_items')]: items });
+    expect((await post(settings.deep_link_return_url, jwt)).status).toBe(200);
+    const [link] = simulator.linksOf(course);
+    expect(link && simulator.lineItemsOf(link)).toStrictEqual([]);
+  });
+
   test('may choose nothing, and say why', async () => {
     const settings = await request(lab.simulator.sample.course);
     const nothing = { [dl('content_items')]: undefined, [dl('errormsg')]: 'Nothing <b>there</b>' };

@@ -114,12 +114,13 @@ describe('scores', () => {
     expect(lab.simulator.scoresOf(item)).toStrictEqual([]);
   });
 
-  test('that are not newer than the last one are refused, of each user and line item by itself', async () => {
+  test('that are not of a later second than the last one are refused, of each user and line item by itself', async () => {
     const timestamp = '2026-01-01T10:00:00.500Z';
     expect((await sendScore({ timestamp })).status).toBe(200);
     expect((await sendScore({ timestamp })).status).toBe(409);
     expect((await sendScore({ timestamp: '2026-01-01T11:00:00.400+01:00' })).status).toBe(409);
-    expect((await sendScore({ timestamp: '2026-01-01T10:00:00.501Z' })).status).toBe(200);
+    expect((await sendScore({ timestamp: '2026-01-01T10:00:00.999Z' })).status).toBe(409);
+    expect((await sendScore({ timestamp: '2026-01-01T10:00:01.000Z' })).status).toBe(200);
     user = lab.simulator.addUser();
     expect((await sendScore({ timestamp })).status).toBe(200);
     expect(lab.simulator.currentScores(item).size).toBe(2);

@@ -159,6 +159,23 @@ describe('an authorization request', () => {
     const { fields } = await simulator.driveLaunch({ user: simulator.sample.users.learner, link });
     expect(fields.error).toBe('unauthorized_client');
   });
+
+  test('with a hint that was used gets no second message, and of many at once one does', async () => {
+    const { simulator, scripted } = lab;
+    const { learner: user } = simulator.sample.users;
+    const { authorizationUrl } = await simulator.driveLaunch({ user, link: scripted.link() });
+    const ask = async () => (await fetch(authorizationUrl)).text();
+    expect(await ask()).toContain('launch_no_longer_valid');
+    expect(await ask()).not.toContain('id_token');
+
+    scripted.authorization = { login_hint: 'somebody' };
+    const refused = await simulator.driveLaunch({ user, link: scripted.link() });
+    const asked = new URL(refused.authorizationUrl);
+    asked.searchParams.set('login_hint', user.loginHint);
+    // What was refused has used nothing up.
+    const pages = await Promise.all(Array.from({ length: 8 }, async () => (await fetch(asked)).text()));
+    expect(pages.filter((page) => page.includes('id_token'))).toHaveLength(1);
+  });
 });
 
 describe('what is made wrong', () => {

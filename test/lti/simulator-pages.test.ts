@@ -60,6 +60,20 @@ test('a learner opens a link in a frame, by POST or GET, or in a tab of its own'
   expect(scripted.launches[2]).not.toHaveProperty('lti_storage_target');
 });
 
+test('a page with a tool that is loaded again launches it again', async () => {
+  const { scripted } = lab;
+  scripted.pages.set('/launch', '<h1>The lesson</h1>');
+  scripted.link({ title: 'Opened twice' });
+  const page = await open('/');
+  await page.getByRole('button', { name: 'Open Opened twice' }).click();
+  const lesson = page.frameLocator('iframe.tool').getByRole('heading', { name: 'The lesson' });
+  await lesson.waitFor();
+  await page.reload();
+  await lesson.waitFor();
+  expect(scripted.launches).toHaveLength(2);
+  expect(scripted.launches[1]).toHaveProperty('id_token');
+});
+
 test('a learner opens a link without JavaScript', async () => {
   lab.scripted.pages.set('/launch', '<h1>The lesson</h1>');
   lab.scripted.link({ title: 'Without scripts' });

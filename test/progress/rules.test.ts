@@ -38,6 +38,7 @@ test('before anything is stored a learner is at the first step, has not started,
     startedAt: null,
     completedAt: null,
     lastActivityAt: now,
+    finished: null,
   });
 });
 

@@ -1,8 +1,12 @@
+import type { PlatformState } from '../../shared/lti/scores/service-request.ts';
+
 /** How many scores a process sends to one platform at once: others have their turn beside a slow one. */
-const atOnce = 4;
+export const turnsAtOnce = 4;
 
 const firstPauseMilliseconds = 2_000;
+/** A platform that says nothing of it is asked again this soon, one that does when it says; within reason. */
 const longestPauseMilliseconds = 60_000;
+const longestAskedMilliseconds = 3600_000;
 
 interface Turn {
   running: number;
@@ -25,15 +29,10 @@ export class PlatformTurns {
     this.#now = now;
   }
 
-  /** Those that may not be asked now. */
-  blocked(): string[] {
-    return [...this.#turns].filter(([, turn]) => this.#isBlocked(turn)).map(([platformId]) => platformId);
-  }
-
   /** Takes a turn, which has to be ended; false when there is none. */
   start(platformId: string): boolean {
     const turn = this.#turns.get(platformId) ?? { running: 0, troubles: 0, pausedUntil: 0 };
-    if (this.#isBlocked(turn)) return false;
+    if (this.#isPaused(turn) || turn.running >= (turn.troubles > 0 ? 1 : turnsAtOnce)) return false;
     turn.running += 1;
     this.#turns.set(platformId, turn);
     return true;
@@ -42,25 +41,30 @@ export class PlatformTurns {
   /**
    * Ends a turn.
    *
-   * @param trouble null where nothing was wrong with the platform; else how long it asks to be left alone, in
-   * milliseconds, 0 where it does not say.
+   * @param state what it has shown of the platform; what is not known leaves everything as it is.
+   * @param retryAfter how long a platform in trouble asks to be left alone, in milliseconds; 0 where it does not say.
    */
-  end(platformId: string, trouble: number | null): void {
+  end(platformId: string, state: PlatformState, retryAfter = 0): void {
     const turn = this.#turns.get(platformId);
     if (turn === undefined) return;
     turn.running -= 1;
-    if (trouble === null) {
-      turn.troubles = 0;
-      turn.pausedUntil = 0;
-      if (turn.running === 0) this.#turns.delete(platformId);
-      return;
-    }
-    const pause = Math.max(firstPauseMilliseconds * 2 ** Math.min(turn.troubles, 10), trouble);
-    turn.troubles += 1;
-    turn.pausedUntil = this.#now() + Math.min(pause, longestPauseMilliseconds);
+    if (state === 'trouble') this.#pause(turn, Math.min(retryAfter, longestAskedMilliseconds));
+    // What is answered well during a pause was asked before it.
+    else if (state === 'well' && !this.#isPaused(turn)) turn.troubles = 0;
+    if (turn.running === 0 && turn.troubles === 0) this.#turns.delete(platformId);
   }
 
-  #isBlocked({ running, troubles, pausedUntil }: Turn): boolean {
-    return this.#now() < pausedUntil || running >= (troubles > 0 ? 1 : atOnce);
+  #pause(turn: Turn, asked: number): void {
+    let pause = asked;
+    if (!this.#isPaused(turn)) {
+      const own = firstPauseMilliseconds * 2 ** Math.min(turn.troubles, 10);
+      pause = Math.max(asked, Math.min(own, longestPauseMilliseconds));
+      turn.troubles += 1;
+    }
+    turn.pausedUntil = Math.max(turn.pausedUntil, this.#now() + pause);
+  }
+
+  #isPaused({ pausedUntil }: Turn): boolean {
+    return this.#now() < pausedUntil;
   }
 }

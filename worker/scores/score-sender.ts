@@ -1,19 +1,22 @@
+import pLimit from 'p-limit';
 import type { Logger } from '../../shared/log.ts';
 import { sendScore } from '../../shared/lti/scores/send.ts';
 import { ScoreFault } from '../../shared/lti/scores/service-request.ts';
 import type { GradeService, ScoreFaultReason } from '../../shared/lti/scores/service-request.ts';
 import type { Database } from '../../shared/models/database.ts';
-import type { LtiScore } from '../../shared/models/lti-score.ts';
+import { findDuePlatforms, findPlatformOfScore } from '../../shared/models/lti-score.ts';
+import type { LtiScore, SentScore } from '../../shared/models/lti-score.ts';
 import {
   claimScore,
   endAsFailed,
+  endAsIdle,
   endAsSent,
   endToTryAgain,
   giveBackScore,
   tryMilliseconds,
 } from '../../shared/models/lti-score-changes.ts';
 import type { ClaimedScore } from '../../shared/models/lti-score-changes.ts';
-import { PlatformTurns } from './platform-turns.ts';
+import { PlatformTurns, turnsAtOnce } from './platform-turns.ts';
 
 /** Of the pause before a row's second try; each further one is twice as long, up to the longest. */
 const firstPauseMilliseconds = 2_000;
@@ -26,6 +29,9 @@ const quarterMilliseconds = 15 * 60_000;
 /** Whoever makes a line item is done with it in moments. */
 const lineItemMilliseconds = 1_000;
 
+/** Rows at once of those that are found due. One platform has half of them at most, and each comes in its turn. */
+const rowsAtOnce = 8;
+
 /** What became of a try: sent, what kept the score from it, or that it came to nothing. */
 export type TryOutcome = 'sent' | ScoreFaultReason | 'line_item_busy' | 'given_back';
 
@@ -37,10 +43,25 @@ export interface ScoreSenderDependencies {
   log: Logger;
 }
 
-/** Sends the scores that wait in the outbox: one try a row at a time, whoever else sends. */
+/** The end of a try, before the row hears of it. */
+type Result =
+  | { outcome: 'sent'; taken: Pick<SentScore, 'lineItemUrl' | 'response'> }
+  | { outcome: 'line_item_busy' | 'given_back' }
+  | { outcome: ScoreFaultReason; fault: ScoreFault };
+
+/**
+ * Sends the scores that wait in the outbox: one try a row at a time, whoever else sends. A row is claimed only with a
+ * turn of its platform, so that what waits for a platform that may not be asked costs nothing.
+ */
 export class ScoreSender {
   readonly #deps: ScoreSenderDependencies;
   readonly #turns = new PlatformTurns();
+  /** First come, first served: with many platforms each has a row sent in its turn. */
+  readonly #slots = pLimit(rowsAtOnce);
+  /** How many go through the rows of a platform that are due. */
+  readonly #sending = new Map<string, number>();
+  /** Platforms of which a row was not tried for lack of a turn. */
+  readonly #turnedAway = new Set<string>();
   readonly #running = new Set<Promise<unknown>>();
   /** Aborted when requests are to end, done or not. */
   readonly #giveUp = new AbortController();
@@ -51,24 +72,28 @@ export class ScoreSender {
   }
 
   /**
-   * Sends a row, if it is due and nobody else sends it, and then what else is due for its platform.
+   * Sends a row, if it is due, its platform may be asked, and nobody else sends it. What was not tried because others
+   * had all turns of its platform is sent after them.
    *
    * @returns what became of the row's try; null without one.
    */
   sendRow(id: string): Promise<TryOutcome | null> {
     return this.#track(async () => {
-      const row = await this.#claim({ id });
-      if (row === null) return null;
-      const outcome = await this.#try(row);
-      // Others were sent away for lack of a turn.
-      await this.#sendAll({ platformId: row.platformId });
-      return outcome;
+      const platformId = await findPlatformOfScore(this.#deps.db, id);
+      if (platformId === null) return null;
+      if (this.#turns.start(platformId)) return this.#useTurn(platformId, { id });
+      this.#turnedAway.add(platformId);
+      return null;
     });
   }
 
-  /** Sends what is due, one row after the other, until there is none. */
+  /** Sends what is due, of all platforms side by side, until there is none; of those that may not be asked, nothing. */
   sendDue(): Promise<void> {
-    return this.#track(() => this.#sendAll({}));
+    return this.#track(async () => {
+      if (this.#closing) return;
+      const platforms = await findDuePlatforms(this.#deps.db);
+      await Promise.all(platforms.map(({ platformId }) => this.#sendAllOf(platformId)));
+    });
   }
 
   /**
@@ -93,58 +118,76 @@ export class ScoreSender {
     }
   }
 
-  async #sendAll(which: { platformId?: string }): Promise<void> {
-    for (let row = await this.#claim(which); row !== null; row = await this.#claim(which))
-      await this.#try(row);
+  /** Has as many as there are turns go through the rows of a platform; resolves when those that begin now are done. */
+  async #sendAllOf(platformId: string): Promise<void> {
+    const sending = this.#sending.get(platformId) ?? 0;
+    await Promise.all(Array.from({ length: turnsAtOnce - sending }, () => this.#sendSomeOf(platformId)));
   }
 
-  async #claim(which: { id?: string; platformId?: string }): Promise<ClaimedScore | null> {
-    if (this.#closing) return null;
-    const row = await claimScore(this.#deps.db, { ...which, without: this.#turns.blocked() });
-    if (row === null || this.#turns.start(row.platformId)) return row;
-    // Others were faster by a moment; they go on with it.
-    await giveBackScore(this.#deps.db, row, 0);
-    return null;
-  }
-
-  async #try(row: ClaimedScore): Promise<TryOutcome> {
-    const { db, onTried } = this.#deps;
-    const started = performance.now();
-    let trouble: number | null = null;
-    let outcome: TryOutcome = 'sent';
-    let ended: LtiScore | null;
+  async #sendSomeOf(platformId: string): Promise<void> {
+    const count = (change: number) => {
+      const sending = (this.#sending.get(platformId) ?? 0) + change;
+      if (sending > 0) this.#sending.set(platformId, sending);
+      else this.#sending.delete(platformId);
+    };
+    count(1);
     try {
-      const taken = await this.#send(row);
-      if (taken === null) outcome = 'line_item_busy';
-      ended =
-        taken === null ? await giveBackScore(db, row, lineItemMilliseconds) : await endAsSent(db, row, taken);
+      while (await this.#slots(() => this.#sendNext(platformId)));
     } catch (error) {
-      if (this.#giveUp.signal.aborted) {
-        outcome = 'given_back';
-        ended = await giveBackScore(db, row, 0);
-      } else {
-        const fault = this.#faultOf(error, row);
-        outcome = fault.reason;
-        if (fault.ofPlatform) trouble = fault.retryAfter ?? 0;
-        ended = await this.#endWith(fault, row);
-      }
+      this.#deps.log.warn({ err: error, platform: platformId }, 'scores are not sent now; they are later');
     } finally {
-      this.#turns.end(row.platformId, trouble);
+      count(-1);
     }
-    onTried(outcome, (performance.now() - started) / 1000, ended);
-    return outcome;
   }
 
-  async #send(row: ClaimedScore): ReturnType<typeof sendScore> {
+  /** @returns false when nothing is due, or may be asked. */
+  async #sendNext(platformId: string): Promise<boolean> {
+    if (this.#closing || !this.#turns.start(platformId)) return false;
+    return (await this.#useTurn(platformId, { platformId })) !== null;
+  }
+
+  /** Tries one row, and ends the turn, whatever happens. */
+  async #useTurn(
+    platformId: string,
+    which: { id: string } | { platformId: string },
+  ): Promise<TryOutcome | null> {
+    let result: Result | null = null;
+    try {
+      const row = this.#closing ? null : await claimScore(this.#deps.db, which);
+      if (row === null) return null;
+      const started = performance.now();
+      result = await this.#try(row);
+      const ended = await this.#end(row, result);
+      this.#deps.onTried(result.outcome, (performance.now() - started) / 1000, ended);
+      return result.outcome;
+    } finally {
+      this.#endTurn(platformId, result);
+    }
+  }
+
+  #endTurn(platformId: string, result: Result | null): void {
+    const fault = result !== null && 'fault' in result ? result.fault : null;
+    const state = result?.outcome === 'sent' ? 'well' : (fault?.platform ?? 'unknown');
+    this.#turns.end(platformId, state, fault?.retryAfter ?? 0);
+    if (!this.#turnedAway.delete(platformId) || this.#closing) return;
+    void this.#track(() => this.#sendAllOf(platformId));
+  }
+
+  async #try(row: ClaimedScore): Promise<Result> {
     const { service, db } = this.#deps;
     // Not AbortSignal.any: on Node 20 a signal that lives as long as the process keeps something of every other.
     const ending = new AbortController();
-    const late = new ScoreFault('timeout', 'long', 'The platform took too long', { ofPlatform: true });
+    const late = new ScoreFault('timeout', 'The platform took too long');
     const timer = setTimeout(() => ending.abort(late), tryMilliseconds);
     const giveUp = () => ending.abort(new Error('this process ends'));
     this.#giveUp.signal.addEventListener('abort', giveUp);
     try {
-      return await sendScore({ ...service, db }, row, ending.signal);
+      const taken = await sendScore({ ...service, db }, row, ending.signal);
+      return taken === null ? { outcome: 'line_item_busy' } : { outcome: 'sent', taken };
+    } catch (error) {
+      if (this.#giveUp.signal.aborted) return { outcome: 'given_back' };
+      const fault = this.#faultOf(error, row);
+      return { outcome: fault.reason, fault };
     } finally {
       clearTimeout(timer);
       this.#giveUp.signal.removeEventListener('abort', giveUp);
@@ -154,12 +197,21 @@ export class ScoreSender {
   #faultOf(error: unknown, { _id: score }: ClaimedScore): ScoreFault {
     if (error instanceof ScoreFault) return error;
     this.#deps.log.error({ err: error, score }, 'a score could not be sent, for a fault of ours');
-    return new ScoreFault('internal_error', 'long', 'A fault of Lectern; its log has more');
+    return new ScoreFault('internal_error', 'A fault of Lectern; its log has more');
+  }
+
+  /** The row as it is then; null where somebody else has it by now. */
+  #end(row: ClaimedScore, result: Result): Promise<LtiScore | null> {
+    const { db } = this.#deps;
+    if ('taken' in result) return endAsSent(db, row, result.taken);
+    if ('fault' in result) return this.#endWith(result.fault, row);
+    return giveBackScore(db, row, result.outcome === 'line_item_busy' ? lineItemMilliseconds : 0);
   }
 
   async #endWith(fault: ScoreFault, row: ClaimedScore): Promise<LtiScore | null> {
     const { db, log } = this.#deps;
     const { reason, status, body, patience, message } = fault;
+    if (patience === 'moot') return endAsIdle(db, row);
     const failure = { at: new Date(), reason, status, body: body ?? message };
     const ended =
       patience === 'none'

@@ -14,13 +14,11 @@ import type { ScoreJob } from '../../shared/lti/scores/queue.ts';
 import type { GradeService } from '../../shared/lti/scores/service-request.ts';
 import type { Database } from '../../shared/models/database.ts';
 import { createWaitingRedis } from '../../shared/redis.ts';
-import type { ScoreMetrics } from './metrics.ts';
+import type { ScoreTries } from './metrics.ts';
 import { ScoreSender } from './score-sender.ts';
 
 /** Jobs at once. They wait for platforms most of the time. */
 const jobs = 16;
-/** Rows at once of those that a sweep finds. */
-const sweepers = 8;
 
 const sweepMilliseconds = 30_000;
 
@@ -56,7 +54,7 @@ export function createScoreWorker(
     service: GradeService;
     db: Database;
     config: Pick<Config, 'redisPrefix'>;
-    metrics: ScoreMetrics;
+    metrics: ScoreTries;
     log: Logger;
   },
 ): ScoreWorker {
@@ -97,7 +95,7 @@ export function createScoreWorker(
   };
 }
 
-/** Passes on what is due and sends it, now and from time to time; the one does not wait for the other. */
+/** Passes on what is due and sends it, now and from time to time; a look for rows waits for no other's rows. */
 function createSweeping(
   sender: ScoreSender,
   db: Database,
@@ -108,10 +106,11 @@ function createSweeping(
     const records = await passOnDueScores(db, stopping.signal);
     if (records > 0) log.info({ records }, 'found records whose scores nobody had passed on');
   }, log);
-  const send = oneAtATime(async () => {
-    await Promise.all(Array.from({ length: sweepers }, () => sender.sendDue()));
-  }, log);
-  const sweep = () => void passOn.run().then(send.run);
+  const sweep = () =>
+    void passOn
+      .run()
+      .then(() => sender.sendDue())
+      .catch((error: unknown) => log.warn({ err: error }, sweepFailed));
   let timer: NodeJS.Timeout | undefined;
   return {
     start: () => {
@@ -122,11 +121,11 @@ function createSweeping(
       clearInterval(timer);
       stopping.abort();
     },
-    settled: async () => {
-      await Promise.all([passOn.settled(), send.settled()]);
-    },
+    settled: passOn.settled,
   };
 }
+
+const sweepFailed = 'a sweep of scores failed; it is tried again later';
 
 /** Runs work that is not to run twice at once; whoever calls meanwhile gets the end of the run that is under way. */
 function oneAtATime(
@@ -136,9 +135,7 @@ function oneAtATime(
   let running: Promise<void> | null = null;
   const run = () =>
     (running ??= work()
-      .catch((error: unknown) =>
-        log.warn({ err: error }, 'a sweep of scores failed; it is tried again later'),
-      )
+      .catch((error: unknown) => log.warn({ err: error }, sweepFailed))
       .finally(() => (running = null)));
   return { run, settled: () => running ?? Promise.resolve() };
 }

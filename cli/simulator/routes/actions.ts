@@ -4,7 +4,7 @@ import { addLink, copyCourse } from '../courses.ts';
 import { createRouter } from '../http.ts';
 import type { Context, RequestState } from '../http.ts';
 import { createPlatformKey } from '../keys.ts';
-import { loginRequest, startLaunch, storageFrame } from '../launches.ts';
+import { loginRequest, repeatLaunch, startLaunch, storageFrame } from '../launches.ts';
 import type { Launch } from '../launches.ts';
 import type { Course } from '../model.ts';
 import { readLinkForm, readToolForm } from '../pages/forms.ts';
@@ -30,7 +30,9 @@ export function actionRoutes(platform: Platform): Router<RequestState> {
   router.get('/launches/:hint', ...guard, (ctx) => {
     const launch = platform.launches.get(ctx.params.hint ?? '');
     if (launch === undefined) throw new Refusal(404, 'not_found', 'This launch is over.');
-    sendHtml(ctx, launchPage(platform, launch));
+    // The page is loaded again.
+    if (launch.used) seeOther(ctx, `/launches/${repeatLaunch(platform, launch).hint}`);
+    else sendHtml(ctx, launchPage(platform, launch));
   });
   router.get('/storage', (ctx) => {
     sendHtml(ctx, storagePage());

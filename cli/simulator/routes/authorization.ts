@@ -65,7 +65,7 @@ async function answerTo(
   parameters: Parameters,
 ): Promise<Record<string, string>> {
   checkParameters(parameters);
-  const launch = launchOf(platform, tool, parameters);
+  const launch = useLaunch(platform, tool, parameters);
   const claims = messageOf(platform, launch, parameters.nonce ?? '');
   const tampering = launch.tampering ?? platform.tamperings.shift();
   const token = await signIdToken(platform.keys, claims, tampering);
@@ -88,8 +88,11 @@ function checkParameters(parameters: Parameters): void {
   }
 }
 
-/** The user is known by both hints: whoever has one of them alone is not logged in. */
-function launchOf({ launches }: Platform, tool: Tool, parameters: Parameters): Launch {
+/**
+ * The user is known by both hints: whoever has one of them alone is not logged in. As with Canvas and Moodle, a message
+ * hint is good for one answer; the error is that of Canvas, where Moodle shows a page of its own.
+ */
+function useLaunch({ launches }: Platform, tool: Tool, parameters: Parameters): Launch {
   const launch = launches.get(parameters.lti_message_hint ?? '');
   if (launch === undefined) {
     throw new Refusal(400, 'login_required', 'lti_message_hint is not one that the platform gave out.');
@@ -100,6 +103,10 @@ function launchOf({ launches }: Platform, tool: Tool, parameters: Parameters): L
   if (launch.tool.clientId !== tool.clientId) {
     throw new Refusal(400, 'unauthorized_client', 'The message is for another tool.');
   }
+  if (launch.used) {
+    throw new Refusal(400, 'launch_no_longer_valid', 'lti_message_hint was used before, and is good once.');
+  }
+  launch.used = true;
   return launch;
 }
 

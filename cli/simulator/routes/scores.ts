@@ -8,7 +8,14 @@ import type { LineItem, Score } from '../model.ts';
 import type { Platform } from '../platform.ts';
 import { Refusal } from '../refusal.ts';
 import { withPathSuffix } from '../service-address.ts';
-import { activityProgresses, gradingProgresses, learnerRole, mediaType, scope } from '../vocabulary.ts';
+import {
+  activityProgresses,
+  canvasSubmission,
+  gradingProgresses,
+  learnerRole,
+  mediaType,
+  scope,
+} from '../vocabulary.ts';
 
 /** ISO 8601 with fractions of a second and a time zone. */
 const timestampPattern = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{1,9}(Z|[+-]\d\d:?\d\d)$/;
@@ -25,6 +32,7 @@ const scoreSchema = z
     scoreGiven: z.number().nonnegative().nullish(),
     scoreMaximum: z.number().positive().nullish(),
     comment: z.string().nullish(),
+    [canvasSubmission]: z.looseObject({ new_submission: z.boolean().optional() }).optional(),
   })
   .refine(
     ({ scoreGiven, scoreMaximum }) => (scoreGiven ?? null) === null || (scoreMaximum ?? null) !== null,
@@ -55,16 +63,17 @@ function acceptScore(ctx: Context, platform: Platform): { lineItem: LineItem; sc
   const parsed = scoreSchema.safeParse(readJson(ctx));
   if (!parsed.success) throw new Refusal(400, 'invalid_request', z.prettifyError(parsed.error));
   const { scoreGiven = null, scoreMaximum = null, comment = null, ...said } = parsed.data;
+  const { [canvasSubmission]: submission, ...standard } = said;
   const score = {
-    ...said,
-    scoreGiven,
-    scoreMaximum,
-    comment,
+    ...standard,
+    ...{ scoreGiven, scoreMaximum, comment },
+    newSubmission: submission?.new_submission ?? true,
     lineItemId: lineItem.id,
     receivedAt: new Date(),
   };
   requireLearner(platform, lineItem, score.userId);
   requireNewer(platform, score);
+  requireAttempt(platform, score);
   return { lineItem, score };
 }
 
@@ -80,9 +89,23 @@ function requireLearner({ users }: Platform, { courseId }: LineItem, userId: str
 /** A score that is not newer than the last one is not stored. */
 function requireNewer(platform: Platform, { lineItemId, userId, timestamp }: Score): void {
   const last = currentScores(platform, lineItemId).get(userId);
-  if (last !== undefined && Date.parse(timestamp) <= Date.parse(last.timestamp)) {
-    throw new Refusal(409, 'conflict', `There is a score of ${last.timestamp}, and this one is not newer.`);
+  const { timestamps } = platform.settings;
+  const unit = timestamps === 'seconds' ? 1000 : 1;
+  const timeOf = (text: string) => Math.floor(Date.parse(text) / unit);
+  if (last !== undefined && timeOf(timestamp) <= timeOf(last.timestamp)) {
+    const message = `There is a score of ${last.timestamp}, and this one is not newer, in ${timestamps}.`;
+    throw new Refusal(409, 'conflict', message);
   }
+}
+
+/** Canvas' rule: a score that counts as a submission needs an attempt that is left, whatever it says. */
+function requireAttempt({ scores, settings }: Platform, { lineItemId, userId, newSubmission }: Score): void {
+  if (!newSubmission) return;
+  const used = scores.filter(
+    (score) => score.newSubmission && score.lineItemId === lineItemId && score.userId === userId,
+  );
+  if (used.length < settings.attempts) return;
+  throw new Refusal(422, 'unprocessable_entity', 'The allowed attempts of this user are used up.');
 }
 
 function describe({ scoreGiven, scoreMaximum, activityProgress, gradingProgress }: Score): string {

@@ -22,8 +22,16 @@ export async function expectScore(db: Database, link: LtiResourceLink, ltiUserId
   if (!follows) await followOtherRecord(db, row._id, learner);
   // A row that knows what is wanted is told of every change. This one may have come after the record's last.
   if (!follows || row.wanted === null) await markScoresDue(db, learner);
-  else if (row.state === 'failed' || isElsewhere(row, link)) await sendAgain(db, [row._id]);
+  else if (row.state === 'failed' || isUnsent(row) || isElsewhere(row, link)) await sendAgain(db, [row._id]);
   return true;
+}
+
+/** Whether there was nowhere to send the score to, which may be another matter now. */
+function isUnsent({ state, wanted, sent }: LtiScore): boolean {
+  return (
+    state === 'idle' &&
+    (sent?.scoreGiven !== wanted?.scoreGiven || sent?.scoreMaximum !== wanted?.scoreMaximum)
+  );
 }
 
 /** Whether the score went to another line item than the link has now. */
@@ -32,9 +40,10 @@ function isElsewhere({ sent }: LtiScore, { lineItemUrl }: LtiResourceLink): bool
 }
 
 /** A line item may be there, or be made, and scores may be sent to it. */
-function takesScores({ scopes, lineItemUrl, lineItemsUrl }: LtiResourceLink): boolean {
+function takesScores({ scopes, lineItemUrl, lineItemsUrl, withoutColumn }: LtiResourceLink): boolean {
   if (!scopes.includes(gradeScopes.score)) return false;
   if (lineItemUrl !== null) return true;
+  if (withoutColumn) return false;
   const finds = scopes.includes(gradeScopes.lineItem) || scopes.includes(gradeScopes.lineItemReadonly);
   return lineItemsUrl !== null && finds;
 }

@@ -15,7 +15,8 @@ export const lineItemTag = 'lectern';
 
 const fullMarks = 100;
 
-/** A link has one line item or a few; a platform that gives all of a course gives no more than this. */
+/** A link has one line item or a few; but some platforms give all of a course, by small pages unless asked otherwise. */
+const itemsAPage = 100;
 const mostPages = 20;
 
 const containerType = 'application/vnd.ims.lis.v2.lineitemcontainer+json';
@@ -52,7 +53,7 @@ export async function lineItemOf(
   signal: AbortSignal,
 ): Promise<FoundLineItem | null> {
   if (link.lineItemUrl !== null) return { url: link.lineItemUrl, isOwn: false };
-  if (link.lineItemsUrl === null) throw noLineItem();
+  if (link.withoutColumn || link.lineItemsUrl === null) throw noLineItem();
   const found = await findOrClaimLineItem(needs.db, link._id);
   if ('url' in found) return { url: found.url, isOwn: true };
   const { leaseId } = found;
@@ -93,6 +94,7 @@ async function find(
 ): Promise<string | null> {
   const first = new URL(lineItemsUrl);
   first.searchParams.set('resource_link_id', resourceLinkId);
+  first.searchParams.set('limit', String(itemsAPage));
   const items: LineItem[] = [];
   let next: string | null = first.href;
   for (let page = 0; next !== null && page < mostPages; page += 1) {
@@ -107,7 +109,12 @@ async function find(
     }
     next = nextPage(answer, url);
   }
-  return (items.find(({ tag }) => tag === lineItemTag) ?? items[0])?.id ?? null;
+  const found = items.find(({ tag }) => tag === lineItemTag) ?? items[0];
+  // It may be on a page that was not read: another column is worse than none.
+  if (found === undefined && next !== null) {
+    throw new ScoreFault('unreadable_answer', 'The platform lists more line items than Lectern reads');
+  }
+  return found?.id ?? null;
 }
 
 async function make(
@@ -146,13 +153,9 @@ function nextPage({ headers }: PlatformAnswer, base: string): string | null {
 }
 
 function noLineItem(): ScoreFault {
-  return new ScoreFault(
-    'no_line_item',
-    'none',
-    'The platform has no line item for this link, and lets none be made',
-  );
+  return new ScoreFault('no_line_item', 'The platform has no line item for this link, and lets none be made');
 }
 
 function unreadable({ status, text: body }: PlatformAnswer): ScoreFault {
-  return new ScoreFault('unavailable', 'short', 'The platform answered with no line item', { status, body });
+  return new ScoreFault('unreadable_answer', 'The platform answered with no line item', { status, body });
 }

@@ -35,6 +35,7 @@ export async function passOnDueScores(db: Database, signal: AbortSignal): Promis
 
 /** The mark goes last: whoever ends in between leaves it, and the same is told again. */
 async function passOn(db: Database, due: DueScore): Promise<void> {
-  await wantScore(db, due, { ...scoreValuesOf(due), revision: due.revision });
+  const values = scoreValuesOf(due);
+  if (values !== null) await wantScore(db, due, { ...values, revision: due.revision });
   await clearScoresDue(db, due, due.scoresDue);
 }

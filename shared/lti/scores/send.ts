@@ -8,8 +8,13 @@ import { gradeScopes } from '../claims.ts';
 import { lineItemOf } from './line-item.ts';
 import { askGradeService, beginningOf, ScoreFault } from './service-request.ts';
 import type { GradeService } from './service-request.ts';
+import type { PlatformAnswer } from '../platform-requests.ts';
+import type { TokenPlatform } from '../service-token.ts';
 
 const scoreType = 'application/vnd.ims.lis.v1.score+json';
+
+/** What Canvas, which counts submissions, wants to know beyond the standard. Other platforms ignore it. */
+const canvasSubmission = 'https://canvas.instructure.com/lti/submission';
 
 /**
  * Sends the score that a row wants, with the timestamp of its claim.
@@ -25,31 +30,68 @@ export async function sendScore(
   const { db } = service;
   const platform = await findPlatform(db, row.platformId);
   if (platform?.status !== 'active') {
-    throw new ScoreFault('platform_removed', 'none', 'The platform was removed from Lectern');
+    throw new ScoreFault('platform_removed', 'The platform was removed from Lectern');
   }
   const link = await findResourceLink(db, row.linkId);
-  if (link === null)
-    throw new ScoreFault('link_removed', 'none', 'The resource link was removed from Lectern');
+  if (link === null) throw new ScoreFault('link_removed', 'The resource link was removed from Lectern');
   const lineItem = await lineItemOf(service, platform, link, signal);
   if (lineItem === null) return null;
   const { url: lineItemUrl, isOwn } = lineItem;
   try {
-    const answer = await askGradeService(service, platform, [gradeScopes.score], {
-      method: 'POST',
-      url: scoresAddress(lineItemUrl),
-      headers: { 'Content-Type': scoreType },
-      body: scoreBody(row),
-      signal,
-    });
+    const answer = await post(service, platform, { ...row, lineItemUrl }, signal);
     return { lineItemUrl, response: { status: answer.status, body: beginningOf(answer) } };
   } catch (error) {
     if (!isOwn || !(error instanceof ScoreFault) || error.status !== 404) throw error;
+    // Some platforms answer so for users whom they do not know: then the line item is found once more.
     await forgetLineItem(db, link._id, lineItemUrl);
-    throw new ScoreFault('line_item_gone', 'long', 'The line item was removed from the platform', {
+    const again = await lineItemOf(service, platform, link, signal);
+    if (again?.url === lineItemUrl) throw error;
+    throw new ScoreFault('line_item_gone', 'The line item was removed from the platform', {
       status: 404,
       body: error.body ?? '',
     });
   }
+}
+
+/** A score on its way to a line item. */
+type AddressedScore = ClaimedScore & { lineItemUrl: string };
+
+/**
+ * The first score of each finished attempt is a submission: it uses up one of those that a teacher allows. Where the
+ * answer to one was lost, it may have done so already, and does not once more.
+ */
+async function post(
+  service: GradeService,
+  platform: TokenPlatform,
+  score: AddressedScore,
+  signal: AbortSignal,
+): Promise<PlatformAnswer> {
+  const send = (isSubmission: boolean) =>
+    askGradeService(service, platform, [gradeScopes.score], {
+      method: 'POST',
+      url: scoresAddress(score.lineItemUrl),
+      headers: { 'Content-Type': scoreType },
+      body: scoreBody(score, isSubmission),
+      signal,
+    });
+  const isSubmission = isNewAttempt(score);
+  try {
+    return await send(isSubmission);
+  } catch (error) {
+    const isUsedUp = error instanceof ScoreFault && error.status === 422;
+    if (!isUsedUp || !isSubmission || !mayHaveArrived(score)) throw error;
+    return send(false);
+  }
+}
+
+function isNewAttempt({ sent, wanted, lineItemUrl }: AddressedScore): boolean {
+  const isKnown = sent !== null && sent.lineItemUrl === lineItemUrl;
+  return !isKnown || Number(sent.finishedAt) !== Number(wanted.finishedAt);
+}
+
+/** The try before had no answer, or one that may hide that the score was taken. */
+function mayHaveArrived({ failure }: ClaimedScore): boolean {
+  return failure !== null && (failure.status === null || failure.status >= 500);
 }
 
 /** The address of a line item may have a query, behind which nothing may be put. */
@@ -59,13 +101,14 @@ export function scoresAddress(lineItemUrl: string): string {
   return url.href;
 }
 
-function scoreBody({ ltiUserId, lastTimestamp, wanted }: ClaimedScore): string {
-  const { activityProgress, gradingProgress, scoreGiven, scoreMaximum } = wanted;
+function scoreBody({ ltiUserId, lastTimestamp, wanted }: ClaimedScore, isSubmission: boolean): string {
+  const { scoreGiven, scoreMaximum } = wanted;
   return JSON.stringify({
     userId: ltiUserId,
     timestamp: lastTimestamp.toISOString(),
-    activityProgress,
-    gradingProgress,
-    ...(scoreGiven !== null && scoreMaximum !== null && { scoreGiven, scoreMaximum }),
+    activityProgress: 'Completed',
+    gradingProgress: 'FullyGraded',
+    ...{ scoreGiven, scoreMaximum },
+    ...(!isSubmission && { [canvasSubmission]: { new_submission: false } }),
   });
 }

@@ -11,56 +11,74 @@ export interface GradeService {
   tokens: ServiceTokens;
 }
 
-/** What kept a score from being sent, as operators see it. */
-export type ScoreFaultReason =
-  | 'timeout'
-  | 'network'
-  | 'blocked_address'
-  | 'unavailable'
-  | 'conflict'
-  | 'refused'
-  | 'token_refused'
-  | 'line_item_gone'
-  | 'no_line_item'
-  | 'link_removed'
-  | 'platform_removed'
-  | 'internal_error';
+/**
+ * Whether it may pass: never; for a while, so that a restart on either side does no harm; or after a long time. Moot is
+ * what is no failure, as there is nowhere to send a score to.
+ */
+export type Patience = 'moot' | 'none' | 'short' | 'long';
 
-/** Whether it may pass: never; for a while, so that a restart on either side does no harm; or after a long time. */
-export type Patience = 'none' | 'short' | 'long';
+/** What a try says of the platform: it answers, others would meet the same trouble now, or nothing. */
+export type PlatformState = 'well' | 'trouble' | 'unknown';
+
+/**
+ * What may keep a score from being sent, as operators see it. How long that is put up with hangs on the reason alone:
+ * the time for which a row has been failing counts from the first failure with the same reason.
+ */
+const faults = {
+  timeout: { patience: 'long', platform: 'trouble' },
+  network: { patience: 'long', platform: 'trouble' },
+  blocked_address: { patience: 'none', platform: 'unknown' },
+  unavailable: { patience: 'long', platform: 'trouble' },
+  // It has a later timestamp, or one of the same second: time mends it.
+  conflict: { patience: 'long', platform: 'well' },
+  refused: { patience: 'none', platform: 'well' },
+  // The platform may just not have reached Lectern's keys.
+  token_refused: { patience: 'short', platform: 'trouble' },
+  unreadable_answer: { patience: 'short', platform: 'unknown' },
+  line_item_gone: { patience: 'long', platform: 'well' },
+  no_line_item: { patience: 'moot', platform: 'unknown' },
+  link_removed: { patience: 'moot', platform: 'unknown' },
+  platform_removed: { patience: 'moot', platform: 'unknown' },
+  internal_error: { patience: 'long', platform: 'unknown' },
+} as const satisfies Record<string, { patience: Patience; platform: PlatformState }>;
+
+export type ScoreFaultReason = keyof typeof faults;
 
 /** A score could not be sent. */
 export class ScoreFault extends Error {
   override readonly name = 'ScoreFault';
   readonly reason: ScoreFaultReason;
-  readonly patience: Patience;
   /** Of the platform's answer; null where there was none. */
   readonly status: number | null;
   /** The beginning of the answer. */
   readonly body: string | null;
   /** How long the platform asks to be left alone, in milliseconds; null when it says nothing of it. */
   readonly retryAfter: number | null;
-  /** Whether other scores would meet the same now. */
-  readonly ofPlatform: boolean;
 
   constructor(
     reason: ScoreFaultReason,
-    patience: Patience,
     message: string,
-    answer: { status?: number; body?: string; retryAfter?: string | null; ofPlatform?: boolean } = {},
+    answer: { status?: number; body?: string; retryAfter?: string | null } = {},
   ) {
     super(message);
     this.reason = reason;
-    this.patience = patience;
     this.status = answer.status ?? null;
     this.body = answer.body === undefined ? null : answer.body.slice(0, mostBodyCharacters);
     this.retryAfter = millisecondsOf(answer.retryAfter ?? null);
-    this.ofPlatform = answer.ofPlatform ?? false;
+  }
+
+  get patience(): Patience {
+    return faults[this.reason].patience;
+  }
+
+  get platform(): PlatformState {
+    return faults[this.reason].platform;
   }
 }
 
 /**
- * Sends one request with a token for the scopes; once more with a new token where the platform does not take it.
+ * Sends one request with a token for the scopes; once more with a new token where the platform does not take it. One
+ * that is forbidden something is not used again: who allows it to Lectern then is heard at the next try.
  *
  * @returns an answer whose status is 2xx.
  * @throws {ScoreFault} for anything else; the signal's reason.
@@ -84,6 +102,7 @@ export async function askGradeService(
       tokens.forget(platform, scopes);
       answer = await ask();
     }
+    if (answer.status === 403 && !isPassing(answer)) tokens.forget(platform, scopes);
     if (answer.status >= 200 && answer.status < 300) return answer;
     throw faultOfAnswer(answer);
   } catch (error) {
@@ -98,34 +117,30 @@ export function beginningOf({ text }: PlatformAnswer): string {
 
 function explain(error: unknown): unknown {
   if (error instanceof PlatformRequestError) {
-    if (error.reason === 'blocked_address') return new ScoreFault('blocked_address', 'none', error.message);
-    const reason = error.reason === 'timeout' ? 'timeout' : 'network';
-    return new ScoreFault(reason, 'long', error.message, { ofPlatform: true });
+    const { reason, message } = error;
+    const isOwn = reason === 'blocked_address' || reason === 'timeout';
+    return new ScoreFault(isOwn ? reason : 'network', message);
   }
   if (error instanceof ServiceTokenError) {
     const { status, body, retryAfter, message } = error;
-    const details = { status, body, retryAfter, ofPlatform: true };
-    if (isPassing(status, body)) return new ScoreFault('unavailable', 'long', message, details);
-    // The platform may just not have reached Lectern's keys.
-    return new ScoreFault('token_refused', 'short', message, details);
+    const reason = isPassing({ status, text: body }) ? 'unavailable' : 'token_refused';
+    return new ScoreFault(reason, message, { status, body, retryAfter });
   }
   return error;
 }
 
-function faultOfAnswer({ status, text, headers }: PlatformAnswer): ScoreFault {
+function faultOfAnswer(answer: PlatformAnswer): ScoreFault {
+  const { status, text, headers } = answer;
+  const reason = isPassing(answer) ? 'unavailable' : status === 409 ? 'conflict' : 'refused';
   const details = { status, body: text, retryAfter: headers.get('retry-after') };
-  const message = `The platform answered with ${status}`;
-  if (isPassing(status, text)) {
-    return new ScoreFault('unavailable', 'long', message, { ...details, ofPlatform: true });
-  }
-  // It has a later timestamp, or one of the same second: time mends it.
-  if (status === 409) return new ScoreFault('conflict', 'long', message, details);
-  return new ScoreFault('refused', 'none', message, details);
+  return new ScoreFault(reason, `The platform answered with ${status}`, details);
 }
 
 /** Canvas refuses with 403 who asks too often; its newer releases with 429. */
-function isPassing(status: number, body: string): boolean {
-  if (status === 403) return /rate limit exceeded/i.test(body);
+function isPassing({ status, text }: Pick<PlatformAnswer, 'status' | 'text'>): boolean {
+  if (status === 403) return /rate limit exceeded/i.test(text);
+  // Services do not redirect; what stands before them does, to its page of maintenance.
+  if (status >= 300 && status < 400) return true;
   return status >= 500 || status === 408 || status === 425 || status === 429;
 }
 

@@ -1,28 +1,14 @@
 import type { ScoreValues } from '../../models/lti-score.ts';
-import { scaledTo100 } from '../../progress/score.ts';
-import type { ProgressState } from '../../progress/state.ts';
+import { shareOf } from '../../progress/score.ts';
+import type { FinishedAttempt } from '../../progress/state.ts';
 
 const fullMarks = 100;
 
 /**
- * What a learner's record is to a platform. Only a completed lesson has a score: out of 100, zero where nothing was
- * answered, and full marks where nothing could be gained.
+ * What a learner's record is to a platform: the points of the attempt that was finished last, out of 100. Null until
+ * there is one: a score without points has platforms clear the grade that they have, whoever gave it.
  */
-export function scoreValuesOf({
-  status,
-  score,
-  maxScore,
-}: Pick<ProgressState, 'status' | 'score' | 'maxScore'>): ScoreValues {
-  const none = { scoreGiven: null, scoreMaximum: null };
-  if (status === 'not_started')
-    return { activityProgress: 'Initialized', gradingProgress: 'NotReady', ...none };
-  if (status === 'in_progress')
-    return { activityProgress: 'InProgress', gradingProgress: 'Pending', ...none };
-  const scaled = scaledTo100(score, maxScore);
-  return {
-    activityProgress: 'Completed',
-    gradingProgress: 'FullyGraded',
-    scoreGiven: scaled.maxScore === null ? fullMarks : (scaled.score ?? 0),
-    scoreMaximum: fullMarks,
-  };
+export function scoreValuesOf({ finished }: { finished?: FinishedAttempt | null }): ScoreValues | null {
+  if (!finished) return null;
+  return { scoreGiven: shareOf(finished), scoreMaximum: fullMarks, finishedAt: finished.at };
 }

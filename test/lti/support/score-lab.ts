@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll } from 'vitest';
 import type { LineItem, LineItemDetails, Link } from '../../../cli/simulator/model.ts';
+import type { SimulatorOptions } from '../../../cli/simulator/start.ts';
 import { createLogger } from '../../../shared/log.ts';
 import { gradeScopes } from '../../../shared/lti/claims.ts';
 import { createLtiKeys } from '../../../shared/lti/keys.ts';
@@ -33,12 +34,15 @@ export interface GradedLearner {
 }
 
 /** What a record says that scores depend on. */
-export type Told = Pick<ProgressState, 'status'> & Partial<Pick<ProgressState, 'score' | 'maxScore'>>;
+export type Told = Pick<ProgressState, 'status'> &
+  Partial<Pick<ProgressState, 'score' | 'maxScore' | 'finished'>>;
 
-export const completed = (score: number | null, maxScore: number | null = 100): Told => ({
+/** Of an attempt that was finished; of the same one, whatever its points, unless told otherwise. */
+export const completed = (score: number | null, maxScore: number | null = 100, at = new Date(0)): Told => ({
   status: 'completed',
   score,
   maxScore,
+  finished: { at, score, maxScore, isCurrent: true },
 });
 
 /** A platform, and a Lectern whose workers are the test itself. */
@@ -65,18 +69,24 @@ export interface ScoreLab extends LaunchLab {
   taken(learner: GradedLearner): ReturnType<LaunchLab['simulator']['scoresOf']>;
 }
 
-/** @param otherHosts private hosts, beside the platform's, that may be asked; known when tests begin. */
-export function useScoreLab(otherHosts: () => string[] = () => []): ScoreLab {
+/**
+ * @param otherHosts private hosts, beside the platform's, that may be asked; known when tests begin.
+ * @param options of the platform.
+ */
+export function useScoreLab(otherHosts: () => string[] = () => [], options?: SimulatorOptions): ScoreLab {
   const lab = {} as ScoreLab & { close(): Promise<void> };
   beforeAll(async () => {
-    Object.assign(lab, await startScoreLab(otherHosts()));
+    Object.assign(lab, await startScoreLab(otherHosts(), options));
   });
   afterAll(() => lab.close());
   return lab;
 }
 
-async function startScoreLab(otherHosts: string[]): Promise<ScoreLab & { close(): Promise<void> }> {
-  const lab = await startLaunchLab();
+async function startScoreLab(
+  otherHosts: string[],
+  options?: SimulatorOptions,
+): Promise<ScoreLab & { close(): Promise<void> }> {
+  const lab = await startLaunchLab(options);
   const { harness, simulator, platform, tool } = lab;
   const { db } = harness;
   const allowedPrivateHosts = [new URL(simulator.issuer).host, ...otherHosts];
@@ -102,6 +112,7 @@ async function startScoreLab(otherHosts: string[]): Promise<ScoreLab & { close()
       versionId: null,
       lineItemUrl: item === undefined ? null : simulator.addressOf(item),
       lineItemsUrl: `${simulator.addresses.url}/services/${course.id}/lineitems?type_id=${number}`,
+      withoutColumn: false,
       scopes: [gradeScopes.score, gradeScopes.lineItem],
       lastLaunchAt: new Date(),
       ...changes,

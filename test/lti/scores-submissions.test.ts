@@ -1,0 +1,78 @@
+import { expect, test } from 'vitest';
+import { expectScore } from '../../shared/lti/scores/expect.ts';
+import { saveResourceLink } from '../../shared/models/lti-resource-link.ts';
+import { sendAgain } from '../../shared/models/lti-score-changes.ts';
+import { completed, useScoreLab } from './support/score-lab.ts';
+import type { GradedLearner } from './support/score-lab.ts';
+
+/* A platform that counts submissions, as Canvas does, and allows two. */
+
+const lab = useScoreLab(undefined, { attempts: 2 });
+
+const finished = (score: number, attempt: number) => completed(score, 100, new Date(attempt));
+const taken = (learner: GradedLearner) =>
+  lab.taken(learner).map(({ scoreGiven, newSubmission }) => [scoreGiven, newSubmission]);
+
+async function send(learner: GradedLearner, score: number, attempt: number) {
+  await lab.tell(learner, finished(score, attempt));
+  return lab.send(learner);
+}
+
+test('each finished attempt is one submission, however often its score changes', async () => {
+  const learner = await lab.addLearner();
+  for (const score of [10, 20, 30]) expect(await send(learner, score, 1)).toBe('sent');
+  for (const score of [5, 50]) expect(await send(learner, score, 2)).toBe('sent');
+  expect(taken(learner)).toEqual([
+    [10, true],
+    [20, false],
+    [30, false],
+    [5, true],
+    [50, false],
+  ]);
+});
+
+test('an attempt beyond those that are allowed is refused, and leaves the grade of those before', async () => {
+  const learner = await lab.addLearner();
+  for (const attempt of [1, 2]) expect(await send(learner, attempt, attempt)).toBe('sent');
+  expect(await send(learner, 3, 3)).toBe('refused');
+  expect(await lab.rowOf(learner)).toMatchObject({ state: 'failed', failure: { status: 422 } });
+  expect(taken(learner).at(-1)).toEqual([2, true]);
+});
+
+test('a score whose answer was lost is no second submission where that would be one too many', async () => {
+  const learner = await lab.addLearner();
+  expect(await send(learner, 1, 1)).toBe('sent');
+  lab.simulator.fail('scores', { drop: true, afterwards: true });
+  expect(await send(learner, 2, 2)).toBe('network');
+  expect(await lab.send(learner)).toBe('sent');
+  expect(taken(learner)).toEqual([
+    [1, true],
+    [2, true],
+    [2, false],
+  ]);
+});
+
+test('a score that is sent again on demand is no submission', async () => {
+  const learner = await lab.addLearner();
+  await send(learner, 1, 1);
+  await sendAgain(lab.harness.db, [(await lab.rowOf(learner))._id]);
+  expect(await lab.send(learner)).toBe('sent');
+  expect(taken(learner).at(-1)).toEqual([1, false]);
+});
+
+test('another line item of the link has had no submission yet', async () => {
+  const { simulator, harness, tool } = lab;
+  const learner = await lab.addLearner();
+  await send(learner, 1, 1);
+  const other = simulator.addLineItem(
+    { course: simulator.sample.course, tool, link: learner.link },
+    { label: 'Another column', scoreMaximum: 5 },
+  );
+  const { _id, ...link } = learner.resourceLink;
+  const lineItemUrl = simulator.addressOf(other);
+  const resourceLink = await saveResourceLink(harness.db, { ...link, lineItemUrl });
+  expect(resourceLink._id).toBe(_id);
+  await expectScore(harness.db, resourceLink, learner.learner.ltiUserId);
+  expect(await lab.send(learner)).toBe('sent');
+  expect(taken({ ...learner, lineItem: other })).toEqual([[1, true]]);
+});

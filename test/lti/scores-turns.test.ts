@@ -1,0 +1,147 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { LtiScore } from '../../shared/models/lti-score.ts';
+import { answer, startOrigin } from '../support/origin.ts';
+import type { Origin } from '../support/origin.ts';
+import { waitFor } from '../support/wait-for.ts';
+import { completed, useScoreLab } from './support/score-lab.ts';
+import type { GradedLearner } from './support/score-lab.ts';
+
+/* What waits for several platforms at once: none waits for another. */
+
+/** Has line items of all platforms. */
+let origin: Origin;
+beforeAll(async () => {
+  origin = await startOrigin();
+});
+afterAll(() => origin.close());
+
+const lab = useScoreLab(() => [origin.host]);
+
+/** A learner of a platform of its own, or of one that there is, who has finished; in a line item of the origin's. */
+async function addFinisher(name: string, platformId?: string): Promise<GradedLearner> {
+  const graded = await lab.addLearner({ lineItemUrl: origin.url(`/${name}`) }, null);
+  const own = platformId ?? (await lab.register(lab.address)).platform._id;
+  await lab.harness.db.ltiScores.updateOne(
+    { _id: (await lab.rowOf(graded))._id },
+    { $set: { platformId: own } },
+  );
+  const moved = { ...graded, learner: { ...graded.learner, platformId: own } };
+  await lab.tell(moved, completed(10));
+  return moved;
+}
+
+/** As many more learners of the same link, who finished at the same time. */
+async function addOthers(graded: GradedLearner, count: number): Promise<void> {
+  const row = await lab.rowOf(graded);
+  const others = Array.from({ length: count }, () => ({
+    ...row,
+    _id: randomUUID(),
+    ltiUserId: randomUUID(),
+  }));
+  await lab.harness.db.ltiScores.insertMany(others);
+}
+
+const pathsOf = (): string[] => origin.log.map(({ path }) => path);
+
+test('a platform with many rows that is slow and well keeps no row of another waiting', async () => {
+  const slow = await addFinisher('slow');
+  await addOthers(slow, 11);
+  await addFinisher('quick');
+  await lab.passTime();
+  let asked: (value?: unknown) => void;
+  const quickWasAsked = new Promise((resolve) => (asked = resolve));
+  origin.script('/slow/scores', async (request, response) => {
+    await quickWasAsked;
+    await answer(200)(request, response);
+  });
+  origin.script('/quick/scores', (request, response) => {
+    asked();
+    return answer(200)(request, response);
+  });
+  const { sender, outcomes } = lab.createSender();
+  await sender.sendDue();
+  expect(outcomes).toEqual(Array.from({ length: 13 }, () => 'sent'));
+  expect(pathsOf().slice(0, 5)).toContain('/quick/scores');
+});
+
+test('what becomes due while the rows of a slow platform are sent does not wait for their end', async () => {
+  const slow = await addFinisher('slow again');
+  await addOthers(slow, 11);
+  let asked: (value?: unknown) => void;
+  const laterWasAsked = new Promise((resolve) => (asked = resolve));
+  origin.script('/slow%20again/scores', async (request, response) => {
+    await laterWasAsked;
+    await answer(200)(request, response);
+  });
+  origin.script('/later/scores', (request, response) => {
+    asked();
+    return answer(200)(request, response);
+  });
+  await lab.passTime();
+  const { sender, outcomes } = lab.createSender();
+  const first = sender.sendDue();
+  await waitFor('the slow one', () => pathsOf().includes('/slow%20again/scores'));
+  await addFinisher('later');
+  await sender.sendDue();
+  await first;
+  expect(outcomes).toEqual(Array.from({ length: 13 }, () => 'sent'));
+});
+
+test('rows of a platform that is left alone are neither claimed nor looked at', async () => {
+  const { db } = lab.harness;
+  const down = await addFinisher('down');
+  const { platformId } = await lab.rowOf(down);
+  await addOthers(down, 199);
+  await lab.passTime();
+  origin.script('/down/scores', answer(503));
+  const { sender, outcomes } = lab.createSender();
+  await sender.sendDue();
+  const tries = outcomes.length;
+  expect(tries).toBeLessThanOrEqual(4);
+  expect(await sender.sendRow((await leftAlone(platformId))[0]?._id ?? '')).toBeNull();
+  expect(await leftAlone(platformId)).toHaveLength(200 - tries);
+
+  await addFinisher('up');
+  origin.script('/up/scores', answer(200));
+  const native = db.connection.getClient().db(db.connection.name);
+  await native.command({ profile: 2 });
+  await sender.sendDue();
+  await native.command({ profile: 0 });
+  expect(outcomes.slice(tries)).toEqual(['sent']);
+  const looks = await native
+    .collection<{ docsExamined?: number; keysExamined?: number }>('system.profile')
+    .find({ ns: `${db.connection.name}.ltiScores` })
+    .toArray();
+  const sumOf = (field: 'docsExamined' | 'keysExamined') =>
+    looks.reduce((sum, look) => sum + (look[field] ?? 0), 0);
+  expect(looks.length).toBeGreaterThan(2);
+  expect(sumOf('docsExamined')).toBeLessThan(20);
+  expect(sumOf('keysExamined')).toBeLessThan(20);
+});
+
+/** Its rows that nobody ever claimed. */
+function leftAlone(platformId: string): Promise<LtiScore[]> {
+  return lab.harness.db.ltiScores.find({ platformId, lastTimestamp: null }).lean<LtiScore[]>();
+}
+
+test('a row that was not tried because others had all turns of its platform is sent after them', async () => {
+  const first = await addFinisher('busy');
+  await addOthers(first, 4);
+  const { platformId } = await lab.rowOf(first);
+  let release: (value?: unknown) => void = () => undefined;
+  const released = new Promise((resolve) => (release = resolve));
+  origin.script('/busy/scores', async (request, response) => {
+    await released;
+    await answer(200)(request, response);
+  });
+  await lab.passTime();
+  const [last, ...others] = await leftAlone(platformId);
+  const { sender, outcomes } = lab.createSender();
+  const sending = others.map(({ _id }) => sender.sendRow(_id));
+  await waitFor('four requests', () => origin.requests('/busy/scores') === 4);
+  expect(await sender.sendRow(last?._id ?? '')).toBeNull();
+  release();
+  expect(await Promise.all(sending)).toEqual(['sent', 'sent', 'sent', 'sent']);
+  await waitFor('the last', () => outcomes.length === 5);
+});

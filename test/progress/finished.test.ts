@@ -1,0 +1,100 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { carryOver } from '../../shared/progress/carry-over.ts';
+import { applyWrite, initialProgress } from '../../shared/progress/rules.ts';
+import { shareOf } from '../../shared/progress/score.ts';
+import type { ProgressState } from '../../shared/progress/state.ts';
+import type { ProgressWrite } from '../../shared/progress/write.ts';
+import {
+  anyOutline,
+  anyWrite,
+  buildItem,
+  buildOutline,
+  buildQuestion,
+  buildState,
+  buildWidget,
+  buildWrite,
+  later,
+  now,
+  otherVersionId,
+  outline,
+  versionId,
+} from './build-progress.ts';
+
+/* The attempt that counts in gradebooks. */
+
+const atEnd = { currentSectionIndex: 1 };
+const right = [buildItem('quiz', ['a']), buildItem('quiz-2', ['a'])];
+const apply = (state: ProgressState, write: Partial<ProgressWrite>, at = later) =>
+  applyWrite(state, buildWrite(write), outline, at);
+const finish = (state: ProgressState, items = right, at = now) =>
+  apply(state, { ...atEnd, items, completed: true }, at);
+const gradeOf = ({ finished }: ProgressState) => finished && shareOf(finished);
+
+test('an attempt counts from its finish on, with its points', () => {
+  const under = apply(buildState(), { ...atEnd, items: right });
+  expect(under.finished).toBeNull();
+  expect(finish(under).finished).toEqual({ at: now, score: 2, maxScore: 2, isCurrent: true });
+});
+
+test('a restart leaves the grade of the attempt that was finished, until another is, be that worth less', () => {
+  const finished = finish(buildState());
+  const restarted = apply(finished, { restart: true });
+  expect(restarted).toMatchObject({ score: null, finished: { at: now, score: 2, isCurrent: false } });
+  const under = apply(restarted, { ...atEnd, items: [buildItem('quiz', ['b'])] });
+  expect(under).toMatchObject({ score: 0, finished: { at: now, score: 2 } });
+  expect(finish(under, [buildItem('quiz-2', ['a'])], later).finished).toEqual({
+    at: later,
+    score: 1,
+    maxScore: 2,
+    isCurrent: true,
+  });
+});
+
+test('of a lesson with custom widgets alone, where a restart leaves nothing to gain, the grade stays as well', () => {
+  const custom = buildOutline([{ only: [buildWidget('Slider', 'slider')] }]);
+  const write = (state: ProgressState, changes: Partial<ProgressWrite>) =>
+    applyWrite(state, buildWrite(changes), custom, now);
+  const items = [buildItem('slider', 1, 40, 100)];
+  const finished = write(initialProgress(versionId, custom, now), { items, completed: true });
+  expect(gradeOf(write(finished, { restart: true }))).toBe(40);
+});
+
+test('answers after the finish raise the grade, and take nothing from it', () => {
+  const half = finish(buildState(), [buildItem('quiz', ['a'])]);
+  expect(gradeOf(half)).toBe(50);
+  const raised = apply(half, { ...atEnd, items: [buildItem('quiz-2', ['a'])] });
+  expect(raised.finished).toEqual({ at: now, score: 2, maxScore: 2, isCurrent: true });
+  const lowered = apply(raised, { ...atEnd, items: [buildItem('quiz', ['b'])] });
+  expect(lowered).toMatchObject({ score: 1, finished: raised.finished });
+  expect(finish(lowered, [], later).finished).toEqual(raised.finished);
+});
+
+test('a question of a new version takes nothing from who has finished', () => {
+  const questions = ['quiz', 'quiz-2', 'new'].map((id) => buildQuestion(id));
+  const to = buildOutline([{ intro: questions, end: [] }]);
+  const carried = carryOver(finish(buildState()), outline, otherVersionId, to);
+  expect(carried).toMatchObject({ score: 2, maxScore: 3 });
+  const turned = applyWrite(carried, buildWrite(), to, later);
+  expect(gradeOf(turned)).toBe(100);
+  expect(gradeOf(applyWrite(turned, buildWrite({ items: [buildItem('new', ['b'])] }), to, later))).toBe(100);
+});
+
+test('whatever is written, there is a grade from the first finish on, and only another finish lowers it', () => {
+  const course = anyOutline.chain((any) =>
+    fc.tuple(fc.constant(any), fc.array(anyWrite(any), { minLength: 1, maxLength: 8 })),
+  );
+  fc.assert(
+    fc.property(course, ([any, writes]) => {
+      let state = initialProgress(versionId, any, now);
+      for (const [index, write] of writes.entries()) {
+        const before = state;
+        state = applyWrite(state, write, any, new Date(now.getTime() + index));
+        expect(state.finished === null).toBe(state.status !== 'completed');
+        const isAnother = state.finished?.at.getTime() !== before.finished?.at.getTime();
+        expect(isAnother && !write.completed).toBe(false);
+        if (!isAnother) expect(gradeOf(state) ?? 0).toBeGreaterThanOrEqual(gradeOf(before) ?? 0);
+      }
+    }),
+  );
+});
