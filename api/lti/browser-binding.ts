@@ -3,11 +3,27 @@ import type { Context } from 'koa';
 import type { Config } from '../../shared/config.ts';
 import { isForeignWrite } from '../middleware/foreign-writes.ts';
 import { publicPath } from '../public-address.ts';
-import { LaunchFault, UnknownBrowser } from './faults.ts';
+import { LaunchFault } from './faults.ts';
 import { isBrowserOf, stateSeconds } from './launch-state.ts';
 import type { BegunLaunch, LaunchState } from './launch-state.ts';
 
 type Settings = Pick<Config, 'publicUrl'>;
+
+/** Says nothing of anybody, but that the browser keeps cookies where it has this one. */
+const checkCookie = 'lectern_lti_check';
+
+/** Gives a browser a cookie to show, before a login is begun that needs one. */
+export function setCheckCookie(ctx: Context, config: Settings): void {
+  writeCookie(ctx, config, { name: checkCookie, value: '1', path: '/lti/login', seconds: stateSeconds });
+}
+
+/**
+ * Whether a browser will have the cookie of a login with its launch: as it has the one to show, or because the login
+ * is a page of its own. Those of pages in frames are blocked; browsers that do not say where a page is have to show it.
+ */
+export function keepsCookies(ctx: Pick<Context, 'get'>): boolean {
+  return ctx.get('Sec-Fetch-Dest') === 'document' || readCookies(ctx, checkCookie).length > 0;
+}
 
 /**
  * Gives a browser the secret of its login. Launches mostly happen in a frame of the platform's page, where browsers
@@ -19,12 +35,13 @@ export function setBrowserCookie(
   config: Settings,
   { state, browserSecret }: Pick<BegunLaunch, 'state' | 'browserSecret'>,
 ): void {
-  writeCookie(ctx, config, state, browserSecret, stateSeconds);
+  const name = cookieName(state);
+  writeCookie(ctx, config, { name, value: browserSecret, path: '/lti', seconds: stateSeconds });
 }
 
 /** Takes the cookie of a launch away. */
 export function clearBrowserCookie(ctx: Context, config: Settings, state: string): void {
-  writeCookie(ctx, config, state, '', 0);
+  writeCookie(ctx, config, { name: cookieName(state), value: '', path: '/lti', seconds: 0 });
 }
 
 /**
@@ -40,7 +57,7 @@ export function isRecognized(
   ctx: Context,
   { publicUrl }: Settings,
   state: string,
-  kept: Pick<LaunchState, 'browser' | 'storageTarget' | 'login'>,
+  kept: Pick<LaunchState, 'browser' | 'storageTarget'>,
   storageValue: string | undefined,
 ): boolean {
   const publicOrigin = publicUrl === undefined ? undefined : new URL(publicUrl).origin;
@@ -50,15 +67,18 @@ export function isRecognized(
   if (shown.some((secret) => isBrowserOf(kept, secret))) return true;
   if (shown.length > 0) throw new LaunchFault('state_mismatch');
   if (kept.storageTarget !== null && storageValue === undefined) return false;
-  throw new UnknownBrowser(kept.login);
+  throw new LaunchFault('browser_not_recognized');
 }
 
 /** Not by Koa: it gives the end by the clock of this machine, which need not be the browser's. */
-function writeCookie(ctx: Context, config: Settings, state: string, value: string, seconds: number): void {
-  const path = `${publicPath(config)}/lti`;
+function writeCookie(
+  ctx: Context,
+  config: Settings,
+  { name, value, path, seconds }: { name: string; value: string; path: string; seconds: number },
+): void {
+  const where = `Path=${publicPath(config)}${path}; Max-Age=${seconds}`;
   // Browsers take SameSite=None with Secure alone. On localhost they do so without HTTPS.
-  const attributes = `Path=${path}; Max-Age=${seconds}; HttpOnly; Secure; SameSite=None; Partitioned`;
-  ctx.append('Set-Cookie', `${cookieName(state)}=${value}; ${attributes}`);
+  ctx.append('Set-Cookie', `${name}=${value}; ${where}; HttpOnly; Secure; SameSite=None; Partitioned`);
 }
 
 /** Not by Koa: it keeps something of every name that it was ever asked for, and here each launch has its own. */

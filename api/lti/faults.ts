@@ -12,6 +12,7 @@ export type NoticeKind =
   | 'platformAway'
   | 'platformRefused'
   | 'newTab'
+  | 'cookies'
   | 'tooMany'
   | 'serverError';
 
@@ -33,10 +34,12 @@ export const faults = {
   not_a_launch: { error: 'METHOD_NOT_ALLOWED', notice: 'again' },
   // The login, which the platform begins.
   login_incomplete: malformed,
+  login_too_long: malformed,
   foreign_target: malformed,
   unknown_platform: distrusted,
   ambiguous_platform: distrusted,
   platform_not_approved: distrusted,
+  cookies_blocked: { error: 'FORBIDDEN', notice: 'newTab' },
   // The launch itself: is it the answer to a login of this browser?
   platform_error: { error: 'FORBIDDEN', notice: 'platformRefused' },
   state_missing: malformed,
@@ -45,7 +48,7 @@ export const faults = {
   state_expired: over,
   replayed: over,
   state_mismatch: over,
-  browser_not_recognized: { error: 'FORBIDDEN', notice: 'newTab' },
+  browser_not_recognized: { error: 'FORBIDDEN', notice: 'cookies' },
   // Its id_token.
   malformed_token: malformed,
   wrong_algorithm: distrusted,
@@ -96,12 +99,12 @@ export class LaunchFault extends LecternError {
 }
 
 /** The one fault that the browser's user can mend: by the same login, in a tab of its own. */
-export class UnknownBrowser extends LaunchFault {
-  /** The fields that the platform began the login with. */
+export class CookiesBlocked extends LaunchFault {
+  /** The fields that the platform began the login with. It was asked for nothing yet. */
   readonly login: Record<string, string>;
 
   constructor(login: Record<string, string>) {
-    super('browser_not_recognized');
+    super('cookies_blocked', { issuer: login.iss });
     this.login = login;
   }
 }

@@ -17,13 +17,12 @@ const stateSchema = z.object({
   authUrl: z.string(),
   /** What its id_token has to say. */
   nonce: z.string(),
-  targetLinkUri: z.string(),
+  /** Digest of the address at which the launch ends, which may be long. */
+  target: z.string(),
   /** Digest of the secret that the browser keeps. */
   browser: z.string(),
-  /** The frame in which the platform keeps data for its tools; null where it offers none. */
+  /** The frame in which the platform was to keep the secret; null where the browser keeps cookies. */
   storageTarget: z.string().nullable(),
-  /** What the platform began the login with, for another try. */
-  login: z.record(z.string(), z.string()),
 });
 
 /** A login that waits for its launch. */
@@ -115,6 +114,11 @@ export class LaunchStates {
   #keyOf(state: string): string {
     return `${this.#prefix}:${digestOf(state)}`;
   }
+}
+
+/** What is kept of an address, however it is written. */
+export function digestOfAddress(address: string): string {
+  return digestOf(new URL(address).href);
 }
 
 /** Whether a browser shows the secret that it was given with the login. */

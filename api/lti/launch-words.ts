@@ -44,6 +44,10 @@ const en: LaunchWords = {
       title: 'Your browser keeps the lesson from opening here',
       text: 'Open it in a new tab. If you see this page there too, allow cookies for it.',
     },
+    cookies: {
+      title: 'Your browser was not recognized',
+      text: 'Open the lesson again from your course. If you see this page again, allow cookies for it.',
+    },
     tooMany: {
       title: 'Too much at once',
       text: 'Wait a minute, then open the lesson again from your course.',
@@ -93,6 +97,10 @@ const es: LaunchWords = {
     newTab: {
       title: 'Tu navegador no permite abrir la lección aquí',
       text: 'Ábrela en una pestaña nueva. Si también ves esta página allí, permite las cookies para ella.',
+    },
+    cookies: {
+      title: 'No se ha reconocido tu navegador',
+      text: 'Abre de nuevo la lección desde tu curso. Si vuelves a ver esta página, permite las cookies para ella.',
     },
     tooMany: {
       title: 'Demasiadas solicitudes',
@@ -144,6 +152,10 @@ const fr: LaunchWords = {
       title: 'Votre navigateur empêche d’ouvrir la leçon ici',
       text: 'Ouvrez-la dans un nouvel onglet. Si cette page s’y affiche aussi, autorisez les cookies pour elle.',
     },
+    cookies: {
+      title: 'Votre navigateur n’a pas été reconnu',
+      text: 'Ouvrez à nouveau la leçon depuis votre cours. Si cette page s’affiche encore, autorisez les cookies pour elle.',
+    },
     tooMany: {
       title: 'Trop de demandes à la fois',
       text: 'Attendez une minute, puis ouvrez à nouveau la leçon depuis votre cours.',
@@ -193,6 +205,10 @@ const de: LaunchWords = {
     newTab: {
       title: 'Dein Browser lässt die Lektion hier nicht zu',
       text: 'Öffne sie in einem neuen Tab. Wenn du diese Seite auch dort siehst, erlaube Cookies für sie.',
+    },
+    cookies: {
+      title: 'Dein Browser wurde nicht erkannt',
+      text: 'Öffne die Lektion noch einmal aus deinem Kurs. Wenn du diese Seite wieder siehst, erlaube Cookies für sie.',
     },
     tooMany: {
       title: 'Zu viele Anfragen',
@@ -244,6 +260,10 @@ const pt: LaunchWords = {
       title: 'Seu navegador não deixa a lição abrir aqui',
       text: 'Abra-a em uma nova aba. Se esta página também aparecer lá, permita cookies para ela.',
     },
+    cookies: {
+      title: 'Seu navegador não foi reconhecido',
+      text: 'Abra a lição novamente a partir do seu curso. Se vir esta página de novo, permita cookies para ela.',
+    },
     tooMany: {
       title: 'Pedidos demais de uma vez',
       text: 'Espere um minuto e abra a lição novamente a partir do seu curso.',
@@ -288,6 +308,10 @@ const ar: LaunchWords = {
       title: 'يمنع متصفحك فتح الدرس هنا',
       text: 'افتحه في علامة تبويب جديدة. إذا رأيت هذه الصفحة هناك أيضًا فاسمح لها بملفات تعريف الارتباط.',
     },
+    cookies: {
+      title: 'لم يتم التعرف على متصفحك',
+      text: 'افتح الدرس مرة أخرى من صفحة مقررك. إذا رأيت هذه الصفحة مجددًا فاسمح لها بملفات تعريف الارتباط.',
+    },
     tooMany: { title: 'طلبات كثيرة جدًا', text: 'انتظر دقيقة ثم افتح الدرس مرة أخرى من صفحة مقررك.' },
     serverError: {
       title: 'حدث خطأ ما',
@@ -322,6 +346,10 @@ const zh: LaunchWords = {
     newTab: {
       title: '你的浏览器不允许在这里打开本课',
       text: '请在新标签页中打开。如果在那里也看到此页面，请允许它使用 Cookie。',
+    },
+    cookies: {
+      title: '无法识别你的浏览器',
+      text: '请从你的课程中重新打开本课。如果再次看到此页面，请允许它使用 Cookie。',
     },
     tooMany: { title: '请求过多', text: '请等待一分钟，然后从你的课程中重新打开本课。' },
     serverError: { title: '出错了', text: '这不是你的问题。请稍候，然后从你的课程中重新打开本课。' },

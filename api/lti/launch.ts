@@ -54,7 +54,7 @@ export async function answerLaunch(
   await states.take(state);
   clearBrowserCookie(ctx, deps.config, state);
   const { platform, payload } = await verifyLaunch(deps, ctx, idToken, kept);
-  const message = readMessage(payload, platform, kept.targetLinkUri);
+  const message = readMessage(payload, platform, kept);
   ctx.state.launchPresentation = presentationOf(message);
   if (message.kind === 'deepLinking') {
     const { claims } = message;

@@ -7,7 +7,7 @@ import { knownLanguage, pageLanguages, pageWords } from '../embed/page-words.ts'
 import { markup } from '../html.ts';
 import type { Html } from '../html.ts';
 import { publicPath } from '../public-address.ts';
-import { faults, UnknownBrowser } from './faults.ts';
+import { CookiesBlocked, faults } from './faults.ts';
 import type { FaultCode } from './faults.ts';
 import type { BegunLaunch, LaunchState } from './launch-state.ts';
 import { launchWords } from './launch-words.ts';
@@ -16,9 +16,8 @@ import type { LaunchPresentation } from './read-message.ts';
 
 type PageDependencies = Pick<AppDependencies, 'config' | 'player'>;
 
-/** How long the platform's storage may take, in milliseconds. Nothing is lost without it but time; then, the launch. */
-const keepMilliseconds = 2_000;
-const askMilliseconds = 4_000;
+/** How long the platform's storage may take, in milliseconds: who has to do without it cannot go on in the frame. */
+const storageMilliseconds = 4_000;
 
 /** What the script of a page asks the platform's storage for: player/launch-page/launch-page.ts has the same. */
 interface StorageRequest {
@@ -31,15 +30,15 @@ interface StorageRequest {
   key: string;
   value?: string;
   milliseconds: number;
-  /** Where the page goes on; without it, it sends its form. */
+  /** Where the page goes on, if the storage has kept the value; without it, the page sends its form. */
   next?: string;
 }
 
-/** Has the platform keep the browser's secret, then goes on to the platform, whatever came of it. */
+/** Has the platform keep the browser's secret and goes on to the platform; else says what is said without a storage. */
 export function sendKeepPage(
   deps: PageDependencies,
   ctx: Context,
-  { state, browserSecret, ...login }: BegunLaunch & { target: string; authUrl: string; next: string },
+  { state, browserSecret, ...login }: BegunLaunch & KeptLogin,
 ): void {
   const request: StorageRequest = {
     subject: 'lti.put_data',
@@ -48,12 +47,24 @@ export function sendKeepPage(
     origin: new URL(login.authUrl).origin,
     key: storageKey(state),
     value: browserSecret,
-    milliseconds: keepMilliseconds,
+    milliseconds: storageMilliseconds,
     next: login.next,
   };
   const { loading } = pageWords(languageOf(ctx));
-  const head = markup`<noscript><meta http-equiv="refresh" content="0;url=${login.next}"></noscript>`;
-  sendPage(deps, ctx, { title: loading, main: markup`<p role="status">${loading}</p>`, head, request });
+  const refusal = refusalOf(deps, ctx, login.blocked.fault, login.blocked);
+  const main = markup`<div id="lectern-status" role="status"><p class="loading">${loading}</p></div>
+<template id="lectern-refusal">${refusal}</template>
+<noscript>${refusal}</noscript>`;
+  sendPage(deps, ctx, { title: loading, main, request });
+}
+
+interface KeptLogin {
+  /** The frame that keeps data. */
+  target: string;
+  authUrl: string;
+  /** The platform, where the login goes on. */
+  next: string;
+  blocked: CookiesBlocked;
 }
 
 /** Asks the platform's storage for the browser's secret, and sends the launch again with what it had. */
@@ -68,28 +79,31 @@ export function sendAskPage(
     target: kept.storageTarget ?? '_parent',
     origin: new URL(kept.authUrl).origin,
     key: storageKey(state),
-    milliseconds: askMilliseconds,
+    milliseconds: storageMilliseconds,
   };
   const language = languageOf(ctx);
   const { loading } = pageWords(language);
   const fields = hiddenFields({ id_token: idToken, state, storage_value: '' });
   const main = markup`<p class="loading" role="status">${loading}</p>
 <form id="lectern-launch" method="post" action="${publicPath(deps.config)}/lti/launch">${fields}</form>
-<noscript>${notice(language, 'browser_not_recognized')}${newTabForm(deps, language, kept.login)}</noscript>`;
+<noscript>${notice(language, 'browser_not_recognized')}</noscript>`;
   sendPage(deps, ctx, { title: loading, main, request });
 }
 
 /** Says why there is no lesson, and what to do. The status is set already. */
 export function sendFaultPage(deps: PageDependencies, ctx: Context, code: FaultCode, failure: Error): void {
+  const { title } = launchWords(languageOf(ctx)).notices[faults[code].notice];
+  sendPage(deps, ctx, { title, main: refusalOf(deps, ctx, code, failure) });
+}
+
+function refusalOf(deps: PageDependencies, ctx: Context, code: FaultCode, failure: Error): Html {
   const language = languageOf(ctx);
-  const words = launchWords(language);
-  const button = failure instanceof UnknownBrowser ? newTabForm(deps, language, failure.login) : [];
+  const button = failure instanceof CookiesBlocked ? newTabForm(deps, language, failure.login) : [];
   const requestId = ctx.state.requestId as string;
   const back = wayBack(presentationOf(ctx));
-  const main = markup`${notice(language, code)}${button}
+  return markup`${notice(language, code)}${button}
 ${back === null ? [] : markup`<p><a href="${back}" target="_top">${pageWords(language).back}</a></p>`}
 <p class="soft">${pageWords(language).code}: <code dir="ltr">${code}</code> <code dir="ltr">${requestId}</code></p>`;
-  sendPage(deps, ctx, { title: words.notices[faults[code].notice].title, main });
 }
 
 /** Where the secret of a login is in the platform's storage. */
@@ -103,10 +117,13 @@ function notice(language: string, code: FaultCode): Html {
 <p>${text}</p>`;
 }
 
-/** Begins the login anew in a tab, where cookies are kept. The platform's storage is not reached from there. */
+/**
+ * Begins the login in a tab, where cookies are kept; the platform's storage is not reached from there. It is a form
+ * that is posted, for what platforms put into logins may be too long for an address, and is nothing for a history.
+ */
 function newTabForm({ config }: PageDependencies, language: string, login: Record<string, string>): Html {
   const { openInNewTab } = launchWords(language);
-  return markup`<form method="get" action="${publicPath(config)}/lti/login" target="_blank" rel="noopener">${hiddenFields(login)}
+  return markup`<form method="post" action="${publicPath(config)}/lti/login" target="_blank" rel="noopener">${hiddenFields(login)}
 <button>${openInNewTab}</button></form>`;
 }
 

@@ -9,6 +9,8 @@ import {
 import type { DeepLinkingClaims, ResourceLinkClaims } from '../../shared/lti/claims.ts';
 import type { LtiPlatform } from '../../shared/models/lti-platform.ts';
 import { LaunchFault } from './faults.ts';
+import { digestOfAddress } from './launch-state.ts';
+import type { LaunchState } from './launch-state.ts';
 
 /** What a platform wants, verified. */
 export type LaunchMessage =
@@ -29,13 +31,13 @@ export function presentationOf({ claims }: LaunchMessage): LaunchPresentation {
 /**
  * Reads the message of a verified id_token.
  *
- * @param targetLinkUri where the login said that the launch would go.
+ * @param login has where it said that the launch would go.
  * @throws {LaunchFault}
  */
 export function readMessage(
   payload: JWTPayload,
   { deploymentIds }: Pick<LtiPlatform, 'deploymentIds'>,
-  targetLinkUri: string,
+  login: Pick<LaunchState, 'target'>,
 ): LaunchMessage {
   const { [claim.version]: version, [claim.messageType]: type, [claim.deploymentId]: deployment } = payload;
   if (version !== ltiVersion) throw new LaunchFault('wrong_version', { sent: version });
@@ -48,7 +50,7 @@ export function readMessage(
   const target = payload[claim.targetLinkUri];
   // It names a link's target; who is to choose one may come without.
   const mayLackTarget = target === undefined && type === messageTypes.deepLinking;
-  if (!mayLackTarget && !isSameAddress(target, targetLinkUri)) throw new LaunchFault('target_mismatch');
+  if (!mayLackTarget && !isAddressOf(login, target)) throw new LaunchFault('target_mismatch');
   return type === messageTypes.resourceLink ? readResourceLink(payload) : readDeepLinking(payload);
 }
 
@@ -71,6 +73,6 @@ function malformed({ issues }: { issues: { path: PropertyKey[] }[] }): LaunchFau
 }
 
 /** Addresses may be written in more than one way. */
-function isSameAddress(given: unknown, expected: string): boolean {
-  return typeof given === 'string' && URL.canParse(given) && new URL(given).href === new URL(expected).href;
+function isAddressOf({ target }: Pick<LaunchState, 'target'>, given: unknown): boolean {
+  return typeof given === 'string' && URL.canParse(given) && digestOfAddress(given) === target;
 }

@@ -16,6 +16,12 @@ import { methodNotAllowed } from '../middleware/method-not-allowed.ts';
 import { limitByAddress } from '../middleware/rate-limit.ts';
 import { createRouter } from './router.ts';
 
+/** A login comes a second time where it is to show whether the browser keeps cookies. */
+const logins = [
+  ['/lti/login', false],
+  ['/lti/login/checked', true],
+] as const;
+
 /** Logins have hints of the platform in them, which are tokens in some. */
 const maxLoginBytes = 32 * 1024;
 
@@ -35,10 +41,13 @@ export function ltiRoutes(deps: AppDependencies): Router<RequestState> {
   const failures = answerErrors((ctx, failure) => sendFault(deps, ctx, failure));
   router.use(['/lti/login', '/lti/launch', '/lti/select'], headers, failures, limitByAddress(deps));
 
-  router.get('/lti/login', (ctx) => startLogin(deps, ctx, readFields(ctx.querystring)));
-  router.post('/lti/login', async (ctx) => {
-    await startLogin(deps, ctx, await readForm(ctx, { maxBytes: maxLoginBytes }));
-  });
+  for (const [path, checked] of logins) {
+    router.get(path, (ctx) => startLogin(deps, ctx, readFields(ctx.querystring), { checked }));
+    router.post(path, async (ctx) => {
+      await startLogin(deps, ctx, await readForm(ctx, { maxBytes: maxLoginBytes }), { checked });
+    });
+    router.all(path, methodNotAllowed('GET, HEAD, POST'));
+  }
   router.post('/lti/launch', async (ctx) => {
     const outcome = await answerLaunch(deps, ctx, await readForm(ctx, { maxBytes: maxLaunchBytes }));
     if (outcome === 'asks_storage') return;
@@ -52,7 +61,6 @@ export function ltiRoutes(deps: AppDependencies): Router<RequestState> {
     const fields = await readForm(ctx, { maxBytes: maxChoiceBytes });
     await takeChoice(deps, ctx, ctx.params.choiceId ?? '', fields);
   });
-  router.all('/lti/login', methodNotAllowed('GET, HEAD, POST'));
   router.all('/lti/launch', methodNotAllowed('POST'));
   router.all('/lti/select/:choiceId', methodNotAllowed('GET, HEAD, POST'));
   return router;

@@ -7,10 +7,18 @@ import { askStorage, readRequest } from './platform-storage.ts';
 
 const request = readRequest(document);
 if (request !== undefined) {
-  void askStorage(window, request).then((value) => {
-    if (request.next !== undefined) location.replace(request.next);
-    else sendForm(value ?? '');
+  void askStorage(window, request).then((answer) => {
+    if (request.next === undefined) sendForm(answer?.value ?? '');
+    else if (answer !== undefined) location.replace(request.next);
+    else showRefusal();
   });
+}
+
+/** Without the storage the platform is not asked for the launch: a tab of its own does that. */
+function showRefusal(): void {
+  const { content } = document.getElementById('lectern-refusal') as HTMLTemplateElement;
+  document.title = content.querySelector('h1')?.textContent ?? document.title;
+  document.getElementById('lectern-status')?.replaceChildren(content);
 }
 
 function sendForm(value: string): void {

@@ -9,7 +9,7 @@ export interface StorageRequest {
   key: string;
   value?: string;
   milliseconds: number;
-  /** Where the page goes on; without it, it sends its form. */
+  /** Where the page goes on, if the storage has kept the value; without it, the page sends its form. */
   next?: string;
 }
 
@@ -19,24 +19,30 @@ export function readRequest(page: Document): StorageRequest | undefined {
   return text ? (JSON.parse(text) as StorageRequest) : undefined;
 }
 
-/** The value that the platform has under the key; undefined when it says that it has none, or nothing in time. */
+/** What the platform's storage has under the key. */
+export interface StorageAnswer {
+  value: string | undefined;
+}
+
+/** Undefined when the storage says that it cannot do what it was asked for, or nothing in time. */
 export function askStorage(
   page: Window,
   { subject, messageId, target, origin, key, value, milliseconds }: StorageRequest,
-): Promise<string | undefined> {
+): Promise<StorageAnswer | undefined> {
   const storage = storageOf(page, target);
   if (storage === undefined) return Promise.resolve(undefined);
   return new Promise((resolve) => {
-    const end = (answer: string | undefined) => {
+    const end = (answer: StorageAnswer | undefined) => {
       page.removeEventListener('message', hear);
       clearTimeout(timer);
       resolve(answer);
     };
     const hear = (event: MessageEvent<unknown>) => {
       if (event.source !== storage || event.origin !== origin) return;
-      const { subject: answered, message_id, ...answer } = (event.data ?? {}) as Record<string, unknown>;
+      const { subject: answered, message_id, error, ...said } = (event.data ?? {}) as Record<string, unknown>;
       if (answered !== `${subject}.response` || message_id !== messageId) return;
-      end(typeof answer.value === 'string' && answer.error === undefined ? answer.value : undefined);
+      const has = typeof said.value === 'string' ? said.value : undefined;
+      end((error ?? undefined) === undefined ? { value: has } : undefined);
     };
     const timer = setTimeout(end, milliseconds, undefined);
     page.addEventListener('message', hear);

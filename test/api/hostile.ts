@@ -39,14 +39,13 @@ export const meantStatuses: Record<string, number> = {
 export function formsOf({ issuer }: Pick<Tenant, 'issuer'>): Record<string, Record<string, string>> {
   // By the Host header that all these requests have.
   const target = 'http://127.0.0.1/lti/launch';
-  const login = { iss: issuer, client_id: 'lectern', login_hint: 'user', target_link_uri: target };
+  const login = {
+    ...{ iss: issuer, client_id: 'lectern', login_hint: 'user', target_link_uri: target },
+    ...{ lti_deployment_id: '1', lti_message_hint: 'message', lti_storage_target: 'frame' },
+  };
   return {
-    'POST /lti/login': {
-      ...login,
-      lti_deployment_id: '1',
-      lti_message_hint: 'message',
-      lti_storage_target: 'frame',
-    },
+    'POST /lti/login': login,
+    'POST /lti/login/checked': login,
     'POST /lti/launch': { state: 'state', id_token: 'a.b.c', storage_value: 'value' },
     'POST /lti/select/:choiceId': { q: 'title', cursor: '', lesson: 'id', action: 'choose' },
   };
@@ -69,9 +68,11 @@ export async function requestsOf(address: string, tenant: Tenant): Promise<Reque
   const led = await ask(`${address}${media}?token=${tokenOf(tenant, tenant.ids)}`);
   // By the Host header that all these requests have.
   const embedAddress = `http://127.0.0.1/embed/${tenant.ids.lessonId}`;
+  const login = new URLSearchParams(formsOf(tenant)['POST /lti/login']).toString();
   const paths: Record<string, string> = {
     '/assets/*address': led.headers.get('location') ?? '',
-    '/lti/login': `/lti/login?${new URLSearchParams(formsOf(tenant)['POST /lti/login']).toString()}`,
+    '/lti/login': `/lti/login?${login}`,
+    '/lti/login/checked': `/lti/login/checked?${login}`,
     '/oembed': `/oembed?url=${encodeURIComponent(embedAddress)}`,
     '/player/:release/:file': `/player/${(await playerRelease()).name}/player.js`,
   };

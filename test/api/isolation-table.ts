@@ -186,6 +186,8 @@ export const withoutIds: Record<string, string> = {
   'GET /lti/jwks': 'it is the same for all',
   'GET /lti/login': 'the platform says who somebody is, and only a signed launch says what is opened',
   'POST /lti/login': 'as above',
+  'GET /lti/login/checked': 'as above',
+  'POST /lti/login/checked': 'as above',
   'POST /lti/launch': 'test/lti has who may launch what',
   'GET /lti/select/:choiceId': 'the id is the authorization; test/lti/choice-page.test.ts has what it opens',
   'POST /lti/select/:choiceId': 'as above',

@@ -2,7 +2,7 @@ import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { faultsIn } from '../support/axe.ts';
 import { launchBrowser } from '../support/browser.ts';
-import { useLaunchLab } from './support/launch-lab.ts';
+import { loginWithoutCookie, useLaunchLab } from './support/launch-lab.ts';
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 const lab = useLaunchLab();
@@ -23,7 +23,18 @@ async function sendForeignLaunch(page: Page): Promise<void> {
     `<form method="post" action="${action}">${inputs.join('')}<button>Send</button></form>`,
   );
   await page.getByRole('button').click();
-  await page.locator('main button').waitFor();
+  await page.getByText('browser_not_recognized').waitFor();
+}
+
+/** The page of a login in a frame without cookies; with a storage that is not there, as the script leaves it. */
+async function openBlockedLogin(page: Page, storageTarget: string | null): Promise<void> {
+  const { simulator, link } = lab;
+  const user = simulator.sample.users.learner;
+  const answer = await loginWithoutCookie(simulator, { user, link, storageTarget });
+  const body = await answer.text();
+  await page.route(answer.url, (route) => route.fulfill({ contentType: 'text/html', body }));
+  await page.goto(answer.url);
+  await page.getByText('cookies_blocked').waitFor();
 }
 
 const looks: BrowserContextOptions[] = ['en', 'ar'].flatMap((locale) => [
@@ -36,7 +47,9 @@ describe.each(looks)(
   (look) => {
     test.each([
       ['that a choice is over', (page: Page) => page.goto(`${lab.address}/lti/select/x`)],
-      ['that a browser is not known, with a button to open a tab', sendForeignLaunch],
+      ['that a browser is not known', sendForeignLaunch],
+      ['that it keeps no cookies, with a button', (page: Page) => openBlockedLogin(page, null)],
+      ['that nor does the storage', (page: Page) => openBlockedLogin(page, '_parent')],
     ])('in the page that says %s', async (_what, open) => {
       const page = await (await browser.newContext(look)).newPage();
       await open(page);

@@ -203,9 +203,11 @@ test('each code that a launch may be refused with was seen here, but those that 
     'malformed_request',
     'not_a_launch',
     'login_incomplete',
+    'login_too_long',
     'foreign_target',
     'ambiguous_platform',
     'platform_not_approved',
+    'cookies_blocked',
     'platform_keys_unavailable',
     'lesson_not_available',
     // Of the choice of lessons.

@@ -26,7 +26,8 @@ test('the log tells of each launch, its platform and what did not fit, and neith
   ];
   const answers = [];
   for (const launch of launches) answers.push(await simulator.submitLaunch(launch));
-  await simulator.sendLogin({ user, link, login: { iss: 'https://unknown.example' } });
+  const unknown = { iss: 'https://unknown.example' };
+  await simulator.sendLogin({ user, link, target: 'window', login: unknown });
 
   const known = { platform: platform._id, organization: platform.organizationId };
   await waitFor('the last line', () => api.output().includes('unknown.example'));

@@ -48,7 +48,7 @@ test('the login goes on to the platform with what it sent, its query kept', asyn
   const { tool } = await lab.register(address, { authUrl });
   const { learner: user } = simulator.sample.users;
   const login = { login_hint: 'a&b=ü', lti_message_hint: '{"a":1}' };
-  const answer = await simulator.sendLogin({ user, link: lab.addLink({ tool }), login });
+  const answer = await simulator.sendLogin({ user, link: lab.addLink({ tool }), target: 'window', login });
   expect(answer.status).toBe(302);
   const next = new URL(answer.headers.get('location') ?? '');
   expect(next.origin + next.pathname).toBe(simulator.addresses.authorization);
@@ -70,7 +70,7 @@ test('the login goes on to the platform with what it sent, its query kept', asyn
 test('the cookie of a login is kept in frames of the platform, by HTTPS alone, and goes with the launch', async () => {
   const { simulator, link } = lab;
   const { learner: user } = simulator.sample.users;
-  const login = await simulator.sendLogin({ user, link });
+  const login = await simulator.sendLogin({ user, link, target: 'window' });
   const attributes = 'HttpOnly; Secure; SameSite=None; Partitioned';
   expect(login.headers.getSetCookie()).toEqual([
     expect.stringMatching(
@@ -89,12 +89,13 @@ test('behind a proxy that gives Lectern a path, addresses and the cookie have it
   const target = { target_link_uri: `${publicUrl}/lti/launch?lesson=1` };
   const { learner: user } = lab.simulator.sample.users;
   const link = lab.addLink({ tool });
-  const login = await lab.simulator.sendLogin({ user, link, login: target });
+  const tab = { user, link, target: 'window' } as const;
+  const login = await lab.simulator.sendLogin({ ...tab, login: target });
   const next = new URL(login.headers.get('location') ?? '');
   expect(next.searchParams.get('redirect_uri')).toBe(`${publicUrl}/lti/launch`);
   expect(login.headers.getSetCookie()[0]).toContain('; Path=/lectern/lti;');
   for (const other of ['https://school.example/', 'https://school.example/lecternx/', proxied]) {
-    const refused = await lab.simulator.sendLogin({ user, link, login: { target_link_uri: other } });
+    const refused = await lab.simulator.sendLogin({ ...tab, login: { target_link_uri: other } });
     expectRefusal(await answerOf(refused), 400, 'foreign_target');
   }
 });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { approvePlatform, removePlatform } from '../../shared/models/lti-platform.ts';
-import { answerOf, expectRefusal, useLaunchLab } from './support/launch-lab.ts';
+import { answerOf, expectRefusal, loginWithoutCookie, useLaunchLab } from './support/launch-lab.ts';
 
 const lab = useLaunchLab();
 
@@ -26,9 +26,30 @@ describe('a login is refused', () => {
   ])('%s', async (_what, code, status, login) => {
     for (const method of ['GET', 'POST'] as const) {
       const { learner: user } = lab.simulator.sample.users;
-      const answer = await lab.simulator.sendLogin({ user, link: lab.link, login: login(), method });
+      const options = { user, link: lab.link, target: 'window', method } as const;
+      const answer = await lab.simulator.sendLogin({ ...options, login: login() });
       expectRefusal(await answerOf(answer), status, code);
     }
+  });
+
+  test.each([
+    ['iss', 255],
+    ['client_id', 255],
+    ['lti_deployment_id', 255],
+    ['lti_storage_target', 255],
+    ['login_hint', 2048],
+    ['target_link_uri', 2048],
+    ['lti_message_hint', 8192],
+  ])('whose %s is longer than %i characters', async (name, most) => {
+    const { simulator, link } = lab;
+    const { learner: user } = simulator.sample.users;
+    const send = async (length: number) => {
+      const text = name === 'target_link_uri' ? `${target()}?a=` : '';
+      const login = { [name]: text.padEnd(length, 'a') };
+      return answerOf(await simulator.sendLogin({ user, link, method: 'POST', target: 'window', login }));
+    };
+    expectRefusal(await send(most + 1), 400, 'login_too_long');
+    expect((await send(most)).html).not.toContain('login_too_long');
   });
 
   test('that does not say which of two clients of an issuer it is', async () => {
@@ -36,10 +57,12 @@ describe('a login is refused', () => {
     const { learner: user } = lab.simulator.sample.users;
     const { link } = lab;
     const vague = { client_id: undefined, lti_deployment_id: undefined };
-    const answer = await lab.simulator.sendLogin({ user, link, login: vague });
+    const target = 'window';
+    const answer = await lab.simulator.sendLogin({ user, link, target, login: vague });
     expectRefusal(await answerOf(answer), 403, 'ambiguous_platform');
     // The deployment says it as well.
-    const told = await lab.simulator.sendLogin({ user, link, login: { client_id: undefined } });
+    const login = { client_id: undefined };
+    const told = await lab.simulator.sendLogin({ user, link, target, login });
     expect(told.status).toBe(302);
     await removePlatform(lab.harness.db, platform._id);
   });
@@ -48,7 +71,7 @@ describe('a login is refused', () => {
     const { tool, platform } = await lab.register(lab.address, { status: 'pending' });
     const link = lab.addLink({ tool });
     const { learner: user } = lab.simulator.sample.users;
-    const answer = await lab.simulator.sendLogin({ user, link });
+    const answer = await lab.simulator.sendLogin({ user, link, target: 'window' });
     expectRefusal(await answerOf(answer), 403, 'platform_not_approved');
     await approvePlatform(lab.harness.db, platform._id, []);
     expect((await lab.launch({ link })).status).toBe(303);
@@ -112,11 +135,11 @@ test('what a request says stands in no page', async () => {
   const hostile = '"><script>alert(1)</script>';
   const fields = new URLSearchParams({ iss: hostile, login_hint: hostile, target_link_uri: lab.link.url });
   fields.set('lti_storage_target', hostile);
-  const refused = await answerOf(await fetch(`${lab.address}/lti/login?${fields.toString()}`));
+  const refused = await answerOf(await fetch(`${lab.address}/lti/login/checked?${fields.toString()}`));
   expectRefusal(refused, 403, 'unknown_platform', ['alert(1)']);
   const { learner: user } = lab.simulator.sample.users;
   const login = { login_hint: hostile, lti_message_hint: hostile, lti_storage_target: hostile };
-  const page = await answerOf(await lab.simulator.sendLogin({ user, link: lab.link, login }));
+  const page = await answerOf(await loginWithoutCookie(lab.simulator, { user, link: lab.link, login }));
   expect(page.status).toBe(200);
   expect(page.html).not.toContain('<script>alert');
 });

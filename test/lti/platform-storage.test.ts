@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { answerOf, claimsOf, expectRefusal, useLaunchLab } from './support/launch-lab.ts';
+import { answerOf, claimsOf, expectRefusal, loginWithoutCookie, useLaunchLab } from './support/launch-lab.ts';
 import type { LaunchAnswer } from './support/launch-lab.ts';
 
 /* Launches in browsers that keep no cookies. storage-browser.test.ts has what the pages' script does. */
@@ -17,7 +17,7 @@ function requestIn({ html }: LaunchAnswer): Record<string, string | number> {
 async function launchWithoutCookie(storageTarget = 'lti_storage') {
   const { simulator, link } = lab;
   const { learner: user } = simulator.sample.users;
-  const login = await answerOf(await simulator.sendLogin({ user, link, storageTarget }));
+  const login = await answerOf(await loginWithoutCookie(simulator, { user, link, storageTarget }));
   const request = requestIn(login);
   const page = await (await fetch(String(request.next))).text();
   const fields = [...page.matchAll(/name="([^"]*)" value="([^"]*)"/g)];
@@ -49,7 +49,7 @@ test('a login that names a storage has it keep the secret of the browser, under 
     origin: new URL(simulator.addresses.authorization).origin,
     key: `state_${form.state}`,
     value: /=([\w-]{43});/.exec(cookie)?.[1],
-    milliseconds: 2000,
+    milliseconds: 4000,
     next: expect.stringContaining(`${simulator.addresses.authorization}?`) as string,
   });
   expect(login.headers.get('content-security-policy')).toContain("script-src 'self'");
@@ -89,22 +89,57 @@ test.each([
   expectRefusal(await post(forged, headers), 403, 'browser_not_recognized');
 });
 
-test('where the storage had nothing, a button begins the login anew in a tab, without the storage', async () => {
+test('where the storage has lost it, the launch is refused, and no login is begun with a hint that was used', async () => {
   const { form } = await launchWithoutCookie();
   const answer = await post({ ...form, storage_value: '' }, ours);
   expectRefusal(answer, 403, 'browser_not_recognized', [form.state ?? '', form.id_token ?? '']);
+  expect(answer.html).not.toContain('<form');
+});
+
+/** Begins a login in a tab: how its form is sent, and its fields. */
+function buttonIn(html: string): { how: string; fields: Record<string, string> } {
+  const [, how = '', inner = ''] = /<form ([^>]*)>(.*?)<\/form>/s.exec(html) ?? [];
+  const fields = [...inner.matchAll(/name="([^"]*)" value="([^"]*)"/g)];
+  return { how, fields: Object.fromEntries(fields.map(([, name = '', value = '']) => [name, value])) };
+}
+
+test('without cookie and storage nothing is asked of the platform, and a button begins the login in a tab', async () => {
+  const { simulator, link, tool } = lab;
+  const { learner: user } = simulator.sample.users;
+  const asked = simulator.requests.length;
+  const answer = await answerOf(await loginWithoutCookie(simulator, { user, link }));
+  expectRefusal(answer, 403, 'cookies_blocked');
   expect(answer.text).toContain('Open in a new tab');
-  const [, button = ''] = /<form (.*?)<\/form>/s.exec(answer.html) ?? [];
-  expect(button).toMatch(/^method="get" action="\/lti\/login" target="_blank"/);
-  const names = [...button.matchAll(/name="([^"]*)"/g)].map(([, name]) => name);
-  expect(names.toSorted()).toEqual([
-    'client_id',
-    'iss',
-    'login_hint',
-    'lti_deployment_id',
-    'lti_message_hint',
-    'target_link_uri',
-  ]);
+  expect(simulator.requests).toHaveLength(asked);
+  expect(answer.headers.getSetCookie()).toEqual([]);
+
+  const { how, fields } = buttonIn(answer.html);
+  expect(how).toBe('method="post" action="/lti/login" target="_blank" rel="noopener"');
+  expect(fields).toStrictEqual({
+    iss: simulator.issuer,
+    login_hint: user.loginHint,
+    target_link_uri: link.url,
+    lti_message_hint: expect.any(String) as string,
+    client_id: tool.clientId,
+    lti_deployment_id: link.deploymentId,
+  });
+  const init = { method: 'POST', redirect: 'manual', headers: { 'sec-fetch-dest': 'document' } } as const;
+  const login = await fetch(`${lab.address}/lti/login`, { ...init, body: new URLSearchParams(fields) });
+  const page = await (await fetch(login.headers.get('location') ?? '')).text();
+  expect(page).toContain('id_token');
+});
+
+test('a page that waits for the storage has the same button, for when that keeps nothing', async () => {
+  const { simulator, link } = lab;
+  const { learner: user } = simulator.sample.users;
+  const options = { user, link, storageTarget: '_parent' };
+  const { html } = await answerOf(await loginWithoutCookie(simulator, options));
+  for (const within of ['template id="lectern-refusal"', 'noscript']) {
+    const [, refusal = ''] = new RegExp(`<${within}>(.*?)</${within.split(' ')[0]}>`, 's').exec(html) ?? [];
+    expect(refusal).toContain('<code dir="ltr">cookies_blocked</code>');
+    expect(buttonIn(refusal).fields).toMatchObject({ login_hint: user.loginHint });
+    expect(buttonIn(refusal).fields).not.toHaveProperty('lti_storage_target');
+  }
 });
 
 test.each([
@@ -116,8 +151,10 @@ test.each([
   ['zh-TW', 'zh', 'ltr', '你的浏览器'],
   ['nl', 'en', 'ltr', 'Your browser keeps'],
 ])('to a reader of "%s" that is said in %s', async (accepted, language, direction, text) => {
-  const { form } = await launchWithoutCookie();
-  const answer = await post({ ...form, storage_value: '' }, { ...ours, 'accept-language': accepted });
+  const { simulator, link } = lab;
+  const asked = await simulator.sendLogin({ user: simulator.sample.users.learner, link });
+  const next = new URL(asked.headers.get('location') ?? '', asked.url);
+  const answer = await answerOf(await fetch(next, { headers: { 'accept-language': accepted } }));
   expect(answer.html).toContain(`<html lang="${language}" dir="${direction}">`);
   expect(answer.text.startsWith(text)).toBe(true);
 });

@@ -3,24 +3,31 @@ import { createServer, request as sendRequest } from 'node:http';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Browser, BrowserContext, FrameLocator, Page } from 'playwright-core';
-import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { storageFrame } from '../../cli/simulator/launches.ts';
 import type { Link } from '../../cli/simulator/model.ts';
 import { launchBrowser } from '../support/browser.ts';
 import { useLaunchLab } from './support/launch-lab.ts';
 
-/* Lessons in frames of another site, in a browser that keeps no cookie there. */
+/*
+ * Lessons in frames of another site, in a browser that keeps no cookies there but partitioned ones. A platform answers
+ * a login once: whether it may be asked has to be known before.
+ */
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 const lab = useLaunchLab({ hostname: 'localhost' });
 let browser: Browser;
 let proxy: Server;
 let link: Link;
+let asked: number;
 beforeAll(async () => {
-  browser = await launchBrowser();
+  browser = await launchBrowser({ thirdPartyCookies: false });
   proxy = await startProxy(new URL(lab.address));
   const address = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
   link = lab.addLink({ tool: (await lab.register(address)).tool });
+});
+beforeEach(() => {
+  asked = lab.simulator.requests.length;
 });
 afterAll(async () => {
   await browser.close();
@@ -28,13 +35,14 @@ afterAll(async () => {
   proxy.close();
 });
 
-/** Stands for a browser that keeps no cookies of frames: they do not get as far. */
+/** Lectern as browsers see it that do not know of partitioned cookies: none is kept in a frame. */
 async function startProxy({ hostname, port }: URL): Promise<Server> {
   const server = createServer((request, response) => {
     const { method, url: path, headers } = request;
     const onwards = sendRequest({ hostname, port, method, path, headers }, (answer) => {
-      if (headers['sec-fetch-dest'] === 'iframe') delete answer.headers['set-cookie'];
-      response.writeHead(answer.statusCode ?? 502, answer.headers);
+      const cookies = answer.headers['set-cookie'] ?? [];
+      const plain = cookies.map((cookie) => cookie.replace('; Partitioned', ''));
+      response.writeHead(answer.statusCode ?? 502, { ...answer.headers, 'set-cookie': plain });
       answer.pipe(response);
     });
     onwards.on('error', () => response.destroy());
@@ -51,15 +59,20 @@ async function openContext(): Promise<BrowserContext> {
   return context;
 }
 
+interface Opening {
+  storage: boolean;
+  method?: 'GET' | 'POST';
+  /** To the lesson by way of the proxy unless told otherwise. */
+  frame?: Link;
+}
+
 /** The platform's page that shows a lesson in a frame. */
-async function openLaunch(context: BrowserContext, storage: boolean): Promise<[Page, FrameLocator]> {
+async function openLaunch(context: BrowserContext, opening: Opening): Promise<[Page, FrameLocator]> {
+  const { storage, method = 'POST', frame = link } = opening;
   const page = await context.newPage();
   await page.goto(lab.simulator.addresses.url);
-  const fields = {
-    user: lab.simulator.sample.users.learner.id,
-    frame: link.id,
-    ...(storage && { storage: storageFrame }),
-  };
+  const user = lab.simulator.sample.users.learner.id;
+  const fields = { user, method, frame: frame.id, ...(storage && { storage: storageFrame }) };
   const inputs = Object.entries(fields).map(([name, value]) => `<input name="${name}" value="${value}">`);
   await page.evaluate(`
     document.body.innerHTML = '<form method="post" action="/launches">${inputs.join('')}</form>';
@@ -71,54 +84,77 @@ async function openLaunch(context: BrowserContext, storage: boolean): Promise<[P
 const lesson = (outer: FrameLocator | Page) =>
   outer.frameLocator('iframe').getByRole('heading', { name: 'Title of s1' });
 
-test('a lesson opens by what the platform has kept', async () => {
-  const [, tool] = await openLaunch(await openContext(), true);
-  await lesson(tool).waitFor();
-});
+/** How often the platform was asked for a message in this test. */
+const authorizations = () =>
+  lab.simulator.requests.slice(asked).filter(({ path }) => path === '/authorize').length;
 
-test('a lesson opens in a tab of its own where the platform keeps nothing', async () => {
-  const context = await openContext();
-  const [page, tool] = await openLaunch(context, false);
+/** Goes on in a tab, which ends well although the platform answers once. */
+async function expectButton(context: BrowserContext, tool: FrameLocator): Promise<void> {
   const button = tool.getByRole('button', { name: 'Open in a new tab' });
   await button.waitFor();
+  expect(await tool.locator('code').first().textContent()).toBe('cookies_blocked');
+  expect(authorizations()).toBe(0);
   const [tab] = await Promise.all([context.waitForEvent('page'), button.click()]);
   await lesson(tab).waitFor();
+  expect(authorizations()).toBe(1);
   expect(new URL(tab.url()).origin).toBe(new URL(link.url).origin);
   expect(await tab.evaluate('opener')).toBeNull();
-  await page.close();
-});
+}
 
-test('where the platform does not answer, the page goes on without it, and then to the button', async () => {
+test('where the browser keeps a cookie, no page stands before the lesson, nor the storage; the next one is not checked', async () => {
   const context = await openContext();
-  const body = "document.documentElement.dataset.ready = '';";
-  await context.route('**/assets/ready.js', (route) =>
-    route.fulfill({ body, contentType: 'text/javascript' }),
-  );
-  const [, tool] = await openLaunch(context, true);
-  await tool.getByRole('button', { name: 'Open in a new tab' }).waitFor();
+  const seen: string[] = [];
+  context.on('response', (response) => {
+    const { origin, pathname } = new URL(response.url());
+    if (origin === lab.address && response.request().isNavigationRequest() && !pathname.includes('frame')) {
+      seen.push(`${response.status()} ${pathname.split('/', 4).join('/')}`);
+    }
+  });
+  const embed = `200 /embed/${lab.version.lessonId}`;
+  const checked = ['307 /lti/login', '302 /lti/login/checked', '303 /lti/launch', embed];
+  for (const [method, steps] of [
+    ['POST', checked],
+    ['GET', ['302 /lti/login', '303 /lti/launch', embed]],
+  ] as const) {
+    const [, tool] = await openLaunch(context, { storage: true, method, frame: lab.link });
+    await lesson(tool).waitFor();
+    expect(seen.splice(0)).toEqual(steps);
+  }
 });
 
-test('a page that is not the platform’s is told nothing, and what it says is not heard', async () => {
-  const { simulator } = lab;
-  const { learner: user } = simulator.sample.users;
-  // Begun by somebody who has the secret, and has another browser send the launch.
-  const login = await (await simulator.sendLogin({ user, link, storageTarget: '_parent' })).text();
-  const [, json = ''] = /id="lectern-storage">(.*?)<\/script>/s.exec(login) ?? [];
-  const { next, value } = JSON.parse(json) as { next: string; value: string };
-  const form = await (await fetch(next)).text();
-  const [, inner = ''] = /<form[^>]*>(.*?)<noscript>/s.exec(form) ?? [];
-  const page = await (await openContext()).newPage();
-  await page.goto(lab.address);
-  await page.evaluate(`
-    globalThis.told = [];
-    document.body.innerHTML = ${JSON.stringify(
-      `<iframe name="victim"></iframe><form method="post" target="victim" action="${link.url}">${inner}</form>`,
-    )};
-    addEventListener('message', ({ data }) => told.push(data));
-    setInterval(() => frames[0].postMessage(
-      { subject: 'lti.get_data.response', message_id: undefined, value: '${value}' }, '*'), 20);
-    document.forms[0].submit();
-  `);
-  await page.frameLocator('iframe').getByRole('button', { name: 'Open in a new tab' }).waitFor();
-  expect(await page.evaluate('told')).toEqual([]);
+test.each(['POST', 'GET'] as const)(
+  'without cookies a lesson opens by what the platform has kept (%s)',
+  async (method) => {
+    const [, tool] = await openLaunch(await openContext(), { storage: true, method });
+    await lesson(tool).waitFor();
+    expect(authorizations()).toBe(1);
+  },
+);
+
+describe('a lesson opens in a tab of its own, without cookies, where the platform', () => {
+  test.each(['POST', 'GET'] as const)('has no storage (%s)', async (method) => {
+    const context = await openContext();
+    const [, tool] = await openLaunch(context, { storage: false, method });
+    await expectButton(context, tool);
+  });
+
+  test.each([
+    ['does not answer', ''],
+    [
+      'keeps nothing',
+      `addEventListener('message', ({ data: { subject, message_id, key }, source, origin }) => {
+        const error = { code: 'storage_exhaustion' };
+        source.postMessage({ subject: subject + '.response', message_id, key, error }, origin);
+      });`,
+    ],
+  ])('%s', async (_, script) => {
+    const context = await openContext();
+    const body = `document.documentElement.dataset.ready = ''; ${script}`;
+    await context.route('**/assets/ready.js', (route) =>
+      route.fulfill({ body, contentType: 'text/javascript' }),
+    );
+    const [page, tool] = await openLaunch(context, { storage: true });
+    await expectButton(context, tool);
+    expect(await page.frame('tool')?.title()).toBe('Your browser keeps the lesson from opening here');
+  });
 });

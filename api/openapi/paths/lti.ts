@@ -47,29 +47,59 @@ const ofError = (error: string) =>
   (Object.keys(faults) as FaultCode[]).filter((code) => faults[code].error === error);
 const ofLogin: FaultCode[] = [
   'login_incomplete',
+  'login_too_long',
   'foreign_target',
   'unknown_platform',
   'ambiguous_platform',
   'platform_not_approved',
+  'cookies_blocked',
 ];
 const isOfLogin = (code: FaultCode) => ofLogin.includes(code);
 const isOfLaunch = (code: FaultCode) =>
   (!isOfLogin(code) && code !== 'choice_expired') || code === 'unknown_platform';
 
+const loginBody = {
+  required: true,
+  description: 'At most 32 KiB.',
+  content: { 'application/x-www-form-urlencoded': { schema: loginSchema } },
+};
+const toPlatform = { 302: redirectTo('To the authorization endpoint of the platform.', browserCookie) };
+const loginRefusals = refusals({
+  400: ofError('BAD_REQUEST').filter(isOfLogin),
+  403: ofError('FORBIDDEN').filter(isOfLogin),
+});
+
 const login = {
   tags: ['LTI'],
   description:
     'Third-party initiated login (LTI 1.3): sends the browser on to the platform. Several platforms of one issuer ' +
-    'are told apart by `client_id` and `lti_deployment_id`. With `lti_storage_target` a page of Lectern has the ' +
-    'platform keep something for the browser first. Each parameter is given once.',
+    'are told apart by `client_id` and `lti_deployment_id`. A login that may be in a frame (no `Sec-Fetch-Dest: ' +
+    'document`) is sent to `/lti/login/checked` first. Each parameter is given once.',
   security: open,
   responses: {
-    200: pageOf('A page that goes on to the platform by itself.', browserCookie),
-    302: redirectTo('To the authorization endpoint of the platform.', browserCookie),
-    ...refusals({
-      400: ofError('BAD_REQUEST').filter(isOfLogin),
-      403: ofError('FORBIDDEN').filter(isOfLogin),
-    }),
+    ...toPlatform,
+    307: redirectTo(
+      'To `/lti/login/checked`, with the same fields and a cookie to show there.',
+      browserCookie,
+    ),
+    ...loginRefusals,
+  },
+};
+
+const checkedLogin = {
+  tags: ['LTI'],
+  description:
+    'The same login, with which the browser shows whether it keeps cookies: it goes on to the platform if so. Else, ' +
+    'with `lti_storage_target`, a page of Lectern has the platform keep something for the browser, and goes on if it ' +
+    'does. Else a page has a button for the login in a tab of its own (`cookies_blocked`); the platform is not asked.',
+  security: open,
+  responses: {
+    ...toPlatform,
+    200: pageOf(
+      'A page that goes on to the platform by itself, if the platform’s storage answers.',
+      browserCookie,
+    ),
+    ...loginRefusals,
   },
 };
 
@@ -112,12 +142,22 @@ export const ltiPaths: ZodOpenApiPathsObject = {
     post: {
       operationId: 'postLogin',
       summary: 'Begin a launch, with a form',
-      requestBody: {
-        required: true,
-        description: 'At most 32 KiB.',
-        content: { 'application/x-www-form-urlencoded': { schema: loginSchema } },
-      },
+      requestBody: loginBody,
       ...login,
+    },
+  },
+  '/lti/login/checked': {
+    get: {
+      operationId: 'goOnWithLogin',
+      summary: 'Go on with a launch',
+      requestParams: { query: loginSchema },
+      ...checkedLogin,
+    },
+    post: {
+      operationId: 'postCheckedLogin',
+      summary: 'Go on with a launch, with a form',
+      requestBody: loginBody,
+      ...checkedLogin,
     },
   },
   '/lti/launch': {

@@ -121,6 +121,12 @@ export async function startLaunchLab(
   };
 }
 
+/** Where a login, by GET, goes on in a frame of a browser that does not show the cookie which it was given. */
+export async function loginWithoutCookie(simulator: Simulator, options: DriveOptions): Promise<Response> {
+  const asked = await simulator.sendLogin(options);
+  return fetch(new URL(asked.headers.get('location') ?? '', asked.url), { redirect: 'manual' });
+}
+
 export async function answerOf(response: Response): Promise<LaunchAnswer> {
   const { status, headers } = response;
   const html = await response.text();

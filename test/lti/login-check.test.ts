@@ -1,0 +1,117 @@
+import { Redis } from 'ioredis';
+import { describe, expect, test } from 'vitest';
+import type { DriveOptions } from '../../cli/simulator/drive-launch.ts';
+import { expectRefusal, answerOf, useLaunchLab } from './support/launch-lab.ts';
+
+/* Before the platform is asked, a login that may be in a frame shows whether the browser keeps cookies there. */
+
+const lab = useLaunchLab();
+
+const checkCookie = 'lectern_lti_check=1';
+
+async function sendLogin(options: Partial<DriveOptions> = {}): Promise<Response> {
+  const { simulator, link } = lab;
+  return simulator.sendLogin({ user: simulator.sample.users.learner, link, ...options });
+}
+
+const locationOf = ({ headers, url }: Response) => new URL(headers.get('location') ?? '', url);
+const toPlatform = expect.stringMatching(/^http.*\/authorize\?/) as string;
+
+/** The same login again, with headers of its own. */
+const sendAgain = (asked: Response, headers: Record<string, string>) =>
+  fetch(locationOf(asked), { headers, redirect: 'manual' });
+
+describe('a login in a frame', () => {
+  test('is sent to show a cookie that says nothing, and begins nothing yet', async () => {
+    const login = { login_hint: 'a&b=ü', lti_message_hint: '{"a":1}' };
+    const asked = await sendLogin({ login });
+    expect(asked.status).toBe(307);
+    expect(asked.headers.getSetCookie()).toEqual([
+      `${checkCookie}; Path=/lti/login; Max-Age=600; HttpOnly; Secure; SameSite=None; Partitioned`,
+    ]);
+    const next = locationOf(asked);
+    expect(next.origin + next.pathname).toBe(`${lab.address}/lti/login/checked`);
+    expect(Object.fromEntries(next.searchParams)).toMatchObject(login);
+    expect(asked.headers.get('cache-control')).toBe('no-store');
+  });
+
+  test('goes on to the platform when it shows it, without the platform’s storage', async () => {
+    const asked = await sendLogin({ storageTarget: '_parent' });
+    const shown = await sendAgain(asked, { 'sec-fetch-dest': 'iframe', cookie: checkCookie });
+    expect(shown.status).toBe(302);
+    expect(locationOf(shown).href).toEqual(toPlatform);
+    expect(shown.headers.getSetCookie()).toEqual([expect.stringMatching(/^lectern_lti_[0-9a-f]{16}=/)]);
+  });
+
+  test('by a form comes again as a form, none of whose fields stands in an address', async () => {
+    const asked = await sendLogin({ method: 'POST' });
+    expect(asked.status).toBe(307);
+    expect(asked.headers.get('location')).toBe('/lti/login/checked');
+    expect((await lab.launch({ method: 'POST' })).status).toBe(303);
+  });
+
+  test('is not sent again while the browser has the cookie of the last one', async () => {
+    const asked = await sendLogin();
+    const { search } = locationOf(asked);
+    const headers = { 'sec-fetch-dest': 'iframe', cookie: `other=2; ${checkCookie}` };
+    const next = await fetch(`${lab.address}/lti/login${search}`, { headers, redirect: 'manual' });
+    expect(locationOf(next).href).toEqual(toPlatform);
+  });
+
+  test('is refused at once for what is wrong in it, and behind the check for what is not known', async () => {
+    expectRefusal(await answerOf(await sendLogin({ login: { iss: '' } })), 400, 'login_incomplete');
+    const unknown = await sendAgain(await sendLogin({ login: { client_id: 'somebody' } }), {});
+    expectRefusal(await answerOf(unknown), 403, 'unknown_platform');
+  });
+});
+
+test('a login that is a page of its own goes on to the platform at once', async () => {
+  for (const method of ['GET', 'POST'] as const) {
+    const login = await sendLogin({ target: 'window', method, storageTarget: '_parent' });
+    expect(login.status).toBe(302);
+    expect(locationOf(login).href).toEqual(toPlatform);
+  }
+});
+
+test('a browser that does not say where its pages are is asked for the cookie', async () => {
+  const { search } = locationOf(await sendLogin());
+  const asked = await fetch(`${lab.address}/lti/login${search}`, { redirect: 'manual' });
+  expect(asked.status).toBe(307);
+  expect(locationOf(await sendAgain(asked, { cookie: checkCookie })).href).toEqual(toPlatform);
+});
+
+test('behind a proxy that gives Lectern a path, the login stays under it', async () => {
+  const publicUrl = 'https://school.example/lectern';
+  const proxied = await lab.startApi({ PUBLIC_URL: publicUrl });
+  const { tool } = await lab.register(proxied);
+  const link = lab.addLink({ tool, url: `${publicUrl}/lti/launch` });
+  const asked = await sendLogin({ link });
+  expect(asked.headers.get('location')).toMatch(/^\/lectern\/lti\/login\/checked\?iss=/);
+  expect(asked.headers.getSetCookie()[0]).toContain('; Path=/lectern/lti/login;');
+});
+
+test('what Redis keeps of a login stays below 2 kB, however much is sent', async () => {
+  const { simulator, link, harness } = lab;
+  const redis = new Redis(harness.servers.redisUrl);
+  const keys = `${harness.config.redisPrefix}:lti:state:*`;
+  const before = await redis.keys(keys);
+  const long = {
+    lti_storage_target: '\u0001'.repeat(255),
+    target_link_uri: `${link.url}?a=`.padEnd(2048, '\u0001'),
+    ...{ login_hint: 'a'.repeat(2048), lti_message_hint: 'a'.repeat(8192) },
+  };
+  const login = { iss: simulator.issuer, client_id: lab.tool.clientId, ...long };
+  const url = `${lab.address}/lti/login/checked`;
+  expect((await fetch(url, { method: 'POST', body: new URLSearchParams(login) })).status).toBe(200);
+  const made = (await redis.keys(keys)).filter((key) => !before.includes(key));
+  expect(made).toHaveLength(1);
+  expect((await redis.get(made[0] ?? ''))?.length).toBeLessThan(2000);
+  redis.disconnect();
+});
+
+test('the cookie of the check is no secret of a launch', async () => {
+  const { simulator, link } = lab;
+  const launch = await simulator.driveLaunch({ user: simulator.sample.users.learner, link });
+  const answer = await simulator.submitLaunch({ ...launch, cookie: checkCookie });
+  expectRefusal(await answerOf(answer), 403, 'browser_not_recognized');
+});
