@@ -40,7 +40,6 @@ export default tseslint.config(
   {
     // Within AbortSignal.any it is held weakly, and lost; nothing shows whether a signal comes to be in one.
     files: ['api/**/*.ts', 'cli/**/*.ts', 'shared/**/*.ts', 'worker/**/*.ts'],
-    ignores: ['cli/simulator/**'],
     rules: {
       'no-restricted-syntax': [
         'error',

@@ -1,3 +1,4 @@
+import { withTimeLimit } from '../../shared/deadline.ts';
 import { loginRequest, startLaunch } from './launches.ts';
 import type { LaunchOptions } from './launches.ts';
 import type { Platform } from './platform.ts';
@@ -17,11 +18,10 @@ export interface DrivenLaunch {
 export interface DriveOptions extends LaunchOptions {
   /** Laid over the parameters of the login; undefined takes one away. */
   login?: Readonly<Record<string, string | undefined>>;
-  signal?: AbortSignal;
 }
 
 // Of a whole crowd of launches, the last one waits for all others.
-const requestMilliseconds = 120_000;
+const milliseconds = 120_000;
 
 /** Tools look whether a browser keeps their cookies, which takes a redirect or two. */
 const maxRedirects = 5;
@@ -32,7 +32,7 @@ const maxRedirects = 5;
  */
 export async function sendLogin(platform: Platform, options: DriveOptions): Promise<Response> {
   const { url, init } = loginOf(platform, options);
-  return fetch(url, init);
+  return withTimeLimit({ milliseconds }, (signal) => fetch(url, { ...init, signal }));
 }
 
 /**
@@ -40,28 +40,23 @@ export async function sendLogin(platform: Platform, options: DriveOptions): Prom
  *
  * @throws where the tool's login does not lead to the platform, or the platform answers with something else than a form
  */
-export async function driveLaunch(platform: Platform, options: DriveOptions): Promise<DrivenLaunch> {
-  const cookies = new CookieJar();
-  const authorizationUrl = await followLogin(platform, options, cookies);
-  const answer = await fetch(authorizationUrl, { redirect: 'manual', signal: deadline(options.signal) });
-  const page = await answer.text();
-  if (!answer.ok) throw new Error(`The authorization request was answered with ${answer.status}: ${page}`);
-  const form = readForm(page);
-  return { ...form, cookie: cookies.headerFor(form.action), authorizationUrl };
+export function driveLaunch(platform: Platform, options: DriveOptions): Promise<DrivenLaunch> {
+  return withTimeLimit({ milliseconds }, async (signal) => {
+    const cookies = new CookieJar();
+    const authorizationUrl = await followLogin(platform, options, { cookies, signal });
+    const answer = await fetch(authorizationUrl, { redirect: 'manual', signal });
+    const page = await answer.text();
+    if (!answer.ok) throw new Error(`The authorization request was answered with ${answer.status}: ${page}`);
+    const form = readForm(page);
+    return { ...form, cookie: cookies.headerFor(form.action), authorizationUrl };
+  });
 }
 
 /** Posts the form of a launch to the tool, with the cookies of its login. Redirects are not followed. */
-export function submitLaunch(
-  { action, fields, cookie }: DrivenLaunch,
-  signal?: AbortSignal,
-): Promise<Response> {
-  return fetch(action, {
-    method: 'POST',
-    body: new URLSearchParams(fields),
-    headers: cookie === '' ? {} : { cookie },
-    redirect: 'manual',
-    signal: deadline(signal),
-  });
+export function submitLaunch({ action, fields, cookie }: DrivenLaunch): Promise<Response> {
+  const headers: Record<string, string> = cookie === '' ? {} : { cookie };
+  const init = { method: 'POST', body: new URLSearchParams(fields), headers, redirect: 'manual' } as const;
+  return withTimeLimit({ milliseconds }, (signal) => fetch(action, { ...init, signal }));
 }
 
 function loginOf(platform: Platform, options: DriveOptions) {
@@ -69,21 +64,25 @@ function loginOf(platform: Platform, options: DriveOptions) {
   const { method, action, fields } = loginRequest(platform, launch, options.login);
   const parameters = new URLSearchParams(fields);
   const headers = { 'sec-fetch-dest': launch.target === 'window' ? 'document' : 'iframe' };
-  const init = { method, headers, redirect: 'manual', signal: deadline(options.signal) } as const;
+  const init = { method, headers, redirect: 'manual' } as const;
   return method === 'POST'
     ? { url: action, init: { ...init, body: parameters } }
     : { url: `${action}?${parameters.toString()}`, init };
 }
 
 /** Follows the tool's redirects, with its cookies, up to that which leads to the platform. */
-async function followLogin(platform: Platform, options: DriveOptions, cookies: CookieJar): Promise<string> {
+async function followLogin(
+  platform: Platform,
+  options: DriveOptions,
+  { cookies, signal }: { cookies: CookieJar; signal: AbortSignal },
+): Promise<string> {
   const login = loginOf(platform, options);
   let { url } = login;
   let init: RequestInit = login.init;
   for (let followed = 0; followed <= maxRedirects; followed += 1) {
     const cookie = cookies.headerFor(url);
     const headers = { ...login.init.headers, ...(cookie !== '' && { cookie }) };
-    const answer = await fetch(url, { ...init, headers });
+    const answer = await fetch(url, { ...init, headers, signal });
     cookies.keep(answer);
     const location = answer.headers.get('location');
     if (location === null)
@@ -135,9 +134,4 @@ function unescaped(text: string): string {
     .replaceAll('&quot;', '"')
     .replaceAll('&#39;', "'")
     .replaceAll('&amp;', '&');
-}
-
-function deadline(signal?: AbortSignal): AbortSignal {
-  const limit = AbortSignal.timeout(requestMilliseconds);
-  return signal === undefined ? limit : AbortSignal.any([signal, limit]);
 }

@@ -62,7 +62,7 @@ export interface Simulator {
 
   sendLogin(options: DriveOptions): Promise<Response>;
   driveLaunch(options: DriveOptions): Promise<DrivenLaunch>;
-  submitLaunch(launch: DrivenLaunch, signal?: AbortSignal): Promise<Response>;
+  submitLaunch(launch: DrivenLaunch): Promise<Response>;
 
   /** Of the next id_token that has none of its launch's own. */
   tamperWithNext(tampering: Tampering): void;
