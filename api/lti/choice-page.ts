@@ -68,7 +68,9 @@ ${pagingRow(form, page, words)}
   // The address of the page is all that it takes to choose.
   ctx.set('Referrer-Policy', 'no-referrer');
   sendNoticePage(deps, ctx, {
-    ...{ language, title, main, wide: true, style: choiceStyle },
+    // Screen readers say the title of a new page, and no alert that was in it from the start.
+    title: fault === null ? title : `${fill(words[fault], mostOf(choice), language)} ${title}`,
+    ...{ language, main, wide: true, style: choiceStyle },
     directives: ["form-action 'self'", `frame-ancestors ${ancestors}`],
   });
 }
