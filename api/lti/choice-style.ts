@@ -13,12 +13,12 @@ html { scroll-padding-block-end: 6rem; }
 .wide li:has(.pick :checked) { border-color: var(--accent); background: var(--mark); }
 .pick { display: flex; gap: .75rem; align-items: flex-start; padding: .75rem 1rem; cursor: pointer; }
 .pick input, .options input { flex: none; width: 1.125rem; height: 1.125rem; margin: .25rem 0 0; accent-color: var(--accent); }
-.options input { align-self: center; margin: 0; }
+.options input { margin: 0; }
 .pick b { display: block; font-weight: 600; }
 .pick small { color: var(--soft); font-size: .875rem; }
 .options { display: flex; flex-wrap: wrap; gap: .5rem 1.5rem; padding: 0 1rem .875rem; padding-inline-start: 2.875rem; font-size: .9375rem; }
 .wide li:not(:has(.pick :checked)) .options { display: none; }
-.options label { display: flex; flex-wrap: wrap; gap: .25rem .5rem; align-items: baseline; min-inline-size: 0; }
+.options label { display: flex; flex-wrap: wrap; gap: .25rem .5rem; align-items: center; min-inline-size: 0; }
 .options select { max-inline-size: 100%; }
 .options select, .search input {
   padding: .375rem .5rem; border: 1px solid #7b8896; border-radius: .5rem;
