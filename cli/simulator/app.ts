@@ -1,4 +1,5 @@
 import Koa from 'koa';
+import type { Middleware } from 'koa';
 import { recordRequests } from './http.ts';
 import type { RequestState } from './http.ts';
 import type { Platform } from './platform.ts';
@@ -31,7 +32,14 @@ export function createApp(platform: Platform): Koa<RequestState> {
   const app = new Koa<RequestState>();
   // A connection that a fault dropped, or a client that went away, is no news.
   app.silent = true;
+  app.use(refuseOtherNames);
   app.use(recordRequests(platform));
   for (const createRoutes of routes) app.use(createRoutes(platform).routes());
   return app;
 }
+
+/** It listens on this machine alone; a site whose name leads here as well (DNS rebinding) is none of its pages. */
+const refuseOtherNames: Middleware = async (ctx, next) => {
+  if (['127.0.0.1', 'localhost'].includes(ctx.hostname)) await next();
+  else ctx.throw(421, 'The platform has another name.');
+};

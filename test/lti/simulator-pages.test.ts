@@ -1,3 +1,4 @@
+import { get } from 'node:http';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { faultsIn } from '../support/axe.ts';
@@ -185,10 +186,25 @@ test('pages have no faults that axe finds, and show messages and grades', async 
   await page.getByText('"email": "lena.brandt@school.example"').first().waitFor();
   await page.goto(`${simulator.addresses.url}/grades`);
   await page.getByRole('row', { name: 'Lena Brandt 7.5 3 of 4 Completed FullyGraded' }).waitFor();
+  // Whoever looks sees the next one arrive.
+  await scripted.sendScore(item, { userId: learner.id, scoreGiven: 4, scoreMaximum: 4 });
+  await page.getByRole('row', { name: 'Lena Brandt 10 4 of 4 Completed FullyGraded' }).waitFor();
 });
 
 test('forms of other sites press no buttons', async () => {
   const headers = { 'sec-fetch-site': 'cross-site' };
   const answer = await fetch(`${lab.simulator.addresses.url}/keys`, { method: 'POST', headers });
   expect(answer.status).toBe(403);
+});
+
+test('a name that somebody has point at this machine opens nothing', async () => {
+  const { hostname, port } = new URL(lab.simulator.addresses.url);
+  const status = await new Promise((resolve, reject) => {
+    const headers = { host: `rebound.example:${port}` };
+    get({ hostname, port, path: '/messages', headers }, (answer) => resolve(answer.resume().statusCode)).on(
+      'error',
+      reject,
+    );
+  });
+  expect(status).toBe(421);
 });

@@ -9,7 +9,7 @@ import { page } from './layout.ts';
 /** The gradebook: each line item with the newest score of each user. */
 export function gradesPage(platform: Platform): string {
   const cards = [...platform.courses.values()].map((course) => courseCard(platform, course));
-  return page({ title: 'Grades', main: markup`${cards}` });
+  return page({ title: 'Grades', main: markup`${cards}`, scripts: ['/assets/grades.js'] });
 }
 
 function courseCard(platform: Platform, { id, title }: Course): Html {

@@ -60,6 +60,23 @@ if (storage === null || storage.contentDocument?.documentElement.dataset.ready =
 else storage.addEventListener('load', open, { once: true });
 `;
 
+/** Shows grades as they arrive. */
+export const gradesScript = String.raw`
+const main = document.querySelector('main');
+
+async function refresh() {
+  const answer = await fetch('/grades').catch(() => null);
+  if (answer?.ok) {
+    const page = new DOMParser().parseFromString(await answer.text(), 'text/html');
+    const fresh = page.querySelector('main');
+    if (fresh.innerHTML !== main.innerHTML) main.replaceChildren(...fresh.childNodes);
+  }
+  setTimeout(refresh, 1000);
+}
+
+setTimeout(refresh, 1000);
+`;
+
 /** Ends the registration when the tool says that it is done. */
 export const registrationScript = String.raw`
 addEventListener('message', ({ data }) => {

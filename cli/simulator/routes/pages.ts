@@ -5,7 +5,13 @@ import { coursesPage } from '../pages/courses-page.ts';
 import { gradesPage } from '../pages/grades-page.ts';
 import { messagesPage } from '../pages/messages-page.ts';
 import { returnPage } from '../pages/return-pages.ts';
-import { launchScript, readyScript, registrationScript, storageScript } from '../pages/scripts.ts';
+import {
+  gradesScript,
+  launchScript,
+  readyScript,
+  registrationScript,
+  storageScript,
+} from '../pages/scripts.ts';
 import { sendHtml } from '../pages/send.ts';
 import { style } from '../pages/style.ts';
 import { toolsPage } from '../pages/tools-page.ts';
@@ -16,6 +22,7 @@ const files: readonly (readonly [string, string, string])[] = [
   ['storage.js', 'js', storageScript],
   ['launch.js', 'js', launchScript],
   ['ready.js', 'js', readyScript],
+  ['grades.js', 'js', gradesScript],
   ['registration.js', 'js', registrationScript],
 ];
 
