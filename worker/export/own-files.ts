@@ -1,4 +1,5 @@
 import { json } from 'node:stream/consumers';
+import { gatheredTexts } from '../../shared/gathered-texts.ts';
 import type { LessonContent } from '../../shared/lessons/lesson-content.ts';
 import { bytesOf, digestOf, digestOfChunks } from '../../shared/storage/digest.ts';
 import type { Digest, Store } from '../../shared/storage/store.ts';
@@ -7,9 +8,6 @@ import type { PageOfArchive } from './describe-page.ts';
 import { indexPage } from './index-page.ts';
 import type { PlayerFile } from './player-files.ts';
 import { prettyJson } from './pretty-json.ts';
-
-/** Characters that become bytes at once. */
-const gatherLength = 64 * 1024;
 
 /** A file that Lectern adds to those of the lesson. */
 export interface OwnFile {
@@ -51,24 +49,9 @@ export async function jsonFile(
   map?: (part: unknown) => unknown,
 ): Promise<OwnFile> {
   const bytes: Buffer[] = [];
-  for (const text of gathered(prettyJson(value, map))) bytes.push(Buffer.from(text));
+  for (const text of gatheredTexts(prettyJson(value, map))) bytes.push(Buffer.from(text));
   const chunks = () => bytesOf(...bytes);
   return { path, digest: await digestOfChunks(chunks()), chunks };
-}
-
-/** Many short texts as fewer long ones. */
-function* gathered(texts: Iterable<string>): Generator<string> {
-  let some: string[] = [];
-  let length = 0;
-  for (const text of texts) {
-    some.push(text);
-    length += text.length;
-    if (length < gatherLength) continue;
-    yield some.join('');
-    some = [];
-    length = 0;
-  }
-  yield some.join('');
 }
 
 /** Keeps a file besides the archive, where an address can name it. */
