@@ -7,7 +7,7 @@ import { describePage, indexPath } from './describe-page.ts';
 import type { PageOfArchive } from './describe-page.ts';
 import { indexPage } from './index-page.ts';
 import type { PlayerFile } from './player-files.ts';
-import { prettyJson } from './pretty-json.ts';
+import { prettyJson } from './json-pieces.ts';
 
 /** A file that Lectern adds to those of the lesson. */
 export interface OwnFile {
