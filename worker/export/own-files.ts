@@ -1,6 +1,6 @@
 import { json } from 'node:stream/consumers';
-import { gatheredTexts } from '../../shared/gathered-texts.ts';
 import type { LessonContent } from '../../shared/lessons/lesson-content.ts';
+import { fromGzip, toGzip } from '../../shared/models/gzip-parts.ts';
 import { bytesOf, digestOf, digestOfChunks } from '../../shared/storage/digest.ts';
 import type { Digest, Store } from '../../shared/storage/store.ts';
 import { describePage, indexPath } from './describe-page.ts';
@@ -42,15 +42,14 @@ function fileInMemory(path: string, bytes: Buffer): OwnFile {
   return { path, digest: digestOf(bytes), chunks: () => bytesOf(bytes) };
 }
 
-/** A JSON file that is kept in memory as its bytes alone. @param map as of {@link prettyJson}. */
+/** A JSON file that is kept in memory compressed, and read anew at each call. @param map as of {@link prettyJson}. */
 export async function jsonFile(
   path: string,
   value: object,
   map?: (part: unknown) => unknown,
 ): Promise<OwnFile> {
-  const bytes: Buffer[] = [];
-  for (const text of gatheredTexts(prettyJson(value, map))) bytes.push(Buffer.from(text));
-  const chunks = () => bytesOf(...bytes);
+  const packed = await toGzip(prettyJson(value, map));
+  const chunks = () => fromGzip(packed);
   return { path, digest: await digestOfChunks(chunks()), chunks };
 }
 
