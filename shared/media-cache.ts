@@ -37,7 +37,8 @@ export class MediaCache {
   readonly #downloader: Downloader;
   readonly #sharing: Sharing;
   readonly #onLookup: (result: 'hit' | 'miss') => void;
-  readonly #underWay = new Map<string, Promise<Digest>>();
+  /** All that were asked for, by type and address. */
+  readonly #wanted = new Map<string, Map<string, Promise<Digest>>>();
   readonly #checked: DownloadedFile[] = [];
   readonly #known = new Map<string, RemoteFile>();
   /** Since when the first of the files is wanted. */
@@ -67,12 +68,13 @@ export class MediaCache {
    * @throws {DownloadError} with the reason for failedMedia.
    */
   get(request: RemoteRequest): Promise<Digest> {
-    // The type belongs to it: a medium that declares the wrong one must not make the file fail for others.
-    const key = `${request.mimeType} ${request.url}`;
-    const running = this.#underWay.get(key);
+    // By type: a medium that declares the wrong one must not make the file fail for others.
+    const ofType = this.#wanted.get(request.mimeType) ?? new Map<string, Promise<Digest>>();
+    this.#wanted.set(request.mimeType, ofType);
+    const running = ofType.get(request.url);
     if (running !== undefined) return running;
     const started = this.#fetch(request);
-    this.#underWay.set(key, started);
+    ofType.set(request.url, started);
     return started;
   }
 

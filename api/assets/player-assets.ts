@@ -66,8 +66,7 @@ export class PlayerAssets {
     const medium = found.get(mediaId);
     if (medium === undefined) return null;
     // One that another version brought is this one's only where its content says so.
-    const own = medium.versionId === _id || (await this.#uses.refersToMedium(_id, mediaId));
-    return own ? medium : null;
+    return medium.own || (await this.#uses.refersToMedium(_id, mediaId)) ? medium : null;
   }
 
   async #findFile(

@@ -1,4 +1,5 @@
 import pLimit, { type LimitFunction } from 'p-limit';
+import { onAbort } from '../abort-listeners.ts';
 
 interface Host {
   limit: LimitFunction;
@@ -29,11 +30,10 @@ export class HostLimiter {
     this.#hosts.set(name, host);
     host.tasks++;
     return new Promise<T>((resolve, reject) => {
-      const giveUp = () => reject(signal.reason as Error);
-      signal.addEventListener('abort', giveUp);
+      const stopListening = onAbort(signal, () => reject(signal.reason as Error));
       host
         .limit(async () => {
-          signal.removeEventListener('abort', giveUp);
+          stopListening();
           try {
             signal.throwIfAborted();
             return await task();

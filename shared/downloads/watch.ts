@@ -1,3 +1,4 @@
+import { onAbort } from '../abort-listeners.ts';
 import { DownloadError } from './failure.ts';
 
 /**
@@ -6,14 +7,13 @@ import { DownloadError } from './failure.ts';
  */
 export class Watch {
   readonly #controller = new AbortController();
-  readonly #caller: AbortSignal;
+  readonly #stopListening: () => void;
   readonly #timer: NodeJS.Timeout;
   #paused = false;
 
   /** `caller` must not be aborted yet. */
   constructor(caller: AbortSignal, idleMs: number) {
-    this.#caller = caller;
-    caller.addEventListener('abort', this.#onAbort);
+    this.#stopListening = onAbort(caller, () => this.#controller.abort(caller.reason));
     this.#timer = setTimeout(() => {
       if (this.#paused) this.#timer.refresh();
       else this.#controller.abort(new DownloadError('timeout', `Not a byte came for ${idleMs / 1000} s`));
@@ -38,10 +38,6 @@ export class Watch {
 
   close(): void {
     clearTimeout(this.#timer);
-    this.#caller.removeEventListener('abort', this.#onAbort);
+    this.#stopListening();
   }
-
-  readonly #onAbort = () => {
-    this.#controller.abort(this.#caller.reason);
-  };
 }

@@ -3,7 +3,7 @@ import type { Types } from 'mongoose';
 import { schemaOptions, upsertSafely } from '../mongo.ts';
 import type { Digest } from '../storage/store.ts';
 import type { Database } from './database.ts';
-import { fromGzipParts, toGzipParts } from './gzip-parts.ts';
+import { fromGzipParts, toGzip } from './gzip-parts.ts';
 
 /** A file of an archive, which the store also has as a blob: what a signed address may name. */
 export interface ExportEntry extends Digest {
@@ -89,16 +89,18 @@ export async function findExportRecord(db: Database, exportKey: string): Promise
   return found === null ? null : read(found);
 }
 
+/** What a build has made; its entries come one by one, for an archive may have 100,000. */
+export interface BuiltExport extends Omit<ExportRecord, 'signedUntil' | 'entries'> {
+  entries: Iterable<ExportEntry>;
+}
+
 /**
  * Writes the record of a build that is complete, before its archive is published. It replaces those of other content,
  * but for what signed addresses still name.
  */
-export async function saveExportRecord(
-  db: Database,
-  record: Omit<ExportRecord, 'signedUntil'>,
-): Promise<void> {
+export async function saveExportRecord(db: Database, record: BuiltExport): Promise<void> {
   const { exportKey, contentDigest, exportedAt, archive } = record;
-  const entries = Buffer.concat(await toGzipParts(JSON.stringify(record.entries)));
+  const entries = await toGzip(entriesJson(record.entries));
   const now = new Date();
   await upsertSafely(() =>
     db.exportRecords.updateOne(
@@ -112,6 +114,15 @@ export async function saveExportRecord(
     contentDigest: { $ne: contentDigest },
     $nor: [{ signedUntil: { $gt: now } }],
   });
+}
+
+function* entriesJson(entries: Iterable<ExportEntry>): Generator<string> {
+  let before = '[';
+  for (const entry of entries) {
+    yield `${before}${JSON.stringify(entry)}`;
+    before = ',';
+  }
+  yield before === '[' ? '[]' : ']';
 }
 
 /**

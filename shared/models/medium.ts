@@ -60,7 +60,13 @@ export async function insertMedia(db: Database, media: Omit<Medium, 'createdAt'>
 }
 
 /** What is found of a medium: little, for a version may use 100,000. */
-export type FoundMedium = Omit<Medium, 'organizationId' | 'mediaId' | 'createdAt'>;
+export interface FoundMedium extends Pick<
+  Medium,
+  'mimeType' | 'extension' | 'asset' | 'sourceUrl' | 'attribution'
+> {
+  /** Whether the version's own package brought it. */
+  own: boolean;
+}
 
 /** Media that one query asks for. */
 const lookupBatch = 1000;
@@ -75,10 +81,25 @@ export async function findMedia(
   mediaIds: string[],
 ): Promise<Map<string, FoundMedium>> {
   const media = new Map<string, FoundMedium>();
+  // Of each type and extension one text, where every document brings its own.
+  const texts = new Map<string, string>();
+  const once = (text: string): string => {
+    const known = texts.get(text);
+    if (known === undefined) texts.set(text, text);
+    return known ?? text;
+  };
   for (let start = 0; start < mediaIds.length; start += lookupBatch) {
     const found = await findSomeMedia(db, version, mediaIds.slice(start, start + lookupBatch));
-    for (const { mediaId, versionId, mimeType, extension, asset, sourceUrl, attribution } of found)
-      media.set(mediaId, { versionId, mimeType, extension, asset, sourceUrl, attribution });
+    for (const { mediaId, versionId, mimeType, extension, asset, sourceUrl, attribution } of found) {
+      media.set(mediaId, {
+        own: versionId === version.versionId,
+        mimeType: once(mimeType),
+        extension: once(extension),
+        asset,
+        sourceUrl,
+        attribution,
+      });
+    }
   }
   return media;
 }

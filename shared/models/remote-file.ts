@@ -49,8 +49,10 @@ export type DownloadedFile = Omit<RemoteFile, '_id' | 'checkedAt'>;
 export async function saveRemoteFiles(db: Database, files: DownloadedFile[]): Promise<void> {
   if (files.length === 0) return;
   const checkedAt = new Date();
+  // Not through Mongoose, which would make several documents of each.
+  const collection = db.connection.collection<Pick<RemoteFile, '_id'>>(db.remoteFiles.collection.name);
   await upsertSafely(() =>
-    db.remoteFiles.bulkWrite(
+    collection.bulkWrite(
       files.map((file) => ({
         updateOne: {
           filter: { _id: idOf(file.url) },

@@ -10,7 +10,7 @@ export const useMilliseconds = 60_000;
 const noteMilliseconds = useMilliseconds / 3;
 
 /** Uses that a process remembers to have noted. */
-const maxNoted = 50_000;
+const maxNoted = 20_000;
 
 /** Files that are noted at once. */
 const noteBatch = 500;
@@ -54,6 +54,8 @@ export type EvictableFile = `cache:${string}` | `archives:${string}`;
 export interface FileHold {
   /** Files that are in the store, and were noted as used just now. */
   add(file: EvictableFile): void;
+  /** Takes back one `add`. */
+  remove(file: EvictableFile): void;
   release(): void;
 }
 
@@ -81,7 +83,7 @@ export interface FileUses {
 export const noUses: FileUses = {
   note: () => Promise.resolve(),
   keepUntil: () => Promise.resolve(),
-  hold: () => ({ add: () => undefined, release: () => undefined }),
+  hold: () => ({ add: () => undefined, remove: () => undefined, release: () => undefined }),
   noteHeld: () => Promise.resolve(),
   close: () => undefined,
 };
@@ -122,18 +124,20 @@ export class SharedFileUses implements FileUses {
   }
 
   hold(): FileHold {
-    const files: EvictableFile[] = [];
+    const files = new Map<EvictableFile, number>();
     return {
       add: (file) => {
-        files.push(file);
-        this.#held.set(file, (this.#held.get(file) ?? 0) + 1);
+        count(files, file, 1);
+        count(this.#held, file, 1);
+      },
+      remove: (file) => {
+        if (!files.has(file)) return;
+        count(files, file, -1);
+        count(this.#held, file, -1);
       },
       release: () => {
-        for (const file of files.splice(0)) {
-          const left = (this.#held.get(file) ?? 0) - 1;
-          if (left > 0) this.#held.set(file, left);
-          else this.#held.delete(file);
-        }
+        for (const [file, times] of files) count(this.#held, file, -times);
+        files.clear();
       },
     };
   }
@@ -184,6 +188,12 @@ export class SharedFileUses implements FileUses {
   async noteHeld(): Promise<void> {
     await this.#send([...this.#held.keys()]);
   }
+}
+
+function count(held: Map<EvictableFile, number>, file: EvictableFile, more: number): void {
+  const times = (held.get(file) ?? 0) + more;
+  if (times > 0) held.set(file, times);
+  else held.delete(file);
 }
 
 /** What is remembered of a file that has to stay until a time, in milliseconds. */

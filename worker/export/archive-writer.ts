@@ -52,6 +52,7 @@ export class DamagedEntry extends Error {
 export class ArchiveWriter {
   readonly #sink: ArchiveSink;
   readonly #time: Buffer;
+  readonly #prefix: string;
   readonly #hash = createHash('sha256');
   readonly #directory: Buffer[] = [];
   #lines: Buffer[] = [];
@@ -62,16 +63,20 @@ export class ArchiveWriter {
   #writing: Promise<void> = Promise.resolve();
   #offset = 0;
 
-  /** @param modified the time every entry carries, UTC, in whole 2 seconds, from 1980 on. */
-  constructor(sink: ArchiveSink, modified: Date) {
+  /**
+   * @param modified the time every entry carries, UTC, in whole 2 seconds, from 1980 on.
+   * @param folder that all entries are in; none of their paths has to be kept with its name.
+   */
+  constructor(sink: ArchiveSink, modified: Date, folder?: string) {
     this.#sink = sink;
     this.#time = dosTime(modified);
+    this.#prefix = folder === undefined ? '' : `${folder}/`;
   }
 
   /**
    * Adds a file whose size and CRC-32 are known beforehand.
    *
-   * @param path in the archive, with '/' between folders.
+   * @param path in the archive's folder, with '/' between folders.
    * @throws {DamagedEntry} when the bytes are not those that were announced; any error when the name is taken, or from
    * the source or the sink. The archive is spoilt then and must be discarded.
    */
@@ -82,7 +87,7 @@ export class ArchiveWriter {
   ): Promise<void> {
     if (this.#names.has(path)) throw new Error(`${path} is in the archive already`);
     this.#names.add(path);
-    const name = Buffer.from(path, 'utf8');
+    const name = Buffer.from(this.#prefix + path, 'utf8');
     const { crc32: checksum, size } = digest;
     const offset = this.#offset;
     await this.#write(localHeader({ name, checksum, size, time: this.#time }));

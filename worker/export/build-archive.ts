@@ -15,7 +15,7 @@ import type { OpenFile, Store } from '../../shared/storage/store.ts';
 import { ArchiveWriter, DamagedEntry } from './archive-writer.ts';
 import { timePhase } from './build-observer.ts';
 import type { BuildObserver } from './build-observer.ts';
-import { indexPath } from './describe-page.ts';
+import { indexPath, readAgain } from './describe-page.ts';
 import { findFiles } from './find-files.ts';
 import type { FileSearch } from './find-files.ts';
 import type { FoundFile } from './found-files.ts';
@@ -129,20 +129,19 @@ interface ArchiveInput {
 
 async function writeArchive(deps: ExportDependencies, input: ArchiveInput): Promise<ExportResult> {
   const { job, version, plan, player, search, signal, onProgress } = input;
-  const written = timePhase(deps.observer, 'write');
+  const ended = timePhase(deps.observer, 'write');
   // Whether files are missing shows at the end only, and the key with it: the draft is named when it is published.
   const draft = await deps.store.archives.create();
   try {
-    const writer = new ArchiveWriter(draft, version.publishedAt ?? version.createdAt);
-    const outcomes: Outcomes = new Map();
+    const writer = new ArchiveWriter(draft, version.publishedAt ?? version.createdAt, plan.folder);
+    const { outcomes } = search;
     const ownCount = 2 + (player === null ? 0 : player.length + 1);
     const progress: ExportProgress = { done: 0, total: search.paths.length + ownCount, bytes: 0 };
-    const entries: ExportEntry[] = [];
+    const written: string[] = [];
+    const neededAgain = readAgain(plan);
     const add = async (path: string, file: FoundFile, chunks: AsyncIterable<Uint8Array>) => {
-      await writer.add(`${plan.folder}/${path}`, file, chunks);
-      const { area, sha256, crc32, size } = file;
-      entries.push({ path, area, sha256, crc32, size });
-      outcomes.set(path, file);
+      await writer.add(path, file, chunks);
+      written.push(path);
     };
     const step = (bytes: number) => {
       progress.done += 1;
@@ -156,7 +155,6 @@ async function writeArchive(deps: ExportDependencies, input: ArchiveInput): Prom
       if (signal.aborted) await file?.close();
       signal.throwIfAborted();
       if (isMissing(found) || file === undefined) {
-        outcomes.set(path, found);
         step(0);
       } else {
         await addStored(deps.store, found, file, (chunks) => add(path, found, chunks)).catch(
@@ -165,6 +163,7 @@ async function writeArchive(deps: ExportDependencies, input: ArchiveInput): Prom
             throw error;
           },
         );
+        if (!neededAgain.has(path)) search.letGo(found);
         step(found.size);
       }
     }
@@ -172,22 +171,25 @@ async function writeArchive(deps: ExportDependencies, input: ArchiveInput): Prom
       plan.widgets.every(({ release }) => release !== null) && ![...outcomes.values()].some(isMissing);
     const addOwn = async (file: OwnFile) => {
       await keepOwnFile(deps.store, file);
-      await add(file.path, { ...file.digest, area: 'cache' }, file.chunks());
-      step(file.digest.size);
+      const found: FoundFile = { ...file.digest, area: 'cache' };
+      await add(file.path, found, file.chunks());
+      outcomes.set(file.path, found);
+      step(found.size);
     };
     for (const file of await ownFiles(deps.store, input)) await addOwn(file);
 
-    const content = contentDigest(entries);
+    const content = contentDigest(entriesOf(written, outcomes));
     const exportedAt = complete ? await claimExportTime(deps.db, job.key, content) : new Date();
     const playerPaths = player && [indexPath, ...player.map(({ path }) => path)];
     const manifest = createManifest(version, plan, outcomes, { exportedAt, playerPaths });
     await addOwn(await jsonFile('manifest.json', manifest));
 
     const archive = await writer.finish();
-    written();
+    ended();
     const published = timePhase(deps.observer, 'publish');
     signal.throwIfAborted();
     const exportKey = complete ? job.key : incompleteKey(job.key);
+    const entries = entriesOf(written, outcomes);
     const built = { exportKey, contentDigest: content, exportedAt, archive, entries };
     if (complete) await recordArchive(deps.db, built, input.record);
     // Nothing is built from it; but its files can be fetched one by one.
@@ -197,9 +199,19 @@ async function writeArchive(deps: ExportDependencies, input: ArchiveInput): Prom
     await draft.publish(exportKey, archive.sha256);
     published();
     const failures = manifest.failedMedia.length + manifest.failedWidgets.length;
-    return { size: archive.size, files: entries.length, failures };
+    return { size: archive.size, files: written.length, failures };
   } finally {
     await draft.discard();
+  }
+}
+
+/** In the order of the paths. */
+function* entriesOf(paths: readonly string[], outcomes: Outcomes): Generator<ExportEntry> {
+  for (const path of paths) {
+    const found = outcomes.get(path);
+    if (found === undefined || isMissing(found)) throw new Error(`${path} was written, and not found`);
+    const { area, sha256, crc32, size } = found;
+    yield { path, area, sha256, crc32, size };
   }
 }
 

@@ -47,6 +47,11 @@ export async function describePage(
   return { lesson, versionId: version._id, widgets, captions, attributions };
 }
 
+/** The paths of the files that the page needs again when they are in the archive. */
+export function readAgain(plan: ExportPlan): Set<string> {
+  return new Set(plan.media.filter(isCaptions).map(({ path }) => path));
+}
+
 function isCaptions({ medium }: PlannedMedium): boolean {
   return medium?.mimeType.toLowerCase() === 'text/vtt' || medium?.extension.toLowerCase() === 'vtt';
 }

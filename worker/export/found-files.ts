@@ -1,5 +1,5 @@
 import type { Digest } from '../../shared/storage/store.ts';
-import type { Missing } from './outcome.ts';
+import type { Missing, Outcomes } from './outcome.ts';
 
 /** A file of the archive, found: which part of the store has its bytes. */
 export interface FoundFile extends Digest {
@@ -11,8 +11,9 @@ export interface FoundFile extends Digest {
  * 100,000 files, and few are waited for at once.
  */
 export class FoundFiles {
+  /** Of the files that are there, or known not to be. */
+  readonly outcomes: Outcomes = new Map();
   readonly #ended: AbortSignal;
-  readonly #known = new Map<string, FoundFile | Missing>();
   #waiting: (() => void)[] = [];
 
   /** @param ended aborted when nothing more will be found, with the reason. */
@@ -22,14 +23,14 @@ export class FoundFiles {
   }
 
   set(path: string, outcome: FoundFile | Missing): void {
-    this.#known.set(path, outcome);
+    this.outcomes.set(path, outcome);
     this.#wake();
   }
 
   /** Waits until a file is there, or known not to be. @throws the reason for which nothing more will be found. */
   async get(path: string): Promise<FoundFile | Missing> {
     for (;;) {
-      const known = this.#known.get(path);
+      const known = this.outcomes.get(path);
       if (known !== undefined) return known;
       this.#ended.throwIfAborted();
       await new Promise<void>((resolve) => this.#waiting.push(resolve));

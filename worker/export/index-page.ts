@@ -1,5 +1,7 @@
+import { gatheredTexts } from '../../shared/gathered-texts.ts';
 import type { LessonContent } from '../../shared/lessons/lesson-content.ts';
 import { textDirection } from '../../shared/lessons/text-direction.ts';
+import { compactJson } from './json-pieces.ts';
 import { pageWords } from './page-words.ts';
 
 /** A text file of the archive, read anew at each call. */
@@ -77,7 +79,9 @@ async function* pageTexts(page: IndexPage): AsyncGenerator<string> {
 <p class="lectern-page-note" ${ownWords}>${escapeHtml(words.notUnpacked)}</p>
 </main>
 ${credits(page, `<summary ${ownWords}>${escapeHtml(words.credits)}</summary>`)}`;
-  yield `<script type="application/json" id="lectern-lesson-json">${safeJson(page.lesson)}</script>\n`;
+  yield '<script type="application/json" id="lectern-lesson-json">';
+  for (const text of gatheredTexts(compactJson(page.lesson))) yield escapeJson(text);
+  yield '</script>\n';
   yield '<script type="application/json" id="lectern-archive-json">';
   yield* archiveJson(page);
   yield `</script>
@@ -116,7 +120,11 @@ async function* jsonString(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<st
 
 /** JSON that a script element can hold: no `</script>` ends it, and no `<!--` hides its end. */
 function safeJson(value: unknown): string {
-  return JSON.stringify(value).replaceAll('<', '\\u003c');
+  return escapeJson(JSON.stringify(value));
+}
+
+function escapeJson(json: string): string {
+  return json.replaceAll('<', '\\u003c');
 }
 
 /** Credits that must be shown with media; each once, as many pictures may come from one hand. */

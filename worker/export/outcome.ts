@@ -1,6 +1,6 @@
 import { DownloadError } from '../../shared/downloads/downloader.ts';
 import type { FailureReason } from '../../shared/packages/manifest.ts';
-import type { Digest } from '../../shared/storage/store.ts';
+import type { FoundFile } from './found-files.ts';
 
 /** A file that the archive should hold and does not, and why. */
 export interface Missing {
@@ -10,7 +10,7 @@ export interface Missing {
 }
 
 /** What became of each file that an archive should hold, by its path below the top-level folder. */
-export type Outcomes = Map<string, Digest | Missing>;
+export type Outcomes = Map<string, FoundFile | Missing>;
 
 /** A file that is missing for a reason that no download gave. */
 export class MissingFile extends Error {

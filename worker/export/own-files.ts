@@ -1,15 +1,13 @@
 import { json } from 'node:stream/consumers';
 import type { LessonContent } from '../../shared/lessons/lesson-content.ts';
+import { fromGzip, toGzip } from '../../shared/models/gzip-parts.ts';
 import { bytesOf, digestOf, digestOfChunks } from '../../shared/storage/digest.ts';
 import type { Digest, Store } from '../../shared/storage/store.ts';
 import { describePage, indexPath } from './describe-page.ts';
 import type { PageOfArchive } from './describe-page.ts';
 import { indexPage } from './index-page.ts';
 import type { PlayerFile } from './player-files.ts';
-import { prettyJson } from './pretty-json.ts';
-
-/** Characters that become bytes at once. */
-const gatherLength = 64 * 1024;
+import { prettyJson } from './json-pieces.ts';
 
 /** A file that Lectern adds to those of the lesson. */
 export interface OwnFile {
@@ -44,31 +42,15 @@ function fileInMemory(path: string, bytes: Buffer): OwnFile {
   return { path, digest: digestOf(bytes), chunks: () => bytesOf(bytes) };
 }
 
-/** A JSON file that is kept in memory as its bytes alone. @param map as of {@link prettyJson}. */
+/** A JSON file that is kept in memory compressed, and read anew at each call. @param map as of {@link prettyJson}. */
 export async function jsonFile(
   path: string,
   value: object,
   map?: (part: unknown) => unknown,
 ): Promise<OwnFile> {
-  const bytes: Buffer[] = [];
-  for (const text of gathered(prettyJson(value, map))) bytes.push(Buffer.from(text));
-  const chunks = () => bytesOf(...bytes);
+  const packed = await toGzip(prettyJson(value, map));
+  const chunks = () => fromGzip(packed);
   return { path, digest: await digestOfChunks(chunks()), chunks };
-}
-
-/** Many short texts as fewer long ones. */
-function* gathered(texts: Iterable<string>): Generator<string> {
-  let some: string[] = [];
-  let length = 0;
-  for (const text of texts) {
-    some.push(text);
-    length += text.length;
-    if (length < gatherLength) continue;
-    yield some.join('');
-    some = [];
-    length = 0;
-  }
-  yield some.join('');
 }
 
 /** Keeps a file besides the archive, where an address can name it. */

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import type { Database } from '../../shared/models/database.ts';
 import { deleteExportRecord, saveExportRecord } from '../../shared/models/export-record.ts';
-import type { ExportEntry, ExportRecord } from '../../shared/models/export-record.ts';
+import type { BuiltExport, ExportEntry, ExportRecord } from '../../shared/models/export-record.ts';
 
 /** What tells archives of one export apart: all that they hold, but for manifest.json. */
-export function contentDigest(entries: readonly ExportEntry[]): string {
+export function contentDigest(entries: Iterable<ExportEntry>): string {
   const hash = createHash('sha256');
   for (const { path, size, sha256 } of entries) hash.update(`${path}\n${size}\n${sha256}\n`);
   return hash.digest('hex');
@@ -18,7 +18,7 @@ export function contentDigest(entries: readonly ExportEntry[]): string {
  */
 export async function recordArchive(
   db: Database,
-  built: Omit<ExportRecord, 'signedUntil'>,
+  built: BuiltExport,
   before: ExportRecord | null,
 ): Promise<void> {
   if (before?.contentDigest !== built.contentDigest) return saveExportRecord(db, built);

@@ -1,11 +1,12 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { prettyJson } from '../../worker/export/pretty-json.ts';
+import { compactJson, prettyJson } from '../../worker/export/json-pieces.ts';
 
 test('the pieces make up the text of JSON.stringify, whatever the value is', () => {
   fc.assert(
     fc.property(fc.jsonValue(), (value) => {
       expect([...prettyJson(value)].join('')).toBe(`${JSON.stringify(value, null, 2)}\n`);
+      expect([...compactJson(value)].join('')).toBe(JSON.stringify(value));
     }),
   );
 });
@@ -13,6 +14,7 @@ test('the pieces make up the text of JSON.stringify, whatever the value is', () 
 test('what is undefined is left out of objects, flat or not', () => {
   const value = { a: undefined, b: { c: undefined, d: [{}], e: 1 }, f: { g: undefined } };
   expect([...prettyJson(value)].join('')).toBe(`${JSON.stringify(value, null, 2)}\n`);
+  expect([...compactJson(value)].join('')).toBe(JSON.stringify(value));
 });
 
 test('no piece is larger than a part without lists and objects in it', () => {

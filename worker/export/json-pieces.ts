@@ -1,0 +1,51 @@
+/*
+ * JSON in small pieces: a lesson or a manifest of 100,000 files is never in memory as one text beside its bytes. Values
+ * are JSON, or objects of such whose members may be undefined.
+ */
+
+/**
+ * The text of `JSON.stringify(value, null, 2)` and a line break.
+ *
+ * @param map what is written in the place of each part that comes in one piece.
+ */
+export function* prettyJson(value: unknown, map: (part: unknown) => unknown = same): Generator<string> {
+  yield* pieces(value, { map, indent: '  ', colon: ': ' }, '\n');
+  yield '\n';
+}
+
+/** The text of `JSON.stringify(value)`. */
+export function compactJson(value: unknown): Generator<string> {
+  return pieces(value, { map: same, indent: '', colon: ':' }, '');
+}
+
+const same = (part: unknown) => part;
+
+interface Form {
+  map: (part: unknown) => unknown;
+  indent: string;
+  /** Between a key and its value. */
+  colon: string;
+}
+
+/** @param lineBreak with the indentation of the line that the value begins on. */
+function* pieces(value: unknown, form: Form, lineBreak: string): Generator<string> {
+  const { map, indent, colon } = form;
+  // What holds no further list or object comes in one piece.
+  if (!isNested(value) || !Object.values(value).some(isNested)) {
+    yield JSON.stringify(map(value), null, indent).replaceAll('\n', lineBreak);
+    return;
+  }
+  const [open, close] = Array.isArray(value) ? '[]' : '{}';
+  let before = `${open}${lineBreak}${indent}`;
+  for (const [key, member] of Object.entries(value)) {
+    if (member === undefined) continue;
+    yield Array.isArray(value) ? before : `${before}${JSON.stringify(key)}${colon}`;
+    yield* pieces(member, form, `${lineBreak}${indent}`);
+    before = `,${lineBreak}${indent}`;
+  }
+  yield `${lineBreak}${close}`;
+}
+
+function isNested(value: unknown): value is object {
+  return typeof value === 'object' && value !== null;
+}
