@@ -80,7 +80,15 @@ export async function startApi(
   };
   const scoreQueue = createScoreQueue(redis, config);
   const scoreNotices = new ScoreNotices({ db, queue: scoreQueue, log });
-  const exports = { db, archives: store.archives, queue, waiters, openWaits: new OpenWaits(config.export.waitsPerOrganization), config, log };
+  const exports = {
+    db,
+    archives: store.archives,
+    queue,
+    waiters,
+    openWaits: new OpenWaits(config.export.waitsPerOrganization),
+    config,
+    log,
+  };
   const metrics = new ApiMetrics();
   registerQueueMetrics(metrics.registry, queue);
   // Whoever looks into why no grade leaves finds it here, also where no worker runs.
