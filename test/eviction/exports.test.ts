@@ -1,8 +1,10 @@
+import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { createDownloader } from '../../shared/downloads/downloader.ts';
 import { exportJobOf } from '../../shared/jobs.ts';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
 import { digestOf } from '../../shared/storage/digest.ts';
+import { useKeys } from '../../shared/sharing/file-uses.ts';
 import { runExport } from '../../worker/jobs/export.ts';
 import { startExportLab } from '../api/held-exports.ts';
 import type { ExportLab } from '../api/held-exports.ts';
@@ -27,8 +29,11 @@ beforeEach(async () => {
   await knowUses(lab.harness, evicting.redis);
 });
 
+/** A version with external media, which are in its archive in this order. */
 async function build(paths: string[]): Promise<LessonVersion> {
-  const built = await buildPackage({ media: paths.map((path) => ({ sourceUrl: lab.origin.url(path) })) });
+  const ids = paths.map(() => randomUUID()).sort();
+  const media = paths.map((path, index) => ({ id: ids[index] ?? '', sourceUrl: lab.origin.url(path) }));
+  const built = await buildPackage({ media });
   return buildVersion(lab.harness, lab.organization, built.path);
 }
 
@@ -40,6 +45,14 @@ async function evictAll(beforehand: () => Promise<void> = () => Promise.resolve(
 }
 
 const isCached = (picture: Buffer) => lab.harness.store.cache.has(digestOf(picture));
+
+/** Whether a process says that a download is in use when nothing is known of it. */
+async function isHeld({ redis, sharing }: Process, picture: Buffer): Promise<boolean> {
+  const used = `${lab.harness.config.redisPrefix}:${useKeys.used}`;
+  await redis.del(used);
+  await sharing.uses.noteHeld();
+  return (await redis.zscore(used, `cache:${digestOf(picture).sha256}`)) !== null;
+}
 
 test('an evicted export is built again, equal byte for byte, with what is downloaded again', async () => {
   lab.origin.serve('/again.png', png(31));
@@ -84,24 +97,28 @@ test('a medium stays as long as the address is good that a learner was led to', 
 });
 
 test('what a running build has found stays until it is in the archive', async () => {
+  let files = 0;
   let release: () => void = () => undefined;
   const released = new Promise<void>((resolve) => (release = resolve));
+  lab.origin.serve('/written.png', png(36));
   lab.origin.serve('/found.png', png(34));
   lab.origin.script('/held.png', async (request, response) => {
     await released;
     await file(png(35))(request, response);
   });
-  const version = await build(['/found.png', '/held.png']);
+  const version = await build(['/written.png', '/held.png', '/found.png']);
   const builder = await joinStore(lab.harness);
   const downloader = createDownloader(lab.harness.config.download);
   const building = runExport({ ...lab.harness, ...builder, downloader }, exportJobOf(version), {
     signal: new AbortController().signal,
-    onProgress: () => undefined,
+    onProgress: ({ done }) => (files = done),
   });
-  await waitFor('the first file', () => isCached(png(34)));
-  await waitFor('the second download', () => lab.origin.requests('/held.png') === 1);
+  await waitFor('the first file in the archive', () => files === 1);
+  await waitFor('a download under way', () => lab.origin.requests('/held.png') === 1);
+  await waitFor('the file after it', () => isHeld(builder, png(34)));
   await evictAll(() => builder.sharing.uses.noteHeld());
   expect(await isCached(png(34))).toBe(true);
+  expect(await isCached(png(36))).toBe(false);
 
   release();
   expect(await building).toMatchObject({ failures: 0 });

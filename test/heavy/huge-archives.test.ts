@@ -24,7 +24,8 @@ import { sumsOf } from './generated-bytes.ts';
 import { peakMegabytes } from './memory.ts';
 import { startGeneratedOrigin } from './origin.ts';
 
-const MB = 1024 ** 2;
+const kB = 1024;
+const MB = kB * 1024;
 const GB = MB * 1024;
 const run = promisify(execFile);
 
@@ -36,7 +37,10 @@ const buildMilliseconds = 20 * 60_000;
 
 const medium = { mimeType: 'application/pdf', extension: 'pdf' };
 
-test.each([['a file of more than 4 GB', [4.5 * GB, ...Array.from({ length: 1500 }, () => MB)]] as const])(
+test.each([
+  ['more than 65,535 files', Array.from({ length: 66_000 }, () => 96 * kB)],
+  ['a file of more than 4 GB', [4.5 * GB, ...Array.from({ length: 1500 }, () => MB)]],
+])(
   'an archive of 6 GB with %s is built and sent in constant memory, and read by others',
   async (name, sizes) => {
     const origin = await startGeneratedOrigin();
