@@ -8,6 +8,7 @@ async function storeIncomplete({ store }: Harness, key: string): Promise<() => P
   const draft = await store.archives.create();
   await draft.write([Buffer.from('an archive')]);
   await draft.publish(incompleteKey(key), 'a'.repeat(64));
+  await draft.discard();
   return async () => {
     const archive = await store.archives.open(incompleteKey(key));
     await archive?.close();

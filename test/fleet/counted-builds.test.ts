@@ -59,6 +59,7 @@ test('an archive that is there already counts as no build', async () => {
   const draft = await harness.store.archives.create();
   await draft.write([Buffer.alloc(archive.size)]);
   await draft.publish(key, archive.sha256);
+  await draft.discard();
   const record = { exportKey: key, contentDigest: 'd', exportedAt: new Date(), archive, entries: [] };
   await saveExportRecord(harness.db, record);
 
