@@ -72,11 +72,16 @@ export interface ScoreLab extends LaunchLab {
 /**
  * @param otherHosts private hosts, beside the platform's, that may be asked; known when tests begin.
  * @param options of the platform.
+ * @param patience how long one of its answers may take; as in production unless told otherwise.
  */
-export function useScoreLab(otherHosts: () => string[] = () => [], options?: SimulatorOptions): ScoreLab {
+export function useScoreLab(
+  otherHosts: () => string[] = () => [],
+  options?: SimulatorOptions,
+  patience: { deadlineMs?: number } = {},
+): ScoreLab {
   const lab = {} as ScoreLab & { close(): Promise<void> };
   beforeAll(async () => {
-    Object.assign(lab, await startScoreLab(otherHosts(), options));
+    Object.assign(lab, await startScoreLab(otherHosts(), patience, options));
   });
   afterAll(() => lab.close());
   return lab;
@@ -84,13 +89,14 @@ export function useScoreLab(otherHosts: () => string[] = () => [], options?: Sim
 
 async function startScoreLab(
   otherHosts: string[],
+  patience: { deadlineMs?: number },
   options?: SimulatorOptions,
 ): Promise<ScoreLab & { close(): Promise<void> }> {
   const lab = await startLaunchLab(options);
   const { harness, simulator, platform, tool } = lab;
   const { db } = harness;
   const allowedPrivateHosts = [new URL(simulator.issuer).host, ...otherHosts];
-  const client = createPlatformClient({ allowedPrivateHosts });
+  const client = createPlatformClient({ allowedPrivateHosts }, patience);
   const keys = createLtiKeys(db, { keyPepper: testPepper });
   const service = { client, tokens: createServiceTokens({ client, keys }) };
   const log = createLogger(harness.config, 'test');
