@@ -23,7 +23,7 @@ export interface LaunchPresentation {
   returnUrl?: string | undefined;
 }
 
-export function presentationOf({ claims }: LaunchMessage): LaunchPresentation {
+export function presentationOf(claims: LaunchMessage['claims']): LaunchPresentation {
   const { locale, return_url: returnUrl } = claims[claim.launchPresentation] ?? {};
   return { locale, returnUrl };
 }
