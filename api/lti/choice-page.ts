@@ -1,7 +1,7 @@
 import type { Context } from 'koa';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
 import type { AppDependencies } from '../dependencies.ts';
-import { knownLanguage, pageLanguages } from '../embed/page-words.ts';
+import { pageLanguage } from '../embed/page-language.ts';
 import { markup } from '../html.ts';
 import type { Html } from '../html.ts';
 import { toLessonCursor } from '../lesson-cursor.ts';
@@ -42,7 +42,7 @@ export function sendChoicePage(
   ctx: Context,
   { id, choice, form, page, fault, allowedOrigins }: ChoicePage,
 ): void {
-  const language = choiceLanguage(ctx, choice);
+  const language = pageLanguage(ctx, choice.locale);
   const words = choiceWords(language);
   const title = choice.acceptsMultiple ? words.several : words.one;
   const list = (lessons: ChoosableLesson[]) =>
@@ -73,11 +73,6 @@ ${pagingRow(form, page, words)}
     ...{ language, main, wide: true, style: choiceStyle },
     directives: ["form-action 'self'", `frame-ancestors ${ancestors}`],
   });
-}
-
-/** The language that the platform asks for, else one that the browser reads. */
-export function choiceLanguage(ctx: Context, { locale }: Pick<Choice, 'locale'>): string {
-  return knownLanguage(locale ?? '') ?? (ctx.acceptsLanguages(pageLanguages) || 'en');
 }
 
 interface ItemContext {
