@@ -12,7 +12,7 @@ const redirectSeconds = 1800;
 
 export const mediaIdSchema = z
   .guid('Invalid media ID')
-  .transform((id) => id.toLowerCase())
+  .toLowerCase()
   .meta({ description: 'Id of the medium: what follows `media:` in the lesson.' });
 export const widgetFile = /^(.+)\.(js|css)$/s;
 

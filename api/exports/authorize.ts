@@ -12,7 +12,7 @@ import { parseRequest } from '../parse-request.ts';
 const uuid = (name: string) =>
   z
     .guid(`Invalid ${name} ID`)
-    .transform((id) => id.toLowerCase())
+    .toLowerCase()
     .meta({ description: `Id of the ${name}.` });
 export const exportPath = z.object({ lessonId: uuid('lesson'), versionId: uuid('version') });
 export const exportQuery = z.object({

@@ -18,7 +18,7 @@ export const playerQuerySchema = z.object({
 
 export const playerLessonId = z
   .guid('Invalid lesson ID')
-  .transform((id) => id.toLowerCase())
+  .toLowerCase()
   .meta({ description: 'Id of the lesson; the one that the token is for.' });
 
 export interface PlayerRequest<Query> {

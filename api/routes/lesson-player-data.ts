@@ -15,7 +15,7 @@ import { parseRequest } from '../parse-request.ts';
 import { playerDataOptions, sendPlayerData } from '../player/player-data.ts';
 import { createRouter } from './router.ts';
 
-const uuid = (name: string) => z.guid(`Invalid ${name} ID`).transform((id) => id.toLowerCase());
+const uuid = (name: string) => z.guid(`Invalid ${name} ID`).toLowerCase();
 export const userPlayerDataRequest = z.object({
   lessonId: uuid('lesson').meta({ description: 'Id of the lesson.' }),
   versionId: uuid('version')

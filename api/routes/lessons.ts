@@ -40,7 +40,7 @@ export const lessonListQuery = z.strictObject(
 const versionsSchema = z.strictObject({}, { error: nameUnknown });
 export const listedLessonId = z
   .guid('Invalid lesson ID format')
-  .transform((id) => id.toLowerCase())
+  .toLowerCase()
   .meta({ description: 'Id of the lesson.' });
 
 /** What lessons the caller's organization has, and what versions of each, drafts included. */

@@ -15,10 +15,7 @@ import { presentEmbedProgress, presentLtiProgress } from '../presenters/progress
 import { sendJson } from '../send-json.ts';
 import { createRouter } from './router.ts';
 
-const lessonId = z
-  .guid('Invalid lesson ID format')
-  .transform((id) => id.toLowerCase())
-  .meta({ description: 'Id of the lesson.' });
+const lessonId = z.guid('Invalid lesson ID format').toLowerCase().meta({ description: 'Id of the lesson.' });
 
 /** What names a learner, a user, a platform or a context: any text that a record could hold. */
 const identifier = (name: string, missing = `${name} is required`) =>
