@@ -47,9 +47,10 @@ export function sendChoicePage(
   const title = choice.acceptsMultiple ? words.several : words.one;
   const list = (lessons: ChoosableLesson[]) =>
     markup`<ul>${lessons.map((lesson) => lessonItem(lesson, { choice, form, words, language }))}</ul>`;
+  const alert = fault === null ? null : fill(words[fault], mostOf(choice), language);
   const none = form.search.trim() === '' ? words.noLessons : words.noMatch;
   const main = markup`<h1>${title}</h1>
-${fault === null ? [] : markup`<p class="fault" role="alert">${fill(words[fault], mostOf(choice), language)}</p>`}
+${alert === null ? [] : markup`<p class="fault" role="alert">${alert}</p>`}
 <form method="get" action="${publicPath(deps.config)}/lti/select/${id}">
 <div class="search" role="search">
 <label for="lectern-search">${words.search}</label>
@@ -69,7 +70,7 @@ ${pagingRow(form, page, words)}
   ctx.set('Referrer-Policy', 'no-referrer');
   sendNoticePage(deps, ctx, {
     // Screen readers say the title of a new page, and no alert that was in it from the start.
-    title: fault === null ? title : `${fill(words[fault], mostOf(choice), language)} ${title}`,
+    title: alert === null ? title : `${alert} ${title}`,
     ...{ language, main, wide: true, style: choiceStyle },
     directives: ["form-action 'self'", `frame-ancestors ${ancestors}`],
   });
