@@ -1,7 +1,13 @@
-import { codeOf } from '../shared/errors.ts';
+import { codeOf, LecternError } from '../shared/errors.ts';
 
 /** What a client is told to wait before it asks again, in seconds. */
 export const retryAfterSeconds = 10;
+
+/** TOO_MANY_REQUESTS. @param what there is too much of, as a sentence without an end */
+export function tooMany(what: string, seconds = retryAfterSeconds): LecternError {
+  const message = `${what}; try again in ${seconds} seconds`;
+  return new LecternError('TOO_MANY_REQUESTS', message, { retryAfterSeconds: seconds });
+}
 
 const mongoIsAway = /^Mongo(ose)?(Network|ServerSelection|PoolCleared|WaitQueue|NotConnected|TopologyClosed)/;
 

@@ -1,4 +1,3 @@
-import { setMaxListeners } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import type { Config } from '../shared/config.ts';
 import { withDeadline } from '../shared/deadline.ts';
@@ -94,8 +93,6 @@ export async function startApi(
   // Whoever looks into why no grade leaves finds it here, also where no worker runs.
   registerScoreMetrics(metrics.registry, db);
   const stopping = new AbortController();
-  // One for each request that is under way.
-  setMaxListeners(0, stopping.signal);
   const app = createApp({
     config,
     secrets,

@@ -2,91 +2,20 @@ import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
+import {
+  choice,
+  flag,
+  hostList,
+  integer,
+  number,
+  originList,
+  secret,
+  signingSecrets,
+  url,
+} from './setting-forms.ts';
 
 const MiB = 1024 ** 2;
 const GiB = 1024 ** 3;
-
-/** A number given as text, between two bounds. */
-const number = (min: number, max: number) =>
-  z
-    .string()
-    .regex(/^\d+$/, `must be a whole number between ${min} and ${max}`)
-    .transform(Number)
-    .refine((n) => n >= min && n <= max, `must be a whole number between ${min} and ${max}`);
-
-const integer = (fallback: number, min: number, max: number) => number(min, max).default(fallback);
-
-const url = (protocols: string[]) =>
-  z.string().refine(
-    (text) => {
-      return URL.canParse(text) && protocols.includes(new URL(text).protocol);
-    },
-    `must be an address that begins with ${protocols.map((protocol) => `${protocol}//`).join(' or ')}`,
-  );
-
-const choice = <Value extends string>(values: Value[], fallback: NoInfer<Value>) =>
-  z.enum(values, `must be one of ${values.join(', ')}`).default(fallback);
-
-const flag = z.enum(['true', 'false'], 'must be true or false').transform((text) => text === 'true');
-
-const hostAndPort = /^(\[[0-9a-f:.]+\]|[^\s:/@[\]]+):\d{1,5}$/i;
-
-/** Hosts named as `host:port,host:port`, lower-cased. */
-const hostList = z
-  .string()
-  .default('')
-  .transform((text) => text.split(',').map((part) => part.trim().toLowerCase()))
-  .transform((parts) => parts.filter((part) => part !== ''))
-  .refine(
-    (parts) => parts.every((part) => hostAndPort.test(part)),
-    'must be a comma-separated list of host:port',
-  );
-
-const leastSecretBytes = 32;
-const secret = z
-  .string()
-  .refine(
-    (text) => Buffer.byteLength(text) >= leastSecretBytes,
-    `must be at least ${leastSecretBytes} bytes`,
-  );
-
-/** A secret that embed tokens are signed with; `kid` names it in a token's header. */
-export interface SigningSecret {
-  kid: string;
-  secret: string;
-}
-
-/** `kid:secret,kid:secret`; the word "none" for an installation that signs and accepts no tokens. */
-const signingSecrets = z
-  .string()
-  .transform((text) =>
-    text === 'none'
-      ? []
-      : text.split(',').map((part): SigningSecret => {
-          const [, kid = '', secretText = ''] = /^([^:]*):(.*)$/s.exec(part.trim()) ?? [];
-          return { kid, secret: secretText };
-        }),
-  )
-  .refine((ring) => ring.every(({ kid }) => /^[\w.-]{1,64}$/.test(kid)), {
-    message: 'must be a comma-separated list of kid:secret; a kid has letters, digits, ".", "_" and "-"',
-    abort: true,
-  })
-  .refine(
-    (ring) => ring.every((one) => Buffer.byteLength(one.secret) >= leastSecretBytes),
-    `must have secrets of at least ${leastSecretBytes} bytes (make one with: openssl rand -hex 32)`,
-  )
-  .refine((ring) => new Set(ring.map(({ kid }) => kid)).size === ring.length, 'must name each kid once');
-
-/** Origins as a browser sends them: `https://app.example,https://admin.example`. */
-const originList = z
-  .string()
-  .default('')
-  .transform((text) => text.split(',').map((part) => part.trim()))
-  .transform((parts) => parts.filter((part) => part !== ''))
-  .refine(
-    (parts) => parts.every((part) => URL.canParse(part) && new URL(part).origin === part),
-    'must be a comma-separated list of origins, such as https://app.example',
-  );
 
 /** Settings are compared also where another one is wrong, so that all faults are told at once. */
 const always = () => true;

@@ -1,3 +1,5 @@
+import { onAbort } from './abort-listeners.ts';
+
 /**
  * What `work` resolves with, if it does so in time; the work itself goes on.
  *
@@ -15,29 +17,40 @@ export async function withDeadline<T>(work: Promise<T>, milliseconds: number): P
   }
 }
 
+interface TimeLimit {
+  milliseconds: number;
+  /** The caller's. */
+  signal?: AbortSignal | undefined;
+  /** Makes the reason of an abort for time; it is a TimeoutError unless given. */
+  late?: () => Error;
+}
+
 /**
- * Does something with a signal that is aborted after so long, with a TimeoutError, or when the caller's is.
+ * Does something with a signal that is aborted after so long, or when the caller's is, with its reason.
  *
  * Not AbortSignal.any with AbortSignal.timeout: that holds the latter weakly, and a deadline that was collected as
- * garbage never comes (https://github.com/nodejs/node/issues/57736).
+ * garbage never comes (https://github.com/nodejs/node/issues/57736); and on Node 20 a signal that lives as long as the
+ * process keeps something of every other.
  *
  * @throws what `action` throws.
  */
 export async function withTimeLimit<T>(
-  { milliseconds, signal }: { milliseconds: number; signal?: AbortSignal | undefined },
+  { milliseconds, signal, late = () => tookLonger(milliseconds) }: TimeLimit,
   action: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
   const ending = new AbortController();
   const stop = () => ending.abort(signal?.reason);
-  const timer = setTimeout(() => {
-    ending.abort(new DOMException(`not done within ${milliseconds} ms`, 'TimeoutError'));
-  }, milliseconds);
-  signal?.addEventListener('abort', stop);
+  const timer = setTimeout(() => ending.abort(late()), milliseconds);
+  const stopListening = signal && onAbort(signal, stop);
   if (signal?.aborted === true) stop();
   try {
     return await action(ending.signal);
   } finally {
     clearTimeout(timer);
-    signal?.removeEventListener('abort', stop);
+    stopListening?.();
   }
+}
+
+function tookLonger(milliseconds: number): DOMException {
+  return new DOMException(`not done within ${milliseconds} ms`, 'TimeoutError');
 }

@@ -2,10 +2,10 @@ import { createSecretKey } from 'node:crypto';
 import type { KeyObject } from 'node:crypto';
 import jwt from 'jsonwebtoken';
 import { z } from 'zod';
-import type { SigningSecret } from './config.ts';
 import { LecternError } from './errors.ts';
 import { objectMembers } from './json-text.ts';
 import { printJson, RawJson } from './raw-json.ts';
+import type { SigningSecret } from './setting-forms.ts';
 
 /**
  * The tokens that let a player load one lesson: JWTs (RFC 7519), HS256. An embed token stands for a learner of an

@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { link, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import type { Config, SigningSecret } from './config.ts';
+import type { Config } from './config.ts';
 import { codeOf, LecternError, messageOf } from './errors.ts';
+import type { SigningSecret } from './setting-forms.ts';
 
 const leastCharacters = 32;
 

@@ -7,7 +7,7 @@ export const maxTokenSeconds = 86_400;
 export const maxUserAttributesBytes = 8192;
 
 const timeoutFault = `timeout must be an integer between 1 and ${maxTokenSeconds}`;
-const uuid = (fault: string) => z.guid(fault).transform((id) => id.toLowerCase());
+const uuid = (fault: string) => z.guid(fault).toLowerCase();
 
 /** A learner as an integrator names one: 1 to 255 characters without control characters or halves of characters. */
 export const learnerIdPattern = /^[^\p{Cc}\p{Cs}]{1,255}$/u;

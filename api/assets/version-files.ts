@@ -5,13 +5,14 @@ import type { Asset } from '../../shared/asset-addresses.ts';
 import { LecternError } from '../../shared/errors.ts';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
 import type { AppDependencies } from '../dependencies.ts';
+import { parseRequest } from '../parse-request.ts';
 
 /** Signed addresses live for an hour or more: whoever is led to one has half an hour at least to fetch from it. */
 const redirectSeconds = 1800;
 
 export const mediaIdSchema = z
-  .guid()
-  .transform((id) => id.toLowerCase())
+  .guid('Invalid media ID')
+  .toLowerCase()
   .meta({ description: 'Id of the medium: what follows `media:` in the lesson.' });
 export const widgetFile = /^(.+)\.(js|css)$/s;
 
@@ -40,10 +41,8 @@ export function versionFiles({
   };
   return {
     async sendMedium(ctx, version, mediaId) {
-      const parsed = mediaIdSchema.safeParse(mediaId);
-      if (!parsed.success) throw new LecternError('BAD_REQUEST', 'Invalid media ID');
-      const signal = ctx.state.signal as AbortSignal;
-      await redirect(ctx, await playerAssets.findMedium(version, parsed.data, signal));
+      const id = parseRequest(mediaIdSchema, mediaId, 'BAD_REQUEST');
+      await redirect(ctx, await playerAssets.findMedium(version, id, ctx.state.signal as AbortSignal));
     },
     async sendWidget(ctx, version, file) {
       const [, type, kind] = widgetFile.exec(String(file)) ?? [];

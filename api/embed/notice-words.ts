@@ -1,3 +1,5 @@
+import { wordsIn } from '../words-in.ts';
+
 /**
  * What the script of the embed page says to a learner, around the lesson. The page holds the words of its own language,
  * so that they are there without a network. Another language is one more entry in `all`; the compiler names the words
@@ -135,8 +137,7 @@ const zh: NoticeWords = {
 
 const all = { en, es, fr, de, pt, ar, zh };
 
-/** The words in a language; English where there are none. @param language a BCP 47 tag, of which the region does not matter. */
+/** As {@link wordsIn}. */
 export function noticeWords(language: string): NoticeWords {
-  const [base = ''] = language.toLowerCase().split('-');
-  return new Map<string, NoticeWords>(Object.entries(all)).get(base) ?? en;
+  return wordsIn(all, language);
 }

@@ -1,3 +1,5 @@
+import { wordsIn } from '../words-in.ts';
+
 /** What went wrong where a lesson was to be shown, for people who are asked for help. */
 export const failureCodes = [
   'bad_address',
@@ -311,8 +313,7 @@ export function knownLanguage(tag: string): string | undefined {
   return pageLanguages.find((language) => language === base);
 }
 
-/** The words in a language; English where there are none. @param language a BCP 47 tag, of which the region does not matter. */
+/** As {@link wordsIn}. */
 export function pageWords(language: string): PageWords {
-  const [base = ''] = language.toLowerCase().split('-');
-  return new Map<string, PageWords>(Object.entries(all)).get(base) ?? en;
+  return wordsIn(all, language);
 }

@@ -37,8 +37,8 @@ export interface ArchiveRequestDependencies {
  * every API process, wait for one job. The store says what is ready, the queue what is waiting or failed; nothing else
  * does, so nothing can contradict them.
  *
- * @throws {LecternError} INVALID_CONTENT from the build; TOO_MANY_REQUESTS from {@link OpenWaits}; INTERNAL_ERROR when the build failed, when Redis or the
- * store do not answer, or when the archive is not ready in time (its job goes on).
+ * @throws {LecternError} INVALID_CONTENT from the build; TOO_MANY_REQUESTS from {@link OpenWaits}; INTERNAL_ERROR when
+ * the build failed, when Redis or the store do not answer, or when the archive is not ready in time (its job goes on).
  */
 export async function requestArchive(
   deps: ArchiveRequestDependencies,

@@ -7,11 +7,12 @@ import { findPublishedVersion } from '../../shared/models/lesson-version.ts';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
 import type { RequestState } from '../context.ts';
 import type { AppDependencies } from '../dependencies.ts';
+import { parseRequest } from '../parse-request.ts';
 
 const uuid = (name: string) =>
   z
     .guid(`Invalid ${name} ID`)
-    .transform((id) => id.toLowerCase())
+    .toLowerCase()
     .meta({ description: `Id of the ${name}.` });
 export const exportPath = z.object({ lessonId: uuid('lesson'), versionId: uuid('version') });
 export const exportQuery = z.object({
@@ -42,15 +43,12 @@ export async function authorizeExport(
   { db, player }: Pick<AppDependencies, 'db' | 'player'>,
   ctx: Pick<RouterContext<RequestState>, 'params' | 'query' | 'state'>,
 ): Promise<AuthorizedExport> {
-  const path = exportPath.safeParse(ctx.params);
-  if (!path.success) throw badRequest(path.error);
-  const query = exportQuery.safeParse(ctx.query);
-  if (!query.success) throw badRequest(query.error);
+  const { lessonId, versionId } = parseRequest(exportPath, ctx.params, 'BAD_REQUEST');
+  const { include } = parseRequest(exportQuery, ctx.query, 'BAD_REQUEST');
   const { organization } = ctx.state;
   if (organization.plan !== 'edtech') {
     throw new LecternError('FEATURE_NOT_AVAILABLE', 'Export is not available on your plan');
   }
-  const { lessonId, versionId } = path.data;
   const version = await findPublishedVersion(db, organization._id, lessonId, versionId);
   if (version === null) throw new LecternError('NOT_FOUND', 'Published version not found');
   if (version.problems.length > 0) {
@@ -59,10 +57,6 @@ export async function authorizeExport(
       `The lesson cannot be exported: ${version.problems.join('; ')}`,
     );
   }
-  const profile = query.data.include === undefined ? 'plain' : withPlayer(player.name);
+  const profile = include === undefined ? 'plain' : withPlayer(player.name);
   return { version, job: exportJobOf(version, profile) };
-}
-
-function badRequest(error: z.ZodError): LecternError {
-  return new LecternError('BAD_REQUEST', error.issues[0]?.message ?? 'Bad request');
 }

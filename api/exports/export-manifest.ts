@@ -18,8 +18,8 @@ const marginSeconds = 3600;
 type ManifestDependencies = Pick<AppDependencies, 'db' | 'store' | 'secrets'>;
 
 /**
- * The manifest of an archive with an address for each file, as the JSON of a `SignedManifest`, in pieces. All files are in the
- * store when this resolves, and stay there while the addresses are good. Null when no record tells of them.
+ * The manifest of an archive with an address for each file, as the JSON of a `SignedManifest`, in pieces. All files are
+ * in the store when this resolves, and stay there while the addresses are good. Null when no record tells of them.
  *
  * @param archive is read, and left open; nothing of it is read any more when this resolves.
  * @param request.base what addresses on this service begin with.

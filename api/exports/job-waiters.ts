@@ -1,4 +1,5 @@
 import type { QueueEvents } from 'bullmq';
+import { onAbort } from '../../shared/abort-listeners.ts';
 
 /** A job has ended. */
 const ends = ['completed', 'failed'] as const;
@@ -98,14 +99,14 @@ export class JobWaiter {
   async next(milliseconds: number, signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
     if (!this.#told) {
+      const stopListening = onAbort(signal, () => this.#wake());
       let timer: NodeJS.Timeout | undefined;
       await new Promise<void>((resolve) => {
         this.#wake = resolve;
         timer = setTimeout(resolve, milliseconds);
-        signal.addEventListener('abort', this.#wake);
       });
       clearTimeout(timer);
-      signal.removeEventListener('abort', this.#wake);
+      stopListening();
     }
     this.#told = false;
     signal.throwIfAborted();

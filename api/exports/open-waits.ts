@@ -1,5 +1,4 @@
-import { LecternError } from '../../shared/errors.ts';
-import { retryAfterSeconds } from '../retry-after.ts';
+import { tooMany } from '../retry-after.ts';
 
 /**
  * Requests of this process that wait for exports, each with a connection and looks at Redis now and then: counted, so
@@ -21,13 +20,7 @@ export class OpenWaits {
    */
   begin(organizationId: string): () => void {
     const open = this.#open.get(organizationId) ?? 0;
-    if (open >= this.#most) {
-      throw new LecternError(
-        'TOO_MANY_REQUESTS',
-        `Too many requests wait for exports; try again in ${retryAfterSeconds} seconds`,
-        { retryAfterSeconds },
-      );
-    }
+    if (open >= this.#most) throw tooMany('Too many requests wait for exports');
     this.#open.set(organizationId, open + 1);
     return () => {
       const left = (this.#open.get(organizationId) ?? 0) - 1;

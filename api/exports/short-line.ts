@@ -1,6 +1,5 @@
 import pLimit from 'p-limit';
-import { LecternError } from '../../shared/errors.ts';
-import { retryAfterSeconds } from '../retry-after.ts';
+import { tooMany } from '../retry-after.ts';
 
 /** Work that takes much of a process: a little of it at once, a short line behind it, and the rest comes later. */
 export class ShortLine {
@@ -23,18 +22,12 @@ export class ShortLine {
    * before the work begins.
    */
   run<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
-    if (this.#limit.pendingCount >= this.#waiting) return Promise.reject(lineIsFull());
+    if (this.#limit.pendingCount >= this.#waiting) {
+      return Promise.reject(tooMany('Too many of these are asked for at once'));
+    }
     return this.#limit(() => {
       signal.throwIfAborted();
       return work();
     });
   }
-}
-
-function lineIsFull(): LecternError {
-  return new LecternError(
-    'TOO_MANY_REQUESTS',
-    `Too many of these are asked for at once; try again in ${retryAfterSeconds} seconds`,
-    { retryAfterSeconds },
-  );
 }

@@ -34,7 +34,7 @@ export const names = {
   action: 'action',
 } as const;
 
-const id = z.guid().transform((text) => text.toLowerCase());
+const id = z.guid().toLowerCase();
 const search = z.string().max(200).catch('');
 const cursor = lessonCursor.nullable().catch(null);
 const action = z.enum(['choose', 'cancel']).nullable().catch(null);

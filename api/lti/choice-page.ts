@@ -1,7 +1,7 @@
 import type { Context } from 'koa';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
 import type { AppDependencies } from '../dependencies.ts';
-import { knownLanguage, pageLanguages } from '../embed/page-words.ts';
+import { pageLanguage } from '../embed/page-language.ts';
 import { markup } from '../html.ts';
 import type { Html } from '../html.ts';
 import { toLessonCursor } from '../lesson-cursor.ts';
@@ -42,14 +42,15 @@ export function sendChoicePage(
   ctx: Context,
   { id, choice, form, page, fault, allowedOrigins }: ChoicePage,
 ): void {
-  const language = choiceLanguage(ctx, choice);
+  const language = pageLanguage(ctx, choice.locale);
   const words = choiceWords(language);
   const title = choice.acceptsMultiple ? words.several : words.one;
   const list = (lessons: ChoosableLesson[]) =>
     markup`<ul>${lessons.map((lesson) => lessonItem(lesson, { choice, form, words, language }))}</ul>`;
+  const alert = fault === null ? null : fill(words[fault], mostOf(choice), language);
   const none = form.search.trim() === '' ? words.noLessons : words.noMatch;
   const main = markup`<h1>${title}</h1>
-${fault === null ? [] : markup`<p class="fault" role="alert">${fill(words[fault], mostOf(choice), language)}</p>`}
+${alert === null ? [] : markup`<p class="fault" role="alert">${alert}</p>`}
 <form method="get" action="${publicPath(deps.config)}/lti/select/${id}">
 <div class="search" role="search">
 <label for="lectern-search">${words.search}</label>
@@ -69,15 +70,10 @@ ${pagingRow(form, page, words)}
   ctx.set('Referrer-Policy', 'no-referrer');
   sendNoticePage(deps, ctx, {
     // Screen readers say the title of a new page, and no alert that was in it from the start.
-    title: fault === null ? title : `${fill(words[fault], mostOf(choice), language)} ${title}`,
+    title: alert === null ? title : `${alert} ${title}`,
     ...{ language, main, wide: true, style: choiceStyle },
     directives: ["form-action 'self'", `frame-ancestors ${ancestors}`],
   });
-}
-
-/** The language that the platform asks for, else one that the browser reads. */
-export function choiceLanguage(ctx: Context, { locale }: Pick<Choice, 'locale'>): string {
-  return knownLanguage(locale ?? '') ?? (ctx.acceptsLanguages(pageLanguages) || 'en');
 }
 
 interface ItemContext {

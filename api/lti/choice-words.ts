@@ -1,3 +1,5 @@
+import { wordsIn } from '../words-in.ts';
+
 /** What is said where a teacher chooses lessons. Another language is one more entry in `all`. */
 const en = {
   one: 'Choose a lesson',
@@ -184,7 +186,7 @@ const zh: ChoiceWords = {
 
 const all = { en, es, fr, de, pt, ar, zh };
 
-/** @param language one of `pageLanguages`; English for any other. */
+/** As {@link wordsIn}. */
 export function choiceWords(language: string): ChoiceWords {
-  return new Map<string, ChoiceWords>(Object.entries(all)).get(language) ?? en;
+  return wordsIn(all, language);
 }

@@ -5,6 +5,7 @@ import type { LtiKeys } from '../../shared/lti/keys.ts';
 import { lineItemTag } from '../../shared/lti/scores/line-item.ts';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
 import type { LtiPlatform } from '../../shared/models/lti-platform.ts';
+import { fullMarks } from '../../shared/progress/score.ts';
 import type { Choice } from './choices.ts';
 
 /** The page that carries the answer to the platform may wait for somebody to press its button. */
@@ -64,7 +65,7 @@ function contentItem({ version, isPinned, hasColumn }: ChosenItem, address: stri
       ...(hasColumn === false && { [customParameters.column]: noColumn }),
     },
     ...(hasColumn === true && {
-      lineItem: { scoreMaximum: 100, label: title, resourceId: lessonId, tag: lineItemTag },
+      lineItem: { scoreMaximum: fullMarks, label: title, resourceId: lessonId, tag: lineItemTag },
     }),
   };
 }

@@ -6,43 +6,36 @@ import type { AppDependencies } from '../dependencies.ts';
 import { publicAddress } from '../public-address.ts';
 import { ChoiceStore } from './choices.ts';
 import { LaunchFault } from './faults.ts';
+import { presentationOf } from './read-message.ts';
 import { isOnlyLearner } from './roles.ts';
-
-/** A request to choose lessons, verified. */
-export interface DeepLinkingRequest {
-  platform: LtiPlatform;
-  deploymentId: string;
-  claims: DeepLinkingClaims;
-  /** Language of the page, as the platform writes it. */
-  locale?: string | undefined;
-}
 
 /** What Lectern has for a course: links to itself. */
 const offeredType = 'ltiResourceLink';
 
 /**
- * Sends somebody to the page where lessons are chosen (LTI Deep Linking 2.0).
+ * Sends somebody to the page where lessons are chosen, at a verified request (LTI Deep Linking 2.0).
  *
  * @throws {LaunchFault} not_for_learners, no_accepted_type.
  */
 export async function startDeepLinking(
   { config, redis }: Pick<AppDependencies, 'config' | 'redis'>,
   ctx: Context,
-  { platform, deploymentId, claims, locale }: DeepLinkingRequest,
+  { _id: platformId }: LtiPlatform,
+  claims: DeepLinkingClaims,
 ): Promise<void> {
   const settings = claims[claim.deepLinkingSettings];
   const { accept_types: accepted } = settings;
   if (isOnlyLearner(claims[claim.roles])) throw new LaunchFault('not_for_learners');
   if (!accepted.includes(offeredType)) throw new LaunchFault('no_accepted_type', { accepted });
   const id = await new ChoiceStore(redis, config.redisPrefix).add({
-    platformId: platform._id,
-    deploymentId,
+    platformId,
+    deploymentId: claims[claim.deploymentId],
     returnUrl: settings.deep_link_return_url,
     acceptsMultiple: settings.accept_multiple === true,
     // Platforms that do not say what they do with it leave out what they cannot use.
     acceptsLineItem: settings.accept_lineitem !== false,
     data: settings.data,
-    locale,
+    locale: presentationOf(claims).locale,
   });
   ctx.status = 303;
   ctx.redirect(`${publicAddress(ctx, config)}/lti/select/${id}`);

@@ -18,7 +18,7 @@ export interface LaunchedLesson {
 /** More copies of copies than this are not looked through. */
 const mostCopies = 50;
 
-const uuid = z.guid().transform((id) => id.toLowerCase());
+const uuid = z.guid().toLowerCase();
 
 /**
  * The lesson of a launch: the one that deep linking wrote into the link, else the one in the link's address, else what

@@ -1,4 +1,5 @@
 import type { Notice } from '../embed/page-words.ts';
+import { wordsIn } from '../words-in.ts';
 import type { NoticeKind } from './faults.ts';
 
 /** What is said to somebody whose launch is refused; the code beside it says more, to who can mend it. */
@@ -358,8 +359,7 @@ const zh: LaunchWords = {
 
 const all = { en, es, fr, de, pt, ar, zh };
 
-/** The words in a language; English where there are none. @param language a BCP 47 tag, of which the region does not matter. */
+/** As {@link wordsIn}. */
 export function launchWords(language: string): LaunchWords {
-  const [base = ''] = language.toLowerCase().split('-');
-  return new Map<string, LaunchWords>(Object.entries(all)).get(base) ?? en;
+  return wordsIn(all, language);
 }

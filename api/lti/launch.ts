@@ -55,11 +55,9 @@ export async function answerLaunch(
   clearBrowserCookie(ctx, deps.config, state);
   const { platform, payload } = await verifyLaunch(deps, ctx, idToken, kept);
   const message = readMessage(payload, platform, kept);
-  ctx.state.launchPresentation = presentationOf(message);
+  ctx.state.launchPresentation = presentationOf(message.claims);
   if (message.kind === 'deepLinking') {
-    const { claims } = message;
-    const { locale } = presentationOf(message);
-    await startDeepLinking(deps, ctx, { platform, deploymentId: claims[claim.deploymentId], claims, locale });
+    await startDeepLinking(deps, ctx, platform, message.claims);
     return 'deep_linking';
   }
   const { lessonId, token, untracked } = await openLesson(deps, platform, message.claims);

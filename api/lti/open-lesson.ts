@@ -10,6 +10,7 @@ import type { AppDependencies } from '../dependencies.ts';
 import { findLesson } from './find-lesson.ts';
 import type { LaunchedLesson } from './find-lesson.ts';
 import { originsOf } from './origins.ts';
+import { presentationOf } from './read-message.ts';
 import { isPreview } from './roles.ts';
 
 /** A working day: what somebody does in the lesson is saved for so long. */
@@ -49,7 +50,7 @@ export async function openLesson(
       ltiUserId,
       contextId,
       untracked,
-      ...presentationOf(platform, claims),
+      ...shownAs(platform, claims),
     },
     tokenSeconds,
   );
@@ -85,11 +86,11 @@ function linkOf(
 }
 
 /** How the platform wants the lesson to be shown, and where. */
-function presentationOf(
+function shownAs(
   { issuer, authUrl }: Pick<LtiPlatform, 'issuer' | 'authUrl'>,
   claims: ResourceLinkClaims,
 ): Pick<LaunchToken, 'locale' | 'returnUrl' | 'platformOrigins'> {
-  const { locale, return_url: returnUrl } = claims[claim.launchPresentation] ?? {};
+  const { locale, returnUrl } = presentationOf(claims);
   return {
     locale: languageTag(locale),
     returnUrl,

@@ -3,7 +3,8 @@ import type { Context } from 'koa';
 import type { RequestState } from '../context.ts';
 import type { AppDependencies } from '../dependencies.ts';
 import { wayBack } from '../embed/boot-data.ts';
-import { knownLanguage, pageLanguages, pageWords } from '../embed/page-words.ts';
+import { pageLanguage } from '../embed/page-language.ts';
+import { pageWords } from '../embed/page-words.ts';
 import { markup } from '../html.ts';
 import type { Html } from '../html.ts';
 import { publicPath } from '../public-address.ts';
@@ -150,8 +151,7 @@ function sendPage(deps: PageDependencies, ctx: Context, { request, ...page }: Pa
 }
 
 function languageOf(ctx: Context): string {
-  const { locale = '' } = presentationOf(ctx);
-  return knownLanguage(locale) ?? (ctx.acceptsLanguages(pageLanguages) || 'en');
+  return pageLanguage(ctx, presentationOf(ctx).locale);
 }
 
 /** Nothing before the message of the platform was verified. */

@@ -2,6 +2,7 @@ import type { JWTPayload } from 'jose';
 import {
   claim,
   deepLinkingClaims,
+  isNothing,
   ltiVersion,
   messageTypes,
   resourceLinkClaims,
@@ -23,7 +24,7 @@ export interface LaunchPresentation {
   returnUrl?: string | undefined;
 }
 
-export function presentationOf({ claims }: LaunchMessage): LaunchPresentation {
+export function presentationOf(claims: LaunchMessage['claims']): LaunchPresentation {
   const { locale, return_url: returnUrl } = claims[claim.launchPresentation] ?? {};
   return { locale, returnUrl };
 }
@@ -57,8 +58,8 @@ export function readMessage(
 function readResourceLink(payload: JWTPayload): LaunchMessage {
   const parsed = resourceLinkClaims.safeParse(payload);
   if (parsed.success) return { kind: 'resourceLink', claims: parsed.data };
-  const { id = undefined } = (payload[claim.resourceLink] ?? {}) as { id?: unknown };
-  if (id === undefined || id === null || id === '') throw new LaunchFault('resource_link_missing');
+  const { id } = (payload[claim.resourceLink] ?? {}) as { id?: unknown };
+  if (isNothing(id)) throw new LaunchFault('resource_link_missing');
   throw malformed(parsed.error);
 }
 

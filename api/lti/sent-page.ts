@@ -1,7 +1,7 @@
 import type { Context } from 'koa';
 import type { AppDependencies } from '../dependencies.ts';
+import { pageLanguage } from '../embed/page-language.ts';
 import { markup } from '../html.ts';
-import { choiceLanguage } from './choice-page.ts';
 import { choiceWords } from './choice-words.ts';
 import type { Choice } from './choices.ts';
 import { sendNoticePage } from './notice-page.ts';
@@ -15,7 +15,7 @@ export function sendSentPage(
   ctx: Context,
   { choice, jwt }: { choice: Choice; jwt: string },
 ): void {
-  const language = choiceLanguage(ctx, choice);
+  const language = pageLanguage(ctx, choice.locale);
   const words = choiceWords(language);
   const main = markup`<h1>${words.returning}</h1>
 <form id="lectern-sent" method="post" action="${choice.returnUrl}">

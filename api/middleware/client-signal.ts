@@ -1,4 +1,5 @@
 import type { Middleware } from 'koa';
+import { onAbort } from '../../shared/abort-listeners.ts';
 
 /**
  * Gives handlers a signal that is aborted when the client is gone, so that nothing waits for nobody, and when this
@@ -11,10 +12,9 @@ export function clientSignal(stopping: AbortSignal): Middleware {
     const gone = new AbortController();
     ctx.state.signal = gone.signal;
     // Not AbortSignal.any: on Node 20 a signal that lives as long as the process keeps something of every other.
-    const stop = () => gone.abort(stopping.reason);
-    stopping.addEventListener('abort', stop);
+    const stopListening = onAbort(stopping, () => gone.abort(stopping.reason));
     ctx.res.once('close', () => {
-      stopping.removeEventListener('abort', stop);
+      stopListening();
       gone.abort(new Error('the client is gone'));
     });
     await next();

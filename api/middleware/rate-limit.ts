@@ -2,9 +2,9 @@ import type { Middleware } from 'koa';
 import { LRUCache } from 'lru-cache';
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
 import type { Config } from '../../shared/config.ts';
-import { LecternError } from '../../shared/errors.ts';
 import { clientAddress } from '../client-address.ts';
 import type { AppDependencies } from '../dependencies.ts';
+import { tooMany } from '../retry-after.ts';
 
 const windowSeconds = 60;
 
@@ -74,7 +74,7 @@ export function createRateLimit(name: string, points: number, keys = mostKeys): 
       const seconds = Math.max(1, Math.ceil(result.msBeforeNext / 1000));
       ctx.set(policyHeader, `"${name}";q=${points};w=${windowSeconds}`);
       ctx.set(stateHeader, `"${name}";r=${result.remainingPoints};t=${seconds}`);
-      if (result.consumedPoints > points) throw tooManyRequests(seconds);
+      if (result.consumedPoints > points) throw tooMany('Too many requests', seconds);
     },
     async uncount(ctx, key) {
       await limiter.reward(key);
@@ -90,10 +90,4 @@ const unlimited: RateLimit = { count: () => Promise.resolve(), uncount: () => Pr
 function refusal(reason: unknown): RateLimiterRes {
   if (reason instanceof RateLimiterRes) return reason;
   throw reason;
-}
-
-function tooManyRequests(seconds: number): LecternError {
-  return new LecternError('TOO_MANY_REQUESTS', `Too many requests; try again in ${seconds} seconds`, {
-    retryAfterSeconds: seconds,
-  });
 }

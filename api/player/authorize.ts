@@ -6,6 +6,7 @@ import { isRevoked } from '../../shared/models/token-revocation.ts';
 import { tokenFailure, verifyPlayerToken } from '../../shared/player-tokens.ts';
 import type { PlayerToken } from '../../shared/player-tokens.ts';
 import type { AppDependencies } from '../dependencies.ts';
+import { parseRequest } from '../parse-request.ts';
 
 /** The query of every address that a player's token authorizes. */
 export const playerQuerySchema = z.object({
@@ -17,7 +18,7 @@ export const playerQuerySchema = z.object({
 
 export const playerLessonId = z
   .guid('Invalid lesson ID')
-  .transform((id) => id.toLowerCase())
+  .toLowerCase()
   .meta({ description: 'Id of the lesson; the one that the token is for.' });
 
 export interface PlayerRequest<Query> {
@@ -38,8 +39,8 @@ export async function readPlayerRequest<Schema extends z.ZodType<{ token: string
   query: unknown,
   schema: Schema,
 ): Promise<PlayerRequest<z.output<Schema>>> {
-  const lessonId = readParameters(playerLessonId, lessonIdParam);
-  const parameters = readParameters(schema, query);
+  const lessonId = parseRequest(playerLessonId, lessonIdParam, 'BAD_REQUEST');
+  const parameters = parseRequest(schema, query, 'BAD_REQUEST');
   const token = verifyPlayerToken(secrets.signing, parameters.token);
   const learnerId = token.kind === 'embed' ? token.learnerId : token.ltiUserId;
   if (await isRevoked(db, { ...token, learnerId })) throw tokenFailure('Token revoked');
@@ -91,11 +92,4 @@ export async function authorizePlayer(
 ): Promise<{ token: PlayerToken; version: LessonVersion }> {
   const { token } = await readPlayerRequest(deps, lessonIdParam, query, playerQuerySchema);
   return { token, version: await findTokenVersion(deps.db, token) };
-}
-
-/** @throws {LecternError} BAD_REQUEST with the first fault. */
-function readParameters<Schema extends z.ZodType>(schema: Schema, given: unknown): z.output<Schema> {
-  const parsed = schema.safeParse(given);
-  if (parsed.success) return parsed.data;
-  throw new LecternError('BAD_REQUEST', parsed.error.issues[0]?.message ?? 'Invalid request');
 }

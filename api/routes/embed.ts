@@ -12,7 +12,8 @@ import { launchBoot, learnerKey, lessonBoot, noticeBoot, wayBack } from '../embe
 import { noticeWords } from '../embed/notice-words.ts';
 import { failurePage, lessonPage, waitingPage } from '../embed/pages.ts';
 import type { PageAddresses } from '../embed/pages.ts';
-import { knownLanguage, pageLanguages } from '../embed/page-words.ts';
+import { pageLanguage } from '../embed/page-language.ts';
+import { knownLanguage } from '../embed/page-words.ts';
 import type { FailureCode } from '../embed/page-words.ts';
 import { setPageHeaders } from '../embed/policies.ts';
 import { answerErrors } from '../middleware/errors.ts';
@@ -100,7 +101,7 @@ async function sendLesson(deps: AppDependencies, ctx: Context): Promise<void> {
 function sendWaiting(deps: AppDependencies, ctx: Context, lessonId: string): void {
   const addresses = addressesOf(deps, ctx, lessonId);
   const boot = noticeBoot({ page: 'waiting', lessonId, allowedOrigins: null });
-  send(ctx, waitingPage({ language: readersLanguage(ctx), addresses, boot }));
+  send(ctx, waitingPage({ language: pageLanguage(ctx), addresses, boot }));
 }
 
 function sendFailure(deps: AppDependencies, ctx: Context, failure: LecternError): void {
@@ -108,7 +109,7 @@ function sendFailure(deps: AppDependencies, ctx: Context, failure: LecternError)
   const lessonId = lessonIdOf(ctx);
   const launch = launchOf(deps, ctx);
   const boot = noticeBoot({ page: 'failure', lessonId, code, allowedOrigins: null });
-  const language = (launch && askedLanguage(launch)) ?? readersLanguage(ctx);
+  const language = pageLanguage(ctx, launch?.locale);
   const page = { language, addresses: addressesOf(deps, ctx, lessonId), boot };
   ctx.type = 'html';
   ctx.body = failurePage(code, ctx.state.requestId as string, launch && wayBack(launch), page);
@@ -155,10 +156,6 @@ function addressesOf(
 
 function lessonIdOf(ctx: Context): string | null {
   return playerLessonId.safeParse((ctx.params as Record<string, unknown>).lessonId).data ?? null;
-}
-
-function readersLanguage(ctx: Context): string {
-  return ctx.acceptsLanguages(pageLanguages) || 'en';
 }
 
 const tokenCodes: Partial<Record<TokenFault, FailureCode>> = {

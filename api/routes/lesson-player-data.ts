@@ -11,10 +11,11 @@ import { methodNotAllowed } from '../middleware/method-not-allowed.ts';
 import { noStore } from '../middleware/no-store.ts';
 import { sessionOrigins } from '../middleware/origins.ts';
 import { session } from '../middleware/session.ts';
+import { parseRequest } from '../parse-request.ts';
 import { playerDataOptions, sendPlayerData } from '../player/player-data.ts';
 import { createRouter } from './router.ts';
 
-const uuid = (name: string) => z.guid(`Invalid ${name} ID`).transform((id) => id.toLowerCase());
+const uuid = (name: string) => z.guid(`Invalid ${name} ID`).toLowerCase();
 export const userPlayerDataRequest = z.object({
   lessonId: uuid('lesson').meta({ description: 'Id of the lesson.' }),
   versionId: uuid('version')
@@ -35,10 +36,8 @@ export function lessonPlayerDataRoutes(deps: AppDependencies): Router<RequestSta
   router.use(session(deps));
 
   router.get('/', async (ctx) => {
-    const request = userPlayerDataRequest.safeParse({ ...ctx.query, lessonId: ctx.params.lessonId });
-    if (!request.success)
-      throw new LecternError('BAD_REQUEST', request.error.issues[0]?.message ?? 'Invalid request');
-    const { lessonId, versionId, ...options } = request.data;
+    const given = { ...ctx.query, lessonId: ctx.params.lessonId };
+    const { lessonId, versionId, ...options } = parseRequest(userPlayerDataRequest, given, 'BAD_REQUEST');
     const { organization, user } = ctx.state;
     const version =
       versionId === undefined

@@ -11,6 +11,7 @@ import { renderErrors, shapeA } from '../middleware/errors.ts';
 import { methodNotAllowed } from '../middleware/method-not-allowed.ts';
 import { noStore } from '../middleware/no-store.ts';
 import { sessionOrigins } from '../middleware/origins.ts';
+import { parseRequest } from '../parse-request.ts';
 import { presentLessonPage, presentVersions } from '../presenters/lesson.ts';
 import { createRouter } from './router.ts';
 
@@ -39,7 +40,7 @@ export const lessonListQuery = z.strictObject(
 const versionsSchema = z.strictObject({}, { error: nameUnknown });
 export const listedLessonId = z
   .guid('Invalid lesson ID format')
-  .transform((id) => id.toLowerCase())
+  .toLowerCase()
   .meta({ description: 'Id of the lesson.' });
 
 /** What lessons the caller's organization has, and what versions of each, drafts included. */
@@ -51,15 +52,16 @@ export function lessonRoutes(deps: AppDependencies): Router<RequestState> {
   router.use(bearerOrSession(deps));
 
   router.get('/', async (ctx) => {
-    const { status = null, limit, cursor = null } = parse(lessonListQuery, ctx.query);
+    const query = parseRequest(lessonListQuery, ctx.query, 'INVALID_CONTENT');
+    const { status = null, limit, cursor = null } = query;
     const { organization } = ctx.state;
     const page = await pageOfLessons(deps.db, organization._id, { status, limit, after: cursor });
     ctx.body = presentLessonPage(page, page.next === null ? null : toLessonCursor(page.next));
   });
 
   router.get('/:lessonId/versions', async (ctx) => {
-    const lessonId = parse(listedLessonId, ctx.params.lessonId);
-    parse(versionsSchema, ctx.query);
+    const lessonId = parseRequest(listedLessonId, ctx.params.lessonId, 'INVALID_CONTENT');
+    parseRequest(versionsSchema, ctx.query, 'INVALID_CONTENT');
     const versions = await listLessonVersions(deps.db, ctx.state.organization._id, lessonId);
     if (versions === null) throw new LecternError('NOT_FOUND', 'Lesson not found');
     ctx.body = presentVersions(versions);
@@ -67,13 +69,6 @@ export function lessonRoutes(deps: AppDependencies): Router<RequestState> {
 
   router.all(['/', '/:lessonId/versions'], methodNotAllowed('GET, HEAD'));
   return router;
-}
-
-/** @throws {LecternError} INVALID_CONTENT with the first fault. */
-function parse<Schema extends z.ZodType>(schema: Schema, given: unknown): z.output<Schema> {
-  const parsed = schema.safeParse(given);
-  if (parsed.success) return parsed.data;
-  throw new LecternError('INVALID_CONTENT', parsed.error.issues[0]?.message ?? 'Invalid request');
 }
 
 function nameUnknown(issue: { code?: string; keys?: string[] }): string | undefined {

@@ -7,6 +7,7 @@ import { markup } from '../html.ts';
 import { anyOrigin } from '../middleware/any-origin.ts';
 import { methodNotAllowed } from '../middleware/method-not-allowed.ts';
 import { limitByAddress } from '../middleware/rate-limit.ts';
+import { parseRequest } from '../parse-request.ts';
 import { playerLessonId } from '../player/authorize.ts';
 import { presentError } from '../presenters/error.ts';
 import { publicAddress } from '../public-address.ts';
@@ -55,11 +56,8 @@ export function oembedRoutes(deps: AppDependencies): Router<RequestState> {
   const router = createRouter();
   router.use('/oembed', anyOrigin(methods), limitByAddress(deps));
   router.get('/oembed', (ctx) => {
-    const parsed = oembedQuery.safeParse(ctx.query);
-    if (!parsed.success) {
-      throw new LecternError('BAD_REQUEST', parsed.error.issues[0]?.message ?? 'Invalid request');
-    }
-    const { url, format, maxwidth = width, maxheight = height } = parsed.data;
+    const query = parseRequest(oembedQuery, ctx.query, 'BAD_REQUEST');
+    const { url, format, maxwidth = width, maxheight = height } = query;
     if (format !== 'json') {
       ctx.status = 501;
       ctx.body = presentError('Only format=json is available');

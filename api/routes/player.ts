@@ -30,7 +30,7 @@ export const playerDataQuery = playerQuerySchema.extend(playerDataOptions);
 export const contentQuery = playerQuerySchema.extend({
   versionId: z
     .guid('Invalid version ID')
-    .transform((id) => id.toLowerCase())
+    .toLowerCase()
     .optional()
     .meta({ description: 'The version in play, if another one may have been published since.' }),
 });

@@ -10,14 +10,12 @@ import type { AppDependencies } from '../dependencies.ts';
 import { bearer } from '../middleware/bearer.ts';
 import { renderErrors, shapeAWith } from '../middleware/errors.ts';
 import { methodNotAllowed } from '../middleware/method-not-allowed.ts';
+import { parseRequest } from '../parse-request.ts';
 import { presentEmbedProgress, presentLtiProgress } from '../presenters/progress.ts';
 import { sendJson } from '../send-json.ts';
 import { createRouter } from './router.ts';
 
-const lessonId = z
-  .guid('Invalid lesson ID format')
-  .transform((id) => id.toLowerCase())
-  .meta({ description: 'Id of the lesson.' });
+const lessonId = z.guid('Invalid lesson ID format').toLowerCase().meta({ description: 'Id of the lesson.' });
 
 /** What names a learner, a user, a platform or a context: any text that a record could hold. */
 const identifier = (name: string, missing = `${name} is required`) =>
@@ -53,7 +51,7 @@ export function progressRoutes(deps: AppDependencies): Router<RequestState> {
   router.use(bearer(deps, 'Authentication failed'));
 
   router.get('/progress/:learnerId', async (ctx) => {
-    const path = parse(embedProgressPath, ctx.params);
+    const path = parseRequest(embedProgressPath, ctx.params, 'INVALID_CONTENT');
     const organizationId = ctx.state.organization._id;
     const record = await ofLesson(organizationId, path.lessonId, () =>
       findEmbedProgress(deps.db, { organizationId, ...path }),
@@ -62,8 +60,8 @@ export function progressRoutes(deps: AppDependencies): Router<RequestState> {
   });
 
   router.get('/lti-progress/:ltiUserId', async (ctx) => {
-    const path = parse(ltiProgressPath, ctx.params);
-    const query = parse(ltiProgressQuery, ctx.query);
+    const path = parseRequest(ltiProgressPath, ctx.params, 'INVALID_CONTENT');
+    const query = parseRequest(ltiProgressQuery, ctx.query, 'INVALID_CONTENT');
     const organizationId = ctx.state.organization._id;
     const record = await ofLesson(organizationId, path.lessonId, () =>
       findLtiProgress(deps.db, { organizationId, ...path, ...query }),
@@ -84,11 +82,4 @@ export function progressRoutes(deps: AppDependencies): Router<RequestState> {
 
   router.all(['/progress/:learnerId', '/lti-progress/:ltiUserId'], methodNotAllowed('GET, HEAD'));
   return router;
-}
-
-/** @throws {LecternError} INVALID_CONTENT with the first fault. */
-function parse<Schema extends z.ZodType>(schema: Schema, given: unknown): z.output<Schema> {
-  const parsed = schema.safeParse(given);
-  if (parsed.success) return parsed.data;
-  throw new LecternError('INVALID_CONTENT', parsed.error.issues[0]?.message ?? 'Invalid parameters');
 }

@@ -14,6 +14,7 @@ import { noStore } from '../middleware/no-store.ts';
 import { refuseForeignWrites, sessionOrigins } from '../middleware/origins.ts';
 import { limitByAddress } from '../middleware/rate-limit.ts';
 import { requireSession } from '../middleware/session.ts';
+import { parseRequest } from '../parse-request.ts';
 import { presentSession } from '../presenters/session.ts';
 import { LogInThrottle } from '../sessions/log-in-throttle.ts';
 import { UserSessions } from '../sessions/user-sessions.ts';
@@ -44,12 +45,12 @@ export function sessionRoutes(deps: AppDependencies): Router<RequestState> {
   router.use(refuseForeignWrites(deps.config));
 
   router.post('/', async (ctx) => {
-    const body = logInSchema.safeParse(JSON.parse(await readJsonBody(ctx, { maxBytes })));
-    if (!body.success) throw new LecternError('INVALID_CONTENT', body.error.issues[0]?.message ?? 'Invalid');
-    const email = emailSchema.safeParse(body.data.email).data ?? null;
+    const body: unknown = JSON.parse(await readJsonBody(ctx, { maxBytes }));
+    const { email: given, password } = parseRequest(logInSchema, body, 'INVALID_CONTENT');
+    const email = emailSchema.safeParse(given).data ?? null;
     const address = clientAddress(ctx);
-    await throttle.count(email ?? body.data.email, address);
-    const account = await logIn(deps.db, email, body.data.password, ctx.state.signal);
+    await throttle.count(email ?? given, address);
+    const account = await logIn(deps.db, email, password, ctx.state.signal);
     if (account === null) throw new LecternError('UNAUTHORIZED', 'Email or password is wrong');
     await throttle.forgive(account.user.email, address);
     ctx.body = presentSession(await sessions.begin(ctx, account));

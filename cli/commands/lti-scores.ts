@@ -104,8 +104,11 @@ async function changeThese(
   ids: string[],
   { refuse, change }: Omit<Change, 'done'>,
 ): Promise<LtiScore[]> {
+  const found = new Map((await findScoresById(db, ids)).map((score) => [score._id, score]));
   for (const id of ids) {
-    const refusal = refuse(await requireScore(db, id));
+    const score = found.get(id);
+    if (score === undefined) throw noSuchScore(id);
+    const refusal = refuse(score);
     if (refusal !== null) throw refusal;
   }
   await change(db, ids);
@@ -133,10 +136,12 @@ async function changeFailed(
 /** @throws {LecternError} NOT_FOUND */
 async function requireScore(db: Database, id: string): Promise<LtiScore> {
   const [score] = await findScoresById(db, [id]);
-  if (score === undefined) {
-    throw new LecternError('NOT_FOUND', `There is no score ${id}. See: lectern lti scores`);
-  }
+  if (score === undefined) throw noSuchScore(id);
   return score;
+}
+
+function noSuchScore(id: string): LecternError {
+  return new LecternError('NOT_FOUND', `There is no score ${id}. See: lectern lti scores`);
 }
 
 function nothingToSend({ _id, wanted }: LtiScore): LecternError | null {

@@ -174,6 +174,11 @@ export function rebased(
   }));
 }
 
+/** A restart clears what the learner saw when asking for it, not what came from elsewhere since. */
+export function withoutRestart(write: QueuedWrite): QueuedWrite {
+  return { ...write, restart: false };
+}
+
 /**
  * Leaves out answers that a later write replaces, and then the writes that are of no use any more. A write that may
  * have reached the server stays as it is.

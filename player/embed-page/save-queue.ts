@@ -5,9 +5,9 @@ import {
   divided,
   holdsPlace,
   rebased,
-  replacedAnswers,
+  withoutRestart,
 } from './queued-write.ts';
-import type { KnownAnswer, QueuedAnswer, QueuedWrite, WriteBody } from './queued-write.ts';
+import type { QueuedAnswer, QueuedWrite, WriteBody } from './queued-write.ts';
 import type { JsonObject, Place, SessionRecord } from './session-record.ts';
 
 /**
@@ -63,15 +63,6 @@ export type Answer =
   /** @param retryAfter milliseconds that the server asks for; 0 when it does not. */
   | { kind: 'failed'; retryAfter: number };
 
-/** What was left by a tab that is gone or has handed over. */
-export interface Leftover {
-  /** The revision that its first write was made for. */
-  base: number;
-  /** The answers in that record that the writes replace. */
-  known: KnownAnswer[];
-  writes: QueuedWrite[];
-}
-
 export interface Context {
   /** Unix time in milliseconds, by the server's clock as far as it is known. */
   now: number;
@@ -94,11 +85,6 @@ const keptSavedIds = 100;
 export function emptyQueue(record: SessionRecord): SaveQueue {
   const idle = { inFlight: null, hold: null, failures: 0, dueAt: Infinity, notBefore: 0 };
   return { ...idle, record, writes: [], savedIds: [] };
-}
-
-/** What is not saved yet, for the next tab. */
-export function leftoverOf({ record, writes }: SaveQueue): Leftover {
-  return { base: record.revision, known: replacedAnswers(record, writes), writes: [...writes] };
 }
 
 /** Whether the learner has finished the lesson, be it saved or not. */
@@ -207,36 +193,6 @@ export function renewed(queue: SaveQueue, now: number): SaveQueue {
 export function goOnHere(queue: SaveQueue, place: Place, versionId: string, context: Context): SaveQueue {
   if (queue.hold !== 'conflict') return queue;
   return enqueue({ ...queue, hold: null, failures: 0, notBefore: 0 }, { place }, versionId, context);
-}
-
-/**
- * Takes over what other tabs left. It goes before our own writes. Where the learner went on elsewhere since, answers
- * that were given later there stay, and so does the place.
- *
- * @param here where the record says that the learner is
- */
-export function adopt(
-  queue: SaveQueue,
-  leftovers: readonly Leftover[],
-  here: { place: Place; versionId: string },
-  context: Context,
-): SaveQueue {
-  const known = new Set([...queue.savedIds, ...queue.writes.map(({ writeId }) => writeId)]);
-  const inOrder = leftovers.toSorted((a, b) => (a.writes[0]?.at ?? 0) - (b.writes[0]?.at ?? 0));
-  const adopted: QueuedWrite[] = [];
-  let isBehind = false;
-  for (const leftover of inOrder) {
-    const fresh = leftover.writes.filter(({ writeId }) => !known.has(writeId));
-    if (fresh.length === 0) continue;
-    for (const { writeId } of fresh) known.add(writeId);
-    isBehind = wentOnSince(queue.record, leftover);
-    adopted.push(...fitted(fresh, queue.record, leftover, isBehind));
-  }
-  if (adopted.length === 0) return queue;
-  const writes = [...adopted.map((write) => ({ ...write, sent: true })), ...queue.writes];
-  const next = { ...queue, writes, dueAt: Math.min(queue.dueAt, context.now) };
-  const goesBack = isBehind && queue.writes.length === 0;
-  return goesBack ? enqueue(next, { place: here.place }, here.versionId, context) : next;
 }
 
 /** What the server has, as another tab of this browser knows it. */
@@ -354,49 +310,6 @@ function afterRefusal(
   return parts === null && refused !== undefined ? { queue: next, lost: refused } : { queue: next };
 }
 
-/** What is left to save of writes that another tab made, on a record that may have changed since. */
-function fitted(
-  writes: readonly QueuedWrite[],
-  record: SessionRecord,
-  leftover: Leftover,
-  isBehind: boolean,
-): QueuedWrite[] {
-  if (record.revision === leftover.base) return [...writes];
-  const kept = rebased(writes, record, leftover.known);
-  if (!othersWrote(record, leftover)) return kept;
-  return isBehind ? kept.map(withoutState).filter(isOfUse) : kept.map(withoutRestart);
-}
-
-/** Whether there are more writes in the record than these can be. */
-function othersWrote(record: SessionRecord, { base, writes }: Leftover): boolean {
-  return record.revision > base + writes.filter(({ sent }) => sent).length;
-}
-
-/** Whether the learner went on elsewhere after all these writes were made. */
-function wentOnSince(record: SessionRecord, leftover: Leftover): boolean {
-  return (
-    othersWrote(record, leftover) && Date.parse(record.lastActivityAt) > (leftover.writes.at(-1)?.at ?? 0)
-  );
-}
-
-function withoutState(write: QueuedWrite): QueuedWrite {
-  const { variables, setVariables } = write;
-  return {
-    ...withoutRestart(write),
-    progressData: null,
-    variables: setVariables.length > 0 ? variables : null,
-  };
-}
-
-/** A restart clears what the learner saw when asking for it, not what came from elsewhere since. */
-function withoutRestart(write: QueuedWrite): QueuedWrite {
-  return { ...write, restart: false };
-}
-
 function isLook(write: QueuedWrite): boolean {
   return !holdsPlace(write) && !write.restart && write.progressData === null && write.variables === null;
-}
-
-function isOfUse(write: QueuedWrite): boolean {
-  return holdsPlace(write) || write.setVariables.length > 0;
 }

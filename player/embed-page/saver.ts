@@ -1,16 +1,18 @@
+import { adopt, leftoverOf } from './leftovers.ts';
+import type { Leftover } from './leftovers.ts';
 import {
-  adopt,
   answered,
   catchUp,
   enqueue,
   goOnHere,
   handOver,
   hurry,
-  leftoverOf,
   renewed,
+  takeAll,
+  takeNext,
+  waitTime,
 } from './save-queue.ts';
-import { takeAll, takeNext, waitTime } from './save-queue.ts';
-import type { Change, Context, Leftover, SaveQueue } from './save-queue.ts';
+import type { Change, Context, SaveQueue } from './save-queue.ts';
 import type { QueuedWrite } from './queued-write.ts';
 import type { Place, SessionRecord } from './session-record.ts';
 import type { QueueStore } from './queue-store.ts';

@@ -1,5 +1,5 @@
+import type { Leftover } from './leftovers.ts';
 import { readLeftover } from './queue-store.ts';
-import type { Leftover } from './save-queue.ts';
 import { readRecord } from './session-record.ts';
 import type { SessionRecord } from './session-record.ts';
 

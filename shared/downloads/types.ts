@@ -30,8 +30,8 @@ export interface Downloader {
    * The body of a server that compresses although it was asked not to is unpacked when it is gzip, within the same
    * limit of bytes, and refused as `bad_type` in any other encoding.
    *
-   * @throws {DownloadError} (failure.ts) when the file cannot be had; the signal's reason when it is aborted, at once; and what
-   *   `store` throws by itself.
+   * @throws {DownloadError} (failure.ts) when the file cannot be had; the signal's reason when it is aborted, at once;
+   *   and what `store` throws by itself.
    */
   download<T>(
     request: DownloadRequest,

@@ -13,8 +13,8 @@ const waiterSeconds = 15;
 
 /**
  * A reader's look: notes who waits, takes back a request to cancel, and gives a job that is not there, or waits among
- * those that nobody asked for, its place among the readers', from now on. Answers with the priority that the job is to have, and
- * whether it is in the queue; with nothing where it may stay as it is.
+ * those that nobody asked for, its place among the readers', from now on. Answers with the priority that the job is to
+ * have, and whether it is in the queue; with nothing where it may stay as it is.
  */
 const askScript = `
 local prefix, id, organization = ARGV[1], ARGV[2], ARGV[3]

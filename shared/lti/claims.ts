@@ -56,9 +56,13 @@ const custom = z.record(
   z.union([z.string(), z.number(), z.boolean()]).transform(String).catch(''),
 );
 
-/** Some platforms send null, or nothing between quotes, for what there is not. */
+/** Whether a platform says with a value that there is none: some send null, or nothing between quotes. */
+export function isNothing(value: unknown): boolean {
+  return value === undefined || value === null || value === '';
+}
+
 const orNothing = <Schema extends z.ZodType>(schema: Schema) =>
-  z.preprocess((value) => (value === null || value === '' ? undefined : value), schema.optional());
+  z.preprocess((value) => (isNothing(value) ? undefined : value), schema.optional());
 
 /** A list of names. Some platforms send one by itself, or have something else among them. */
 const names = z.preprocess(
@@ -69,7 +73,7 @@ const names = z.preprocess(
 /** A course; where it has no id there is none. */
 const context = z.preprocess((value) => {
   const { id } = (value ?? {}) as { id?: unknown };
-  return id === undefined || id === null || id === '' ? undefined : value;
+  return isNothing(id) ? undefined : value;
 }, z.object({ id }).optional());
 
 const common = {

@@ -1,4 +1,5 @@
 import type { Config } from '../config.ts';
+import { withTimeLimit } from '../deadline.ts';
 import { hostOf } from '../outgoing/addresses.ts';
 import { Connections } from '../outgoing/connections.ts';
 import { faultCode, OutgoingError } from '../outgoing/failure.ts';
@@ -54,14 +55,14 @@ export function createPlatformClient(
   internals: { deadlineMs?: number } = {},
 ): PlatformClient {
   const connections = new Connections(allowedPrivateHosts);
+  const { deadlineMs: milliseconds = deadlineMs } = internals;
+  const late = () =>
+    new PlatformRequestError('timeout', `The platform did not answer within ${milliseconds / 1000} s`);
   return {
-    async request(address, { signal, ...request }) {
-      const ending = endingOf(signal, internals.deadlineMs ?? deadlineMs);
-      try {
-        return await ask(connections, address, { ...request, signal: ending.signal });
-      } finally {
-        ending.release();
-      }
+    request(address, { signal, ...request }) {
+      return withTimeLimit({ milliseconds, signal, late }, (ending) =>
+        ask(connections, address, { ...request, signal: ending }),
+      );
     },
     close: () => connections.close(),
   };
@@ -118,28 +119,4 @@ async function readText({ body }: Answer, host: string, signal: AbortSignal): Pr
     throw new PlatformRequestError('network', `${host} did not send all of its answer (${faultCode(error)})`);
   }
   return Buffer.concat(chunks).toString();
-}
-
-/** A signal for one request: of the caller's end, and of the deadline. */
-function endingOf(
-  caller: AbortSignal | undefined,
-  milliseconds: number,
-): { signal: AbortSignal; release: () => void } {
-  const ending = new AbortController();
-  const stop = () => ending.abort(caller?.reason);
-  const timer = setTimeout(() => {
-    ending.abort(
-      new PlatformRequestError('timeout', `The platform did not answer within ${milliseconds / 1000} s`),
-    );
-  }, milliseconds);
-  // Not AbortSignal.any: on Node 20 a signal that lives as long as the process keeps something of every other.
-  caller?.addEventListener('abort', stop);
-  if (caller?.aborted === true) stop();
-  return {
-    signal: ending.signal,
-    release: () => {
-      clearTimeout(timer);
-      caller?.removeEventListener('abort', stop);
-    },
-  };
 }

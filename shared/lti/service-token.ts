@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { SignJWT } from 'jose';
 import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
+import { onAbort } from '../abort-listeners.ts';
 import type { LtiPlatform } from '../models/lti-platform.ts';
 import type { LtiKeys } from './keys.ts';
 import { jsonOf } from './platform-requests.ts';
@@ -151,8 +152,7 @@ async function signAssertion(
 function waited<T>(work: Promise<T>, signal?: AbortSignal): Promise<T> {
   if (signal === undefined) return work;
   return new Promise<T>((resolve, reject) => {
-    const stop = () => reject(signal.reason as Error);
-    signal.addEventListener('abort', stop);
-    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', stop));
+    const stopListening = onAbort(signal, () => reject(signal.reason as Error));
+    work.then(resolve, reject).finally(stopListening);
   });
 }

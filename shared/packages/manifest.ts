@@ -21,11 +21,11 @@ export const failureReasons = [
 
 export type FailureReason = (typeof failureReasons)[number];
 
-const uuid = z.guid('must be a UUID').transform((id) => id.toLowerCase());
+const uuid = z.guid('must be a UUID').toLowerCase();
 const sha256 = z
   .string()
   .regex(/^[0-9a-f]{64}$/i, 'must be 64 hex digits')
-  .transform((digest) => digest.toLowerCase());
+  .toLowerCase();
 const nonEmpty = z.string().min(1, 'must not be empty');
 const size = z.int().nonnegative('must be a number of bytes, 0 or more');
 

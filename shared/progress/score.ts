@@ -12,6 +12,9 @@ export interface Points {
 /** What of an answer counts towards the points of a lesson. */
 export type ScoredItem = Pick<StoredItem, 'stepId' | 'widgetId' | 'score' | 'maxScore'>;
 
+/** What all of a lesson is worth in gradebooks, however many points it has. */
+export const fullMarks = 100;
+
 const unscored: Points = { score: null, maxScore: null };
 
 /**
@@ -47,13 +50,13 @@ export function totalPoints(outline: LessonOutline, items: readonly ScoredItem[]
  */
 export function scaledTo100(score: number | null, maxScore: number | null): Points {
   if (maxScore === null || maxScore === 0) return unscored;
-  return { score: score === null ? null : rounded((score / maxScore) * 100), maxScore: 100 };
+  return { score: score === null ? null : rounded((score / maxScore) * fullMarks), maxScore: fullMarks };
 }
 
 /** The grade of a finished lesson, out of 100: zero where nothing was answered, all where nothing can be gained. */
 export function shareOf({ score, maxScore }: Points): number {
   const scaled = scaledTo100(score, maxScore);
-  return scaled.maxScore === null ? 100 : (scaled.score ?? 0);
+  return scaled.maxScore === null ? fullMarks : (scaled.score ?? 0);
 }
 
 /** The points of core widgets that have no scored answer yet, one entry a widget. */

@@ -1,4 +1,3 @@
-import { get } from 'node:http';
 import type { IncomingMessage } from 'node:http';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
@@ -7,6 +6,7 @@ import { waitFor } from '../support/wait-for.ts';
 import { ask } from './answers.ts';
 import { startExportLab } from './held-exports.ts';
 import type { ExportLab } from './held-exports.ts';
+import { openStatusStream } from './status-stream.ts';
 
 let lab: ExportLab;
 
@@ -29,11 +29,7 @@ async function openStream(
   headers: Record<string, string> = {},
   api = lab.api,
 ): Promise<Stream> {
-  const asked = { ...lab.headers, accept: 'text/event-stream', ...headers };
-  const response = await new Promise<IncomingMessage>((resolve, reject) => {
-    get(api + statusPath(version), { headers: asked }, resolve).on('error', reject);
-  });
-  onTestFinished(() => void response.destroy());
+  const response = await openStatusStream(api, version, { ...lab.headers, ...headers });
   let received = '';
   response.setEncoding('utf8').on('data', (text: string) => (received += text));
   const ended = new Promise<void>((resolve, reject) => response.once('end', resolve).once('error', reject));

@@ -1,5 +1,4 @@
 import { get } from 'node:http';
-import type { IncomingMessage } from 'node:http';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
 import {
@@ -13,6 +12,7 @@ import { waitFor } from '../support/wait-for.ts';
 import { ask, jsonOf } from './answers.ts';
 import { startExportLab } from './held-exports.ts';
 import type { ExportLab } from './held-exports.ts';
+import { openStatusStream } from './status-stream.ts';
 
 let lab: ExportLab;
 beforeAll(async () => {
@@ -28,17 +28,8 @@ function waitForZip(version: LessonVersion, headers: object): () => void {
   return () => request.destroy();
 }
 
-async function openStream(version: LessonVersion, headers: object): Promise<IncomingMessage> {
-  const asked = { ...headers, accept: 'text/event-stream' };
-  const response = await new Promise<IncomingMessage>((resolve, reject) => {
-    get(lab.api + statusPath(version), { headers: asked }, resolve).on('error', reject);
-  });
-  onTestFinished(() => void response.destroy());
-  return response;
-}
-
 const statusOfStream = async (version: LessonVersion, headers: object = lab.headers) => {
-  const response = await openStream(version, headers);
+  const response = await openStatusStream(lab.api, version, headers);
   response.destroy();
   return response.statusCode;
 };
@@ -47,7 +38,7 @@ test('an organization that waits as often as it may is told to come again, and o
   const version = await lab.build();
   const asAsync = { headers: { ...lab.headers, prefer: 'respond-async' } };
   expect((await ask(lab.api + exportPath(version), asAsync)).status).toBe(202);
-  const stream = await openStream(version, lab.headers);
+  const stream = await openStatusStream(lab.api, version, lab.headers);
   const leave = waitForZip(version, lab.headers);
   await waitFor('both waits', async () => (await statusOfStream(version)) === 429);
 

@@ -138,8 +138,8 @@ const pages = /^(?:\w+:\/\/[^/]*)?\/(?:embed|lti)\//;
 const bodiless = [204, 304];
 
 /**
- * Checks that a raw answer is one, no failure of the server, as long as it says, with nothing of the client's in its head; an error
- * is in one of the documented shapes, or a page where the endpoint is one.
+ * Checks that a raw answer is one, no failure of the server, as long as it says, with nothing of the client's in its
+ * head; an error is in one of the documented shapes, or a page where the endpoint is one.
  */
 export function expectSaneAnswer(given: string, { method, target }: RawRequest): number {
   const raw = given.replace(/^HTTP\/1\.1 100 Continue\r\n\r\n/, '');

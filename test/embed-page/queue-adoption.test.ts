@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
+import { adopt, leftoverOf } from '../../player/embed-page/leftovers.ts';
 import { projected } from '../../player/embed-page/queued-write.ts';
-import { adopt, catchUp, leftoverOf } from '../../player/embed-page/save-queue.ts';
+import { catchUp } from '../../player/embed-page/save-queue.ts';
 import { versionId } from '../progress/build-progress.ts';
 import {
   answerOf,

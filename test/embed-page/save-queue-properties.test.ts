@@ -1,15 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import {
-  adopt,
-  answered,
-  goOnHere,
-  leftoverOf,
-  takeAll,
-  takeNext,
-  waitTime,
-} from '../../player/embed-page/save-queue.ts';
-import type { Leftover, SaveQueue } from '../../player/embed-page/save-queue.ts';
+import { adopt, leftoverOf } from '../../player/embed-page/leftovers.ts';
+import type { Leftover } from '../../player/embed-page/leftovers.ts';
+import { answered, goOnHere, takeAll, takeNext, waitTime } from '../../player/embed-page/save-queue.ts';
+import type { SaveQueue } from '../../player/embed-page/save-queue.ts';
 import { projected } from '../../player/embed-page/queued-write.ts';
 import type { WriteBody } from '../../player/embed-page/queued-write.ts';
 import type { Place } from '../../player/embed-page/session-record.ts';

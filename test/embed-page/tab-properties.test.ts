@@ -1,17 +1,17 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { adopt, leftoverOf } from '../../player/embed-page/leftovers.ts';
+import type { Leftover } from '../../player/embed-page/leftovers.ts';
 import {
-  adopt,
   answered,
   catchUp,
   goOnHere,
   handOver,
-  leftoverOf,
   takeAll,
   takeNext,
   waitTime,
 } from '../../player/embed-page/save-queue.ts';
-import type { Answer, Leftover, SaveQueue } from '../../player/embed-page/save-queue.ts';
+import type { Answer, SaveQueue } from '../../player/embed-page/save-queue.ts';
 import type { WriteBody } from '../../player/embed-page/queued-write.ts';
 import type { SessionRecord } from '../../player/embed-page/session-record.ts';
 import { versionId } from '../progress/build-progress.ts';

@@ -30,7 +30,8 @@ export interface FaultOptions {
 
 /**
  * Does harm until it is told to stop: kills workers and replaces them, stops others for longer than their locks
- * live, kills Redis and starts it again, empty, and takes the bucket away for a while. All is well again when `stop` has resolved.
+ * live, kills Redis and starts it again, empty, and takes the bucket away for a while. All is well again when `stop`
+ * has resolved.
  */
 export function startFaults(options: FaultOptions): { faults: Faults; stop: () => Promise<void> } {
   const { harness, random, workers, replaceWorker, bucket, outageMilliseconds } = options;

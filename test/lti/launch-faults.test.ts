@@ -8,7 +8,10 @@ import { removePlatform } from '../../shared/models/lti-platform.ts';
 import type { LtiPlatform } from '../../shared/models/lti-platform.ts';
 import { answerOf, expectRefusal, useLaunchLab } from './support/launch-lab.ts';
 
-/* One fault at a time in a launch that is good without it. login-faults.test.ts has those of logins, platform-keys.test.ts those of keys. */
+/*
+ * One fault at a time in a launch that is good without it. login-faults.test.ts has those of logins,
+ * platform-keys.test.ts those of keys.
+ */
 
 const lab = useLaunchLab();
 

@@ -31,6 +31,7 @@ async function sent(file: OpenFile, start?: number, end?: number): Promise<Buffe
 }
 
 describe.each(storeKinds)('a file on $name', ({ start, skip }) => {
+  // Why is in the name of the suite.
   if (skip) return test.skip('the same guarantees');
 
   test('sends all its bytes or any part, one chunk after the other', async () => {

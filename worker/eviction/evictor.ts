@@ -70,7 +70,8 @@ interface Run {
 
 /**
  * Removes archives and downloaded files that were used longest ago: those beyond STORE_MAX_AGE, and as many as
- * STORE_MAX_BYTES asks for; before all others archives that lack files and have had their time. Never one that was used in the last minute, is held, or is named by a signed address.
+ * STORE_MAX_BYTES asks for; before all others archives that lack files and have had their time. Never one that was used
+ * in the last minute, is held, or is named by a signed address.
  */
 export class Evictor {
   readonly #deps: EvictionDependencies;

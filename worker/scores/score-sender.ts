@@ -1,4 +1,5 @@
 import pLimit from 'p-limit';
+import { withTimeLimit } from '../../shared/deadline.ts';
 import type { Logger } from '../../shared/log.ts';
 import { sendScore } from '../../shared/lti/scores/send.ts';
 import { ScoreFault } from '../../shared/lti/scores/service-request.ts';
@@ -103,7 +104,7 @@ export class ScoreSender {
    */
   async close(milliseconds: number): Promise<void> {
     this.#closing = true;
-    const timer = setTimeout(() => this.#giveUp.abort(), milliseconds);
+    const timer = setTimeout(() => this.#giveUp.abort(new Error('this process ends')), milliseconds);
     await Promise.allSettled(this.#running);
     clearTimeout(timer);
   }
@@ -175,22 +176,14 @@ export class ScoreSender {
 
   async #try(row: ClaimedScore): Promise<Result> {
     const { service, db } = this.#deps;
-    // Not AbortSignal.any: on Node 20 a signal that lives as long as the process keeps something of every other.
-    const ending = new AbortController();
-    const late = new ScoreFault('timeout', 'The platform took too long');
-    const timer = setTimeout(() => ending.abort(late), tryMilliseconds);
-    const giveUp = () => ending.abort(new Error('this process ends'));
-    this.#giveUp.signal.addEventListener('abort', giveUp);
+    const limit = { milliseconds: tryMilliseconds, signal: this.#giveUp.signal, late: tookTooLong };
     try {
-      const taken = await sendScore({ ...service, db }, row, ending.signal);
+      const taken = await withTimeLimit(limit, (ending) => sendScore({ ...service, db }, row, ending));
       return taken === null ? { outcome: 'line_item_busy' } : { outcome: 'sent', taken };
     } catch (error) {
       if (this.#giveUp.signal.aborted) return { outcome: 'given_back' };
       const fault = this.#faultOf(error, row);
       return { outcome: fault.reason, fault };
-    } finally {
-      clearTimeout(timer);
-      this.#giveUp.signal.removeEventListener('abort', giveUp);
     }
   }
 
@@ -229,6 +222,10 @@ export class ScoreSender {
     else log.info(details, 'a score is tried again later');
     return ended;
   }
+}
+
+function tookTooLong(): ScoreFault {
+  return new ScoreFault('timeout', 'The platform took too long');
 }
 
 /** In milliseconds; a row's tries spread, so that those of an outage do not all come at once when it is over. */

@@ -4,6 +4,7 @@ import { findLesson } from '../../models/lesson.ts';
 import type { LtiPlatform } from '../../models/lti-platform.ts';
 import type { LtiResourceLink } from '../../models/lti-resource-link.ts';
 import { endLineItemClaim, findOrClaimLineItem } from '../../models/lti-line-item.ts';
+import { fullMarks } from '../../progress/score.ts';
 import { gradeScopes } from '../claims.ts';
 import { jsonOf } from '../platform-requests.ts';
 import type { PlatformAnswer } from '../platform-requests.ts';
@@ -12,8 +13,6 @@ import type { GradeService } from './service-request.ts';
 
 /** By this Lectern knows the line items that it made. */
 export const lineItemTag = 'lectern';
-
-const fullMarks = 100;
 
 /** A link has one line item or a few; but some platforms give all of a course, by small pages unless asked otherwise. */
 const itemsAPage = 100;

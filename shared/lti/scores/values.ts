@@ -1,8 +1,6 @@
 import type { ScoreValues } from '../../models/lti-score.ts';
-import { shareOf } from '../../progress/score.ts';
+import { fullMarks, shareOf } from '../../progress/score.ts';
 import type { FinishedAttempt } from '../../progress/state.ts';
-
-const fullMarks = 100;
 
 /**
  * What a learner's record is to a platform: the points of the attempt that was finished last, out of 100. Null until

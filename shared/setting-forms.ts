@@ -1,0 +1,90 @@
+import { z } from 'zod';
+
+/** The forms that settings have in the environment, where all are texts. What a fault says follows the setting's name. */
+
+/** A whole number between two bounds. */
+export const number = (min: number, max: number) =>
+  z
+    .string()
+    .regex(/^\d+$/, `must be a whole number between ${min} and ${max}`)
+    .transform(Number)
+    .refine((n) => n >= min && n <= max, `must be a whole number between ${min} and ${max}`);
+
+/** The same for a setting that may be left out. */
+export const integer = (fallback: number, min: number, max: number) => number(min, max).default(fallback);
+
+/** An address with one of these protocols, each with its colon. */
+export const url = (protocols: string[]) =>
+  z.string().refine(
+    (text) => {
+      return URL.canParse(text) && protocols.includes(new URL(text).protocol);
+    },
+    `must be an address that begins with ${protocols.map((protocol) => `${protocol}//`).join(' or ')}`,
+  );
+
+/** One of these words, the fallback where the setting is left out. */
+export const choice = <Value extends string>(values: Value[], fallback: NoInfer<Value>) =>
+  z.enum(values, `must be one of ${values.join(', ')}`).default(fallback);
+
+/** Yes or no. */
+export const flag = z.enum(['true', 'false'], 'must be true or false').transform((text) => text === 'true');
+
+/** Texts between commas, with room for spaces; none where the setting is left out. */
+const list = z
+  .string()
+  .default('')
+  .transform((text) => text.split(',').map((part) => part.trim()))
+  .transform((parts) => parts.filter((part) => part !== ''));
+
+const hostAndPort = /^(\[[0-9a-f:.]+\]|[^\s:/@[\]]+):\d{1,5}$/i;
+
+/** Hosts named as `host:port,host:port`, lower-cased. */
+export const hostList = list
+  .transform((parts) => parts.map((part) => part.toLowerCase()))
+  .refine(
+    (parts) => parts.every((part) => hostAndPort.test(part)),
+    'must be a comma-separated list of host:port',
+  );
+
+/** Origins as a browser sends them: `https://app.example,https://admin.example`. */
+export const originList = list.refine(
+  (parts) => parts.every((part) => URL.canParse(part) && new URL(part).origin === part),
+  'must be a comma-separated list of origins, such as https://app.example',
+);
+
+const leastSecretBytes = 32;
+
+/** What nobody is to guess. */
+export const secret = z
+  .string()
+  .refine(
+    (text) => Buffer.byteLength(text) >= leastSecretBytes,
+    `must be at least ${leastSecretBytes} bytes`,
+  );
+
+/** A secret that embed tokens are signed with; `kid` names it in a token's header. */
+export interface SigningSecret {
+  kid: string;
+  secret: string;
+}
+
+/** `kid:secret,kid:secret`; the word "none" for an installation that signs and accepts no tokens. */
+export const signingSecrets = z
+  .string()
+  .transform((text) =>
+    text === 'none'
+      ? []
+      : text.split(',').map((part): SigningSecret => {
+          const [, kid = '', secretText = ''] = /^([^:]*):(.*)$/s.exec(part.trim()) ?? [];
+          return { kid, secret: secretText };
+        }),
+  )
+  .refine((ring) => ring.every(({ kid }) => /^[\w.-]{1,64}$/.test(kid)), {
+    message: 'must be a comma-separated list of kid:secret; a kid has letters, digits, ".", "_" and "-"',
+    abort: true,
+  })
+  .refine(
+    (ring) => ring.every((one) => Buffer.byteLength(one.secret) >= leastSecretBytes),
+    `must have secrets of at least ${leastSecretBytes} bytes (make one with: openssl rand -hex 32)`,
+  )
+  .refine((ring) => new Set(ring.map(({ kid }) => kid)).size === ring.length, 'must name each kid once');
