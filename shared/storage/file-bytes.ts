@@ -84,21 +84,51 @@ export async function* readChunks(
 export async function sendChunks(
   handle: FileHandle,
   name: string,
-  { start, end, size }: Part,
+  part: Part,
   { buffers, write }: { buffers: LentBuffers; write: (chunk: Uint8Array) => Promise<void> },
 ): Promise<void> {
-  let position = start;
-  while (position < end) {
+  const fill = async (buffer: Buffer, position: number) => {
+    const length = Math.min(buffer.byteLength, part.end - position);
+    const { bytesRead } = await handle.read(buffer, 0, length, position);
+    if (bytesRead === 0) throw endsEarly(name, position, part.size);
+    return buffer.subarray(0, bytesRead);
+  };
+  if (buffers.hasPair) await buffers.lendPair((pair) => sendAhead(part, pair, { fill, write }));
+  else await sendInTurn(part, buffers, { fill, write });
+}
+
+interface Sending {
+  /** Reads as much as the buffer takes from a position on, or less. */
+  fill: (buffer: Buffer, position: number) => Promise<Buffer>;
+  write: (chunk: Uint8Array) => Promise<void>;
+}
+
+/** Reads the next chunk while one is written. */
+async function sendAhead(
+  { start, end }: Part,
+  pair: [Buffer, Buffer],
+  { fill, write }: Sending,
+): Promise<void> {
+  let [next, other] = pair;
+  let writing = Promise.resolve();
+  for (let position = start; position < end; [next, other] = [other, next]) {
+    const [chunk] = await Promise.all([fill(next, position), writing]);
+    position += chunk.byteLength;
+    writing = write(chunk);
+  }
+  await writing;
+}
+
+async function sendInTurn(
+  { start, end }: Part,
+  buffers: LentBuffers,
+  { fill, write }: Sending,
+): Promise<void> {
+  for (let position = start; position < end;) {
     position += await buffers.lend(async (buffer) => {
-      const { bytesRead } = await handle.read(
-        buffer,
-        0,
-        Math.min(buffer.byteLength, end - position),
-        position,
-      );
-      if (bytesRead === 0) throw endsEarly(name, position, size);
-      await write(buffer.subarray(0, bytesRead));
-      return bytesRead;
+      const chunk = await fill(buffer, position);
+      await write(chunk);
+      return chunk.byteLength;
     });
   }
 }

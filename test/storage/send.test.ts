@@ -8,7 +8,8 @@ import { startStore } from './stores.ts';
 
 const storeKinds = useStoreKinds();
 
-const bytes = someBytes(1024 ** 2 + 17);
+/** Takes several pieces to send, also the largest. */
+const bytes = someBytes(4 * 1024 ** 2 + 17);
 
 async function openStored(store: Store, stored: Uint8Array): Promise<OpenFile> {
   const digest = digestOf(stored);
@@ -39,6 +40,7 @@ describe.each(storeKinds)('a file on $name', ({ start, skip }) => {
     for (const [from, to] of [
       [0, 1],
       [17, 700_000],
+      [1024 ** 2 - 1, 3 * 1024 ** 2 + 1],
       [bytes.length - 1, bytes.length],
     ] as const)
       expect((await sent(file, from, to)).equals(bytes.subarray(from, to))).toBe(true);
