@@ -161,6 +161,8 @@ export function claimScore(
             leaseId: randomUUID(),
             leaseUntil: later(leaseMilliseconds),
             lastTimestamp: { $max: ['$$NOW', { $add: ['$lastTimestamp', spacingMilliseconds] }] },
+            // Whoever held the row before has ended in the middle.
+            perhapsTaken: when({ $ne: ['$leaseId', null] }, '$wanted.finishedAt', '$perhapsTaken'),
           },
         },
       ],
@@ -186,6 +188,7 @@ export function endAsSent(
     sent: literal(sent),
     state: endOf(values, 'idle'),
     nextTryAt: spaced,
+    perhapsTaken: null,
     ...noFailures,
   });
 }
@@ -215,6 +218,8 @@ export function endToTryAgain(
     tries: { $add: ['$tries', 1] },
     failingSince,
     failure: { $mergeObjects: [literal(failure), { since }] },
+    // No answer, or one that may hide that the score was taken.
+    ...((failure.status === null || failure.status >= 500) && perhapsTaken(row)),
   });
 }
 
@@ -234,7 +239,12 @@ export function endAsIdle(db: Database, row: ClaimedScore): Ended {
   return end(db, row, { state: endOf(row.wanted, 'idle'), nextTryAt: spaced });
 }
 
-/** Ends a try that did not come to anything, and counts for nothing. */
+/** Ends a try that was cut off, and counts for nothing. */
+export function giveUpScore(db: Database, row: ClaimedScore): Ended {
+  return end(db, row, { nextTryAt: '$$NOW', ...perhapsTaken(row) });
+}
+
+/** Ends a try that asked the platform nothing, and counts for nothing. */
 export function giveBackScore(db: Database, row: ClaimedScore, milliseconds: number): Ended {
   return end(db, row, { nextTryAt: later(milliseconds) });
 }
@@ -243,6 +253,8 @@ type Failure = Omit<ScoreFailure, 'since'>;
 
 /** The link leads to another lesson by now, whose record has nothing to tell yet. */
 const isUnwanted: Expression = { $eq: ['$wanted', null] };
+
+const perhapsTaken = ({ wanted }: ClaimedScore) => ({ perhapsTaken: wanted.finishedAt });
 
 /** The state after the last try of a score; something else may be wanted by now. */
 function endOf(tried: ScoreValues, state: ScoreState): Expression {

@@ -60,6 +60,8 @@ export interface LtiScore extends LtiLearner {
   /** When the first of them failed that was to send what is wanted now. */
   failingSince: Date | null;
   failure: ScoreFailure | null;
+  /** `finishedAt` of an attempt that the platform may have taken without our knowing: an answer was lost. */
+  perhapsTaken: Date | null;
   /** Who sends it now, and until when nobody else may; null when nobody does. */
   leaseId: string | null;
   leaseUntil: Date | null;
@@ -112,6 +114,7 @@ export const ltiScoreSchema = new Schema<LtiScore>(
       type: new Schema({ at: Date, since: Date, reason: String, status: Number, body: String }, subdocument),
       default: null,
     },
+    perhapsTaken: { type: Date, default: null },
     leaseId: { type: String, default: null },
     leaseUntil: { type: Date, default: null },
     createdAt: { type: Date, required: true },
@@ -135,7 +138,7 @@ export function findOrCreateScore(
 ): Promise<LtiScore> {
   const { organizationId, platformId, lessonId, contextId } = learner;
   const now = new Date();
-  const none = { wanted: null, sent: null, lastTimestamp: null, ...noFailures };
+  const none = { wanted: null, sent: null, lastTimestamp: null, perhapsTaken: null, ...noFailures };
   return upsertSafely(() =>
     db.ltiScores
       .findOneAndUpdate(
