@@ -1,9 +1,10 @@
 import { Schema } from 'mongoose';
 import type { Types } from 'mongoose';
+import { toGzip } from '../gzip-texts.ts';
 import { schemaOptions, upsertSafely } from '../mongo.ts';
 import type { Digest } from '../storage/store.ts';
 import type { Database } from './database.ts';
-import { fromGzipParts, toGzip } from './gzip-parts.ts';
+import { fromGzipParts } from './gzip-parts.ts';
 
 /** A file of an archive, which the store also has as a blob: what a signed address may name. */
 export interface ExportEntry extends Digest {

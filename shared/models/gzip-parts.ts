@@ -1,9 +1,6 @@
-import { pipeline, Readable } from 'node:stream';
-import { buffer } from 'node:stream/consumers';
 import { promisify } from 'node:util';
-import { createGunzip, createGzip, gunzip, gzip } from 'node:zlib';
+import { gunzip, gzip } from 'node:zlib';
 import type { mongo } from 'mongoose';
-import { gatheredTexts } from '../gathered-texts.ts';
 
 const compress = promisify(gzip);
 const expand = promisify(gunzip);
@@ -19,17 +16,6 @@ export async function toGzipParts(text: string): Promise<Buffer[]> {
     parts.push(data.subarray(start, start + partBytes));
   }
   return parts;
-}
-
-/** A text that comes in pieces, compressed. */
-export function toGzip(texts: Iterable<string>): Promise<Buffer> {
-  // A failure of the source reaches whoever reads; the callback is there because pipeline wants one.
-  return buffer(pipeline(Readable.from(gatheredTexts(texts)), createGzip(), () => undefined));
-}
-
-/** The text that {@link toGzip} has compressed, in pieces, as UTF-8. */
-export function fromGzip(data: Buffer): AsyncIterable<Buffer> {
-  return pipeline(Readable.from([data]), createGunzip(), () => undefined);
 }
 
 /** The text of all its pieces, in their order, as UTF-8. */

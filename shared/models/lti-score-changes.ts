@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto';
 import type { PipelineStage, QueryFilter } from 'mongoose';
 import type { Database } from './database.ts';
 import type { LtiLearner } from './lti-progress.ts';
-import type { LtiScore, ScoreFailure, ScoreValues, SentScore, WantedScore } from './lti-score.ts';
+import { noFailures } from './lti-score.ts';
+import type { LtiScore, ScoreFailure, ScoreState, ScoreValues, SentScore, WantedScore } from './lti-score.ts';
 
 /**
  * How rows of the outbox change: each function is one atomic write, so that a process may end between any two.
@@ -44,7 +45,7 @@ const later = (milliseconds: number): Expression => ({ $add: ['$$NOW', milliseco
 /** The last stage of every change: what has nothing to send does not fail either. */
 const forgetsWhenIdle: PipelineStage.Set = {
   $set: Object.fromEntries(
-    Object.entries({ tries: 0, failingSince: null, failure: null }).map(([field, nothing]) => [
+    Object.entries(noFailures).map(([field, nothing]) => [
       field,
       when({ $eq: ['$state', 'idle'] }, nothing, `$${field}`),
     ]),
@@ -106,7 +107,7 @@ function wantUpdate(wanted: WantedScore): PipelineStage.Set[] {
 export async function sendAgain(db: Database, ids: readonly string[]): Promise<number> {
   const { matchedCount } = await db.ltiScores.updateMany(
     { _id: { $in: [...ids] }, wanted: { $ne: null } },
-    [{ $set: { state: 'waiting', nextTryAt: spaced, tries: 0, failingSince: null, failure: null } }],
+    [{ $set: { state: 'waiting', nextTryAt: spaced, ...noFailures } }],
     { updatePipeline: true },
   );
   return matchedCount;
@@ -160,6 +161,8 @@ export function claimScore(
             leaseId: randomUUID(),
             leaseUntil: later(leaseMilliseconds),
             lastTimestamp: { $max: ['$$NOW', { $add: ['$lastTimestamp', spacingMilliseconds] }] },
+            // Whoever held the row before has ended in the middle.
+            perhapsTaken: when({ $ne: ['$leaseId', null] }, '$wanted.finishedAt', '$perhapsTaken'),
           },
         },
       ],
@@ -183,11 +186,10 @@ export function endAsSent(
   const sent: SentScore = { ...values, timestamp: row.lastTimestamp, at: new Date(), lineItemUrl, response };
   return end(db, row, {
     sent: literal(sent),
-    state: when(isUnwanted, 'idle', when(isSame('wanted', values), 'idle', 'waiting')),
+    state: endOf(values, 'idle'),
     nextTryAt: spaced,
-    tries: 0,
-    failingSince: null,
-    failure: null,
+    perhapsTaken: null,
+    ...noFailures,
   });
 }
 
@@ -216,13 +218,15 @@ export function endToTryAgain(
     tries: { $add: ['$tries', 1] },
     failingSince,
     failure: { $mergeObjects: [literal(failure), { since }] },
+    // No answer, or one that may hide that the score was taken.
+    ...((failure.status === null || failure.status >= 500) && perhapsTaken(row)),
   });
 }
 
 /** Ends a try that failed for good. What is wanted since then is tried all the same. */
 export function endAsFailed(db: Database, row: ClaimedScore, failure: Failure): Ended {
   return end(db, row, {
-    state: when(isUnwanted, 'idle', when(isSame('wanted', row.wanted), 'failed', 'waiting')),
+    state: endOf(row.wanted, 'failed'),
     nextTryAt: spaced,
     tries: { $add: ['$tries', 1] },
     failingSince: { $ifNull: ['$failingSince', '$$NOW'] },
@@ -232,13 +236,15 @@ export function endAsFailed(db: Database, row: ClaimedScore, failure: Failure): 
 
 /** Ends a try that found nowhere to send the score to. What is wanted since then may have. */
 export function endAsIdle(db: Database, row: ClaimedScore): Ended {
-  return end(db, row, {
-    state: when(isUnwanted, 'idle', when(isSame('wanted', row.wanted), 'idle', 'waiting')),
-    nextTryAt: spaced,
-  });
+  return end(db, row, { state: endOf(row.wanted, 'idle'), nextTryAt: spaced });
 }
 
-/** Ends a try that did not come to anything, and counts for nothing. */
+/** Ends a try that was cut off, and counts for nothing. */
+export function giveUpScore(db: Database, row: ClaimedScore): Ended {
+  return end(db, row, { nextTryAt: '$$NOW', ...perhapsTaken(row) });
+}
+
+/** Ends a try that asked the platform nothing, and counts for nothing. */
 export function giveBackScore(db: Database, row: ClaimedScore, milliseconds: number): Ended {
   return end(db, row, { nextTryAt: later(milliseconds) });
 }
@@ -247,6 +253,13 @@ type Failure = Omit<ScoreFailure, 'since'>;
 
 /** The link leads to another lesson by now, whose record has nothing to tell yet. */
 const isUnwanted: Expression = { $eq: ['$wanted', null] };
+
+const perhapsTaken = ({ wanted }: ClaimedScore) => ({ perhapsTaken: wanted.finishedAt });
+
+/** The state after the last try of a score; something else may be wanted by now. */
+function endOf(tried: ScoreValues, state: ScoreState): Expression {
+  return when(isUnwanted, 'idle', when(isSame('wanted', tried), state, 'waiting'));
+}
 
 /** Since when a row fails for this reason. */
 function sinceOf({ reason }: Failure): Expression {

@@ -36,7 +36,7 @@ export interface ScoreFailure {
   body: string | null;
 }
 
-/** `waiting` to be sent, `failed` until something changes, else `idle`; that has no failures. */
+/** `waiting` to be sent, `failed` until something changes, else `idle`; that has {@link noFailures}. */
 export const scoreStates = ['idle', 'waiting', 'failed'] as const;
 export type ScoreState = (typeof scoreStates)[number];
 
@@ -60,11 +60,16 @@ export interface LtiScore extends LtiLearner {
   /** When the first of them failed that was to send what is wanted now. */
   failingSince: Date | null;
   failure: ScoreFailure | null;
+  /** `finishedAt` of an attempt that the platform may have taken without our knowing: an answer was lost. */
+  perhapsTaken: Date | null;
   /** Who sends it now, and until when nobody else may; null when nobody does. */
   leaseId: string | null;
   leaseUntil: Date | null;
   createdAt: Date;
 }
+
+/** What a row says of failed tries where there was none. */
+export const noFailures = { tries: 0, failingSince: null, failure: null } as const;
 
 const subdocument = { _id: false, strict: 'throw', minimize: false } as const;
 
@@ -109,6 +114,7 @@ export const ltiScoreSchema = new Schema<LtiScore>(
       type: new Schema({ at: Date, since: Date, reason: String, status: Number, body: String }, subdocument),
       default: null,
     },
+    perhapsTaken: { type: Date, default: null },
     leaseId: { type: String, default: null },
     leaseUntil: { type: Date, default: null },
     createdAt: { type: Date, required: true },
@@ -132,7 +138,7 @@ export function findOrCreateScore(
 ): Promise<LtiScore> {
   const { organizationId, platformId, lessonId, contextId } = learner;
   const now = new Date();
-  const none = { wanted: null, sent: null, lastTimestamp: null, failingSince: null, failure: null };
+  const none = { wanted: null, sent: null, lastTimestamp: null, perhapsTaken: null, ...noFailures };
   return upsertSafely(() =>
     db.ltiScores
       .findOneAndUpdate(
@@ -142,7 +148,7 @@ export function findOrCreateScore(
             _id: randomUUID(),
             ...{ organizationId, platformId, lessonId, contextId },
             ...none,
-            ...{ state: 'idle', tries: 0, nextTryAt: now, leaseId: null, leaseUntil: null, createdAt: now },
+            ...{ state: 'idle', nextTryAt: now, leaseId: null, leaseUntil: null, createdAt: now },
           },
         },
         { upsert: true, returnDocument: 'after' },
@@ -158,7 +164,7 @@ export async function followOtherRecord(
   id: string,
   { lessonId, contextId }: Pick<LtiScore, 'lessonId' | 'contextId'>,
 ): Promise<void> {
-  const none = { wanted: null, state: 'idle', tries: 0, failingSince: null, failure: null };
+  const none = { wanted: null, state: 'idle', ...noFailures };
   await db.ltiScores.updateOne({ _id: id }, { $set: { lessonId, contextId, ...none } });
 }
 

@@ -1,6 +1,5 @@
 import { gzipSync } from 'node:zlib';
-import { describe, expect, test, vi } from 'vitest';
-import { createDownloader } from '../../shared/downloads/downloader.ts';
+import { describe, expect, test } from 'vitest';
 import type { DownloadError, DownloadRequest } from '../../shared/downloads/downloader.ts';
 import {
   answer,
@@ -17,17 +16,9 @@ import {
   truncated,
 } from '../support/origin.ts';
 import type { Behaviour } from '../support/origin.ts';
-import { collect, failureOf, text, useDownloads } from './downloads.ts';
+import { collect, eventually, failureOf, png, text, useDownloads } from './downloads.ts';
 
 const { lab, make, get } = useDownloads();
-
-const png = Buffer.from(
-  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
-  'base64',
-);
-
-/** Waits for what other ends of connections have yet to notice. */
-const eventually = (check: () => void) => vi.waitFor(check, { interval: 5, timeout: 5000 });
 
 describe('a file that fails', () => {
   const cases: [string, Behaviour, Partial<DownloadError>, number, Partial<DownloadRequest>?][] = [
@@ -151,16 +142,7 @@ describe('a file that fails', () => {
     const gone = await startOrigin();
     await gone.close();
     const failure = await failureOf(
-      createDownloader(
-        {
-          maxBytes: 1,
-          concurrency: 1,
-          concurrencyPerHost: 1,
-          timeoutSeconds: 1,
-          allowedPrivateHosts: [gone.host],
-        },
-        { pause: () => Promise.resolve() },
-      ).download(
+      make({}, { timeoutSeconds: 1, allowedPrivateHosts: [gone.host] }).download(
         { url: gone.url('/'), mimeType: 'image/png', maxBytes: 1, signal: new AbortController().signal },
         collect,
       ),
@@ -232,7 +214,10 @@ describe('trying again', () => {
 
   test('holds no slot while it waits', async () => {
     let release = () => {};
-    lab.downloader = make({ pause: () => new Promise((resolve) => (release = resolve)) }, 1);
+    lab.downloader = make(
+      { pause: () => new Promise((resolve) => (release = resolve)) },
+      { concurrencyPerHost: 1 },
+    );
     lab.origin.script('/busy', answer(503), file(text));
     lab.origin.serve('/a', text);
     const busy = get('/busy');

@@ -1,16 +1,13 @@
 import { getEventListeners } from 'node:events';
 import { setImmediate as yieldToOthers } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { createDownloader } from '../../shared/downloads/downloader.ts';
 import { answer, hang, raw, redirectTo, slowly, stalled, stream } from '../support/origin.ts';
 import type { Behaviour } from '../support/origin.ts';
-import { failureOf, idleSeconds, resolveTo, text, useDownloads } from './downloads.ts';
+import { eventually, failureOf, idleSeconds, resolveTo, text, useDownloads } from './downloads.ts';
 
 const { lab, make, get } = useDownloads();
-
-/** Waits for what other ends of connections have yet to notice. */
-const eventually = (check: () => void) => vi.waitFor(check, { interval: 5, timeout: 5000 });
 
 describe('redirects', () => {
   test.each([301, 302, 303, 307, 308])('of status %i are followed, relative ones too', async (status) => {
@@ -36,7 +33,7 @@ describe('redirects', () => {
 
 describe('requests to one host', () => {
   test('are never more at once than its limit, and as many as that', async () => {
-    lab.downloader = make({}, 3);
+    lab.downloader = make({}, { concurrencyPerHost: 3 });
     lab.origin.script('/a', slowly(text, 2, 10));
     await Promise.all(Array.from({ length: 20 }, () => get('/a')));
     expect(lab.origin.peak).toBe(3);
@@ -44,7 +41,7 @@ describe('requests to one host', () => {
   });
 
   test('do not count time spent waiting for a slot as silence', async () => {
-    lab.downloader = make({}, 1);
+    lab.downloader = make({}, { concurrencyPerHost: 1 });
     lab.origin.script('/a', slowly(text, 2, idleSeconds * 250));
     await Promise.all(Array.from({ length: 4 }, () => get('/a')));
     expect(lab.origin.requests('/a')).toBe(4);
@@ -52,15 +49,13 @@ describe('requests to one host', () => {
 
   test('do not hold up another host', async () => {
     const port = lab.origin.host.split(':')[1];
-    lab.downloader = createDownloader(
+    lab.downloader = make(
+      { lookup: resolveTo('127.0.0.1') },
       {
-        maxBytes: 1,
-        concurrency: 1,
         concurrencyPerHost: 1,
         timeoutSeconds: 60,
         allowedPrivateHosts: [`a.test:${port}`, `b.test:${port}`],
       },
-      { lookup: resolveTo('127.0.0.1') },
     );
     lab.origin.script('/hang', hang());
     lab.origin.serve('/b', text);
@@ -80,13 +75,7 @@ describe('an abort', () => {
     ['within a body', stalled(text, 10)],
     ['within a compressed body', stalled(gzipSync(text), 10, { 'content-encoding': 'gzip' })],
   ])('%s ends the download at once with its reason, without another try', async (_title, behaviour) => {
-    lab.downloader = createDownloader({
-      maxBytes: 1,
-      concurrency: 1,
-      concurrencyPerHost: 1,
-      timeoutSeconds: 3600,
-      allowedPrivateHosts: [lab.origin.host],
-    });
+    lab.downloader = make({}, { concurrencyPerHost: 1, timeoutSeconds: 3600 });
     lab.origin.script('/a', behaviour);
     const controller = new AbortController();
     const download = get('/a', { signal: controller.signal });
@@ -123,7 +112,7 @@ describe('an abort', () => {
   });
 
   test('ends the wait for a slot', async () => {
-    lab.downloader = make({}, 1);
+    lab.downloader = make({}, { concurrencyPerHost: 1 });
     lab.origin.script('/a', hang());
     const first = new AbortController();
     const second = new AbortController();

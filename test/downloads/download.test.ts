@@ -1,16 +1,11 @@
 import { setImmediate as yieldToOthers, setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
-import { createDownloader } from '../../shared/downloads/downloader.ts';
 import { answer, file, gzipped, raw, redirectTo, slowly, stream } from '../support/origin.ts';
 import type { Behaviour } from '../support/origin.ts';
-import { failureOf, idleSeconds, resolveTo, text, useDownloads } from './downloads.ts';
+import { failureOf, idleSeconds, png, resolveTo, text, useDownloads } from './downloads.ts';
 
-const { lab, get } = useDownloads();
+const { lab, make, get } = useDownloads();
 
-const png = Buffer.from(
-  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
-  'base64',
-);
 const mp3 = Buffer.concat([Buffer.from([0xff, 0xfb, 0x90, 0x64]), Buffer.alloc(2000, 0x55)]);
 const ogg = Buffer.concat([Buffer.from('OggS\x00\x02'), Buffer.alloc(200)]);
 const pdf = Buffer.from('%PDF-1.7\n%rest of it');
@@ -188,15 +183,9 @@ describe('a file that is known', () => {
   test('on another host is neither asked about by validator nor given one', async () => {
     const lookup = resolveTo('127.0.0.1');
     const port = lab.origin.host.split(':')[1];
-    lab.downloader = createDownloader(
-      {
-        maxBytes: 1,
-        concurrency: 1,
-        concurrencyPerHost: 1,
-        timeoutSeconds: 1,
-        allowedPrivateHosts: [lab.origin.host, `cdn.test:${port}`],
-      },
+    lab.downloader = make(
       { lookup },
+      { timeoutSeconds: 1, allowedPrivateHosts: [lab.origin.host, `cdn.test:${port}`] },
     );
     lab.origin.script('/a', redirectTo(`http://cdn.test:${port}/b`));
     lab.origin.serve('/b', text, { etag: '"v1"' });

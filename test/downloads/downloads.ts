@@ -1,11 +1,16 @@
 import type { LookupFunction } from 'node:net';
-import { afterEach, beforeEach, expect } from 'vitest';
+import { afterEach, beforeEach, expect, vi } from 'vitest';
+import type { Config } from '../../shared/config.ts';
 import { createDownloader, DownloadError } from '../../shared/downloads/downloader.ts';
 import type { Downloader, DownloaderInternals, DownloadRequest } from '../../shared/downloads/downloader.ts';
 import { startOrigin } from '../support/origin.ts';
 import type { Origin } from '../support/origin.ts';
 
 export const text = Buffer.from('WEBVTT\n\n00:00.000 --> 00:01.000\nHello\n'.repeat(40));
+export const png = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
+  'base64',
+);
 
 /** The timeout: short, yet long against the hiccups of a busy machine. */
 export const idleSeconds = 0.3;
@@ -22,19 +27,21 @@ export interface DownloadLab {
 /**
  * An origin and a downloader for each test of a file. Call it at the top of the file.
  *
- * @returns also `get`, which downloads a file of the origin into memory, unless `store` does something else with it.
+ * @returns also `make`, which makes a downloader of other settings; and `get`, which downloads a file of the origin
+ * into memory, unless `store` does something else with it.
  */
 export function useDownloads() {
   const lab = {} as DownloadLab;
 
-  function make(internals: DownloaderInternals = {}, concurrencyPerHost = 6): Downloader {
+  function make(internals: DownloaderInternals = {}, settings: Partial<Config['download']> = {}): Downloader {
     return createDownloader(
       {
         maxBytes: 1,
         concurrency: 1,
-        concurrencyPerHost,
+        concurrencyPerHost: 6,
         timeoutSeconds: idleSeconds,
         allowedPrivateHosts: [lab.origin.host],
+        ...settings,
       },
       {
         pause: (ms) => {
@@ -77,6 +84,9 @@ export async function collect(body: AsyncIterable<Uint8Array>): Promise<Buffer> 
   for await (const chunk of body) chunks.push(chunk);
   return Buffer.concat(chunks);
 }
+
+/** Waits for what other ends of connections have yet to notice. */
+export const eventually = (check: () => void) => vi.waitFor(check, { interval: 5, timeout: 5000 });
 
 /** A name server that knows one address for every name. */
 export const resolveTo =

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { expectScore } from '../../shared/lti/scores/expect.ts';
 import { saveResourceLink } from '../../shared/models/lti-resource-link.ts';
 import { sendAgain } from '../../shared/models/lti-score-changes.ts';
+import { waitFor } from '../support/wait-for.ts';
 import { completed, useScoreLab } from './support/score-lab.ts';
 import type { GradedLearner } from './support/score-lab.ts';
 
@@ -50,6 +51,41 @@ test('a score whose answer was lost is no second submission where that would be 
     [2, true],
     [2, false],
   ]);
+});
+
+test.each([
+  ['the worker gave it up', 'end'],
+  ['the worker died', 'die'],
+  ['the platform asked for patience meanwhile', 'refuse'],
+])('so it is where %s', async (_what, then) => {
+  const { db } = lab.harness;
+  const learner = await lab.addLearner();
+  expect(await send(learner, 1, 1)).toBe('sent');
+  await lab.tell(learner, finished(2, 2));
+  await lab.passTime();
+  lab.simulator.fail('scores', { hang: true, afterwards: true });
+  const { sender } = lab.createSender();
+  const { _id } = await lab.rowOf(learner);
+  const sending = sender.sendRow(_id);
+  await waitFor('the score', () => taken(learner).length === 2);
+  // Its lease is another's: what it has to say of the end is not heard.
+  if (then === 'die') await db.ltiScores.updateOne({ _id }, { leaseId: 'lost', leaseUntil: new Date(0) });
+  await sender.close(0);
+  expect(await sending).toBe('given_back');
+  if (then === 'refuse') {
+    lab.simulator.fail('scores', { status: 429 });
+    expect(await lab.send(learner)).toBe('unavailable');
+  }
+  expect(await lab.send(learner)).toBe('sent');
+  expect(taken(learner).at(-1)).toEqual([2, false]);
+});
+
+test('an attempt beyond those that are allowed is refused also where the answer to the one before was lost', async () => {
+  const learner = await lab.addLearner();
+  expect(await send(learner, 1, 1)).toBe('sent');
+  lab.simulator.fail('scores', { drop: true, afterwards: true });
+  expect(await send(learner, 2, 2)).toBe('network');
+  expect(await send(learner, 3, 3)).toBe('refused');
 });
 
 test('a score that is sent again on demand is no submission', async () => {

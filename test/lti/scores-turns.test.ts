@@ -42,6 +42,20 @@ async function addOthers(graded: GradedLearner, count: number): Promise<void> {
   await lab.harness.db.ltiScores.insertMany(others);
 }
 
+/** Has a line item answer only when another was asked. */
+function answerBehind(name: string, other: string): void {
+  let asked: (value?: unknown) => void;
+  const otherWasAsked = new Promise((resolve) => (asked = resolve));
+  origin.script(`/${name}/scores`, async (request, response) => {
+    await otherWasAsked;
+    await answer(200)(request, response);
+  });
+  origin.script(`/${other}/scores`, (request, response) => {
+    asked();
+    return answer(200)(request, response);
+  });
+}
+
 const pathsOf = (): string[] => origin.log.map(({ path }) => path);
 
 test('a platform with many rows that is slow and well keeps no row of another waiting', async () => {
@@ -49,16 +63,7 @@ test('a platform with many rows that is slow and well keeps no row of another wa
   await addOthers(slow, 11);
   await addFinisher('quick');
   await lab.passTime();
-  let asked: (value?: unknown) => void;
-  const quickWasAsked = new Promise((resolve) => (asked = resolve));
-  origin.script('/slow/scores', async (request, response) => {
-    await quickWasAsked;
-    await answer(200)(request, response);
-  });
-  origin.script('/quick/scores', (request, response) => {
-    asked();
-    return answer(200)(request, response);
-  });
+  answerBehind('slow', 'quick');
   const { sender, outcomes } = lab.createSender();
   await sender.sendDue();
   expect(outcomes).toEqual(Array.from({ length: 13 }, () => 'sent'));
@@ -66,22 +71,13 @@ test('a platform with many rows that is slow and well keeps no row of another wa
 });
 
 test('what becomes due while the rows of a slow platform are sent does not wait for their end', async () => {
-  const slow = await addFinisher('slow again');
+  const slow = await addFinisher('slow-again');
   await addOthers(slow, 11);
-  let asked: (value?: unknown) => void;
-  const laterWasAsked = new Promise((resolve) => (asked = resolve));
-  origin.script('/slow%20again/scores', async (request, response) => {
-    await laterWasAsked;
-    await answer(200)(request, response);
-  });
-  origin.script('/later/scores', (request, response) => {
-    asked();
-    return answer(200)(request, response);
-  });
+  answerBehind('slow-again', 'later');
   await lab.passTime();
   const { sender, outcomes } = lab.createSender();
   const first = sender.sendDue();
-  await waitFor('the slow one', () => pathsOf().includes('/slow%20again/scores'));
+  await waitFor('the slow one', () => pathsOf().includes('/slow-again/scores'));
   await addFinisher('later');
   await sender.sendDue();
   await first;

@@ -195,8 +195,10 @@ function zip64Extra(numbers: number[]): Buffer {
   if (numbers.length === 0) return Buffer.alloc(0);
   const extra = Buffer.alloc(zip64FieldBytes + zip64NumberBytes * numbers.length);
   extra.writeUInt16LE(zip64ExtraTag, 0);
-  extra.writeUInt16LE(8 * numbers.length, 2);
-  numbers.forEach((number, index) => extra.writeBigUInt64LE(BigInt(number), 4 + 8 * index));
+  extra.writeUInt16LE(zip64NumberBytes * numbers.length, 2);
+  for (const [index, number] of numbers.entries()) {
+    extra.writeBigUInt64LE(BigInt(number), zip64FieldBytes + zip64NumberBytes * index);
+  }
   return extra;
 }
 

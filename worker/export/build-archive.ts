@@ -96,7 +96,7 @@ export async function buildArchive(
   }
 }
 
-/** The content is read in here, and only here: its objects need several times the memory of its text. */
+/** The content's objects are gone after this, while files come: they take several times the memory of its text. */
 async function planWithLesson(
   db: Database,
   version: LessonVersion,

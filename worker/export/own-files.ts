@@ -1,13 +1,13 @@
 import { json } from 'node:stream/consumers';
+import { fromGzip, toGzip } from '../../shared/gzip-texts.ts';
 import type { LessonContent } from '../../shared/lessons/lesson-content.ts';
-import { fromGzip, toGzip } from '../../shared/models/gzip-parts.ts';
 import { bytesOf, digestOf, digestOfChunks } from '../../shared/storage/digest.ts';
 import type { Digest, Store } from '../../shared/storage/store.ts';
 import { describePage, indexPath } from './describe-page.ts';
 import type { PageOfArchive } from './describe-page.ts';
 import { indexPage } from './index-page.ts';
-import type { PlayerFile } from './player-files.ts';
 import { prettyJson } from './json-pieces.ts';
+import type { PlayerFile } from './player-files.ts';
 
 /** A file that Lectern adds to those of the lesson. */
 export interface OwnFile {

@@ -14,6 +14,7 @@ import {
   endAsSent,
   endToTryAgain,
   giveBackScore,
+  giveUpScore,
   tryMilliseconds,
 } from '../../shared/models/lti-score-changes.ts';
 import type { ClaimedScore } from '../../shared/models/lti-score-changes.ts';
@@ -198,7 +199,8 @@ export class ScoreSender {
     const { db } = this.#deps;
     if ('taken' in result) return endAsSent(db, row, result.taken);
     if ('fault' in result) return this.#endWith(result.fault, row);
-    return giveBackScore(db, row, result.outcome === 'line_item_busy' ? lineItemMilliseconds : 0);
+    if (result.outcome === 'given_back') return giveUpScore(db, row);
+    return giveBackScore(db, row, lineItemMilliseconds);
   }
 
   async #endWith(fault: ScoreFault, row: ClaimedScore): Promise<LtiScore | null> {

@@ -89,9 +89,9 @@ function isNewAttempt({ sent, wanted, lineItemUrl }: AddressedScore): boolean {
   return !isKnown || Number(sent.finishedAt) !== Number(wanted.finishedAt);
 }
 
-/** The try before had no answer, or one that may hide that the score was taken. */
-function mayHaveArrived({ failure }: ClaimedScore): boolean {
-  return failure !== null && (failure.status === null || failure.status >= 500);
+/** A try at this attempt had no answer, or one that may hide that the score was taken. */
+function mayHaveArrived({ perhapsTaken, wanted }: ClaimedScore): boolean {
+  return perhapsTaken !== null && Number(perhapsTaken) === Number(wanted.finishedAt);
 }
 
 /** The address of a line item may have a query, behind which nothing may be put. */

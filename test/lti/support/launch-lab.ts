@@ -122,9 +122,13 @@ export async function startLaunchLab(
 }
 
 /** Where a login, by GET, goes on in a frame of a browser that does not show the cookie which it was given. */
-export async function loginWithoutCookie(simulator: Simulator, options: DriveOptions): Promise<Response> {
+export async function loginWithoutCookie(
+  simulator: Simulator,
+  options: DriveOptions,
+  headers: Record<string, string> = {},
+): Promise<Response> {
   const asked = await simulator.sendLogin(options);
-  return fetch(new URL(asked.headers.get('location') ?? '', asked.url), { redirect: 'manual' });
+  return fetch(new URL(asked.headers.get('location') ?? '', asked.url), { headers, redirect: 'manual' });
 }
 
 export async function answerOf(response: Response): Promise<LaunchAnswer> {
