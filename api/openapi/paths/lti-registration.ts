@@ -4,7 +4,7 @@ import { registrationFaults } from '../../lti/registration-faults.ts';
 import type { RegistrationFaultCode } from '../../lti/registration-faults.ts';
 import { registrationQuery } from '../../routes/lti-registration.ts';
 import { anyOrigin, limited, retryAfter } from '../headers.ts';
-import { jsonResponse, limitedFailures } from '../responses.ts';
+import { errorBody, jsonResponse, limitedFailures } from '../responses.ts';
 import { open } from '../security.ts';
 import { pageOf } from './lti.ts';
 
@@ -49,12 +49,20 @@ function faultPage(error: string, more = {}) {
   );
 }
 
-const faultPages: ZodOpenApiResponsesObject = {
+const refusals: ZodOpenApiResponsesObject = {
   400: faultPage('BAD_REQUEST'),
   403: faultPage('FORBIDDEN'),
   404: faultPage('NOT_FOUND'),
   409: faultPage('CONFLICT'),
   429: faultPage('TOO_MANY_REQUESTS', retryAfter),
+  431: jsonResponse(
+    'The address is too long: what the platform put into it would not reach a page.',
+    errorBody,
+    {},
+    {
+      one: { value: { error: 'The address and the headers of a request must be at most 32768 bytes' } },
+    },
+  ),
   500: faultPage('INTERNAL_ERROR'),
   502: faultPage('BAD_GATEWAY'),
 };
@@ -104,7 +112,7 @@ export const ltiRegistrationPaths: ZodOpenApiPathsObject = {
       },
       responses: {
         200: pageOf('A page that says what to do next, with a button that has the platform close it.'),
-        ...faultPages,
+        ...refusals,
       },
     },
   },

@@ -125,9 +125,9 @@ const choiceFields = z.object({
 const sentFields = choiceFields.extend({
   action: z.enum(['choose', 'cancel']).meta({ description: '`cancel` answers the platform with nothing.' }),
 });
-const choicePage = (description: string, referrer: string) => ({
+const choicePage = (description: string, ...referrer: [string, ...string[]]) => ({
   ...pageOf(description),
-  headers: asHeaders({ ...limited, ...noStore, ...policy, 'Referrer-Policy': z.literal(referrer) }),
+  headers: asHeaders({ ...limited, ...noStore, ...policy, 'Referrer-Policy': z.enum(referrer) }),
 });
 
 /** Where learning platforms send their users. */
@@ -217,8 +217,10 @@ export const ltiPaths: ZodOpenApiPathsObject = {
         ...refusals({ 404: ['choice_expired'] }),
         200: choicePage('A page that sends the answer to the platform by itself.', 'strict-origin'),
         422: choicePage(
-          'The page of the lessons once more, with what is wrong with the choice.',
+          'The page of the lessons once more, with what is wrong with the choice; for what is no form, a page that says ' +
+            'what to do, with its code: `malformed_request`.',
           'no-referrer',
+          'same-origin',
         ),
       },
     },
