@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { LecternError } from '../../shared/errors.ts';
 import type { Database } from '../../shared/models/database.ts';
 import { findPublishedVersion } from '../../shared/models/lesson-version.ts';
@@ -12,6 +13,15 @@ import type { ScoreNotices } from '../lti/score-notices.ts';
 import { findTokenVersion } from './authorize.ts';
 import { progressKeeper } from './progress-keepers.ts';
 import type { ProgressKeeper } from './progress-keepers.ts';
+
+/**
+ * How long a write that came too early waits for those before it: a page that is closed sends all that it has at once,
+ * and is not there any more to send one again.
+ */
+const earlyMilliseconds = 1_000;
+
+/** How often it looks whether they have come. */
+const lookMilliseconds = 50;
 
 export interface SessionDependencies {
   db: Database;
@@ -46,7 +56,7 @@ export async function readSession(
 }
 
 /**
- * Records what a player reports.
+ * Records what a player reports. What is written for a later revision than there is waits a moment for it.
  *
  * @throws {LecternError} NOT_FOUND when the token has nothing to play any more; INVALID_CONTENT for a version that is
  * not published or not the token's, and for what does not fit the version; PAYLOAD_TOO_LARGE.
@@ -58,11 +68,16 @@ export async function writeSession(
 ): Promise<WriteOutcome> {
   await assertPlayable(deps.db, token, write.versionId);
   const keeper = progressKeeper(deps.db, token);
+  const waitUntil = Date.now() + earlyMilliseconds;
   for (;;) {
     const kept = await keeper.find();
     const found = await stateIn(deps, write.versionId, kept?.state ?? null);
     const state = keeper.keeps ? found : { ...found, revision: write.revision };
     const repeated = write.writeId !== undefined && kept?.recentWriteIds.includes(write.writeId) === true;
+    if (!repeated && write.revision > state.revision && Date.now() < waitUntil) {
+      await delay(lookMilliseconds);
+      continue;
+    }
     if (repeated || write.revision !== state.revision) {
       return { saved: repeated, session: await present(kept ?? keeper, state) };
     }

@@ -131,8 +131,8 @@ export function takeNext(queue: SaveQueue): { queue: SaveQueue; body: WriteBody 
 }
 
 /**
- * All writes but the one on its way, each for the revision that is to be expected, for a page that is about to go. They
- * stay in the queue: sent again they change nothing, and one that came too early is refused and sent again.
+ * All writes but the one on its way, each for the revision that is to be expected, for a page that is about to go. One
+ * that comes too early waits at the server for those before it. They stay in the queue: sent again they change nothing.
  */
 export function takeAll(queue: SaveQueue): { queue: SaveQueue; bodies: WriteBody[] } {
   if (queue.hold !== null) return { queue, bodies: [] };

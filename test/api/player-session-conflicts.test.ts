@@ -97,7 +97,16 @@ describe('a write that is sent again', () => {
   });
 });
 
-test('a revision that is yet to come is a conflict too', async () => {
+test('writes that are sent at once, each for the revision after the other, are all stored, in their order', async () => {
+  const [one] = newTabs();
+  const last = one.write({ revision: 2, currentStepIndex: 0 });
+  const second = one.write({ revision: 1, currentStepIndex: 1, ...answer('q2', ['b']) });
+  await one.write({ revision: 0, currentStepIndex: 1 });
+  expect(await second).toMatchObject({ revision: 2, currentStepIndex: 1 });
+  expect(await last).toMatchObject({ revision: 3, currentStepIndex: 0, score: 2 });
+});
+
+test('a revision that does not come is a conflict too', async () => {
   const [one] = newTabs();
   expect(conflictOf(await one.tell({ revision: 1 }))).toMatchObject({ revision: 0, status: 'not_started' });
 });
