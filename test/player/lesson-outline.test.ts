@@ -83,7 +83,8 @@ describe('the outline', () => {
     await view.start({ lesson: threeSteps() });
     await contents().click();
     await page.setViewportSize(wide);
-    await outline().waitFor();
+    // The drawer shows it as well until the page has heard of the width.
+    await page.getByRole('dialog').waitFor({ state: 'hidden' });
     expect(await page.getByRole('dialog').count()).toBe(0);
     expect(await outline().isVisible()).toBe(true);
   });
