@@ -18,7 +18,7 @@ import type { ProgressKeeper } from './progress-keepers.ts';
  * How long a write that came too early waits for those before it: a page that is closed sends all that it has at once,
  * and is not there any more to send one again.
  */
-const earlyMilliseconds = 1_000;
+const earlyMilliseconds = 500;
 
 /** How often it looks whether they have come. */
 const lookMilliseconds = 50;
