@@ -65,18 +65,12 @@ interface Part {
  *
  * @param name of the file, for the error of one that ends before `end`.
  */
-export async function* readChunks(
-  handle: FileHandle,
-  name: string,
-  { start, end, size }: Part,
-): AsyncGenerator<Uint8Array> {
-  let position = start;
-  while (position < end) {
-    const buffer = Buffer.allocUnsafeSlow(Math.min(readBytes, end - position));
-    const { bytesRead } = await handle.read(buffer, 0, buffer.byteLength, position);
-    if (bytesRead === 0) throw endsEarly(name, position, size);
-    position += bytesRead;
-    yield buffer.subarray(0, bytesRead);
+export async function* readChunks(handle: FileHandle, name: string, part: Part): AsyncGenerator<Uint8Array> {
+  const fill = reader(handle, name, part);
+  for (let position = part.start; position < part.end;) {
+    const chunk = await fill(Buffer.allocUnsafeSlow(Math.min(readBytes, part.end - position)), position);
+    position += chunk.byteLength;
+    yield chunk;
   }
 }
 
@@ -87,19 +81,25 @@ export async function sendChunks(
   part: Part,
   { buffers, write }: { buffers: LentBuffers; write: (chunk: Uint8Array) => Promise<void> },
 ): Promise<void> {
-  const fill = async (buffer: Buffer, position: number) => {
-    const length = Math.min(buffer.byteLength, part.end - position);
-    const { bytesRead } = await handle.read(buffer, 0, length, position);
-    if (bytesRead === 0) throw endsEarly(name, position, part.size);
-    return buffer.subarray(0, bytesRead);
-  };
+  const fill = reader(handle, name, part);
   if (buffers.hasPair) await buffers.lendPair((pair) => sendAhead(part, pair, { fill, write }));
   else await sendInTurn(part, buffers, { fill, write });
 }
 
+/** Reads as much as the buffer takes from a position on, or less; gives what was read. */
+type Fill = (buffer: Buffer, position: number) => Promise<Buffer>;
+
+function reader(handle: FileHandle, name: string, { end, size }: Part): Fill {
+  return async (buffer, position) => {
+    const length = Math.min(buffer.byteLength, end - position);
+    const { bytesRead } = await handle.read(buffer, 0, length, position);
+    if (bytesRead === 0) throw new Error(`${name} ends at byte ${position} of ${size}`);
+    return buffer.subarray(0, bytesRead);
+  };
+}
+
 interface Sending {
-  /** Reads as much as the buffer takes from a position on, or less. */
-  fill: (buffer: Buffer, position: number) => Promise<Buffer>;
+  fill: Fill;
   write: (chunk: Uint8Array) => Promise<void>;
 }
 
@@ -131,8 +131,4 @@ async function sendInTurn(
       return chunk.byteLength;
     });
   }
-}
-
-function endsEarly(name: string, position: number, size: number): Error {
-  return new Error(`${name} ends at byte ${position} of ${size}`);
 }
