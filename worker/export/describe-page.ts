@@ -3,10 +3,10 @@ import type { LessonContent } from '../../shared/lessons/lesson-content.ts';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
 import type { Store } from '../../shared/storage/store.ts';
 import type { FileSearch } from './find-files.ts';
-import type { FoundFile } from './found-files.ts';
 import type { IndexPage } from './index-page.ts';
 import { openFound } from './open-found.ts';
 import { isMissing } from './outcome.ts';
+import type { FoundFile } from './outcome.ts';
 import type { ExportPlan, PlannedMedium } from './plan.ts';
 
 /** Where the page is, below the archive's top-level folder. */

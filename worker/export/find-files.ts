@@ -7,9 +7,8 @@ import type { EvictableFile } from '../../shared/sharing/file-uses.ts';
 import type { Digest, Store } from '../../shared/storage/store.ts';
 import type { BuildObserver, MediaLookup } from './build-observer.ts';
 import { FoundFiles } from './found-files.ts';
-import type { FoundFile } from './found-files.ts';
 import { failureOf, MissingFile } from './outcome.ts';
-import type { Missing, Outcomes } from './outcome.ts';
+import type { FoundFile, Missing, Outcomes } from './outcome.ts';
 import { filesOfRelease } from './plan.ts';
 import type { ExportPlan, PlannedMedium } from './plan.ts';
 

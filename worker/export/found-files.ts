@@ -1,10 +1,4 @@
-import type { Digest } from '../../shared/storage/store.ts';
-import type { Missing, Outcomes } from './outcome.ts';
-
-/** A file of the archive, found: which part of the store has its bytes. */
-export interface FoundFile extends Digest {
-  area: 'assets' | 'cache';
-}
+import type { FoundFile, Missing, Outcomes } from './outcome.ts';
 
 /**
  * What has come of the search for each file, by its path. There is no promise for each of them: an archive may have

@@ -1,5 +1,5 @@
 import type { OpenFile, Store } from '../../shared/storage/store.ts';
-import type { FoundFile } from './found-files.ts';
+import type { FoundFile } from './outcome.ts';
 
 /** Opens a file that was found. @throws when it has left the store since. */
 export async function openFound(store: Store, found: FoundFile): Promise<OpenFile> {

@@ -1,6 +1,11 @@
 import { DownloadError } from '../../shared/downloads/downloader.ts';
 import type { FailureReason } from '../../shared/packages/manifest.ts';
-import type { FoundFile } from './found-files.ts';
+import type { Digest } from '../../shared/storage/store.ts';
+
+/** A file of the archive, found: which part of the store has its bytes. */
+export interface FoundFile extends Digest {
+  area: 'assets' | 'cache';
+}
 
 /** A file that the archive should hold and does not, and why. */
 export interface Missing {
