@@ -48,7 +48,7 @@ export interface Failure {
 
 /** Failures by their status. */
 type Failures<Status extends number> = Partial<Record<Status, Failure>>;
-type ShapeAStatus = 400 | 401 | 403 | 404 | 409 | 413 | 416 | 422 | 429 | 500 | 501;
+type ShapeAStatus = 400 | 401 | 403 | 404 | 409 | 413 | 416 | 422 | 429 | 431 | 500 | 501;
 
 const tooMany: Failure = {
   when: 'The limit of requests a minute is reached.',

@@ -4,7 +4,7 @@ import { registrationFaults } from '../../lti/registration-faults.ts';
 import type { RegistrationFaultCode } from '../../lti/registration-faults.ts';
 import { registrationQuery } from '../../routes/lti-registration.ts';
 import { anyOrigin, limited, retryAfter } from '../headers.ts';
-import { errorBody, jsonResponse, limitedFailures } from '../responses.ts';
+import { failures, jsonResponse, limitedFailures } from '../responses.ts';
 import { open } from '../security.ts';
 import { pageOf } from './lti.ts';
 
@@ -55,16 +55,17 @@ const refusals: ZodOpenApiResponsesObject = {
   404: faultPage('NOT_FOUND'),
   409: faultPage('CONFLICT'),
   429: faultPage('TOO_MANY_REQUESTS', retryAfter),
-  431: jsonResponse(
-    'The address is too long: what the platform put into it would not reach a page.',
-    errorBody,
-    {},
-    {
-      one: { value: { error: 'The address and the headers of a request must be at most 32768 bytes' } },
-    },
-  ),
   500: faultPage('INTERNAL_ERROR'),
   502: faultPage('BAD_GATEWAY'),
+  ...failures(
+    {
+      431: {
+        when: 'The address is too long: what the platform put into it would not reach a page.',
+        texts: ['The address and the headers of a request must be at most 32768 bytes'],
+      },
+    },
+    {},
+  ),
 };
 
 /** By which learning platforms and Lectern come to know each other. */
