@@ -34,7 +34,9 @@ async function drip(address: string, first: string, each: string): Promise<strin
   socket.on('error', () => undefined);
   socket.write(first);
   const drops = setInterval(() => socket.write(each), 50);
-  await once(socket, 'close').finally(() => clearInterval(drops));
+  // Not by `once` of node:events, which takes that error for a failure.
+  await new Promise((resolve) => socket.once('close', resolve));
+  clearInterval(drops);
   return received;
 }
 
