@@ -9,12 +9,19 @@ import { storeAsset } from '../stored-assets.ts';
 /** A widget's files, in the store. */
 export type WidgetFiles = Pick<WidgetRelease, 'js' | 'css'>;
 
-/** The id of a release: the type in kebab-case, '-', and 8 hex digits of its files' digest. Safe as a file name. */
+/** Of the type in a release's id: with the rest it is a file name that any file system takes. */
+const maxTypeLength = 100;
+
+/**
+ * The id of a release: the type in kebab-case (its first 100 characters), '-', and 8 hex digits of its files' digest.
+ * Safe as a file name. Two types may have the same.
+ */
 export function widgetIdOf(type: string, { js, css }: WidgetFiles): string {
   const digest = createHash('sha256')
     .update(`${js.sha256}\n${css?.sha256 ?? ''}`)
     .digest('hex');
-  return `${slugify(type) || 'widget'}-${digest.slice(0, 8)}`;
+  const name = slugify(type).slice(0, maxTypeLength).replace(/-+$/, '');
+  return `${name || 'widget'}-${digest.slice(0, 8)}`;
 }
 
 /** A widget's files, as streams; not every widget has a stylesheet. */

@@ -29,13 +29,13 @@ export async function describePage(
     return isMissing(found) ? undefined : found;
   };
   const widgets: IndexPage['widgets'] = [];
-  for (const { type, release } of plan.widgets) {
+  for (const { type, release, paths } of plan.widgets) {
     // The player has the core widgets in itself.
     if (release === null || isCoreWidget(type)) continue;
-    const module = await find(`widgets/${release.widgetId}.js`);
+    const module = await find(paths.js);
     if (module === undefined) continue;
-    const css = release.css === null ? undefined : await find(`widgets/${release.widgetId}.css`);
-    const cssPath = css === undefined ? null : `./widgets/${release.widgetId}.css`;
+    const css = paths.css === null ? undefined : await find(paths.css);
+    const cssPath = css === undefined ? null : `./${paths.css}`;
     widgets.push({ type, cssPath, module: () => readFound(store, module) });
   }
   const captions: IndexPage['captions'] = [];

@@ -9,7 +9,7 @@ import type { BuildObserver, MediaLookup } from './build-observer.ts';
 import { FoundFiles } from './found-files.ts';
 import { failureOf, MissingFile } from './outcome.ts';
 import type { FoundFile, Missing, Outcomes } from './outcome.ts';
-import { filesOfRelease } from './plan.ts';
+import { widgetFiles } from './plan.ts';
 import type { ExportPlan, PlannedMedium } from './plan.ts';
 
 /** Looks at the store at once for files that need no download: each is a request to a bucket, or a turn of the disk. */
@@ -148,10 +148,9 @@ export async function findFiles(
 
 function storedFiles(plan: ExportPlan): StoredFile[] {
   const media = plan.media.filter((planned) => !isExternal(planned));
-  const releases = plan.widgets.flatMap(({ release }) => release ?? []);
   return [
     ...media.map(({ path, medium }) => ({ path, asset: medium?.asset ?? null })),
-    ...releases.flatMap(filesOfRelease).map(({ path, file }) => ({ path, asset: file })),
+    ...widgetFiles(plan.widgets).map(({ path, file }) => ({ path, asset: file })),
   ];
 }
 

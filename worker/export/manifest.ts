@@ -67,7 +67,7 @@ function describeFile(path: string, outcomes: Outcomes): NonNullable<ExportManif
 }
 
 function describeWidget(
-  { type, release }: PlannedWidget,
+  { type, release, paths }: PlannedWidget,
   outcomes: Outcomes,
 ): { file?: WidgetFile; failure?: FailedWidget } {
   if (release === null)
@@ -81,20 +81,20 @@ function describeWidget(
       ...missing,
     },
   });
-  const js = outcomes.get(`widgets/${release.widgetId}.js`);
-  const css = outcomes.get(`widgets/${release.widgetId}.css`);
+  const js = outcomes.get(paths.js);
+  const css = paths.css === null ? undefined : outcomes.get(paths.css);
   if (js === undefined || isMissing(js)) return failed(js ?? {});
   const file: WidgetFile = {
     widgetType: type,
-    localPath: `./widgets/${release.widgetId}.js`,
-    ...cssFields(release.widgetId, css),
+    localPath: `./${paths.js}`,
+    ...cssFields(paths.css, css),
     size: js.size,
     sha256: js.sha256,
   };
   return css !== undefined && isMissing(css) ? { file, ...failed(css) } : { file };
 }
 
-function cssFields(widgetId: string, css: Digest | object | undefined): Partial<WidgetFile> {
+function cssFields(path: string | null, css: Digest | object | undefined): Partial<WidgetFile> {
   if (css === undefined || !('sha256' in css)) return {};
-  return { cssLocalPath: `./widgets/${widgetId}.css`, cssSize: css.size, cssSha256: css.sha256 };
+  return { cssLocalPath: `./${path}`, cssSize: css.size, cssSha256: css.sha256 };
 }

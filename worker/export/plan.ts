@@ -21,6 +21,8 @@ export interface PlannedMedium {
 export interface PlannedWidget {
   type: string;
   release: WidgetRelease | null;
+  /** Of its files, below the top-level folder. Types whose releases have the same bytes may share them. */
+  paths: { js: string; css: string | null };
 }
 
 /** What goes into an archive, before any file was looked for. */
@@ -54,9 +56,35 @@ export async function planExport(
 
 async function planWidgets(db: Database, version: LessonVersion, types: string[]): Promise<PlannedWidget[]> {
   const releases = await findVersionReleases(db, version, types);
-  return types
+  const planned = types
     .map((type) => ({ type, release: releases.get(type) ?? null }))
-    .sort(byText((planned) => planned.release?.widgetId ?? ''));
+    .sort(byText(({ release }) => release?.widgetId ?? ''));
+  const names = new FileNames();
+  return planned.map(({ type, release }) => {
+    const name = release === null ? '' : names.of(release);
+    const css = release?.css ? `widgets/${name}.css` : null;
+    return { type, release, paths: { js: `widgets/${name}.js`, css } };
+  });
+}
+
+/**
+ * File names for releases, which are their ids. Two types may have one id: their names in kebab-case are the same, and
+ * so are their bytes, or at least the first 8 digits of their digests. Releases of other bytes get a number behind it.
+ */
+class FileNames {
+  readonly #holders = new Map<string, string>();
+
+  of({ widgetId, js, css }: WidgetRelease): string {
+    const bytes = `${js.sha256} ${css?.sha256}`;
+    for (let number = 1; ; number += 1) {
+      const name = number === 1 ? widgetId : `${widgetId}-${number}`;
+      // Some file systems ignore case.
+      const holder = this.#holders.get(name.toLowerCase()) ?? bytes;
+      if (holder !== bytes) continue;
+      this.#holders.set(name.toLowerCase(), bytes);
+      return name;
+    }
+  }
 }
 
 /** Compares by UTF-16 code units: the same order on every host, whatever its locale is. */
@@ -64,10 +92,13 @@ function byText<T>(textOf: (item: T) => string): (a: T, b: T) => number {
   return (a, b) => (textOf(a) < textOf(b) ? -1 : textOf(a) > textOf(b) ? 1 : 0);
 }
 
-/** The files of a release, by their paths in an archive. */
-export function filesOfRelease(release: WidgetRelease): { path: string; file: Digest }[] {
-  const files = [{ path: `widgets/${release.widgetId}.js`, file: release.js }];
-  // By path: '.css' sorts before '.js'.
-  if (release.css !== null) files.unshift({ path: `widgets/${release.widgetId}.css`, file: release.css });
-  return files;
+/** The files of the widgets, each path once. */
+export function widgetFiles(widgets: readonly PlannedWidget[]): { path: string; file: Digest }[] {
+  const files = new Map<string, Digest>();
+  for (const { release, paths } of widgets) {
+    if (release === null) continue;
+    files.set(paths.js, release.js);
+    if (paths.css !== null && release.css !== null) files.set(paths.css, release.css);
+  }
+  return [...files].map(([path, file]) => ({ path, file }));
 }
