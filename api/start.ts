@@ -12,6 +12,7 @@ import { registerQueueMetrics } from '../shared/operations/queue-metrics.ts';
 import { registerScoreMetrics } from '../shared/operations/score-metrics.ts';
 import { startOperationsServer } from '../shared/operations/server.ts';
 import type { OperationsServer } from '../shared/operations/server.ts';
+import { registerWorkerCount } from '../shared/operations/workers.ts';
 import { playerRelease } from '../shared/player-release.ts';
 import { PreparedLessons } from '../shared/prepared-lessons.ts';
 import { createExportEvents, createExportQueue } from '../shared/queues.ts';
@@ -90,6 +91,7 @@ export async function startApi(
   };
   const metrics = new ApiMetrics();
   registerQueueMetrics(metrics.registry, queue);
+  registerWorkerCount(metrics.registry, queue);
   // Whoever looks into why no grade leaves finds it here, also where no worker runs.
   registerScoreMetrics(metrics.registry, db);
   const stopping = new AbortController();

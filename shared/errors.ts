@@ -26,6 +26,8 @@ export interface LecternErrorOptions {
   cause?: unknown;
   /** Seconds after which trying again makes sense; sent as `Retry-After`. */
   retryAfterSeconds?: number;
+  /** What callers read in place of the general text of a 500. */
+  publicMessage?: string;
 }
 
 /** A failure with a code. The message of anything below 500 is written for the caller and shown to it. */
@@ -33,11 +35,13 @@ export class LecternError extends Error {
   override readonly name = 'LecternError';
   readonly code: ErrorCode;
   readonly retryAfterSeconds: number | undefined;
+  readonly publicMessage: string | undefined;
 
   constructor(code: ErrorCode, message: string, options: LecternErrorOptions = {}) {
     super(message, { cause: options.cause });
     this.code = code;
     this.retryAfterSeconds = options.retryAfterSeconds;
+    this.publicMessage = options.publicMessage;
   }
 
   /** The HTTP status of this failure. */

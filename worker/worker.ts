@@ -4,6 +4,7 @@ import type { Config } from '../shared/config.ts';
 import { exportQueueName } from '../shared/jobs.ts';
 import type { ExportJob, ExportResult } from '../shared/jobs.ts';
 import type { Logger } from '../shared/log.ts';
+import { startHeartbeat } from '../shared/operations/workers.ts';
 import { createWaitingRedis } from '../shared/redis.ts';
 import { BuildLost } from './builds.ts';
 import type { Builds } from './builds.ts';
@@ -53,6 +54,7 @@ export function createExportWorker(
   const { builds, metrics, config, log } = deps;
   const connection = createWaitingRedis(redisUrl);
   let starts = 0;
+  let stopHeartbeat: () => void = () => undefined;
   const worker: Worker<ExportJob, ExportResult> = new Worker<ExportJob, ExportResult>(
     exportQueueName,
     (job, token = '') => {
@@ -83,6 +85,7 @@ export function createExportWorker(
   return {
     ready: () => worker.waitUntilReady(),
     start: () => {
+      stopHeartbeat = startHeartbeat(queue);
       worker.run().catch((error: Error) => worker.emit('error', error));
     },
     ping: () => connection.ping(),
@@ -93,6 +96,7 @@ export function createExportWorker(
       starts: () => starts,
     },
     close: async () => {
+      stopHeartbeat();
       await drain(worker, builds, drainMilliseconds(config));
       // Until then: a build that is not wanted any more holds nothing up.
       cancelling.stop();

@@ -7,6 +7,7 @@ import { fromFailedReason, incompleteKey } from '../../shared/jobs.ts';
 import type { ExportJob } from '../../shared/jobs.ts';
 import type { Logger } from '../../shared/log.ts';
 import type { Database } from '../../shared/models/database.ts';
+import { countWorkers } from '../../shared/operations/workers.ts';
 import type { ExportQueue } from '../../shared/queues.ts';
 import type { ArchiveStore, StoredArchive } from '../../shared/storage/store.ts';
 import { retryAfterSeconds } from '../retry-after.ts';
@@ -114,7 +115,7 @@ async function waitForArchive(
     }
     const left = deadline - Date.now();
     if (left <= 0) {
-      throw new LecternError('INTERNAL_ERROR', 'The archive is not ready in time', { retryAfterSeconds });
+      throw await lateFailure(deps);
     }
     await waiter.next(Math.min(lookMilliseconds, left), signal);
   }
@@ -182,6 +183,16 @@ async function reviveJob(
   }
   await reviveExport(queue, ended, state);
   return null;
+}
+
+async function lateFailure({ queue }: ArchiveRequestDependencies): Promise<LecternError> {
+  const workers = await countWorkers(queue).catch(() => null);
+  const publicMessage =
+    'The archive is not ready in time: no worker is running. The export stays in the queue.';
+  return new LecternError('INTERNAL_ERROR', 'The archive is not ready in time', {
+    retryAfterSeconds,
+    ...(workers === 0 && { publicMessage }),
+  });
 }
 
 function failureOf(reason: string): LecternError {

@@ -5,6 +5,7 @@ import { isCancelled } from '../../shared/exports/cancel.ts';
 import { exportProgressSchema, fromFailedReason, incompleteKey } from '../../shared/jobs.ts';
 import type { ExportJob, ExportProgress, ExportResult } from '../../shared/jobs.ts';
 import { findExportRecord } from '../../shared/models/export-record.ts';
+import { countWorkers } from '../../shared/operations/workers.ts';
 import { openArchive } from './archive-requests.ts';
 import type { ArchiveRequestDependencies } from './archive-requests.ts';
 
@@ -18,6 +19,8 @@ export interface ExportStatus {
   progress: ExportProgress;
   /** How many exports are built before it, and one; there while it waits its turn. */
   position?: number;
+  /** Why it waits, where that is not its turn: no worker process is running. */
+  reason?: 'no_worker';
   /** There when the build has failed. The message may be shown to callers. */
   error?: { code: ErrorCode; message: string };
 }
@@ -48,8 +51,13 @@ export async function readExportStatus(deps: StatusDependencies, job: ExportJob)
   if (state === 'completed') return (await readyStatus(deps, job, asked)) ?? none;
   if (state === 'unknown') return none;
   // One that waits for its next try has no turn yet.
-  const before = await jobsBefore(deps.queue, job.key);
-  return { status: 'queued', progress: noProgress, ...(before !== null && { position: before + 1 }) };
+  const [before, workers] = await Promise.all([jobsBefore(deps.queue, job.key), countWorkers(deps.queue)]);
+  return {
+    status: 'queued',
+    progress: noProgress,
+    ...(before !== null && { position: before + 1 }),
+    ...(workers === 0 && { reason: 'no_worker' }),
+  };
 }
 
 /** Whether nothing more happens by itself. */

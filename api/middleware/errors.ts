@@ -27,7 +27,10 @@ export const shapeB: ErrorShape = {
 /** Renders whatever is thrown behind it. It renders or rethrows, and never returns an error as an answer. */
 export function renderErrors(shape: ErrorShape): Middleware {
   return answerErrors((ctx, failure) => {
-    ctx.body = shape.body(failure, failure.expose ? failure.message : shape.unexpected);
+    ctx.body = shape.body(
+      failure,
+      failure.expose ? failure.message : (failure.publicMessage ?? shape.unexpected),
+    );
   });
 }
 

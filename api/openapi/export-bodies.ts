@@ -32,6 +32,14 @@ export const exportStatus = z
       .min(1)
       .optional()
       .meta({ description: 'The place in the queue, while it is `queued`; 1 is the next one.' }),
+    reason: z
+      .literal('no_worker')
+      .optional()
+      .meta({
+        description:
+          'While it is `queued`, and does not just wait its turn. `no_worker`: no worker process is running; the ' +
+          'operator has to start one.',
+      }),
     error: z
       .strictObject({
         code: z.string().meta({ description: 'As in failures of exports.' }),

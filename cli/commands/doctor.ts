@@ -123,9 +123,33 @@ async function checkServers(config: Config): Promise<Check[]> {
         redis.disconnect();
       }
     }),
+    await check('workers', () => checkWorkers(redisUrl, config)),
   ];
   await servers.release();
   return checks;
+}
+
+async function checkWorkers(redisUrl: string, config: Config): Promise<Finding> {
+  const [{ connectRedis }, { createExportQueue }, { countWorkers }] = await Promise.all([
+    import('../../shared/redis.ts'),
+    import('../../shared/queues.ts'),
+    import('../../shared/operations/workers.ts'),
+  ]);
+  const redis = await connectRedis(redisUrl);
+  const queue = createExportQueue(redis, config);
+  try {
+    const count = await countWorkers(queue);
+    if (count === 0) {
+      throw new Error(
+        'no worker is running: exports wait and no grades are sent. Start one (npm start runs the API and a ' +
+          'worker; node dist/worker/main.js a worker alone).',
+      );
+    }
+    return { version: null, message: `${count} running` };
+  } finally {
+    await queue.close().catch(() => undefined);
+    redis.disconnect();
+  }
 }
 
 async function checkStore(config: Config): Promise<Finding> {

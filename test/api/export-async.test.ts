@@ -38,7 +38,7 @@ test('who would rather not wait is answered at once, and led to where the export
   const answer = await askAsync(exportPath(version));
   expect({ status: answer.status, body: jsonOf(answer) }).toEqual({
     status: 202,
-    body: { status: 'queued', progress: none, position: 1 },
+    body: { status: 'queued', progress: none, position: 1, reason: 'no_worker' },
   });
   expect(Object.fromEntries(answer.headers)).toMatchObject({
     location: lab.api + statusPath(version),

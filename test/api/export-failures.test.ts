@@ -38,7 +38,8 @@ test('an archive that is not ready in time is 500, its job goes on, and the next
   const address = await harness.startApi({ EXPORT_WAIT_SECONDS: '1' });
   const version = await build();
   const tooEarly = await askAt(address, version);
-  expectFailure(tooEarly, internalError);
+  const late = 'The archive is not ready in time: no worker is running. The export stays in the queue.';
+  expectFailure(tooEarly, { ...internalError, message: late });
   expect(tooEarly.headers.get('retry-after')).toBe('10');
   expect(await queue.jobs.getJobState(exportJobOf(version).key)).toBe('prioritized');
 

@@ -34,6 +34,7 @@ const first: ExportStatus = {
   status: 'queued',
   progress: { done: 0, total: 0, bytes: 0 },
   position: 1,
+  reason: 'no_worker',
 };
 
 function startEvents(signal: AbortSignal, options: { waiters?: JobWaiters; archives?: ArchiveStore } = {}) {

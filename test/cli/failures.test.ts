@@ -97,12 +97,19 @@ test('doctor names each dependency that fails, and what to do, in its result', a
   expect(ok).toBe(false);
   expect(checks.filter((check) => !check.ok)).toStrictEqual([
     { name: 'MongoDB', ok: false, version: null, message: expect.stringContaining('MONGODB_URI') as string },
+    {
+      name: 'workers',
+      ok: false,
+      version: null,
+      message: expect.stringContaining('no worker is running') as string,
+    },
   ]);
   expect(checks.map((check) => check.name)).toStrictEqual([
     'Node.js',
     'settings',
     'MongoDB',
     'Redis',
+    'workers',
     'store',
     'core widgets',
     'player',

@@ -70,6 +70,7 @@ test('metrics tell of builds, waits, phases, bytes, downloads, cache and request
     answer.bytes.length,
   );
   expect(ofApi.value('lectern_export_queue_jobs{state="completed"}')).toBe(2);
+  expect(ofApi.value('lectern_workers')).toBe(1);
   for (const secret of [
     lesson.version.lessonId,
     lesson.version._id,

@@ -82,7 +82,10 @@ const buildRefusals = {
   },
   500: {
     when: 'The build failed, is not ready in time, or a server does not answer.',
-    texts: refusals[500].texts,
+    texts: [
+      ...refusals[500].texts,
+      'The archive is not ready in time: no worker is running. The export stays in the queue.',
+    ],
   },
 };
 
