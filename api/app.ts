@@ -6,6 +6,7 @@ import type { AppDependencies } from './dependencies.ts';
 import { clientSignal } from './middleware/client-signal.ts';
 import { renderErrors, shapeA } from './middleware/errors.ts';
 import { logRequests } from './middleware/log-requests.ts';
+import { requirePlainHost } from './middleware/plain-host.ts';
 import { readablePath } from './middleware/readable-path.ts';
 import { requestId } from './middleware/request-id.ts';
 import { securityHeaders } from './middleware/security-headers.ts';
@@ -72,6 +73,7 @@ export function createApp(deps: AppDependencies): Koa<RequestState> {
   app.use(securityHeaders(deps.config));
   app.use(renderErrors(shapeA));
   app.use(readablePath);
+  app.use(requirePlainHost);
   if (deps.config.admin !== undefined) app.use(adminQueues(deps.config.admin, deps.queue, deps));
   for (const router of createRouters(deps)) app.use(router.routes());
   app.use(() => {

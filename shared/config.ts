@@ -3,6 +3,7 @@ import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
 import {
+  baseUrl,
   choice,
   flag,
   hostList,
@@ -34,7 +35,7 @@ const environmentSchema = z
     NODE_ENV: choice(['development', 'production', 'test'], 'development'),
     HOST: z.string().min(1).optional(),
     PORT: integer(3000, 0, 65_535),
-    PUBLIC_URL: url(['http:', 'https:']).optional(),
+    PUBLIC_URL: baseUrl.optional(),
     TRUST_PROXY: integer(0, 0, 16),
     LOG_LEVEL: choice(['silent', 'error', 'warn', 'info', 'debug'], 'info'),
     MONGODB_URI: url(['mongodb:', 'mongodb+srv:']).optional(),
@@ -188,7 +189,7 @@ function toConfig(env: Environment) {
     /** In production the container or platform decides who reaches the port; elsewhere only this machine does. */
     host: env.HOST ?? (production ? '0.0.0.0' : '127.0.0.1'),
     port: env.PORT,
-    publicUrl: env.PUBLIC_URL?.replace(/\/+$/, ''),
+    publicUrl: env.PUBLIC_URL,
     trustProxy: env.TRUST_PROXY,
     logLevel: env.LOG_LEVEL,
     mongodbUri: env.MONGODB_URI,

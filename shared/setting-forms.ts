@@ -22,6 +22,15 @@ export const url = (protocols: string[]) =>
     `must be an address that begins with ${protocols.map((protocol) => `${protocol}//`).join(' or ')}`,
   );
 
+/** The address of a service, serialized, to put paths behind: it ends without a slash. */
+export const baseUrl = url(['http:', 'https:'])
+  .refine((text) => {
+    if (!URL.canParse(text)) return true;
+    const { username, password, search, hash } = new URL(text);
+    return [username, password, search, hash].every((part) => part === '');
+  }, 'must be an address without a user name, a password, a query (?) and a fragment (#)')
+  .transform((text) => new URL(text).href.replace(/\/+$/, ''));
+
 /** One of these words, the fallback where the setting is left out. */
 export const choice = <Value extends string>(values: Value[], fallback: NoInfer<Value>) =>
   z.enum(values, `must be one of ${values.join(', ')}`).default(fallback);

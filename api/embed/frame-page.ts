@@ -31,11 +31,14 @@ export const framePage = markup`<!doctype html>
  * the API and its cookies stay out of reach. Who may have it in a frame is not restricted: that would have to allow
  * all ancestors, integrators' pages included, and there is nothing in it.
  *
- * @param addresses by which this service is known: what is loaded from elsewhere than here is theirs.
+ * @param address by which this service is known: what is loaded from elsewhere than here is there.
  */
-export function framePolicy(addresses: readonly string[]): string {
-  const own = ["'self'", ...new Set(addresses.map((address) => new URL(address).origin))].join(' ');
-  const files = addresses.flatMap((address) => [`${address}/content/`, `${address}/assets/`]).join(' ');
+export function framePolicy(address: string): string {
+  const { origin, href } = new URL(address);
+  const own = `'self' ${origin}`;
+  // A path may hold what separates directives and policies (CSP 3, 2.3.1).
+  const base = href.replace(/\/$/, '').replaceAll(';', '%3B').replaceAll(',', '%2C');
+  const files = `${base}/content/ ${base}/assets/`;
   return [
     `sandbox ${sandbox}`,
     "default-src 'none'",

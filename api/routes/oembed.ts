@@ -10,7 +10,7 @@ import { limitByAddress } from '../middleware/rate-limit.ts';
 import { parseRequest } from '../parse-request.ts';
 import { playerLessonId } from '../player/authorize.ts';
 import { presentError } from '../presenters/error.ts';
-import { publicAddress } from '../public-address.ts';
+import { cacheScope, publicAddress } from '../public-address.ts';
 import { createRouter } from './router.ts';
 
 const methods = 'GET, OPTIONS';
@@ -67,7 +67,7 @@ export function oembedRoutes(deps: AppDependencies): Router<RequestState> {
     const lessonId = lessonIdOf(url, address);
     if (lessonId === null) throw new LecternError('NOT_FOUND', 'url is not the address of an embed page');
     const frame = { width: Math.min(width, maxwidth), height: Math.min(height, maxheight) };
-    ctx.set('Cache-Control', `public, max-age=${cacheSeconds}`);
+    ctx.set('Cache-Control', `${cacheScope(deps.config)}, max-age=${cacheSeconds}`);
     ctx.body = describe(`${address}/embed/${lessonId}`, address, frame);
   });
   router.all('/oembed', methodNotAllowed(methods));

@@ -7,7 +7,7 @@ import { framePage, framePolicy } from '../embed/frame-page.ts';
 import { EncodedFile } from '../encoded-file.ts';
 import { anyOrigin } from '../middleware/any-origin.ts';
 import { methodNotAllowed } from '../middleware/method-not-allowed.ts';
-import { publicAddress, requestAddress } from '../public-address.ts';
+import { cacheScope, publicAddress } from '../public-address.ts';
 import { createRouter } from './router.ts';
 
 const methods = 'GET, HEAD, OPTIONS';
@@ -43,9 +43,11 @@ export function playerFileRoutes({ config, player }: AppDependencies): Router<Re
     const { release, file = '' } = ctx.params;
     if (release !== player.name) throw new LecternError('NOT_FOUND', 'File not found');
     if (file === 'frame.html') {
-      const addresses = new Set([publicAddress(ctx, config), requestAddress(ctx)]);
-      ctx.set('Content-Security-Policy', framePolicy([...addresses].filter((one) => URL.canParse(one))));
+      ctx.set('Content-Security-Policy', framePolicy(publicAddress(ctx, config)));
       ctx.set('Referrer-Policy', 'no-referrer');
+      // Its policy names the service's address, which the name of a release does not: PUBLIC_URL may change.
+      await sendFile(ctx, file, `${cacheScope(config)}, max-age=${hourSeconds}`);
+      return;
     }
     await sendFile(ctx, file, `public, max-age=${yearSeconds}, immutable`);
   });

@@ -32,7 +32,7 @@ test('an embed page is described as a frame, for sites of every origin', async (
     cache_age: 3600,
   });
   expect(answer.headers.get('access-control-allow-origin')).toBe('*');
-  expect(answer.headers.get('cache-control')).toBe('public, max-age=3600');
+  expect(answer.headers.get('cache-control')).toBe('private, max-age=3600');
 });
 
 test('a token in the address is not in the answer', async () => {
@@ -103,7 +103,9 @@ test('any other address is 404', async () => {
 test('with PUBLIC_URL pages are known by it', async () => {
   const named = await harness.startApi({ PUBLIC_URL: 'https://Lessons.example:443/lectern' });
   const url = `https://lessons.example/lectern/embed/${lessonId}`;
-  const { html } = jsonOf(await ask(named + query({ url }))) as { html: string };
-  expect(html).toContain(`src="https://Lessons.example:443/lectern/embed/${lessonId}"`);
+  const answer = await ask(named + query({ url }));
+  const { html } = jsonOf(answer) as { html: string };
+  expect(html).toContain(`src="https://lessons.example/lectern/embed/${lessonId}"`);
+  expect(answer.headers.get('cache-control')).toBe('public, max-age=3600');
   expect((await ask(named + query({ url: `${named}/embed/${lessonId}` }))).status).toBe(404);
 });

@@ -105,6 +105,21 @@ describe('texts', () => {
     expect(faultsOf({ [name]: value })).toStrictEqual([fault]);
   });
 
+  test.each(['https://a.example/?q', 'https://a.example/#f', 'https://user:secret@a.example'])(
+    'PUBLIC_URL refuses %s',
+    (value) => {
+      expect(faultsOf({ PUBLIC_URL: value })).toStrictEqual([
+        'PUBLIC_URL must be an address without a user name, a password, a query (?) and a fragment (#)',
+      ]);
+    },
+  );
+
+  test('PUBLIC_URL is serialized', () => {
+    expect(parseConfig({ PUBLIC_URL: ' HTTPS://A.Example:443/a b ' }).publicUrl).toBe(
+      'https://a.example/a%20b',
+    );
+  });
+
   test('PUBLIC_URL loses its trailing slashes, so that paths can be added to it', () => {
     expect(parseConfig({ PUBLIC_URL: 'https://a.example/lectern//' }).publicUrl).toBe(
       'https://a.example/lectern',

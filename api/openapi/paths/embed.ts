@@ -105,7 +105,9 @@ export const embedPaths: ZodOpenApiPathsObject = {
           {
             ...limited,
             ...anyOrigin('GET, OPTIONS'),
-            'Cache-Control': z.literal('public, max-age=3600'),
+            'Cache-Control': z.enum(['public, max-age=3600', 'private, max-age=3600']).meta({
+              description: '`public` where the operator has set PUBLIC_URL.',
+            }),
           },
           { frame: { value: example.oembed } },
         ),
@@ -133,8 +135,8 @@ export const embedPaths: ZodOpenApiPathsObject = {
       tags: ['Embedding'],
       summary: 'Fetch a file of the player',
       description:
-        'A file of the release of the player that this service has. What is there once never changes; another ' +
-        'release has another name.',
+        'A file of the release of the player that this service has. What is there once never changes, except the ' +
+        'policy of `frame.html`, which is kept for an hour; another release has another name.',
       security: open,
       requestParams: {
         path: z.object({
