@@ -31,7 +31,7 @@ import type { LtiResourceLink } from './lti-resource-link.ts';
 import { ltiScoreSchema } from './lti-score.ts';
 import type { LtiScore } from './lti-score.ts';
 import { mediumSchema } from './medium.ts';
-import type { Medium } from './medium.ts';
+import type { StoredMedium } from './medium.ts';
 import { organizationSchema } from './organization.ts';
 import type { Organization } from './organization.ts';
 import { preparedPartSchema } from './prepared-lesson.ts';
@@ -55,7 +55,7 @@ export interface Database {
   lessons: Model<Lesson>;
   lessonVersions: Model<LessonVersion>;
   lessonContents: Model<ContentPart>;
-  media: Model<Medium>;
+  media: Model<StoredMedium>;
   widgetReleases: Model<WidgetRelease>;
   exportRecords: Model<StoredExportRecord>;
   remoteFiles: Model<RemoteFile>;
@@ -84,7 +84,7 @@ export async function openDatabase(uri: string): Promise<Database> {
     lessons: connection.model<Lesson>('Lesson', lessonSchema, 'lessons'),
     lessonVersions: connection.model<LessonVersion>('LessonVersion', lessonVersionSchema, 'lessonVersions'),
     lessonContents: connection.model<ContentPart>('LessonContent', lessonContentSchema, 'lessonContents'),
-    media: connection.model<Medium>('Medium', mediumSchema, 'media'),
+    media: connection.model<StoredMedium>('Medium', mediumSchema, 'media'),
     widgetReleases: connection.model<WidgetRelease>('WidgetRelease', widgetReleaseSchema, 'widgetReleases'),
     exportRecords: connection.model<StoredExportRecord>('ExportRecord', exportRecordSchema, 'exportRecords'),
     remoteFiles: connection.model<RemoteFile>('RemoteFile', remoteFileSchema, 'remoteFiles'),

@@ -4,6 +4,13 @@ import type { Digest } from '../storage/store.ts';
 import type { Database } from './database.ts';
 import { existingVersions } from './lesson-version.ts';
 
+/** Whom to credit for a medium. */
+export interface Attribution {
+  text: string;
+  url: string;
+  portfolioUrl: string;
+}
+
 /** A file in the store's assets. */
 export const digestSchema = new Schema<Digest>(
   {
@@ -29,11 +36,22 @@ export interface Medium {
   asset: Digest | null;
   /** Where an external medium is downloaded from; null for an uploaded one. */
   sourceUrl: string | null;
-  attribution: { text: string; url: string; portfolioUrl: string } | null;
+  attributions: readonly Attribution[];
   createdAt: Date;
 }
 
-export const mediumSchema = new Schema<Medium>(
+/** A medium as it is stored. Releases that kept one attribution for each medium wrote `attribution`. */
+export interface StoredMedium extends Omit<Medium, 'attributions'> {
+  attributions?: Attribution[];
+  attribution?: Attribution | null;
+}
+
+const attributionSchema = new Schema<Attribution>(
+  { text: String, url: String, portfolioUrl: String },
+  { _id: false },
+);
+
+export const mediumSchema = new Schema<StoredMedium>(
   {
     organizationId: { type: String, required: true },
     versionId: { type: String, required: true },
@@ -42,10 +60,8 @@ export const mediumSchema = new Schema<Medium>(
     extension: { type: String, required: true },
     asset: { type: digestSchema, default: null },
     sourceUrl: { type: String, default: null },
-    attribution: {
-      type: new Schema({ text: String, url: String, portfolioUrl: String }, { _id: false }),
-      default: null,
-    },
+    attributions: { type: [attributionSchema], default: undefined },
+    attribution: { type: attributionSchema, default: undefined },
     createdAt: { type: Date, required: true, default: () => new Date() },
   },
   schemaOptions,
@@ -56,13 +72,17 @@ mediumSchema.index({ 'asset.sha256': 1 });
 
 /** Stores the media of a version that does not exist yet. */
 export async function insertMedia(db: Database, media: Omit<Medium, 'createdAt'>[]): Promise<void> {
-  await db.media.insertMany(media);
+  const rows = media.map(({ attributions, ...medium }) => ({
+    ...medium,
+    ...(attributions.length > 0 && { attributions }),
+  }));
+  await db.media.insertMany(rows);
 }
 
 /** What is found of a medium: little, for a version may use 100,000. */
 export interface FoundMedium extends Pick<
   Medium,
-  'mimeType' | 'extension' | 'asset' | 'sourceUrl' | 'attribution'
+  'mimeType' | 'extension' | 'asset' | 'sourceUrl' | 'attributions'
 > {
   /** Whether the version's own package brought it. */
   own: boolean;
@@ -90,14 +110,14 @@ export async function findMedia(
   };
   for (let start = 0; start < mediaIds.length; start += lookupBatch) {
     const found = await findSomeMedia(db, version, mediaIds.slice(start, start + lookupBatch));
-    for (const { mediaId, versionId, mimeType, extension, asset, sourceUrl, attribution } of found) {
+    for (const { mediaId, versionId, mimeType, extension, asset, sourceUrl, attributions } of found) {
       media.set(mediaId, {
         own: versionId === version.versionId,
         mimeType: once(mimeType),
         extension: once(extension),
         asset,
         sourceUrl,
-        attribution,
+        attributions,
       });
     }
   }
@@ -112,27 +132,37 @@ async function findSomeMedia(
 ): Promise<Medium[]> {
   const own = await db.media
     .find({ versionId, mediaId: { $in: mediaIds } })
-    .lean<Medium[]>()
+    .lean<StoredMedium[]>()
     .exec();
   const known = new Set(own.map((medium) => medium.mediaId));
   const others = mediaIds.filter((id) => !known.has(id));
-  if (others.length === 0) return own;
+  if (others.length === 0) return own.map(read);
   const found = await db.media
     .find({ organizationId, mediaId: { $in: others } })
     .sort({ createdAt: 1 })
-    .lean<Medium[]>()
+    .lean<StoredMedium[]>()
     .exec();
   // An import writes its media before its version, and takes them back when it fails.
   const finished = await existingVersions(
     db,
     found.map((medium) => medium.versionId),
   );
-  return [...own, ...found.filter((medium) => finished.has(medium.versionId))];
+  return [...own, ...found.filter((medium) => finished.has(medium.versionId))].map(read);
+}
+
+/** For the media without attributions, which are most, one list. */
+const noAttributions: readonly Attribution[] = [];
+
+function read({ attribution, attributions, ...medium }: StoredMedium): Medium {
+  const [some] = attributions ?? [];
+  if (some !== undefined) return { ...medium, attributions: attributions ?? [] };
+  return { ...medium, attributions: attribution ? [attribution] : noAttributions };
 }
 
 /** The media that a version's own package brought. */
-export function listMediaOfVersion(db: Database, versionId: string): Promise<Medium[]> {
-  return db.media.find({ versionId }).lean<Medium[]>().exec();
+export async function listMediaOfVersion(db: Database, versionId: string): Promise<Medium[]> {
+  const media = await db.media.find({ versionId }).lean<StoredMedium[]>().exec();
+  return media.map(read);
 }
 
 export async function deleteMediaOfVersion(db: Database, versionId: string): Promise<void> {

@@ -30,7 +30,7 @@ export async function storeMedia(
     extension: medium.extension,
     asset,
     sourceUrl: asset === null ? (medium.sourceUrl ?? null) : null,
-    attribution: medium.attribution ?? null,
+    attributions: medium.attributions,
   });
   const external = pkg.media.filter(({ file }) => file === undefined);
   await insertMedia(

@@ -1,6 +1,7 @@
 import type { Readable } from 'node:stream';
 
 import type { LessonContent } from '../lessons/lesson-content.ts';
+import type { Attribution } from '../models/medium.ts';
 
 /** A file of a package; see `PackageSource.open` for what the stream promises. */
 export interface PackageFile {
@@ -23,7 +24,8 @@ export interface PackageMedium {
   sourceUrl?: string;
   /** As the manifest states it, lower-case hex: unchecked. */
   sha256?: string;
-  attribution?: { text: string; url: string; portfolioUrl: string };
+  /** In the order of the manifest. */
+  attributions: Attribution[];
 }
 
 /** A widget that is not Lectern's own. */

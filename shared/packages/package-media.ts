@@ -2,6 +2,7 @@ import { posix } from 'node:path';
 
 import { extension as extensionOfType, lookup } from 'mime-types';
 
+import type { Attribution } from '../models/medium.ts';
 import { shownPath } from './entry-name.ts';
 import type { PackageMedium } from './lesson-package.ts';
 import { listedFile, localPathIn, packageFile } from './local-file.ts';
@@ -53,8 +54,7 @@ export function packageMedia(
     seen.set(entry.id, entry.path);
     const medium = toMedium(entry, context);
     if (medium === undefined) return [];
-    const attribution = attributions.get(entry.id);
-    return [{ ...medium, ...(attribution && { attribution }) }];
+    return [{ ...medium, attributions: attributions.get(entry.id) ?? [] }];
   });
 }
 
@@ -68,7 +68,10 @@ function entriesOf(manifest: PackageManifest): Entry[] {
   return [...listed, ...failed];
 }
 
-function toMedium(entry: Entry, { source, faults, mediaBaseUrl }: Context): PackageMedium | undefined {
+function toMedium(
+  entry: Entry,
+  { source, faults, mediaBaseUrl }: Context,
+): Omit<PackageMedium, 'attributions'> | undefined {
   const { id, localPath, sourceUrl, sha256 } = entry;
   const place = `manifest.json: ${entry.path}`;
   const path =
@@ -77,7 +80,7 @@ function toMedium(entry: Entry, { source, faults, mediaBaseUrl }: Context): Pack
   const extension = path === undefined ? extensionOf(entry.mimeType) : pathExtension(path, place, faults);
   if (extension === undefined) return undefined;
   const mimeType = entry.mimeType ?? (lookup(extension) || 'application/octet-stream');
-  const medium: PackageMedium = { id, mimeType, extension, ...(sha256 !== undefined && { sha256 }) };
+  const medium = { id, mimeType, extension, ...(sha256 !== undefined && { sha256 }) };
   if (mediaBaseUrl !== undefined) {
     return { ...medium, sourceUrl: below(mediaBaseUrl, path === undefined ? `${id}.${extension}` : path) };
   }
@@ -119,10 +122,13 @@ function below(baseUrl: string, path: string): string {
   return url.href;
 }
 
-/** By medium; of several for one medium the first counts. */
-function attributionsOf(manifest: PackageManifest): Map<string, NonNullable<PackageMedium['attribution']>> {
-  const credits = manifest.attributions.map(({ mediaId, text, url, portfolioUrl }) => {
-    return [mediaId, { text, url, portfolioUrl }] as const;
-  });
-  return new Map(credits.toReversed());
+/** By medium, in the order of the manifest. */
+function attributionsOf(manifest: PackageManifest): Map<string, Attribution[]> {
+  const byMedium = new Map<string, Attribution[]>();
+  for (const { mediaId, text, url, portfolioUrl } of manifest.attributions) {
+    const attributions = byMedium.get(mediaId) ?? [];
+    attributions.push({ text, url, portfolioUrl });
+    byMedium.set(mediaId, attributions);
+  }
+  return byMedium;
 }

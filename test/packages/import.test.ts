@@ -132,8 +132,8 @@ describe('a copy (--as-new)', () => {
     const { path } = await buildPackage({ media: [{ ...picture(1), attribution }, picture(2)] });
     const { version } = await importInto(harness, organization, path, { asNew: true });
     const media = await listMediaOfVersion(harness.db, version._id);
-    const credited = media.filter((medium) => medium.attribution !== null);
-    expect(credited).toMatchObject([{ attribution, asset: digestOf(picture(1).bytes) }]);
+    const credited = media.filter(({ attributions }) => attributions.length > 0);
+    expect(credited).toMatchObject([{ attributions: [attribution], asset: digestOf(picture(1).bytes) }]);
   });
 
   test('can be made by another organization of a lesson it may not import', async () => {

@@ -71,9 +71,15 @@ describe('a package', () => {
         extension: 'jpg',
         file: { path: jpgFile, size: 5, open: expect.any(Function) },
         sha256: 'ab'.repeat(32),
-        attribution: { text: 'By me', url: 'https://example.org', portfolioUrl: '' },
+        attributions: [{ text: 'By me', url: 'https://example.org', portfolioUrl: '' }],
       },
-      { id: otherMediaId, mimeType: 'video/mp4', extension: 'mp4', sourceUrl: 'https://example.org/v' },
+      {
+        id: otherMediaId,
+        mimeType: 'video/mp4',
+        extension: 'mp4',
+        sourceUrl: 'https://example.org/v',
+        attributions: [],
+      },
     ]);
     expect(result.widgets).toEqual([
       {
@@ -124,7 +130,13 @@ describe('a package', () => {
 
     const incomplete = await readFiles(parts);
     expect(incomplete.media).toEqual([
-      { id: mediaId, mimeType: 'image/png', extension: 'png', sourceUrl: 'https://example.org/a' },
+      {
+        id: mediaId,
+        mimeType: 'image/png',
+        extension: 'png',
+        sourceUrl: 'https://example.org/a',
+        attributions: [],
+      },
     ]);
     expect(incomplete.warnings).toEqual([
       `lesson.json: refers to media that the package does not have: ${otherMediaId}`,

@@ -43,7 +43,7 @@ export async function describePage(
     const text = await find(planned.path);
     if (text !== undefined) captions.push({ path: `./${planned.path}`, text: () => readFound(store, text) });
   }
-  const attributions = plan.media.flatMap(({ medium }) => medium?.attribution ?? []);
+  const attributions = plan.media.flatMap(({ medium }) => medium?.attributions ?? []);
   return { lesson, versionId: version._id, widgets, captions, attributions };
 }
 

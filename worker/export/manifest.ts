@@ -37,7 +37,7 @@ export function createManifest(
       const { size, sha256 } = outcome;
       media.push({ id, localPath, mimeType: medium?.mimeType ?? 'application/octet-stream', size, sha256 });
     }
-    if (medium?.attribution) attributions.push({ mediaId: id, ...medium.attribution });
+    for (const attribution of medium?.attributions ?? []) attributions.push({ mediaId: id, ...attribution });
   }
   const widgets = plan.widgets.map((planned) => describeWidget(planned, outcomes));
   return {
