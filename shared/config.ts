@@ -15,6 +15,7 @@ import {
   url,
 } from './setting-forms.ts';
 
+const KiB = 1024;
 const MiB = 1024 ** 2;
 const GiB = 1024 ** 3;
 
@@ -95,6 +96,8 @@ const environmentSchema = z
     DOWNLOAD_CONCURRENCY: integer(8, 1, 256),
     DOWNLOAD_CONCURRENCY_PER_HOST: integer(6, 1, 256),
     DOWNLOAD_TIMEOUT_SECONDS: integer(60, 1, 3600),
+    DOWNLOAD_MIN_BYTES_PER_SECOND: integer(16 * KiB, 0, Number.MAX_SAFE_INTEGER),
+    DOWNLOAD_DEADLINE_SECONDS: number(1, 86_400).optional(),
     MEDIA_FRESH_HOURS: integer(6, 0, 24 * 30),
     LECTERN_ALLOWED_PRIVATE_HOSTS: hostList,
     WORKER_CONCURRENCY: integer(2, 1, 64),
@@ -181,6 +184,11 @@ function toStore(env: Environment): StoreSettings {
   };
 }
 
+/** Large files get the time that they take at 2 Mbit/s, all others ten minutes. */
+function deadlineFor(maxBytes: number): number {
+  return Math.min(Math.max(600, Math.ceil(maxBytes / (256 * KiB))), 86_400);
+}
+
 function toConfig(env: Environment) {
   const dataDir = resolve(env.LECTERN_DATA_DIR);
   const production = env.NODE_ENV === 'production';
@@ -240,6 +248,10 @@ function toConfig(env: Environment) {
       concurrency: env.DOWNLOAD_CONCURRENCY,
       concurrencyPerHost: env.DOWNLOAD_CONCURRENCY_PER_HOST,
       timeoutSeconds: env.DOWNLOAD_TIMEOUT_SECONDS,
+      /** On average over `timeoutSeconds`; 0 for no minimum. */
+      minBytesPerSecond: env.DOWNLOAD_MIN_BYTES_PER_SECOND,
+      /** Of one file, over all tries. */
+      deadlineSeconds: env.DOWNLOAD_DEADLINE_SECONDS ?? deadlineFor(env.MEDIA_MAX_BYTES),
       allowedPrivateHosts: env.LECTERN_ALLOWED_PRIVATE_HOSTS,
     },
     /** How long learners get a downloaded file without its origin being asked. */

@@ -19,6 +19,9 @@ export interface AttemptContext {
   connections: Connections;
   limiter: HostLimiter;
   idleMs: number;
+  minBytesPerSecond: number;
+  /** How long the origins of this file may take; what a try takes is subtracted. */
+  budget: { leftMs: number };
   /** Not the first try: what is wrong may be a connection that was kept. */
   again: boolean;
 }
@@ -29,7 +32,7 @@ type StoreBody<T> = (body: AsyncIterable<Uint8Array>) => Promise<T>;
 export async function attempt<T>(
   request: DownloadRequest,
   store: StoreBody<T>,
-  { connections, limiter, idleMs, again }: AttemptContext,
+  { connections, limiter, again, budget, ...limits }: AttemptContext,
 ): Promise<DownloadResult<T>> {
   const first = parseUrl(request.url);
   let url = first;
@@ -38,7 +41,8 @@ export async function attempt<T>(
     // A validator is meant for the server that gave it, and for no other.
     const own = here.origin === first.origin;
     const outcome = await limiter.run(hostOf(here), request.signal, async () => {
-      const watch = new Watch(request.signal, idleMs);
+      const started = performance.now();
+      const watch = new Watch(request.signal, { ...limits, host: hostOf(here), deadlineMs: budget.leftMs });
       try {
         const headers = own ? conditions(request) : {};
         const answer = await get(here, { connections, fresh: again }, headers, watch.signal);
@@ -52,6 +56,7 @@ export async function attempt<T>(
         }
       } finally {
         watch.close();
+        budget.leftMs = Math.max(0, budget.leftMs - (performance.now() - started));
       }
     });
     if (!(outcome instanceof URL)) return outcome;

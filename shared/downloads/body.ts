@@ -45,7 +45,7 @@ export class Body implements AsyncIterable<Uint8Array> {
     let head: Buffer | null = canSniff(mimeType) ? Buffer.alloc(0) : null;
     try {
       for await (const chunk of this.#decoded() as AsyncIterable<Buffer>) {
-        this.#watch.pause();
+        this.#watch.pause(chunk.length);
         this.#watch.signal.throwIfAborted();
         size += chunk.length;
         if (size > maxBytes) throw new DownloadError('too_large', `${host} sent more than ${maxBytes} bytes`);

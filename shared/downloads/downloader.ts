@@ -3,7 +3,7 @@ import type { LookupFunction } from 'node:net';
 import type { Config } from '../config.ts';
 import { Connections } from '../outgoing/connections.ts';
 import { attempt } from './attempt.ts';
-import { DownloadError, isPassing } from './failure.ts';
+import { DownloadError, isPassing, SlowDownload } from './failure.ts';
 import { HostLimiter } from './host-limiter.ts';
 import { maxTries, pause, pauseAfter } from './retry.ts';
 import type { Downloader } from './types.ts';
@@ -32,22 +32,28 @@ export function createDownloader(
     connections,
     limiter: new HostLimiter(settings.concurrencyPerHost),
     idleMs: settings.timeoutSeconds * 1000,
+    minBytesPerSecond: settings.minBytesPerSecond,
   };
   const wait = internals.pause ?? pause;
   return {
     async download(request, store) {
       // One signal serves all files of a build, and each listens to it for a while: that is no leak.
       setMaxListeners(0, request.signal);
+      const budget = { leftMs: settings.deadlineSeconds * 1000 };
       for (let tries = 1; ; tries++) {
         try {
-          return await attempt(request, store, { ...context, again: tries > 1 });
+          return await attempt(request, store, { ...context, budget, again: tries > 1 });
         } catch (error) {
           request.signal.throwIfAborted();
-          if (tries === maxTries || !(error instanceof DownloadError) || !isPassing(error)) throw error;
+          if (tries === maxTries || !mayRetry(error)) throw error;
           await wait(pauseAfter(tries, error.retryAfterMs), request.signal);
         }
       }
     },
     close: () => connections.close(),
   };
+}
+
+function mayRetry(error: unknown): error is DownloadError {
+  return error instanceof DownloadError && isPassing(error) && !(error instanceof SlowDownload);
 }

@@ -21,6 +21,13 @@ export class DownloadError extends Error {
   }
 }
 
+/** The origin sends, but too slowly: another try would only take as long again. */
+export class SlowDownload extends DownloadError {
+  constructor(message: string) {
+    super('timeout', message);
+  }
+}
+
 const reasonByStatus = new Map<number, FailureReason>([
   [401, 'forbidden'],
   [402, 'forbidden'],

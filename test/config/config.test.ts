@@ -44,6 +44,8 @@ describe('defaults', () => {
         concurrency: 8,
         concurrencyPerHost: 6,
         timeoutSeconds: 60,
+        minBytesPerSecond: 16_384,
+        deadlineSeconds: 2048,
         allowedPrivateHosts: [],
       },
       mediaFreshHours: 6,

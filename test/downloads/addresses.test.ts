@@ -43,7 +43,15 @@ async function reasonFor(
   { allowed = [], lookup = nameServer([]) }: Settings = {},
 ): Promise<string> {
   const downloader = createDownloader(
-    { maxBytes: 1, concurrency: 1, concurrencyPerHost: 1, timeoutSeconds: 5, allowedPrivateHosts: allowed },
+    {
+      maxBytes: 1,
+      concurrency: 1,
+      concurrencyPerHost: 1,
+      timeoutSeconds: 5,
+      minBytesPerSecond: 0,
+      deadlineSeconds: 60,
+      allowedPrivateHosts: allowed,
+    },
     { lookup, pause: () => Promise.resolve() },
   );
   const signal = new AbortController().signal;

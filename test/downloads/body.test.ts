@@ -15,7 +15,12 @@ const rules: BodyRules = {
 /** What is left of a body whose connection already ended well, so that nobody else could find fault with it. */
 function makeBody(chunks: string[], changes: Partial<BodyRules> = {}) {
   const controller = new AbortController();
-  const watch = new Watch(controller.signal, 60_000);
+  const watch = new Watch(controller.signal, {
+    host: 'media.test:80',
+    idleMs: 60_000,
+    minBytesPerSecond: 0,
+    deadlineMs: 60_000,
+  });
   const source = Readable.from(chunks.map((chunk) => Buffer.from(chunk)));
   return { body: new Body(source, { ...rules, ...changes }, watch), controller, watch, source };
 }

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import type { DownloadError, DownloadRequest } from '../../shared/downloads/downloader.ts';
@@ -10,13 +11,14 @@ import {
   raw,
   redirectTo,
   reset,
+  slowly,
   stalled,
   startOrigin,
   stream,
   truncated,
 } from '../support/origin.ts';
 import type { Behaviour } from '../support/origin.ts';
-import { collect, eventually, failureOf, png, text, useDownloads } from './downloads.ts';
+import { collect, eventually, failureOf, idleSeconds, png, text, useDownloads } from './downloads.ts';
 
 const { lab, make, get } = useDownloads();
 
@@ -174,6 +176,44 @@ describe('a file that fails', () => {
       get('/a', {}, (body) => collect(body).catch(() => Promise.reject(new Error('could not store')))),
     );
     expect(failure.reason).toBe('truncated');
+  });
+});
+
+describe('a source that keeps a download going and sends next to nothing', () => {
+  test('fails the file with the reason timeout, and is not asked again', async () => {
+    lab.downloader = make({}, { timeoutSeconds: 1, minBytesPerSecond: 1_000_000 });
+    lab.origin.script('/a', slowly(text, 1000, 20));
+    const failure = await failureOf(get('/a'));
+    expect(failure).toMatchObject({ reason: 'timeout', message: expect.stringMatching(/sent \d+ bytes in/) });
+    expect(lab.origin.requests('/a')).toBe(1);
+  });
+
+  test('gets one deadline for all tries together', async () => {
+    lab.downloader = make({}, { timeoutSeconds: 0.4, deadlineSeconds: 0.6 });
+    lab.origin.script('/a', hang());
+    const failure = await failureOf(get('/a'));
+    expect(failure).toMatchObject({
+      reason: 'timeout',
+      message: expect.stringMatching(/did not send the file/),
+    });
+    expect(lab.origin.requests('/a')).toBe(2);
+  });
+
+  test('is not taken for a slow one that sends enough', async () => {
+    lab.downloader = make({}, { minBytesPerSecond: 100 });
+    lab.origin.script('/a', slowly(text, 40, idleSeconds * 50));
+    expect(await get('/a')).toMatchObject({ stored: text });
+  });
+
+  test('does not make the store pay for its own slowness', async () => {
+    lab.downloader = make({}, { minBytesPerSecond: 100_000 });
+    const large = Buffer.alloc(1024 ** 2, 'x');
+    lab.origin.serve('/a', large);
+    const slowStore = async (body: AsyncIterable<Uint8Array>) => {
+      for await (const chunk of body) if (chunk.length > 0) await sleep(idleSeconds * 100);
+      return Buffer.alloc(0);
+    };
+    expect(await get('/a', {}, slowStore)).toMatchObject({ modified: true });
   });
 });
 

@@ -131,6 +131,8 @@ describe('an abort', () => {
       concurrency: 1,
       concurrencyPerHost: 1,
       timeoutSeconds: 1,
+      minBytesPerSecond: 0,
+      deadlineSeconds: 60,
       allowedPrivateHosts: [lab.origin.host],
     });
     lab.origin.script('/a', answer(503, { 'retry-after': '60' }));

@@ -40,6 +40,8 @@ export function useDownloads() {
         concurrency: 1,
         concurrencyPerHost: 6,
         timeoutSeconds: idleSeconds,
+        minBytesPerSecond: 0,
+        deadlineSeconds: 60,
         allowedPrivateHosts: [lab.origin.host],
         ...settings,
       },

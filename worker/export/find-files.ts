@@ -11,6 +11,7 @@ import { failureOf, MissingFile } from './outcome.ts';
 import type { FoundFile, Missing, Outcomes } from './outcome.ts';
 import { widgetFiles } from './plan.ts';
 import type { ExportPlan, PlannedMedium } from './plan.ts';
+import { SlowSources } from './slow-sources.ts';
 
 /** Looks at the store at once for files that need no download: each is a request to a bucket, or a turn of the disk. */
 const looks = 32;
@@ -76,6 +77,7 @@ export async function findFiles(
   const stop = new AbortController();
   const ending = AbortSignal.any([signal, stop.signal]);
   const onLookup = (result: MediaLookup) => deps.observer?.lookedUp(result);
+  const sources = new SlowSources(ending, config.export.buildSeconds * 1000);
   const cache = new MediaCache({ ...deps, onLookup });
   // From when a file is found until it is in the archive, no evictor takes it.
   const hold = deps.sharing.uses.hold();
@@ -108,12 +110,10 @@ export async function findFiles(
         onLookup('hit');
         return before;
       }
-      const { sha256, crc32, size } = await cache.get({
-        url,
-        mimeType,
-        maxBytes: config.download.maxBytes,
-        signal: ending,
-      });
+      const { maxBytes } = config.download;
+      const { sha256, crc32, size } = await sources.get(url, (signal) =>
+        cache.get({ url, mimeType, maxBytes, signal }),
+      );
       // Not a copy by `...`, of which each would have a hidden class of its own: half a kilobyte.
       return { area: 'cache', sha256, crc32, size };
     });
@@ -140,6 +140,7 @@ export async function findFiles(
     async end() {
       stop.abort(new Error('the build has ended'));
       await done;
+      sources.close();
       hold.release();
       await cache.flush();
     },
