@@ -5,6 +5,7 @@ import type { LtiKeys } from '../shared/lti/keys.ts';
 import type { PlatformClient } from '../shared/lti/platform-requests.ts';
 import type { ScoreQueue } from '../shared/lti/scores/queue.ts';
 import type { Database } from '../shared/models/database.ts';
+import type { ReadinessProbe } from '../shared/operations/checks.ts';
 import type { PlayerRelease } from '../shared/player-release.ts';
 import type { PreparedLessons } from '../shared/prepared-lessons.ts';
 import type { ExportQueue } from '../shared/queues.ts';
@@ -47,6 +48,7 @@ export interface AppDependencies {
   scoreNotices: ScoreNotices;
   rateLimits: RateLimits;
   metrics: ApiMetrics;
+  readiness: ReadinessProbe;
   /** Aborted when the process is to end; with the error that clients who still wait are answered with. */
   stopping: AbortSignal;
   log: Logger;

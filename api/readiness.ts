@@ -4,6 +4,9 @@ import type { Checks } from '../shared/operations/checks.ts';
 import { pingRedis } from '../shared/redis.ts';
 import type { AppDependencies } from './dependencies.ts';
 
+/** Comparing indexes asks MongoDB once for each collection, and they are lost by hand only. */
+const indexesGoodForMs = 10 * 60_000;
+
 /** What the API needs to do its work. */
 export function readinessChecks({
   db,
@@ -11,12 +14,15 @@ export function readinessChecks({
   store,
 }: Pick<AppDependencies, 'db' | 'redis' | 'store'>): Checks {
   return {
-    mongodb: () => pingMongo(db.connection),
-    indexes: async () => {
-      const missing = await missingIndexes(db);
-      if (missing.length > 0) throw new Error(`missing: ${missing.join(', ')}`);
+    mongodb: { run: () => pingMongo(db.connection) },
+    indexes: {
+      goodForMs: indexesGoodForMs,
+      run: async () => {
+        const missing = await missingIndexes(db);
+        if (missing.length > 0) throw new Error(`missing: ${missing.join(', ')}`);
+      },
     },
-    redis: () => pingRedis(redis),
-    store: () => store.ping(),
+    redis: { run: () => pingRedis(redis) },
+    store: { run: () => store.ping() },
   };
 }

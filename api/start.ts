@@ -8,6 +8,7 @@ import { createLtiKeys } from '../shared/lti/keys.ts';
 import { createPlatformClient } from '../shared/lti/platform-requests.ts';
 import { createScoreQueue } from '../shared/lti/scores/queue.ts';
 import { buildIndexes, openDatabase } from '../shared/models/database.ts';
+import { createReadinessProbe } from '../shared/operations/checks.ts';
 import { registerQueueMetrics } from '../shared/operations/queue-metrics.ts';
 import { registerScoreMetrics } from '../shared/operations/score-metrics.ts';
 import { startOperationsServer } from '../shared/operations/server.ts';
@@ -95,6 +96,7 @@ export async function startApi(
   // Whoever looks into why no grade leaves finds it here, also where no worker runs.
   registerScoreMetrics(metrics.registry, db);
   const stopping = new AbortController();
+  const readiness = createReadinessProbe(readinessChecks({ db, redis, store }), stopping.signal, log);
   const app = createApp({
     config,
     secrets,
@@ -112,6 +114,7 @@ export async function startApi(
     scoreNotices,
     rateLimits: createRateLimits(config),
     metrics,
+    readiness,
     log,
     stopping: stopping.signal,
   });
@@ -123,7 +126,7 @@ export async function startApi(
     server.listen(config.port, config.host, resolve);
   });
 
-  const operations = await startApiOperations(config, { metrics, db, redis, store, log });
+  const operations = await startApiOperations(config, { metrics, readiness, log });
 
   shutdown.add('http', () => {
     const ended = endServer();
@@ -148,17 +151,11 @@ export async function startApi(
 /** The metrics of the API, on a port that is not for the public; null where METRICS_PORT is not set. */
 async function startApiOperations(
   config: Config,
-  { metrics, log, ...needs }: Pick<AppDependencies, 'metrics' | 'db' | 'redis' | 'store' | 'log'>,
+  { metrics, readiness, log }: Pick<AppDependencies, 'metrics' | 'readiness' | 'log'>,
 ): Promise<OperationsServer | null> {
   const { host, metricsPort: port } = config;
   if (port === undefined) return null;
-  return startOperationsServer({
-    host,
-    port,
-    registry: metrics.registry,
-    checks: readinessChecks(needs),
-    log,
-  });
+  return startOperationsServer({ host, port, registry: metrics.registry, readiness, log });
 }
 
 function describeListenError(error: Error, port: number): Error {

@@ -2,6 +2,7 @@ import type { Config } from '../shared/config.ts';
 import type { Logger } from '../shared/log.ts';
 import type { Database } from '../shared/models/database.ts';
 import { pingMongo } from '../shared/mongo.ts';
+import { createReadinessProbe } from '../shared/operations/checks.ts';
 import { startOperationsServer } from '../shared/operations/server.ts';
 import type { OperationsServer } from '../shared/operations/server.ts';
 import type { Shutdown } from '../shared/shutdown.ts';
@@ -32,6 +33,7 @@ export async function startWorkerOperations(
     db,
     store,
     log,
+    stopping,
   }: {
     worker: ExportWorker;
     watchdog: Watchdog | null;
@@ -39,18 +41,23 @@ export async function startWorkerOperations(
     db: Database;
     store: Store;
     log: Logger;
+    /** Aborted when the process begins to end. */
+    stopping: AbortSignal;
   },
 ): Promise<OperationsServer | null> {
   const { port } = config.worker;
   if (port === undefined) return null;
   const checks = {
-    mongodb: () => pingMongo(db.connection),
-    redis: () => worker.ping(),
-    store: () => store.ping(),
-    queue: () =>
-      watchdog?.stuck() === true
-        ? Promise.reject(new Error('waiting jobs are not started'))
-        : Promise.resolve(),
+    mongodb: { run: () => pingMongo(db.connection) },
+    redis: { run: () => worker.ping() },
+    store: { run: () => store.ping() },
+    queue: {
+      run: () =>
+        watchdog?.stuck() === true
+          ? Promise.reject(new Error('waiting jobs are not started'))
+          : Promise.resolve(),
+    },
   };
-  return startOperationsServer({ host: config.host, port, registry: metrics.registry, checks, log });
+  const readiness = createReadinessProbe(checks, stopping, log);
+  return startOperationsServer({ host: config.host, port, registry: metrics.registry, readiness, log });
 }

@@ -76,6 +76,8 @@ export async function startWorker(
   });
   const watchdog = watchWorker(worker, { config, log, shutdown });
 
+  const stopping = new AbortController();
+  shutdown.add('readiness', () => Promise.resolve(stopping.abort()));
   shutdown.add('watchdog', () => Promise.resolve(watchdog?.stop()));
   // They take no more jobs, and finish those they have.
   shutdown.add('worker', () => Promise.all([worker.close(), scores.close(drainMilliseconds(config))]));
@@ -89,7 +91,7 @@ export async function startWorker(
   });
   shutdown.add('mongodb', () => db.connection.close());
 
-  const parts = { worker, watchdog, metrics, db, store, log };
+  const parts = { worker, watchdog, metrics, db, store, log, stopping: stopping.signal };
   const operations = await startWorkerOperations(config, parts);
   shutdown.add('operations', () => operations?.close() ?? Promise.resolve());
   // Last: a process that cannot start would take the jobs it has with it.

@@ -290,5 +290,11 @@ const check = z.enum(['ok', 'failed']);
 export const alive = z.strictObject({ status: z.literal('ok') });
 export const readiness = z.strictObject({
   status: z.enum(['ok', 'unavailable']),
-  checks: z.strictObject({ mongodb: check, indexes: check, redis: check, store: check }),
+  checks: z.strictObject({
+    mongodb: check.optional(),
+    indexes: check.optional(),
+    redis: check.optional(),
+    store: check.optional(),
+    shutdown: z.literal('failed').optional().meta({ description: 'Alone, while the process ends.' }),
+  }),
 });

@@ -1,9 +1,7 @@
 import type Router from '@koa/router';
-import { runChecks } from '../../shared/operations/checks.ts';
 import type { RequestState } from '../context.ts';
 import type { AppDependencies } from '../dependencies.ts';
 import { methodNotAllowed } from '../middleware/method-not-allowed.ts';
-import { readinessChecks } from '../readiness.ts';
 import { createRouter } from './router.ts';
 
 /** Whether this process lives, and whether it can do its work: for load balancers and orchestrators. */
@@ -15,7 +13,7 @@ export function healthRoutes(deps: AppDependencies): Router<RequestState> {
   });
 
   router.get('/ready', async (ctx) => {
-    const { ready, checks } = await runChecks(readinessChecks(deps), deps.log);
+    const { ready, checks } = await deps.readiness.read();
     ctx.status = ready ? 200 : 503;
     ctx.body = { status: ready ? 'ok' : 'unavailable', checks };
   });

@@ -5,8 +5,7 @@ import { collectDefaultMetrics } from 'prom-client';
 import type { Registry } from 'prom-client';
 import { LecternError, messageOf } from '../errors.ts';
 import type { Logger } from '../log.ts';
-import { runChecks } from './checks.ts';
-import type { Checks } from './checks.ts';
+import type { ReadinessProbe } from './checks.ts';
 
 /** Requests have no bodies and few headers; whoever takes longer than this to send one is no probe. */
 const requestMilliseconds = 5_000;
@@ -23,7 +22,7 @@ export interface OperationsOptions {
   port: number;
   registry: Registry;
   /** For /readyz. */
-  checks: Checks;
+  readiness: ReadinessProbe;
   log: Logger;
 }
 
@@ -60,7 +59,7 @@ export async function startOperationsServer(options: OperationsOptions): Promise
 }
 
 async function answer(
-  { registry, checks, log }: OperationsOptions,
+  { registry, readiness }: OperationsOptions,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
@@ -78,8 +77,8 @@ async function answer(
   if (path === '/livez') {
     json(200, { status: 'ok' });
   } else if (path === '/readyz') {
-    const { ready, checks: results } = await runChecks(checks, log);
-    json(ready ? 200 : 503, { status: ready ? 'ok' : 'unavailable', checks: results });
+    const { ready, checks } = await readiness.read();
+    json(ready ? 200 : 503, { status: ready ? 'ok' : 'unavailable', checks });
   } else if (path === '/metrics') {
     respond(200, registry.contentType, await registry.metrics());
   } else {

@@ -2,6 +2,7 @@ import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { startRedis } from '../../shared/embedded/redis.ts';
+import { connectRedis } from '../../shared/redis.ts';
 import { startHarness } from '../support/harness.ts';
 import type { Harness } from '../support/harness.ts';
 import { waitFor } from '../support/wait-for.ts';
@@ -40,6 +41,7 @@ test('an API without Redis is live and not ready, and says that Redis is missing
 
   redis.kill();
   await redis.exited;
+  await waitFor('the failure', async () => (await statusOf(address, 'ready')).status === 503);
   expect(await statusOf(address, 'ready')).toEqual(notReady({ redis: 'failed' }));
   expect(await statusOf(address, 'live')).toEqual(live);
 
@@ -68,4 +70,30 @@ test('an API whose database lacks an index is not ready', async () => {
   const { harness, address } = await start();
   await harness.db.organizations.collection.dropIndexes();
   expect(await statusOf(address, 'ready')).toEqual(notReady({ indexes: 'failed' }));
+});
+
+test('however many callers ask at once, MongoDB, Redis and the store are asked once', async () => {
+  const redis = await startRedis();
+  onTestFinished(() => redis.stop());
+  const { harness, address } = await start({ REDIS_URL: redis.url });
+  const database = harness.db.connection.db;
+  if (database === undefined) throw new Error('not connected');
+  const view = await connectRedis(redis.url);
+  onTestFinished(() => view.disconnect());
+  const infoCalls = async () =>
+    Number(/^cmdstat_info:calls=(\d+)/m.exec(await view.info('commandstats'))?.[1] ?? 0);
+
+  await database.command({ profile: 2 });
+  const before = await infoCalls();
+  const asked = await Promise.all(Array.from({ length: 200 }, () => statusOf(address, 'ready')));
+  const calls = (await infoCalls()) - before;
+  await database.command({ profile: 0 });
+  const listed = await database
+    .collection('system.profile')
+    .countDocuments({ 'command.listIndexes': harness.db.organizations.collection.name });
+
+  expect(asked.every(({ status }) => status === 200)).toBe(true);
+  expect(listed).toBe(1);
+  // Its own look is one of them; on a loaded machine the requests may take longer than a result is kept.
+  expect(calls).toBeLessThan(20);
 });

@@ -166,3 +166,23 @@ test('a process says that it lives and is ready, on a port that has nothing else
   // Nor does the public port have metrics.
   expect((await fetch(`${api.address}/metrics`)).status).toBe(404);
 });
+
+test('a worker that finishes its last build is not ready, although it was just before', async () => {
+  const fleet = await startFleet();
+  const [api, worker] = await Promise.all([
+    spawnApi(fleet.harness),
+    spawnWorker(fleet.harness, { WORKER_PORT: '0' }),
+  ]);
+  const lesson = await fleet.publish([1000]);
+  const held = holdFile(lesson.files[0]?.bytes ?? Buffer.alloc(0));
+  fleet.origin.script(lesson.files[0]?.path ?? '', held.behaviour);
+  const asking = fleet.request(api, lesson);
+  await held.reached;
+  const readyz = async () => (await fetch(`${worker.operations}/readyz`)).json();
+  expect(await readyz()).toMatchObject({ status: 'ok' });
+  worker.signal('SIGTERM');
+  await waitFor('the end to begin', async () => ((await readyz()) as { status: string }).status !== 'ok');
+  expect(await readyz()).toEqual({ status: 'unavailable', checks: { shutdown: 'failed' } });
+  held.release();
+  await expectArchive(await asking, lesson);
+});

@@ -35,6 +35,7 @@ export const servicePaths: ZodOpenApiPathsObject = {
       operationId: 'isReady',
       tags: ['Service'],
       summary: 'Ask whether it can do its work',
+      description: 'A result is kept for up to 3 seconds, so any number of callers may ask.',
       security: open,
       responses: {
         200: jsonResponse('It can.', readiness, requestId, {
