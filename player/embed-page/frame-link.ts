@@ -27,25 +27,30 @@ export type OuterMessage =
   | ({ type: 'init' } & FrameStart)
   | { type: 'content'; base: string }
   | { type: 'goTo'; stepId: string }
+  | { type: 'unmount' }
   | ({ type: 'remount' } & Pick<FrameStart, 'state' | 'startAt'>);
 
 /** The inner frame: an origin of its own, and no way to this page but messages. */
 export interface FrameLink {
   iframe: HTMLIFrameElement;
-  /** False, and nothing is sent, before the frame was told how to start. */
-  post(this: void, message: Exclude<OuterMessage, { type: 'init' }>): boolean;
+  /** False, and nothing is sent, before the frame was told how to start, and for a step while no lesson is mounted. */
+  post(this: void, message: Exclude<OuterMessage, { type: 'init' | 'unmount' }>): boolean;
+  /** Takes the lesson off, and waits until its widgets have reported what they held back. Mount it again then. */
+  unmount(this: void): Promise<void>;
 }
 
 /** Scripts, links in new tabs, downloads; forms for their events. Not: an origin, or a way to this page. */
 const sandbox = 'allow-scripts allow-forms allow-popups allow-popups-to-escape-sandbox allow-downloads';
 /** A frame that is loaded over and over again by a widget gets no lesson any more. */
 const maxStarts = 20;
+/** Milliseconds that widgets have to report what they hold back. */
+const unmountDeadline = 2000;
 
 /** @param start called for each time that the frame is loaded */
 export function openFrame(
   { src, title }: { src: string; title: string },
   start: () => FrameStart,
-  onMessage: (message: FrameMessage) => void,
+  onMessage: (message: Exclude<FrameMessage, { type: 'unmounted' }>) => void,
 ): FrameLink {
   const iframe = element('iframe', {
     class: 'lectern-embed-frame',
@@ -57,6 +62,8 @@ export function openFrame(
   });
   let port: MessagePort | undefined;
   let starts = 0;
+  let isMounted = true;
+  const unmounting: (() => void)[] = [];
 
   addEventListener('message', ({ source, data }: MessageEvent<unknown>) => {
     if (source === null || source !== iframe.contentWindow || !isHello(data) || starts >= maxStarts) return;
@@ -66,16 +73,29 @@ export function openFrame(
     port = channel.port1;
     port.onmessage = (event: MessageEvent<unknown>) => {
       const message = readFrameMessage(event.data);
-      if (message !== undefined) onMessage(message);
+      if (message?.type === 'unmounted') for (const done of unmounting.splice(0)) done();
+      else if (message !== undefined) onMessage(message);
     };
     // A frame without an origin cannot be named as a target. Only Lectern's own pages can be in it.
+    isMounted = true;
     iframe.contentWindow.postMessage({ type: 'init', ...start() }, '*', [channel.port2]);
   });
   return {
     iframe,
     post(message) {
+      if (message.type === 'remount') isMounted = true;
+      if (!isMounted && message.type === 'goTo') return false;
       port?.postMessage(message);
       return port !== undefined;
+    },
+    async unmount() {
+      if (port === undefined) return;
+      isMounted = false;
+      port.postMessage({ type: 'unmount' });
+      await new Promise<void>((resolve) => {
+        unmounting.push(resolve);
+        setTimeout(resolve, unmountDeadline);
+      });
     },
   };
 }

@@ -10,6 +10,8 @@ export type FrameMessage =
   | { type: 'answer'; stepId: string; state: FrameState; item: FrameAnswer }
   | { type: 'variable'; stepId: string; state: FrameState; name: string }
   | { type: 'restart'; stepId: string }
+  /** The lesson is off the page. All that widgets held back was told before. */
+  | { type: 'unmounted' }
   | { type: 'error'; code: string; message: string }
   | { type: 'resize'; height: number };
 
@@ -26,6 +28,8 @@ export interface FrameAnswer {
   /** Both null for an answer that is not scored. */
   score: number | null;
   maxScore: number | null;
+  /** When the learner gave it by the device's clock, ISO 8601 unless a widget says otherwise. */
+  answeredAt: string;
 }
 
 /** Characters of JSON. The server takes 1 MiB a write, and a variable may repeat an answer. */
@@ -44,6 +48,7 @@ export function readFrameMessage(data: unknown): FrameMessage | undefined {
     return height === null ? undefined : { type, height: Math.ceil(height) };
   }
   if (type === 'error') return { type, code: clipped(message.code), message: clipped(message.message) };
+  if (type === 'unmounted') return { type };
   if (!isText(stepId)) return undefined;
   if (type === 'ready' || type === 'restart') return { type, stepId };
   const state = readState(message.state);
@@ -63,7 +68,8 @@ function readAnswer(value: unknown): FrameAnswer | undefined {
   const score = number(value.score, maxPoints);
   const maxScore = number(value.maxScore, maxPoints);
   const isScored = score !== null && maxScore !== null && score <= maxScore;
-  return { stepId, widgetId, answer, ...(isScored ? { score, maxScore } : { score: null, maxScore: null }) };
+  const points = isScored ? { score, maxScore } : { score: null, maxScore: null };
+  return { stepId, widgetId, answer, ...points, answeredAt: clipped(value.answeredAt) };
 }
 
 function readState(value: unknown): FrameState | undefined {

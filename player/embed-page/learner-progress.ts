@@ -8,7 +8,7 @@ import type { JsonObject, Place, SessionRecord } from './session-record.ts';
 import type { QueuedWrite } from './queued-write.ts';
 
 /** What of the frame's messages is about progress. */
-export type ProgressMessage = Exclude<FrameMessage, { type: 'resize' | 'error' }>;
+export type ProgressMessage = Exclude<FrameMessage, { type: 'resize' | 'error' | 'unmounted' }>;
 
 /** Saves what the learner does, and tells the host of it. */
 export interface LearnerProgress {
@@ -50,10 +50,12 @@ export function learnerProgress(
   }
 
   function onAnswer({ item, state }: Extract<ProgressMessage, { type: 'answer' }>): void {
-    const { stepId, ...answer } = item;
+    const { stepId, answeredAt, ...answer } = item;
     const asked = places.placeOf(stepId);
     if (asked === undefined || !places.hasWidget(asked, answer.widgetId)) return;
-    saver.change({ place: asked, answer, progressData: state.progressData });
+    // Only how long ago it was given means something by the server's clock.
+    const age = Math.max(0, Date.now() - Date.parse(answeredAt) || 0);
+    saver.change({ place: asked, answer, age, progressData: state.progressData });
     // A widget may report as late as on leaving its step.
     if (asked !== place) saver.change({ place });
   }

@@ -42,6 +42,7 @@ export function playPage(boot: LessonBoot, firstToken: string): void {
     store,
     onChange: update,
     onSaved: (record, write) => progress.onSaved(record, write),
+    onConflict: (merge) => remount({ merge, isHere: true }),
     onLost() {
       host.tell({ type: 'error', code: 'not_saved', message: 'The server does not take an answer' });
       notices.lost();
@@ -49,14 +50,19 @@ export function playPage(boot: LessonBoot, firstToken: string): void {
     onHandOver: (leftover) => tabs.give(leftover, saver.queue().record),
   });
   const tabs = openTabs(boot.learner, tab, {
-    taken: saver.handOver,
+    taken() {
+      if (saver.queue().hold === 'elsewhere') return;
+      saver.handOver();
+      // What widgets held back follows.
+      void remount({ isHere: true });
+    },
     given(leftover, record, from) {
       if (saver.queue().hold === 'elsewhere') return;
       const before = saver.queue();
       saver.catchUp(record);
       takeOver(new Map([[from, leftover]]));
       const { record: after, writes } = saver.queue();
-      if (after !== before.record || writes !== before.writes) remount();
+      if (after !== before.record || writes !== before.writes) void remount();
     },
   });
   const notices = learnerNotices(
@@ -134,16 +140,26 @@ export function playPage(boot: LessonBoot, firstToken: string): void {
   }
 
   function goOnHere(): void {
-    const place = progress.place();
-    saver.goOnHere(place);
-    frame.post({ type: 'remount', state: progressForFrame(stateNow()), startAt: place.stepId });
+    saver.goOnHere(progress.place());
     frame.iframe.focus();
   }
 
-  function remount(): void {
+  /**
+   * Mounts the lesson again with what is known by now. What widgets held back is reported first, so that it is part of
+   * that: a learner's text is not lost.
+   *
+   * @param options.merge adds to what is known, after that
+   * @param options.isHere at the step that is shown, instead of the one that is known
+   */
+  async function remount({ merge, isHere = false }: { merge?: () => void; isHere?: boolean } = {}) {
+    await frame.unmount();
+    merge?.();
     const state = stateNow();
-    progress.moveTo(places.placeOfRecord(state));
-    frame.post({ type: 'remount', state: progressForFrame(state) });
+    const known = places.placeOfRecord(state);
+    const place = isHere ? progress.place() : known;
+    progress.moveTo(place);
+    const startAt = linked ?? (place === known ? undefined : place);
+    frame.post({ type: 'remount', state: progressForFrame(state), startAt: startAt?.stepId });
   }
 
   /** The server then has the last word on everything, the version to play included. */

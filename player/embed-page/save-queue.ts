@@ -47,6 +47,8 @@ export interface Change {
   /** Of the step that it belongs to. */
   place: Place;
   answer?: Omit<QueuedAnswer, 'at'>;
+  /** Milliseconds since the learner did it; 0 unless given. Widgets may report an answer later. */
+  age?: number;
   progressData?: JsonObject;
   /** All variables. */
   variables?: JsonObject;
@@ -230,17 +232,18 @@ function newWrite(place: Place, versionId: string): Omit<QueuedWrite, 'writeId' 
 
 /** It gets another id, for another tab may have taken the write over as it was before, and two ids are two writes. */
 function withChange(
-  write: Omit<QueuedWrite, 'writeId' | 'at'>,
+  write: Omit<QueuedWrite, 'writeId' | 'at'> & { at?: number },
   change: Change,
-  { now: at, newId }: Context,
+  { now, newId }: Context,
 ): QueuedWrite {
-  const { answer, setVariable } = change;
+  const { answer, age = 0, setVariable } = change;
+  const at = now - age;
   const others = write.answers.filter(({ widgetId }) => widgetId !== answer?.widgetId);
   return {
     ...write,
     writeId: newId(),
     place: change.place,
-    at,
+    at: Math.max(at, write.at ?? at),
     answers: answer === undefined ? write.answers : [...others, { ...answer, at }],
     progressData: change.progressData ?? write.progressData,
     variables: change.variables ?? write.variables,

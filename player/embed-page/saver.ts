@@ -47,6 +47,11 @@ export interface SaverOptions {
   /** The queue has changed in any way. */
   onChange(this: void): void;
   onSaved(this: void, record: SessionRecord, write: QueuedWrite): void;
+  /**
+   * The server has what somebody else wrote. Call `merge` as soon as widgets have reported what they held back, so
+   * that it is merged too.
+   */
+  onConflict(this: void, merge: () => void): Promise<void>;
   /** The server does not take this write, ever. */
   onLost(this: void, write: QueuedWrite): void;
   /** This tab was told to leave saving to another one, and there is something left to hand over. */
@@ -75,8 +80,9 @@ export function createSaver(options: SaverOptions): Saver {
 
   function keep(): void {
     const leftover = leftoverOf(queue);
+    // Also when it is handed over: the other tab may be closed before it hears of it, and forgets it otherwise.
+    isKept = store.keep(leftover);
     if (queue.hold === 'elsewhere') options.onHandOver(leftover);
-    else isKept = store.keep(leftover);
   }
 
   function pump(): void {
@@ -93,10 +99,16 @@ export function createSaver(options: SaverOptions): Saver {
     if (write === undefined || next === undefined) return;
     set(next.queue);
     const answer = await client.send(next.body);
-    const { queue: after, lost } = answered(queue, answer, { ...context(), random: Math.random() });
-    set(after);
-    if (answer.kind === 'saved') options.onSaved(answer.record, write);
-    if (lost !== undefined) options.onLost(lost);
+    const outcome = () => answered(queue, answer, { ...context(), random: Math.random() });
+    const settle = () => {
+      const { queue: after, lost } = outcome();
+      set(after);
+      if (answer.kind === 'saved') options.onSaved(answer.record, write);
+      if (lost !== undefined) options.onLost(lost);
+    };
+    const isConflict = queue.hold === null && outcome().queue.hold === 'conflict';
+    if (isConflict) await options.onConflict(settle);
+    else settle();
   }
 
   return {

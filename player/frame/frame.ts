@@ -59,9 +59,16 @@ function play(start: FrameStart, port: MessagePort): void {
       case 'goTo':
         handle.goTo(data.stepId);
         return;
+      case 'unmount':
+        // Else the page around the lesson would jump until it is mounted again.
+        root.style.minBlockSize = `${root.offsetHeight}px`;
+        handle.destroy();
+        tell({ type: 'unmounted' });
+        return;
       case 'remount':
         handle.destroy();
         handle = mount(data);
+        root.style.minBlockSize = '';
     }
   };
   document.documentElement.lang = start.language;

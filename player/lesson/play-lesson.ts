@@ -98,10 +98,10 @@ export function playLesson(root: HTMLElement, options: LessonOptions, played: Pl
         tries: triesOf(progress, step.id, widgetId),
       };
     },
-    answer(step, { type, props }, value, result) {
+    answer(step, { type, props }, value, result, at) {
       let item;
       try {
-        item = answerItem(lesson, { stepId: step.id, widgetId: text(props.id) }, value, result, new Date());
+        item = answerItem(lesson, { stepId: step.id, widgetId: text(props.id) }, value, result, new Date(at));
       } catch (cause) {
         reportFor(step, { widgetId: props.id, widgetType: type }, 'invalid_answer', cause);
         return;

@@ -13,7 +13,8 @@ export interface StepRoom extends Omit<
   'followers' | 'hasDraft' | 'saved' | 'answer' | 'setVariable' | 'report'
 > {
   saved(step: PlayedStep, widgetId: unknown): ReturnType<BlockRoom['saved']>;
-  answer(step: PlayedStep, block: Block, value: unknown, result: AnswerResult | undefined): void;
+  /** @param at when the learner gave it, Unix milliseconds: widgets may report it later. */
+  answer(step: PlayedStep, block: Block, value: unknown, result: AnswerResult | undefined, at: number): void;
   setVariable(step: PlayedStep, block: Block, name: string, value: unknown): void;
   report(code: LessonErrorCode, step: PlayedStep, block: Block, cause: unknown): void;
 }
@@ -31,16 +32,19 @@ export function showStep(parent: HTMLElement, step: PlayedStep, room: StepRoom):
   const body = element('div', { class: 'lectern-step-body lectern-stack' });
   // On the page before it is filled, for widgets that measure the room they have.
   parent.append(body);
-  const drafts = new Set<Element>();
+  /** When something was put in that is not reported yet, by the slot of the widget. */
+  const drafts = new Map<Element, number>();
   function noteDraft({ target }: Event): void {
     const slot = target instanceof Element ? target.closest('.lectern-slot') : null;
-    if (slot) drafts.add(slot);
+    if (slot) drafts.set(slot, Date.now());
   }
   // On its way down: the widget may set a variable as soon as it hears of the input itself.
   body.addEventListener('input', noteDraft, { capture: true });
 
   let isUpdating = false;
   let isAlive = true;
+  /** Widgets are made to report what they hold back. */
+  let isCollecting = false;
   /** Later, and once for many changes: a widget is not taken away while it is reporting. */
   function updateSoon(): void {
     if (isUpdating) return;
@@ -54,11 +58,12 @@ export function showStep(parent: HTMLElement, step: PlayedStep, room: StepRoom):
   const view = showBlocks(body, blocks, {
     ...room,
     followers: (widgetId) => (typeof widgetId === 'string' ? (followers.get(widgetId) ?? []) : []),
-    hasDraft: (host) => [...drafts].some((slot) => host.contains(slot)),
+    hasDraft: (host) => [...drafts.keys()].some((slot) => host.contains(slot)),
     saved: (widgetId) => room.saved(step, widgetId),
     answer(block, host, value, result) {
+      const editedAt = isCollecting ? drafts.get(host) : undefined;
       drafts.delete(host);
-      room.answer(step, block, value, result);
+      room.answer(step, block, value, result, editedAt ?? Date.now());
       updateSoon();
     },
     setVariable(block, name, value) {
@@ -70,8 +75,13 @@ export function showStep(parent: HTMLElement, step: PlayedStep, room: StepRoom):
   // It is most likely in view, and need not wait until the browser knows.
   body.querySelector('img')?.setAttribute('loading', 'eager');
   return {
-    flush: () => reportEditedField(body),
+    flush() {
+      isCollecting = true;
+      reportEditedField(body);
+      isCollecting = false;
+    },
     destroy() {
+      isCollecting = true;
       view.destroy();
       isAlive = false;
       body.remove();

@@ -3,7 +3,9 @@ import { describe, expect, test } from 'vitest';
 import { readFrameMessage } from '../../player/embed-page/frame-messages.ts';
 
 const state = { progressData: { visited: ['s1'] }, variables: { name: 'Ada' } };
-const item = { stepId: 's1', widgetId: 'q1', answer: ['b'], score: 1, maxScore: 2 };
+const points = { score: 1, maxScore: 2 };
+const answeredAt = '2026-01-02T03:04:05.678Z';
+const item = { stepId: 's1', widgetId: 'q1', answer: ['b'], ...points, answeredAt };
 
 describe('what the frame tells is read', () => {
   test.each([
@@ -12,6 +14,7 @@ describe('what the frame tells is read', () => {
     { type: 'answer', stepId: 's1', state, item },
     { type: 'variable', stepId: 's1', state, name: 'name' },
     { type: 'restart', stepId: 's1' },
+    { type: 'unmounted' },
     { type: 'error', code: 'widget_failed', message: 'broken' },
     { type: 'resize', height: 300 },
   ])('$type', (message) => {

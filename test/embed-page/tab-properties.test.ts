@@ -145,10 +145,11 @@ class Tab {
   #keep(): void {
     const text = JSON.stringify(leftoverOf(this.queue));
     const { record, hold, writes } = this.queue;
+    if (writes.length === 0) this.#browser.storage.delete(this.id);
+    else this.#browser.storage.set(this.id, text);
     if (hold === 'elsewhere') {
       this.#browser.post({ type: 'give', id: this.id, leftover: JSON.parse(text) as Leftover, record });
-    } else if (writes.length === 0) this.#browser.storage.delete(this.id);
-    else this.#browser.storage.set(this.id, text);
+    }
   }
 }
 
