@@ -1,10 +1,12 @@
 import type { Command } from 'commander';
-import { print } from './output.ts';
+import { note, print } from './output.ts';
 
 /** What a command found or did: one JSON document with `--json`, readable text without. */
 export interface Answer {
   json: unknown;
   text: string;
+  /** More for people, on stderr and only without `--json`. */
+  remark?: string;
   /** The answer is there, and is bad news: the exit code is 1. */
   failed?: boolean;
 }
@@ -20,8 +22,10 @@ export function answers<Arguments extends unknown[]>(
   run: (...given: Arguments) => Promise<Answer>,
 ): void {
   command.option('--json', 'print one JSON document').action(async (...given: unknown[]) => {
-    const { json, text, failed = false } = await run(...(given as Arguments));
-    print(command.opts<{ json?: boolean }>().json === true ? JSON.stringify(json, null, 2) : text);
+    const { json, text, remark, failed = false } = await run(...(given as Arguments));
+    const asJson = command.opts<{ json?: boolean }>().json === true;
+    print(asJson ? JSON.stringify(json, null, 2) : text);
+    if (!asJson && remark !== undefined) note(remark);
     if (failed) process.exitCode = 1;
   });
 }

@@ -1,12 +1,12 @@
 import { fork } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { isIPv6 } from 'node:net';
 import { childEnvironment } from '../shared/config.ts';
 import type { Config } from '../shared/config.ts';
 import { LecternError } from '../shared/errors.ts';
 import { entryPoint } from '../shared/paths.ts';
 import type { Servers } from '../shared/servers.ts';
+import { addressOf } from './addresses.ts';
 import { aborted } from './interrupts.ts';
 
 /** The API and workers of one installation, as processes of their own below this one. */
@@ -105,10 +105,4 @@ async function endChild(child: ChildProcess): Promise<void> {
   const ended = once(child, 'exit');
   child.kill('SIGTERM');
   await ended;
-}
-
-/** An address of this machine that reaches a host one listens on. */
-function addressOf(host: string, port: number): string {
-  const reachable = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host;
-  return `http://${isIPv6(reachable) ? `[${reachable}]` : reachable}:${port}`;
 }

@@ -2,7 +2,7 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { SignedAddress } from './asset-addresses.ts';
 
 /**
- * Signed addresses of the media and widgets of one published version: what the page that plays a lesson is given in
+ * Signed addresses of the media and widgets of one version: what the page that plays a lesson is given in
  * place of a token. Whoever has one may fetch these files until it expires, and nothing else; it names no learner.
  *
  * ```
@@ -10,13 +10,15 @@ import type { SignedAddress } from './asset-addresses.ts';
  * ```
  *
  * `media/{mediaId}`, `widgets/{type}.js` and `widgets/{type}.css` stand behind it. The signature is the HMAC-SHA-256
- * of the parts before it.
+ * of the parts before it, and of whether the version may be a draft.
  */
 
 /** Whose files an address opens. */
 export interface ContentOf {
   lessonId: string;
   versionId: string;
+  /** Whether it was given out for a preview, and so serves a draft too. False when left out. */
+  preview?: boolean;
 }
 
 const hourSeconds = 3600;
@@ -32,14 +34,33 @@ const leastSeconds = 4 * hourSeconds;
  */
 export function signContentAddress(
   secret: string,
-  { lessonId, versionId }: ContentOf,
+  of: ContentOf,
   options: { base?: string | undefined; now?: number } = {},
 ): SignedAddress {
-  const { base = '', now = Date.now() } = options;
+  const { base, now = Date.now() } = options;
   const expires = (Math.floor(now / 1000 / hourSeconds) + 1) * hourSeconds + leastSeconds;
-  const signature = signatureOf(secret, { lessonId, versionId }, `${expires}`);
+  return signUntil(secret, of, expires, base);
+}
+
+/**
+ * The address for a preview: it serves a draft too, and no longer than the token of the preview.
+ *
+ * @param expiresAt Unix time in seconds, that of the token.
+ * @param base what stands before the path.
+ */
+export function signPreviewAddress(
+  secret: string,
+  of: Omit<ContentOf, 'preview'>,
+  expiresAt: number,
+  base?: string,
+): SignedAddress {
+  return signUntil(secret, { ...of, preview: true }, expiresAt, base);
+}
+
+function signUntil(secret: string, of: ContentOf, expires: number, base = ''): SignedAddress {
+  const signature = signatureOf(secret, of, `${expires}`);
   return {
-    url: `${base}/content/v1/${lessonId}/${versionId}/${expires}/${signature}/`,
+    url: `${base}/content/v1/${of.lessonId}/${of.versionId}/${expires}/${signature}/`,
     expiresAt: new Date(expires * 1000),
   };
 }
@@ -62,7 +83,13 @@ export function withoutContentSignature(path: string): string {
   return path.replace(/^(\/content\/v1(?:\/[^/]*){3}\/)[^/]+/, '$1-');
 }
 
-function signatureOf(secret: string, { lessonId, versionId }: ContentOf, expires: string): string {
-  const signed = ['lectern-content-v1', lessonId, versionId, expires].join('\n');
+function signatureOf(
+  secret: string,
+  { lessonId, versionId, preview = false }: ContentOf,
+  expires: string,
+): string {
+  const signed = [preview ? 'lectern-preview-v1' : 'lectern-content-v1', lessonId, versionId, expires].join(
+    '\n',
+  );
   return createHmac('sha256', secret).update(signed).digest('base64url');
 }

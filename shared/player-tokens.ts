@@ -9,10 +9,11 @@ import type { SigningSecret } from './setting-forms.ts';
 
 /**
  * The tokens that let a player load one lesson: JWTs (RFC 7519), HS256. An embed token stands for a learner of an
- * integrator, a launch token for a learner of an LTI platform; the header's `typ` tells them apart.
+ * integrator, and a launch token for a learner of an LTI platform. A preview token stands for no learner: it shows one
+ * version, which may be a draft, and records nothing. The header's `typ` tells them apart.
  */
 
-export type PlayerToken = EmbedToken | LaunchToken;
+export type PlayerToken = EmbedToken | LaunchToken | PreviewToken;
 
 interface TokenOfLesson {
   organizationId: string;
@@ -47,10 +48,19 @@ export interface LaunchToken extends TokenOfLesson {
   platformOrigins?: string[] | undefined;
 }
 
+export interface PreviewToken extends TokenOfLesson {
+  kind: 'preview';
+  versionId: string;
+}
+
 type Unsigned<Token> = Omit<Token, 'kind' | 'issuedAt' | 'expiresAt'>;
 
 const issuer = 'lectern';
-const types = { embed: 'JWT', launch: 'lectern-launch+jwt' } as const;
+const types = { embed: 'JWT', launch: 'lectern-launch+jwt', preview: 'lectern-preview+jwt' } as const;
+type TokenType = (typeof types)[keyof typeof types];
+
+/** Whoever has the link can see a draft, so it is short. */
+const previewSeconds = 3600;
 
 /** More than any token that Lectern signs. */
 const maxTokenLength = 16 * 1024;
@@ -77,6 +87,7 @@ const launchClaims = z.object({
   returnUrl: z.string().optional(),
   platformOrigins: z.array(z.string()).optional(),
 });
+const previewClaims = z.object({ ...claimsOfLesson, versionId: z.string() });
 
 /** What may be wrong with a token. */
 export type TokenFault =
@@ -136,9 +147,21 @@ export function signLaunchToken(
   return sign(ring, types.launch, { ...claims, versionId: versionId ?? undefined }, seconds);
 }
 
+/**
+ * Signs a preview token with the first secret. It expires in an hour.
+ *
+ * @throws {LecternError} INTERNAL_ERROR when no signing secret is configured.
+ */
+export function signPreviewToken(
+  ring: readonly SigningSecret[],
+  { organizationId, lessonId, versionId }: Unsigned<PreviewToken>,
+): SignedToken {
+  return sign(ring, types.preview, { organizationId, lessonId, versionId }, previewSeconds);
+}
+
 function sign(
   ring: readonly SigningSecret[],
-  typ: string,
+  typ: TokenType,
   claims: Record<string, unknown>,
   seconds: number,
 ): SignedToken {
@@ -153,7 +176,7 @@ function sign(
 }
 
 /**
- * Checks a token of either kind and gives what it says. Whether it was revoked is not known here:
+ * Checks a token of any kind and gives what it says. Whether it was revoked is not known here:
  * models/token-revocation.ts.
  *
  * @throws {LecternError} UNAUTHORIZED "Token verification failed: <reason>".
@@ -183,6 +206,10 @@ function readToken(ring: readonly SigningSecret[], token: string, leniency: Leni
     const { versionId = null, iat, exp, ...claims } = parseClaims(launchClaims, payload);
     return { kind: 'launch', ...claims, versionId, issuedAt: iat, expiresAt: exp };
   }
+  if (typ === types.preview) {
+    const { iat, exp, ...claims } = parseClaims(previewClaims, payload);
+    return { kind: 'preview', ...claims, issuedAt: iat, expiresAt: exp };
+  }
   const { versionId = null, iat, exp, ...claims } = parseClaims(embedClaims, payload);
   const userAttributes = objectMembers(payload).get('userAttributes') ?? '{}';
   return { kind: 'embed', ...claims, userAttributes, versionId, issuedAt: iat, expiresAt: exp };
@@ -194,9 +221,9 @@ export function tokenFailure(reason: TokenFault): TokenError {
 }
 
 /** Gives the token's `typ`, which the signature covers. */
-function checkSignature(ring: readonly SigningSecret[], token: string, leniency: Leniency): string {
+function checkSignature(ring: readonly SigningSecret[], token: string, leniency: Leniency): TokenType {
   const { kid, typ } = readHeader(token);
-  if (typ !== types.embed && typ !== types.launch) throw tokenFailure('Malformed token');
+  if (!isTokenType(typ)) throw tokenFailure('Malformed token');
   // A token without a kid is somebody else's make; its signature still decides.
   const candidates = kid === undefined ? ring : ring.filter((one) => one.kid === kid);
   let failure = tokenFailure('Invalid signature');
@@ -210,6 +237,10 @@ function checkSignature(ring: readonly SigningSecret[], token: string, leniency:
     }
   }
   throw failure;
+}
+
+function isTokenType(typ: string | undefined): typ is TokenType {
+  return Object.values<string | undefined>(types).includes(typ);
 }
 
 const keys = new WeakMap<SigningSecret, KeyObject>();

@@ -4,7 +4,12 @@ import { isCoreWidget } from './lessons/core-widgets.ts';
 import type { Database } from './models/database.ts';
 import { findContent } from './models/lesson-content.ts';
 import { markLessonDeleted } from './models/lesson.ts';
-import { findVersion, markVersionPublished, markVersionsUnpublished } from './models/lesson-version.ts';
+import {
+  findVersion,
+  isPreviewable,
+  markVersionPublished,
+  markVersionsUnpublished,
+} from './models/lesson-version.ts';
 import type { LessonVersion, WidgetPin } from './models/lesson-version.ts';
 import { findNewestReleases } from './models/widget-release.ts';
 import type { Store } from './storage/store.ts';
@@ -25,10 +30,7 @@ export async function publishVersion(
   versionId: string,
   options: { force: boolean },
 ): Promise<LessonVersion> {
-  const version = await findVersion(db, versionId);
-  const content = version === null ? null : await findContent(db, versionId);
-  if (version === null || content === null)
-    throw new LecternError('NOT_FOUND', `There is no version ${versionId}.`);
+  const { version, content } = await findWithContent(db, versionId);
   if (version.status === 'published') return version;
   if (version.problems.length > 0 && !options.force) {
     throw new LecternError(
@@ -41,6 +43,14 @@ export async function publishVersion(
   return (await markVersionPublished(db, versionId, pins)) ?? publishVersion(db, store, versionId, options);
 }
 
+async function findWithContent(db: Database, versionId: string) {
+  const version = await findVersion(db, versionId);
+  const content = version === null ? null : await findContent(db, versionId);
+  if (version === null || content === null)
+    throw new LecternError('NOT_FOUND', `There is no version ${versionId}.`);
+  return { version, content };
+}
+
 /** The release of each type that the version uses; types without any are left out, and can be registered later. */
 async function pinWidgets(
   db: Database,
@@ -48,19 +58,57 @@ async function pinWidgets(
   version: LessonVersion,
   types: string[],
 ): Promise<WidgetPin[]> {
-  const pins = new Map(version.widgets.map((pin) => [pin.type, pin]));
-  for (const type of types.filter(isCoreWidget)) {
-    if (pins.has(type)) continue;
-    const { js, css } = await readCoreBundle(type);
-    const files = { js: bytesOf(js), css: css === null ? null : bytesOf(css) };
-    const { widgetId } = await releaseWidget(db, store, { organizationId: null, type, ...files });
-    pins.set(type, { type, widgetId });
-  }
+  const core = await releaseCoreWidgets(db, store, version, types);
+  const pins = new Map([...version.widgets, ...core].map((pin) => [pin.type, pin]));
   const others = types.filter((type) => !isCoreWidget(type) && !pins.has(type));
   for (const { type, widgetId } of (await findNewestReleases(db, version.organizationId, others)).values()) {
     pins.set(type, { type, widgetId });
   }
   return [...pins.values()].sort((a, b) => (a.type < b.type ? -1 : 1));
+}
+
+/**
+ * Keeps the core widgets that a version uses, as this Lectern ships them: what publishing pins, and what a draft is
+ * previewed with. Those that are pinned already are left out.
+ */
+async function releaseCoreWidgets(
+  db: Database,
+  store: Store,
+  version: Pick<LessonVersion, 'widgets'>,
+  types: string[],
+): Promise<WidgetPin[]> {
+  const pinned = new Set(version.widgets.map(({ type }) => type));
+  const pins: WidgetPin[] = [];
+  for (const type of types.filter(isCoreWidget)) {
+    if (pinned.has(type)) continue;
+    const { js, css } = await readCoreBundle(type);
+    const files = { js: bytesOf(js), css: css === null ? null : bytesOf(css) };
+    const { widgetId } = await releaseWidget(db, store, { organizationId: null, type, ...files });
+    pins.push({ type, widgetId });
+  }
+  return pins;
+}
+
+/**
+ * Makes a draft ready for a preview: the core widgets that it uses are in the store, where publishing would put them.
+ *
+ * @throws {LecternError} NOT_FOUND; INVALID_CONTENT for a version that is withdrawn, or cannot be played yet.
+ */
+export async function preparePreview(db: Database, store: Store, versionId: string): Promise<LessonVersion> {
+  const { version, content } = await findWithContent(db, versionId);
+  const which = `Version ${version.versionNumber} of ${version.slug}`;
+  if (!isPreviewable(version)) {
+    throw new LecternError('INVALID_CONTENT', `${which} is ${version.status}. Publish it to preview it.`);
+  }
+  if (version.problems.length > 0) {
+    const problems = version.problems.join('; ');
+    throw new LecternError(
+      'INVALID_CONTENT',
+      `${which} cannot be played yet: ${problems}. See: lectern lesson check`,
+    );
+  }
+  await releaseCoreWidgets(db, store, version, usedWidgetTypes(content));
+  return version;
 }
 
 /** Takes back the publication of one version, or of all of a lesson. Gives how many were published. */

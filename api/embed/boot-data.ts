@@ -42,13 +42,16 @@ export interface LessonBoot {
   allowedOrigins: readonly string[] | null;
   /** What is said to the learner above the lesson, and below it. */
   words: NoticeWords;
+  /** Why nothing is recorded; null where it is. */
+  untracked: Untracked | null;
   /** What is different after an LTI launch; null without one. */
   launch: LaunchBoot | null;
 }
 
+/** A launch says why nothing of it is recorded; `authorPreview` is the reason of a preview token. */
+type Untracked = NonNullable<LaunchToken['untracked']> | 'authorPreview';
+
 export interface LaunchBoot {
-  /** Why nothing is recorded; null where it is. */
-  untracked: LaunchToken['untracked'] | null;
   /** Where the course is; null where the platform does not say. */
   returnUrl: string | null;
 }
@@ -69,9 +72,15 @@ export function lessonBoot(
   return [scriptJson(opening), ...withStatus(lesson, status).map(scriptJson), Buffer.from('}')];
 }
 
+/** Why nothing of the bearer of a token is recorded; null where it is. */
+export function untrackedBecause(token: PlayerToken): Untracked | null {
+  if (token.kind === 'preview') return 'authorPreview';
+  return token.kind === 'launch' ? (token.untracked ?? null) : null;
+}
+
 export function launchBoot(token: PlayerToken): LaunchBoot | null {
   if (token.kind !== 'launch') return null;
-  return { untracked: token.untracked ?? null, returnUrl: wayBack(token) };
+  return { returnUrl: wayBack(token) };
 }
 
 /** The address of the course that a launch came from; null where the platform gives none, or none for a browser. */
@@ -86,7 +95,7 @@ export function wayBack({ returnUrl }: Pick<LaunchToken, 'returnUrl'>): string |
  * each page is by itself.
  */
 export function learnerKey(token: PlayerToken): string {
-  if (token.kind === 'launch' && token.untracked !== undefined) return randomUUID();
+  if (token.kind === 'preview' || untrackedBecause(token) !== null) return randomUUID();
   const { kind, organizationId, lessonId } = token;
   const learner =
     token.kind === 'embed' ? [token.learnerId] : [token.platformId, token.contextId, token.ltiUserId];

@@ -20,6 +20,7 @@ const en = {
   reload: 'Try again',
   back: 'Back to the course',
   preview: 'Preview for teachers: nothing is recorded.',
+  authorPreview: 'Preview: nothing is recorded.',
   anonymous: 'Your course does not tell who you are, so nothing you do here is recorded.',
 };
 
@@ -41,6 +42,7 @@ const es: NoticeWords = {
   reload: 'Intentar de nuevo',
   back: 'Volver al curso',
   preview: 'Vista previa para docentes: no se registra nada.',
+  authorPreview: 'Vista previa: no se registra nada.',
   anonymous: 'Tu curso no indica quién eres, así que no se registra nada de lo que haces aquí.',
 };
 
@@ -59,6 +61,7 @@ const fr: NoticeWords = {
   reload: 'Réessayer',
   back: 'Retour au cours',
   preview: 'Aperçu pour enseignants\u00a0: rien n’est enregistré.',
+  authorPreview: 'Aperçu\u00a0: rien n’est enregistré.',
   anonymous:
     'Votre cours n’indique pas qui vous êtes\u00a0: rien de ce que vous faites ici n’est enregistré.',
 };
@@ -78,6 +81,7 @@ const de: NoticeWords = {
   reload: 'Noch einmal versuchen',
   back: 'Zurück zum Kurs',
   preview: 'Vorschau für Lehrende: Es wird nichts gespeichert.',
+  authorPreview: 'Vorschau: Es wird nichts gespeichert.',
   anonymous: 'Dein Kurs sagt nicht, wer du bist. Deshalb wird hier nichts gespeichert.',
 };
 
@@ -96,6 +100,7 @@ const pt: NoticeWords = {
   reload: 'Tentar novamente',
   back: 'Voltar ao curso',
   preview: 'Pré-visualização para professores: nada é registrado.',
+  authorPreview: 'Pré-visualização: nada é registrado.',
   anonymous: 'Seu curso não informa quem você é, por isso nada do que você faz aqui é registrado.',
 };
 
@@ -114,6 +119,7 @@ const ar: NoticeWords = {
   reload: 'حاول مرة أخرى',
   back: 'العودة إلى المقرر',
   preview: 'معاينة للمعلمين: لا يتم تسجيل أي شيء.',
+  authorPreview: 'معاينة: لا يتم تسجيل أي شيء.',
   anonymous: 'لا يخبرنا مقررك من أنت، لذلك لا يتم تسجيل ما تفعله هنا.',
 };
 
@@ -132,6 +138,7 @@ const zh: NoticeWords = {
   reload: '重试',
   back: '返回课程页面',
   preview: '教师预览：不会记录任何内容。',
+  authorPreview: '预览：不会记录任何内容。',
   anonymous: '你的课程没有说明你是谁，因此你在这里所做的一切都不会被记录。',
 };
 

@@ -101,9 +101,13 @@ const launchFields = {
   items: embedFields.items,
 };
 
+const previewFields = {
+  learnerId: z.string().max(255).meta({ description: 'As in the embed token; empty in a preview.' }),
+};
+
 export const session = z
   .union([
-    z.strictObject({ ...embedFields, ...sessionFields }).meta({ id: 'EmbedSession' }),
+    z.strictObject({ ...embedFields, ...previewFields, ...sessionFields }).meta({ id: 'EmbedSession' }),
     z.strictObject({ ...ltiFields, ...launchFields, ...sessionFields }).meta({ id: 'LtiSession' }),
   ])
   .meta({

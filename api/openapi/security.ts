@@ -17,7 +17,9 @@ export function securitySchemes(secure: boolean): Record<string, ZodOpenApiSecur
       name: 'token',
       description:
         'A short-lived JWT that lets one learner load one lesson, from `POST /api/public/sign-token` or from an LTI ' +
-        'launch. It is made for pages and frames of learners.',
+        'launch. It is made for pages and frames of learners. `lectern lesson preview` makes a preview token (header ' +
+        '`typ` `lectern-preview+jwt`): it plays one version, which may be a draft, records nothing and expires in an ' +
+        'hour.',
     },
     session: {
       type: 'apiKey',

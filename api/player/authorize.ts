@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { LecternError } from '../../shared/errors.ts';
-import { findPlayedVersion } from '../../shared/models/lesson-version.ts';
+import { findPlayedVersion, findPreviewedVersion } from '../../shared/models/lesson-version.ts';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
 import { isRevoked } from '../../shared/models/token-revocation.ts';
 import { tokenFailure, verifyPlayerToken } from '../../shared/player-tokens.ts';
@@ -42,26 +42,44 @@ export async function readPlayerRequest<Schema extends z.ZodType<{ token: string
   const lessonId = parseRequest(playerLessonId, lessonIdParam, 'BAD_REQUEST');
   const parameters = parseRequest(schema, query, 'BAD_REQUEST');
   const token = verifyPlayerToken(secrets.signing, parameters.token);
-  const learnerId = token.kind === 'embed' ? token.learnerId : token.ltiUserId;
-  if (await isRevoked(db, { ...token, learnerId })) throw tokenFailure('Token revoked');
+  if (await isRevoked(db, { ...token, learnerId: learnerOf(token) })) throw tokenFailure('Token revoked');
   if (token.lessonId !== lessonId) {
     throw new LecternError('FORBIDDEN', 'Token does not grant access to this lesson');
   }
   return { lessonId, query: parameters, token };
 }
 
+/** Under which id tokens of its bearer are revoked; null for a preview, which stands for no learner. */
+function learnerOf(token: PlayerToken): string | null {
+  if (token.kind === 'preview') return null;
+  return token.kind === 'embed' ? token.learnerId : token.ltiUserId;
+}
+
 /**
- * The published version that a token lets its bearer play now.
+ * The version that a token lets its bearer play now: a published one, or with a preview token the draft that it names.
  *
  * @throws {LecternError} NOT_FOUND when the lesson is deleted or another organization's, or nothing is published.
  */
 export async function findTokenVersion(
   db: AppDependencies['db'],
-  { organizationId, lessonId, versionId }: PlayerToken,
+  {
+    kind,
+    organizationId,
+    lessonId,
+    versionId,
+  }: Pick<PlayerToken, 'kind' | 'organizationId' | 'lessonId' | 'versionId'>,
 ): Promise<LessonVersion> {
-  const version = await findPlayedVersion(db, organizationId, lessonId, versionId);
+  const version =
+    kind === 'preview' && versionId !== null
+      ? await findPreviewedVersion(db, organizationId, lessonId, versionId)
+      : await findPlayedVersion(db, organizationId, lessonId, versionId);
   if (version === null) throw nothingToPlay();
   return version;
+}
+
+/** Refuses a token that nothing is ever recorded with. @throws {LecternError} FORBIDDEN for a preview token. */
+export function assertRecords({ kind }: Pick<PlayerToken, 'kind'>): void {
+  if (kind === 'preview') throw new LecternError('FORBIDDEN', 'A preview token records nothing');
 }
 
 function nothingToPlay(): LecternError {

@@ -4,7 +4,7 @@ import { findEmbedProgress, saveEmbedProgress } from '../../shared/models/embed-
 import { findLtiProgress, saveLtiProgress } from '../../shared/models/lti-progress.ts';
 import { stateOf } from '../../shared/models/progress-record.ts';
 import type { ProgressRecord } from '../../shared/models/progress-record.ts';
-import type { EmbedToken, LaunchToken, PlayerToken } from '../../shared/player-tokens.ts';
+import type { EmbedToken, LaunchToken, PlayerToken, PreviewToken } from '../../shared/player-tokens.ts';
 import { itemsToJson } from '../../shared/progress/state.ts';
 import type { ProgressState } from '../../shared/progress/state.ts';
 import { rawOrNull } from '../../shared/raw-json.ts';
@@ -25,8 +25,8 @@ export interface KeptProgress {
 }
 
 /**
- * Where the progress of a token's bearer is kept. An embed token has the embed record, a launch token the LTI one, or
- * none at all.
+ * Where the progress of a token's bearer is kept. An embed token has the embed record, a launch token the LTI one or
+ * none at all, and a preview token none.
  */
 export interface ProgressKeeper {
   find(): Promise<KeptProgress | null>;
@@ -40,6 +40,7 @@ export interface ProgressKeeper {
 
 export function progressKeeper(db: Database, token: PlayerToken): ProgressKeeper {
   if (token.kind === 'embed') return embedKeeper(db, token);
+  if (token.kind === 'preview') return previewKeeper(token);
   return token.untracked === undefined ? ltiKeeper(db, token) : untrackedKeeper(token);
 }
 
@@ -82,6 +83,17 @@ function untrackedKeeper(token: LaunchToken): ProgressKeeper {
     find: () => Promise.resolve(null),
     save: () => Promise.resolve(true),
     present: (state) => Promise.resolve(presentLaunch(token, state, noCourse)),
+  };
+}
+
+/** Shows a session that begins at the first step each time, of no learner. */
+function previewKeeper(token: PreviewToken): ProgressKeeper {
+  const nobody = { learnerId: '', userAttributes: '{}' };
+  return {
+    keeps: false,
+    find: () => Promise.resolve(null),
+    save: () => Promise.reject(new Error('a preview is never saved')),
+    present: (state) => Promise.resolve(presentEmbedProgress({ ...token, ...recordOf(state), ...nobody })),
   };
 }
 

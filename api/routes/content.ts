@@ -1,7 +1,7 @@
 import type Router from '@koa/router';
 import { isContentAddress } from '../../shared/content-addresses.ts';
 import { LecternError } from '../../shared/errors.ts';
-import { findVersionOfContent } from '../../shared/models/lesson-version.ts';
+import { findPreviewOfContent, findVersionOfContent } from '../../shared/models/lesson-version.ts';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
 import { versionFiles } from '../assets/version-files.ts';
 import type { RequestState } from '../context.ts';
@@ -35,10 +35,13 @@ async function findSigned(
   { db, secrets }: Pick<AppDependencies, 'db' | 'secrets'>,
   { lessonId = '', versionId = '', expires = '', signature = '' }: Record<string, string | undefined>,
 ): Promise<LessonVersion> {
-  if (!isContentAddress(secrets.asset, { lessonId, versionId, expires, signature })) {
+  const given = { lessonId, versionId, expires, signature };
+  const preview = isContentAddress(secrets.asset, { ...given, preview: true });
+  if (!preview && !isContentAddress(secrets.asset, given)) {
     throw new LecternError('FORBIDDEN', 'Invalid or expired signature');
   }
-  const version = await findVersionOfContent(db, lessonId, versionId);
+  const find = preview ? findPreviewOfContent : findVersionOfContent;
+  const version = await find(db, lessonId, versionId);
   if (version === null) throw new LecternError('NOT_FOUND', 'Lesson not found or access denied');
   return version;
 }

@@ -1,6 +1,5 @@
 import type Router from '@koa/router';
 import type { Context, Middleware } from 'koa';
-import { signContentAddress } from '../../shared/content-addresses.ts';
 import { LecternError } from '../../shared/errors.ts';
 import type { ErrorCode } from '../../shared/errors.ts';
 import { findOrganization } from '../../shared/models/organization.ts';
@@ -8,7 +7,14 @@ import { readEndedLaunch, TokenError } from '../../shared/player-tokens.ts';
 import type { LaunchToken, PlayerToken, TokenFault } from '../../shared/player-tokens.ts';
 import type { RequestState } from '../context.ts';
 import type { AppDependencies } from '../dependencies.ts';
-import { launchBoot, learnerKey, lessonBoot, noticeBoot, wayBack } from '../embed/boot-data.ts';
+import {
+  launchBoot,
+  learnerKey,
+  lessonBoot,
+  noticeBoot,
+  untrackedBecause,
+  wayBack,
+} from '../embed/boot-data.ts';
 import { noticeWords } from '../embed/notice-words.ts';
 import { failurePage, lessonPage, waitingPage } from '../embed/pages.ts';
 import type { PageAddresses } from '../embed/pages.ts';
@@ -25,6 +31,7 @@ import {
   playerQuerySchema,
   readPlayerRequest,
 } from '../player/authorize.ts';
+import { contentAddress } from '../player/content-address.ts';
 import { readSession } from '../player/session.ts';
 import { publicAddress, publicPath } from '../public-address.ts';
 import { oembedPath } from './oembed.ts';
@@ -52,7 +59,7 @@ export function embedRoutes(deps: AppDependencies): Router<RequestState> {
 
 /** @throws {LecternError} as player data does, INVALID_CONTENT for a lesson that cannot be played included. */
 async function sendLesson(deps: AppDependencies, ctx: Context): Promise<void> {
-  const { config, secrets, db, lessons } = deps;
+  const { config, db, lessons } = deps;
   const params = ctx.params as Record<string, string | undefined>;
   const { token } = await readPlayerRequest(deps, params.lessonId, ctx.query, playerQuerySchema);
   const allowedOrigins = await allowedOriginsOf(db, token);
@@ -70,7 +77,7 @@ async function sendLesson(deps: AppDependencies, ctx: Context): Promise<void> {
   }
   const spoken = language ?? 'en';
   const shown = askedLanguage(token) ?? spoken;
-  const content = signContentAddress(secrets.asset, { lessonId, versionId }, { base: config.publicUrl });
+  const content = contentAddress(deps, token, { lessonId, versionId });
   const api = `${publicPath(config)}/api/public/lessons/${lessonId}`;
   const addresses = addressesOf(deps, ctx, lessonId);
   const boot = lessonBoot(
@@ -89,6 +96,7 @@ async function sendLesson(deps: AppDependencies, ctx: Context): Promise<void> {
       frameUrl: `${addresses.player}frame.html`,
       allowedOrigins,
       words: noticeWords(shown),
+      untracked: untrackedBecause(token),
       launch: launchBoot(token),
     },
     session,

@@ -1,6 +1,5 @@
 import type Router from '@koa/router';
 import { z } from 'zod';
-import { signContentAddress } from '../../shared/content-addresses.ts';
 import { LecternError } from '../../shared/errors.ts';
 import { parseProgressWrite } from '../../shared/progress/write.ts';
 import { printJson, RawJson } from '../../shared/raw-json.ts';
@@ -12,12 +11,14 @@ import { readJsonBody } from '../middleware/json-body.ts';
 import { methodNotAllowed } from '../middleware/method-not-allowed.ts';
 import { limitByAddress } from '../middleware/rate-limit.ts';
 import {
+  assertRecords,
   authorizePlayer,
   findTokenVersion,
   findVersionInPlay,
   playerQuerySchema,
   readPlayerRequest,
 } from '../player/authorize.ts';
+import { contentAddress } from '../player/content-address.ts';
 import { playerDataOptions, sendPlayerData } from '../player/player-data.ts';
 import { readSession, writeSession } from '../player/session.ts';
 import { sendJson } from '../send-json.ts';
@@ -65,6 +66,7 @@ export function playerRoutes(deps: AppDependencies): Router<RequestState> {
   });
   router.post('/session', async (ctx) => {
     const { token } = await readPlayerRequest(deps, ctx.params.lessonId, ctx.query, playerQuerySchema);
+    assertRecords(token);
     const write = parseProgressWrite(await readJsonBody(ctx, { maxBytes: maxSessionBytes }));
     const { saved, session } = await writeSession(deps, token, write);
     if (saved) {
@@ -82,7 +84,7 @@ export function playerRoutes(deps: AppDependencies): Router<RequestState> {
     const { query, token } = await readPlayerRequest(deps, ctx.params.lessonId, ctx.query, contentQuery);
     const { _id: versionId, lessonId } = await findVersionInPlay(deps.db, token, query.versionId);
     const of = { lessonId, versionId };
-    const { url, expiresAt } = signContentAddress(deps.secrets.asset, of, { base: deps.config.publicUrl });
+    const { url, expiresAt } = contentAddress(deps, token, of);
     sendJson(ctx, { base: url, expiresAt, versionId });
   });
   router.all('/content', methodNotAllowed('GET, HEAD, OPTIONS'));

@@ -9,6 +9,8 @@ import { requireOrganization, withContext } from '../context.ts';
 import type { CommandContext } from '../context.ts';
 import { findMissing } from '../lesson-checks.ts';
 import { count, note } from '../output.ts';
+import { describePreview, previewOfPublished } from '../play-links.ts';
+import type { PlayLink } from '../play-links.ts';
 import { prebuildArchive } from '../prebuild.ts';
 import { fileProgressBar } from '../progress.ts';
 import { webAddressValue } from '../values.ts';
@@ -40,7 +42,9 @@ export function addLessonImportCommand(group: Command): void {
     (path: string, options: ImportOptions) =>
       withContext(async (context) => {
         const imported = await importWithProgress(context, path, options);
-        return present(options.publish === true ? await publish(context, imported, options) : imported);
+        if (options.publish !== true) return present(imported, null);
+        const published = await publish(context, imported, options);
+        return present(published, await previewOfPublished(context, published.version));
       }),
   );
 }
@@ -85,14 +89,19 @@ async function publish(
   return { ...imported, version };
 }
 
-function present({ version, media, widgets }: ImportedVersion): Answer {
+function present({ version, media, widgets }: ImportedVersion, preview: PlayLink | null): Answer {
   const { lessonId, _id: versionId, versionNumber, slug, status } = version;
   const published = status === 'published';
   const text = [
     `Imported ${slug} version ${versionNumber} (${status}) with ${count(media, 'medium', 'media')}`,
     `  lesson  ${lessonId}`,
     `  version ${versionId}`,
-    ...(published ? [] : [`Publish it with: lectern lesson publish ${lessonId}`]),
+    ...(published
+      ? describePreview(preview)
+      : [
+          `Preview it with: lectern lesson preview ${lessonId}`,
+          `Publish it with: lectern lesson publish ${lessonId}`,
+        ]),
   ].join('\n');
-  return { json: { lessonId, versionId, versionNumber, slug, published, media, widgets }, text };
+  return { json: { lessonId, versionId, versionNumber, slug, published, media, widgets, preview }, text };
 }

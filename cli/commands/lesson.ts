@@ -13,11 +13,13 @@ import {
   presentLesson,
 } from '../lessons.ts';
 import { count, note } from '../output.ts';
+import { describePreview, previewOfPublished } from '../play-links.ts';
 import { prebuildArchive } from '../prebuild.ts';
 import { countValue, uuidValue } from '../values.ts';
 import { addLessonCheckCommand } from './lesson-check.ts';
 import { addLessonExportCommand } from './lesson-export.ts';
 import { addLessonImportCommand } from './lesson-import.ts';
+import { addLessonPreviewCommand } from './lesson-preview.ts';
 
 /** `lectern lesson …` */
 export function addLessonCommands(program: Command): void {
@@ -25,6 +27,7 @@ export function addLessonCommands(program: Command): void {
   addLessonImportCommand(lesson);
   addListCommand(lesson);
   addLessonCheckCommand(lesson);
+  addLessonPreviewCommand(lesson);
   addPublishCommand(lesson);
   addUnpublishCommand(lesson);
   addDeleteCommand(lesson);
@@ -67,12 +70,17 @@ function addPublishCommand(group: Command): void {
       withContext(async (context) => {
         const { db, store } = context;
         const version = findVersionNumbered(await findLessonVersions(db, lessonId), number);
-        await prebuildArchive(context, await publishVersion(db, store, version._id, { force }));
+        const published = await publishVersion(db, store, version._id, { force });
+        await prebuildArchive(context, published);
         const { media, widgets } = await findMissing(db, version);
         for (const warning of [...media, ...widgets]) note(`warning: ${warning}`);
         const lesson = await findLessonVersions(db, lessonId);
+        const preview = await previewOfPublished(context, published);
         const text = `Published version ${version.versionNumber} of ${describeLesson(lesson)}`;
-        return { json: presentLesson(lesson), text };
+        return {
+          json: { ...presentLesson(lesson), preview },
+          text: [text, ...describePreview(preview)].join('\n'),
+        };
       }),
   );
 }

@@ -9,6 +9,7 @@ import { answers } from '../answers.ts';
 import { requireOrganization, withContext } from '../context.ts';
 import type { CommandContext } from '../context.ts';
 import { findLessonVersions, findVersionNumbered } from '../lessons.ts';
+import { noAddress, playUrl } from '../play-links.ts';
 import { countValue, jsonValue, learnerValue, uuidValue } from '../values.ts';
 
 interface SignOptions {
@@ -38,7 +39,7 @@ export function addTokenCommands(program: Command): void {
       .option('--version <number>', 'pin a published version', countValue)
       .option('--timeout <seconds>', 'until it expires; 7200 unless told otherwise', countValue)
       .option('--attributes <json>', 'userAttributes: a JSON object', jsonValue),
-    (options: SignOptions) => withContext(({ db, secrets }) => signToken(db, options, secrets)),
+    (options: SignOptions) => withContext((context) => signToken(context, options)),
   );
 
   answers(
@@ -64,9 +65,8 @@ export function addTokenCommands(program: Command): void {
 }
 
 async function signToken(
-  db: Database,
+  { config, db, secrets }: CommandContext,
   { lesson: lessonId, learner, version: number, timeout, attributes }: SignOptions,
-  secrets: CommandContext['secrets'],
 ) {
   const found = await findLessonVersions(db, lessonId);
   const version = number === undefined ? null : findVersionNumbered(found, number);
@@ -89,7 +89,14 @@ async function signToken(
   const { signing } = await secrets();
   const { signEmbedToken } = await import('../../shared/player-tokens.ts');
   const { token, expiresAt } = signEmbedToken(signing, { organizationId, ...request }, request.timeout);
-  return { json: { token, expiresAt: expiresAt.toISOString() }, text: token };
+  const url = playUrl(config, lessonId, token);
+  const expires = expiresAt.toISOString();
+  return {
+    json: { token, expiresAt: expires, url },
+    text: token,
+    // On stderr: scripts take the token from stdout.
+    remark: url === null ? noAddress : `It plays the lesson until ${expires}:\n  ${url}`,
+  };
 }
 
 /** @throws {LecternError} NOT_FOUND for an organization or a lesson that does not exist. */

@@ -24,13 +24,13 @@ export interface LessonBoot {
   allowedOrigins: string[] | null;
   /** What is said to the learner, in the page's language. */
   words: NoticeWords;
+  /** Why nothing is recorded; null where it is. */
+  untracked: 'anonymous' | 'preview' | 'authorPreview' | null;
   /** What is different after an LTI launch; null without one. */
   launch: Launch | null;
 }
 
 export interface Launch {
-  /** Why nothing is recorded; null where it is. */
-  untracked: 'anonymous' | 'preview' | null;
   /** Where the course is, http or https; null where nobody knows. */
   returnUrl: string | null;
 }

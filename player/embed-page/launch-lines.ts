@@ -2,7 +2,7 @@ import { element } from '../dom.ts';
 import type { LessonBoot } from './boot.ts';
 import { wayBackLink } from './way-back.ts';
 
-/** What a page says around the lesson because a platform has launched it. */
+/** What a page says around the lesson because of how it was opened: by a platform, or as a preview. */
 export interface LaunchLines {
   /** Above the lesson: that nothing is recorded. Empty where it is. */
   above: readonly HTMLElement[];
@@ -12,8 +12,12 @@ export interface LaunchLines {
   update(this: void, isCompleted: boolean): void;
 }
 
-export function launchLines({ launch, words }: Pick<LessonBoot, 'launch' | 'words'>): LaunchLines {
-  const { untracked = null, returnUrl = null } = launch ?? {};
+export function launchLines({
+  untracked,
+  launch,
+  words,
+}: Pick<LessonBoot, 'untracked' | 'launch' | 'words'>): LaunchLines {
+  const { returnUrl = null } = launch ?? {};
   const above =
     untracked === null ? [] : [element('aside', { class: 'lectern-embed-remark' }, words[untracked])];
   const below =

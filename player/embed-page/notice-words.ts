@@ -14,11 +14,12 @@ export interface NoticeWords {
   reload: string;
   back: string;
   preview: string;
+  authorPreview: string;
   anonymous: string;
 }
 
 /** A sentence that a learner may be told of what becomes of the answers. */
 export type NoticeText = Exclude<
   keyof NoticeWords,
-  'continueHere' | 'reload' | 'back' | 'preview' | 'anonymous'
+  'continueHere' | 'reload' | 'back' | 'preview' | 'authorPreview' | 'anonymous'
 >;

@@ -34,7 +34,7 @@ export function playPage(boot: LessonBoot, firstToken: string): void {
     client.now,
     (expiresAt) => host.tell({ type: 'token.expiring', expiresAt: new Date(expiresAt).toISOString() }),
   );
-  const openSaver = launch === null || launch.untracked === null ? createSaver : unrecordedSaver;
+  const openSaver = boot.untracked === null ? createSaver : unrecordedSaver;
   const saver = openSaver({
     queue: emptyQueue(boot.session),
     versionId,

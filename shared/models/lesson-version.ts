@@ -103,6 +103,17 @@ export async function findVersionOfContent(
   return ofLesson(db, version.organizationId, lessonId, Promise.resolve(version));
 }
 
+/** As {@link findVersionOfContent}, for an address that was signed for a preview: the version may be a draft. */
+export async function findPreviewOfContent(
+  db: Database,
+  lessonId: string,
+  versionId: string,
+): Promise<LessonVersion | null> {
+  const version = await findPreviewable(db, versionId);
+  if (version === null) return null;
+  return ofLesson(db, version.organizationId, lessonId, Promise.resolve(version));
+}
+
 /** The published version of a lesson that is played: the newest, unless one is pinned. Null as above. */
 export async function findPlayedVersion(
   db: Database,
@@ -114,11 +125,31 @@ export async function findPlayedVersion(
   return ofLesson(db, organizationId, lessonId, version);
 }
 
+/** The version that a preview shows: one that is published, or a draft. Null as above. */
+export async function findPreviewedVersion(
+  db: Database,
+  organizationId: string,
+  lessonId: string,
+  versionId: string,
+): Promise<LessonVersion | null> {
+  return ofLesson(db, organizationId, lessonId, findPreviewable(db, versionId));
+}
+
+async function findPreviewable(db: Database, versionId: string): Promise<LessonVersion | null> {
+  const version = await findVersion(db, versionId);
+  return version !== null && isPreviewable(version) ? version : null;
+}
+
+/** Whether a preview may show a version. One that was unpublished is withdrawn from everyone. */
+export function isPreviewable({ status }: Pick<LessonVersion, 'status'>): boolean {
+  return status === 'published' || status === 'draft';
+}
+
 async function ofLesson(
   db: Database,
   organizationId: string,
   lessonId: string,
-  searched: Promise<LessonVersion | undefined>,
+  searched: Promise<LessonVersion | null | undefined>,
 ): Promise<LessonVersion | null> {
   const [version, exists] = await Promise.all([searched, lessonExists(db, organizationId, lessonId)]);
   return exists && version?.lessonId === lessonId && version.organizationId === organizationId

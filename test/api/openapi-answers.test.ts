@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
 import { playerRelease } from '../../shared/player-release.ts';
 import { signLaunchToken } from '../../shared/player-tokens.ts';
-import { buildOrganization, buildPackage, buildVersion } from '../support/factories.ts';
+import { buildOrganization, buildPackage, buildPreviewToken, buildVersion } from '../support/factories.ts';
 import { startHarness, testSigningSecrets } from '../support/harness.ts';
 import type { Harness } from '../support/harness.ts';
 import { ask, jsonOf } from './answers.ts';
@@ -129,6 +129,13 @@ test('the session of an embed token: before, during and after, stale, and bad', 
   expect((await post(answer, 'token=x')).status).toBe(401);
   expect((await post(`"${'x'.repeat(2 ** 20)}"`)).status).toBe(413);
   expect((await documented(read, `${path}?token=${token}`)).status).toBe(200);
+});
+
+test('a preview: its session, which a write is refused for', async () => {
+  const path = `/api/public/lessons/${version.lessonId}/session?token=${buildPreviewToken(version)}`;
+  const session = '/api/public/lessons/{lessonId}/session';
+  expect((await documented(`GET ${session}`, path)).status).toBe(200);
+  expect((await documented(`POST ${session}`, path, json({}))).status).toBe(403);
 });
 
 test('progress that is there, that is not, and that cannot be asked for', async () => {

@@ -64,6 +64,7 @@ describe('lectern lesson import', () => {
       published: true,
       media: 1,
       widgets: 0,
+      preview: { url: null, expiresAt: expect.any(String) as string },
     };
     expect(await lecternJson(harness.environment, ...command, '--publish')).toStrictEqual(first);
 

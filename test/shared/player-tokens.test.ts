@@ -1,6 +1,11 @@
 import { createHmac } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { signEmbedToken, signLaunchToken, verifyPlayerToken } from '../../shared/player-tokens.ts';
+import {
+  signEmbedToken,
+  signLaunchToken,
+  signPreviewToken,
+  verifyPlayerToken,
+} from '../../shared/player-tokens.ts';
 import { testSigningSecrets } from '../support/harness.ts';
 
 const [first, second] = testSigningSecrets;
@@ -147,6 +152,21 @@ describe('a launch token', () => {
   });
 });
 
+test('a preview token has a type of its own, names no learner, and expires in an hour', () => {
+  const preview = { organizationId, lessonId, versionId };
+  const { token, expiresAt } = signPreviewToken(testSigningSecrets, preview);
+  expect(partOf(token, 0)).toStrictEqual({ ...goodHeader, typ: 'lectern-preview+jwt' });
+  const { iat, exp, ...claims } = partOf(token, 1) as { iat: number; exp: number };
+  expect(claims).toStrictEqual({ ...preview, iss: 'lectern' });
+  expect([exp - iat, exp * 1000]).toEqual([3600, expiresAt.getTime()]);
+  const times = { issuedAt: iat, expiresAt: exp };
+  expect(verifyPlayerToken(testSigningSecrets, token)).toStrictEqual({
+    kind: 'preview',
+    ...preview,
+    ...times,
+  });
+});
+
 test('a token without a kid is judged by its signature, with each secret', () => {
   for (const { secret } of testSigningSecrets) {
     const token = forge(goodClaims(), { header: { kid: undefined }, secret });
@@ -228,6 +248,16 @@ test.each<[reason: string, what: string, token: () => string]>([
     () => forge(goodClaims(), { header: { typ: 'lectern-launch+jwt' } }),
   ],
   ['Malformed token', 'a launch token shown as an embed token', () => forge(launchClaims())],
+  [
+    'Malformed token',
+    'a preview token shown as an embed token',
+    () => forge({ ...goodClaims(), versionId, learnerId: undefined, userAttributes: undefined }),
+  ],
+  [
+    'Malformed token',
+    'an embed token without a version shown as a preview token',
+    () => forge(goodClaims(), { header: { typ: 'lectern-preview+jwt' } }),
+  ],
   ['Malformed token', 'a payload that is no JSON', () => forge('no JSON')],
   ['Malformed token', 'a damaged payload', () => `${good}.${flipped(goodPayload)}.${goodSignature}`],
   ['Malformed token', 'a payload of null', () => forge('null')],

@@ -8,7 +8,7 @@ import { issueApiKey } from '../../shared/models/api-key.ts';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
 import { createOrganization } from '../../shared/models/organization.ts';
 import type { Organization, Plan } from '../../shared/models/organization.ts';
-import { signEmbedToken, signLaunchToken } from '../../shared/player-tokens.ts';
+import { signEmbedToken, signLaunchToken, signPreviewToken } from '../../shared/player-tokens.ts';
 import { publishVersion } from '../../shared/publishing.ts';
 import { testPepper, testSigningSecrets } from './harness.ts';
 import type { Harness } from './harness.ts';
@@ -185,6 +185,15 @@ export function buildLearnerToken(
   const learner = { versionId: null, learnerId: 'learner-1', userAttributes: '{}' };
   return signEmbedToken(testSigningSecrets, { organizationId, lessonId, ...learner, ...claims }, seconds)
     .token;
+}
+
+/** A preview token for a version, which may be a draft. */
+export function buildPreviewToken({
+  organizationId,
+  lessonId,
+  _id: versionId,
+}: OfLesson & Pick<LessonVersion, '_id'>): string {
+  return signPreviewToken(testSigningSecrets, { organizationId, lessonId, versionId }).token;
 }
 
 /** A launch token for the lesson of a version, as {@link buildLearnerToken}. */

@@ -32,6 +32,11 @@ export const nothingToPlay: Failure = {
   texts: ['Lesson not found or access denied'],
 };
 
+const previewRecordsNothing: Failure = {
+  when: 'The token is for another lesson than the path names, or it is a preview token.',
+  texts: [...otherLesson.texts, 'A preview token records nothing'],
+};
+
 const path = z.object({ lessonId: playerLessonId });
 const dataHeaders = forPlayers('GET, OPTIONS');
 const sessionHeaders = forPlayers('GET, POST, OPTIONS');
@@ -114,7 +119,8 @@ export const playerPaths: ZodOpenApiPathsObject = {
       description:
         'Where the learner goes on. Before anything is stored: revision 0, `not_started`, and nothing is created. ' +
         'When another version was published since, the position and the answers are carried over to it. A launch ' +
-        'that is not recorded, of a teacher or of somebody whom the platform does not name, is at revision 0 always.',
+        'that is not recorded, of a teacher or of somebody whom the platform does not name, is at revision 0 always; ' +
+        'so is a preview, whose `learnerId` is empty.',
       security: withToken,
       requestParams: { path, query: playerQuerySchema },
       responses: {
@@ -223,7 +229,7 @@ export const playerPaths: ZodOpenApiPathsObject = {
               texts: ['Invalid lesson ID', 'token is required'],
             },
             401: badToken,
-            403: otherLesson,
+            403: previewRecordsNothing,
             404: nothingToPlay,
             413: {
               when: 'The body is over 1 MiB, or all that would be stored is too much.',

@@ -1,0 +1,16 @@
+import type { SignedAddress } from '../../shared/asset-addresses.ts';
+import { signContentAddress, signPreviewAddress } from '../../shared/content-addresses.ts';
+import type { ContentOf } from '../../shared/content-addresses.ts';
+import type { PlayerToken } from '../../shared/player-tokens.ts';
+import type { AppDependencies } from '../dependencies.ts';
+
+/** Signs the URL of a version's media and widgets for the bearer of a token. */
+export function contentAddress(
+  { config, secrets }: Pick<AppDependencies, 'config' | 'secrets'>,
+  { kind, expiresAt }: Pick<PlayerToken, 'kind' | 'expiresAt'>,
+  of: Omit<ContentOf, 'preview'>,
+): SignedAddress {
+  return kind === 'preview'
+    ? signPreviewAddress(secrets.asset, of, expiresAt, config.publicUrl)
+    : signContentAddress(secrets.asset, of, { base: config.publicUrl });
+}

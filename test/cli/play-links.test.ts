@@ -1,0 +1,150 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { verifyPlayerToken } from '../../shared/player-tokens.ts';
+import { ask } from '../api/answers.ts';
+import { bootOf } from '../api/embed-pages.ts';
+import { buildOrganization, buildPackage, buildVersion } from '../support/factories.ts';
+import { startHarness, testSigningSecrets } from '../support/harness.ts';
+import type { Harness } from '../support/harness.ts';
+import { lecternHere, lecternJson } from './command-line.ts';
+
+let harness: Harness;
+let environment: Record<string, string>;
+beforeAll(async () => {
+  harness = await startHarness();
+  environment = { ...harness.environment, PUBLIC_URL: await harness.startApi() };
+});
+afterAll(() => harness.close());
+
+/** A new organization, and a package for it. */
+async function buildParts(overrides: Parameters<typeof buildPackage>[0] = {}) {
+  const { organization } = await buildOrganization(harness);
+  return { organization, ...(await buildPackage(overrides)) };
+}
+
+/** What the page behind a link begins with. */
+const bootAt = async (url: string) => bootOf(await ask(url));
+
+const tokenIn = (url: string) => {
+  const token = new URL(url).searchParams.get('token') ?? '';
+  return { token, ...verifyPlayerToken(testSigningSecrets, token) };
+};
+
+const linkIn = (text: string) => /http:\/\/\S+\/embed\/\S+/.exec(text)?.[0] ?? '';
+
+interface Preview {
+  url: string;
+  expiresAt: string;
+}
+
+describe('lectern lesson preview', () => {
+  test('prints a link that plays the newest version, a draft, in an installation that never published', async () => {
+    const fresh = await startHarness();
+    try {
+      const own = { ...fresh.environment, PUBLIC_URL: await fresh.startApi() };
+      const { organization } = await buildOrganization(fresh);
+      const { path, lessonId } = await buildPackage();
+      const { _id: versionId } = await buildVersion(fresh, organization, path, { publish: false });
+      const { url, expiresAt, ...rest } = (await lecternJson(own, 'lesson', 'preview', lessonId)) as Preview;
+      expect(rest).toEqual({ lessonId, versionId, versionNumber: 1, status: 'draft' });
+      expect(tokenIn(url)).toMatchObject({ kind: 'preview', versionId });
+      expect(expiresAt).toBe(new Date(tokenIn(url).expiresAt * 1000).toISOString());
+      const boot = await bootAt(url);
+      expect(boot).toMatchObject({ page: 'lesson', versionId, untracked: 'authorPreview' });
+      const { base } = boot.content as { base: string };
+      expect((await ask(`${own.PUBLIC_URL}${base}widgets/Heading.js`)).status).toBe(302);
+    } finally {
+      await fresh.close();
+    }
+  });
+
+  test('says for people what the link is, and plays the version that is asked for', async () => {
+    const { organization, path, lessonId } = await buildParts();
+    const first = await buildVersion(harness, organization, path);
+    await buildVersion(harness, organization, (await buildPackage({ lessonId })).path, { publish: false });
+    const shown = await lecternHere(environment, 'lesson', 'preview', lessonId, '--version', '1');
+    expect(shown).toMatchObject({ code: 0, stderr: '' });
+    expect(shown.stdout).toMatch(
+      /^A lesson, version 1 \(published\)\nPreview, until .*Z; nothing is recorded:\n/,
+    );
+    expect(await bootAt(linkIn(shown.stdout))).toMatchObject({ versionId: first._id });
+  });
+
+  test('refuses what cannot be shown, and says what to do', async () => {
+    const { organization, path, lessonId } = await buildParts({ sections: [] });
+    await buildVersion(harness, organization, path, { publish: false });
+    const run = () => lecternHere(environment, 'lesson', 'preview', lessonId, '--json');
+    expect(await run()).toMatchObject({
+      code: 1,
+      stdout: '',
+      stderr: expect.stringMatching(
+        /^lectern: Version 1 of a-lesson cannot be played yet: .*lectern lesson check\n$/,
+      ) as string,
+    });
+    await harness.db.lessonVersions.updateOne({ lessonId }, { status: 'unpublished', problems: [] });
+    expect(await run()).toMatchObject({
+      code: 1,
+      stdout: '',
+      stderr: 'lectern: Version 1 of a-lesson is unpublished. Publish it to preview it.\n',
+    });
+  });
+});
+
+describe('a version that is published', () => {
+  test('is shown by the link of import --publish and of publish, which is a preview of that version', async () => {
+    const { organization, path, lessonId, versionId } = await buildParts();
+    const imported = (await lecternJson(
+      environment,
+      ...['lesson', 'import', path, '--org', organization.slug, '--publish'],
+    )) as { preview: Preview };
+    const published = (await lecternJson(environment, 'lesson', 'publish', lessonId)) as { preview: Preview };
+    for (const { preview } of [imported, published]) {
+      expect(tokenIn(preview.url)).toMatchObject({ kind: 'preview', versionId });
+      expect(await bootAt(preview.url)).toMatchObject({ page: 'lesson', versionId });
+    }
+    const { stdout } = await lecternHere(environment, 'lesson', 'publish', lessonId);
+    expect(stdout).toContain('; nothing is recorded:\n');
+    expect(await bootAt(linkIn(stdout))).toMatchObject({ page: 'lesson', versionId });
+    expect(await harness.db.embedProgress.countDocuments()).toBe(0);
+  });
+
+  test('is published although there is no link: tokens are off, it cannot be played, or no address is known', async () => {
+    const run = async (changes: Record<string, string>, sections?: unknown[]) => {
+      const { organization, path } = await buildParts(sections && { sections });
+      const command = ['lesson', 'import', path, '--org', organization.slug, '--publish', '--force'];
+      const { code, stdout, stderr } = await lecternHere(
+        { ...environment, ...changes },
+        ...command,
+        '--json',
+      );
+      expect(code).toBe(0);
+      return { json: JSON.parse(stdout) as unknown, stderr };
+    };
+    const off = await run({ LECTERN_SIGNING_SECRETS: 'none' });
+    expect(off.json).toMatchObject({ published: true, preview: null });
+    expect(off.stderr).toBe('No preview link: No signing secret is configured\n');
+    const empty = await run({}, []);
+    expect(empty.json).toMatchObject({ published: true, preview: null });
+    expect(empty.stderr).not.toContain('link');
+    const unknown = await run({ PUBLIC_URL: '' });
+    expect(unknown.json).toMatchObject({ published: true, preview: { url: null } });
+  });
+});
+
+test('token sign prints a link that plays the lesson as the learner, beside the token alone on stdout', async () => {
+  const { organization, path, lessonId, versionId } = await buildParts();
+  await buildVersion(harness, organization, path);
+  const sign = ['token', 'sign', '--lesson', lessonId, '--learner', 'ada'];
+  const { code, stdout, stderr } = await lecternHere(environment, ...sign);
+  expect(code).toBe(0);
+  expect(stdout).toMatch(/^[\w-]+\.[\w-]+\.[\w-]+\n$/);
+  expect(tokenIn(linkIn(stderr)).token).toBe(stdout.trim());
+  const { url, token } = (await lecternJson(environment, ...sign)) as { url: string; token: string };
+  expect(tokenIn(url)).toMatchObject({ token, kind: 'embed', learnerId: 'ada' });
+  expect(await bootAt(url)).toMatchObject({ versionId, untracked: null, session: { learnerId: 'ada' } });
+
+  // Without PUBLIC_URL it is the address of this machine.
+  const local = { ...environment, PUBLIC_URL: '', PORT: '3456', HOST: '0.0.0.0' };
+  expect(await lecternJson(local, ...sign)).toMatchObject({
+    url: expect.stringMatching(`^http://127.0.0.1:3456/embed/${lessonId}\\?token=`) as string,
+  });
+});
