@@ -37,7 +37,7 @@ export class ArchiveFiles {
    * it was asked to be kept.
    */
   async restore(store: Store, signal: AbortSignal): Promise<void> {
-    const entries = [...this.#entries.values()];
+    const entries = [...this.#entries.values()].filter(({ path }) => !path.endsWith('/'));
     for (let start = 0; start < entries.length; start += looks) {
       const some = entries.slice(start, start + looks);
       const there = await Promise.all(some.map((entry) => store[entry.area].has(entry)));

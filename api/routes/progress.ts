@@ -24,6 +24,8 @@ const identifier = (name: string, missing = `${name} is required`) =>
     .min(1, missing)
     .regex(/^[^\p{Cc}\p{Cs}]{1,255}$/u, `${name} must be 1 to 255 characters without control characters`);
 
+const isUuid = (text: string) => z.guid().safeParse(text).success;
+
 export const embedProgressPath = z.object({
   lessonId,
   learnerId: identifier('learnerId').meta({
@@ -37,7 +39,9 @@ export const ltiProgressPath = z.object({
   }),
 });
 export const ltiProgressQuery = z.object({
-  platformId: identifier('platformId').meta({ description: "Lectern's id of the platform." }),
+  platformId: identifier('platformId')
+    .overwrite((id) => (isUuid(id) ? id.toLowerCase() : id))
+    .meta({ description: "Lectern's id of the platform. Case is ignored." }),
   contextId: identifier('contextId', 'contextId must be given once, and must not be empty').optional().meta({
     description:
       "The platform's id of the course. Without it, the record with the latest activity is returned.",

@@ -16,6 +16,8 @@ const extensionCharacters = `(?:(?!media:${uuid})[A-Za-z0-9]){1,8}`;
 
 const referenceOrPath = new RegExp(`media:(${uuid})|\\./media/(${uuid})\\.(${extensionCharacters})`, 'g');
 
+const unusualPath = new RegExp(`\\./media/(${uuid})(\\.[\\w-]+)?`, 'g');
+
 /** The ids of the media that a lesson refers to: lower case, each once, sorted. */
 export function mediaReferences(content: unknown): string[] {
   assertJsonDepth(content);
@@ -63,6 +65,23 @@ export function restoreMediaReferences<T>(
     return `media:${idInPath.toLowerCase()}${rest}`;
   };
   return mapStrings(content, (text) => text.replace(referenceOrPath, restored)) as T;
+}
+
+/**
+ * A copy in which paths of media whose extension is missing, or no extension that an archive may have, are references.
+ *
+ * @param ids of these media, by what stands in their paths behind `./media/`: `<uuid>` or `<uuid>.<extension>`.
+ */
+export function restoreUnusualPaths<T>(content: T, ids: ReadonlyMap<string, string>): T {
+  if (ids.size === 0) return content;
+  assertJsonDepth(content);
+  const restored = (match: string, name: string, extension = ''): string => {
+    const whole = ids.get(`${name}${extension}`.toLowerCase());
+    if (whole !== undefined) return `media:${whole}`;
+    const bare = ids.get(name.toLowerCase());
+    return bare === undefined ? match : `media:${bare}${extension}`;
+  };
+  return mapStrings(content, (text) => text.replace(unusualPath, restored)) as T;
 }
 
 /** A copy of some JSON with every string value mapped; what does not change is not copied. */

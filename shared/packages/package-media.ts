@@ -3,7 +3,6 @@ import { posix } from 'node:path';
 import { extension as extensionOfType, lookup } from 'mime-types';
 
 import type { Attribution } from '../models/medium.ts';
-import { shownPath } from './entry-name.ts';
 import type { PackageMedium } from './lesson-package.ts';
 import { listedFile, localPathIn, packageFile } from './local-file.ts';
 import type { PackageManifest } from './manifest.ts';
@@ -77,8 +76,7 @@ function toMedium(
   const path =
     localPath === undefined ? undefined : localPathIn('media', localPath, `${place}.localPath`, faults);
   if (localPath !== undefined && path === undefined) return undefined;
-  const extension = path === undefined ? extensionOf(entry.mimeType) : pathExtension(path, place, faults);
-  if (extension === undefined) return undefined;
+  const extension = (path === undefined ? undefined : pathExtension(path)) ?? extensionOf(entry.mimeType);
   const mimeType = entry.mimeType ?? (lookup(extension) || 'application/octet-stream');
   const medium = { id, mimeType, extension, ...(sha256 !== undefined && { sha256 }) };
   if (mediaBaseUrl !== undefined) {
@@ -101,14 +99,24 @@ function extensionOf(mimeType: string | undefined): string {
   return known === false ? 'bin' : known;
 }
 
-function pathExtension(path: string, place: string, faults: FaultList): string | undefined {
+/** In lower case, without the dot; undefined when it is missing, or not one that files in archives may have. */
+function pathExtension(path: string): string | undefined {
   const extension = posix.extname(path).slice(1).toLowerCase();
-  if (/^[a-z0-9]{1,8}$/.test(extension)) return extension;
-  faults.add(
-    `${place}.localPath`,
-    `${shownPath(path)} has to end in a dot and 1 to 8 letters or digits, as in .jpg`,
+  return /^[a-z0-9]{1,8}$/.test(extension) ? extension : undefined;
+}
+
+/**
+ * The ids of the media whose file has another extension in archives than in this package, by file name: references to
+ * them are told by the whole name.
+ */
+export function unusualNames(manifest: PackageManifest): Map<string, string> {
+  const entries = [...manifest.files.media, ...manifest.failedMedia];
+  const unusual = entries.flatMap(({ id, localPath }) =>
+    localPath === undefined || pathExtension(localPath) !== undefined
+      ? []
+      : [[posix.basename(localPath).toLowerCase(), id] as const],
   );
-  return undefined;
+  return new Map(unusual);
 }
 
 function httpUrl(text: string | null | undefined): string | undefined {

@@ -1,12 +1,12 @@
 import type { LessonContent } from '../lessons/lesson-content.ts';
-import { restoreMediaReferences } from '../lessons/media-references.ts';
+import { restoreMediaReferences, restoreUnusualPaths } from '../lessons/media-references.ts';
 import { shownPath } from './entry-name.ts';
 import { checkLessonJson } from './lesson-json.ts';
 import type { LessonPackage } from './lesson-package.ts';
 import { manifestSchema, type PackageManifest } from './manifest.ts';
 import { openPackageSource } from './open-package-source.ts';
 import { FaultList, PackageError } from './package-error.ts';
-import { packageMedia } from './package-media.ts';
+import { packageMedia, unusualNames } from './package-media.ts';
 import { defaultPackageLimits, type PackageLimits, type PackageSource } from './package-source.ts';
 import { unknownMedia, unlistedFiles } from './package-warnings.ts';
 import { packageWidgets } from './package-widgets.ts';
@@ -56,7 +56,8 @@ async function read(source: PackageSource, mediaBaseUrl: string | undefined): Pr
   if (manifest === undefined || lesson === undefined)
     throw new Error('Unreachable: a missing part is a fault');
   const extensions = new Map(media.map(({ id, extension }) => [id, extension]));
-  const content: LessonContent = restoreMediaReferences(lesson.content, (id) => extensions.get(id));
+  const written = restoreUnusualPaths(lesson.content, unusualNames(manifest));
+  const content: LessonContent = restoreMediaReferences(written, (id) => extensions.get(id));
   const { id: lessonId, slug, title } = content.lesson;
   const { versionId, versionNumber } = manifest;
   const warnings = [

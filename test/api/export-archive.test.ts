@@ -176,7 +176,12 @@ test('an id that nobody knows and a widget without a release are named, and the 
   const address = await harness.startApi();
   const { body } = await ask(address + exportPath(incomplete), { headers: tenant.headers });
   const entries = await readArchive(body);
-  expect([...entries.keys()]).toEqual(['a-lesson-v1/lesson.json', 'a-lesson-v1/manifest.json']);
+  expect([...entries.keys()]).toEqual([
+    'a-lesson-v1/media/',
+    'a-lesson-v1/widgets/',
+    'a-lesson-v1/lesson.json',
+    'a-lesson-v1/manifest.json',
+  ]);
   expect(entries.get('a-lesson-v1/lesson.json')?.toString()).toContain(`./media/${unknown}.bin`);
   expect(readJson(entries, 'a-lesson-v1/manifest.json')).toMatchObject({
     files: { media: [], widgets: [] },

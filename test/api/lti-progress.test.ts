@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
+import { createPlatform, removePlatform } from '../../shared/models/lti-platform.ts';
 import type { Organization } from '../../shared/models/organization.ts';
 import { deleteLesson } from '../../shared/publishing.ts';
 import { buildLaunchToken, buildLearnerToken, buildOrganization } from '../support/factories.ts';
@@ -198,6 +199,23 @@ test('what is not there, or not the caller’s, is 404 in the same words', async
     expectError(answer, 404, nothingFound);
   }
   expect((await progressOf('mine')).status).toBe(200);
+});
+
+test('a platform is found whatever the case of its id, and its records stay readable after it was removed', async () => {
+  const platform = await createPlatform(harness.db, {
+    ...{ organizationId: organization._id, issuer: 'https://lms.example', clientId: randomUUID() },
+    ...{ deploymentIds: ['1'], authUrl: 'https://lms.example/auth', tokenUrl: 'https://lms.example/token' },
+    ...{ jwksUrl: 'https://lms.example/keys', tokenAudience: null, name: null, status: 'active' },
+  });
+  await playerOf({ ltiUserId: 'moved', platformId: platform._id }).write();
+  const asked = () => progressOf('moved', { platformId: platform._id.toUpperCase() });
+  const before = jsonOf(await asked());
+  expect(before).toMatchObject({ platformId: platform._id, ltiUserId: 'moved' });
+  await removePlatform(harness.db, platform._id);
+  expect(jsonOf(await asked())).toEqual(before);
+  const stranger = await buildOrganization(harness);
+  const query = { platformId: platform._id };
+  expectError(await ask(address + pathOf('moved', query), { headers: stranger.headers }), 404, nothingFound);
 });
 
 describe('what is wrong with a request is 422, the first fault in the order of lesson, user, platform, context', () => {

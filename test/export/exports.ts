@@ -12,6 +12,8 @@ export interface Export {
   folder: string;
   /** By path below that folder. */
   files: Map<string, Buffer>;
+  /** Those that have an entry of their own, because nothing is in them. */
+  folders: string[];
   lesson: LessonContent;
   manifest: ExportManifest;
 }
@@ -37,11 +39,13 @@ export async function takeApart(bytes: Buffer): Promise<Export> {
   const folders = new Set(found.map(([name]) => name.split('/', 1)[0] ?? ''));
   expect(folders.size).toBe(1);
   const [folder = ''] = folders;
-  const files = new Map(found.map(([name, content]) => [name.slice(folder.length + 1), content]));
+  const paths = found.map(([name, content]) => [name.slice(folder.length + 1), content] as const);
+  const files = new Map(paths.filter(([path]) => !path.endsWith('/')));
   return {
     bytes,
     folder,
     files,
+    folders: paths.map(([path]) => path).filter((path) => path.endsWith('/')),
     lesson: JSON.parse(String(files.get('lesson.json'))) as LessonContent,
     manifest: JSON.parse(String(files.get('manifest.json'))) as ExportManifest,
   };

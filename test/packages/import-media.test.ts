@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { writeFile } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { findContent } from '../../shared/models/lesson-content.ts';
 import { findMedia, listMediaOfVersion } from '../../shared/models/medium.ts';
 import type { Organization } from '../../shared/models/organization.ts';
 import { digestOf } from '../../shared/storage/digest.ts';
@@ -69,6 +70,37 @@ test('media that a package lacks are those of the organization, the newest under
     await importInto(harness, organization, (await buildPackage({ media: [{ id, ...picture(seed) }] })).path);
     expect((await find()).get(id)?.asset).toEqual(digestOf(picture(seed).bytes));
   }
+});
+
+test('an upload whose extension is missing or strange is named by its type, and its references lead to it', async () => {
+  const ids = [randomUUID(), randomUUID(), randomUUID()];
+  const names = [`${ids[0]}`, `${ids[1]}.photograph`, 'picture.j g'];
+  const types = ['image/png', 'application/x-unheard-of', 'image/jpeg'];
+  const { path } = await buildPackage({
+    blocks: () => [
+      { type: 'Image', props: { id: 'a', src: `./media/${names[0]}` } },
+      { type: 'Text', props: { id: 'b', html: `<img src="./media/${names[1]}"> ./media/${names[0]}.` } },
+      { type: 'Image', props: { id: 'c', src: `media:${ids[2]}` } },
+    ],
+  });
+  await changeJson(path, 'manifest.json', ({ files }) => {
+    files.media = ids.map((id, index) => ({
+      id,
+      localPath: `./media/${names[index]}`,
+      mimeType: types[index],
+    }));
+  });
+  await mkdir(join(path, 'media'));
+  for (const [index, name] of names.entries())
+    await writeFile(join(path, 'media', name), picture(index).bytes);
+  const { version, warnings } = await importInto(harness, organization, path);
+  expect(warnings).toEqual([]);
+  const media = await listMediaOfVersion(harness.db, version._id);
+  const extensions = new Map(media.map(({ mediaId, extension }) => [mediaId, extension]));
+  expect(ids.map((id) => extensions.get(id))).toEqual(['png', 'bin', 'jpg']);
+  const content = JSON.stringify(await findContent(harness.db, version._id));
+  expect(content).toContain(`<img src=\\"media:${ids[1]}\\"> media:${ids[0]}.`);
+  expect(content).not.toContain('./media/');
 });
 
 test('media are external below --media-base-url, under the package’s own file names', async () => {

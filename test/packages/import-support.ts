@@ -56,7 +56,7 @@ export interface PackageJson {
   versionNumber: number;
   lesson: { id: string; title: string; slug: string };
   files: {
-    media: { id: string; localPath: string; sha256?: string }[];
+    media: { id: string; localPath: string; mimeType?: string; sha256?: string }[];
     widgets: {
       widgetType: string;
       localPath: string;

@@ -27,10 +27,14 @@ const versionZip64 = 45;
 /** Made on Unix, so that the mode below is understood (APPNOTE 4.4.2). */
 const madeOnUnix = 3 << 8;
 /** A regular file, rw-r--r--. */
-const unixMode = 0o100644;
+const fileMode = 0o100644;
+/** A folder, rwxr-xr-x, and what MS-DOS calls one. */
+const folderMode = 0o40755;
+const dosFolder = 0x10;
 /** General purpose bit 11: names are UTF-8. */
 const utf8Names = 0x0800;
 const max16 = 0xffff;
+const slash = 0x2f;
 
 /** Lines of the directory that are kept as one buffer: each by itself would take twice its bytes. */
 const linesTogether = 1000;
@@ -76,7 +80,7 @@ export class ArchiveWriter {
   /**
    * Adds a file whose size and CRC-32 are known beforehand.
    *
-   * @param path in the archive's folder, with '/' between folders.
+   * @param path in the archive's folder, with '/' between folders, and at the end of an empty one.
    * @throws {DamagedEntry} when the bytes are not those that were announced; any error when the name is taken, or from
    * the source or the sink. The archive is spoilt then and must be discarded.
    */
@@ -185,7 +189,8 @@ function centralHeader({ name, checksum, size, offset, time }: EntryFields & { o
   header.writeUInt32LE(largeSize ? max32 : size, 24);
   header.writeUInt16LE(name.length, 28);
   header.writeUInt16LE(extra.length, 30);
-  header.writeUInt32LE((unixMode << 16) >>> 0, 38);
+  const attributes = name.at(-1) === slash ? (folderMode << 16) | dosFolder : fileMode << 16;
+  header.writeUInt32LE(attributes >>> 0, 38);
   header.writeUInt32LE(largeOffset ? max32 : offset, 42);
   return Buffer.concat([header, name, extra]);
 }

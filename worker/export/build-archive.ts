@@ -22,7 +22,7 @@ import { createManifest } from './manifest.ts';
 import { openFound } from './open-found.ts';
 import { isMissing } from './outcome.ts';
 import type { FoundFile, Missing, Outcomes } from './outcome.ts';
-import { jsonFile, keepOwnFile, ownFiles } from './own-files.ts';
+import { emptyFolder, jsonFile, keepOwnFile, ownFiles } from './own-files.ts';
 import type { OwnFile } from './own-files.ts';
 import { planExport } from './plan.ts';
 import type { ExportPlan } from './plan.ts';
@@ -127,7 +127,7 @@ interface ArchiveInput {
 }
 
 async function writeArchive(deps: ExportDependencies, input: ArchiveInput): Promise<ExportResult> {
-  const { job, version, plan, player, search, signal, onProgress } = input;
+  const { job, version, plan, player, record, search, signal, onProgress } = input;
   const ended = timePhase(deps.observer, 'write');
   // Whether files are missing shows at the end only, and the key with it: the draft is named when it is published.
   const draft = await deps.store.archives.create();
@@ -175,6 +175,10 @@ async function writeArchive(deps: ExportDependencies, input: ArchiveInput): Prom
       outcomes.set(file.path, found);
       step(found.size);
     };
+    const asBefore = complete ? record : null;
+    const empty = missingFolders(written, asBefore);
+    progress.total += empty.length;
+    for (const folder of empty) await addOwn(emptyFolder(folder));
     for (const file of await ownFiles(deps.store, input)) await addOwn(file);
 
     const content = contentDigest(entriesOf(written, outcomes));
@@ -190,7 +194,7 @@ async function writeArchive(deps: ExportDependencies, input: ArchiveInput): Prom
     const exportKey = complete ? job.key : incompleteKey(job.key);
     const entries = entriesOf(written, outcomes);
     const built = { exportKey, contentDigest: content, exportedAt, archive, entries };
-    if (complete) await recordArchive(deps.db, built, input.record);
+    if (complete) await recordArchive(deps.db, built, record);
     // Nothing is built from it; but its files can be fetched one by one.
     else await saveExportRecord(deps.db, built);
     // Whatever is missing now or is not any more: an older incomplete archive has had its time.
@@ -202,6 +206,20 @@ async function writeArchive(deps: ExportDependencies, input: ArchiveInput): Prom
   } finally {
     await draft.discard();
   }
+}
+
+/** The folders of every archive, in its order. */
+const folders = ['media/', 'widgets/'] as const;
+
+/**
+ * The folders in which an archive has no file. Archives that were recorded before empty folders had entries are built
+ * again without them.
+ */
+function missingFolders(written: readonly string[], record: ExportRecord | null): (typeof folders)[number][] {
+  const recorded = record && new Set(record.entries.map(({ path }) => path));
+  return folders.filter(
+    (folder) => !written.some((path) => path.startsWith(folder)) && (recorded?.has(folder) ?? true),
+  );
 }
 
 /** In the order of the paths. */

@@ -38,6 +38,11 @@ export async function ownFiles(
   return [...player.map(({ path, bytes }) => fileInMemory(path, bytes)), index, lesson];
 }
 
+/** A folder that an archive has although no file is in it: as an entry it is an empty file, and its path ends in '/'. */
+export function emptyFolder(path: `${string}/`): OwnFile {
+  return fileInMemory(path, Buffer.alloc(0));
+}
+
 function fileInMemory(path: string, bytes: Buffer): OwnFile {
   return { path, digest: digestOf(bytes), chunks: () => bytesOf(bytes) };
 }
