@@ -87,6 +87,7 @@ export async function startApi(
     queue,
     waiters,
     openWaits: new OpenWaits(config.export.waitsPerOrganization),
+    incomplete: sharing.incomplete,
     config,
     log,
   };

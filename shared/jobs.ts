@@ -67,6 +67,11 @@ export function incompleteKey(key: string): string {
   return `${key}-incomplete`;
 }
 
+/** The export key of an archive that is stored under either. */
+export function exportKeyOf(storedKey: string): string {
+  return isIncomplete(storedKey) ? storedKey.slice(0, -incompleteKey('').length) : storedKey;
+}
+
 /** Whether an archive is stored as one that lacks files. */
 export function isIncomplete(key: string): boolean {
   return key.endsWith(incompleteKey(''));

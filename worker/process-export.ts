@@ -3,7 +3,7 @@ import type { Job } from 'bullmq';
 import { LecternError } from '../shared/errors.ts';
 import { BuildCancelled, endCancel } from '../shared/exports/cancel.ts';
 import type { QueueAccess } from '../shared/exports/queue-access.ts';
-import { noteStart, placeAgain, wakeWorker } from '../shared/exports/start.ts';
+import { noteEnd, noteStart, placeAgain, wakeWorker } from '../shared/exports/start.ts';
 import { toFailedReason } from '../shared/jobs.ts';
 import type { ExportJob, ExportProgress, ExportResult } from '../shared/jobs.ts';
 import type { Logger } from '../shared/log.ts';
@@ -55,6 +55,7 @@ export async function processExport(
     );
     // A build may take a while to stop; its job is free for others at once.
     const result = await Promise.race([build, builds.whenGivenBack]);
+    await noteEnd(queue, key).catch(() => undefined);
     const wasThere = result.files === 0;
     if (!wasThere) {
       metrics.built(result.failures === 0 ? 'complete' : 'incomplete', seconds(), result.size);
@@ -88,6 +89,7 @@ export async function processExport(
       { err: error, attempt: job.attemptsMade + 1, milliseconds: Date.now() - started },
       'export failed',
     );
+    await noteEnd(queue, key).catch(() => undefined);
     throw await toJobFailure(queue, job, error);
   }
 }

@@ -45,7 +45,7 @@ export async function startWorker(
   const redis = await connectFastRedis(servers.redisUrl);
   const sharing = createSharing(redis, config);
   const store = trackUses(plainStore, sharing.uses);
-  const evictor = new Evictor({ db, store, redis, config });
+  const evictor = new Evictor({ db, store, redis, incomplete: sharing.incomplete, config });
   const onEvicted = (evicted: Evicted) => metrics.evicted(evicted);
   const sweeping = startSweeping({ db, store, redis, evictor, onEvicted, config, log });
   const worker = createExportWorker(servers.redisUrl, {

@@ -3,12 +3,15 @@ import type { Config } from '../../shared/config.ts';
 import { LecternError, messageOf } from '../../shared/errors.ts';
 import { askForExport, reviveExport, stopWaiting } from '../../shared/exports/ask.ts';
 import { isCancelled } from '../../shared/exports/cancel.ts';
+import { readEnd } from '../../shared/exports/start.ts';
 import { fromFailedReason, incompleteKey } from '../../shared/jobs.ts';
 import type { ExportJob } from '../../shared/jobs.ts';
 import type { Logger } from '../../shared/log.ts';
 import type { Database } from '../../shared/models/database.ts';
 import { countWorkers } from '../../shared/operations/workers.ts';
 import type { ExportQueue } from '../../shared/queues.ts';
+import { incompleteWaitMs } from '../../shared/sharing/incomplete-builds.ts';
+import type { IncompleteBuilds } from '../../shared/sharing/incomplete-builds.ts';
 import type { ArchiveStore, StoredArchive } from '../../shared/storage/store.ts';
 import { retryAfterSeconds } from '../retry-after.ts';
 import type { JobWaiter, JobWaiters } from './job-waiters.ts';
@@ -23,12 +26,23 @@ const lookMilliseconds = 1_500;
 /** How long Redis may be away before a request that waits gives up: it may be restarting, and the build goes on. */
 const redisPatienceMilliseconds = 30_000;
 
+/**
+ * How long a request waits, the first time, for an archive that a worker says it has built and that the store does not
+ * show here, before it has the job run again; then twice as long each time. On NFS, hosts keep absences for a minute.
+ */
+const unseenMilliseconds = 2_000;
+const longestUnseenMilliseconds = 30_000;
+
+/** After so many runs of the job a request only waits on. */
+const maxRevivals = 5;
+
 export interface ArchiveRequestDependencies {
   db: Database;
   archives: ArchiveStore;
   queue: ExportQueue;
   waiters: JobWaiters;
   openWaits: OpenWaits;
+  incomplete: IncompleteBuilds;
   config: Pick<Config, 'export'>;
   log: Logger;
 }
@@ -46,8 +60,7 @@ export async function requestArchive(
   job: ExportJob,
   signal: AbortSignal,
 ): Promise<StoredArchive> {
-  const asked = Date.now();
-  const archive = (await openArchive(deps, job, asked)) ?? (await waitAsClient(deps, job, { asked, signal }));
+  const archive = (await openArchive(deps, job)) ?? (await waitAsClient(deps, job, signal));
   // A client that went away while it was opened closes nothing any more.
   if (signal.aborted) await archive.close();
   signal.throwIfAborted();
@@ -62,11 +75,10 @@ export async function beginArchive(
   deps: ArchiveRequestDependencies,
   job: ExportJob,
 ): Promise<StoredArchive | null> {
-  const asked = Date.now();
-  const archive = await openArchive(deps, job, asked);
+  const archive = await openArchive(deps, job);
   if (archive !== null) return archive;
   try {
-    return await queueJob(deps, job, { asked, client: null });
+    return await queueJob(deps, job, new Asking(null));
   } catch (error) {
     throw queueFailure(error);
   }
@@ -75,13 +87,13 @@ export async function beginArchive(
 async function waitAsClient(
   deps: ArchiveRequestDependencies,
   job: ExportJob,
-  { asked, signal }: { asked: number; signal: AbortSignal },
+  signal: AbortSignal,
 ): Promise<StoredArchive> {
   const endWait = deps.openWaits.begin(job.organizationId);
   const waiter = deps.waiters.listen(job.key);
   const client = randomUUID();
   try {
-    return await waitForArchive(deps, job, { waiter, client, asked, signal });
+    return await waitForArchive(deps, job, { waiter, client, signal });
   } finally {
     waiter.close();
     endWait();
@@ -93,17 +105,17 @@ async function waitAsClient(
 async function waitForArchive(
   deps: ArchiveRequestDependencies,
   job: ExportJob,
-  request: { waiter: JobWaiter; client: string; asked: number; signal: AbortSignal },
+  { waiter, client, signal }: { waiter: JobWaiter; client: string; signal: AbortSignal },
 ): Promise<StoredArchive> {
-  const { waiter, client, asked, signal } = request;
-  const deadline = asked + deps.config.export.waitSeconds * 1000;
+  const deadline = Date.now() + deps.config.export.waitSeconds * 1000;
+  const asking = new Asking(client);
   let queued = false;
   let redisFailedSince: number | null = null;
   for (;;) {
-    const archive = await openArchive(deps, job, asked);
+    const archive = await openArchive(deps, job);
     if (archive !== null) return archive;
     try {
-      const finished = await queueJob(deps, job, { asked, client });
+      const finished = await queueJob(deps, job, asking);
       if (finished !== null) return finished;
       queued = true;
       redisFailedSince = null;
@@ -121,39 +133,52 @@ async function waitForArchive(
   }
 }
 
+/** One request for an archive, while it waits. */
+class Asking {
+  /** Its id, while it waits; null for one that comes back some time. */
+  readonly client: string | null;
+  /** When it first asked for a build, by the clock of Redis; null before that. */
+  since: number | null = null;
+  /** How often it had a job that had ended run again. */
+  revivals = 0;
+
+  constructor(client: string | null) {
+    this.client = client;
+  }
+}
+
 /**
- * The archive of a job as a request may have it now: the complete one, or one that lacks files and is young enough.
- *
- * @param asked when the request came, in milliseconds of Unix time.
+ * Opens the archive of a job as a request may have it now: the complete one, or one that lacks files and need not be
+ * built again yet. While Redis is away nothing can be built, so the age of the latter does not count.
  */
 export async function openArchive(
-  { archives, config }: Pick<ArchiveRequestDependencies, 'archives' | 'config'>,
+  { archives, incomplete, config }: Pick<ArchiveRequestDependencies, 'archives' | 'incomplete' | 'config'>,
   job: ExportJob,
-  asked: number,
 ): Promise<StoredArchive | null> {
   const complete = await archives.open(job.key);
   if (complete !== null) return complete;
-  const incomplete = await archives.open(incompleteKey(job.key));
-  if (incomplete === null) return null;
-  // One that was built for this very request is served, however short its life is set.
-  const builtAt = incomplete.storedAt.getTime();
-  if (builtAt >= asked || Date.now() - builtAt < config.export.degradedSeconds * 1000) return incomplete;
-  await incomplete.close();
+  const archive = await archives.open(incompleteKey(job.key));
+  if (archive === null) return null;
+  const found = await incomplete.find([job.key]);
+  if (found === undefined) return archive;
+  const build = found[0] ?? null;
+  if (build !== null && build.ageMs < incompleteWaitMs(build.builds, config.export.degradedSeconds))
+    return archive;
+  await archive.close();
   return null;
 }
 
 /**
  * Sees to it that the job waits or runs; gives the archive where the job ended just now.
- *
- * @param request.client who waits for it, for as long as it does; null for who comes back some time.
  */
 async function queueJob(
   deps: ArchiveRequestDependencies,
   job: ExportJob,
-  { asked, client }: { asked: number; client: string | null },
+  asking: Asking,
 ): Promise<StoredArchive | null> {
-  await askForExport(deps.queue, job, client);
-  return reviveJob(deps, job, asked);
+  asking.since ??= (await readEnd(deps.queue, job.key)).now;
+  await askForExport(deps.queue, job, asking.client);
+  return reviveJob(deps, job, { asking, since: asking.since });
 }
 
 /**
@@ -165,24 +190,61 @@ async function queueJob(
 async function reviveJob(
   deps: ArchiveRequestDependencies,
   job: ExportJob,
-  asked: number,
+  { asking, since }: { asking: Asking; since: number },
 ): Promise<StoredArchive | null> {
   const { queue } = deps;
   const state = await queue.getJobState(job.key);
   if (state !== 'failed' && state !== 'completed') return null;
   const ended = await queue.getJob(job.key);
   if (ended === undefined) return null;
+  const { now, endedAt } = await readEnd(queue, job.key);
   if (state === 'completed') {
     // It may have ended after the store was looked at.
-    const archive = await openArchive(deps, job, asked);
-    if (archive !== null) return archive;
+    // A worker of an earlier release notes no end: then a build that this request began is for it.
+    const forThis = endedAt === null ? asking.revivals > 0 : endedAt >= since;
+    const built = await findBuilt(deps, job, { forThis });
+    if (built.archive !== null) return built.archive;
+    if (!built.isThere && endedAt !== null && !mayRevive(deps, job, asking, now - endedAt)) return null;
   } else if (!isCancelled(ended.failedReason)) {
-    const finishedOn = ended.finishedOn ?? 0;
-    if (finishedOn >= asked || Date.now() - finishedOn < coolOffMilliseconds)
+    if (endedAt !== null && (endedAt >= since || now - endedAt < coolOffMilliseconds))
       throw failureOf(ended.failedReason);
   }
+  asking.revivals += 1;
   await reviveExport(queue, ended, state);
   return null;
+}
+
+/**
+ * Opens what a job has built. An archive that lacks files is given to a request that it was built for, however short
+ * its life is set.
+ */
+async function findBuilt(
+  deps: ArchiveRequestDependencies,
+  job: ExportJob,
+  { forThis }: { forThis: boolean },
+): Promise<{ archive: StoredArchive | null; isThere: boolean }> {
+  const archive = await openArchive(deps, job);
+  if (archive !== null) return { archive, isThere: true };
+  const incomplete = await deps.archives.open(incompleteKey(job.key));
+  if (incomplete === null || forThis) return { archive: incomplete, isThere: incomplete !== null };
+  await incomplete.close();
+  return { archive: null, isThere: true };
+}
+
+/** Whether a job that has built its archive may run again because the store does not show the archive here. */
+function mayRevive(
+  { log }: ArchiveRequestDependencies,
+  job: ExportJob,
+  asking: Asking,
+  ageMs: number,
+): boolean {
+  const wait = Math.min(unseenMilliseconds * 2 ** asking.revivals, longestUnseenMilliseconds);
+  if (asking.revivals >= maxRevivals || ageMs < wait) return false;
+  log.warn(
+    { job: job.key },
+    'a worker says that this archive is built, and the store has none: see "A folder" in docs/operate.md',
+  );
+  return true;
 }
 
 async function lateFailure({ queue }: ArchiveRequestDependencies): Promise<LecternError> {

@@ -30,7 +30,10 @@ const noProgress: ExportProgress = { done: 0, total: 0, bytes: 0 };
 /** What callers are told of a failure that is none of their business. */
 const unexpected = 'An unexpected error occurred while generating the export';
 
-export type StatusDependencies = Pick<ArchiveRequestDependencies, 'db' | 'archives' | 'queue' | 'config'>;
+export type StatusDependencies = Pick<
+  ArchiveRequestDependencies,
+  'db' | 'archives' | 'queue' | 'incomplete' | 'config'
+>;
 
 /**
  * Where an export is now, as the store and the queue say.
@@ -38,8 +41,7 @@ export type StatusDependencies = Pick<ArchiveRequestDependencies, 'db' | 'archiv
  * @throws when the store does not answer; also when Redis does not, unless the archive is there.
  */
 export async function readExportStatus(deps: StatusDependencies, job: ExportJob): Promise<ExportStatus> {
-  const asked = Date.now();
-  const ready = await readyStatus(deps, job, asked);
+  const ready = await readyStatus(deps, job);
   if (ready !== null) return ready;
   // In this order: a job that was read before it failed does not say why.
   const state = await deps.queue.getJobState(job.key);
@@ -48,7 +50,7 @@ export async function readExportStatus(deps: StatusDependencies, job: ExportJob)
   if (state === 'failed') return failedStatus(queued);
   const none: ExportStatus = { status: 'none', progress: noProgress };
   // One that is completed has left the store, unless it was built after the store was looked at.
-  if (state === 'completed') return (await readyStatus(deps, job, asked)) ?? none;
+  if (state === 'completed') return (await readyStatus(deps, job)) ?? none;
   if (state === 'unknown') return none;
   // One that waits for its next try has no turn yet.
   const [before, workers] = await Promise.all([jobsBefore(deps.queue, job.key), countWorkers(deps.queue)]);
@@ -65,13 +67,9 @@ export function isFinal({ status }: ExportStatus): boolean {
   return status !== 'queued' && status !== 'building';
 }
 
-/** Null where the store has no archive for who asked then. */
-async function readyStatus(
-  deps: StatusDependencies,
-  job: ExportJob,
-  asked: number,
-): Promise<ExportStatus | null> {
-  const archive = await openArchive(deps, job, asked);
+/** Null where the store has no archive to be served now. */
+async function readyStatus(deps: StatusDependencies, job: ExportJob): Promise<ExportStatus | null> {
+  const archive = await openArchive(deps, job);
   if (archive === null) return null;
   await archive.close();
   return { status: 'ready', progress: await finalProgress(deps, job) };

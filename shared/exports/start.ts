@@ -38,6 +38,19 @@ if ARGV[4] == 'readers' then
 end
 `;
 
+/** Not `finishedOn`, which has the time of the worker's own clock. */
+const endScript = `
+if redis.call('EXISTS', KEYS[1]) == 0 then return end
+${nowInLua}
+redis.call('HSET', KEYS[1], 'endedAt', string.format('%.0f', now))
+`;
+
+const endedScript = `
+${nowInLua}
+local endedAt = redis.call('HGET', KEYS[1], 'endedAt')
+return {string.format('%.0f', now), endedAt or ''}
+`;
+
 /** What workers that have nothing to do wait for; in a queue that is paused it would keep them busy. */
 const wakeScript = `
 if redis.call('HEXISTS', KEYS[1], 'paused') == 0 then redis.call('ZADD', KEYS[2], 0, '0') end
@@ -66,6 +79,29 @@ export async function placeAgain(
   jobClass: 'readers' | 'same',
 ): Promise<void> {
   await queue.redis.eval(placeAgainScript, 0, queue.toKey(''), key, organizationId, jobClass);
+}
+
+/**
+ * Notes that the build of a job ends now, by the clock of Redis.
+ *
+ * @throws when Redis does not answer.
+ */
+export async function noteEnd(queue: QueueAccess, jobKey: string): Promise<void> {
+  await queue.redis.eval(endScript, 1, queue.toKey(jobKey));
+}
+
+/**
+ * Returns the time now and when the last build of a job ended, in milliseconds by the clock of Redis; `endedAt` is null
+ * where no worker has noted it.
+ *
+ * @throws when Redis does not answer.
+ */
+export async function readEnd(
+  queue: QueueAccess,
+  jobKey: string,
+): Promise<{ now: number; endedAt: number | null }> {
+  const [now, endedAt] = (await queue.redis.eval(endedScript, 1, queue.toKey(jobKey))) as string[];
+  return { now: Number(now), endedAt: endedAt === '' ? null : Number(endedAt) };
 }
 
 /**

@@ -22,7 +22,12 @@ export async function openQueue({
   return {
     jobs,
     async endedBefore(version, milliseconds) {
-      await redis.hset(jobs.toKey(exportJobOf(version).key), 'finishedOn', Date.now() - milliseconds);
+      const [seconds] = await redis.time();
+      await redis.hset(
+        jobs.toKey(exportJobOf(version).key),
+        'endedAt',
+        Number(seconds) * 1000 - milliseconds,
+      );
     },
     async close() {
       await jobs.close();

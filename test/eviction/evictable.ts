@@ -39,7 +39,7 @@ export async function joinStore({ servers, config, store }: Harness): Promise<Pr
 /** An evictor of a store's own limits. @param limits.store in place of the harness's. */
 export function evictorOf(
   { db, store, config }: Harness,
-  { redis }: Pick<Process, 'redis'>,
+  { redis, sharing }: Pick<Process, 'redis' | 'sharing'>,
   limits: { maxBytes?: number; maxAgeHours?: number; store?: Store },
 ): Evictor {
   const { maxBytes = 0, maxAgeHours = 0 } = limits;
@@ -47,6 +47,7 @@ export function evictorOf(
     db,
     store: limits.store ?? store,
     redis,
+    incomplete: sharing.incomplete,
     config: { ...config, storeLimits: { maxBytes, maxAgeHours } },
   });
 }

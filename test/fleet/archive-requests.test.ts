@@ -5,6 +5,7 @@ import { OpenWaits } from '../../api/exports/open-waits.ts';
 import { exportJobOf } from '../../shared/jobs.ts';
 import { createLogger } from '../../shared/log.ts';
 import { createExportEvents } from '../../shared/queues.ts';
+import { alone } from '../../shared/sharing/sharing.ts';
 import type { ArchiveStore } from '../../shared/storage/store.ts';
 import { startFleet } from './fleet.ts';
 import type { Fleet } from './fleet.ts';
@@ -23,7 +24,17 @@ function requestDependencies({ harness }: Fleet, archives: ArchiveStore) {
   const log = createLogger(harness.config, 'test');
   const waiters = new JobWaiters(events);
   const openWaits = new OpenWaits(1);
-  const deps = { db: harness.db, archives, queue, waiters, openWaits, config: harness.config, log };
+  const { incomplete } = alone;
+  const deps = {
+    db: harness.db,
+    archives,
+    queue,
+    waiters,
+    openWaits,
+    incomplete,
+    config: harness.config,
+    log,
+  };
   return { events, deps };
 }
 

@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { readExportStatus } from '../../api/exports/export-status.ts';
 import { incompleteKey } from '../../shared/jobs.ts';
+import { createIncompleteBuilds } from '../../shared/sharing/incomplete-builds.ts';
+import { WillingRedis } from '../../shared/sharing/willing-redis.ts';
 import { startHarness } from '../support/harness.ts';
 import type { Harness } from '../support/harness.ts';
 import { ask, jobNamed, lockToken, openTurns } from './turns.ts';
@@ -20,16 +22,21 @@ async function storeArchive(key: string): Promise<void> {
 }
 
 /** The status as seen by one who looks at the store just before something happens. */
-function statusBefore({ queue }: Turns, name: string, happens: () => Promise<void>) {
+function statusBefore({ queue, redis }: Turns, name: string, happens: () => Promise<void>) {
+  const incomplete = createIncompleteBuilds(new WillingRedis(redis, harness.config.redisPrefix));
   const { db, config, store } = harness;
   let left = 2;
   const open = async (key: string) => {
     const archive = await store.archives.open(key);
     left -= 1;
-    if (left === 0) await happens();
+    if (left === 0) {
+      await happens();
+      await incomplete.note(jobNamed(name).key);
+    }
     return archive;
   };
-  return readExportStatus({ db, archives: { ...store.archives, open }, queue, config }, jobNamed(name));
+  const archives = { ...store.archives, open };
+  return readExportStatus({ db, archives, queue, incomplete, config }, jobNamed(name));
 }
 
 test.each([

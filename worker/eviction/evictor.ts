@@ -1,11 +1,13 @@
 import type { Redis } from 'ioredis';
 import pLimit from 'p-limit';
 import type { Config } from '../../shared/config.ts';
-import { isIncomplete } from '../../shared/jobs.ts';
+import { exportKeyOf, isIncomplete } from '../../shared/jobs.ts';
 import type { Database } from '../../shared/models/database.ts';
 import { signedFiles } from '../../shared/models/export-record.ts';
 import { useMilliseconds } from '../../shared/sharing/file-uses.ts';
 import type { EvictableFile } from '../../shared/sharing/file-uses.ts';
+import { incompleteWaitMs } from '../../shared/sharing/incomplete-builds.ts';
+import type { IncompleteBuild, IncompleteBuilds } from '../../shared/sharing/incomplete-builds.ts';
 import type { ListedArchive, Store } from '../../shared/storage/store.ts';
 import { cutFor, endOf, minuteOf } from './cut.ts';
 import type { BytesByMinute, Cut } from './cut.ts';
@@ -41,6 +43,7 @@ export interface EvictionDependencies {
   db: Database;
   store: Store;
   redis: Redis;
+  incomplete: IncompleteBuilds;
   config: Pick<Config, 'redisPrefix' | 'storeLimits' | 'export'>;
 }
 
@@ -148,9 +151,15 @@ export class Evictor {
     return maxAgeHours === 0 ? forgetMilliseconds : maxAgeHours * hourMilliseconds;
   }
 
-  /** How long an archive that lacks files may be served after it was stored, and a minute. */
-  #servedMilliseconds(): number {
-    return this.#deps.config.export.degradedSeconds * 1000 + useMilliseconds;
+  /** Those of some archives that lack files and have not been served for a minute, because another build is due. */
+  async #expired(archives: ListedArchive[]): Promise<Set<string>> {
+    const { config, incomplete } = this.#deps;
+    const keys = archives.map(({ key }) => key).filter(isIncomplete);
+    const builds = await incomplete.find(keys.map(exportKeyOf));
+    const isOver = (build: IncompleteBuild | null) =>
+      build === null ||
+      build.ageMs > incompleteWaitMs(build.builds, config.export.degradedSeconds) + useMilliseconds;
+    return new Set(keys.filter((_, index) => builds !== undefined && isOver(builds[index] ?? null)));
   }
 
   /** All bytes that count, and those that may go by when they were used. */
@@ -247,14 +256,13 @@ export class Evictor {
   async *#list(run: Run): AsyncGenerator<EvictableListing[]> {
     const { store } = this.#deps;
     for await (const page of store.archives.list()) {
-      const isExpired = ({ key, storedAt }: ListedArchive) =>
-        isIncomplete(key) && storedAt.getTime() < run.now - this.#servedMilliseconds();
+      const expired = await this.#expired(page);
       const described = await this.#describe(run, page, ({ key }) => ({
         file: `archives:${key}`,
         remove: () => store.archives.delete(key),
       }));
       yield described.map((one, index) =>
-        isExpired(page[index] as ListedArchive) ? { ...one, usedAt: 0 } : one,
+        expired.has((page[index] as ListedArchive).key) ? { ...one, usedAt: 0 } : one,
       );
     }
     for await (const page of store.cache.list()) {

@@ -199,6 +199,7 @@ async function writeArchive(deps: ExportDependencies, input: ArchiveInput): Prom
     else await saveExportRecord(deps.db, built);
     // Whatever is missing now or is not any more: an older incomplete archive has had its time.
     await deps.store.archives.delete(incompleteKey(job.key));
+    await (complete ? deps.sharing.incomplete.forget(job.key) : deps.sharing.incomplete.note(job.key));
     await draft.publish(exportKey, archive.sha256);
     published();
     const failures = manifest.failedMedia.length + manifest.failedWidgets.length;
