@@ -1,6 +1,6 @@
 import { loadConfig } from '../shared/config.ts';
 import { messageOf } from '../shared/errors.ts';
-import { createLogger } from '../shared/log.ts';
+import { createLogger, openLogStream } from '../shared/log.ts';
 import { findServers } from '../shared/servers.ts';
 import { Shutdown } from '../shared/shutdown.ts';
 import { startApi } from './start.ts';
@@ -8,7 +8,7 @@ import { startApi } from './start.ts';
 /** The API process: configuration, connections, listening, and the same in reverse when it is told to end. */
 async function main(): Promise<void> {
   const config = loadConfig();
-  const log = createLogger(config, 'api');
+  const log = createLogger(config, 'api', await openLogStream(config));
   const shutdown = new Shutdown(log, config.shutdownSeconds);
   shutdown.listen();
   if (config.publicUrl?.startsWith('http:') && !isLoopback(config.publicUrl)) {

@@ -1,5 +1,5 @@
 import { pino, destination } from 'pino';
-import type { Logger } from 'pino';
+import type { DestinationStream, Logger } from 'pino';
 import type { Config } from './config.ts';
 
 export type { Logger };
@@ -26,11 +26,26 @@ const secretFields = [
 const anywhere = (field: string) => [`["${field}"]`, `*["${field}"]`, `*.*["${field}"]`];
 
 /**
+ * Opens where a process writes its log: stdout, as JSON lines. In a terminal the lines are formatted for people, except
+ * in production. The formatter is loaded only then.
+ */
+export async function openLogStream({ production }: Pick<Config, 'production'>): Promise<DestinationStream> {
+  if (production || !process.stdout.isTTY) return jsonLines();
+  const { default: pretty } = await import('pino-pretty');
+  return pretty({ sync: true, ignore: 'pid', translateTime: 'SYS:HH:MM:ss.l' });
+}
+
+function jsonLines(): DestinationStream {
+  return destination({ sync: true });
+}
+
+/**
  * The log of one process, as JSON lines on stdout. Fields that can hold credentials are cut, wherever code logs them.
  *
  * @param name which process speaks: "api", "worker".
+ * @param stream takes the lines, that of {@link openLogStream} for one.
  */
-export function createLogger(config: Pick<Config, 'logLevel'>, name: string): Logger {
+export function createLogger(config: Pick<Config, 'logLevel'>, name: string, stream = jsonLines()): Logger {
   return pino(
     {
       name,
@@ -39,6 +54,6 @@ export function createLogger(config: Pick<Config, 'logLevel'>, name: string): Lo
       // The last one is what ioredis says of a command that failed; that of a log-in holds the password.
       redact: [...secretFields.flatMap(anywhere), 'err.command.args'],
     },
-    destination({ sync: true }),
+    stream,
   );
 }

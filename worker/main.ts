@@ -1,7 +1,7 @@
 import { setFlagsFromString } from 'node:v8';
 import { loadConfig } from '../shared/config.ts';
 import { messageOf } from '../shared/errors.ts';
-import { createLogger } from '../shared/log.ts';
+import { createLogger, openLogStream } from '../shared/log.ts';
 import { findServers } from '../shared/servers.ts';
 import { Shutdown } from '../shared/shutdown.ts';
 import { startWorker } from './start.ts';
@@ -16,7 +16,7 @@ const garbagePercent = 20;
 async function main(): Promise<void> {
   setFlagsFromString(`--heap-growing-percent=${garbagePercent}`);
   const config = loadConfig();
-  const log = createLogger(config, 'worker');
+  const log = createLogger(config, 'worker', await openLogStream(config));
   const shutdown = new Shutdown(log, config.shutdownSeconds);
   shutdown.listen();
   const servers = await findServers(config, (message) => log.info(message));

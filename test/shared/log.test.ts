@@ -29,3 +29,30 @@ test('credentials are cut from the log, also those in the error of a failed Redi
   expect(stdout).not.toContain(String([...Buffer.from('planted-secret')]));
   expect(stdout).not.toContain('planted-secret');
 });
+
+/** Logs one line as the processes do. */
+const line = `
+import { createLogger, openLogStream } from './shared/log.ts';
+const production = process.env.NODE_ENV === 'production';
+createLogger({ logLevel: 'info' }, 'api', await openLogStream({ production })).info({ port: 1 }, 'listening');
+`;
+
+/** What a process prints to a terminal. */
+async function inTerminal(env: Record<string, string>): Promise<string> {
+  const command = `${process.execPath} --import tsx --input-type=module --eval '${line.replaceAll("'", `'"'"'`)}'`;
+  const args = ['--quiet', '--return', '--command', command, '/dev/null'];
+  return (await promisify(execFile)('script', args, { env: { ...process.env, NO_COLOR: '1', ...env } }))
+    .stdout;
+}
+
+test.runIf(process.platform === 'linux')(
+  'a terminal gets lines for people, in production JSON as everything else does',
+  async () => {
+    const [development, production] = await Promise.all([
+      inTerminal({ NODE_ENV: 'development' }),
+      inTerminal({ NODE_ENV: 'production' }),
+    ]);
+    expect(development).toMatch(/^\[\d\d:\d\d:\d\d\.\d{3}\] INFO \(api\): listening\r\n +port: 1\r\n$/);
+    expect(JSON.parse(production)).toMatchObject({ name: 'api', msg: 'listening', port: 1 });
+  },
+);

@@ -1,0 +1,86 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { parse } from 'yaml';
+import { z } from 'zod';
+import { packageRoot } from '../../shared/paths.ts';
+
+/** What the image, or the Compose file itself, decides. `PORT` is that of the host there. */
+const decided = [
+  'NODE_ENV',
+  'HOST',
+  'PORT',
+  'LECTERN_DATA_DIR',
+  'LECTERN_STORE_DIR',
+  'XDG_CACHE_HOME',
+  'MONGODB_URI',
+  'REDIS_URL',
+];
+
+/** The parts of the Compose specification that the file uses; strict, so that a misspelt key is a fault. */
+const service = z.strictObject({
+  image: z.string(),
+  build: z.literal('.').optional(),
+  init: z.boolean().optional(),
+  restart: z.literal('unless-stopped'),
+  profiles: z.array(z.string()).optional(),
+  command: z.array(z.string()).optional(),
+  stop_grace_period: z.string().optional(),
+  cap_drop: z.array(z.string()).optional(),
+  cap_add: z.array(z.string()).optional(),
+  security_opt: z.array(z.string()).optional(),
+  volumes: z.array(z.string()),
+  ports: z.array(z.union([z.string(), z.number()])).optional(),
+  depends_on: z.record(z.string(), z.strictObject({ condition: z.literal('service_healthy') })).optional(),
+  environment: z.record(z.string(), z.string()).optional(),
+  deploy: z.strictObject({ replicas: z.int() }).optional(),
+  healthcheck: z
+    .strictObject({
+      disable: z.literal(true).optional(),
+      test: z.array(z.string()).optional(),
+      interval: z.string().optional(),
+      timeout: z.string().optional(),
+      start_period: z.string().optional(),
+      retries: z.int().optional(),
+    })
+    .optional(),
+});
+const composeFile = z.strictObject({
+  name: z.string(),
+  'x-lectern': z.unknown(),
+  services: z.record(z.string(), service),
+  volumes: z.record(z.string(), z.null()),
+});
+
+const read = (name: string) => readFile(join(packageRoot, name), 'utf8');
+
+async function readCompose() {
+  return composeFile.parse(parse(await read('docker-compose.yml'), { merge: true }));
+}
+
+test('Compose passes every setting of .env.example on to the API and the workers, under its own name', async () => {
+  const { services } = await readCompose();
+  const listed = [...(await read('.env.example')).matchAll(/^#([A-Z_\d]+)=/gm)].map(([, name = '']) => name);
+  expect(listed.length).toBeGreaterThan(40);
+  for (const environment of [services.api?.environment, services.worker?.environment]) {
+    const passed = Object.entries(environment ?? {}).filter(([name]) => !decided.includes(name));
+    expect(passed.map(([name]) => name).toSorted()).toEqual(
+      listed.filter((name) => !decided.includes(name)).toSorted(),
+    );
+    for (const [name, value] of passed) expect(value).toMatch(new RegExp(`^\\$\\{${name}:[-?]`));
+  }
+});
+
+test('each volume and service that is named there is declared, and HTTPS is a profile of its own', async () => {
+  const { services, volumes } = await readCompose();
+  for (const { volumes: mounted, depends_on: needed = {} } of Object.values(services)) {
+    for (const name of Object.keys(needed)) expect(services).toHaveProperty(name);
+    const named = mounted
+      .map((mount) => mount.split(':', 1)[0] ?? '')
+      .filter((name) => !name.startsWith('.'));
+    for (const name of named) expect(volumes).toHaveProperty(name);
+  }
+  expect(Object.entries(services).filter(([, { profiles }]) => profiles !== undefined)).toEqual([
+    ['caddy', expect.objectContaining({ profiles: ['https'] })],
+  ]);
+});
