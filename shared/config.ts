@@ -71,7 +71,7 @@ const environmentSchema = z
       .default(''),
     S3_FORCE_PATH_STYLE: flag.optional(),
     S3_PRESIGNED_READS: flag.default(false),
-    STORE_MAX_BYTES: integer(0, 0, Number.MAX_SAFE_INTEGER),
+    STORE_MAX_BYTES: number(0, Number.MAX_SAFE_INTEGER).optional(),
     STORE_MAX_AGE: integer(720, 0, 24 * 3650),
     LECTERN_KEY_PEPPER: secret.optional(),
     LECTERN_SIGNING_SECRETS: signingSecrets.optional(),
@@ -206,7 +206,7 @@ function toConfig(env: Environment) {
     dataDir,
     storeDir: resolve(env.LECTERN_STORE_DIR ?? join(dataDir, 'store')),
     store: toStore(env),
-    /** Of archives and downloaded files together; 0 for no limit. */
+    /** Of archives and downloaded files together; 0 for no limit, undefined for shared/storage/store-limits.ts. */
     storeLimits: { maxBytes: env.STORE_MAX_BYTES, maxAgeHours: env.STORE_MAX_AGE },
     /** Where fetched server binaries are kept, shared by all data directories of this user. */
     cacheDir: join(

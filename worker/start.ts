@@ -13,6 +13,7 @@ import { createSharing } from '../shared/sharing/sharing.ts';
 import { trackUses } from '../shared/sharing/tracked-store.ts';
 import type { Shutdown } from '../shared/shutdown.ts';
 import { createStore } from '../shared/storage/create-store.ts';
+import { readStoreLimits } from '../shared/storage/store-limits.ts';
 import { Builds } from './builds.ts';
 import { Evictor } from './eviction/evictor.ts';
 import type { Evicted } from './eviction/evictor.ts';
@@ -36,6 +37,7 @@ export async function startWorker(
 ): Promise<number | undefined> {
   const secrets = await loadSecrets(config, (message) => log.warn(message));
   const plainStore = await createStore(config);
+  const limits = await readStoreLimits(config, plainStore);
   await plainStore.check();
   const db = await openDatabase(servers.mongodbUri);
   await buildIndexes(db);
@@ -45,7 +47,7 @@ export async function startWorker(
   const redis = await connectFastRedis(servers.redisUrl);
   const sharing = createSharing(redis, config);
   const store = trackUses(plainStore, sharing.uses);
-  const evictor = new Evictor({ db, store, redis, incomplete: sharing.incomplete, config });
+  const evictor = new Evictor({ db, store, redis, incomplete: sharing.incomplete, limits, config });
   const onEvicted = (evicted: Evicted) => metrics.evicted(evicted);
   const sweeping = startSweeping({ db, store, redis, evictor, onEvicted, config, log });
   const worker = createExportWorker(servers.redisUrl, {

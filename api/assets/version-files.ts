@@ -30,10 +30,13 @@ export function versionFiles({
   playerAssets,
   sharing,
 }: Pick<AppDependencies, 'config' | 'secrets' | 'playerAssets' | 'sharing'>): VersionFiles {
-  const redirect = async (ctx: Context, asset: Asset) => {
+  const redirect = async (ctx: Context, { organizationId }: LessonVersion, asset: Asset) => {
     const { url, expiresAt } = signAssetAddress(secrets.asset, asset, { base: config.publicUrl });
     // It was looked for just now, so it is in use; what is uploaded stays anyway.
-    if (asset.area === 'cache') await sharing.uses.keepUntil([`cache:${asset.sha256}`], expiresAt);
+    if (asset.area === 'cache') {
+      await sharing.uses.keepUntil([`cache:${asset.sha256}`], expiresAt);
+      await sharing.uses.own(organizationId, [`cache:${asset.sha256}`]);
+    }
     ctx.status = 302;
     ctx.set('Location', url);
     ctx.set('Cache-Control', `private, max-age=${redirectSeconds}`);
@@ -42,12 +45,20 @@ export function versionFiles({
   return {
     async sendMedium(ctx, version, mediaId) {
       const id = parseRequest(mediaIdSchema, mediaId, 'BAD_REQUEST');
-      await redirect(ctx, await playerAssets.findMedium(version, id, ctx.state.signal as AbortSignal));
+      await redirect(
+        ctx,
+        version,
+        await playerAssets.findMedium(version, id, ctx.state.signal as AbortSignal),
+      );
     },
     async sendWidget(ctx, version, file) {
       const [, type, kind] = widgetFile.exec(String(file)) ?? [];
       if (type === undefined) throw new LecternError('NOT_FOUND', 'Widget not found');
-      await redirect(ctx, await playerAssets.findWidgetFile(version, type, kind === 'css' ? 'css' : 'js'));
+      await redirect(
+        ctx,
+        version,
+        await playerAssets.findWidgetFile(version, type, kind === 'css' ? 'css' : 'js'),
+      );
     },
   };
 }

@@ -2,6 +2,7 @@ import { buffer } from 'node:stream/consumers';
 import { entryStarts } from '../../shared/exports/archive-layout.ts';
 import type { ExportEntry, ExportRecord } from '../../shared/models/export-record.ts';
 import type { ExportManifest } from '../../shared/packages/manifest.ts';
+import type { EvictableFile } from '../../shared/sharing/file-uses.ts';
 import type { Store, StoredArchive } from '../../shared/storage/store.ts';
 
 /** Looks at the store at once: each is a request to a bucket, or a turn of the disk. */
@@ -46,6 +47,12 @@ export class ArchiveFiles {
         await this.#restore(store, entry);
       }
     }
+  }
+
+  /** Those that an evictor may remove, as it names them. */
+  cached(): EvictableFile[] {
+    const entries = [...this.#entries.values()].filter(({ area }) => area === 'cache');
+    return entries.map(({ sha256 }): EvictableFile => `cache:${sha256}`);
   }
 
   async #restore(store: Store, entry: ExportEntry): Promise<void> {

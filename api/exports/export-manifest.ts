@@ -15,7 +15,7 @@ const signedSeconds = 4 * 3600;
 /** How much longer files are kept: as long as it may take to bring those back that were evicted. */
 const marginSeconds = 3600;
 
-type ManifestDependencies = Pick<AppDependencies, 'db' | 'store' | 'secrets'>;
+type ManifestDependencies = Pick<AppDependencies, 'db' | 'store' | 'secrets' | 'sharing'>;
 
 /**
  * The manifest of an archive with an address for each file, as the JSON of a `SignedManifest`, in pieces. All files are
@@ -38,6 +38,7 @@ export async function createExportManifest(
   if (record === null) return null;
   const files = new ArchiveFiles(archive, record, `${version.slug}-v${version.versionNumber}`);
   await files.restore(deps.store, signal);
+  await deps.sharing.uses.own(version.organizationId, files.cached());
   const manifest = await files.manifest();
   const expiresAt = new Date(Math.min(keptUntil.getTime(), inSeconds(signedSeconds).getTime()));
   const addressOf = (localPath: string, mimeType: string) =>

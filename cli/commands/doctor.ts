@@ -11,6 +11,7 @@ import { packageRoot } from '../../shared/paths.ts';
 import { playerRelease } from '../../shared/player-release.ts';
 import { findServers } from '../../shared/servers.ts';
 import { createStore } from '../../shared/storage/create-store.ts';
+import { readStoreLimits } from '../../shared/storage/store-limits.ts';
 import { readCoreBundle } from '../../shared/widgets/core-bundles.ts';
 import { answers } from '../answers.ts';
 import { formatBytes, note, table } from '../output.ts';
@@ -153,10 +154,13 @@ async function checkWorkers(redisUrl: string, config: Config): Promise<Finding> 
 }
 
 async function checkStore(config: Config): Promise<Finding> {
-  const { place, freeBytes } = await (await createStore(config)).check();
-  if (freeBytes === null) return { version: null, message: place };
+  const store = await createStore(config);
+  const { place, freeBytes } = await store.check();
+  const { maxBytes } = await readStoreLimits(config, store);
+  const limit = maxBytes === 0 ? 'no limit for copies' : `copies limited to ${formatBytes(maxBytes)}`;
+  if (freeBytes === null) return { version: null, message: `${place}, ${limit}` };
   const hint = freeBytes < comfortableBytes ? ' - little for large exports' : '';
-  return { version: null, message: `${place}, ${formatBytes(freeBytes)} free${hint}` };
+  return { version: null, message: `${place}, ${formatBytes(freeBytes)} free${hint}, ${limit}` };
 }
 
 async function checkCoreWidgets(): Promise<Finding> {

@@ -26,6 +26,8 @@ export const useKeys = {
   leaving: 'files:leaving',
   /** Which server's memory the uses are in, and since when: see worker/eviction/. */
   known: 'files:known',
+  /** Which organizations use each file: their ids, with commas between them. */
+  owners: 'files:owners',
 } as const;
 
 /**
@@ -46,6 +48,21 @@ for index = 2, #ARGV do
   end
 end
 return leaving
+`;
+
+/** Further organizations that use a file are not noted. Those that are keep it from going for the others. */
+const maxOwners = 16;
+
+const ownScript = `
+for index = 2, #ARGV do
+  local owners = redis.call('HGET', KEYS[1], ARGV[index])
+  if not owners then
+    redis.call('HSET', KEYS[1], ARGV[index], ARGV[1])
+  elseif not string.find(',' .. owners .. ',', ',' .. ARGV[1] .. ',', 1, true) then
+    local _, commas = string.gsub(owners, ',', '')
+    if commas + 1 < ${maxOwners} then redis.call('HSET', KEYS[1], ARGV[index], owners .. ',' .. ARGV[1]) end
+  end
+end
 `;
 
 /** The name of a file that may be evicted: a downloaded file by its SHA-256, or an archive by its key. */
@@ -71,6 +88,8 @@ export interface FileUses {
   note(files: readonly EvictableFile[]): Promise<void>;
   /** Notes that files have to stay until a time; else as {@link FileUses.note}. */
   keepUntil(files: readonly EvictableFile[], until: Date): Promise<void>;
+  /** Notes that an organization uses files, which count towards its share of the store. */
+  own(organizationId: string, files: readonly EvictableFile[]): Promise<void>;
   /** Keeps the files that are added to it in use, until it is released. */
   hold(): FileHold;
   /** Notes what is held now, as happens by itself every 20 seconds. */
@@ -83,6 +102,7 @@ export interface FileUses {
 export const noUses: FileUses = {
   note: () => Promise.resolve(),
   keepUntil: () => Promise.resolve(),
+  own: () => Promise.resolve(),
   hold: () => ({ add: () => undefined, remove: () => undefined, release: () => undefined }),
   noteHeld: () => Promise.resolve(),
   close: () => undefined,
@@ -121,6 +141,17 @@ export class SharedFileUses implements FileUses {
     const unknown = files.filter((file) => !this.#noted.has(keptName(file, until.getTime())));
     const left = await this.#send(unknown, until.getTime());
     await this.#awaitGone(left, until.getTime());
+  }
+
+  async own(organizationId: string, files: readonly EvictableFile[]): Promise<void> {
+    const key = this.#redis.key(useKeys.owners);
+    const unknown = files.filter((file) => !this.#noted.has(ownedName(file, organizationId)));
+    for (let start = 0; start < unknown.length; start += noteBatch) {
+      const some = unknown.slice(start, start + noteBatch);
+      const done = await this.#redis.try((redis) => redis.eval(ownScript, 1, key, organizationId, ...some));
+      if (done === undefined) continue;
+      for (const file of some) this.#noted.set(ownedName(file, organizationId), true);
+    }
   }
 
   hold(): FileHold {
@@ -199,4 +230,9 @@ function count(held: Map<EvictableFile, number>, file: EvictableFile, more: numb
 /** What is remembered of a file that has to stay until a time, in milliseconds. */
 function keptName(file: EvictableFile, until: number): string {
   return `${file} ${until}`;
+}
+
+/** What is remembered of a file that an organization uses. */
+function ownedName(file: EvictableFile, organizationId: string): string {
+  return `${file} ${organizationId}`;
 }

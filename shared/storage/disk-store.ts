@@ -34,7 +34,7 @@ export function createDiskStore(folder: string): Store {
     cache: createBlobStore(join(root, 'cache'), { ...shared, durable: false }),
     archives: createArchiveStore(join(root, 'archives'), shared),
     sweepTemporaries: (olderThanSeconds) => sweep(temporaries, olderThanSeconds),
-    check: async () => ({ place: folder, freeBytes: await check(temporaries) }),
+    check: async () => ({ place: folder, ...(await check(temporaries)) }),
     ping: async () => void (await check(temporaries)),
   };
 }
@@ -266,7 +266,7 @@ async function sweep(folder: string, olderThanSeconds: number): Promise<number> 
 }
 
 /** The free bytes. */
-async function check(temporaries: string): Promise<number> {
+async function check(temporaries: string): Promise<{ freeBytes: number; sizeBytes: number }> {
   try {
     const temporary = await createTemporary(temporaries);
     try {
@@ -274,8 +274,8 @@ async function check(temporaries: string): Promise<number> {
     } finally {
       await temporary.remove();
     }
-    const { bavail, bsize } = await statfs(temporaries);
-    return bavail * bsize;
+    const { bavail, blocks, bsize } = await statfs(temporaries);
+    return { freeBytes: bavail * bsize, sizeBytes: blocks * bsize };
   } catch (error) {
     throw new LecternError(
       'INTERNAL_ERROR',

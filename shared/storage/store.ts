@@ -125,9 +125,9 @@ export interface Store {
   sweepTemporaries(olderThanSeconds: number, signal?: AbortSignal): Promise<number>;
   /**
    * Fails with a message for an operator when the store cannot be written to or read. Else tells where it is, and how
-   * many bytes are free; null where that is not known.
+   * many bytes are free, of how many; null where that is not known.
    */
-  check(): Promise<{ place: string; freeBytes: number | null }>;
+  check(): Promise<{ place: string; freeBytes: number | null; sizeBytes: number | null }>;
   /** The short form, for looks every few seconds: fails, with a message for an operator, when the store is away. */
   ping(): Promise<void>;
 }

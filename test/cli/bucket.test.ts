@@ -41,7 +41,7 @@ describe.skipIf(s3Server === null)(`files in ${s3Name}`, () => {
   test('doctor tells where they are', async () => {
     expect(await storeCheck({ S3_PREFIX: 'doctor' })).toMatchObject({
       ok: true,
-      message: `bucket ${server.settings.bucket}/doctor at ${server.settings.endpoint}`,
+      message: `bucket ${server.settings.bucket}/doctor at ${server.settings.endpoint}, copies limited to 107.4 GB`,
     });
   });
 

@@ -19,7 +19,7 @@ describe('defaults', () => {
       dataDir: resolve('.lectern'),
       storeDir: resolve('.lectern/store'),
       store: { kind: 'disk' },
-      storeLimits: { maxBytes: 0, maxAgeHours: 720 },
+      storeLimits: { maxBytes: undefined, maxAgeHours: 720 },
       cacheDir: join(homedir(), '.cache', 'lectern'),
       keyPepper: undefined,
       signingSecrets: undefined,

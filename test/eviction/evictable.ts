@@ -48,7 +48,8 @@ export function evictorOf(
     store: limits.store ?? store,
     redis,
     incomplete: sharing.incomplete,
-    config: { ...config, storeLimits: { maxBytes, maxAgeHours } },
+    limits: { maxBytes, maxAgeHours },
+    config,
   });
 }
 

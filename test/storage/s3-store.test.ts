@@ -184,6 +184,7 @@ describe.skipIf(s3Server === null)(`a store in ${s3Name}`, () => {
       expect(await store.check()).toEqual({
         place: `bucket lectern-tests/${settings.prefix.slice(0, -1)} at ${settings.endpoint}`,
         freeBytes: null,
+        sizeBytes: null,
       });
       await store.ping();
       expect(await files()).toEqual([]);

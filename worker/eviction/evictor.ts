@@ -8,9 +8,12 @@ import { useMilliseconds } from '../../shared/sharing/file-uses.ts';
 import type { EvictableFile } from '../../shared/sharing/file-uses.ts';
 import { incompleteWaitMs } from '../../shared/sharing/incomplete-builds.ts';
 import type { IncompleteBuild, IncompleteBuilds } from '../../shared/sharing/incomplete-builds.ts';
+import type { StoreLimits } from '../../shared/storage/store-limits.ts';
 import type { ListedArchive, Store } from '../../shared/storage/store.ts';
-import { cutFor, endOf, minuteOf } from './cut.ts';
-import type { BytesByMinute, Cut } from './cut.ts';
+import { endOf, minuteOf } from './cut.ts';
+import type { Cut } from './cut.ts';
+import { fairCuts } from './fair-cuts.ts';
+import type { OwnedFiles } from './fair-cuts.ts';
 import { LeavingFiles, removeMilliseconds } from './leaving-files.ts';
 import { withLease } from './lease.ts';
 
@@ -44,7 +47,8 @@ export interface EvictionDependencies {
   store: Store;
   redis: Redis;
   incomplete: IncompleteBuilds;
-  config: Pick<Config, 'redisPrefix' | 'storeLimits' | 'export'>;
+  limits: StoreLimits;
+  config: Pick<Config, 'redisPrefix' | 'export'>;
 }
 
 /** What was evicted. */
@@ -56,6 +60,8 @@ export interface Evicted {
 interface EvictableListing {
   file: EvictableFile;
   size: number;
+  /** Ids of organizations, with commas between them. */
+  owners: string;
   /** 0 for an archive that no request is answered with any more. */
   usedAt: number;
   remove: () => Promise<void>;
@@ -73,8 +79,8 @@ interface Run {
 
 /**
  * Removes archives and downloaded files that were used longest ago: those beyond STORE_MAX_AGE, and as many as
- * STORE_MAX_BYTES asks for; before all others archives that lack files and have had their time. Never one that was used
- * in the last minute, is held, or is named by a signed address.
+ * STORE_MAX_BYTES asks for, of organizations that hold more than their share; besides, archives that lack files and
+ * have had their time. Never one that was used in the last minute, is held, or is named by a signed address.
  */
 export class Evictor {
   readonly #deps: EvictionDependencies;
@@ -94,7 +100,7 @@ export class Evictor {
    * @throws when Redis, MongoDB or the store does not answer: what was not removed by then stays.
    */
   keepLimits(ending?: AbortSignal): Promise<Evicted | null> {
-    const { maxBytes, maxAgeHours } = this.#deps.config.storeLimits;
+    const { maxBytes, maxAgeHours } = this.#deps.limits;
     return this.#run(ending, (total) => ({
       maxAge: maxAgeHours === 0 ? Infinity : maxAgeHours * hourMilliseconds,
       bytes: maxBytes > 0 && total > maxBytes ? total - maxBytes * lowWater : 0,
@@ -106,8 +112,8 @@ export class Evictor {
    * listing. Null where there is nothing to do.
    */
   async takeTurn(ending?: AbortSignal): Promise<Evicted | null> {
-    const { redis, config } = this.#deps;
-    const { maxBytes, maxAgeHours } = config.storeLimits;
+    const { redis, config, limits } = this.#deps;
+    const { maxBytes, maxAgeHours } = limits;
     // From now on uses are known, for when the disk is full.
     await this.#files.begin();
     if (maxBytes === 0 && maxAgeHours === 0) return null;
@@ -138,16 +144,18 @@ export class Evictor {
       };
       await this.#files.tidy(run.now - this.#memory());
       await this.#noteSigned(run);
-      const { total, used } = await this.#survey(run);
+      const groups = await this.#survey(run);
+      const total = [...groups.values()].reduce((sum, group) => sum + group.total, 0);
       const { maxAge, bytes } = goalFor(total);
-      const cut = cutFor(used, { oldest: minuteOf(run.now - maxAge), bytes });
-      return cut === null ? { files: 0, bytes: 0 } : this.#remove(run, cut);
+      // In the minute 0 are archives that no request is answered with.
+      const cuts = fairCuts(groups, { oldest: Math.max(1, minuteOf(run.now - maxAge)), bytes });
+      return cuts.size === 0 ? { files: 0, bytes: 0 } : this.#remove(run, cuts);
     });
   }
 
   /** How long uses matter. */
   #memory(): number {
-    const { maxAgeHours } = this.#deps.config.storeLimits;
+    const { maxAgeHours } = this.#deps.limits;
     return maxAgeHours === 0 ? forgetMilliseconds : maxAgeHours * hourMilliseconds;
   }
 
@@ -162,44 +170,49 @@ export class Evictor {
     return new Set(keys.filter((_, index) => builds !== undefined && isOver(builds[index] ?? null)));
   }
 
-  /** All bytes that count, and those that may go by when they were used. */
-  async #survey(run: Run): Promise<{ total: number; used: BytesByMinute }> {
-    const used: BytesByMinute = new Map();
-    let total = 0;
+  /** All bytes that count, and those that may go by when they were used, by who uses them. */
+  async #survey(run: Run): Promise<Map<string, OwnedFiles>> {
+    const groups = new Map<string, OwnedFiles>();
     for await (const page of this.#list(run)) {
-      for (const { file, size, usedAt } of page) {
-        total += size;
+      for (const { file, size, owners, usedAt } of page) {
+        const group = groups.get(owners) ?? { owners: idsOf(owners), total: 0, used: new Map() };
+        groups.set(owners, group);
+        group.total += size;
         if (!mayGo(run, file, usedAt)) continue;
         const minute = minuteOf(usedAt);
-        used.set(minute, (used.get(minute) ?? 0) + size);
+        group.used.set(minute, (group.used.get(minute) ?? 0) + size);
       }
     }
-    return { total, used };
+    return groups;
   }
 
-  async #remove(run: Run, cut: Cut): Promise<Evicted> {
+  async #remove(run: Run, cuts: ReadonlyMap<string, Cut>): Promise<Evicted> {
     const evicted: Evicted = { files: 0, bytes: 0 };
-    let ofLastMinute = cut.bytes;
+    const lastMinutes = new Map([...cuts].map(([owners, { bytes }]) => [owners, bytes]));
     const removeBatch = async (batch: EvictableListing[], before: number) => {
       const { files, bytes } = await this.#removeBatch(run, batch.splice(0), before);
       evicted.files += files;
       evicted.bytes += bytes;
     };
-    const used: EvictableListing[] = [];
+    const used = new Map([...cuts.keys()].map((owners): [string, EvictableListing[]] => [owners, []]));
     // Whoever looked at one lately did not take it.
     const expired: EvictableListing[] = [];
     for await (const page of this.#list(run)) {
       for (const listed of page) {
+        const cut = cuts.get(listed.owners);
+        const batchOfOwners = used.get(listed.owners);
+        if (cut === undefined || batchOfOwners === undefined) continue;
         const minute = minuteOf(listed.usedAt);
+        const ofLastMinute = lastMinutes.get(listed.owners) ?? 0;
         if (minute > cut.minute || !mayGo(run, listed.file, listed.usedAt)) continue;
         if (minute === cut.minute && ofLastMinute <= 0) continue;
-        if (minute === cut.minute) ofLastMinute -= listed.size;
-        const [batch, before] = listed.usedAt === 0 ? [expired, run.now] : [used, endOf(cut)];
+        if (minute === cut.minute) lastMinutes.set(listed.owners, ofLastMinute - listed.size);
+        const [batch, before] = listed.usedAt === 0 ? [expired, run.now] : [batchOfOwners, endOf(cut)];
         batch.push(listed);
         if (batch.length >= batchFiles) await removeBatch(batch, before);
       }
     }
-    await removeBatch(used, endOf(cut));
+    for (const [owners, cut] of cuts) await removeBatch(used.get(owners) ?? [], endOf(cut));
     await removeBatch(expired, run.now);
     return evicted;
   }
@@ -280,13 +293,19 @@ export class Evictor {
   ): Promise<EvictableListing[]> {
     run.signal.throwIfAborted();
     const files = page.map(toFile);
-    const times = await this.#files.usedAt(files.map(({ file }) => file));
+    const names = files.map(({ file }) => file);
+    const [times, owners] = await Promise.all([this.#files.usedAt(names), this.#files.ownersOf(names)]);
     return page.map(({ size, storedAt }, index) => ({
       ...(files[index] as Pick<EvictableListing, 'file' | 'remove'>),
       size,
+      owners: owners[index] ?? '',
       usedAt: Math.max(storedAt.getTime(), times[index] ?? 0),
     }));
   }
+}
+
+function idsOf(owners: string): string[] {
+  return owners === '' ? [] : owners.split(',');
 }
 
 /** Uses that Redis has lost are noted again within a minute, but for what addresses name. */

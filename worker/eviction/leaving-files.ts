@@ -49,11 +49,16 @@ return chosen
 /** Choices whose time is over are those of an evictor that died. */
 const tidyScript = `
 ${nowInLua}
-redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', '(' .. ARGV[1])
+local old = redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', '(' .. ARGV[1], 'LIMIT', 0, ${noteBatch})
+if #old > 0 then
+  redis.call('ZREM', KEYS[1], unpack(old))
+  redis.call('HDEL', KEYS[3], unpack(old))
+end
 local leaving = redis.call('HGETALL', KEYS[2])
 for index = 1, #leaving, 2 do
   if tonumber(leaving[index + 1]) <= now then redis.call('HDEL', KEYS[2], leaving[index]) end
 end
+return #old
 `;
 
 /** What an evictor asks Redis of the uses of files, and tells it of those that leave. */
@@ -62,12 +67,14 @@ export class LeavingFiles {
   readonly #used: string;
   readonly #leaving: string;
   readonly #known: string;
+  readonly #owners: string;
 
   constructor(redis: Redis, prefix: string) {
     this.#redis = redis;
     this.#used = `${prefix}:${useKeys.used}`;
     this.#leaving = `${prefix}:${useKeys.leaving}`;
     this.#known = `${prefix}:${useKeys.known}`;
+    this.#owners = `${prefix}:${useKeys.owners}`;
   }
 
   /** Since when all uses are known, and the time now, in milliseconds; by which server. */
@@ -84,6 +91,13 @@ export class LeavingFiles {
     return times.map(Number);
   }
 
+  /** Which organizations use each of some files, as one text with commas; empty where that is not known. */
+  async ownersOf(files: readonly EvictableFile[]): Promise<string[]> {
+    if (files.length === 0) return [];
+    const owners = await this.#redis.hmget(this.#owners, ...files);
+    return owners.map((one) => one ?? '');
+  }
+
   /**
    * Those of some files that may be removed now: last used before a time, and not in the last minute. Whoever wants
    * one waits for {@link LeavingFiles.removed}.
@@ -97,7 +111,10 @@ export class LeavingFiles {
 
   /** Of the files that were chosen some are gone, and nobody needs to wait any more. */
   async removed(chosen: readonly EvictableFile[], gone: readonly EvictableFile[]): Promise<void> {
-    if (gone.length > 0) await this.#redis.zrem(this.#used, ...gone);
+    if (gone.length > 0) {
+      await this.#redis.zrem(this.#used, ...gone);
+      await this.#redis.hdel(this.#owners, ...gone);
+    }
     if (chosen.length > 0) await this.#redis.hdel(this.#leaving, ...chosen);
   }
 
@@ -111,6 +128,8 @@ export class LeavingFiles {
 
   /** Forgets uses from before a time, and what an evictor that died has chosen. */
   async tidy(before: number): Promise<void> {
-    await this.#redis.eval(tidyScript, 2, this.#used, this.#leaving, before);
+    const keys = [this.#used, this.#leaving, this.#owners];
+    // A part at a time: Redis does nothing else meanwhile.
+    while ((await this.#redis.eval(tidyScript, keys.length, ...keys, before)) === noteBatch);
   }
 }

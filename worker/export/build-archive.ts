@@ -10,6 +10,7 @@ import type { ExportEntry, ExportRecord } from '../../shared/models/export-recor
 import { findContent } from '../../shared/models/lesson-content.ts';
 import { findPublishedVersion } from '../../shared/models/lesson-version.ts';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
+import type { EvictableFile } from '../../shared/sharing/file-uses.ts';
 import type { Sharing } from '../../shared/sharing/sharing.ts';
 import type { OpenFile, Store } from '../../shared/storage/store.ts';
 import { ArchiveWriter, DamagedEntry } from './archive-writer.ts';
@@ -76,7 +77,13 @@ export async function buildArchive(
   const otherBytes = lesson.digest.size + playerBytes;
   planned();
   const found = timePhase(observer, 'files');
-  const search = await findFiles(deps, { plan, otherBytes, record, signal });
+  const search = await findFiles(deps, {
+    plan,
+    otherBytes,
+    record,
+    organizationId: job.organizationId,
+    signal,
+  });
   void search.done.then(found);
   try {
     return await writeArchive(deps, {
@@ -138,6 +145,7 @@ async function writeArchive(deps: ExportDependencies, input: ArchiveInput): Prom
     const progress: ExportProgress = { done: 0, total: search.paths.length + ownCount, bytes: 0 };
     const written: string[] = [];
     const neededAgain = readAgain(plan);
+    const owned: EvictableFile[] = [];
     const add = async (path: string, file: FoundFile, chunks: AsyncIterable<Uint8Array>) => {
       await writer.add(path, file, chunks);
       written.push(path);
@@ -173,6 +181,7 @@ async function writeArchive(deps: ExportDependencies, input: ArchiveInput): Prom
       const found: FoundFile = { ...file.digest, area: 'cache' };
       await add(file.path, found, file.chunks());
       outcomes.set(file.path, found);
+      owned.push(`cache:${found.sha256}`);
       step(found.size);
     };
     const asBefore = complete ? record : null;
@@ -197,6 +206,7 @@ async function writeArchive(deps: ExportDependencies, input: ArchiveInput): Prom
     if (complete) await recordArchive(deps.db, built, record);
     // Nothing is built from it; but its files can be fetched one by one.
     else await saveExportRecord(deps.db, built);
+    await deps.sharing.uses.own(job.organizationId, [`archives:${exportKey}`, ...owned]);
     // Whatever is missing now or is not any more: an older incomplete archive has had its time.
     await deps.store.archives.delete(incompleteKey(job.key));
     await (complete ? deps.sharing.incomplete.forget(job.key) : deps.sharing.incomplete.note(job.key));

@@ -19,6 +19,9 @@ const looks = 32;
 /** External media of which is asked at once what is known of them. */
 const preparedAtOnce = 1000;
 
+/** Files that are noted at once as an organization's. */
+const ownedAtOnce = 500;
+
 export interface FileSearch {
   /** Of all files, below the archive's top-level folder, in its order. */
   paths: readonly string[];
@@ -47,6 +50,8 @@ interface SearchInput {
   plan: ExportPlan;
   otherBytes: number;
   record: ExportRecord | null;
+  /** Whose files they are. */
+  organizationId: string;
   signal: AbortSignal;
 }
 
@@ -70,7 +75,7 @@ type ExternalFile = PlannedMedium & { medium: { sourceUrl: string } };
  */
 export async function findFiles(
   deps: SearchDependencies,
-  { plan, otherBytes, record, signal }: SearchInput,
+  { plan, otherBytes, record, organizationId, signal }: SearchInput,
 ): Promise<FileSearch> {
   const { store, config } = deps;
   if (otherBytes > config.export.maxBytes) throw tooLarge(config.export.maxBytes);
@@ -85,6 +90,8 @@ export async function findFiles(
   // At once: looking for one after the other would note them one by one.
   await deps.sharing.uses.note(cachedFiles(record));
   const found = new FoundFiles(ending);
+  const owned: EvictableFile[] = [];
+  const noteOwned = () => deps.sharing.uses.own(organizationId, owned.splice(0));
   let bytes = otherBytes;
 
   const reserve = (more: number) => {
@@ -95,7 +102,12 @@ export async function findFiles(
     try {
       ending.throwIfAborted();
       const file = await search();
-      if (file.area === 'cache') hold.add(`cache:${file.sha256}`);
+      if (file.area === 'cache') {
+        hold.add(`cache:${file.sha256}`);
+        owned.push(`cache:${file.sha256}`);
+        // Also of a build that fails: what it downloaded is its organization's.
+        if (owned.length >= ownedAtOnce) await noteOwned();
+      }
       reserve(file.size);
       found.set(path, file);
     } catch (error) {
@@ -142,6 +154,7 @@ export async function findFiles(
       await done;
       sources.close();
       hold.release();
+      await noteOwned();
       await cache.flush();
     },
   };

@@ -55,7 +55,7 @@ export function createS3Store(settings: S3Settings, options: S3StoreOptions): St
       await check(
         new Bucket(settings, { ...limits, patience: Math.min(limits.patience, checkMilliseconds) }),
       );
-      return { place: placeOf(settings), freeBytes: null };
+      return { place: placeOf(settings), freeBytes: null, sizeBytes: null };
     },
     ping: () => bucket.ping(),
   };
