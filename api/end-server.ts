@@ -15,7 +15,7 @@ export function prepareEnd(server: Server): () => Promise<void> {
     silent.add(socket);
     socket.once('close', () => silent.delete(socket));
   });
-  for (const event of ['request', 'checkContinue']) {
+  for (const event of ['request', 'checkContinue', 'checkExpectation']) {
     server.on(event, ({ socket }: IncomingMessage) => silent.delete(socket));
   }
   return async () => {

@@ -7,6 +7,15 @@ export function etagOf(bytes: Uint8Array, variant = ''): string {
 }
 
 /**
+ * Whether `If-Match` lets a request go on. Compares strongly (RFC 9110, 13.1.1): a client that resumes a download must
+ * not get the rest of another file.
+ */
+export function isWanted(ctx: Pick<Context, 'get'>, etag: string): boolean {
+  const condition = ctx.get('If-Match');
+  return condition === '' || condition.split(',').some((one) => ['*', etag].includes(one.trim()));
+}
+
+/**
  * Whether a client has what an ETag names. Compares weakly (RFC 9110, 13.1.2). Not ctx.fresh: fetch() adds "no-cache"
  * to conditions, and that rules them out.
  */

@@ -21,14 +21,9 @@ export class BuildLost extends Error {
 /** The builds under way in this process, and what stops them. */
 export class Builds {
   readonly #running = new Map<string, { stop: AbortController; done: Promise<unknown> }>();
-  #giveBack: (reason: BuildGivenBack) => void = () => undefined;
-  /** Rejects with {@link BuildGivenBack} when all builds go back to the queue. */
-  readonly whenGivenBack: Promise<never>;
-
-  constructor() {
-    this.whenGivenBack = new Promise((_resolve, reject) => (this.#giveBack = reject));
-    this.whenGivenBack.catch(() => undefined);
-  }
+  /** Called when all builds go back to the queue. */
+  readonly #giveBacks = new Set<(reason: BuildGivenBack) => void>();
+  #givenBack: BuildGivenBack | null = null;
 
   get size(): number {
     return this.#running.size;
@@ -57,6 +52,25 @@ export class Builds {
     }
   }
 
+  /**
+   * Settles as a build does, or rejects with {@link BuildGivenBack} as soon as all builds go back to the queue.
+   *
+   * Not Promise.race with a promise that settles when the process ends: that would keep something of every build.
+   */
+  async untilGivenBack<T>(build: Promise<T>): Promise<T> {
+    let giveBack: (reason: BuildGivenBack) => void = () => undefined;
+    try {
+      return await new Promise<T>((resolve, reject) => {
+        giveBack = reject;
+        this.#giveBacks.add(giveBack);
+        build.then(resolve, reject);
+        if (this.#givenBack !== null) reject(this.#givenBack);
+      });
+    } finally {
+      this.#giveBacks.delete(giveBack);
+    }
+  }
+
   stop(key: string, reason: Error): void {
     this.#running.get(key)?.stop.abort(reason);
   }
@@ -68,7 +82,8 @@ export class Builds {
   /** Gives all builds back to the queue: now, and what is started yet. */
   giveBack(): void {
     const reason = new BuildGivenBack();
-    this.#giveBack(reason);
+    this.#givenBack = reason;
+    for (const giveBack of this.#giveBacks) giveBack(reason);
     for (const key of this.keys()) this.stop(key, reason);
   }
 

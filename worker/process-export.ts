@@ -3,7 +3,7 @@ import type { Job } from 'bullmq';
 import { LecternError } from '../shared/errors.ts';
 import { BuildCancelled, endCancel } from '../shared/exports/cancel.ts';
 import type { QueueAccess } from '../shared/exports/queue-access.ts';
-import { noteEnd, noteStart, placeAgain, wakeWorker } from '../shared/exports/start.ts';
+import { noteEnd, noteStart, placeAgain, uncountStart, wakeWorker } from '../shared/exports/start.ts';
 import { toFailedReason } from '../shared/jobs.ts';
 import type { ExportJob, ExportProgress, ExportResult } from '../shared/jobs.ts';
 import type { Logger } from '../shared/log.ts';
@@ -54,7 +54,7 @@ export async function processExport(
       runExport(deps.build, job.data, { signal, onProgress: reportProgress(job) }),
     );
     // A build may take a while to stop; its job is free for others at once.
-    const result = await Promise.race([build, builds.whenGivenBack]);
+    const result = await builds.untilGivenBack(build);
     await noteEnd(queue, key).catch(() => undefined);
     const wasThere = result.files === 0;
     if (!wasThere) {
@@ -115,7 +115,7 @@ async function toJobFailure(queue: QueueAccess, job: Job<ExportJob>, error: unkn
 async function giveBack(queue: QueueAccess, job: Job<ExportJob>, token: string): Promise<void> {
   await job.moveToWait(token);
   // It was not the job that failed here: deployments must not add up to a poison job.
-  await queue.redis.hincrby(queue.toKey(job.id ?? job.data.key), 'ats', -1);
+  await uncountStart(queue, job.id ?? job.data.key);
   // BullMQ wakes nobody for a job that is moved back.
   await wakeWorker(queue);
 }

@@ -2,18 +2,18 @@ import type { ServerResponse } from 'node:http';
 import type { Context } from 'koa';
 import { LecternError } from '../../shared/errors.ts';
 import type { OpenFile } from '../../shared/storage/store.ts';
-import { isKnown } from '../etags.ts';
+import { isKnown, isWanted } from '../etags.ts';
 import { byteRange } from './byte-range.ts';
 import type { ByteRange } from './byte-range.ts';
 
 /**
- * Answers GET and HEAD with an open file as RFC 9110 has it: a strong ETag, If-None-Match, and one Range with a
+ * Answers GET and HEAD with an open file as RFC 9110 has it: a strong ETag, If-Match, If-None-Match, and one Range with a
  * strong If-Range; and with the digest of the whole file (RFC 9530), also beside a part of it. Resolves when the answer
  * has ended, however it ends, and the file is closed.
  *
  * @param sha256 of the whole file, in hex: its ETag.
  * @param describe sets what other headers belong to the file; not called for an error.
- * @throws {LecternError} RANGE_NOT_SATISFIABLE.
+ * @throws {LecternError} PRECONDITION_FAILED or RANGE_NOT_SATISFIABLE.
  */
 export async function sendFile(
   ctx: Context,
@@ -64,9 +64,12 @@ function write(response: ServerResponse, chunk: Uint8Array): Promise<void> {
 /**
  * Sets the status and the headers that tell of a part; null for an answer that tells of none.
  *
- * @throws {LecternError} RANGE_NOT_SATISFIABLE.
+ * @throws {LecternError} PRECONDITION_FAILED or RANGE_NOT_SATISFIABLE.
  */
 function partToSend(ctx: Context, etag: string, size: number): ByteRange | null {
+  if (!isWanted(ctx, etag)) {
+    throw new LecternError('PRECONDITION_FAILED', `The file is another one now: its ETag is ${etag}`);
+  }
   ctx.status = 200;
   ctx.set('ETag', etag);
   ctx.set('Accept-Ranges', 'bytes');

@@ -146,6 +146,10 @@ export const fileRequest = z.strictObject({
     .string()
     .optional()
     .meta({ description: 'The ETag that the range is of; with another one the whole file is sent.' }),
+  'If-Match': z
+    .string()
+    .optional()
+    .meta({ description: 'ETags of which one has to be that of the file, or `*`; else the answer is 412.' }),
   'If-None-Match': z.string().optional().meta({ description: 'ETags of copies that you have, or `*`.' }),
 });
 

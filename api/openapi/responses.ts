@@ -16,6 +16,7 @@ const exportCodes = {
   404: 'NOT_FOUND',
   405: 'METHOD_NOT_ALLOWED',
   409: 'CONFLICT',
+  412: 'PRECONDITION_FAILED',
   416: 'RANGE_NOT_SATISFIABLE',
   422: 'INVALID_CONTENT',
   429: 'TOO_MANY_REQUESTS',
@@ -48,7 +49,7 @@ export interface Failure {
 
 /** Failures by their status. */
 type Failures<Status extends number> = Partial<Record<Status, Failure>>;
-type ShapeAStatus = 400 | 401 | 403 | 404 | 409 | 413 | 416 | 422 | 429 | 431 | 500 | 501;
+type ShapeAStatus = 400 | 401 | 403 | 404 | 409 | 412 | 413 | 416 | 422 | 429 | 431 | 500 | 501;
 
 const tooMany: Failure = {
   when: 'The limit of requests a minute is reached.',

@@ -13,6 +13,7 @@ const titles: Record<ErrorCode, string> = {
   NOT_FOUND: 'Not Found',
   METHOD_NOT_ALLOWED: 'Method Not Allowed',
   CONFLICT: 'Conflict',
+  PRECONDITION_FAILED: 'Precondition Failed',
   PAYLOAD_TOO_LARGE: 'Payload Too Large',
   RANGE_NOT_SATISFIABLE: 'Range Not Satisfiable',
   INVALID_CONTENT: 'Invalid Content',

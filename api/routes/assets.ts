@@ -12,7 +12,7 @@ import { methodNotAllowed } from '../middleware/method-not-allowed.ts';
 import { createRouter } from './router.ts';
 
 const methods = 'GET, HEAD, OPTIONS';
-const requestHeaders = 'Range, If-Range, If-None-Match';
+const requestHeaders = 'Range, If-Range, If-Match, If-None-Match';
 const responseHeaders = 'Accept-Ranges, Content-Length, Content-Range, ETag, Repr-Digest';
 
 /** Files of the store, for whoever has a signed address. Nothing is looked up but the file. */

@@ -26,6 +26,8 @@ if ARGV[5] ~= '' then
   redis.call('EXPIRE', KEYS[2], ${waiterSeconds})
 end
 redis.call('DEL', KEYS[1])
+-- A hash without its data is what is left of a job: BullMQ would take it for the job.
+if redis.call('HEXISTS', prefix .. id, 'data') == 0 then redis.call('DEL', prefix .. id) end
 local priority, ended = unpack(redis.call('HMGET', prefix .. id, 'priority', 'finishedOn'))
 local waitsBehind = not ended and tonumber(priority or 0) >= ${prebuilding.base}
 if priority and (ARGV[4] ~= 'read' or not waitsBehind) then return {} end

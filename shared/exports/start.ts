@@ -51,6 +51,10 @@ local endedAt = redis.call('HGET', KEYS[1], 'endedAt')
 return {string.format('%.0f', now), endedAt or ''}
 `;
 
+const uncountScript = `
+if redis.call('EXISTS', KEYS[1]) == 1 then redis.call('HINCRBY', KEYS[1], 'ats', -1) end
+`;
+
 /** What workers that have nothing to do wait for; in a queue that is paused it would keep them busy. */
 const wakeScript = `
 if redis.call('HEXISTS', KEYS[1], 'paused') == 0 then redis.call('ZADD', KEYS[2], 0, '0') end
@@ -79,6 +83,16 @@ export async function placeAgain(
   jobClass: 'readers' | 'same',
 ): Promise<void> {
   await queue.redis.eval(placeAgainScript, 0, queue.toKey(''), key, organizationId, jobClass);
+}
+
+/**
+ * Takes back one start of a job, which counts towards the limit of starts. A job that was cancelled meanwhile stays
+ * away: a hash without a job would keep BullMQ from ever adding it again.
+ *
+ * @throws when Redis does not answer.
+ */
+export async function uncountStart(queue: QueueAccess, jobKey: string): Promise<void> {
+  await queue.redis.eval(uncountScript, 1, queue.toKey(jobKey));
 }
 
 /**

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { uncountStart } from '../../shared/exports/start.ts';
 import { exportJobOf, incompleteKey } from '../../shared/jobs.ts';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
 import { filesBelow } from '../storage/stores.ts';
@@ -70,7 +71,7 @@ test('an export that stays incomplete is built again ever more seldom, until it 
   const version = await build('/changing', '/dead');
   await askFor(version);
   const builds = [origin.requests('/changing')];
-  for (const seconds of [59, 2, 61, 61, 121, 121]) {
+  for (const seconds of [30, 31, 61, 61, 121, 121]) {
     await passSeconds(version, seconds);
     expect((await askFor(version)).status).toBe(200);
     builds.push(origin.requests('/changing'));
@@ -135,4 +136,15 @@ test('an archive that this host does not see yet has its job run a few times, no
   // The first, one after 2 seconds, and perhaps one more by then.
   expect(await starts(version)).toBeGreaterThan(1);
   expect(await starts(version)).toBeLessThan(5);
+});
+
+test('what is left of a job that was cancelled while it went back to the queue does not keep its export away', async () => {
+  const version = await build();
+  const { key } = exportJobOf(version);
+  await uncountStart(queue.jobs, key);
+  expect(await queue.jobs.redis.exists(queue.jobs.toKey(key))).toBe(0);
+  // As an earlier release left it.
+  await queue.jobs.redis.hset(queue.jobs.toKey(key), 'ats', -1);
+  await startWorker();
+  expect((await askFor(version)).status).toBe(200);
 });

@@ -64,6 +64,20 @@ test('the rest of another archive is never spliced in: a range of one that chang
   expect([answer.status, answer.body.equals(whole.body)]).toEqual([200, true]);
 });
 
+test.each([
+  ['that of the archive', () => etag, 206],
+  ['among others', () => `"another", ${etag}`, 206],
+  ['*', () => '*', 206],
+  ['another', () => '"another"', 412],
+  ['weak', () => `W/${etag}`, 412],
+])('a range with an If-Match that is %s', async (_, condition, status) => {
+  const conditions = { range: 'bytes=100-', 'if-match': condition() };
+  const answer = await ask(url, { headers: { ...headers, ...conditions } });
+  expect(answer.status).toBe(status);
+  if (status === 206) expect(answer.body.equals(whole.body.subarray(100))).toBe(true);
+  else expect(jsonOf(answer)).toMatchObject({ code: 'PRECONDITION_FAILED', error: 'Precondition Failed' });
+});
+
 test('who has the archive already is told so, without its bytes', async () => {
   const answer = await ask(url, { headers: { ...headers, 'if-none-match': etag } });
   expect([answer.status, answer.body.length]).toEqual([304, 0]);

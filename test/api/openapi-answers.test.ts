@@ -189,6 +189,7 @@ test('media and widgets: found, fetched whole, in part and not again, and refuse
   expect({ status: whole.status, same: whole.body.equals(png) }).toEqual({ status: 200, same: true });
   expect((await documented(asset, file, { headers: { range: 'bytes=0-3' } })).status).toBe(206);
   expect((await documented(asset, file, { headers: { range: 'bytes=900-' } })).status).toBe(416);
+  expect((await documented(asset, file, { headers: { 'if-match': '"another"' } })).status).toBe(412);
   const etag = whole.headers.get('etag') ?? '';
   expect((await documented(asset, file, { headers: { 'if-none-match': etag } })).status).toBe(304);
   expect((await documented(asset, `${file}x`)).status).toBe(403);
@@ -289,6 +290,7 @@ test('exports: an archive, whole, in part and not again, and each kind of refusa
     download(version.lessonId, version._id, { headers: { ...headers, ...condition } });
   expect(await asked({ range: 'bytes=0-3' })).toBe(206);
   expect(await asked({ range: 'bytes=90000000-' })).toBe(416);
+  expect(await asked({ 'if-match': '"another"' })).toBe(412);
   expect(await asked({ 'if-none-match': '*' })).toBe(304);
   expect(await download('x', version._id)).toBe(400);
   expect(await download(version.lessonId, version._id, {})).toBe(401);

@@ -137,6 +137,10 @@ export const exportPaths: ZodOpenApiPathsObject = {
         ...exportFailures(
           {
             ...buildRefusals,
+            412: {
+              when: 'None of the ETags in `If-Match` is that of the archive.',
+              texts: [`The file is another one now: its ETag is "${'2a3d'.repeat(16)}"`],
+            },
             416: {
               when: 'The range lies outside of the archive.',
               texts: ['The file has 877201 bytes'],

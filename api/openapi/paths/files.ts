@@ -312,6 +312,10 @@ export const filePaths: ZodOpenApiPathsObject = {
           {
             403: badAddress,
             404: { when: 'The file is not there any more.', texts: ['File not found'] },
+            412: {
+              when: 'None of the ETags in `If-Match` is that of the file.',
+              texts: [`The file is another one now: its ETag is "${'2a3d'.repeat(16)}"`],
+            },
             416: {
               when: 'The range lies outside the file.',
               texts: ['The file has 73040 bytes'],

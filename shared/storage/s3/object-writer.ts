@@ -1,4 +1,5 @@
 import type { Bucket, UploadedPart } from './bucket.ts';
+import { growingPartBytes } from './part-sizes.ts';
 
 /** Parts sent at once: while they are under way the next is filled. */
 const partsAtOnce = 2;
@@ -10,7 +11,10 @@ const partsAtOnce = 2;
 export class ObjectWriter {
   readonly #bucket: Bucket;
   readonly #name: string;
-  readonly #partBytes: number;
+  readonly #firstBytes: number;
+  readonly #grows: boolean;
+  /** Of the part that is filled now. */
+  #partBytes: number;
   readonly #over = new AbortController();
   readonly #sending = new Set<Promise<void>>();
   readonly #sent: UploadedPart[] = [];
@@ -23,11 +27,16 @@ export class ObjectWriter {
   #uploadId: Promise<string> | null = null;
   #failure: { error: unknown } | null = null;
 
-  /** @param partBytes all parts but the last have this size: some services want them equal. */
-  constructor(bucket: Bucket, name: string, partBytes: number) {
+  /**
+   * @param parts.bytes all parts but the last have this size: some services want them equal.
+   * @param parts.grow whether later ones may be larger, for an object that could outgrow 10,000 of this size.
+   */
+  constructor(bucket: Bucket, name: string, parts: { bytes: number; grow: boolean }) {
     this.#bucket = bucket;
     this.#name = name;
-    this.#partBytes = partBytes;
+    this.#firstBytes = parts.bytes;
+    this.#partBytes = parts.bytes;
+    this.#grows = parts.grow;
   }
 
   /** The chunks are copied, and their owner's again when this resolves. */
@@ -36,7 +45,7 @@ export class ObjectWriter {
       for (let start = 0; start < chunk.byteLength;) {
         // Not before there is more: an object of one part is put, and the last part is not empty.
         if (this.#filled === this.#partBytes) await this.#sendPart();
-        this.#part ??= this.#free.pop() ?? Buffer.allocUnsafeSlow(this.#partBytes);
+        this.#part ??= this.#takeBuffer();
         const end = Math.min(chunk.byteLength, start + this.#partBytes - this.#filled);
         this.#part.set(chunk.subarray(start, end), this.#filled);
         this.#filled += end - start;
@@ -44,6 +53,12 @@ export class ObjectWriter {
         start = end;
       }
     }
+  }
+
+  #takeBuffer(): Buffer {
+    const free = this.#free.pop();
+    // Those of before a growth are too small.
+    return free?.byteLength === this.#partBytes ? free : Buffer.allocUnsafeSlow(this.#partBytes);
   }
 
   /** The object is there, whole, when this resolves. */
@@ -81,6 +96,7 @@ export class ObjectWriter {
     this.#filled = 0;
     this.#parts += 1;
     const number = this.#parts;
+    if (this.#grows) this.#partBytes = growingPartBytes(number + 1, this.#firstBytes);
     this.#uploadId ??= this.#bucket.startUpload(this.#name);
     const uploadId = await this.#uploadId;
     while (this.#sending.size >= partsAtOnce) await Promise.race(this.#sending);
@@ -90,7 +106,7 @@ export class ObjectWriter {
       .then(
         (part) => {
           this.#sent.push(part);
-          this.#free.push(buffer);
+          if (buffer.byteLength === this.#partBytes) this.#free.push(buffer);
         },
         (error: unknown) => {
           this.#failure ??= { error };

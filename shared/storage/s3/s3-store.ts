@@ -5,6 +5,7 @@ import { ArchivePointers } from './archive-pointers.ts';
 import { Bucket } from './bucket.ts';
 import { ObjectWriter } from './object-writer.ts';
 import { placeOf } from './faults.ts';
+import { partBytesOf } from './part-sizes.ts';
 import { defaultLimits } from './settings.ts';
 import type { S3Limits, S3Settings } from './settings.ts';
 import { withSpool } from './spool.ts';
@@ -22,8 +23,10 @@ const checkMilliseconds = 3_000;
 export interface S3StoreOptions {
   /** A local folder for blobs on their way to the bucket. */
   spoolFolder: string;
-  /** Of what is sent in parts: all but the last have this size. */
+  /** Of what is sent in parts: all but the last have this size, but for blobs too large for 10,000 of it. */
   partBytes: number;
+  /** Whether the later parts of a very large archive may be larger than that; no unless given. */
+  partsGrow?: boolean;
   limits?: S3Limits;
 }
 
@@ -61,6 +64,11 @@ export function createS3Store(settings: S3Settings, options: S3StoreOptions): St
   };
 }
 
+/** The size of a blob is known before it is sent. */
+function blobPartBytes(size: number, partBytes: number): number {
+  return Math.min(Math.max(partBytes, partBytesOf(size)), Math.max(size, 1));
+}
+
 function createBlobStore(
   bucket: Bucket,
   folder: string,
@@ -75,7 +83,10 @@ function createBlobStore(
         const name = nameOf(digest.sha256);
         const created = (await bucket.sizeOf(name)) !== digest.size;
         // Also where it is there: a damaged file is mended by whoever brings the bytes again.
-        const writer = new ObjectWriter(bucket, name, Math.min(partBytes, Math.max(digest.size, 1)));
+        const writer = new ObjectWriter(bucket, name, {
+          bytes: blobPartBytes(digest.size, partBytes),
+          grow: false,
+        });
         try {
           for await (const chunk of chunks()) await writer.write([chunk]);
           await writer.finish();
@@ -112,7 +123,7 @@ function createBlobStore(
 function createArchiveStore(
   bucket: Bucket,
   pointers: ArchivePointers,
-  { partBytes }: S3StoreOptions,
+  { partBytes, partsGrow = false }: S3StoreOptions,
 ): ArchiveStore {
   return {
     async open(key) {
@@ -126,7 +137,7 @@ function createArchiveStore(
     },
     create() {
       const file = randomUUID();
-      const writer = new ObjectWriter(bucket, fileName(file), partBytes);
+      const writer = new ObjectWriter(bucket, fileName(file), { bytes: partBytes, grow: partsGrow });
       let size = 0;
       let published = false;
       return Promise.resolve({
