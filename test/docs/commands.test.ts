@@ -1,0 +1,76 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { buffer } from 'node:stream/consumers';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { demoOrganization, demoVersion } from '../../cli/demo-lesson.ts';
+import { packageRoot } from '../../shared/paths.ts';
+import { lecternHere } from '../cli/command-line.ts';
+import { startHarness } from '../support/harness.ts';
+import type { Harness } from '../support/harness.ts';
+import { shellBlocks } from '../support/shell-blocks.ts';
+
+/** Blocks with these need what a test does not have: a network, jq, a cut-off download, an archive not built yet. */
+const notRun = ['npm ci', 'jq ', 'If-Range', 'respond-async'];
+
+const shorthand = 'lectern() { npm run -s lectern -- "$@"; }';
+
+let harness: Harness;
+let api: string;
+beforeAll(async () => {
+  harness = await startHarness();
+  api = await harness.startApi();
+  await harness.startWorker();
+});
+afterAll(() => harness.close());
+
+/** Runs `lectern` for a shell, in this process, where its modules are loaded: arguments come separated by zero bytes. */
+async function serveLectern(): Promise<string> {
+  const server = createServer((request, response) => {
+    void buffer(request).then(async (body) => {
+      const args = body.toString('utf8').split('\0').slice(0, -1);
+      const { code, stdout, stderr } = await lecternHere(harness.environment, ...args);
+      response.statusCode = code === 0 ? 200 : 500;
+      response.end(code === 0 ? stdout : `${stdout}\n${stderr}`);
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => void server.close());
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+test('the commands of README, integrate.md and export.md run as printed, in this order, after the demo', async () => {
+  await demoVersion(
+    harness.db,
+    harness.config,
+    await demoOrganization(harness.db),
+    new AbortController().signal,
+  );
+  const pages = ['README.md', 'docs/integrate.md', 'docs/export.md'];
+  const blocks = (await Promise.all(pages.map((page) => shellBlocks(page)))).flat();
+  const printed = blocks.filter((block) => !notRun.some((text) => block.includes(text))).join('\n');
+  expect(printed.split(shorthand)).toHaveLength(3);
+  const lectern = `printf '%s\\0' "$@" | curl -s --fail-with-body --data-binary @- '${await serveLectern()}'`;
+  const script = printed
+    .replaceAll(shorthand, `lectern() { ${lectern}; }`)
+    .replaceAll('demo/lesson', join(packageRoot, 'demo', 'lesson'))
+    .replaceAll('http://127.0.0.1:3000', api);
+  const cwd = await mkdtemp(join(tmpdir(), 'lectern-docs-'));
+  onTestFinished(() => rm(cwd, { recursive: true, force: true }));
+  const { stdout } = await promisify(execFile)('bash', ['-c', `set -e\n${script}`], {
+    cwd,
+    timeout: 100_000,
+  });
+
+  expect(stdout).toMatch(/"learnerId":"learner-7f3a","status":"completed","score":1,"maxScore":13/);
+  expect(stdout).toContain('No progress found for this learner and lesson');
+  expect(stdout).toMatch(/200 \w+\/[\w-]+ \d+\n/);
+  expect(stdout).toMatch(/^304$/m);
+  for (const name of ['how-tides-work.zip', 'how-tides-work-v1.zip']) {
+    expect((await readFile(join(cwd, name))).subarray(0, 4).toString('latin1')).toBe('PK\u0003\u0004');
+  }
+}, 120_000);
