@@ -2,6 +2,8 @@ import { usedWidgetTypes } from '../shared/lessons/blocks.ts';
 import { isCoreWidget } from '../shared/lessons/core-widgets.ts';
 import { mediaReferences } from '../shared/lessons/media-references.ts';
 import { playabilityErrors } from '../shared/lessons/playability.ts';
+import type { PlayabilityError } from '../shared/lessons/playability.ts';
+import { quote } from '../shared/lessons/quote.ts';
 import { LecternError } from '../shared/errors.ts';
 import type { Database } from '../shared/models/database.ts';
 import { findContent } from '../shared/models/lesson-content.ts';
@@ -9,6 +11,8 @@ import type { LessonVersion } from '../shared/models/lesson-version.ts';
 import { findMedia } from '../shared/models/medium.ts';
 import { findNewestReleases } from '../shared/models/widget-release.ts';
 import type { LessonContent } from '../shared/lessons/lesson-content.ts';
+import { hostOf, isPublicAddress, literalAddress } from '../shared/outgoing/addresses.ts';
+import type { CommandContext } from './context.ts';
 
 /** What a version refers to and Lectern does not know, one sentence each. It is played and exported without. */
 export interface Missing {
@@ -16,10 +20,45 @@ export interface Missing {
   widgets: string[];
 }
 
-/** What keeps a version from being played, and what it is played without. @throws {LecternError} NOT_FOUND */
-export async function checkVersion(db: Database, version: LessonVersion) {
+/** What a check tells an author of a version. */
+export interface VersionCheck {
+  /** What keeps it from being played. */
+  errors: PlayabilityError[];
+  /** What it is played without, and what its author probably did not mean. */
+  warnings: string[];
+  /** The media that are downloaded when the version is exported or played, by id. */
+  externalMedia: { id: string; sourceUrl: string }[];
+}
+
+/** @throws {LecternError} NOT_FOUND */
+export async function checkVersion(
+  { db, config }: Pick<CommandContext, 'db' | 'config'>,
+  version: LessonVersion,
+): Promise<VersionCheck> {
   const content = await contentOf(db, version);
-  return { errors: playabilityErrors(content), missing: await missingIn(db, version, content) };
+  const { organizationId, _id: versionId } = version;
+  const found = await findMedia(db, { organizationId, versionId }, mediaReferences(content));
+  const externalMedia = [...found].flatMap(([id, { asset, sourceUrl }]) =>
+    asset === null && sourceUrl !== null ? [{ id, sourceUrl }] : [],
+  );
+  const missing = await missingIn(db, version, content);
+  const { allowedPrivateHosts } = config.download;
+  const blocked = externalMedia.filter(({ sourceUrl }) => isBlocked(new URL(sourceUrl), allowedPrivateHosts));
+  const warnings = [
+    ...missing.media,
+    ...missing.widgets,
+    ...blocked.map(
+      ({ id, sourceUrl }) =>
+        `The media file ${id} is not downloaded: ${quote(sourceUrl)} is not a public address.`,
+    ),
+  ];
+  return { errors: playabilityErrors(content), warnings, externalMedia };
+}
+
+/** Whether the address itself is refused; that of a host name is known when it is downloaded. */
+function isBlocked(url: URL, allowedPrivateHosts: readonly string[]): boolean {
+  const address = literalAddress(url);
+  return address !== null && !isPublicAddress(address) && !allowedPrivateHosts.includes(hostOf(url));
 }
 
 /** @throws {LecternError} NOT_FOUND */

@@ -24,6 +24,7 @@ const FORBIDDEN_TAGS = [
 ];
 const FORBIDDEN_ATTRIBUTES = [
   'autoplay',
+  'background',
   'command',
   'commandfor',
   'popover',
@@ -35,7 +36,13 @@ const FORBIDDEN_ATTRIBUTES = [
 const ALLOWED_ADDRESS = /^(?:(?:https?|mailto|tel|sms|blob|media):|[^a-z]|[a-z+.-]+(?:[^a-z+.\-:]|$))/i;
 
 /** Elements that load something as soon as they are on the page; `image` is SVG's. */
-const MEDIA = 'img, audio, video, source, track, image';
+const MEDIA = 'img, audio, video, source, track, image, feImage';
+
+/** Attributes of SVG that may name a part of the same text, `url(#…)`, or a file elsewhere. */
+const PAINT = ['clip-path', 'fill', 'filter', 'marker-end', 'marker-mid', 'marker-start', 'mask', 'stroke'];
+
+/** A color, a keyword, or a part of the same text. No backslash: it may spell `url` in another way. */
+const OWN_PAINT = /^[^(\\]*$|^\s*(?:url\(\s*["']?#[^()\\]*\)|(?:rgb|hsl)a?\([^()\\]*\))[^(\\]*$/i;
 
 /** What is kept of a style attribute: nothing that can load, cover or move anything. */
 const KEPT_STYLES = [
@@ -68,6 +75,8 @@ export function safeHtml(source: unknown, context: WidgetContext): DocumentFragm
   });
   for (const node of fragment.querySelectorAll('[style]')) keepHarmlessStyles(node);
   for (const node of fragment.querySelectorAll('[class]')) dropPlayerClasses(node);
+  for (const node of fragment.querySelectorAll(PAINT.map((name) => `[${name}]`).join()))
+    dropForeignPaint(node);
   for (const node of fragment.querySelectorAll(MEDIA)) resolveMediaOf(node, context);
   for (const link of fragment.querySelectorAll('a, area')) settleLink(link, context);
   for (const table of fragment.querySelectorAll('table')) makeScrollable(table, context);
@@ -97,6 +106,13 @@ function keepHarmlessStyles(node: Element): void {
   const kept = KEPT_STYLES.map((name) => [name, written.getPropertyValue(name)] as const);
   node.removeAttribute('style');
   for (const [name, value] of kept) if (value) written.setProperty(name, value);
+}
+
+/** What such an attribute names elsewhere would be loaded at once. */
+function dropForeignPaint(node: Element): void {
+  for (const name of PAINT) {
+    if (!OWN_PAINT.test(node.getAttribute(name) ?? '')) node.removeAttribute(name);
+  }
 }
 
 /** An author's text looks like no part of the player: its drawer and dialogs cover the page. */

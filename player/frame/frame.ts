@@ -86,8 +86,9 @@ function stateOf({ stepId, progressData, variableState }: LessonEvent): {
 }
 
 function mediaAddress(content: string, src: string): string {
-  const id = /^media:(.+)$/i.exec(src)?.[1];
-  return id === undefined ? src : `${content}media/${encodeURIComponent(id.toLowerCase())}`;
+  // What follows '#' is for the browser, such as the second at which a video starts.
+  const [, id, fragment = ''] = /^media:([^#]+)(#.*)?$/i.exec(src) ?? [];
+  return id === undefined ? src : `${content}media/${encodeURIComponent(id.toLowerCase())}${fragment}`;
 }
 
 async function loadWidget(content: string, type: string): Promise<Widget> {

@@ -7,6 +7,7 @@ import { manifestSchema, type PackageManifest } from './manifest.ts';
 import { openPackageSource } from './open-package-source.ts';
 import { FaultList, PackageError } from './package-error.ts';
 import { packageMedia, unusualNames } from './package-media.ts';
+import { adoptPlainMedia } from './plain-media.ts';
 import { defaultPackageLimits, type PackageLimits, type PackageSource } from './package-source.ts';
 import { unknownMedia, unlistedFiles } from './package-warnings.ts';
 import { packageWidgets } from './package-widgets.ts';
@@ -58,11 +59,20 @@ async function read(source: PackageSource, mediaBaseUrl: string | undefined): Pr
   const extensions = new Map(media.map(({ id, extension }) => [id, extension]));
   const written = restoreUnusualPaths(lesson.content, unusualNames(manifest));
   const content: LessonContent = restoreMediaReferences(written, (id) => extensions.get(id));
+  const plainMedia = adoptPlainMedia(content, media, faults);
+  if (media.length > maxManifestEntries) {
+    faults.add(
+      'lesson.json',
+      `refers to ${media.length} media files; at most ${maxManifestEntries} are allowed`,
+    );
+  }
+  faults.throwIfAny();
   const { id: lessonId, slug, title } = content.lesson;
   const { versionId, versionNumber } = manifest;
   const warnings = [
     ...unlistedFiles(manifest, source),
     ...unknownMedia(content, manifest, media),
+    ...plainMedia,
     ...lesson.warnings,
   ];
   return {

@@ -151,6 +151,29 @@ describe('HTML of authors', () => {
     expect(text.split(`"/media/${media}`).length - 1).toBe(7);
   });
 
+  it('no attribute but those of media loads a file from elsewhere', async () => {
+    const url = 'https://third-party.example/x.svg';
+    const requests: string[] = [];
+    const { page } = file.shared;
+    const note = (request: { url(): string }) => void requests.push(request.url());
+    page.on('request', note);
+    const names = ['fill', 'stroke', 'filter', 'mask', 'clip-path', 'marker-start'];
+    const shapes = names.flatMap((name) => [
+      `<path class="foreign" d="M0 0h9v9" ${name}="url(${url}#a)"></path>`,
+      `<path class="foreign" d="M0 0h9v9" ${name}="\\75 rl( '${url}#a')"></path>`,
+      `<path class="own" d="M0 0h9v9" ${name}="url(#a)"></path>`,
+    ]);
+    const html = `<table background="${url}"><tbody background="${url}"><tr><td background="${url}" style="background: url(${url})">t</td></tr></tbody></table>
+      <svg viewBox="0 0 9 9"><rect fill="rgb(1, 2, 3)" width="9" height="9"></rect>${shapes.join('')}</svg>`;
+    await file.shared.show([{ type: 'Text', props: { html } }]);
+    const text = await page.locator('.lectern-rich').innerHTML();
+    page.off('request', note);
+    expect(requests.filter((address) => address.includes('third-party'))).toEqual([]);
+    expect(text).not.toContain('third-party');
+    expect(text.split('url(#a)').length - 1).toBe(names.length);
+    expect(text).toContain('rgb(1, 2, 3)');
+  });
+
   it('MathML stays and is laid out as mathematics', async () => {
     const formula = `<math display="block"><semantics><mfrac><mn>1</mn><msup><mi>d</mi><mn>3</mn></msup></mfrac>
       <annotation encoding="application/x-tex">\\frac{1}{d^3}</annotation></semantics></math>`;

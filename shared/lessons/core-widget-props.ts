@@ -1,0 +1,34 @@
+import type { CoreWidgetType } from './core-widgets.ts';
+
+/**
+ * What a prop of a core widget holds. `image`, `video` and `audio`: the address of a media file of that kind.
+ * `captions`: the address of a WebVTT file, or a list of `{src}`. `choices` and `feedback`: objects with HTML in them.
+ */
+export type PropKind =
+  'plain' | 'html' | 'image' | 'video' | 'audio' | 'captions' | 'choices' | 'feedback' | 'blocks';
+
+/** The props that each core widget reads, as docs/widgets.md describes them. */
+export const coreWidgetProps: Record<CoreWidgetType, Readonly<Record<string, PropKind>>> = {
+  Heading: { text: 'plain', level: 'plain' },
+  Text: { html: 'html' },
+  Image: { src: 'image', alt: 'plain', caption: 'html', zoom: 'plain' },
+  Video: { src: 'video', poster: 'image', captions: 'captions', transcript: 'html' },
+  Audio: { src: 'audio', captions: 'captions', transcript: 'html' },
+  Callout: { title: 'plain', body: 'blocks' },
+  Columns: { columns: 'blocks' },
+  MultipleChoice: {
+    prompt: 'html',
+    choices: 'choices',
+    correct: 'plain',
+    multiple: 'plain',
+    points: 'plain',
+    partialCredit: 'plain',
+    attempts: 'plain',
+    feedback: 'feedback',
+    explanation: 'html',
+  },
+  OpenResponse: { prompt: 'html', sampleAnswer: 'html' },
+};
+
+/** The props that the player reads of every block. */
+export const commonProps = ['id', 'visibleIf', 'variable'] as const;

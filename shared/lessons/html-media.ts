@@ -1,0 +1,198 @@
+import { defaultTreeAdapter, html as html5, parseFragment } from 'parse5';
+import type { DefaultTreeAdapterTypes, Token } from 'parse5';
+import { LecternError } from '../errors.ts';
+
+export type MediaKind = 'image' | 'video' | 'audio' | 'captions';
+
+/** Gives what to write instead of a media address; null leaves it. */
+export type ReplaceAddress = (address: string, kind: MediaKind) => string | null;
+
+/** Beyond these the work of an HTML parser grows with the square of the text. Browsers nest 512 levels. */
+const maxDepth = 512;
+const maxElements = 100_000;
+
+/** Any text that has no such attribute is not parsed. */
+const mayLoad = /(?:src|srcset|poster|href)\s*=/i;
+
+type Element = DefaultTreeAdapterTypes.Element;
+type Node = DefaultTreeAdapterTypes.Node;
+
+interface Edit {
+  start: number;
+  end: number;
+  text: string;
+}
+
+/**
+ * Replaces the addresses in an HTML text that a browser loads as soon as it shows the text: `src`, `srcset` and
+ * `poster` of pictures, video and audio, and the `href` of pictures in SVG. All else stays as it is, byte for byte.
+ * Links are not loaded, and stay.
+ *
+ * @throws {LecternError} INVALID_CONTENT for HTML with more than 100,000 elements, or nested deeper than 512.
+ */
+export function replaceMediaAddresses(html: string, replace: ReplaceAddress): string {
+  if (!html.includes('<') || !mayLoad.test(html)) return html;
+  const edits: Edit[] = [];
+  for (const element of elementsOf(parse(html))) {
+    for (const { name, kind } of loadedAttributes(element)) {
+      const edit = editOf(html, element, name, (value) =>
+        name === 'srcset' ? replaceCandidates(value, kind, replace) : replace(value.trim(), kind),
+      );
+      if (edit !== null) edits.push(edit);
+    }
+  }
+  edits.sort((a, b) => a.start - b.start);
+  let text = '';
+  let position = 0;
+  for (const { start, end, text: replacement } of edits) {
+    // A parser moves misplaced elements; none is found twice, but what overlaps would spoil the text.
+    if (start < position) continue;
+    text += html.slice(position, start) + replacement;
+    position = end;
+  }
+  return text + html.slice(position);
+}
+
+function parse(html: string): DefaultTreeAdapterTypes.DocumentFragment {
+  const depths = new WeakMap<object, number>();
+  let elements = 0;
+  const appended = (parent: object, child: object) => {
+    const depth = (depths.get(parent) ?? 0) + 1;
+    if (depth > maxDepth) throw tooMuch(`is nested deeper than ${maxDepth} levels`);
+    depths.set(child, depth);
+  };
+  const treeAdapter: typeof defaultTreeAdapter = {
+    ...defaultTreeAdapter,
+    createElement(...args) {
+      elements += 1;
+      if (elements > maxElements) throw tooMuch(`has more than ${maxElements} elements`);
+      return defaultTreeAdapter.createElement(...args);
+    },
+    appendChild(parent, child) {
+      appended(parent, child);
+      defaultTreeAdapter.appendChild(parent, child);
+    },
+    insertBefore(parent, child, reference) {
+      appended(parent, child);
+      defaultTreeAdapter.insertBefore(parent, child, reference);
+    },
+  };
+  return parseFragment(html, { sourceCodeLocationInfo: true, scriptingEnabled: false, treeAdapter });
+}
+
+function tooMuch(fault: string): LecternError {
+  return new LecternError('INVALID_CONTENT', `The HTML ${fault}`);
+}
+
+function* elementsOf(root: Node): Generator<Element> {
+  const pending: Node[] = [root];
+  for (let node = pending.pop(); node !== undefined; node = pending.pop()) {
+    if ('tagName' in node) yield node;
+    if ('content' in node) pending.push(node.content);
+    if ('childNodes' in node) for (const child of node.childNodes) pending.push(child);
+  }
+}
+
+/** The attributes of an element from which a browser loads, by the names that they have in the text. */
+function loadedAttributes(element: Element): { name: string; kind: MediaKind }[] {
+  const { tagName, namespaceURI, parentNode } = element;
+  if (namespaceURI === html5.NS.SVG) {
+    if (tagName !== 'image' && tagName !== 'feImage') return [];
+    return [
+      { name: 'href', kind: 'image' },
+      { name: 'xlink:href', kind: 'image' },
+    ];
+  }
+  switch (tagName) {
+    case 'img':
+      return [
+        { name: 'src', kind: 'image' },
+        { name: 'srcset', kind: 'image' },
+      ];
+    case 'video':
+      return [
+        { name: 'src', kind: 'video' },
+        { name: 'poster', kind: 'image' },
+      ];
+    case 'audio':
+      return [{ name: 'src', kind: 'audio' }];
+    case 'track':
+      return [{ name: 'src', kind: 'captions' }];
+    case 'source': {
+      const isAudio = parentNode !== null && 'tagName' in parentNode && parentNode.tagName === 'audio';
+      return [
+        { name: 'src', kind: isAudio ? 'audio' : 'video' },
+        { name: 'srcset', kind: 'image' },
+      ];
+    }
+    default:
+      return [];
+  }
+}
+
+function editOf(
+  html: string,
+  element: Element,
+  name: string,
+  change: (value: string) => string | null,
+): Edit | null {
+  const attribute = element.attrs.find((one) => sourceName(one) === name);
+  const location = element.sourceCodeLocation?.attrs?.[name];
+  if (attribute === undefined || location === undefined) return null;
+  const changed = change(attribute.value);
+  if (changed === null) return null;
+  const { startOffset: start, endOffset: end } = location;
+  const written = html.slice(start, end);
+  const before = /^[^=]*=\s*/.exec(written)?.[0];
+  if (before === undefined || !written.toLowerCase().startsWith(name)) return null;
+  const quote = written[before.length] === "'" ? "'" : '"';
+  const escaped = changed.replaceAll('&', '&amp;').replaceAll(quote, quote === '"' ? '&quot;' : '&#39;');
+  return { start, end, text: `${before}${quote}${escaped}${quote}` };
+}
+
+function sourceName({ prefix, name }: Token.Attribute): string {
+  return prefix === undefined || prefix === '' ? name : `${prefix}:${name}`;
+}
+
+/**
+ * Replaces the address of each image candidate of a `srcset`, as the HTML Standard splits it; null when none changes.
+ * Goes through the text once: a pattern would take a time that grows with its square.
+ */
+function replaceCandidates(value: string, kind: MediaKind, replace: ReplaceAddress): string | null {
+  let replaced = '';
+  let changes = false;
+  let copied = 0;
+  for (let at = 0; at < value.length;) {
+    if (isSpace(value[at]) || value[at] === ',') {
+      at += 1;
+      continue;
+    }
+    const start = at;
+    while (at < value.length && !isSpace(value[at])) at += 1;
+    let end = at;
+    while (value[end - 1] === ',') end -= 1;
+    const replacement = replace(value.slice(start, end), kind);
+    if (replacement !== null) {
+      replaced += value.slice(copied, start) + replacement;
+      copied = end;
+      changes = true;
+    }
+    // A comma behind the address ends the candidate; else its descriptors follow.
+    if (end === at) at = endOfDescriptors(value, at);
+  }
+  return changes ? replaced + value.slice(copied) : null;
+}
+
+function endOfDescriptors(value: string, start: number): number {
+  let isInParentheses = false;
+  for (let at = start; at < value.length; at += 1) {
+    if (value[at] === '(') isInParentheses = true;
+    else if (value[at] === ')') isInParentheses = false;
+    else if (value[at] === ',' && !isInParentheses) return at;
+  }
+  return value.length;
+}
+
+function isSpace(character: string | undefined): boolean {
+  return character !== undefined && ' \t\n\f\r'.includes(character);
+}

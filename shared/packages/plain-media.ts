@@ -1,0 +1,153 @@
+import { extname } from 'node:path/posix';
+import { extension as extensionOfType, lookup } from 'mime-types';
+import { lessonBlocks, memberPath } from '../lessons/blocks.ts';
+import { coreWidgetProps } from '../lessons/core-widget-props.ts';
+import type { PropKind } from '../lessons/core-widget-props.ts';
+import { isCoreWidget } from '../lessons/core-widgets.ts';
+import { replaceMediaAddresses } from '../lessons/html-media.ts';
+import type { MediaKind, ReplaceAddress } from '../lessons/html-media.ts';
+import type { LessonContent } from '../lessons/lesson-content.ts';
+import { quote } from '../lessons/quote.ts';
+import { uuidV5 } from '../lessons/uuid-v5.ts';
+import type { PackageMedium } from './lesson-package.ts';
+import type { FaultList } from './package-error.ts';
+import { messageOf } from '../errors.ts';
+
+/** Longer addresses are kept as they are: no server takes them. */
+const maxAddressLength = 8_192;
+
+/** What is assumed of a file whose address does not say what it is. */
+const usualTypes: Record<MediaKind, string> = {
+  image: 'image/jpeg',
+  video: 'video/mp4',
+  audio: 'audio/mpeg',
+  captions: 'text/vtt',
+};
+
+const familiesOf: Record<MediaKind, RegExp> = {
+  image: /^image\//,
+  video: /^(?:video|audio)\//,
+  audio: /^(?:video|audio)\//,
+  captions: /^text\/vtt$/,
+};
+
+/**
+ * Makes external media of the http and https addresses that core widgets load: those in their media props, and in the
+ * HTML of their texts. Else a learner's browser would ask the third party, and the archive would lack the file. The
+ * same lesson and address have the same id, whenever they are imported.
+ *
+ * The content is changed in place. Links, and props of custom widgets, stay as they are.
+ *
+ * @param media of the package; what is made is added.
+ * @returns what could not be done, for people.
+ */
+export function adoptPlainMedia(content: LessonContent, media: PackageMedium[], faults: FaultList): string[] {
+  const adoption = new Adoption(content.lesson.id, media);
+  const { overrides } = content.lesson.widget_settings;
+  const adopt = (type: string | undefined, props: unknown, path: string) => {
+    if (type === undefined || !isCoreWidget(type) || !isRecord(props)) return;
+    for (const [name, kind] of Object.entries(coreWidgetProps[type])) {
+      if (!Object.hasOwn(props, name)) continue;
+      try {
+        adoption.adopt(props, name, kind, memberPath(path, name));
+      } catch (error) {
+        // HTML that would take too long to parse.
+        faults.add(`lesson.json: ${memberPath(path, name)}`, messageOf(error));
+      }
+    }
+  };
+  for (const [type, props] of Object.entries(overrides)) {
+    adopt(type, props, memberPath('lesson.widget_settings.overrides', type));
+  }
+  for (const { block, path } of lessonBlocks(content)) adopt(block.type, block.props, `${path}.props`);
+  return adoption.warnings;
+}
+
+class Adoption {
+  readonly warnings: string[] = [];
+  readonly #lessonId: string;
+  readonly #media: PackageMedium[];
+  readonly #known: Set<string>;
+
+  constructor(lessonId: string, media: PackageMedium[]) {
+    this.#lessonId = lessonId;
+    this.#media = media;
+    this.#known = new Set(media.map(({ id }) => id));
+  }
+
+  /** Goes through a member of an object, whatever is in it. */
+  adopt(holder: Record<string, unknown>, name: string, kind: PropKind, path: string): void {
+    const value = holder[name];
+    const replace: ReplaceAddress = (address, mediaKind) => this.#referenceTo(address, mediaKind, path);
+    switch (kind) {
+      case 'image':
+      case 'video':
+      case 'audio':
+        if (typeof value === 'string') holder[name] = replace(value.trim(), kind) ?? value;
+        return;
+      case 'captions':
+        if (typeof value === 'string') holder[name] = replace(value.trim(), kind) ?? value;
+        else this.#eachOf(value, path, (entry, at) => this.adopt(entry, 'src', 'captions', at));
+        return;
+      case 'html':
+        if (typeof value === 'string') holder[name] = replaceMediaAddresses(value, replace);
+        return;
+      case 'choices':
+        this.#eachOf(value, path, (choice, at) => {
+          for (const text of ['html', 'feedback']) this.adopt(choice, text, 'html', at);
+        });
+        return;
+      case 'feedback':
+        if (isRecord(value))
+          for (const text of ['right', 'partly', 'wrong']) this.adopt(value, text, 'html', path);
+        return;
+      case 'plain':
+      case 'blocks':
+    }
+  }
+
+  #eachOf(value: unknown, path: string, use: (entry: Record<string, unknown>, path: string) => void): void {
+    if (!Array.isArray(value)) return;
+    for (const [index, entry] of (value as unknown[]).entries()) {
+      if (isRecord(entry)) use(entry, `${path}[${index}]`);
+    }
+  }
+
+  #referenceTo(address: string, kind: MediaKind, path: string): string | null {
+    if (!/^(?:https?:)?[\\/]{2}/i.test(address)) return null;
+    const url = URL.canParse(address, 'https://host/') ? new URL(address, 'https://host/') : null;
+    const fault =
+      url === null
+        ? 'is no valid address'
+        : url.href.length > maxAddressLength
+          ? `is longer than ${maxAddressLength} characters`
+          : // The player puts a variable's value in.
+            address.includes('{{')
+            ? 'has a variable in it'
+            : null;
+    if (url === null || fault !== null) {
+      this.warnings.push(`lesson.json: ${path}: ${quote(address)} ${fault}, and is not downloaded`);
+      return null;
+    }
+    const { hash } = url;
+    url.hash = '';
+    const id = uuidV5(this.#lessonId, url.href);
+    if (!this.#known.has(id)) {
+      this.#known.add(id);
+      this.#media.push({ id, ...typeOf(url, kind), sourceUrl: url.href, attributions: [] });
+    }
+    return `media:${id}${hash}`;
+  }
+}
+
+function typeOf(url: URL, kind: MediaKind): Pick<PackageMedium, 'mimeType' | 'extension'> {
+  const written = extname(url.pathname).slice(1).toLowerCase();
+  const named = /^[a-z0-9]{1,8}$/.test(written) ? lookup(written) : false;
+  if (named !== false && familiesOf[kind].test(named)) return { mimeType: named, extension: written };
+  const mimeType = usualTypes[kind];
+  return { mimeType, extension: extensionOfType(mimeType) || 'bin' };
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

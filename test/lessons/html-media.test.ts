@@ -1,0 +1,85 @@
+import { expect, test } from 'vitest';
+import { replaceMediaAddresses } from '../../shared/lessons/html-media.ts';
+import type { MediaKind } from '../../shared/lessons/html-media.ts';
+
+const replace = (html: string) =>
+  replaceMediaAddresses(html, (address: string, kind: MediaKind) =>
+    /^(?:https?:)?\/\//i.test(address) ? `media:${kind}` : null,
+  );
+
+test.each([
+  [
+    'a picture',
+    '<p>é\r\n<img alt="x"  SRC = http://a/b.png  >',
+    '<p>é\r\n<img alt="x"  SRC = "media:image"  >',
+  ],
+  ['its quotes', "<img src='//cdn/x' data-x='1'>", "<img src='media:image' data-x='1'>"],
+  [
+    'each candidate of a srcset',
+    '<img srcset="https://x/a.png 1x, b.png 2x,https://x/c,d.png 3x, data:image/png;base64,AA== 4x">',
+    '<img srcset="media:image 1x, b.png 2x,media:image 3x, data:image/png;base64,AA== 4x">',
+  ],
+  [
+    'what else is in a srcset, escaped as before',
+    '<img srcset="https://x/a?b=1&amp;c=2 1x, d?e=&quot;&amp;f 2x">',
+    '<img srcset="media:image 1x, d?e=&quot;&amp;f 2x">',
+  ],
+  [
+    'video, poster, sources and tracks',
+    '<video src=https://v/ poster="https://p/"><source src="https://s/"><track src="https://c/"></video>',
+    '<video src="media:video" poster="media:image"><source src="media:video"><track src="media:captions"></video>',
+  ],
+  ['audio', '<audio><source src="https://a/"></audio>', '<audio><source src="media:audio"></audio>'],
+  [
+    'a picture element',
+    '<picture><source srcset="https://a/"></picture>',
+    '<picture><source srcset="media:image"></picture>',
+  ],
+  ['SVG', '<svg><image xlink:href="https://x/"/></svg>', '<svg><image xlink:href="media:image"/></svg>'],
+  [
+    'what a style sheet does not hide',
+    '<style>a > "<!--"</style><img src="http://x/">',
+    '<style>a > "<!--"</style><img src="media:image">',
+  ],
+  [
+    'what a parser moves',
+    '<table><tr><img src="https://x/"><td>😀<img src="https://y/">',
+    '<table><tr><img src="media:image"><td>😀<img src="media:image">',
+  ],
+  [
+    'the attribute that counts',
+    '<img src="https://x/" src="https://y/">',
+    '<img src="media:image" src="https://y/">',
+  ],
+])('%s is replaced, and nothing else', (_what, html, replaced) => {
+  expect(replace(html)).toBe(replaced);
+});
+
+test.each([
+  '<a href="https://example.org/a.png">a link</a>',
+  '<!-- <img src="https://x/"> -->',
+  '<code>&lt;img src="https://x/"&gt;</code>',
+  '<img src="media:1" srcset="a.png 2x">',
+  '<p>src="https://x/"</p>',
+  '<img alt="src=https://x/" src="b.png">',
+  '<img src="https://x/',
+  'no HTML: src=https://x/',
+])('%s stays', (html) => {
+  expect(replace(html)).toBe(html);
+});
+
+test.each([
+  ['nested too deep', '<div>'.repeat(100_000), 'nested deeper than 512 levels'],
+  [
+    'that a parser makes more and more of',
+    Array.from({ length: 20_000 }, (_, index) => `<p><b id=${index}>`).join(''),
+    'more than 100000 elements',
+  ],
+])('HTML %s is refused, not parsed for minutes', (_what, html, fault) => {
+  expect(() => replace(`${html}<img src="https://x/">`)).toThrow(fault);
+});
+
+test('the longest srcset is gone through once', () => {
+  const commas = ','.repeat(1_000_000);
+  expect(replace(`<img srcset="${commas}https://x/ (${commas}">`)).toContain('media:image');
+});

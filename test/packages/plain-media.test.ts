@@ -1,0 +1,118 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { ask, jsonOf } from '../api/answers.ts';
+import { startExportLab } from '../api/held-exports.ts';
+import type { ExportLab } from '../api/held-exports.ts';
+import { expectSameFiles } from '../api/manifests.ts';
+import { follow, mediumPath } from '../api/player-files.ts';
+import { lecternJson } from '../cli/command-line.ts';
+import { png } from '../export/pictures.ts';
+import { uuidV5 } from '../../shared/lessons/uuid-v5.ts';
+import { buildLearnerToken, buildPackage, buildVersion } from '../support/factories.ts';
+import { answer } from '../support/origin.ts';
+import { importInto } from './import-support.ts';
+
+let lab: ExportLab;
+beforeAll(async () => {
+  lab = await startExportLab();
+  await lab.harness.startWorker();
+  for (const path of ['/a.png', '/b', '/c.png', '/d.png', '/poster.png']) {
+    lab.origin.serve(path, png(path.length), { contentType: 'image/png' });
+  }
+  lab.origin.serve('/a.vtt', Buffer.from('WEBVTT\n'), { contentType: 'text/vtt' });
+  lab.origin.script('/gone.png', answer(404));
+});
+afterAll(() => lab.close());
+
+let url: (path: string) => string;
+beforeEach(() => {
+  url = (path) => lab.origin.url(path);
+});
+
+test('a UUID of version 5 is that of RFC 9562', () => {
+  expect(uuidV5('6ba7b810-9dad-11d1-80b4-00c04fd430c8', 'www.example.com')).toBe(
+    '2ed6657d-e927-568b-95e1-2665a8aea6a2',
+  );
+});
+
+test('web addresses that core widgets load become media of the version: in its archive, from Lectern for learners', async () => {
+  const blocks = () => [
+    {
+      type: 'Image',
+      props: { id: 'a', src: ` ${url('/a.png')}`, caption: `<a href="${url('/a.png')}">link</a>` },
+    },
+    {
+      type: 'Callout',
+      props: {
+        id: 'b',
+        body: [
+          {
+            type: 'Text',
+            props: { id: 'c', html: `<p>1 <img src="${url('/b')}" srcset="${url('/c.png')} 2x">` },
+          },
+        ],
+      },
+    },
+    { type: 'Video', props: { id: 'd', src: url('/gone.png'), captions: [{ src: url('/a.vtt') }] } },
+    {
+      type: 'MultipleChoice',
+      props: { id: 'e', choices: [{ id: 'x', html: `<img src='${url('/a.png')}'>` }], correct: ['x'] },
+    },
+    { type: 'Custom', props: { id: 'f', src: url('/own.png') } },
+  ];
+  const overrides = { Video: { poster: url('/poster.png') } };
+  const built = await buildPackage({ blocks, lesson: { widget_settings: { overrides } } });
+  const version = await buildVersion(lab.harness, lab.organization, built.path);
+  const idOf = (path: string) => uuidV5(version.lessonId, url(path));
+  const { archive } = await expectSameFiles(lab, version);
+
+  const files = ['/a.png', '/b', '/c.png', '/poster.png'].map(
+    (path) => `media/${idOf(path)}.${path === '/b' ? 'jpg' : 'png'}`,
+  );
+  for (const path of [...files, `media/${idOf('/a.vtt')}.vtt`])
+    expect([...archive.files.keys()]).toContain(path);
+  expect(archive.manifest.failedMedia).toMatchObject([
+    { id: idOf('/gone.png'), sourceUrl: url('/gone.png'), reason: 'not_found', status: 404 },
+  ]);
+  const left = JSON.stringify(archive.lesson).split(lab.origin.host).length - 1;
+  // The link, and what a custom widget may do with its own props.
+  expect(left).toBe(2);
+  expect(JSON.stringify(archive.lesson)).toContain(
+    `<p>1 <img src=\\"./${files[1]}\\" srcset=\\"./${files[2]} 2x\\">`,
+  );
+
+  const learner = await ask(
+    `${lab.api}/api/public/lessons/${version.lessonId}/player-data?token=${buildLearnerToken(version)}`,
+  );
+  expect(JSON.stringify(jsonOf(learner)).split(lab.origin.host).length - 1).toBe(2);
+  const served = await follow(lab.api, mediumPath(version, idOf('/a.png')));
+  expect(served.body.equals(png('/a.png'.length))).toBe(true);
+
+  const checked = await lecternJson(lab.harness.environment, 'lesson', 'check', version.lessonId);
+  expect(checked).toMatchObject({
+    externalMedia: expect.arrayContaining([
+      { id: idOf('/gone.png'), sourceUrl: url('/gone.png') },
+    ]) as unknown,
+  });
+
+  const again = await buildVersion(lab.harness, lab.organization, built.path);
+  expect((await expectSameFiles(lab, again)).archive.lesson.sections).toEqual(archive.lesson.sections);
+});
+
+test('an address that cannot be downloaded is reported, and the lesson is imported', async () => {
+  const blocks = () => [
+    { type: 'Image', props: { id: 'a', src: 'https://[broken/x.png' } },
+    { type: 'Image', props: { id: 'b', src: 'https://example.org/{{name}}.png' } },
+    { type: 'Image', props: { id: 'c', src: 'http://10.0.0.1/x.png' } },
+  ];
+  const { path } = await buildPackage({ blocks });
+  const { version, warnings } = await importInto(lab.harness, lab.organization, path);
+  const place = 'lesson.json: sections[0].steps[0].content.content';
+  expect(warnings).toEqual([
+    `${place}[0].props.src: "https://[broken/x.png" is no valid address, and is not downloaded`,
+    `${place}[1].props.src: "https://example.org/{{name}}.png" has a variable in it, and is not downloaded`,
+  ]);
+  const id = uuidV5(version.lessonId, 'http://10.0.0.1/x.png');
+  expect(await lecternJson(lab.harness.environment, 'lesson', 'check', version.lessonId)).toMatchObject({
+    warnings: [`The media file ${id} is not downloaded: "http://10.0.0.1/x.png" is not a public address.`],
+  });
+});
