@@ -1,3 +1,4 @@
+import { authoringWarnings } from '../shared/lessons/authoring.ts';
 import { usedWidgetTypes } from '../shared/lessons/blocks.ts';
 import { isCoreWidget } from '../shared/lessons/core-widgets.ts';
 import { mediaReferences } from '../shared/lessons/media-references.ts';
@@ -51,6 +52,7 @@ export async function checkVersion(
       ({ id, sourceUrl }) =>
         `The media file ${id} is not downloaded: ${quote(sourceUrl)} is not a public address.`,
     ),
+    ...authoringWarnings(content),
   ];
   return { errors: playabilityErrors(content), warnings, externalMedia };
 }

@@ -89,7 +89,7 @@ async function publish(
   return { ...imported, version };
 }
 
-function present({ version, media, widgets }: ImportedVersion, preview: PlayLink | null): Answer {
+function present({ version, media, widgets, warnings }: ImportedVersion, preview: PlayLink | null): Answer {
   const { lessonId, _id: versionId, versionNumber, slug, status } = version;
   const published = status === 'published';
   const text = [
@@ -103,5 +103,6 @@ function present({ version, media, widgets }: ImportedVersion, preview: PlayLink
           `Publish it with: lectern lesson publish ${lessonId}`,
         ]),
   ].join('\n');
-  return { json: { lessonId, versionId, versionNumber, slug, published, media, widgets, preview }, text };
+  const ids = { lessonId, versionId, versionNumber, slug };
+  return { json: { ...ids, published, media, widgets, warnings, preview }, text };
 }

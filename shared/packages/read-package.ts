@@ -1,3 +1,4 @@
+import { authoringWarnings } from '../lessons/authoring.ts';
 import type { LessonContent } from '../lessons/lesson-content.ts';
 import { restoreMediaReferences, restoreUnusualPaths } from '../lessons/media-references.ts';
 import { shownPath } from './entry-name.ts';
@@ -74,6 +75,7 @@ async function read(source: PackageSource, mediaBaseUrl: string | undefined): Pr
     ...unknownMedia(content, manifest, media),
     ...plainMedia,
     ...lesson.warnings,
+    ...authoringWarnings(content).map((warning) => `lesson.json: ${warning}`),
   ];
   return {
     ...{ lessonId, versionId, versionNumber, slug, title, content, media, widgets },

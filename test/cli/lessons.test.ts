@@ -64,6 +64,7 @@ describe('lectern lesson import', () => {
       published: true,
       media: 1,
       widgets: 0,
+      warnings: [],
       preview: { url: null, expiresAt: expect.any(String) as string },
     };
     expect(await lecternJson(harness.environment, ...command, '--publish')).toStrictEqual(first);
@@ -202,6 +203,72 @@ describe('lectern lesson', () => {
       id: lessonId,
       playability: { valid: true, errors: [] },
       warnings: [`No medium is known under ${mediaId}.`, 'No widget is registered for the type Globe.'],
+    });
+  });
+
+  test('import and check report what an author probably did not mean, with its place', async () => {
+    const { organization } = await buildOrganization(harness);
+    const importJson = async (path: string): Promise<unknown> => {
+      const command = ['lesson', 'import', path, '--org', organization.slug, '--json'];
+      const { stdout, stderr } = await lecternHere(harness.environment, ...command);
+      expect(stderr).toMatch(/^(?:warning: lesson\.json: .+\n)+$/);
+      return JSON.parse(stdout);
+    };
+    const choices = [{ id: 'a', html: 'A' }, { id: 'a', html: 'B' }, { html: 'C' }];
+    const question = (id: string, props: object) => ({
+      type: 'MultipleChoice',
+      props: { id, choices, ...props },
+    });
+    const blocks = () => [
+      question('q1', { correct: ['a', 'z'] }),
+      question('q2', { choices: choices.slice(0, 1) }),
+      question('q3', { choices: choices.slice(0, 1), points: 0 }),
+      question('q4', { choices: choices.slice(0, 1), correct: 'a' }),
+      {
+        type: 'Callout',
+        props: {
+          id: 'c',
+          title: '',
+          body: [{ type: 'Image', props: { id: 'i', captoin: '', Alt: '', hue: 1 } }],
+        },
+      },
+      // What Puck and the player know, a widget of the organization's own, and scored as the settings say.
+      {
+        type: 'Text',
+        props: { id: 't', html: '', visibleIf: {}, variable: 'v', puck: {}, _own: 1 },
+        readOnly: {},
+      },
+      { type: 'Own', props: { id: 'o', anything: 1 } },
+      { type: 'MultipleChoice', props: { id: 'q5', choices: [{ id: 1, html: '' }] } },
+    ];
+    const overrides = { MultipleChoice: { correct: [1], atempts: 2 }, Own: { any: 1 } };
+    const { path, lessonId } = await buildPackage({ blocks, lesson: { widget_settings: { overrides } } });
+    const imported = await importJson(path);
+    const place = 'Section 1 ("A section"), step 1 ("A step"), ';
+    const warnings = [
+      'The settings for all widgets of the type MultipleChoice: unknown prop "atempts"; did you mean "attempts"?',
+      `${place}MultipleChoice "q1": choice 2 has the id "a" of an earlier choice, and is left out`,
+      `${place}MultipleChoice "q1": choice 3 has no id, so learners cannot pick it`,
+      `${place}MultipleChoice "q1": the right answer "z" is not among its choices ("a")`,
+      `${place}MultipleChoice "q2": the right answer "1" is not among its choices ("a")`,
+      `${place}MultipleChoice "q3": the right answer "1" is not among its choices ("a")`,
+      `${place}MultipleChoice "q4": correct must be a list of choice ids, such as ["a"]`,
+      `${place}Image "i": unknown prop "captoin"; did you mean "caption"?`,
+      `${place}Image "i": unknown prop "Alt"; did you mean "alt"?`,
+      `${place}Image "i": unknown prop "hue"`,
+    ];
+    expect(imported).toMatchObject({ warnings: warnings.map((warning) => `lesson.json: ${warning}`) });
+    const checked = await lecternJson(harness.environment, 'lesson', 'check', lessonId);
+    expect(checked).toMatchObject({ warnings: ['No widget is registered for the type Own.', ...warnings] });
+
+    const bare = await buildPackage({
+      blocks: () => [question('q', { choices: [] }), question('p', { points: 0, choices: [] })],
+    });
+    const second = await importJson(bare.path);
+    expect(second).toMatchObject({
+      warnings: [
+        `lesson.json: ${place}MultipleChoice "q": has no right answer, so it is not scored; set points to 0 if that is meant`,
+      ],
     });
   });
 

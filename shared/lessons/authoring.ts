@@ -1,0 +1,117 @@
+import leven from 'leven';
+import { playedProps } from './block-props.ts';
+import { lessonBlocks, typeOf } from './blocks.ts';
+import { commonProps, coreWidgetProps } from './core-widget-props.ts';
+import { isCoreWidget } from './core-widgets.ts';
+import type { CoreWidgetType } from './core-widgets.ts';
+import type { LessonContent } from './lesson-content.ts';
+import { quote } from './quote.ts';
+
+/** More tell an author nothing new. */
+const maxWarnings = 1_000;
+
+/** Edits between two names up to which one is taken for a misspelling of the other. */
+const nearDistance = 2;
+
+/** What the Puck editor itself writes into props, and names that mark a prop as somebody's own. */
+const foreignProp = /^(?:puck|editMode|readOnly|children|_.*|data-.*)$/;
+
+/**
+ * Returns what authors of core widgets probably did not mean, with section, step and block, in reading order: right
+ * answers that are no choice, questions without a right answer, choices without an id or with the same one, and props
+ * that the widget does not know. The lesson plays all the same. The first 1,000.
+ */
+export function authoringWarnings(content: LessonContent): string[] {
+  const warnings: string[] = [];
+  const sections = new Map(content.sections.map((section, index) => [section, index]));
+  const { overrides } = content.lesson.widget_settings;
+  for (const [type, settings] of Object.entries(overrides)) {
+    if (!isCoreWidget(type)) continue;
+    const place = `The settings for all widgets of the type ${type}`;
+    for (const fault of unknownProps(type, settings)) warnings.push(`${place}: ${fault}`);
+  }
+  for (const { block, section, step } of lessonBlocks(content)) {
+    const type = typeOf(block);
+    if (type === undefined || !isCoreWidget(type)) continue;
+    const place = [
+      `Section ${(sections.get(section) ?? 0) + 1} (${quote(section.title)})`,
+      `step ${section.steps.indexOf(step) + 1} (${quote(step.title)})`,
+      `${type} ${quote(block.props.id)}`,
+    ].join(', ');
+    const faults = unknownProps(type, block.props);
+    if (type === 'MultipleChoice') faults.push(...questionFaults(playedProps(block, overrides)));
+    for (const fault of faults) warnings.push(`${place}: ${fault}`);
+    if (warnings.length >= maxWarnings) return warnings.slice(0, maxWarnings);
+  }
+  return warnings;
+}
+
+function unknownProps(type: CoreWidgetType, props: unknown): string[] {
+  const known = [...Object.keys(coreWidgetProps[type]), ...commonProps];
+  return Object.keys(fieldsOf(props))
+    .filter((name) => !known.includes(name) && !foreignProp.test(name))
+    .map((name) => {
+      const nearest = nearestOf(name, known);
+      return `unknown prop ${quote(name)}${nearest === undefined ? '' : `; did you mean "${nearest}"?`}`;
+    });
+}
+
+function nearestOf(name: string, known: string[]): string | undefined {
+  // Its cost grows with the product of both lengths.
+  if (name.length > 40) return undefined;
+  const written = name.toLowerCase();
+  const [nearest] = known
+    .map((one) => ({ one, distance: leven(written, one.toLowerCase()) }))
+    .filter(({ one, distance }) => distance <= Math.min(nearDistance, one.length - 1))
+    .sort((a, b) => a.distance - b.distance);
+  return nearest?.one;
+}
+
+/** What no learner could answer right. */
+function questionFaults(props: Record<string, unknown>): string[] {
+  const faults: string[] = [];
+  const ids = new Set<string>();
+  for (const [index, choice] of listOf(props.choices).entries()) {
+    const id = identifier(fieldsOf(choice).id);
+    if (id === undefined) faults.push(`choice ${index + 1} has no id, so learners cannot pick it`);
+    else if (ids.has(id))
+      faults.push(`choice ${index + 1} has the id ${quote(id)} of an earlier choice, and is left out`);
+    else ids.add(id);
+  }
+  const { correct } = props;
+  if (correct !== undefined && correct !== null && !Array.isArray(correct)) {
+    return [...faults, `correct must be a list of choice ids, such as ["a"]`];
+  }
+  const right = listOf(correct);
+  for (const answer of right) {
+    const id = identifier(answer);
+    if (id !== undefined && ids.has(id)) continue;
+    const shown = quote(id ?? JSON.stringify(answer));
+    faults.push(`the right answer ${shown} is not among its choices (${some([...ids])})`);
+  }
+  if (right.length === 0 && props.points !== 0) {
+    faults.push('has no right answer, so it is not scored; set points to 0 if that is meant');
+  }
+  return faults;
+}
+
+function some(ids: string[]): string {
+  const shown = ids.slice(0, 10).map((id) => quote(id, 40));
+  return `${shown.join(', ')}${ids.length > 10 ? ', …' : ''}`;
+}
+
+/** As the scoring rules read ids. */
+function identifier(value: unknown): string | undefined {
+  if (typeof value === 'number') return String(value);
+  return typeof value === 'string' && value !== '' ? value : undefined;
+}
+
+function listOf(value: unknown): unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
+function fieldsOf(value: unknown): Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? (value as Record<string, unknown>)
+    : {};
+}
