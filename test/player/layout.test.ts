@@ -5,6 +5,17 @@ import { useWidgetLab } from './use-widget-lab.ts';
 
 const file = useWidgetLab();
 
+/** Texts that reach out of the page, to either side, where nothing scrolls to them. JavaScript for a page. */
+const textsOutside = `[...document.querySelectorAll('.lectern-block *')]
+  .filter((node) => !node.closest('.lectern-scroll, pre, math') && [...node.childNodes].some((child) => child.nodeType === 3))
+  .filter((node) => {
+    const range = document.createRange();
+    range.selectNodeContents(node);
+    const { left, right } = range.getBoundingClientRect();
+    return left < 0 || right > innerWidth;
+  })
+  .map((node) => node.outerHTML)`;
+
 describe('layout', () => {
   it('nothing is wider than a 320 px screen, whatever the text', async () => {
     const narrow = await file.lab.open({ viewport: { width: 320, height: 640 } });
@@ -17,12 +28,26 @@ describe('layout', () => {
         props: { html: `<p>${long}</p>${wide}<math display="block"><mn>${'1'.repeat(90)}</mn></math>` },
       },
       { type: 'Columns', props: { columns: [[{ type: 'Text', props: { html: long } }], [question]] } },
-      { type: 'MultipleChoice', props: { ...question.props, choices: [{ id: 'mars', html: long }] } },
+      {
+        type: 'MultipleChoice',
+        props: {
+          ...question.props,
+          choices: [{ id: 'mars', html: long, feedback: long }],
+          feedback: { right: long },
+          explanation: long,
+        },
+      },
+      { type: 'OpenResponse', props: { ...openQuestion.props, prompt: long, sampleAnswer: long } },
     ];
+    const states = { q1: ['mars'], o1: long };
     const steps = (await demoSteps()).map(({ content }) => content.content);
-    for (const blocks of [samples, ...steps]) {
-      await narrow.show(blocks);
-      expect(await narrow.page.evaluate('document.documentElement.scrollWidth')).toBe(320);
+    const languages = { en: [samples, ...steps], ar: [samples] };
+    for (const [language, shown] of Object.entries(languages)) {
+      for (const blocks of shown) {
+        await narrow.show(blocks, { states, language });
+        expect(await narrow.page.evaluate('document.documentElement.scrollWidth')).toBe(320);
+        expect(await narrow.page.evaluate(textsOutside)).toEqual([]);
+      }
     }
     await narrow.page.context().close();
   });
