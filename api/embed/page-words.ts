@@ -31,6 +31,8 @@ export interface PageWords {
   /** The label of a link. */
   back: string;
   waiting: Notice;
+  /** The page around this one has no token yet. */
+  delayed: string;
   failures: Record<FailureCode, Notice>;
 }
 
@@ -54,6 +56,7 @@ const en: PageWords = {
     title: 'This lesson opens from your course',
     text: 'Go to the page of your course that has this lesson, and open it there.',
   },
+  delayed: 'The lesson can’t be opened right now. We’ll keep trying.',
   failures: {
     bad_address: { title: 'This address is not complete', text: again.en },
     token_expired: {
@@ -92,6 +95,7 @@ const es: PageWords = {
     title: 'Esta lección se abre desde tu curso',
     text: 'Ve a la página de tu curso que contiene esta lección y ábrela allí.',
   },
+  delayed: 'La lección no se puede abrir en este momento. Seguimos intentándolo.',
   failures: {
     bad_address: { title: 'Esta dirección no está completa', text: again.es },
     token_expired: {
@@ -133,6 +137,7 @@ const fr: PageWords = {
     title: 'Cette leçon s’ouvre depuis votre cours',
     text: 'Allez à la page de votre cours qui contient cette leçon et ouvrez-la là.',
   },
+  delayed: 'La leçon ne peut pas s’ouvrir pour le moment. Nouvelle tentative en cours.',
   failures: {
     bad_address: { title: 'Cette adresse n’est pas complète', text: again.fr },
     token_expired: {
@@ -174,6 +179,7 @@ const de: PageWords = {
     title: 'Diese Lektion öffnet sich aus deinem Kurs',
     text: 'Gehe zu der Seite deines Kurses, die diese Lektion enthält, und öffne sie dort.',
   },
+  delayed: 'Die Lektion lässt sich gerade nicht öffnen. Wir versuchen es weiter.',
   failures: {
     bad_address: { title: 'Diese Adresse ist nicht vollständig', text: again.de },
     token_expired: {
@@ -212,6 +218,7 @@ const pt: PageWords = {
     title: 'Esta lição abre a partir do seu curso',
     text: 'Vá à página do seu curso que contém esta lição e abra-a lá.',
   },
+  delayed: 'Não é possível abrir a lição agora. Continuamos tentando.',
   failures: {
     bad_address: { title: 'Este endereço não está completo', text: again.pt },
     token_expired: {
@@ -253,6 +260,7 @@ const ar: PageWords = {
     title: 'يُفتح هذا الدرس من مقررك',
     text: 'انتقل إلى صفحة مقررك التي تحتوي على هذا الدرس وافتحه من هناك.',
   },
+  delayed: 'يتعذّر فتح الدرس الآن. نواصل المحاولة.',
   failures: {
     bad_address: { title: 'هذا العنوان غير مكتمل', text: again.ar },
     token_expired: {
@@ -285,6 +293,7 @@ const zh: PageWords = {
   code: '支持代码',
   back: '返回课程页面',
   waiting: { title: '请从你的课程中打开本课', text: '请前往包含本课的课程页面，并在那里打开。' },
+  delayed: '现在无法打开本课，正在重试。',
   failures: {
     bad_address: { title: '地址不完整', text: again.zh },
     token_expired: { title: '你的访问已过期', text: `${again.zh}你将从上次保存的进度继续。` },

@@ -41,8 +41,10 @@ export function lessonPage({
 
 /** The page at an address without a token: of a link that was passed on, or of a frame that gets its token later. */
 export function waitingPage(page: Omit<PageParts, 'main' | 'title'>): Buffer {
-  const { waiting, lesson } = pageWords(page.language);
-  return renderPage({ ...page, title: lesson, main: notice(waiting) });
+  const { waiting, delayed, lesson } = pageWords(page.language);
+  const main = markup`<div data-lectern-waiting>${notice(waiting)}</div>
+<p role="status" data-lectern-delayed="${delayed}"></p>`;
+  return renderPage({ ...page, title: lesson, main });
 }
 
 /**

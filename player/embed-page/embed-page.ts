@@ -29,11 +29,23 @@ function waitForToken({ page, lessonId, code, allowedOrigins }: NoticeBoot, quer
   else if (kept !== '') return open(kept);
   const host = openHost(allowedOrigins, (request) => {
     if (request.type === 'setToken') open(request.token);
+    else if (request.type === 'tokenDelayed') showDelay();
+    else {
+      const link = `#${new URLSearchParams({ step: request.stepId }).toString()}`;
+      history.replaceState(history.state, '', location.pathname + location.search + link);
+    }
   });
   if (code !== undefined) host.tell({ type: 'error', code, message: document.title });
   // A host whose tokens are no good is asked once, not over and over again.
   const mayHelp = page === 'waiting' || code === 'token_expired';
   if (mayHelp && !query.has('again')) host.tell({ type: 'token.expiring', expiresAt: null });
+}
+
+/** The learner can only wait: opening the lesson from the course, as the page says, is what was done. */
+function showDelay(): void {
+  const status = document.querySelector<HTMLElement>('[data-lectern-delayed]');
+  document.querySelector('[data-lectern-waiting]')?.remove();
+  if (status) status.textContent = status.dataset.lecternDelayed ?? '';
 }
 
 function open(token: string): void {

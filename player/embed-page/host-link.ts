@@ -7,7 +7,11 @@ export interface HostEvent extends JsonObject {
 
 /** What the page around the lesson may ask for. */
 export type HostRequest =
-  { type: 'hello' } | { type: 'setToken'; token: string } | { type: 'goTo'; stepId: string };
+  | { type: 'hello' }
+  | { type: 'setToken'; token: string }
+  /** There is no token for now; the host tries again. */
+  | { type: 'tokenDelayed' }
+  | { type: 'goTo'; stepId: string };
 
 /** The page around the lesson. */
 export interface HostLink {
@@ -68,7 +72,7 @@ export function tellPlatform(height: number): void {
 export function readHostRequest(data: unknown): HostRequest | undefined {
   const { source, v, type, token, stepId } = (data ?? {}) as JsonObject;
   if (source !== 'lectern' || v !== 1) return undefined;
-  if (type === 'hello') return { type };
+  if (type === 'hello' || type === 'tokenDelayed') return { type };
   if (type === 'setToken' && typeof token === 'string' && token !== '' && token.length <= maxToken) {
     return { type, token };
   }

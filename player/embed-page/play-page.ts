@@ -77,9 +77,8 @@ export function playPage(boot: LessonBoot, firstToken: string): void {
   const lines = launchLines(boot);
   const host = openHost(boot.allowedOrigins, (request) => {
     if (request.type === 'setToken') takeToken(request.token);
-    else if (!frame.post({ type: 'goTo', stepId: request.stepId })) {
+    else if (request.type === 'goTo' && !frame.post(request))
       linked = places.placeOf(request.stepId) ?? linked;
-    }
   });
   const takeToken = tokenRenewal(boot, client, {
     renewed(token) {
@@ -124,6 +123,8 @@ export function playPage(boot: LessonBoot, firstToken: string): void {
 
   function onReady(): void {
     linked = undefined;
+    // A reload goes on where the learner is by then.
+    if (location.hash !== '') history.replaceState(history.state, '', location.pathname + location.search);
     isStuck = false;
     clearTimeout(frameTimer);
     update();

@@ -66,6 +66,11 @@ export interface Embed {
   destroy(this: void): void;
 }
 
+/** Milliseconds between tries to get a token, the first and the longest, and that one may take. */
+const firstPause = 1000;
+const longestPause = 60_000;
+const tokenTimeout = 30_000;
+
 const script = document.currentScript instanceof HTMLScriptElement ? document.currentScript.src : undefined;
 
 /**
@@ -80,6 +85,14 @@ export function mount(element: HTMLElement, options: EmbedOptions): Embed {
   const iframe = document.createElement('iframe');
   const waiting: object[] = [];
   let isHeard = false;
+  let isReady = false;
+  /** The step that was asked for before the lesson was ready: each page that is loaded until then has to know. */
+  let wanted: string | undefined;
+  let isRenewing = false;
+  /** Of getToken. One that another token has overtaken changes nothing. */
+  let calls = 0;
+  let retry: ReturnType<typeof setTimeout> | undefined;
+  let isDelayed = false;
 
   function post(message: object): void {
     iframe.contentWindow?.postMessage({ source: 'lectern', v: 1, ...message }, address.origin);
@@ -90,9 +103,35 @@ export function mount(element: HTMLElement, options: EmbedOptions): Embed {
     else waiting.push(message);
   }
 
-  async function renew(): Promise<void> {
-    const token = await options.getToken?.();
-    if (token) send({ type: 'setToken', token });
+  function stopRenewing(): void {
+    clearTimeout(retry);
+    calls += 1;
+    isRenewing = false;
+  }
+
+  function setToken(token: string): void {
+    stopRenewing();
+    isDelayed = false;
+    send({ type: 'setToken', token });
+  }
+
+  /** Asks for a token until there is one: the integrator's server may be away for a moment. */
+  async function renew(getToken: NonNullable<EmbedOptions['getToken']>, failures = 0): Promise<void> {
+    isRenewing = true;
+    const call = (calls += 1);
+    try {
+      const token = await inTime(getToken());
+      if (call !== calls) return;
+      if (!isToken(token)) throw new Error('getToken gave no token');
+      setToken(token);
+    } catch (error) {
+      if (call !== calls) return;
+      isDelayed = true;
+      if (isHeard) post({ type: 'tokenDelayed' });
+      const pause = Math.min(longestPause, firstPause * 2 ** failures) * (0.5 + Math.random() / 2);
+      retry = setTimeout(() => void renew(getToken, failures + 1), pause);
+      handle({ type: 'error', code: 'token_not_given', message: String(error) });
+    }
   }
 
   function handle(event: EmbedEvent): void {
@@ -100,7 +139,8 @@ export function mount(element: HTMLElement, options: EmbedOptions): Embed {
     if (event.type === 'ready' && options.title === undefined) iframe.title = event.title;
     // A new step begins at its top, which may be far above what is on the screen.
     if (event.type === 'step' && iframe.getBoundingClientRect().top < 0) iframe.scrollIntoView();
-    if (event.type === 'token.expiring') renew().catch(reportError);
+    if (event.type === 'ready') isReady = true;
+    if (event.type === 'token.expiring' && options.getToken && !isRenewing) void renew(options.getToken);
     element.dispatchEvent(new CustomEvent(`lectern:${event.type}`, { bubbles: true, detail: event }));
     options.onEvent?.(event);
   }
@@ -113,6 +153,8 @@ export function mount(element: HTMLElement, options: EmbedOptions): Embed {
     // A page that is loaded anew says hello once more.
     isHeard = true;
     post({ type: 'hello' });
+    if (isDelayed) post({ type: 'tokenDelayed' });
+    if (!isReady && wanted !== undefined) post({ type: 'goTo', stepId: wanted });
     waiting.splice(0).forEach(post);
   }
 
@@ -126,13 +168,31 @@ export function mount(element: HTMLElement, options: EmbedOptions): Embed {
 
   return {
     iframe,
-    setToken: (token) => send({ type: 'setToken', token }),
-    goTo: (stepId) => send({ type: 'goTo', stepId }),
+    setToken,
+    goTo(stepId) {
+      wanted = stepId;
+      if (isHeard) post({ type: 'goTo', stepId });
+    },
     destroy() {
+      stopRenewing();
       removeEventListener('message', onMessage);
       iframe.remove();
     },
   };
+}
+
+/** @throws after {@link tokenTimeout} */
+async function inTime<T>(value: T | Promise<T>): Promise<T> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => reject(new Error('getToken took too long')), tokenTimeout);
+  });
+  return Promise.race([value, late]).finally(() => clearTimeout(timer));
+}
+
+/** Whether it looks like a token: a server that fails may answer with a page instead. */
+function isToken(value: unknown): value is string {
+  return typeof value === 'string' && /^[\w-]+(\.[\w-]+){2}$/.test(value);
 }
 
 function addressOf({ src, base = script, lessonId, token, getToken, startAt }: EmbedOptions): URL {

@@ -119,6 +119,20 @@ test('the token leaves the address, and a deep link leads to its step', async ()
   expect(await outer?.evaluate('document.documentElement.outerHTML')).not.toContain(token);
 });
 
+test('a deep link counts once: a reload goes on where the learner is by then', async () => {
+  const version = await publishQuiz(lab);
+  const page = await lab.browser.newPage();
+  const lesson = page.frameLocator('iframe');
+  await page.goto(`${lab.address}/embed/${version.lessonId}?token=${buildLearnerToken(version)}#step=s2`);
+  await seeStep({ lesson }, 's2');
+  await press({ lesson }, 'Next');
+  await seeStep({ lesson }, 's3');
+  await waitFor('the step', async () => (await lab.progressOf(version))?.currentSectionIndex === 1);
+  await page.reload();
+  await seeStep({ lesson }, 's3');
+  expect(await lab.progressOf(version)).toMatchObject({ currentSectionIndex: 1, currentStepIndex: 0 });
+});
+
 test('what an answer sets as a variable is on record, and is there again on another device', async () => {
   const { type, props } = question('q1');
   const variable = { type, props: { ...props, variable: 'tide' } };

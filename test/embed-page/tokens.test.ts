@@ -134,6 +134,33 @@ test('a frame without a token waits for one, and a reload of it needs no other',
   await seeStep(learner, 's2');
 });
 
+test('a host page that fails to give a token is asked again, and the learner reads so', async () => {
+  const version = await publishQuiz(lab);
+  const token = buildLearnerToken(version);
+  // A server that is down, then a proxy's page in place of a token.
+  const failing = `(window.asked ? '<h1>Bad gateway</h1>' : Promise.reject(new Error(asked = '503')))`;
+  const more = `getToken: () => window.isUp ? '${token}' : ${failing}`;
+  const learner = await lab.open(version, { token: '', more });
+  const status = learner.outer.getByRole('status');
+  await status.getByText('The lesson can’t be opened right now. We’ll keep trying.').waitFor();
+  expect(await learner.event('error')).toMatchObject({ code: 'token_not_given' });
+  await learner.page.evaluate('isUp = true');
+  await seeStep(learner, 's1');
+});
+
+test('a step that is asked for before there is a token is the one that is shown', async () => {
+  const version = await publishQuiz(lab);
+  const give = `getToken: () => new Promise((resolve) => { give = () => resolve('${buildLearnerToken(version)}'); })`;
+  const learner = await lab.open(version, { token: '', more: give });
+  await learner.page.evaluate(`embed.goTo('s3')`);
+  await learner.event('token.expiring');
+  await learner.page.evaluate('give()');
+  await seeStep(learner, 's3');
+  await press(learner, 'Back');
+  await reloadFrame(learner);
+  await seeStep(learner, 's2');
+});
+
 test('where the host page gives the token, nobody goes on as the one who was at this tab before', async () => {
   const version = await publishQuiz(lab);
   const { page, ...before } = await lab.open(version);
