@@ -3,11 +3,13 @@ import { join } from 'node:path';
 import { randomUUID } from 'node:crypto';
 import { beforeAll, expect, test } from 'vitest';
 import { buildPackage, buildVersion } from '../support/factories.ts';
+import { waitFor } from '../support/wait-for.ts';
 import { useArchiveLab, ways } from './archive-lab.ts';
 import type { Unpacked } from './archive-lab.ts';
 
 const lab = useArchiveLab();
 
+const essay = { type: 'OpenResponse', props: { id: 'Essay', prompt: 'Why?' } };
 const question = (id: string) => ({
   type: 'MultipleChoice',
   props: {
@@ -25,7 +27,10 @@ const steps = [1, 2, 3].map((number) => ({
   id: randomUUID(),
   title: `Step ${number}`,
   order_index: number,
-  content: { root: { props: {} }, content: [question(`Question-${number}`)] },
+  content: {
+    root: { props: {} },
+    content: [question(`Question-${number}`), ...(number === 3 ? [essay] : [])],
+  },
 }));
 const [first = '', second = '', third = ''] = steps.map(({ id }) => id);
 
@@ -73,6 +78,42 @@ test.each(ways)(
       },
     ]);
     expect([...again.problems]).toEqual([]);
+    await context.close();
+  },
+);
+
+test.each(ways)(
+  'answers that are given in two tabs are all kept, and shown in both, from %s',
+  async (way) => {
+    const context = await lab.newContext();
+    const tabs = [
+      (await lab.open(archive.addresses[way], context)).page,
+      (await lab.open(`${archive.addresses[way]}#${third}`, context)).page,
+    ] as const;
+    const [one, two] = tabs;
+    await two.locator('textarea').fill('Not submitted yet');
+    await one.locator('input[value="b"]').check();
+    await one.locator('.lectern-actions button').click();
+    // The second tab has heard of it, at its own step, and what was being written there is an answer now.
+    await waitFor('the text in the browser', () =>
+      one.evaluate<boolean>(`Object.values(localStorage).join().includes('Not submitted yet')`),
+    );
+    await two.locator('input[value="a"]').check();
+    await two.locator('.lectern-actions button').first().click();
+    expect(await two.locator(titleOf).textContent()).toBe('Step 3');
+    await one.locator(next).click();
+    await one.close();
+    await two.close();
+
+    const { page, told } = await lab.open(archive.addresses[way], context);
+    expect(await page.locator(titleOf).textContent()).toBe('Step 2');
+    const [ready] = await told();
+    const items = ready?.event.items as { widgetId: string; answer: unknown }[];
+    expect(Object.fromEntries(items.map(({ widgetId, answer }) => [widgetId, answer]))).toEqual({
+      'Question-1': ['b'],
+      'Question-3': ['a'],
+      Essay: 'Not submitted yet',
+    });
     await context.close();
   },
 );
