@@ -14,10 +14,12 @@ import type { Sharing } from '../shared/sharing/sharing.ts';
 import type { Store } from '../shared/storage/store.ts';
 import type { PlayerAssets } from './assets/player-assets.ts';
 import type { ArchiveRequestDependencies } from './exports/archive-requests.ts';
+import type { LargeTexts } from './large-texts.ts';
 import type { PlatformKeys } from './lti/platform-keys.ts';
 import type { ScoreNotices } from './lti/score-notices.ts';
 import type { ApiMetrics } from './metrics.ts';
 import type { RateLimits } from './middleware/rate-limit.ts';
+import type { LearnerLines } from './player/learner-lines.ts';
 
 /** What it takes to talk with learning platforms. */
 export interface LtiDependencies {
@@ -47,6 +49,9 @@ export interface AppDependencies {
   /** What hears of records whose scores a platform is to get. */
   scoreNotices: ScoreNotices;
   rateLimits: RateLimits;
+  /** What one learner may take of this process, and one organization in work on large JSON texts. */
+  learnerLines: LearnerLines;
+  largeTexts: LargeTexts;
   metrics: ApiMetrics;
   readiness: ReadinessProbe;
   /** Aborted when the process is to end; with the error that clients who still wait are answered with. */

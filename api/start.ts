@@ -31,10 +31,12 @@ import { prepareEnd } from './end-server.ts';
 import { JobWaiters } from './exports/job-waiters.ts';
 import { OpenWaits } from './exports/open-waits.ts';
 import { createHttpServer, serverLimits } from './http-server.ts';
+import { LargeTexts } from './large-texts.ts';
 import { createPlatformKeys } from './lti/platform-keys.ts';
 import { ScoreNotices } from './lti/score-notices.ts';
 import { ApiMetrics } from './metrics.ts';
 import { createRateLimits } from './middleware/rate-limit.ts';
+import { LearnerLines } from './player/learner-lines.ts';
 import { readinessChecks } from './readiness.ts';
 import { retryAfterSeconds } from './retry-after.ts';
 
@@ -114,6 +116,8 @@ export async function startApi(
     scoreQueue,
     scoreNotices,
     rateLimits: createRateLimits(config),
+    learnerLines: new LearnerLines(),
+    largeTexts: new LargeTexts(),
     metrics,
     readiness,
     log,

@@ -19,18 +19,39 @@ const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
  */
 export async function readJsonBody(
   ctx: Pick<Context, 'req' | 'res' | 'request'>,
-  { maxBytes }: { maxBytes: number },
+  limits: { maxBytes: number },
 ): Promise<string> {
+  return jsonTextOf(await readJsonBytes(ctx, limits));
+}
+
+/**
+ * The first half of {@link readJsonBody}: the bytes of a body that is said to be JSON, for {@link jsonTextOf}.
+ *
+ * @throws {LecternError} as there.
+ */
+export async function readJsonBytes(
+  ctx: Pick<Context, 'req' | 'res' | 'request'>,
+  { maxBytes }: { maxBytes: number },
+): Promise<Buffer> {
   try {
     assertJsonIsSent(ctx.request);
-    const text = decode(await readBytes(ctx, maxBytes));
-    // It is as fast as JSON.parse on what is good, and a hundred times faster on a megabyte of brackets.
-    if (findJsonFault(text) !== undefined) throw notJson();
-    return text;
+    return await readBytes(ctx, maxBytes);
   } catch (error) {
     ctx.req.resume();
     throw error;
   }
+}
+
+/**
+ * The second half of {@link readJsonBody}: checks the bytes, which takes milliseconds where they are many.
+ *
+ * @throws {LecternError} INVALID_CONTENT for anything but JSON in UTF-8.
+ */
+export function jsonTextOf(bytes: Buffer): string {
+  const text = decode(bytes);
+  // It is as fast as JSON.parse on what is good, and a hundred times faster on a megabyte of brackets.
+  if (findJsonFault(text) !== undefined) throw notJson();
+  return text;
 }
 
 function assertJsonIsSent(request: Context['request']): void {

@@ -1,9 +1,11 @@
 import { courseIdOf } from '../../shared/models/course.ts';
 import type { Database } from '../../shared/models/database.ts';
-import { findEmbedProgress, saveEmbedProgress } from '../../shared/models/embed-progress.ts';
-import { findLtiProgress, saveLtiProgress } from '../../shared/models/lti-progress.ts';
-import { stateOf } from '../../shared/models/progress-record.ts';
-import type { ProgressRecord } from '../../shared/models/progress-record.ts';
+import { findEmbedHead, findEmbedProgress, saveEmbedProgress } from '../../shared/models/embed-progress.ts';
+import type { EmbedProgress } from '../../shared/models/embed-progress.ts';
+import { findLtiHead, findLtiProgress, saveLtiProgress } from '../../shared/models/lti-progress.ts';
+import type { LtiProgress } from '../../shared/models/lti-progress.ts';
+import { isHeadOnly, stateOf } from '../../shared/models/progress-record.ts';
+import type { ProgressRecord, RecordHead } from '../../shared/models/progress-record.ts';
 import type { EmbedToken, LaunchToken, PlayerToken, PreviewToken } from '../../shared/player-tokens.ts';
 import { itemsToJson } from '../../shared/progress/state.ts';
 import type { ProgressState } from '../../shared/progress/state.ts';
@@ -16,10 +18,25 @@ const noCourse = '00000000-0000-0000-0000-000000000000';
 /** Gives the record of a learner with some state, for `printJson`: the contract's 2.1, or 2.2 with the answers. */
 type Present = (state: ProgressState) => Promise<Record<string, unknown>>;
 
-/** A learner's stored progress: its state, and the writes it has seen lately. */
-export interface KeptProgress {
-  state: ProgressState;
+/** What is known of a learner's stored progress before its JSON texts are read, which may be large. */
+export interface FoundProgress {
+  revision: number;
   recentWriteIds: string[];
+  /** Bytes of the JSON texts. */
+  textBytes: number;
+  /** Reads all of it; it may be at a later revision by then. Null when it is gone. */
+  load(): Promise<KeptProgress | null>;
+}
+
+/** A learner's stored progress. */
+export interface KeptProgress {
+  versionId: string;
+  revision: number;
+  recentWriteIds: string[];
+  /** Parses the record. */
+  state(): ProgressState;
+  /** The record as it was stored, without parsing its JSON texts. */
+  presentStored(): Promise<Record<string, unknown>>;
   /** With the rest of the record as it was stored. */
   present: Present;
 }
@@ -29,7 +46,7 @@ export interface KeptProgress {
  * none at all, and a preview token none.
  */
 export interface ProgressKeeper {
-  find(): Promise<KeptProgress | null>;
+  find(): Promise<FoundProgress | null>;
   /** Whether what is saved can be found again. Where it cannot, each write stands alone and no revision is stale. */
   keeps: boolean;
   /** False, and nothing changes, when another write came first. */
@@ -53,8 +70,12 @@ function embedKeeper(db: Database, token: EmbedToken): ProgressKeeper {
   return {
     keeps: true,
     async find() {
-      const record = await findEmbedProgress(db, token);
-      return record && keptOf(record, presentWith(record.userAttributes));
+      const keep = (record: EmbedProgress) =>
+        keptOf(record, presentWith(record.userAttributes), () =>
+          Promise.resolve(presentEmbedProgress(record)),
+        );
+      const head = await findEmbedHead(db, token);
+      return head && foundOf(head, keep, () => findEmbedProgress(db, token));
     },
     save: (state, writeId) => saveEmbedProgress(db, token, state, { writeId, userAttributes }),
     present: presentWith(userAttributes),
@@ -65,14 +86,18 @@ function ltiKeeper(db: Database, token: LaunchToken): ProgressKeeper {
   return {
     keeps: true,
     async find() {
-      const record = await findLtiProgress(db, token);
-      return (
-        record && keptOf(record, (state) => Promise.resolve(presentLaunch(token, state, record.courseId)))
-      );
+      const keep = (record: LtiProgress) =>
+        keptOf(
+          record,
+          (state) => Promise.resolve(presentLaunch(token, recordOf(state), record.courseId)),
+          () => Promise.resolve(presentLaunch(token, record, record.courseId)),
+        );
+      const head = await findLtiHead(db, token);
+      return head && foundOf(head, keep, () => findLtiProgress(db, token));
     },
     save: async (state, writeId) =>
       saveLtiProgress(db, token, state, { writeId, courseId: await courseIdOf(db, token) }),
-    present: async (state) => presentLaunch(token, state, await courseIdOf(db, token)),
+    present: async (state) => presentLaunch(token, recordOf(state), await courseIdOf(db, token)),
   };
 }
 
@@ -82,7 +107,7 @@ function untrackedKeeper(token: LaunchToken): ProgressKeeper {
     keeps: false,
     find: () => Promise.resolve(null),
     save: () => Promise.resolve(true),
-    present: (state) => Promise.resolve(presentLaunch(token, state, noCourse)),
+    present: (state) => Promise.resolve(presentLaunch(token, recordOf(state), noCourse)),
   };
 }
 
@@ -98,13 +123,34 @@ function previewKeeper(token: PreviewToken): ProgressKeeper {
 }
 
 /** The contract's 2.2 has no answers, but a player cannot go on without them. */
-function presentLaunch(token: LaunchToken, state: ProgressState, courseId: string) {
-  const record = { ...token, ...recordOf(state), courseId };
-  return { ...presentLtiProgress(record), items: rawOrNull(record.items) };
+function presentLaunch(
+  token: LaunchToken,
+  state: Omit<ReturnType<typeof recordOf>, 'finished'>,
+  courseId: string,
+) {
+  return { ...presentLtiProgress({ ...token, ...state, courseId }), items: rawOrNull(state.items) };
 }
 
-function keptOf(record: ProgressRecord, present: Present): KeptProgress {
-  return { state: stateOf(record), recentWriteIds: record.recentWriteIds, present };
+function foundOf<Record extends ProgressRecord>(
+  head: RecordHead<Record>,
+  keep: (record: Record) => KeptProgress,
+  findWhole: () => Promise<Record | null>,
+): FoundProgress {
+  const { revision, recentWriteIds, textBytes } = head;
+  const load = async () => {
+    const record = isHeadOnly(head) ? await findWhole() : head;
+    return record && keep(record);
+  };
+  return { revision, recentWriteIds, textBytes, load };
+}
+
+function keptOf(
+  record: ProgressRecord,
+  present: Present,
+  presentStored: KeptProgress['presentStored'],
+): KeptProgress {
+  const { versionId, revision, recentWriteIds } = record;
+  return { versionId, revision, recentWriteIds, state: () => stateOf(record), presentStored, present };
 }
 
 /** A state as a record holds it. */

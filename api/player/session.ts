@@ -1,4 +1,4 @@
-import { setTimeout as delay } from 'node:timers/promises';
+import type { ServerResponse } from 'node:http';
 import { LecternError } from '../../shared/errors.ts';
 import type { Database } from '../../shared/models/database.ts';
 import { findPublishedVersion } from '../../shared/models/lesson-version.ts';
@@ -9,19 +9,23 @@ import type { LessonOutline } from '../../shared/progress/outline.ts';
 import { applyWrite, initialProgress } from '../../shared/progress/rules.ts';
 import type { ProgressState } from '../../shared/progress/state.ts';
 import type { ProgressWrite } from '../../shared/progress/write.ts';
+import type { AppDependencies } from '../dependencies.ts';
+import type { LargeTextShare } from '../large-texts.ts';
 import type { ScoreNotices } from '../lti/score-notices.ts';
 import { findTokenVersion } from './authorize.ts';
+import { mostRequests } from './learner-lines.ts';
+import type { LinePlace } from './learner-lines.ts';
 import { progressKeeper } from './progress-keepers.ts';
-import type { ProgressKeeper } from './progress-keepers.ts';
+import type { FoundProgress, KeptProgress, ProgressKeeper } from './progress-keepers.ts';
 
 /**
  * How long a write that came too early waits for those before it: a page that is closed sends all that it has at once,
  * and is not there any more to send one again.
  */
-const earlyMilliseconds = 500;
+const earlyMs = 500;
 
-/** How often it looks whether they have come. */
-const lookMilliseconds = 50;
+/** How often it looks whether they have come through another process. */
+const pollIntervalMs = 50;
 
 export interface SessionDependencies {
   db: Database;
@@ -41,53 +45,112 @@ export interface WriteDependencies extends SessionDependencies {
   scoreNotices: Pick<ScoreNotices, 'saved'>;
 }
 
+/** What of this process a request to a session may use. */
+export interface SessionRoom {
+  /** The request's place in the line of its learner; left when the response is closed. */
+  place: LinePlace;
+  /** The share of its organization in work on large texts. */
+  texts: LargeTextShare;
+}
+
+/**
+ * Lets a request to a learner's session in. Its place is left when the response is closed.
+ *
+ * @throws {LecternError} TOO_MANY_REQUESTS where too many requests of the learner are here.
+ */
+export async function enterSession(
+  { learnerLines, largeTexts }: Pick<AppDependencies, 'learnerLines' | 'largeTexts'>,
+  token: PlayerToken,
+  response: ServerResponse,
+): Promise<SessionRoom> {
+  const place = await learnerLines.enter(learnerName(token));
+  if (response.closed) place.leave();
+  else response.once('close', () => place.leave());
+  return { place, texts: largeTexts.share(token.organizationId, response) };
+}
+
 /**
  * A learner's progress in the version that is played now. Nothing is stored: a version that was published since the
  * last write changes what is answered, not what is kept.
+ *
+ * @throws {LecternError} TOO_MANY_REQUESTS where the organization has too much work on large records under way.
  */
 export async function readSession(
   deps: SessionDependencies,
   token: PlayerToken,
   versionId: string,
+  { place, texts }: SessionRoom,
 ): Promise<Session> {
+  await place.turn();
   const keeper = progressKeeper(deps.db, token);
-  const kept = await keeper.find();
-  return present(kept ?? keeper, await stateIn(deps, versionId, kept?.state ?? null));
+  const found = await keeper.find();
+  return texts.run(found?.textBytes ?? 0, async () =>
+    presentKept(deps, keeper, (await found?.load()) ?? null, versionId),
+  );
 }
 
 /**
- * Records what a player reports. What is written for a later revision than there is waits a moment for it.
+ * Records what a player reports. What is written for a slightly later revision than there is waits a moment for it.
  *
  * @throws {LecternError} NOT_FOUND when the token has nothing to play any more; INVALID_CONTENT for a version that is
- * not published or not the token's, and for what does not fit the version; PAYLOAD_TOO_LARGE.
+ * not published or not the token's, and for what does not fit the version; PAYLOAD_TOO_LARGE; TOO_MANY_REQUESTS as
+ * {@link readSession}.
  */
 export async function writeSession(
   deps: WriteDependencies,
   token: PlayerToken,
   write: ProgressWrite,
+  { place, texts }: SessionRoom,
 ): Promise<WriteOutcome> {
+  await place.turn();
   await assertPlayable(deps.db, token, write.versionId);
   const keeper = progressKeeper(deps.db, token);
-  const waitUntil = Date.now() + earlyMilliseconds;
+  const waitUntil = Date.now() + earlyMs;
   for (;;) {
-    const kept = await keeper.find();
-    const found = await stateIn(deps, write.versionId, kept?.state ?? null);
-    const state = keeper.keeps ? found : { ...found, revision: write.revision };
-    const repeated = write.writeId !== undefined && kept?.recentWriteIds.includes(write.writeId) === true;
-    if (!repeated && write.revision > state.revision && Date.now() < waitUntil) {
-      await delay(lookMilliseconds);
+    const found = await keeper.find();
+    if (keeper.keeps && isEarly(write, found) && Date.now() < waitUntil) {
+      // At the same moments for all requests, so that they share a query.
+      await place.pause(pollIntervalMs - (Date.now() % pollIntervalMs));
       continue;
     }
-    if (repeated || write.revision !== state.revision) {
-      return { saved: repeated, session: await present(kept ?? keeper, state) };
-    }
-    const next = applyWrite(state, write, await outlineOf(deps.lessons, write.versionId), new Date());
-    if (await keeper.save(next, write.writeId)) {
-      if (token.kind === 'launch' && keeper.keeps) deps.scoreNotices.saved(token);
-      return { saved: true, session: await present(keeper, next) };
-    }
-    // Another write came first: this one is stale now, or was that very write, sent twice.
+    const outcome = await texts.run(workOf(write, found), async () =>
+      attempt(deps, keeper, (await found?.load()) ?? null, write),
+    );
+    // Else another write came first: this one is stale now, or was that very write, sent twice.
+    if (outcome === null) continue;
+    if (outcome.saved && token.kind === 'launch' && keeper.keeps) deps.scoreNotices.saved(token);
+    return outcome;
   }
+}
+
+/** Whether the writes before this one may be on their way: no more of them than a learner's line has places for. */
+function isEarly({ revision, writeId }: ProgressWrite, found: FoundProgress | null): boolean {
+  const gap = revision - (found?.revision ?? 0);
+  const isRepeated = writeId !== undefined && found?.recentWriteIds.includes(writeId) === true;
+  return !isRepeated && gap > 0 && gap < mostRequests;
+}
+
+/** Bytes that a write has to work on: a record that is written is parsed and printed, any other one is only sent. */
+function workOf({ revision }: ProgressWrite, found: FoundProgress | null): number {
+  if (found === null) return 0;
+  return found.revision === revision ? 2 * found.textBytes : found.textBytes;
+}
+
+/** Null, and nothing changes, when another write came first. */
+async function attempt(
+  deps: WriteDependencies,
+  keeper: ProgressKeeper,
+  kept: KeptProgress | null,
+  write: ProgressWrite,
+): Promise<WriteOutcome | null> {
+  const { versionId, revision, writeId } = write;
+  const isRepeated = writeId !== undefined && kept?.recentWriteIds.includes(writeId) === true;
+  if (isRepeated || (keeper.keeps && revision !== (kept?.revision ?? 0))) {
+    return { saved: isRepeated, session: await presentKept(deps, keeper, kept, versionId) };
+  }
+  const state = { ...(await stateIn(deps, versionId, kept?.state() ?? null)), revision };
+  const next = applyWrite(state, write, await outlineOf(deps.lessons, versionId), new Date());
+  return (await keeper.save(next, writeId)) ? { saved: true, session: await present(keeper, next) } : null;
 }
 
 /** A player may go on with the version that it has loaded, although a newer one was published meanwhile. */
@@ -122,6 +185,36 @@ async function factsOf(lessons: PreparedLessons, versionId: string): Promise<Les
   const prepared = await lessons.get(versionId);
   if (prepared === undefined) throw new Error(`version ${versionId} has no content`);
   return prepared.facts;
+}
+
+/** The record in a version; as it was stored where it was written in that one. */
+async function presentKept(
+  deps: SessionDependencies,
+  keeper: ProgressKeeper,
+  kept: KeptProgress | null,
+  versionId: string,
+): Promise<Session> {
+  if (kept?.versionId === versionId) {
+    return { ...(await kept.presentStored()), revision: kept.revision, versionId };
+  }
+  return present(kept ?? keeper, await stateIn(deps, versionId, kept?.state() ?? null));
+}
+
+/** Names the learner's record in this process; a preview has none, and is named by its link. */
+function learnerName(token: PlayerToken): string {
+  const { kind, organizationId, lessonId } = token;
+  return JSON.stringify([kind, organizationId, lessonId, ...learnerOf(token)]);
+}
+
+function learnerOf(token: PlayerToken): (string | number | null)[] {
+  switch (token.kind) {
+    case 'embed':
+      return [token.learnerId];
+    case 'launch':
+      return [token.platformId, token.contextId, token.ltiUserId];
+    case 'preview':
+      return [token.versionId, token.issuedAt];
+  }
 }
 
 /** @param record what there is, or what the token would write where there is nothing yet */

@@ -32,7 +32,7 @@ import {
   readPlayerRequest,
 } from '../player/authorize.ts';
 import { contentAddress } from '../player/content-address.ts';
-import { readSession } from '../player/session.ts';
+import { enterSession, readSession } from '../player/session.ts';
 import { publicAddress, publicPath } from '../public-address.ts';
 import { oembedPath } from './oembed.ts';
 import { createRouter } from './router.ts';
@@ -66,9 +66,10 @@ async function sendLesson(deps: AppDependencies, ctx: Context): Promise<void> {
   setPageHeaders(ctx, allowedOrigins);
   const version = await findTokenVersion(db, token);
   const { _id: versionId, lessonId } = version;
+  const room = await enterSession(deps, token, ctx.res);
   const [prepared, session] = await Promise.all([
     lessons.get(versionId),
-    readSession({ db, lessons }, token, versionId),
+    readSession({ db, lessons }, token, versionId, room),
   ]);
   if (prepared === undefined) throw new Error(`version ${versionId} has no content`);
   const { title, language, playabilityErrors } = prepared.facts;

@@ -1,13 +1,15 @@
 import type Router from '@koa/router';
+import type { Context } from 'koa';
 import { z } from 'zod';
 import { LecternError } from '../../shared/errors.ts';
 import { parseProgressWrite } from '../../shared/progress/write.ts';
+import type { ProgressWrite } from '../../shared/progress/write.ts';
 import { printJson, RawJson } from '../../shared/raw-json.ts';
 import type { RequestState } from '../context.ts';
 import type { AppDependencies } from '../dependencies.ts';
 import { anyOrigin } from '../middleware/any-origin.ts';
 import { renderErrors, shapeAWith } from '../middleware/errors.ts';
-import { readJsonBody } from '../middleware/json-body.ts';
+import { jsonTextOf, readJsonBytes } from '../middleware/json-body.ts';
 import { methodNotAllowed } from '../middleware/method-not-allowed.ts';
 import { limitByAddress } from '../middleware/rate-limit.ts';
 import {
@@ -20,7 +22,8 @@ import {
 } from '../player/authorize.ts';
 import { contentAddress } from '../player/content-address.ts';
 import { playerDataOptions, sendPlayerData } from '../player/player-data.ts';
-import { readSession, writeSession } from '../player/session.ts';
+import { enterSession, readSession, writeSession } from '../player/session.ts';
+import type { SessionRoom } from '../player/session.ts';
 import { sendJson } from '../send-json.ts';
 import { createRouter } from './router.ts';
 
@@ -62,13 +65,15 @@ export function playerRoutes(deps: AppDependencies): Router<RequestState> {
   router.use('/session', anyOrigin('GET, POST, OPTIONS'), limitByAddress(deps));
   router.get('/session', async (ctx) => {
     const { token, version } = await authorizePlayer(deps, ctx.params.lessonId, ctx.query);
-    sendJson(ctx, await readSession(deps, token, version._id));
+    const room = await enterSession(deps, token, ctx.res);
+    sendJson(ctx, await readSession(deps, token, version._id, room));
   });
   router.post('/session', async (ctx) => {
     const { token } = await readPlayerRequest(deps, ctx.params.lessonId, ctx.query, playerQuerySchema);
     assertRecords(token);
-    const write = parseProgressWrite(await readJsonBody(ctx, { maxBytes: maxSessionBytes }));
-    const { saved, session } = await writeSession(deps, token, write);
+    const room = await enterSession(deps, token, ctx.res);
+    const write = await readWrite(ctx, room);
+    const { saved, session } = await writeSession(deps, token, write, room);
     if (saved) {
       sendJson(ctx, session);
       return;
@@ -89,4 +94,12 @@ export function playerRoutes(deps: AppDependencies): Router<RequestState> {
   });
   router.all('/content', methodNotAllowed('GET, HEAD, OPTIONS'));
   return router;
+}
+
+/** Reads a write. A client that does not say how long it is may send as much as is allowed. */
+async function readWrite(ctx: Context, { texts }: SessionRoom): Promise<ProgressWrite> {
+  const bytes = Math.min(Number(ctx.get('Content-Length') || maxSessionBytes), maxSessionBytes);
+  await texts.receive(bytes);
+  const body = await readJsonBytes(ctx, { maxBytes: maxSessionBytes });
+  return texts.run(body.length, () => parseProgressWrite(jsonTextOf(body)));
 }

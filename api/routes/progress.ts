@@ -1,10 +1,12 @@
 import type Router from '@koa/router';
+import type { Context } from 'koa';
 import { z } from 'zod';
 import { LecternError } from '../../shared/errors.ts';
-import { findEmbedProgress } from '../../shared/models/embed-progress.ts';
+import { findEmbedHead, findEmbedProgress } from '../../shared/models/embed-progress.ts';
 import { lessonExists } from '../../shared/models/lesson.ts';
-import { findLtiProgress } from '../../shared/models/lti-progress.ts';
-import type { ProgressRecord } from '../../shared/models/progress-record.ts';
+import { findLtiHead, findLtiProgress } from '../../shared/models/lti-progress.ts';
+import { isHeadOnly } from '../../shared/models/progress-record.ts';
+import type { ProgressRecord, RecordHead } from '../../shared/models/progress-record.ts';
 import type { RequestState } from '../context.ts';
 import type { AppDependencies } from '../dependencies.ts';
 import { bearer } from '../middleware/bearer.ts';
@@ -57,20 +59,20 @@ export function progressRoutes(deps: AppDependencies): Router<RequestState> {
   router.get('/progress/:learnerId', async (ctx) => {
     const path = parseRequest(embedProgressPath, ctx.params, 'INVALID_CONTENT');
     const organizationId = ctx.state.organization._id;
-    const record = await ofLesson(organizationId, path.lessonId, () =>
-      findEmbedProgress(deps.db, { organizationId, ...path }),
-    );
-    sendJson(ctx, presentEmbedProgress(record));
+    const learner = { organizationId, ...path };
+    const head = await ofLesson(organizationId, path.lessonId, () => findEmbedHead(deps.db, learner));
+    const find = () => findEmbedProgress(deps.db, learner);
+    await sendRecord(ctx, head, find, presentEmbedProgress);
   });
 
   router.get('/lti-progress/:ltiUserId', async (ctx) => {
     const path = parseRequest(ltiProgressPath, ctx.params, 'INVALID_CONTENT');
     const query = parseRequest(ltiProgressQuery, ctx.query, 'INVALID_CONTENT');
     const organizationId = ctx.state.organization._id;
-    const record = await ofLesson(organizationId, path.lessonId, () =>
-      findLtiProgress(deps.db, { organizationId, ...path, ...query }),
-    );
-    sendJson(ctx, presentLtiProgress(record));
+    const learner = { organizationId, ...path, ...query };
+    const head = await ofLesson(organizationId, path.lessonId, () => findLtiHead(deps.db, learner));
+    const find = () => findLtiProgress(deps.db, learner);
+    await sendRecord(ctx, head, find, presentLtiProgress);
   });
 
   /** A deleted lesson's progress is kept, for the lesson may be imported again, but not shown. */
@@ -81,9 +83,28 @@ export function progressRoutes(deps: AppDependencies): Router<RequestState> {
   ): Promise<Record> {
     const [exists, record] = await Promise.all([lessonExists(deps.db, organizationId, id), find()]);
     if (record !== null && exists) return record;
-    throw new LecternError('NOT_FOUND', 'No progress found for this learner and lesson');
+    throw notStarted();
+  }
+
+  /** Large records of one organization are read and printed a few at a time. */
+  async function sendRecord<Record extends ProgressRecord>(
+    ctx: Context,
+    head: RecordHead<Record>,
+    find: () => Promise<Record | null>,
+    present: (record: Record) => object,
+  ): Promise<void> {
+    const share = deps.largeTexts.share(head.organizationId, ctx.res);
+    await share.run(head.textBytes, async () => {
+      const record = isHeadOnly(head) ? await find() : head;
+      if (record === null) throw notStarted();
+      sendJson(ctx, { ...present(record) });
+    });
   }
 
   router.all(['/progress/:learnerId', '/lti-progress/:ltiUserId'], methodNotAllowed('GET, HEAD'));
   return router;
+}
+
+function notStarted(): LecternError {
+  return new LecternError('NOT_FOUND', 'No progress found for this learner and lesson');
 }

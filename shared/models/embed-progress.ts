@@ -3,8 +3,8 @@ import { schemaOptions, uuidField } from '../mongo.ts';
 import type { ProgressState } from '../progress/state.ts';
 import { batched } from './batched.ts';
 import type { Database } from './database.ts';
-import { progressFields, saveState } from './progress-record.ts';
-import type { ProgressRecord } from './progress-record.ts';
+import { headProjection, progressFields, saveState } from './progress-record.ts';
+import type { ProgressRecord, RecordHead } from './progress-record.ts';
 
 /** A learner of an integrator, in one lesson. */
 export interface EmbedLearner {
@@ -30,21 +30,27 @@ export const embedProgressSchema = new Schema<EmbedProgress>(
 );
 embedProgressSchema.index({ organizationId: 1, lessonId: 1, learnerId: 1 }, { unique: true });
 
-/** The record of a learner, or null before the first write. */
-export const findEmbedProgress = batched(async (db, learners: readonly EmbedLearner[]) => {
-  const records = await db.embedProgress
-    .find({
-      $or: learners.map(({ organizationId, lessonId, learnerId }) => ({
-        organizationId,
-        lessonId,
-        learnerId,
-      })),
-    })
-    .lean<EmbedProgress[]>()
+/**
+ * Returns the record of a learner without large JSON texts (see {@link headProjection}), or null before the first
+ * write.
+ */
+export const findEmbedHead = batched(async (db, learners: readonly EmbedLearner[]) => {
+  const heads = await db.embedProgress
+    .find({ $or: learners.map(keyOf) }, { ...headProjection, learnerId: 1, userAttributes: 1 })
+    .lean<RecordHead<EmbedProgress>[]>()
     .exec();
-  const byLearner = new Map(records.map((record) => [nameOf(record), record]));
+  const byLearner = new Map(heads.map((head) => [nameOf(head), head]));
   return (learner) => byLearner.get(nameOf(learner)) ?? null;
 });
+
+/** Returns the whole record of a learner, or null before the first write. */
+export function findEmbedProgress(db: Database, learner: EmbedLearner): Promise<EmbedProgress | null> {
+  return db.embedProgress.findOne(keyOf(learner)).lean<EmbedProgress>().exec();
+}
+
+function keyOf({ organizationId, lessonId, learnerId }: EmbedLearner): EmbedLearner {
+  return { organizationId, lessonId, learnerId };
+}
 
 function nameOf({ organizationId, lessonId, learnerId }: EmbedLearner): string {
   return JSON.stringify([organizationId, lessonId, learnerId]);
@@ -53,10 +59,9 @@ function nameOf({ organizationId, lessonId, learnerId }: EmbedLearner): string {
 /** See {@link saveState}. */
 export function saveEmbedProgress(
   db: Database,
-  { organizationId, lessonId, learnerId }: EmbedLearner,
+  learner: EmbedLearner,
   state: ProgressState,
   { writeId, userAttributes }: { writeId: string | undefined; userAttributes: string },
 ): Promise<boolean> {
-  const key = { organizationId, lessonId, learnerId };
-  return saveState(db.embedProgress, key, state, writeId, { userAttributes });
+  return saveState(db.embedProgress, keyOf(learner), state, writeId, { userAttributes });
 }

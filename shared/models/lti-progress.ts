@@ -3,8 +3,8 @@ import { Schema } from 'mongoose';
 import { schemaOptions, uuidField } from '../mongo.ts';
 import type { ProgressState } from '../progress/state.ts';
 import type { Database } from './database.ts';
-import { progressFields, saveState } from './progress-record.ts';
-import type { ProgressRecord } from './progress-record.ts';
+import { headProjection, progressFields, saveState } from './progress-record.ts';
+import type { ProgressRecord, RecordHead } from './progress-record.ts';
 
 /** A user of an LTI platform, in one lesson and one context (course); a launch may come without a context. */
 export interface LtiLearner {
@@ -44,11 +44,22 @@ ltiProgressSchema.index(
 );
 ltiProgressSchema.index({ scoresDue: 1 }, { partialFilterExpression: { scoresDue: { $type: 'string' } } });
 
-/** The record of a user, or null before the first write. Without a contextId the one that was active last. */
-export function findLtiProgress(
-  db: Database,
-  { contextId, ...learner }: Omit<LtiLearner, 'contextId'> & { contextId?: string | null | undefined },
-): Promise<LtiProgress | null> {
+type AskedLearner = Omit<LtiLearner, 'contextId'> & { contextId?: string | null | undefined };
+
+/** Returns the record of a user, or null before the first write. Without a contextId the one that was active last. */
+export function findLtiProgress(db: Database, learner: AskedLearner): Promise<LtiProgress | null> {
+  return findRecord(db, learner).lean<LtiProgress>().exec();
+}
+
+/** As {@link findLtiProgress}, without large JSON texts (see {@link headProjection}). */
+export function findLtiHead(db: Database, learner: AskedLearner): Promise<RecordHead<LtiProgress> | null> {
+  return findRecord(db, learner)
+    .select({ ...headProjection, platformId: 1, ltiUserId: 1, contextId: 1, courseId: 1 })
+    .lean<RecordHead<LtiProgress>>()
+    .exec();
+}
+
+function findRecord(db: Database, { contextId, ...learner }: AskedLearner) {
   const { organizationId, lessonId, platformId, ltiUserId } = learner;
   return db.ltiProgress
     .findOne({
@@ -58,9 +69,7 @@ export function findLtiProgress(
       ltiUserId,
       ...(contextId !== undefined && { contextId }),
     })
-    .sort({ lastActivityAt: -1, _id: 1 })
-    .lean<LtiProgress>()
-    .exec();
+    .sort({ lastActivityAt: -1, _id: 1 });
 }
 
 /** See {@link saveState}. The same write notes that the outbox of scores lacks the state. */

@@ -54,6 +54,38 @@ export const progressFields: SchemaDefinition<ProgressRecord> = {
   finished: { type: finishedSchema, default: null },
 };
 
+/** JSON texts of a record up to so many bytes are read with it; larger ones in a second query. */
+const smallTextBytes = 64 * 1024;
+
+const textFields = ['progressData', 'variableState', 'items'] as const;
+
+const textBytes = {
+  $add: textFields.map((field) => ({ $strLenBytes: { $ifNull: [`$${field}`, ''] } })),
+};
+
+/**
+ * A projection that reads a record with the bytes of its JSON texts, and without these texts where they are large:
+ * whoever only needs the revision must not pay for them.
+ */
+export const headProjection: Record<string, unknown> = {
+  ...Object.fromEntries(Object.keys(progressFields).map((field) => [field, 1])),
+  ...Object.fromEntries(
+    textFields.map((field) => [
+      field,
+      { $cond: [{ $gt: [textBytes, smallTextBytes] }, '$$REMOVE', `$${field}`] },
+    ]),
+  ),
+  textBytes,
+};
+
+/** A record as {@link headProjection} reads it. */
+export type RecordHead<Record extends ProgressRecord> = Record & { textBytes: number };
+
+/** Whether the JSON texts of a record were too large to be read with its head. */
+export function isHeadOnly({ textBytes }: Pick<RecordHead<ProgressRecord>, 'textBytes'>): boolean {
+  return textBytes > smallTextBytes;
+}
+
 /** The state of a stored record, for the rules of shared/progress. */
 export function stateOf(record: ProgressRecord): ProgressState {
   const { versionId, revision, status, score, maxScore, sectionIndex, stepIndex, stepId } = record;

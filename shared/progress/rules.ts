@@ -12,8 +12,11 @@ import { nextStatus } from './status.ts';
 import type { ProgressEvent } from './status.ts';
 import type { ProgressWrite, WrittenItem } from './write.ts';
 
-/** Bytes of a learner's items as JSON: the whole record has to fit into one document of 16 MiB. */
-const maxItemsBytes = 4 * 1024 ** 2;
+/**
+ * Bytes of a learner's answers and state as JSON, all together. Each write parses and prints the answers, which takes
+ * about 20 ms a megabyte of all who share the process.
+ */
+const maxRecordBytes = 2 * 1024 ** 2;
 
 /** The state of a learner of whom nothing is stored yet. */
 export function initialProgress(versionId: string, outline: LessonOutline, now: Date): ProgressState {
@@ -40,7 +43,7 @@ export function initialProgress(versionId: string, outline: LessonOutline, now: 
  * @param state of the write's version (see `carryOver`) and at its revision
  * @param outline of that version
  * @throws {LecternError} INVALID_CONTENT for a write that does not fit the version; PAYLOAD_TOO_LARGE when the
- *   items grow too large
+ *   record grows too large
  */
 export function applyWrite(
   state: ProgressState,
@@ -53,7 +56,7 @@ export function applyWrite(
   const items = mergedItems(before.items, write, place, outline, now);
   const status = nextStatus(state.status, eventOf(write));
   const points = totalPoints(outline, items);
-  return {
+  const next: ProgressState = {
     versionId: state.versionId,
     revision: state.revision + 1,
     status,
@@ -68,6 +71,8 @@ export function applyWrite(
     lastActivityAt: now,
     finished: finishedAfter(state.finished, write, points, now),
   };
+  assertFits(next, state);
+  return next;
 }
 
 function placeOf(write: ProgressWrite, outline: LessonOutline): Place {
@@ -118,9 +123,7 @@ function mergedItems(
     }
     merged.set(widgetKey(found.stepId, written.widgetId), storedItem(found, written, now));
   }
-  const all = [...merged.values()];
-  assertFits(all);
-  return all;
+  return [...merged.values()];
 }
 
 interface FoundWidget {
@@ -154,9 +157,20 @@ function storedItem({ stepId, widget }: FoundWidget, written: WrittenItem, now: 
   };
 }
 
-function assertFits(items: readonly StoredItem[]): void {
-  if (Buffer.byteLength(itemsToJson(items)) <= maxItemsBytes) return;
-  throw new LecternError('PAYLOAD_TOO_LARGE', `All answers together may be at most ${maxItemsBytes} bytes`);
+/** A record over the limit, stored when that was higher, may be written as long as it does not grow. */
+function assertFits(next: ProgressState, before: ProgressState): void {
+  const bytes = recordBytes(next);
+  if (bytes <= maxRecordBytes || bytes <= recordBytes(before)) return;
+  throw new LecternError(
+    'PAYLOAD_TOO_LARGE',
+    `Answers and state together may be at most ${maxRecordBytes} bytes, and would be ${bytes}`,
+  );
+}
+
+/** Bytes of a record's JSON texts. */
+function recordBytes({ items, progressData, variableState }: ProgressState): number {
+  const texts = [progressData ?? '', variableState ?? '', items === null ? '' : itemsToJson(items)];
+  return texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0);
 }
 
 function invalid(message: string): LecternError {

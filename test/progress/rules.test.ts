@@ -131,13 +131,15 @@ describe('a write', () => {
     );
   });
 
-  test('is refused when all answers together are over 4 MiB', () => {
-    const half = buildItem('slider', 'é'.repeat(1024 ** 2));
+  test('is refused when answers and state together are over 2 MiB', () => {
+    const half = buildItem('slider', 'é'.repeat(1024 ** 2 / 2));
     const state = apply(buildState(), { items: [half] });
     expect(() => apply(state, { items: [{ ...half, widgetId: 'essay' }] })).toThrow(
       expect.objectContaining({
         code: 'PAYLOAD_TOO_LARGE',
-        message: 'All answers together may be at most 4194304 bytes',
+        message: expect.stringMatching(
+          /^Answers and state together may be at most 2097152 bytes, and would be /,
+        ) as string,
       }),
     );
   });

@@ -44,6 +44,16 @@ const sessionUnexpected = {
   when: 'Something failed on the server.',
   texts: ['An unexpected error occurred'],
 };
+const sessionBusy: Failure = {
+  when:
+    'The limit of requests a minute is reached, too many requests of this learner are under way, or too much of the ' +
+    'organization. Send it again after `Retry-After` seconds.',
+  texts: [
+    'Too many requests; try again in 42 seconds',
+    'Too many requests of this learner at once; try again in 2 seconds',
+    'Too much data is asked for at once; try again in 5 seconds',
+  ],
+};
 const embedSession = { ...example.embedProgress, revision: 1, versionId: example.versionId };
 
 /** What a player asks for with a learner's token: the lesson, and the session that it goes on from and records. */
@@ -154,6 +164,7 @@ export const playerPaths: ZodOpenApiPathsObject = {
             401: badToken,
             403: otherLesson,
             404: nothingToPlay,
+            429: sessionBusy,
             500: sessionUnexpected,
           },
           sessionHeaders,
@@ -235,7 +246,7 @@ export const playerPaths: ZodOpenApiPathsObject = {
               when: 'The body is over 1 MiB, or all that would be stored is too much.',
               texts: [
                 'Request body must be at most 1048576 bytes',
-                'All answers together may be at most 4194304 bytes',
+                'Answers and state together may be at most 2097152 bytes, and would be 2101337',
               ],
             },
             422: {
@@ -251,6 +262,7 @@ export const playerPaths: ZodOpenApiPathsObject = {
                 'items[0].widgetId "Quiz-1" is no widget of the version',
               ],
             },
+            429: sessionBusy,
             500: sessionUnexpected,
           },
           sessionHeaders,

@@ -1,0 +1,42 @@
+import { Agent, request } from 'node:http';
+
+/** A crowd of clients of one kind: each sends one of the requests again as soon as the last one is answered. */
+export interface Crowd {
+  address: string;
+  connections: number;
+  requests: { method: 'GET' | 'POST'; path: string; headers?: Record<string, string>; body?: string }[];
+}
+
+/** How many answers of each status the crowd has had; what this process sends when it is asked to stop. */
+export type CrowdAnswers = Record<string, number>;
+
+/* The clients, in a process of their own: their work is not counted as the API's. Answers are read and dropped. */
+const answers: CrowdAnswers = {};
+process.on('message', (message: Crowd | 'stop') => {
+  if (message === 'stop') {
+    process.send?.(answers);
+    return;
+  }
+  const { address, connections, requests } = message;
+  const agent = new Agent({ keepAlive: true, maxSockets: connections });
+  const ask = (index: number): void => {
+    const chosen = requests[index % requests.length];
+    if (chosen === undefined) return;
+    const { method, path, headers = {}, body } = chosen;
+    const type = body === undefined ? {} : { 'content-type': 'application/json' };
+    const sent = request(`${address}${path}`, { method, agent, headers: { ...headers, ...type } });
+    sent.on('response', (response) => {
+      const status = String(response.statusCode);
+      answers[status] = (answers[status] ?? 0) + 1;
+      response.resume();
+      response.once('end', () => ask(index + connections));
+    });
+    sent.on('error', () => {
+      answers.failed = (answers.failed ?? 0) + 1;
+      setTimeout(() => ask(index + connections), 100);
+    });
+    sent.end(body);
+  };
+  for (let index = 0; index < connections; index += 1) ask(index);
+});
+process.on('disconnect', () => process.exit());
