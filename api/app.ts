@@ -27,6 +27,7 @@ import { playerAssetRoutes } from './routes/player-assets.ts';
 import { playerFileRoutes } from './routes/player-files.ts';
 import { playerRoutes } from './routes/player.ts';
 import { progressRoutes } from './routes/progress.ts';
+import { acceptEmptyParameters } from './routes/router.ts';
 import { sessionRoutes } from './routes/session.ts';
 import { signTokenRoutes } from './routes/sign-token.ts';
 
@@ -53,7 +54,7 @@ const routes = [
 
 /** All of the API but the queue board, in the order in which requests meet it; `routesOf` lists what is in it. */
 export function createRouters(deps: AppDependencies): Router<RequestState>[] {
-  return routes.map((createRoutes) => createRoutes(deps));
+  return routes.map((createRoutes) => acceptEmptyParameters(createRoutes(deps)));
 }
 
 /** The HTTP application over connections that are open already; what tests boot. It listens on nothing itself. */

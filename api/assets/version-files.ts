@@ -20,7 +20,7 @@ export const widgetFile = /^(.+)\.(js|css)$/s;
 export interface VersionFiles {
   /** @throws {LecternError} BAD_REQUEST for what is no id; NOT_FOUND as `PlayerAssets.findMedium`. */
   sendMedium(ctx: Context, version: LessonVersion, mediaId: unknown): Promise<void>;
-  /** @param file such as "Heading.js". @throws {LecternError} NOT_FOUND as `PlayerAssets.findWidgetFile`. */
+  /** @param file such as "Heading.js". @throws {LecternError} BAD_REQUEST for none; NOT_FOUND as `findWidgetFile`. */
   sendWidget(ctx: Context, version: LessonVersion, file: unknown): Promise<void>;
 }
 
@@ -52,6 +52,7 @@ export function versionFiles({
       );
     },
     async sendWidget(ctx, version, file) {
+      if (file === undefined) throw new LecternError('BAD_REQUEST', 'Widget file is required');
       const [, type, kind] = widgetFile.exec(String(file)) ?? [];
       if (type === undefined) throw new LecternError('NOT_FOUND', 'Widget not found');
       await redirect(

@@ -177,8 +177,8 @@ export const filePaths: ZodOpenApiPathsObject = {
         ...limitedFailures(
           {
             400: {
-              when: 'The lesson id is no UUID, or the token is missing.',
-              texts: ['Invalid lesson ID', 'token is required'],
+              when: 'The lesson id is no UUID, or the token or the file is missing.',
+              texts: ['Invalid lesson ID', 'token is required', 'Widget file is required'],
             },
             401: badToken,
             403: otherLesson,
@@ -265,6 +265,7 @@ export const filePaths: ZodOpenApiPathsObject = {
         302: redirect,
         ...limitedFailures(
           {
+            400: { when: 'The file is missing.', texts: ['Widget file is required'] },
             403: badAddress,
             404: {
               when: 'The version is not published any more, uses no such widget, or it has no such file.',
