@@ -29,6 +29,8 @@ export interface LecternErrorOptions {
   retryAfterSeconds?: number;
   /** What callers read in place of the general text of a 500. */
   publicMessage?: string;
+  /** Why the credentials of a 401 are not accepted; left out where the request has none. Sent in `WWW-Authenticate`. */
+  invalidToken?: string;
 }
 
 /** A failure with a code. The message of anything below 500 is written for the caller and shown to it. */
@@ -37,12 +39,14 @@ export class LecternError extends Error {
   readonly code: ErrorCode;
   readonly retryAfterSeconds: number | undefined;
   readonly publicMessage: string | undefined;
+  readonly invalidToken: string | undefined;
 
   constructor(code: ErrorCode, message: string, options: LecternErrorOptions = {}) {
     super(message, { cause: options.cause });
     this.code = code;
     this.retryAfterSeconds = options.retryAfterSeconds;
     this.publicMessage = options.publicMessage;
+    this.invalidToken = options.invalidToken;
   }
 
   /** The HTTP status of this failure. */

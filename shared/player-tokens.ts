@@ -103,7 +103,7 @@ export class TokenError extends LecternError {
   readonly reason: TokenFault;
 
   constructor(reason: TokenFault) {
-    super('UNAUTHORIZED', `Token verification failed: ${reason}`);
+    super('UNAUTHORIZED', `Token verification failed: ${reason}`, { invalidToken: reason });
     this.reason = reason;
   }
 }

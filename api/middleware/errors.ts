@@ -57,8 +57,15 @@ function setFailureHeaders(ctx: Context, failure: LecternError): void {
   ctx.status = failure.status;
   ctx.remove('Content-Disposition');
   ctx.remove('ETag');
-  if (failure.status === 401) ctx.set('WWW-Authenticate', 'Bearer');
+  if (failure.status === 401) ctx.set('WWW-Authenticate', challengeOf(failure));
   if (failure.retryAfterSeconds !== undefined) ctx.set('Retry-After', String(failure.retryAfterSeconds));
+}
+
+/** The challenge of a 401 (RFC 6750, section 3): without an error for a request that has no credentials. */
+function challengeOf({ invalidToken }: LecternError): string {
+  const challenge = 'Bearer realm="Lectern"';
+  if (invalidToken === undefined) return challenge;
+  return `${challenge}, error="invalid_token", error_description="${invalidToken}"`;
 }
 
 function toLecternError(error: unknown): LecternError {

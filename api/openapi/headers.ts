@@ -40,8 +40,14 @@ const rateLimit = {
 };
 
 export const challenge: Headers = {
-  'WWW-Authenticate': z.literal('Bearer').meta({
-    description: 'How to authenticate.',
+  'WWW-Authenticate': z.string().meta({
+    description:
+      'How to authenticate, and what is wrong with the credentials of the request (RFC 6750): no `error` where it has ' +
+      'none, else `error="invalid_token"` with an `error_description`.',
+    examples: [
+      'Bearer realm="Lectern"',
+      'Bearer realm="Lectern", error="invalid_token", error_description="The credentials have expired"',
+    ],
     header: { id: 'WwwAuthenticate' },
   }),
 };

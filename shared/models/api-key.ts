@@ -68,24 +68,32 @@ const findKey = batched(async (db, publicKeys: readonly string[]) => {
   return (publicKey) => byPublicKey.get(publicKey);
 });
 
+/** Why credentials are not accepted. An unknown public key and a wrong secret are the same fault. */
+export type CredentialsFault = 'unknown' | 'revoked' | 'expired';
+
+export type Authentication = { organization: Organization } | { fault: CredentialsFault };
+
 /**
- * The organization that credentials stand for, with its plan as it is now; null for credentials that are unknown,
- * wrong, revoked or expired. One round trip, so that a revocation and a change of plan take effect at once.
+ * Returns the organization that credentials stand for, with its plan as it is now, or what is wrong with them. One
+ * round trip, so that a revocation and a change of plan take effect at once. Only the right secret learns that a key
+ * exists, and was revoked or has expired; all others take the same steps to the same fault.
  */
 export async function authenticate(
   db: Database,
   pepper: string,
   credentials: Credentials,
-): Promise<Organization | null> {
+): Promise<Authentication> {
   const key = await findKey(db, credentials.publicKey);
   const now = new Date();
   if (!secretKeyMatches(credentials.secretKey, key?.secretHash ?? null, pepper) || key === undefined)
-    return null;
-  if (key.revokedAt !== null || (key.expiresAt !== null && key.expiresAt <= now)) return null;
+    return { fault: 'unknown' };
+  if (key.revokedAt !== null) return { fault: 'revoked' };
+  if (key.expiresAt !== null && key.expiresAt <= now) return { fault: 'expired' };
   if (key.lastUsedAt === null || now.getTime() - key.lastUsedAt.getTime() >= lastUsedResolution) {
     await db.apiKeys.updateOne({ _id: key._id }, { $max: { lastUsedAt: now } });
   }
-  return key.organizations[0] ?? null;
+  const [organization] = key.organizations;
+  return organization === undefined ? { fault: 'unknown' } : { organization };
 }
 
 /** The keys of an organization, oldest first. */

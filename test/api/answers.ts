@@ -72,9 +72,14 @@ export function expectFailure(answer: Answer, failure: ExportFailure): void {
   expect(Math.abs(Date.now() - Date.parse(body.timestamp))).toBeLessThan(60_000);
   expect(Number(answer.headers.get('content-length'))).toBe(answer.body.length);
   expect(answer.headers.get('x-content-type-options')).toBe('nosniff');
-  expect(answer.headers.get('www-authenticate')).toBe(status === 401 ? 'Bearer' : null);
+  expect(challengeOf(answer)).toBe(status === 401 ? 'Bearer realm="Lectern"' : undefined);
   for (const name of ['etag', 'content-disposition', 'accept-ranges'])
     expect(answer.headers.get(name)).toBeNull();
+}
+
+/** What an answer of 401 asks for, without what is wrong with the credentials that were sent. */
+export function challengeOf(answer: Answer): string | undefined {
+  return answer.headers.get('www-authenticate')?.split(',')[0];
 }
 
 /** Checks that an answer is this failure in shape A: the one field error. */

@@ -4,7 +4,7 @@ import type { Organization } from '../../shared/models/organization.ts';
 import { buildOrganization, buildPackage, buildVersion, exportPath } from '../support/factories.ts';
 import { startHarness } from '../support/harness.ts';
 import type { Harness } from '../support/harness.ts';
-import { ask, expectFailure, jsonOf, notFound } from './answers.ts';
+import { ask, challengeOf, expectFailure, jsonOf, notFound } from './answers.ts';
 import type { Answer } from './answers.ts';
 import { addLesson } from './lessons.ts';
 import { buildUser, openSession } from './users.ts';
@@ -132,7 +132,7 @@ describe('who asks', () => {
     const { cookie } = await openSession(address, user);
     const answer = await askList('', sent(headers.authorization, cookie));
     expectShapeA(answer, 401, 'Authentication failed');
-    expect(answer.headers.get('www-authenticate')).toBe('Bearer');
+    expect(challengeOf(answer)).toBe('Bearer realm="Lectern"');
   });
 
   test('is whom the Authorization header says, whatever the cookie', async () => {

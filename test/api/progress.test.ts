@@ -6,7 +6,7 @@ import { deleteLesson } from '../../shared/publishing.ts';
 import { buildLearnerToken, buildOrganization } from '../support/factories.ts';
 import { startHarness } from '../support/harness.ts';
 import type { Harness } from '../support/harness.ts';
-import { ask, expectError, jsonOf, sendRaw, statusOf } from './answers.ts';
+import { ask, challengeOf, expectError, jsonOf, sendRaw, statusOf } from './answers.ts';
 import { Player, publishLesson, rawMember } from './player-lessons.ts';
 
 let harness: Harness;
@@ -268,7 +268,7 @@ describe('what is wrong with a request', () => {
       for (const learnerId of ['guarded', 'nobody']) {
         const answer = await progressOf(learnerId, { authorization });
         expectError(answer, 401, 'Authentication failed');
-        expect(answer.headers.get('www-authenticate')).toBe('Bearer');
+        expect(challengeOf(answer)).toBe('Bearer realm="Lectern"');
       }
     }
     expectError(await ask(`${address}${pathOf('guarded')}?token=${token}`), 401, 'Authentication failed');

@@ -4,7 +4,7 @@ import { disableUser, setPassword } from '../../shared/models/user.ts';
 import { hashPassword } from '../../shared/passwords.ts';
 import { startHarness } from '../support/harness.ts';
 import type { Harness } from '../support/harness.ts';
-import { ask, jsonOf } from './answers.ts';
+import { ask, challengeOf, jsonOf } from './answers.ts';
 import type { Answer } from './answers.ts';
 import { startApiProcess } from './api-process.ts';
 import { buildUser, cookieOf, logIn, openSession, postSession, quickHash, testPassword } from './users.ts';
@@ -34,7 +34,7 @@ function expectUnauthorized(answer: Answer): void {
     status: 401,
     body: { error: 'Authentication failed' },
   });
-  expect(answer.headers.get('www-authenticate')).toBe('Bearer');
+  expect(challengeOf(answer)).toBe('Bearer realm="Lectern"');
   expect(answer.headers.get('cache-control')).toBe('no-store');
 }
 

@@ -7,7 +7,7 @@ import { deleteLesson, unpublish } from '../../shared/publishing.ts';
 import { buildOrganization, buildPackage, buildVersion } from '../support/factories.ts';
 import { startHarness } from '../support/harness.ts';
 import type { Harness } from '../support/harness.ts';
-import { ask, expectError } from './answers.ts';
+import { ask, challengeOf, expectError } from './answers.ts';
 
 let harness: Harness;
 let address: string;
@@ -138,7 +138,7 @@ describe('without good credentials', () => {
     for (const body of ['', 'no JSON', '{}', 'x'.repeat(100_000)]) {
       const answer = await send(body, headersOf());
       expectError(answer, 401, 'Authentication failed');
-      expect(answer.headers.get('www-authenticate')).toBe('Bearer');
+      expect(challengeOf(answer)).toBe('Bearer realm="Lectern"');
     }
   });
 

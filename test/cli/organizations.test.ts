@@ -23,7 +23,8 @@ interface IssuedKey {
 async function opened(credentials: string): Promise<string | null> {
   const parsed = parseBearer(`Bearer ${credentials}`);
   if (parsed === null) throw new Error(`Malformed: ${credentials}`);
-  return (await authenticate(harness.db, testPepper, parsed))?.slug ?? null;
+  const authentication = await authenticate(harness.db, testPepper, parsed);
+  return 'organization' in authentication ? authentication.organization.slug : null;
 }
 
 describe('lectern org', () => {

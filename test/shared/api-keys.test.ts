@@ -34,14 +34,14 @@ async function stored({ publicKey }: Credentials): Promise<ApiKey> {
 describe('credentials open their organization', () => {
   test('with the plan it has at that moment', async () => {
     const { organization, key } = await buildKey();
-    expect(await enter(key)).toMatchObject({ _id: organization._id, plan: 'edtech' });
+    expect(await enter(key)).toMatchObject({ organization: { _id: organization._id, plan: 'edtech' } });
     await setOrganizationPlan(harness.db, organization.slug, 'solo');
-    expect(await enter(key)).toMatchObject({ _id: organization._id, plan: 'solo' });
+    expect(await enter(key)).toMatchObject({ organization: { _id: organization._id, plan: 'solo' } });
   });
 
   test('until they expire', async () => {
     const { organization, key } = await buildKey(new Date(Date.now() + minute));
-    expect(await enter(key)).toMatchObject({ _id: organization._id });
+    expect(await enter(key)).toMatchObject({ organization: { _id: organization._id } });
   });
 
   test('and their secret is nowhere in the database', async () => {
@@ -53,30 +53,30 @@ describe('credentials open their organization', () => {
 describe('nothing is opened by', () => {
   test('a public key that nobody has', async () => {
     const { key } = await buildKey();
-    expect(await enter({ ...key, publicKey: `lkp_${'0'.repeat(24)}` })).toBeNull();
+    expect(await enter({ ...key, publicKey: `lkp_${'0'.repeat(24)}` })).toStrictEqual({ fault: 'unknown' });
   });
 
   test('the secret of another key', async () => {
     const [mine, other] = [await buildKey(), await buildKey()];
-    expect(await enter({ ...mine.key, secretKey: other.key.secretKey })).toBeNull();
+    expect(await enter({ ...mine.key, secretKey: other.key.secretKey })).toStrictEqual({ fault: 'unknown' });
     expect((await stored(mine.key)).lastUsedAt).toBeNull();
   });
 
   test('credentials that were issued under another pepper', async () => {
     const { key } = await buildKey();
-    expect(await enter(key, 'another pepper')).toBeNull();
+    expect(await enter(key, 'another pepper')).toStrictEqual({ fault: 'unknown' });
   });
 
   test('a key from the moment it expires', async () => {
     const { key } = await buildKey(new Date());
-    expect(await enter(key)).toBeNull();
+    expect(await enter(key)).toStrictEqual({ fault: 'expired' });
   });
 
   test('a key from the moment it is revoked; the first revocation counts', async () => {
     const { key } = await buildKey();
-    expect(await enter(key)).not.toBeNull();
+    expect(await enter(key)).not.toHaveProperty('fault');
     const revoked = await revokeApiKey(harness.db, key.publicKey);
-    expect(await enter(key)).toBeNull();
+    expect(await enter(key)).toStrictEqual({ fault: 'revoked' });
     expect(await revokeApiKey(harness.db, key.publicKey)).toStrictEqual(revoked);
   });
 });
