@@ -10,6 +10,9 @@ export interface PlatformNames {
   deploymentId?: string | undefined;
 }
 
+/** Where a login goes on: any of the platforms that agree in this. */
+export type PlatformOfLogin = Pick<LtiPlatform, '_id' | 'clientId' | 'authUrl'>;
+
 /**
  * Where a login goes on. Of platforms that differ in it none is guessed.
  *
@@ -18,7 +21,7 @@ export interface PlatformNames {
 export async function findPlatformOfLogin(
   db: Database,
   { issuer, clientId, deploymentId }: PlatformNames,
-): Promise<Pick<LtiPlatform, 'issuer' | 'clientId' | 'authUrl'>> {
+): Promise<PlatformOfLogin> {
   const active = await findActive(db, { issuer, clientId });
   const ofDeployment = active.filter(({ deploymentIds }) => deploymentIds.includes(deploymentId ?? ''));
   const [first, ...others] = ofDeployment.length > 0 ? ofDeployment : active;

@@ -1,32 +1,37 @@
 import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Redis } from 'ioredis';
-import { z } from 'zod';
+import { findPlatform } from '../../shared/models/lti-platform.ts';
+import type { LtiPlatform } from '../../shared/models/lti-platform.ts';
 import type { AppDependencies } from '../dependencies.ts';
 import { LaunchFault } from './faults.ts';
 
 /** How long a platform may take from the login to the launch, in seconds: people log in there meanwhile. */
 export const stateSeconds = 600;
 
-const idBytes = 32;
-const sealBytes = 16;
-
-const stateSchema = z.object({
-  /** The `iss` and `client_id` of the platform that was asked, and where. */
-  issuer: z.string(),
-  clientId: z.string(),
-  authUrl: z.string(),
-  /** What its id_token has to say. */
-  nonce: z.string(),
-  /** Digest of the address at which the launch ends, which may be long. */
-  target: z.string(),
-  /** Digest of the secret that the browser keeps. */
-  browser: z.string(),
-  /** The frame in which the platform was to keep the secret; null where the browser keeps cookies. */
-  storageTarget: z.string().nullable(),
-});
+/** Parts of a state, in bytes, in their order; the frame's name follows, then the seal. */
+const randomLength = 16;
+const expiryLength = 4;
+const platformLength = 16;
+const targetLength = 32;
+const fixedLength = randomLength + expiryLength + platformLength + targetLength;
+const sealLength = 16;
 
 /** A login that waits for its launch. */
-export type LaunchState = z.output<typeof stateSchema>;
+export interface LaunchState extends Pick<LtiPlatform, 'issuer' | 'clientId' | 'authUrl'> {
+  /** What the platform's id_token has to say. */
+  nonce: string;
+  /** Digest of the address at which the launch ends. */
+  target: string;
+  /** Digest of the secret that the browser keeps. */
+  browser: string;
+  /** The frame in which the platform was to keep the secret; null where the browser keeps cookies. */
+  storageTarget: string | null;
+}
+
+/** What a login says of its launch. */
+export interface NewLaunch extends Pick<LaunchState, 'target' | 'storageTarget'> {
+  platformId: string;
+}
 
 /** What a login hands out. */
 export interface BegunLaunch {
@@ -37,83 +42,106 @@ export interface BegunLaunch {
   browserSecret: string;
 }
 
-const used = 'used';
-
-/** Marks a state as used, for as long as it would have been good, and gives what it was. */
-const takeScript = `
-local held = redis.call('GET', KEYS[1])
-if not held or held == '${used}' then return held end
-redis.call('SET', KEYS[1], '${used}', 'PX', math.max(1, redis.call('PTTL', KEYS[1])))
-return held
-`;
-
 /**
- * Logins that wait for their launch, in Redis, which forgets them. Keys are digests of states, and of the browser's
- * secret only a digest is kept: who can read Redis can launch nothing.
+ * Logins that wait for their launch. Everything about one is in its state, under a seal, so a login stores nothing,
+ * however many arrive. Nonce and browser secret are derived from the state with Lectern's own secret: the nonce goes to
+ * the platform, the browser secret only to the browser. Redis stores which states were used, until they expire.
  */
 export class LaunchStates {
   readonly #redis: Redis;
+  readonly #db: AppDependencies['db'];
   readonly #prefix: string;
   readonly #secret: string;
+  readonly #now: () => number;
 
-  constructor({ redis, config, secrets }: Pick<AppDependencies, 'redis' | 'config' | 'secrets'>) {
+  /** @param now a test's clock, in milliseconds. */
+  constructor(
+    { redis, db, config, secrets }: Pick<AppDependencies, 'redis' | 'db' | 'config' | 'secrets'>,
+    now: () => number = Date.now,
+  ) {
     this.#redis = redis;
-    this.#prefix = `${config.redisPrefix}:lti:state`;
+    this.#db = db;
+    this.#prefix = `${config.redisPrefix}:lti:used-state`;
     this.#secret = secrets.cookie;
+    this.#now = now;
   }
 
-  async begin(fields: Omit<LaunchState, 'nonce' | 'browser'>): Promise<BegunLaunch> {
-    const begun = {
-      state: this.#newState(),
-      nonce: randomBytes(32).toString('base64url'),
-      browserSecret: randomBytes(32).toString('base64url'),
-    };
-    const kept: LaunchState = { ...fields, nonce: begun.nonce, browser: digestOf(begun.browserSecret) };
-    await this.#redis.set(this.#keyOf(begun.state), JSON.stringify(kept), 'EX', stateSeconds);
-    return begun;
+  begin({ platformId, target, storageTarget }: NewLaunch): BegunLaunch {
+    const expiry = Buffer.alloc(expiryLength);
+    expiry.writeUInt32BE(Math.floor(this.#now() / 1000) + stateSeconds);
+    const parts = Buffer.concat([
+      randomBytes(randomLength),
+      expiry,
+      Buffer.from(platformId.replaceAll('-', ''), 'hex'),
+      Buffer.from(target, 'base64url'),
+      Buffer.from(storageTarget ?? ''),
+    ]);
+    const state = Buffer.concat([parts, this.#sealOf(parts)]).toString('base64url');
+    return { state, nonce: this.#derive('nonce', state), browserSecret: this.#derive('browser', state) };
   }
 
-  /** @throws {LaunchFault} unknown_state, state_expired, replayed. */
+  /** @throws {LaunchFault} unknown_state, state_expired, replayed, unknown_platform. */
   async look(state: string): Promise<LaunchState> {
-    return this.#read(state, await this.#redis.get(this.#keyOf(state)));
+    const parts = this.#unseal(state);
+    if (parts === null) throw new LaunchFault('unknown_state');
+    if (this.#secondsLeft(parts) <= 0) throw new LaunchFault('state_expired');
+    if ((await this.#redis.exists(this.#keyOf(state))) === 1) throw new LaunchFault('replayed');
+    const platformId = uuidOf(parts.subarray(randomLength + expiryLength).subarray(0, platformLength));
+    const platform = await findPlatform(this.#db, platformId);
+    if (platform === null) throw new LaunchFault('unknown_platform', { platform: platformId });
+    const { issuer, clientId, authUrl } = platform;
+    const storageTarget = parts.subarray(fixedLength).toString();
+    return {
+      ...{ issuer, clientId, authUrl },
+      nonce: this.#derive('nonce', state),
+      target: parts.subarray(fixedLength - targetLength, fixedLength).toString('base64url'),
+      browser: digestOf(this.#derive('browser', state)),
+      storageTarget: storageTarget === '' ? null : storageTarget,
+    };
   }
 
   /**
-   * Uses a state up. Of all that do so at once, in whatever processes, one gets it.
+   * Uses a state up. Exactly one of concurrent requests gets it, in whatever processes they are.
    *
-   * @throws {LaunchFault} as above.
+   * @throws {LaunchFault} replayed, and as above.
    */
-  async take(state: string): Promise<LaunchState> {
-    const held = (await this.#redis.eval(takeScript, 1, this.#keyOf(state))) as string | null;
-    return this.#read(state, held);
+  async take(state: string): Promise<void> {
+    const parts = this.#unseal(state);
+    if (parts === null) throw new LaunchFault('unknown_state');
+    const seconds = Math.max(1, this.#secondsLeft(parts));
+    const taken = await this.#redis.set(this.#keyOf(state), '', 'EX', seconds, 'NX');
+    if (taken === null) throw new LaunchFault('replayed');
   }
 
-  #read(state: string, held: string | null): LaunchState {
-    if (held === used) throw new LaunchFault('replayed');
-    if (held !== null) return stateSchema.parse(JSON.parse(held));
-    throw new LaunchFault(this.#isOwn(state) ? 'state_expired' : 'unknown_state');
-  }
-
-  /** With a seal, by which one that is gone can be told from one that never was. */
-  #newState(): string {
-    const id = randomBytes(idBytes);
-    return Buffer.concat([id, this.#sealOf(id)]).toString('base64url');
-  }
-
-  #isOwn(state: string): boolean {
+  /** The parts of a state that was sealed here; null for any other text. */
+  #unseal(state: string): Buffer | null {
     const bytes = Buffer.from(state, 'base64url');
-    if (bytes.length !== idBytes + sealBytes) return false;
-    return timingSafeEqual(bytes.subarray(idBytes), this.#sealOf(bytes.subarray(0, idBytes)));
+    // Other spellings of the same bytes would be other keys in Redis.
+    if (bytes.length < fixedLength + sealLength || bytes.toString('base64url') !== state) return null;
+    const parts = bytes.subarray(0, -sealLength);
+    return timingSafeEqual(bytes.subarray(-sealLength), this.#sealOf(parts)) ? parts : null;
   }
 
-  #sealOf(id: Buffer): Buffer {
-    const seal = createHmac('sha256', this.#secret).update('lti state\n').update(id);
-    return seal.digest().subarray(0, sealBytes);
+  #secondsLeft(parts: Buffer): number {
+    return parts.readUInt32BE(randomLength) - Math.floor(this.#now() / 1000);
+  }
+
+  #sealOf(parts: Buffer): Buffer {
+    const seal = createHmac('sha256', this.#secret).update('lti state\n').update(parts);
+    return seal.digest().subarray(0, sealLength);
+  }
+
+  #derive(what: 'nonce' | 'browser', state: string): string {
+    return createHmac('sha256', this.#secret).update(`lti ${what}\n${state}`).digest('base64url');
   }
 
   #keyOf(state: string): string {
     return `${this.#prefix}:${digestOf(state)}`;
   }
+}
+
+function uuidOf(bytes: Buffer): string {
+  return bytes.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
 }
 
 /** What is kept of an address, however it is written. */

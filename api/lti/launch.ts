@@ -50,10 +50,10 @@ export async function answerLaunch(
     sendAskPage(deps, ctx, { state, idToken, kept });
     return 'asks_storage';
   }
-  // Used up from here on, whatever the token says: nobody tries tokens one after the other.
+  const { platform, payload } = await verifyLaunch(deps, ctx, idToken, kept);
+  // Only now: only what a platform has signed for this very login makes Redis store something.
   await states.take(state);
   clearBrowserCookie(ctx, deps.config, state);
-  const { platform, payload } = await verifyLaunch(deps, ctx, idToken, kept);
   const message = readMessage(payload, platform, kept);
   ctx.state.launchPresentation = presentationOf(message.claims);
   if (message.kind === 'deepLinking') {

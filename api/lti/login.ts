@@ -6,8 +6,9 @@ import { publicAddress, publicPath } from '../public-address.ts';
 import { keepsCookies, setBrowserCookie, setCheckCookie } from './browser-binding.ts';
 import { CookiesBlocked, LaunchFault } from './faults.ts';
 import { findPlatformOfLogin } from './find-platform.ts';
+import type { PlatformOfLogin } from './find-platform.ts';
 import { digestOfAddress, LaunchStates } from './launch-state.ts';
-import type { BegunLaunch, LaunchState } from './launch-state.ts';
+import type { BegunLaunch } from './launch-state.ts';
 import { sendKeepPage } from './pages.ts';
 
 /** Of ids, in characters. */
@@ -76,7 +77,7 @@ export async function startLogin(
   const blocked = new CookiesBlocked(withoutMissing(again));
   if (!keeps && target === null) throw blocked;
   const storageTarget = keeps ? null : target;
-  const { next, ...begun } = await begin(deps, ctx, { login, platform, storageTarget });
+  const { next, ...begun } = begin(deps, ctx, { login, platform, storageTarget });
   if (storageTarget === null) ctx.redirect(next);
   else sendKeepPage(deps, ctx, { ...begun, target: storageTarget, authUrl: platform.authUrl, next, blocked });
 }
@@ -88,7 +89,7 @@ function askForCookie({ config }: Pick<AppDependencies, 'config'>, ctx: Context)
   ctx.status = 307;
 }
 
-async function begin(
+function begin(
   deps: AppDependencies,
   ctx: Context,
   {
@@ -97,13 +98,13 @@ async function begin(
     storageTarget,
   }: {
     login: Login;
-    platform: Pick<LaunchState, 'issuer' | 'clientId' | 'authUrl'>;
+    platform: PlatformOfLogin;
     storageTarget: string | null;
   },
-): Promise<BegunLaunch & { next: string }> {
-  const { issuer, clientId, authUrl } = platform;
+): BegunLaunch & { next: string } {
+  const { _id: platformId, clientId, authUrl } = platform;
   const target = digestOfAddress(login.target_link_uri);
-  const begun = await new LaunchStates(deps).begin({ issuer, clientId, authUrl, target, storageTarget });
+  const begun = new LaunchStates(deps).begin({ platformId, target, storageTarget });
   setBrowserCookie(ctx, deps.config, begun);
   const next = authorizationUrl(authUrl, {
     scope: 'openid',

@@ -63,7 +63,7 @@ test('the login goes on to the platform with what it sent, its query kept', asyn
     redirect_uri: `${address}/lti/launch`,
     ...login,
   });
-  expect(state).toMatch(/^[\w-]{64}$/);
+  expect(state).toMatch(/^[\w-]{112}$/);
   expect(nonce).toMatch(/^[\w-]{43}$/);
 });
 
