@@ -1,9 +1,8 @@
-import { getDomain } from 'tldts';
 import { z } from 'zod';
 import { messageOf } from '../../shared/errors.ts';
 import { jsonOf } from '../../shared/lti/platform-requests.ts';
 import type { PlatformAnswer, PlatformClient } from '../../shared/lti/platform-requests.ts';
-import { platformAddressFault } from '../../shared/lti/platform-address.ts';
+import { areRelated, platformAddressFault } from '../../shared/lti/platform-address.ts';
 import { messageTypes } from '../../shared/lti/claims.ts';
 import { RegistrationFault } from './registration-faults.ts';
 
@@ -95,15 +94,4 @@ async function fetchAnswer(client: PlatformClient, address: string): Promise<Pla
   }
   if (answer.status === 200) return answer;
   throw new RegistrationFault('configuration_unavailable', `it answered ${answer.status}`);
-}
-
-/**
- * Whether a platform at one host may speak for an issuer at the other: the same host, or two of one registered domain.
- * Services for many schools have a host for each of them, and one issuer; below a public suffix, as `ac.uk` or
- * `github.io`, are the hosts of many owners.
- */
-export function areRelated(one: string, other: string): boolean {
-  if (one === other) return true;
-  const domain = getDomain(one, { allowPrivateDomains: true });
-  return domain !== null && domain === getDomain(other, { allowPrivateDomains: true });
 }

@@ -1,3 +1,4 @@
+import { getDomain } from 'tldts';
 import { hostOf, isPublicAddress, literalAddress } from '../outgoing/addresses.ts';
 
 const maxCharacters = 4096;
@@ -18,4 +19,15 @@ export function platformAddressFault(address: string, allowedPrivateHosts: reado
   const literal = literalAddress(url);
   if (literal === null || isPublicAddress(literal)) return null;
   return 'must be a public address, or one that LECTERN_ALLOWED_PRIVATE_HOSTS names';
+}
+
+/**
+ * Whether a platform at one host may speak for an issuer at the other: the same host, or two of one registered domain.
+ * Services for many schools have a host for each of them, and one issuer; below a public suffix, as `ac.uk` or
+ * `github.io`, are the hosts of many owners.
+ */
+export function areRelated(one: string, other: string): boolean {
+  if (one === other) return true;
+  const domain = getDomain(one, { allowPrivateDomains: true });
+  return domain !== null && domain === getDomain(other, { allowPrivateDomains: true });
 }

@@ -61,7 +61,7 @@ export function createPlatformClient(
   return {
     request(address, { signal, ...request }) {
       return withTimeLimit({ milliseconds, signal, late }, (ending) =>
-        ask(connections, address, { ...request, signal: ending }),
+        ask(connections, toAllowedUrl(address, allowedPrivateHosts), { ...request, signal: ending }),
       );
     },
     close: () => connections.close(),
@@ -77,15 +77,27 @@ export function jsonOf({ text }: Pick<PlatformAnswer, 'text'>): unknown {
   }
 }
 
+/**
+ * Requests carry tokens, and answers decide who is let in: neither may be read or changed on the way. Platforms name
+ * most addresses themselves, such as those of line items, so each one is checked when it is used.
+ *
+ * @throws {PlatformRequestError} blocked_address
+ */
+function toAllowedUrl(address: string, allowedPrivateHosts: readonly string[]): URL {
+  if (!URL.canParse(address)) throw new PlatformRequestError('blocked_address', 'This is not a URL');
+  const url = new URL(address);
+  if (url.protocol === 'https:' || allowedPrivateHosts.includes(hostOf(url))) return url;
+  const message = `${hostOf(url)} is asked by https alone: ${url.protocol}// is for hosts of LECTERN_ALLOWED_PRIVATE_HOSTS`;
+  throw new PlatformRequestError('blocked_address', message);
+}
+
 /** @throws as {@link PlatformClient.request} */
 async function ask(
   connections: Connections,
-  address: string,
+  url: URL,
   { headers = {}, signal, ...request }: PlatformRequest & { signal: AbortSignal },
 ): Promise<PlatformAnswer> {
   signal.throwIfAborted();
-  if (!URL.canParse(address)) throw new PlatformRequestError('blocked_address', 'This is not a URL');
-  const url = new URL(address);
   try {
     // Requests are few, and a kept connection may have been given up by then: who posts would not know what arrived.
     const agent = connections.agentFor(url, true);

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { areRelated } from '../../api/lti/platform-configuration.ts';
+import { areRelated } from '../../shared/lti/platform-address.ts';
 import { startSimulator } from '../../cli/simulator/start.ts';
 import type { Simulator } from '../../cli/simulator/simulator.ts';
 import { listPlatforms } from '../../shared/models/lti-platform.ts';

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { LineItem } from '../../cli/simulator/model.ts';
 import { gradeScopes } from '../../shared/lti/claims.ts';
 import type { LtiLineItem } from '../../shared/models/lti-line-item.ts';
@@ -202,4 +202,43 @@ test('a platform whose list of line items does not end is given no second one', 
   expect(await lab.rowOf(graded)).toMatchObject({ state: 'waiting' });
   expect(origin.requests('/endless')).toBe(20);
   expect(origin.log.filter(({ method }) => method === 'POST')).toEqual([]);
+});
+
+describe('a score is not sent, with its token, to', () => {
+  const listed = (id: string) => ({ id, resourceLinkId: '', tag: 'lectern' });
+
+  test.each([
+    ['a line item without https', { lineItemUrl: 'http://lms.example/items/1' }],
+    ['a list without https', { lineItemsUrl: 'http://lms.example/items' }],
+  ])('%s', async (_what, addresses) => {
+    const graded = await withoutItem();
+    await lab.harness.db.ltiResourceLinks.updateOne({ _id: graded.resourceLink._id }, { $set: addresses });
+    await lab.tell(graded, completed(10));
+    expect(await lab.send(graded)).toBe('blocked_address');
+    expect(await lab.rowOf(graded)).toMatchObject({ state: 'failed' });
+  });
+
+  test.each([
+    ['a page of another domain', '</items?page=1>; rel="next", <https://other.example/>; rel="next"', null],
+    ['the next page of another domain', '<https://other.example/items>; rel="next"', null],
+    ['a line item of another domain', undefined, 'https://other.example/items/1'],
+  ])('%s', async (what, link, id) => {
+    const graded = await withoutItem();
+    const path = `/${encodeURIComponent(what)}`;
+    const items = id === null ? [] : [{ ...listed(id), resourceLinkId: graded.link.id }];
+    const type = { 'content-type': 'application/vnd.ims.lis.v2.lineitemcontainer+json' };
+    const first = link?.replace('/items?page=1', `${path}?page=1`);
+    origin.script(
+      path,
+      answer(200, { ...type, ...(first !== undefined && { link: first }) }, JSON.stringify(items)),
+      answer(200, { ...type, link: '<https://other.example/>; rel="next"' }, '[]'),
+    );
+    await lab.harness.db.ltiResourceLinks.updateOne(
+      { _id: graded.resourceLink._id },
+      { $set: { lineItemsUrl: origin.url(path) } },
+    );
+    await lab.tell(graded, completed(10));
+    expect(await lab.send(graded)).toBe('blocked_address');
+    expect(await lab.rowOf(graded)).toMatchObject({ state: 'failed' });
+  });
 });

@@ -6,6 +6,7 @@ import type { LtiResourceLink } from '../../models/lti-resource-link.ts';
 import { endLineItemClaim, findOrClaimLineItem } from '../../models/lti-line-item.ts';
 import { fullMarks } from '../../progress/score.ts';
 import { gradeScopes } from '../claims.ts';
+import { areRelated } from '../platform-address.ts';
 import { jsonOf } from '../platform-requests.ts';
 import type { PlatformAnswer } from '../platform-requests.ts';
 import { askGradeService, ScoreFault } from './service-request.ts';
@@ -107,13 +108,16 @@ async function find(
       if (item?.resourceLinkId === resourceLinkId) items.push(item);
     }
     next = nextPage(answer, url);
+    if (next !== null) assertOfPlatform(next, lineItemsUrl);
   }
   const found = items.find(({ tag }) => tag === lineItemTag) ?? items[0];
   // It may be on a page that was not read: another column is worse than none.
   if (found === undefined && next !== null) {
     throw new ScoreFault('unreadable_answer', 'The platform lists more line items than Lectern reads');
   }
-  return found?.id ?? null;
+  if (found === undefined) return null;
+  assertOfPlatform(found.id, lineItemsUrl);
+  return found.id;
 }
 
 async function make(
@@ -139,7 +143,23 @@ async function make(
   });
   const made = itemSchema.safeParse(jsonOf(answer));
   if (!made.success) throw unreadable(answer);
+  assertOfPlatform(made.data.id, url);
   return made.data.id;
+}
+
+/**
+ * Line items are where their list is, which the platform's launch has signed: the token goes nowhere else. That the
+ * token itself comes from another domain is common (Canvas, Blackboard).
+ *
+ * @throws {ScoreFault} blocked_address
+ */
+function assertOfPlatform(address: string, lineItemsUrl: string): void {
+  const [given, own] = [new URL(address).hostname, new URL(lineItemsUrl).hostname];
+  if (areRelated(given, own)) return;
+  throw new ScoreFault(
+    'blocked_address',
+    `The line items at ${own} lead to ${given}, which is another domain`,
+  );
 }
 
 /** Of the header Link, whose parts have the form `<address>; rel="next"`. */
