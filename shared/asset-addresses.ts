@@ -30,6 +30,7 @@ export interface SignedAddress {
 }
 
 const hourSeconds = 3600;
+const halfHourSeconds = 1800;
 
 const typePattern = '[a-z0-9][\\w.+-]*/[a-z0-9][\\w.+-]*';
 const wholeType = new RegExp(`^${typePattern}$`);
@@ -38,8 +39,9 @@ const pathPattern = new RegExp(
 );
 
 /**
- * An address that serves until the given time, or else for at least `seconds` (an hour) and at most one hour more. That
- * ends on the hour, so that all who ask within an hour get the same one, and caches know it again.
+ * Returns an address that is good until the given time, or else for at least `seconds` (an hour) and at most half an
+ * hour more. That ends on the half hour, so that all who ask within half an hour get the same one, and caches know it
+ * again.
  *
  * @param options.until in whole seconds; a part of one is left out.
  * @param options.base what stands before the path: the public address; nothing for an address on this server.
@@ -56,7 +58,7 @@ export function signAssetAddress(
   if (!pathPattern.test(path)) throw new Error(`${JSON.stringify(fileName)} cannot stand in an address`);
   const expires =
     until === undefined
-      ? (Math.floor(now / 1000 / hourSeconds) + 1) * hourSeconds + seconds
+      ? (Math.floor(now / 1000 / halfHourSeconds) + 1) * halfHourSeconds + seconds
       : Math.floor(until.getTime() / 1000);
   return {
     url: `${base}${path}?expires=${expires}&signature=${signatureOf(secret, path, expires)}`,

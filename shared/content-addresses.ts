@@ -21,14 +21,17 @@ export interface ContentOf {
   preview?: boolean;
 }
 
-const hourSeconds = 3600;
-
-/** Longer than most learners sit before one lesson; a page that stays open longer asks for another. */
-const leastSeconds = 4 * hourSeconds;
+const halfHourSeconds = 1800;
 
 /**
- * An address that serves for 4 to 5 hours. It ends on the hour, so that all learners of a version have the same one
- * for an hour, and caches know its files again.
+ * Nothing ends an address that was given out before it expires, a revocation of its token neither: it lives only as
+ * long as a page needs that renews it in time (player/embed-page/renewal.ts).
+ */
+const leastSeconds = 3600;
+
+/**
+ * Returns an address that is good for 60 to 90 minutes. It ends on the half hour, so that all learners of a version
+ * get the same one for half an hour, and caches know its files again.
  *
  * @param options.base what stands before the path.
  */
@@ -38,7 +41,7 @@ export function signContentAddress(
   options: { base?: string | undefined; now?: number } = {},
 ): SignedAddress {
   const { base, now = Date.now() } = options;
-  const expires = (Math.floor(now / 1000 / hourSeconds) + 1) * hourSeconds + leastSeconds;
+  const expires = (Math.floor(now / 1000 / halfHourSeconds) + 1) * halfHourSeconds + leastSeconds;
   return signUntil(secret, of, expires, base);
 }
 

@@ -7,8 +7,9 @@ import type { LessonVersion } from '../../shared/models/lesson-version.ts';
 import type { AppDependencies } from '../dependencies.ts';
 import { parseRequest } from '../parse-request.ts';
 
-/** Signed addresses live for an hour or more: whoever is led to one has half an hour at least to fetch from it. */
+/** How long a redirect may be kept, in seconds; never for the last half hour of the address that it leads to. */
 const redirectSeconds = 1800;
+const fetchSeconds = 1800;
 
 export const mediaIdSchema = z
   .guid('Invalid media ID')
@@ -16,12 +17,15 @@ export const mediaIdSchema = z
   .meta({ description: 'Id of the medium: what follows `media:` in the lesson.' });
 export const widgetFile = /^(.+)\.(js|css)$/s;
 
-/** The answers to who may have the files of a version: 302 to the signed address of one. */
+/**
+ * The answers to clients that may have the files of a version: 302 to the signed address of one, which ends at the time
+ * that is given, else after an hour or more.
+ */
 export interface VersionFiles {
   /** @throws {LecternError} BAD_REQUEST for what is no id; NOT_FOUND as `PlayerAssets.findMedium`. */
-  sendMedium(ctx: Context, version: LessonVersion, mediaId: unknown): Promise<void>;
+  sendMedium(ctx: Context, version: LessonVersion, mediaId: unknown, until?: Date): Promise<void>;
   /** @param file such as "Heading.js". @throws {LecternError} BAD_REQUEST for none; NOT_FOUND as `findWidgetFile`. */
-  sendWidget(ctx: Context, version: LessonVersion, file: unknown): Promise<void>;
+  sendWidget(ctx: Context, version: LessonVersion, file: unknown, until?: Date): Promise<void>;
 }
 
 export function versionFiles({
@@ -30,8 +34,13 @@ export function versionFiles({
   playerAssets,
   sharing,
 }: Pick<AppDependencies, 'config' | 'secrets' | 'playerAssets' | 'sharing'>): VersionFiles {
-  const redirect = async (ctx: Context, { organizationId }: LessonVersion, asset: Asset) => {
-    const { url, expiresAt } = signAssetAddress(secrets.asset, asset, { base: config.publicUrl });
+  const redirect = async (
+    ctx: Context,
+    { organizationId }: LessonVersion,
+    { asset, until }: { asset: Asset; until: Date | undefined },
+  ) => {
+    const options = { base: config.publicUrl, ...(until && { until }) };
+    const { url, expiresAt } = signAssetAddress(secrets.asset, asset, options);
     // It was looked for just now, so it is in use; what is uploaded stays anyway.
     if (asset.area === 'cache') {
       await sharing.uses.keepUntil([`cache:${asset.sha256}`], expiresAt);
@@ -39,27 +48,22 @@ export function versionFiles({
     }
     ctx.status = 302;
     ctx.set('Location', url);
-    ctx.set('Cache-Control', `private, max-age=${redirectSeconds}`);
+    const left = Math.floor((expiresAt.getTime() - Date.now()) / 1000) - fetchSeconds;
+    ctx.set('Cache-Control', `private, max-age=${Math.max(0, Math.min(left, redirectSeconds))}`);
     ctx.body = '';
   };
   return {
-    async sendMedium(ctx, version, mediaId) {
+    async sendMedium(ctx, version, mediaId, until) {
       const id = parseRequest(mediaIdSchema, mediaId, 'BAD_REQUEST');
-      await redirect(
-        ctx,
-        version,
-        await playerAssets.findMedium(version, id, ctx.state.signal as AbortSignal),
-      );
+      const asset = await playerAssets.findMedium(version, id, ctx.state.signal as AbortSignal);
+      await redirect(ctx, version, { asset, until });
     },
-    async sendWidget(ctx, version, file) {
+    async sendWidget(ctx, version, file, until) {
       if (file === undefined) throw new LecternError('BAD_REQUEST', 'Widget file is required');
       const [, type, kind] = widgetFile.exec(String(file)) ?? [];
       if (type === undefined) throw new LecternError('NOT_FOUND', 'Widget not found');
-      await redirect(
-        ctx,
-        version,
-        await playerAssets.findWidgetFile(version, type, kind === 'css' ? 'css' : 'js'),
-      );
+      const asset = await playerAssets.findWidgetFile(version, type, kind === 'css' ? 'css' : 'js');
+      await redirect(ctx, version, { asset, until });
     },
   };
 }

@@ -226,7 +226,7 @@ export const contentAddress = z
         'What `media/{mediaId}`, `widgets/{type}.js` and `widgets/{type}.css` stand behind: absolute where the ' +
         'service knows its public address, else a path.',
     }),
-    expiresAt: time.meta({ description: 'When it ends, 4 to 5 hours from now.' }),
+    expiresAt: time.meta({ description: 'When it ends, 60 to 90 minutes from now.' }),
     versionId: uuid.meta({ description: 'The version whose files it opens.' }),
   })
   .meta({ id: 'ContentAddress' });

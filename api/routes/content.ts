@@ -21,13 +21,18 @@ export function contentRoutes(deps: AppDependencies): Router<RequestState> {
 
   router.use(anyOrigin(methods), noStore, limitByAddress(deps));
   router.get('/media/:mediaId', async (ctx) => {
-    await files.sendMedium(ctx, await findSigned(deps, ctx.params), ctx.params.mediaId);
+    await files.sendMedium(ctx, await findSigned(deps, ctx.params), ctx.params.mediaId, endOf(ctx.params));
   });
   router.get('/widgets/:file', async (ctx) => {
-    await files.sendWidget(ctx, await findSigned(deps, ctx.params), ctx.params.file);
+    await files.sendWidget(ctx, await findSigned(deps, ctx.params), ctx.params.file, endOf(ctx.params));
   });
   router.all(['/media/:mediaId', '/widgets/:file'], methodNotAllowed(methods));
   return router;
+}
+
+/** When a good address expires. What it leads to ends with it, or the two would add up after a revocation. */
+function endOf({ expires }: Record<string, string | undefined>): Date {
+  return new Date(Number(expires) * 1000);
 }
 
 /** @throws {LecternError} FORBIDDEN for another address than was given out; NOT_FOUND for what may not be played now. */

@@ -6,9 +6,11 @@ import { claimsOf } from './token-keeper.ts';
 /** Milliseconds. */
 const retryPause = 5000;
 const minute = 60_000;
-/** How long before its end the address of media and widgets is made anew. */
-const contentNotice = 10 * minute;
-const longestTimer = 24 * 60 * minute;
+/**
+ * How long before its end the address of media and widgets is renewed. What is loaded by it ends with it, and a video
+ * that is paused has to go on.
+ */
+const contentNotice = 45 * minute;
 
 /** Why a token was not taken. */
 export type TokenFault = 'token_invalid' | 'wrong_lesson' | 'not_available' | 'token_mismatch';
@@ -46,23 +48,29 @@ export function tokenRenewal(
 }
 
 /**
- * Has the address of media and widgets made anew before it ends.
- *
- * @param now the server's clock
+ * Renews the address of media and widgets before it expires. The clock is looked at every minute, and when the page is
+ * shown again: timers stand still while a device sleeps, and an address expires nevertheless.
  */
 export function renewContent(
-  { expiresAt }: Pick<LessonBoot['content'], 'expiresAt'>,
+  first: Pick<LessonBoot['content'], 'expiresAt'>,
   client: Pick<SessionClient, 'content' | 'now'>,
   onRenewed: (base: string) => void,
 ): void {
-  const left = Date.parse(expiresAt) - client.now();
-  const pause = Math.max(minute, Math.min(left - contentNotice, longestTimer));
-  setTimeout(() => {
-    void client.content().then((content) => {
-      if (content !== undefined) onRenewed(content.base);
-      renewContent(content ?? { expiresAt }, client, onRenewed);
-    });
-  }, pause);
+  let end = Date.parse(first.expiresAt);
+  let isAsking = false;
+
+  async function renewIfDue(): Promise<void> {
+    if (isAsking || end - client.now() > contentNotice) return;
+    isAsking = true;
+    const content = await client.content();
+    isAsking = false;
+    if (content === undefined) return;
+    end = Date.parse(content.expiresAt);
+    onRenewed(content.base);
+  }
+
+  setInterval(() => void renewIfDue(), minute);
+  document.addEventListener('visibilitychange', () => void renewIfDue());
 }
 
 /** Undefined where it makes sense to ask again. */

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { signContentAddress } from '../../shared/content-addresses.ts';
 import type { Organization } from '../../shared/models/organization.ts';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
@@ -62,7 +62,9 @@ test('a token leads to an address that opens media and widgets of its version wi
   const answer = await ask(api + addressPath(buildLearnerToken(version)));
   const { base, expiresAt, versionId } = jsonOf(answer) as ContentAddress;
   expect(versionId).toBe(version._id);
-  expect(Date.parse(expiresAt) - Date.now()).toBeGreaterThan(4 * 3_600_000);
+  const minutes = (Date.parse(expiresAt) - Date.now()) / 60_000;
+  expect(minutes).toBeGreaterThan(59);
+  expect(minutes).toBeLessThanOrEqual(90);
   expect(answer.headers.get('cache-control')).toBe('no-store');
   expect(answer.headers.get('access-control-allow-origin')).toBe('*');
 
@@ -81,6 +83,30 @@ test('a token leads to an address that opens media and widgets of its version wi
     const widget = await follow(api, `${base}widgets/${file}`);
     expect(widget.headers.get('content-type')).toBe(types[index]);
   }
+});
+
+test.each([
+  ['90 minutes', 90 * 60, 'private, max-age=1800'],
+  ['40 minutes', 40 * 60, 'private, max-age=600'],
+  ['a minute', 60, 'private, max-age=0'],
+])('what it leads to ends with it, and no cache keeps it longer: %s before', async (_when, seconds, kept) => {
+  const { lessonId, _id: versionId } = version;
+  const now = Date.now();
+  // Signed so long ago that it ends then: on a half hour, as all do.
+  const { expiresAt } = signContentAddress(testAssetSecret, { lessonId, versionId }, { now });
+  const clock = vi.useFakeTimers({ now: expiresAt.getTime() - seconds * 1000, toFake: ['Date'] });
+  onTestFinished(() => void clock.useRealTimers());
+  const { url } = signContentAddress(testAssetSecret, { lessonId, versionId }, { now });
+  const answer = await ask(`${api}${url}media/${mediaId}`);
+  const location = new URL(answer.headers.get('location') ?? '', api);
+  expect(Number(location.searchParams.get('expires')) * 1000).toBe(expiresAt.getTime());
+  const [, life] = /max-age=(\d+)$/.exec(answer.headers.get('cache-control') ?? '') ?? [];
+  expect(Number(life)).toBeLessThanOrEqual(Number(/\d+$/.exec(kept)?.[0]));
+  expect(Number(life)).toBeGreaterThanOrEqual(Number(/\d+$/.exec(kept)?.[0]) - 30);
+  const file = await ask(location.href);
+  const [, fileLife] =
+    /^public, max-age=(\d+), immutable$/.exec(file.headers.get('cache-control') ?? '') ?? [];
+  expect(Number(fileLife)).toBeLessThanOrEqual(seconds);
 });
 
 test('it is the same for all learners, absolute behind PUBLIC_URL, and tells nothing of one', async () => {

@@ -19,18 +19,18 @@ function partsOf(url: string) {
   return { lessonId, versionId, expires, signature };
 }
 
-test('an address serves for four hours at least and five at most, and is the same for an hour', () => {
-  for (const now of [noon, noon + 1, noon + hour / 2, noon + hour - 1]) {
+test('an address serves for an hour at least and 90 minutes at most, and is the same for half an hour', () => {
+  for (const now of [noon, noon + 1, noon + hour / 4, noon + hour / 2 - 1]) {
     const signed = signContentAddress(secret, of, { now });
     expect(signed).toEqual(signContentAddress(secret, of, { now: noon }));
     const left = signed.expiresAt.getTime() - now;
-    expect(left).toBeGreaterThan(4 * hour);
-    expect(left).toBeLessThanOrEqual(5 * hour);
+    expect(left).toBeGreaterThan(hour);
+    expect(left).toBeLessThanOrEqual(1.5 * hour);
     const parts = partsOf(signed.url);
     expect(isContentAddress(secret, parts, signed.expiresAt.getTime() - 1)).toBe(true);
     expect(isContentAddress(secret, parts, signed.expiresAt.getTime())).toBe(false);
   }
-  expect(signContentAddress(secret, of, { now: noon + hour })).not.toEqual(
+  expect(signContentAddress(secret, of, { now: noon + hour / 2 })).not.toEqual(
     signContentAddress(secret, of, { now: noon }),
   );
 });

@@ -26,7 +26,8 @@ const unexpected = { when: 'Something failed on the server.', texts: ['An unexpe
 
 const redirect: ZodOpenApiResponseObject = {
   description:
-    'Where the file is: a signed address, good for an hour or more, the same for all who ask in that hour.',
+    'Where the file is: a signed address, good for 60 to 90 minutes by a token, and until it expires itself by a ' +
+    'signed address.',
   headers: asHeaders({
     ...common,
     Location: z.string().meta({
@@ -36,8 +37,13 @@ const redirect: ZodOpenApiResponseObject = {
       ],
     }),
     'Cache-Control': z
-      .literal('private, max-age=1800')
-      .meta({ description: 'The redirect may be kept for half an hour.' }),
+      .string()
+      .regex(/^private, max-age=\d+$/)
+      .meta({
+        description:
+          'The redirect may be kept for half an hour, and never for the last half hour of the address that it leads to.',
+        examples: ['private, max-age=1800'],
+      }),
   }),
 };
 
