@@ -85,7 +85,10 @@ const environmentSchema = z
     REQUEST_TIMEOUT_SECONDS: integer(30, 1, 3600),
     PLAYER_CACHE_BYTES: integer(64 * MiB, MiB, Number.MAX_SAFE_INTEGER),
     ADMIN_USERNAME: z.string().min(1).optional(),
-    ADMIN_PASSWORD: z.string().min(8, 'must be at least 8 characters').optional(),
+    ADMIN_PASSWORD: z
+      .string()
+      .min(16, 'must be at least 16 characters (make one with: openssl rand -base64 24)')
+      .optional(),
     EXPORT_WAIT_SECONDS: integer(300, 1, 3600),
     EXPORT_WAITS_PER_ORGANIZATION: integer(1_000, 1, 100_000),
     EXPORT_MAX_BYTES: integer(8 * GiB, 1, Number.MAX_SAFE_INTEGER),

@@ -7,6 +7,7 @@ import type { AppDependencies } from '../dependencies.ts';
 import { isForeignWrite } from '../middleware/foreign-writes.ts';
 import { presentError } from '../presenters/error.ts';
 import type { BoardQueues } from '../queue-board.ts';
+import { LogInThrottle } from '../sessions/log-in-throttle.ts';
 
 const basePath = '/admin/queues';
 
@@ -24,6 +25,9 @@ const contentSecurityPolicy = [
   "frame-ancestors 'none'",
 ].join('; ');
 
+/** Whose tries to log in are counted: no user's, as those have an email. */
+const operator = '';
+
 interface Account {
   username: string;
   password: string;
@@ -34,11 +38,14 @@ export function adminQueues(
   account: Account,
   queue: ExportQueue,
   {
-    config: { publicUrl },
+    config,
+    redis,
     rateLimits,
     scoreQueue,
-  }: Pick<AppDependencies, 'config' | 'rateLimits' | 'scoreQueue'>,
+  }: Pick<AppDependencies, 'config' | 'redis' | 'rateLimits' | 'scoreQueue'>,
 ): Middleware {
+  const { publicUrl } = config;
+  const throttle = new LogInThrottle(redis, config);
   const publicOrigin = publicUrl === undefined ? undefined : new URL(publicUrl).origin;
   let board: Promise<Middleware> | undefined;
 
@@ -49,7 +56,11 @@ export function adminQueues(
     }
     const address = clientAddress(ctx);
     await rateLimits.perAddress.count(ctx, address);
-    if (!isAccount(account, ctx.get('Authorization'))) {
+    const header = ctx.get('Authorization');
+    const isRight = isAccount(account, header);
+    if (isRight) await throttle.admit(operator, address);
+    else if (header !== '') await throttle.count(operator, address);
+    if (!isRight) {
       ctx.status = 401;
       ctx.set('WWW-Authenticate', 'Basic realm="Lectern", charset="UTF-8"');
       ctx.body = 'Log in with ADMIN_USERNAME and ADMIN_PASSWORD.';

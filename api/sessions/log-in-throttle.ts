@@ -41,10 +41,25 @@ export class LogInThrottle {
       await this.#byAddress.consume(address);
     } catch (error) {
       if (!(error instanceof RateLimiterRes)) throw error;
-      throw new LecternError('TOO_MANY_REQUESTS', 'Too many log-in attempts; try again later', {
-        retryAfterSeconds: Math.max(1, Math.ceil(error.msBeforeNext / 1000)),
-      });
+      throw tooManyTries(error);
     }
+  }
+
+  /**
+   * Lets a right password in that comes with every request, as those of HTTP Basic authentication do: it counts as no
+   * try, and takes back the tries before it. Over the limit it is refused as wrong ones are, or guessing could go on.
+   *
+   * @throws {LecternError} as `count`.
+   */
+  async admit(email: string, address: string): Promise<void> {
+    const [account, atAddress] = await Promise.all([
+      this.#byAccount.get(accountKey(email, address)),
+      this.#byAddress.get(address),
+    ]);
+    for (const tries of [account, atAddress]) {
+      if (tries !== null && tries.remainingPoints <= 0) throw tooManyTries(tries);
+    }
+    if (account !== null) await this.#byAccount.delete(accountKey(email, address));
   }
 
   /** Takes back the tries of who has logged in; of the address only this one, which others may use to guess. */
@@ -54,6 +69,12 @@ export class LogInThrottle {
       this.#byAddress.reward(address, 1),
     ]);
   }
+}
+
+function tooManyTries({ msBeforeNext }: RateLimiterRes): LecternError {
+  return new LecternError('TOO_MANY_REQUESTS', 'Too many log-in attempts; try again later', {
+    retryAfterSeconds: Math.max(1, Math.ceil(msBeforeNext / 1000)),
+  });
 }
 
 function accountKey(email: string, address: string): string {

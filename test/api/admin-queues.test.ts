@@ -24,7 +24,7 @@ let version: LessonVersion;
 let headers: { authorization: string };
 
 beforeAll(async () => {
-  harness = await startHarness({ ADMIN_USERNAME: username, ADMIN_PASSWORD: password });
+  harness = await startHarness({ ADMIN_USERNAME: username, ADMIN_PASSWORD: password, LOGIN_TRIES: '1000' });
   address = await harness.startApi();
   await harness.startWorker();
   const { organization, ...built } = await buildOrganization(harness);
@@ -176,4 +176,33 @@ test.each<[string, Record<string, string>, Record<string, string>]>([
     expect(answer.status).toBe(200);
     expect(await queue.jobs.isPaused()).toBe(paused);
   }
+});
+
+test('wrong passwords are limited by address, and beyond the limit the right one is refused too', async () => {
+  const settings = {
+    LOGIN_TRIES: '3',
+    TRUST_PROXY: '1',
+    REDIS_PREFIX: `${harness.config.redisPrefix}-throttle`,
+  };
+  const [first, second] = [await harness.startApi(settings), await harness.startApi(settings)];
+  const enter = async (at: string, client: string, headers: Record<string, string>) => {
+    const answer = await ask(`${at}/admin/queues/api/queues`, {
+      headers: { ...headers, 'x-forwarded-for': client },
+    });
+    return answer.status;
+  };
+  const wrong = basic(`${username}:wrong`);
+  const [guesser, other] = ['192.0.2.1', '192.0.2.2'];
+  // Without a login nothing is guessed, and a right one takes back the wrong ones before it.
+  for (let count = 0; count < 5; count += 1) expect(await enter(first, guesser, {})).toBe(401);
+  expect(await enter(first, guesser, wrong)).toBe(401);
+  expect(await enter(second, guesser, wrong)).toBe(401);
+  expect(await enter(first, guesser, login)).toBe(200);
+  const guesses = await Promise.all(
+    Array.from({ length: 8 }, (_, at) => enter(at % 2 ? first : second, guesser, wrong)),
+  );
+  expect(guesses.filter((status) => status === 401)).toHaveLength(3);
+  expect(guesses.filter((status) => status === 429)).toHaveLength(5);
+  expect(await enter(second, guesser, login)).toBe(429);
+  expect(await enter(first, other, login)).toBe(200);
 });

@@ -5,8 +5,8 @@ import { startHarness } from '../support/harness.ts';
 import type { Harness } from '../support/harness.ts';
 import { ask, sendRaw, statusOf } from './answers.ts';
 
-const admin = { ADMIN_USERNAME: 'operator', ADMIN_PASSWORD: 'a long password' };
-const login = `Basic ${btoa('operator:a long password')}`;
+const admin = { ADMIN_USERNAME: 'operator', ADMIN_PASSWORD: 'a long, long password' };
+const login = `Basic ${btoa('operator:a long, long password')}`;
 
 let harness: Harness;
 let address: string;

@@ -133,9 +133,9 @@ test('an address over its limit is refused before the database is asked', async 
 });
 
 test('the password of the queue board cannot be guessed either', async () => {
-  const admin = { ADMIN_USERNAME: 'operator', ADMIN_PASSWORD: 'a long password' };
+  const admin = { ADMIN_USERNAME: 'operator', ADMIN_PASSWORD: 'a long, long password' };
   const board = `${await startLimited(0, 3, admin)}/admin/queues`;
-  const good = { authorization: `Basic ${btoa('operator:a long password')}` };
+  const good = { authorization: `Basic ${btoa('operator:a long, long password')}` };
   expect(await statuses(5, board, good)).toEqual(Array(5).fill(200));
   const wrong = { authorization: `Basic ${btoa('operator:a guess')}` };
   expect(await statuses(5, board, wrong)).toEqual([401, 401, 401, 429, 429]);

@@ -76,11 +76,11 @@ describe('settings that depend on each other', () => {
     expect(faultsOf({ ADMIN_USERNAME: 'a' })).toStrictEqual([
       'ADMIN_PASSWORD must be set when ADMIN_USERNAME is',
     ]);
-    expect(faultsOf({ ADMIN_PASSWORD: 'long enough' })).toStrictEqual([
+    expect(faultsOf({ ADMIN_PASSWORD: 'a password of 28 characters.' })).toStrictEqual([
       'ADMIN_USERNAME must be set when ADMIN_PASSWORD is',
     ]);
-    const { admin } = parseConfig({ ADMIN_USERNAME: 'a', ADMIN_PASSWORD: 'long enough' });
-    expect(admin).toStrictEqual({ username: 'a', password: 'long enough' });
+    const { admin } = parseConfig({ ADMIN_USERNAME: 'a', ADMIN_PASSWORD: 'a password of 28 characters.' });
+    expect(admin).toStrictEqual({ username: 'a', password: 'a password of 28 characters.' });
   });
 
   test('a bucket needs its name and, on other services than Amazon, both keys; all that lacks is told', () => {
