@@ -60,7 +60,7 @@ export function versionFiles({
     },
     async sendWidget(ctx, version, file, until) {
       if (file === undefined) throw new LecternError('BAD_REQUEST', 'Widget file is required');
-      const [, type, kind] = widgetFile.exec(String(file)) ?? [];
+      const [, type, kind] = widgetFile.exec(typeof file === 'string' ? file : '') ?? [];
       if (type === undefined) throw new LecternError('NOT_FOUND', 'Widget not found');
       const asset = await playerAssets.findWidgetFile(version, type, kind === 'css' ? 'css' : 'js');
       await redirect(ctx, version, { asset, until });
