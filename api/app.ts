@@ -30,8 +30,10 @@ import { progressRoutes } from './routes/progress.ts';
 import { acceptEmptyParameters } from './routes/router.ts';
 import { sessionRoutes } from './routes/session.ts';
 import { signTokenRoutes } from './routes/sign-token.ts';
+import { startPageRoutes } from './routes/start-page.ts';
 
 const routes = [
+  startPageRoutes,
   healthRoutes,
   openApiRoutes,
   signTokenRoutes,

@@ -291,6 +291,15 @@ export const userSession = z
 
 const check = z.enum(['ok', 'failed']);
 
+export const serviceState = z.strictObject({
+  name: z.literal('Lectern'),
+  status: z.enum(['ok', 'no_workers', 'unavailable']).meta({
+    description:
+      '`no_workers`: lessons play, but exports wait and no grades are sent. `unavailable`: as `/health/ready`.',
+  }),
+  docs: z.string().meta({ description: 'Path of the API reference.' }),
+  openapi: z.string().meta({ description: 'Path of the OpenAPI document.' }),
+});
 export const alive = z.strictObject({ status: z.literal('ok') });
 export const readiness = z.strictObject({
   status: z.enum(['ok', 'unavailable']),

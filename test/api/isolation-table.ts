@@ -176,6 +176,9 @@ export const endpoints: Record<string, Endpoint> = {
 
 /** All other endpoints, and why no organization's ids stand in them. */
 export const withoutIds: Record<string, string> = {
+  'GET /': 'it is the same for all; its link to the demo lesson is tested in start-page.test.ts',
+  'GET /favicon.svg': 'it is the same for all',
+  'GET /favicon.ico': 'it is the same for all',
   'GET /health/live': 'it is about the process',
   'GET /health/ready': 'it is about the process',
   'GET /openapi.json': 'it is the same for all',

@@ -20,10 +20,9 @@ afterAll(() => harness.close());
 const path = exportPath({ lessonId: randomUUID(), _id: randomUUID() });
 
 test.each([
-  '/',
   '/api',
   '/api/lesson',
-  '/favicon.ico',
+  '/favicon.png',
   '/health',
   `${path}/more`,
   `${path}x`,
@@ -43,7 +42,7 @@ test.each([
 });
 
 test('no endpoint answers to its path in other letters: whatever stands in front of it is not passed by', async () => {
-  for (const { method, path: known } of apiRoutes(harness)) {
+  for (const { method, path: known } of apiRoutes(harness).filter(({ path }) => path !== '/')) {
     const changed = known
       .split('/')
       .map((part) => (part.startsWith(':') ? randomUUID() : part.toUpperCase()))

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import type { ZodOpenApiPathsObject } from 'zod-openapi';
-import { alive, readiness } from '../bodies.ts';
-import { asHeaders, requestId } from '../headers.ts';
+import { alive, readiness, serviceState } from '../bodies.ts';
+import { asHeaders, limited, requestId } from '../headers.ts';
 import type { Headers } from '../headers.ts';
-import { jsonResponse } from '../responses.ts';
+import { jsonResponse, limitedFailures } from '../responses.ts';
 import { open } from '../security.ts';
 
 const ready = { mongodb: 'ok', indexes: 'ok', redis: 'ok', store: 'ok' };
@@ -17,8 +17,63 @@ const notModified = {
   headers: asHeaders(cached),
 };
 
+const unexpected = { when: 'Something failed on the server.', texts: ['An unexpected error occurred'] };
+
+const startHeaders: Headers = {
+  ...limited,
+  'Cache-Control': z.literal('no-store'),
+  Vary: z.string().meta({ examples: ['Accept'] }),
+};
+
+/** An icon at one of the paths that browsers ask for. */
+const icon = (operationId: string) => ({
+  get: {
+    operationId,
+    tags: ['Service'],
+    summary: 'Fetch the icon of the service',
+    security: open,
+    responses: {
+      200: {
+        description: 'An SVG.',
+        headers: asHeaders({ ...cached, Vary: z.string().meta({ examples: ['Accept-Encoding'] }) }),
+        content: { 'image/svg+xml': { schema: { type: 'string' as const } } },
+      },
+      304: notModified,
+    },
+  },
+});
+
 /** The state of the service, and its documentation. */
 export const servicePaths: ZodOpenApiPathsObject = {
+  '/': {
+    get: {
+      operationId: 'getStartPage',
+      tags: ['Service'],
+      summary: 'Ask what this is, and for its state',
+      description:
+        'A page for people; with `Accept: application/json` the same for programs. The state is kept for up to 3 ' +
+        'seconds. It is always 200: load balancers ask `/health/ready`.',
+      security: open,
+      responses: {
+        200: {
+          description: 'The state, and links to the documentation.',
+          headers: asHeaders(startHeaders),
+          content: {
+            'text/html': { schema: { type: 'string' } },
+            'application/json': {
+              schema: serviceState,
+              examples: {
+                ready: { value: { name: 'Lectern', status: 'ok', docs: '/docs', openapi: '/openapi.json' } },
+              },
+            },
+          },
+        },
+        ...limitedFailures({ 500: unexpected }, limited),
+      },
+    },
+  },
+  '/favicon.svg': icon('getIcon'),
+  '/favicon.ico': icon('getFavicon'),
   '/health/live': {
     get: {
       operationId: 'isAlive',
