@@ -1,6 +1,7 @@
-import { loadConfig } from '../shared/config.ts';
+import { loadConfig, settingWarnings } from '../shared/config.ts';
 import { messageOf } from '../shared/errors.ts';
 import { createLogger, openLogStream } from '../shared/log.ts';
+import { printable } from '../shared/printable.ts';
 import { findServers } from '../shared/servers.ts';
 import { Shutdown } from '../shared/shutdown.ts';
 import { startApi } from './start.ts';
@@ -11,6 +12,7 @@ async function main(): Promise<void> {
   const log = createLogger(config, 'api', await openLogStream(config));
   const shutdown = new Shutdown(log, config.shutdownSeconds);
   shutdown.listen();
+  for (const warning of settingWarnings()) log.warn(warning);
   if (config.publicUrl?.startsWith('http:') && !isLoopback(config.publicUrl)) {
     log.warn(
       { publicUrl: config.publicUrl },
@@ -29,6 +31,6 @@ function isLoopback(url: string): boolean {
 }
 
 main().catch((error: unknown) => {
-  process.stderr.write(`lectern api: ${messageOf(error)}\n`);
+  process.stderr.write(`lectern api: ${printable(messageOf(error))}\n`);
   process.exit(1);
 });

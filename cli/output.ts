@@ -1,11 +1,13 @@
-/** A result, on stdout, where programs read it. */
+import { printable } from '../shared/printable.ts';
+
+/** A result, on stdout, where programs read it. In JSON, what is written out means the same. */
 export function print(text: string): void {
-  process.stdout.write(`${text}\n`);
+  process.stdout.write(`${printable(text)}\n`);
 }
 
 /** A message about the work itself; on stderr, so that stdout stays readable by programs. */
 export function note(message: string): void {
-  process.stderr.write(`${message}\n`);
+  process.stderr.write(`${printable(message)}\n`);
 }
 
 /** Rows under a header, in columns. */

@@ -1,7 +1,9 @@
-import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
+import { readEnvironmentFile } from './environment-file.ts';
+import { mongodbFault, redisFault } from './server-addresses.ts';
+import { warnOfUnknownSettings } from './unknown-settings.ts';
 import {
   baseUrl,
   choice,
@@ -11,6 +13,7 @@ import {
   number,
   originList,
   secret,
+  serverAddress,
   signingSecrets,
   url,
 } from './setting-forms.ts';
@@ -23,12 +26,20 @@ const GiB = 1024 ** 3;
 const always = () => true;
 
 /** Elsewhere they are made at the first start and kept in the data directory: secrets.ts. */
-const requiredInProduction = [
+const secretsOfProduction = [
   'LECTERN_KEY_PEPPER',
   'LECTERN_SIGNING_SECRETS',
   'LECTERN_ASSET_SECRET',
   'LECTERN_COOKIE_SECRET',
 ] as const;
+
+/** What production cannot guess: elsewhere there are embedded servers, and the Host of each request. */
+const addressesOfProduction = {
+  MONGODB_URI: 'the embedded server has no password: mongodb://host:27017/lectern',
+  REDIS_URL: 'the embedded server has no password and keeps nothing: redis://host:6379',
+  PUBLIC_URL:
+    'the address that browsers reach Lectern by: https://lectern.example.com, to try it http://localhost:3000',
+} as const;
 
 /** The settings, named as in the environment. `.env.example` explains each to an operator. */
 const environmentSchema = z
@@ -39,8 +50,8 @@ const environmentSchema = z
     PUBLIC_URL: baseUrl.optional(),
     TRUST_PROXY: integer(0, 0, 16),
     LOG_LEVEL: choice(['silent', 'error', 'warn', 'info', 'debug'], 'info'),
-    MONGODB_URI: url(['mongodb:', 'mongodb+srv:']).optional(),
-    REDIS_URL: url(['redis:', 'rediss:']).optional(),
+    MONGODB_URI: serverAddress(['mongodb:', 'mongodb+srv:'], mongodbFault).optional(),
+    REDIS_URL: serverAddress(['redis:', 'rediss:'], redisFault).optional(),
     REDIS_PREFIX: z
       .string()
       .regex(/^[\w-]+$/, 'may hold letters, digits, - and _ only')
@@ -140,7 +151,12 @@ const environmentSchema = z
   .superRefine(
     (env, context) => {
       if (env.NODE_ENV !== 'production') return;
-      for (const name of requiredInProduction) {
+      for (const [name, why] of Object.entries(addressesOfProduction)) {
+        if (env[name as keyof typeof addressesOfProduction] !== undefined) continue;
+        const message = `is required with NODE_ENV=production (${why})`;
+        context.addIssue({ code: 'custom', path: [name], message });
+      }
+      for (const name of secretsOfProduction) {
         if (env[name] !== undefined) continue;
         const form = name === 'LECTERN_SIGNING_SECRETS' ? ', in the form kid:secret' : '';
         const message = `is required with NODE_ENV=production (make one with: openssl rand -hex 32${form})`;
@@ -308,10 +324,15 @@ export function parseConfig(environment: Record<string, string | undefined>): Co
 
 /** The configuration of this process: a `.env` file in the working directory, overruled by the environment. */
 export function loadConfig(): Config {
-  if (existsSync('.env')) process.loadEnvFile('.env');
+  for (const [name, value] of Object.entries(readEnvironmentFile('.env'))) process.env[name] ??= value;
   // Amazon's client warns of Node.js 20 on standard error; which one Lectern needs it says itself.
   process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED ??= 'true';
   return parseConfig(process.env);
+}
+
+/** Returns a sentence for each variable of this process that looks like a setting and is none. */
+export function settingWarnings(): string[] {
+  return warnOfUnknownSettings(Object.keys(process.env), Object.keys(environmentSchema.shape));
 }
 
 /** An environment for a child process: this one's, with some settings replaced. */

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import mongoose from 'mongoose';
 import type { Connection } from 'mongoose';
 import { LecternError, messageOf } from './errors.ts';
+import { withoutCredentials } from './server-addresses.ts';
 
 /** How long a server may say nothing while an operation waits for it. */
 const operationMilliseconds = 15_000;
@@ -41,11 +42,6 @@ export async function pingMongo(connection: Connection): Promise<string> {
   await connection.db.admin().ping();
   const info = (await connection.db.admin().serverInfo()) as { version: string };
   return info.version;
-}
-
-/** The address of a server as it may be shown and logged. */
-export function withoutCredentials(address: string): string {
-  return address.replace(/\/\/[^@/]*@/, '//');
 }
 
 /** Options of every schema: what is stored is what was given, unknown fields are a programming error. */

@@ -1,6 +1,6 @@
 import { Redis } from 'ioredis';
 import { LecternError, messageOf } from './errors.ts';
-import { withoutCredentials } from './mongo.ts';
+import { withoutCredentials } from './server-addresses.ts';
 
 /** How long one command may take. Blocking reads have connections of their own. */
 const commandMilliseconds = 5_000;
@@ -23,13 +23,38 @@ export async function connectRedis(url: string): Promise<Redis> {
       { cause: error },
     );
   }
+  await assertDatabase(redis, url);
   return redis;
+}
+
+/**
+ * Where the server lacks the database that a URL names, the client itself goes on in database 0, among other keys.
+ *
+ * @throws {LecternError} INTERNAL_ERROR that says so.
+ */
+async function assertDatabase(redis: Redis, url: string): Promise<void> {
+  const { db = 0 } = redis.options;
+  if (db === 0) return;
+  try {
+    await redis.select(db);
+  } catch (error) {
+    redis.disconnect();
+    throw new LecternError(
+      'INTERNAL_ERROR',
+      `Redis at ${withoutCredentials(url)} has no database ${db} (${messageOf(error)}). Correct the number in REDIS_URL.`,
+      { cause: error },
+    );
+  }
 }
 
 /** As {@link connectRedis}, for what can do without Redis: where it is away, the connection comes when it is back. */
 export async function connectFastRedis(url: string): Promise<Redis> {
   const redis = createFastRedis(url);
-  await redis.connect().catch(() => undefined);
+  const isConnected = await redis.connect().then(
+    () => true,
+    () => false,
+  );
+  if (isConnected) await assertDatabase(redis, url);
   return redis;
 }
 

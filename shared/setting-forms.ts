@@ -22,6 +22,16 @@ export const url = (protocols: string[]) =>
     `must be an address that begins with ${protocols.map((protocol) => `${protocol}//`).join(' or ')}`,
   );
 
+/** The address of a server, which may hold a password: what is wrong with it is said without any part of it. */
+export const serverAddress = (protocols: string[], faultOf: (text: string) => string | null) =>
+  z.string().superRefine((text, context) => {
+    const begins = protocols.map((protocol) => `${protocol}//`);
+    const fault = begins.some((begin) => text.toLowerCase().startsWith(begin))
+      ? faultOf(text)
+      : `must be an address that begins with ${begins.join(' or ')}`;
+    if (fault !== null) context.addIssue({ code: 'custom', message: fault });
+  });
+
 /** The address of a service, serialized, to put paths behind: it ends without a slash. */
 export const baseUrl = url(['http:', 'https:'])
   .refine((text) => {

@@ -1,7 +1,8 @@
 import { setFlagsFromString } from 'node:v8';
-import { loadConfig } from '../shared/config.ts';
+import { loadConfig, settingWarnings } from '../shared/config.ts';
 import { messageOf } from '../shared/errors.ts';
 import { createLogger, openLogStream } from '../shared/log.ts';
+import { printable } from '../shared/printable.ts';
 import { findServers } from '../shared/servers.ts';
 import { Shutdown } from '../shared/shutdown.ts';
 import { startWorker } from './start.ts';
@@ -19,6 +20,7 @@ async function main(): Promise<void> {
   const log = createLogger(config, 'worker', await openLogStream(config));
   const shutdown = new Shutdown(log, config.shutdownSeconds);
   shutdown.listen();
+  for (const warning of settingWarnings()) log.warn(warning);
   const servers = await findServers(config, (message) => log.info(message));
   const port = await startWorker(config, servers, { log, shutdown });
   shutdown.add('servers', () => servers.release());
@@ -27,6 +29,6 @@ async function main(): Promise<void> {
 }
 
 main().catch((error: unknown) => {
-  process.stderr.write(`lectern worker: ${messageOf(error)}\n`);
+  process.stderr.write(`lectern worker: ${printable(messageOf(error))}\n`);
   process.exit(1);
 });

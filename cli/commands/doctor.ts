@@ -1,7 +1,7 @@
 import { access, constants, mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Command } from 'commander';
-import { loadConfig } from '../../shared/config.ts';
+import { loadConfig, settingWarnings } from '../../shared/config.ts';
 import type { Config } from '../../shared/config.ts';
 import { messageOf } from '../../shared/errors.ts';
 import { coreWidgetTypes } from '../../shared/lessons/core-widgets.ts';
@@ -79,7 +79,8 @@ async function checkSettings(config: Config): Promise<Finding> {
       throw new Error(`the data directory cannot be written to: ${messageOf(error)}`, { cause: error });
     });
   const board = config.admin === undefined ? 'off (set ADMIN_USERNAME and ADMIN_PASSWORD)' : 'on';
-  const message = `data in ${config.dataDir}, secrets ${describeSecrets(config)}, queue board ${board}`;
+  const unknown = settingWarnings().map((warning) => `. ${warning}`);
+  const message = `data in ${config.dataDir}, secrets ${describeSecrets(config)}, queue board ${board}${unknown.join('')}`;
   return { version: null, message };
 }
 

@@ -29,7 +29,10 @@ test.each(['start', 'org list'])(
       expect.stringMatching(/^ {2}LECTERN_KEY_PEPPER is required/),
       expect.stringMatching(/^ {2}LECTERN_SIGNING_SECRETS is required/),
       expect.stringMatching(/^ {2}LOG_LEVEL must be/),
+      expect.stringMatching(/^ {2}MONGODB_URI is required/),
       expect.stringMatching(/^ {2}PORT must be/),
+      expect.stringMatching(/^ {2}PUBLIC_URL is required/),
+      expect.stringMatching(/^ {2}REDIS_URL is required/),
     ]);
     expect(existsSync(dataDir)).toBe(false);
   },

@@ -128,6 +128,12 @@ describe('settings that depend on each other', () => {
     ]);
     expect(faultsOf(production)).toStrictEqual([]);
   });
+
+  test.each(['PUBLIC_URL', 'MONGODB_URI', 'REDIS_URL'])('production requires %s', (name) => {
+    expect(faultsOf({ ...production, [name]: undefined })).toStrictEqual([
+      expect.stringMatching(new RegExp(`^${name} is required with NODE_ENV=production \\(.*://`)),
+    ]);
+  });
 });
 
 test('all faults are told at once, those of single settings and those between settings', () => {
@@ -148,6 +154,8 @@ test('all faults are told at once, those of single settings and those between se
     'LOG_LEVEL',
     'MONGODB_URI',
     'PORT',
+    'PUBLIC_URL',
+    'REDIS_URL',
     'TRUST_PROXY',
   ]);
 });
@@ -161,6 +169,7 @@ test('no fault repeats a value: it may be a secret', () => {
     ADMIN_PASSWORD: 'pass',
     S3_ENDPOINT: 'me:word2@host',
     MONGODB_URI: 'me:word@host',
+    REDIS_URL: 'redis://me:wo@rd/word@host/keys',
   };
   const told = faultsOf(secrets).join('\n');
   for (const [name, secret] of Object.entries(secrets)) {

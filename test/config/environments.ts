@@ -3,6 +3,9 @@ import { ConfigError, parseConfig } from '../../shared/config.ts';
 /** What production asks for. */
 export const production = {
   NODE_ENV: 'production',
+  PUBLIC_URL: 'https://lectern.example',
+  MONGODB_URI: 'mongodb://mongo/lectern',
+  REDIS_URL: 'redis://redis',
   LECTERN_KEY_PEPPER: 'p'.repeat(32),
   LECTERN_SIGNING_SECRETS: `main:${'s'.repeat(32)}`,
   LECTERN_ASSET_SECRET: 'a'.repeat(32),

@@ -116,6 +116,34 @@ describe('texts', () => {
     },
   );
 
+  test.each([
+    'mongodb://h1:27017,h2:27017,h3:27017/lectern?replicaSet=rs0',
+    'mongodb://me:p%40ss@h1,h2/lectern',
+    'mongodb+srv://cluster.example/lectern?retryWrites=true',
+    'mongodb://[::1]:27017/lectern',
+  ])('MONGODB_URI takes %s', (value) => {
+    expect(parseConfig({ MONGODB_URI: value }).mongodbUri).toBe(value);
+  });
+
+  test.each([
+    ['MONGODB_URI', 'mongodb://host:27017', 'must name the database behind the hosts'],
+    ['MONGODB_URI', 'mongodb://host/?replicaSet=rs0', 'must name the database behind the hosts'],
+    ['MONGODB_URI', 'mongodb://me:p@ss@word@host/lectern', 'must be a connection string'],
+    ['REDIS_URL', 'redis://host/lectern', 'must name its database by number'],
+    ['REDIS_URL', 'redis://host/-1', 'must name its database by number'],
+    ['REDIS_URL', 'redis://host/0?db=keys', 'must name its database by number'],
+    ['REDIS_URL', 'redis://host:port', 'must be a URL'],
+  ])('%s refuses %s', (name, value, fault) => {
+    expect(faultsOf({ [name]: value })).toStrictEqual([expect.stringContaining(`${name} ${fault}`)]);
+  });
+
+  test.each(['redis://host', 'redis://host:6379/', 'redis://:p%40ss@host/15', 'rediss://host?db=3'])(
+    'REDIS_URL takes %s',
+    (value) => {
+      expect(parseConfig({ REDIS_URL: value }).redisUrl).toBe(value);
+    },
+  );
+
   test('PUBLIC_URL is serialized', () => {
     expect(parseConfig({ PUBLIC_URL: ' HTTPS://A.Example:443/a b ' }).publicUrl).toBe(
       'https://a.example/a%20b',
