@@ -81,13 +81,12 @@ describe('the demo lesson', () => {
     expect(link).toContain(lessonId);
     expect((await ask(api + link)).status).toBe(200);
 
-    const elsewhere = await Promise.all(
-      [
-        { PUBLIC_URL: 'http://localhost:3000' },
-        { TRUST_PROXY: '1' },
-        { NODE_ENV: 'production', HOST: '127.0.0.1', PUBLIC_URL: 'https://lectern.example' },
-      ].map((settings) => harness.startApi(settings)),
-    );
+    const settings: Record<string, string>[] = [
+      { PUBLIC_URL: 'http://localhost:3000' },
+      { TRUST_PROXY: '1' },
+      { NODE_ENV: 'production', HOST: '127.0.0.1', PUBLIC_URL: 'https://lectern.example' },
+    ];
+    const elsewhere = await Promise.all(settings.map((own) => harness.startApi(own)));
     for (const address of elsewhere) expect(await pageAt(address)).not.toContain('token=');
     // Whatever leads here by another name is not someone at this machine: fetch does not let tests set it.
     const request = 'GET / HTTP/1.1\r\nHost: tunnel.example\r\nConnection: close\r\n\r\n';
