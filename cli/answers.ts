@@ -7,6 +7,8 @@ export interface Answer {
   text: string;
   /** More for people, on stderr and only without `--json`. */
   remark?: string;
+  /** Where it is printed; `stderr` where stdout has other data. */
+  printed?: 'stdout' | 'stderr';
   /** The answer is there, and is bad news: the exit code is 1. */
   failed?: boolean;
 }
@@ -22,9 +24,10 @@ export function answers<Arguments extends unknown[]>(
   run: (...given: Arguments) => Promise<Answer>,
 ): void {
   command.option('--json', 'print one JSON document').action(async (...given: unknown[]) => {
-    const { json, text, remark, failed = false } = await run(...(given as Arguments));
+    const { json, text, remark, printed, failed = false } = await run(...(given as Arguments));
     const asJson = command.opts<{ json?: boolean }>().json === true;
-    print(asJson ? JSON.stringify(json, null, 2) : text);
+    const tell = printed === 'stderr' ? note : print;
+    tell(asJson ? JSON.stringify(json, null, 2) : text);
     if (!asJson && remark !== undefined) note(remark);
     if (failed) process.exitCode = 1;
   });

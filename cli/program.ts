@@ -25,7 +25,7 @@ REDIS_URL are not set, Lectern runs servers of its own on the data directory
 (LECTERN_DATA_DIR, .lectern), for as long as a command needs them.
 
 Results go to stdout, messages to stderr.
-Exit codes: 0 done, 1 failed, 2 used in a wrong way.`;
+Exit codes: 0 done, 1 failed, 2 usage error.`;
 
 /**
  * The whole command line. A subcommand made by `.command()` inherits how errors are printed and thrown. What needs
@@ -60,17 +60,30 @@ export function createProgram(): Command {
   addPlatformCommands(program);
   addLtiCommands(program);
   for (const group of program.commands) group.helpCommand(false);
-  program.addHelpCommand(helpCommand());
+  program.helpCommand(false).addCommand(helpCommand(program));
   pointToHelp(program, 'lectern');
   return program;
 }
 
-function helpCommand(): Command {
-  return new Command('help')
+/** Commander's own prints the help of the nearest command that exists, and does not say that the one named does not. */
+function helpCommand(program: Command): Command {
+  const help: Command = new Command('help')
     .description('print the help of a command')
-    .argument('[command]')
+    .argument('[command...]', 'such as: lesson import')
+    .allowUnknownOption()
     .helpOption(false)
-    .helpGroup('Run Lectern:');
+    .helpGroup('Run Lectern:')
+    .copyInheritedSettings(program);
+  return help.action((names: string[]) => {
+    let command = program;
+    for (const [index, name] of names.entries()) {
+      const found = command.commands.find((one) => one.name() === name);
+      if (found === undefined)
+        help.error(`lectern: unknown command '${names.slice(0, index + 1).join(' ')}'`);
+      command = found;
+    }
+    command.help();
+  });
 }
 
 /** Has each command name its own help below an error. */

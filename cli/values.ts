@@ -58,12 +58,17 @@ export function portValue(text: string): number {
   throw new InvalidArgumentError('It must be a whole number between 0 and 65535.');
 }
 
-/** A time in the future, as ISO 8601 has it. @throws {InvalidArgumentError} */
+/**
+ * A time in the future, as ISO 8601 has it: a date that exists, and an offset from UTC, so that it is the same time on
+ * every host. @throws {InvalidArgumentError}
+ */
 export function futureTimeValue(text: string): Date {
-  const time = new Date(text);
-  if (!/^\d{4}-\d\d-\d\d/.test(text) || Number.isNaN(time.getTime())) {
-    throw new InvalidArgumentError('It must be a time such as 2027-01-31T12:00:00Z.');
+  if (!z.iso.datetime({ offset: true }).safeParse(text).success) {
+    throw new InvalidArgumentError(
+      'It must be a date and time with an offset, such as 2027-01-31T12:00:00Z or 2027-01-31T13:00:00+01:00.',
+    );
   }
+  const time = new Date(text);
   if (time.getTime() <= Date.now()) throw new InvalidArgumentError('It must be in the future.');
   return time;
 }

@@ -9,7 +9,7 @@ import { withContext } from '../context.ts';
 import type { CommandContext } from '../context.ts';
 import { findLessonVersions, findVersionNumbered, latestPublished } from '../lessons.ts';
 import { formatBytes } from '../output.ts';
-import { targetPath, writeWhole } from '../output-file.ts';
+import { outputTarget, writeOutput } from '../output-file.ts';
 import { countValue, uuidValue } from '../values.ts';
 
 interface ExportOptions {
@@ -35,18 +35,19 @@ export function addLessonExportCommand(group: Command): void {
         const version = await findPublished(context, lessonId, options.version);
         const name = `${version.slug}-v${version.versionNumber}.zip`;
         // Found first: nobody should wait for a long export to hear that it has no place.
-        const path = await targetPath(options.out, name);
+        const target = await outputTarget(options.out, name);
         const profile = options.include === undefined ? 'plain' : withPlayer((await playerRelease()).name);
         const { buildWithProgress } = await import('../build-export.ts');
         const archive = await buildWithProgress(context, version, { profile, name });
         try {
-          await writeWhole(path, archive.chunks(), context.signal);
+          await writeOutput(target, archive.chunks(), context.signal);
         } finally {
           await archive.close();
         }
         const { size, sha256 } = archive;
+        const { path, isStdout } = target;
         const text = `Wrote ${path} (${formatBytes(size)})\n  sha256 ${sha256}`;
-        return { json: { path, size, sha256 }, text };
+        return { json: { path, size, sha256 }, text, printed: isStdout ? 'stderr' : 'stdout' };
       }),
   );
 }

@@ -25,9 +25,9 @@ interface ImportOptions {
 
 /** `lectern lesson import` */
 export function addLessonImportCommand(group: Command): void {
+  const command = group.command('import');
   answers(
-    group
-      .command('import')
+    command
       .description('import a lesson package, a folder or a ZIP, as a new version')
       .argument('<path>', 'the package')
       .requiredOption('--org <slug>', 'the organization that will own it')
@@ -39,13 +39,17 @@ export function addLessonImportCommand(group: Command): void {
         'media stay there, at their file names, and are downloaded at export',
         webAddressValue,
       ),
-    (path: string, options: ImportOptions) =>
-      withContext(async (context) => {
+    (path: string, options: ImportOptions) => {
+      if (options.force === true && options.publish !== true) {
+        command.error('lectern: --force goes with --publish');
+      }
+      return withContext(async (context) => {
         const imported = await importWithProgress(context, path, options);
         if (options.publish !== true) return present(imported, null);
         const published = await publish(context, imported, options);
         return present(published, await previewOfPublished(context, published.version));
-      }),
+      });
+    },
   );
 }
 

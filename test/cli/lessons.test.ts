@@ -1,5 +1,6 @@
+import { execFileSync } from 'node:child_process';
 import { createHash, randomUUID } from 'node:crypto';
-import { mkdir, mkdtemp, open, readdir, readFile, rm } from 'node:fs/promises';
+import { lstat, mkdir, mkdtemp, open, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
@@ -303,6 +304,53 @@ describe('lectern lesson export', () => {
     const again = await lecternJson(harness.environment, ...command, folder);
     expect(again).toStrictEqual({ ...exported, path: join(folder, 'a-lesson-v1.zip') });
     expect((await readdir(folder)).sort()).toStrictEqual(['a-lesson-v1.zip', 'my.zip']);
+  });
+
+  test('a link is followed, and pipes and devices are written into, not replaced', async () => {
+    const version = await buildPublished();
+    const folder = await temporaryFolder();
+    const command = ['lesson', 'export', version.lessonId, '--out'];
+    const plain = join(folder, 'plain.zip');
+    await lecternJson(harness.environment, ...command, plain);
+    const archive = await readFile(plain);
+    await mkdir(join(folder, 'elsewhere'));
+    for (const [link, target] of [
+      ['whole.zip', 'elsewhere/whole.zip'],
+      ['new.zip', 'whole.zip'],
+      ['folder', 'elsewhere'],
+    ] as const) {
+      await symlink(target, join(folder, link));
+    }
+    await writeFile(join(folder, 'elsewhere', 'whole.zip'), 'old');
+    for (const link of ['new.zip', 'folder'])
+      await lecternJson(harness.environment, ...command, join(folder, link));
+    expect((await readFile(join(folder, 'elsewhere', 'whole.zip'))).equals(archive)).toBe(true);
+    expect((await readdir(join(folder, 'elsewhere'))).sort()).toEqual(['a-lesson-v1.zip', 'whole.zip']);
+    for (const link of ['whole.zip', 'new.zip', 'folder']) {
+      expect((await lstat(join(folder, link))).isSymbolicLink()).toBe(true);
+    }
+
+    const pipe = join(folder, 'pipe');
+    execFileSync('mkfifo', [pipe]);
+    const [piped] = await Promise.all([readFile(pipe), lecternJson(harness.environment, ...command, pipe)]);
+    expect(piped.equals(archive)).toBe(true);
+    expect((await lstat(pipe)).isFIFO()).toBe(true);
+
+    const redirected = join(folder, 'redirected.zip');
+    for (const [script, written] of [
+      ['"$@" /dev/stdout > "$0"', archive],
+      ['printf before > "$0"; "$@" /dev/stdout >> "$0"', Buffer.concat([Buffer.from('before'), archive])],
+      ['"$@" /dev/stdout | cat > "$0"', archive],
+    ] as const) {
+      const shell = ['/bin/sh', '-c', script, redirected, ...lecternCommand, ...command];
+      const { code, stderr } = await startCommand(shell, harness.environment).finished;
+      expect({ code, stderr }).toMatchObject({
+        code: 0,
+        stderr: expect.stringContaining('sha256') as string,
+      });
+      expect((await readFile(redirected)).equals(written)).toBe(true);
+    }
+    expect((await lstat('/dev/stdout')).isSymbolicLink()).toBe(true);
   });
 
   test('only what is published can be exported', async () => {

@@ -118,7 +118,7 @@ describe('lectern key', () => {
   test('create prints credentials that work, and list shows them without the secret', async () => {
     const { organization } = await buildOrganization(harness);
     const owner = ['--org', organization.slug];
-    const create = ['key', 'create', ...owner, '--label', 'LMS', '--expires', '2199-01-01'];
+    const create = ['key', 'create', ...owner, '--label', 'LMS', '--expires', '2199-01-01T01:00:00+01:00'];
     const issued = (await lecternJson(harness.environment, ...create)) as IssuedKey;
     expect(issued.credentials).toBe(`${issued.publicKey}.${issued.secretKey}`);
     expect(await opened(issued.credentials)).toBe(organization.slug);

@@ -34,11 +34,27 @@ describe('wrong usage is told with what is wrong and where to read on, and nothi
     ['a version 0', ['lesson', 'check', uuid, '--version', '0'], 'whole number', 'lectern lesson check'],
     [
       'a time in the past',
-      ['key', 'create', '--expires', '2020-01-01'],
+      ['key', 'create', '--expires', '2020-01-01T00:00:00Z'],
       'in the future',
       'lectern key create',
     ],
-    ['a time that is none', ['key', 'create', '--expires', 'soon'], 'a time such as', 'lectern key create'],
+    ['a time that is none', ['key', 'create', '--expires', 'soon'], 'a date and time', 'lectern key create'],
+    ...['2999-02-30T12:00:00Z', '2999-01-31', '2999-01-31T12:00:00', '2999-13-01T12:00:00Z'].map(
+      (time): [string, string[], string, string] => [
+        `the time ${time}`,
+        ['key', 'create', '--expires', time],
+        'with an offset',
+        'lectern key create',
+      ],
+    ),
+    [
+      '--force without --publish',
+      ['lesson', 'import', 'x', '--org', 'a', '--force'],
+      '--force goes with --publish',
+      'lectern lesson import',
+    ],
+    ['help of no command', ['help', 'nope'], "unknown command 'nope'", 'lectern help'],
+    ['help of no subcommand', ['help', 'lesson', 'nope'], "unknown command 'lesson nope'", 'lectern help'],
     ['a key that is none', ['key', 'revoke', 'secret'], 'begins with lkp_', 'lectern key revoke'],
     [
       'an address that is none',
@@ -77,11 +93,14 @@ describe('the exit code', () => {
     expect(stderr).toMatch(/^lectern: |^Usage: lectern( org)? /);
   });
 
-  test.each([['--help'], ['help org'], ['--version']])('is 0 for %s, which is a result', async (args) => {
-    const { code, stdout, stderr } = await lectern(noServers, ...args.split(' '));
-    expect(stdout).toMatch(/^(Usage: lectern|\d+\.\d+\.\d+)/);
-    expect({ code, stderr }).toStrictEqual({ code: 0, stderr: '' });
-  });
+  test.each([['--help'], ['help'], ['help org'], ['help lesson import'], ['--version']])(
+    'is 0 for %s, which is a result',
+    async (args) => {
+      const { code, stdout, stderr } = await lectern(noServers, ...args.split(' '));
+      expect(stdout).toMatch(/^(Usage: lectern|\d+\.\d+\.\d+)/);
+      expect({ code, stderr }).toStrictEqual({ code: 0, stderr: '' });
+    },
+  );
 });
 
 describe('the help', () => {
@@ -97,7 +116,7 @@ describe('the help', () => {
 
   test('offers --json with every command that ends with a result', () => {
     const without = commands.filter((command) => !command.options.some(({ long }) => long === '--json'));
-    expect(without.map((command) => command.name())).toStrictEqual(['start', 'demo', 'simulate']);
+    expect(without.map((command) => command.name())).toStrictEqual(['start', 'demo', 'simulate', 'help']);
   });
 });
 
