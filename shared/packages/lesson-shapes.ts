@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { boundedText, lessonTitle, partTitle } from './text-shapes.ts';
 
 /** The shapes of lesson.json, a level at a time: what is inside a level is checked by whoever goes through it. */
 
@@ -16,8 +17,8 @@ export const lessonFileShape = z.looseObject({ lesson: z.unknown(), sections: z.
 export const metaShape = z.looseObject({
   id: z.guid('must be a UUID'),
   slug: z.string().nullish(),
-  title: z.string(),
-  status: z.string().nullish(),
+  title: lessonTitle,
+  status: boundedText(100).nullish(),
   language: z
     .string()
     .max(35, 'must be a language tag such as en or pt-BR')
@@ -29,20 +30,20 @@ export const metaShape = z.looseObject({
 });
 
 export const variableShape = z.looseObject({
-  name: z.string().min(1, 'must not be empty'),
-  type: z.string().min(1, 'must not be empty'),
+  name: z.string().min(1, 'must not be empty').max(255, 'must be at most 255 characters'),
+  type: z.string().min(1, 'must not be empty').max(255, 'must be at most 255 characters'),
 });
 
 export const sectionShape = z.looseObject({
   id: identifier,
-  title: z.string(),
+  title: partTitle,
   order_index: z.number(),
   steps: z.array(z.unknown()),
 });
 
 export const stepShape = z.looseObject({
   id: identifier,
-  title: z.string(),
+  title: partTitle,
   order_index: z.number(),
   content: z.looseObject({
     content: z.array(z.unknown()),
@@ -53,6 +54,6 @@ export const stepShape = z.looseObject({
 
 /** A block without a type is not wrong but unfinished. */
 export const blockShape = z.looseObject({
-  type: z.string().nullish(),
+  type: boundedText(255).nullish(),
   props: z.looseObject({ id: identifier }),
 });

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { boundedText, maxUrlLength, partTitle } from './text-shapes.ts';
 
 /** The version of the package format that Lectern writes (manifest.json's formatVersion, semantic). */
 export const formatVersion = '1.0.0';
@@ -29,18 +30,22 @@ const sha256 = z
 const nonEmpty = z.string().min(1, 'must not be empty');
 const size = z.int().nonnegative('must be a number of bytes, 0 or more');
 
+const sourceUrl = z
+  .url({ protocol: /^https?$/, error: 'must be an http or https URL' })
+  .max(maxUrlLength, `must be at most ${maxUrlLength} characters`);
+
 const mediaFile = z.looseObject({
   id: uuid,
   /** May be left out beside a sourceUrl. */
   localPath: nonEmpty.optional(),
-  mimeType: z.string().regex(/^[\w.+-]+\/[\w.+-]+$/, 'must be a MIME type such as image/png'),
+  mimeType: z.string().regex(/^[\w.+-]{1,127}\/[\w.+-]{1,127}$/, 'must be a MIME type such as image/png'),
   size: size.optional(),
   sha256: sha256.optional(),
-  sourceUrl: z.url({ protocol: /^https?$/, error: 'must be an http or https URL' }).optional(),
+  sourceUrl: sourceUrl.optional(),
 });
 
 const widgetFile = z.looseObject({
-  widgetType: nonEmpty,
+  widgetType: nonEmpty.max(255, 'must be at most 255 characters'),
   localPath: nonEmpty,
   cssLocalPath: nonEmpty.optional(),
   size: size.optional(),
@@ -51,9 +56,9 @@ const widgetFile = z.looseObject({
 
 const attribution = z.looseObject({
   mediaId: uuid,
-  text: z.string().default(''),
-  url: z.string().default(''),
-  portfolioUrl: z.string().default(''),
+  text: boundedText(10_000).default(''),
+  url: boundedText(maxUrlLength).default(''),
+  portfolioUrl: boundedText(maxUrlLength).default(''),
 });
 
 const failedMedium = z.looseObject({
@@ -68,7 +73,7 @@ const failedMedium = z.looseObject({
  */
 export const manifestSchema = z.looseObject({
   lessonId: uuid,
-  title: z.string(),
+  title: partTitle,
   versionNumber: z.int().positive('must be 1 or more'),
   versionId: uuid,
   publishedAt: z.string().nullish(),

@@ -8,6 +8,10 @@ import { listedFile, localPathIn, packageFile } from './local-file.ts';
 import type { PackageManifest } from './manifest.ts';
 import type { FaultList } from './package-error.ts';
 import type { PackageSource } from './package-source.ts';
+import { maxUrlLength } from './text-shapes.ts';
+
+/** They are in one document of the database, with their texts. */
+const maxAttributions = 100;
 
 interface Context {
   source: PackageSource;
@@ -53,7 +57,14 @@ export function packageMedia(
     seen.set(entry.id, entry.path);
     const medium = toMedium(entry, context);
     if (medium === undefined) return [];
-    return [{ ...medium, attributions: attributions.get(entry.id) ?? [] }];
+    const credits = attributions.get(entry.id) ?? [];
+    if (credits.length > maxAttributions) {
+      faults.add(
+        'manifest.json: attributions',
+        `has ${credits.length} for ${entry.id}; at most ${maxAttributions} are allowed for one media file`,
+      );
+    }
+    return [{ ...medium, attributions: credits }];
   });
 }
 
@@ -120,7 +131,8 @@ export function unusualNames(manifest: PackageManifest): Map<string, string> {
 }
 
 function httpUrl(text: string | null | undefined): string | undefined {
-  return typeof text === 'string' && /^https?:\/\//i.test(text) && URL.canParse(text) ? text : undefined;
+  if (typeof text !== 'string' || text.length > maxUrlLength) return undefined;
+  return /^https?:\/\//i.test(text) && URL.canParse(text) ? text : undefined;
 }
 
 /** Only the path grows: a query of the base, such as a signature, stays at the end. */

@@ -11,10 +11,8 @@ import { quote } from '../lessons/quote.ts';
 import { uuidV5 } from '../lessons/uuid-v5.ts';
 import type { PackageMedium } from './lesson-package.ts';
 import type { FaultList } from './package-error.ts';
+import { maxUrlLength } from './text-shapes.ts';
 import { messageOf } from '../errors.ts';
-
-/** Longer addresses are kept as they are: no server takes them. */
-const maxAddressLength = 8_192;
 
 /** What is assumed of a file whose address does not say what it is. */
 const usualTypes: Record<MediaKind, string> = {
@@ -119,8 +117,8 @@ class Adoption {
     const fault =
       url === null
         ? 'is no valid address'
-        : url.href.length > maxAddressLength
-          ? `is longer than ${maxAddressLength} characters`
+        : url.href.length > maxUrlLength
+          ? `is longer than ${maxUrlLength} characters`
           : // The player puts a variable's value in.
             address.includes('{{')
             ? 'has a variable in it'

@@ -52,6 +52,43 @@ describe('lesson.json is refused', () => {
     [['lesson', 'id'], 'abc', 'lesson.json: lesson.id: must be a UUID'],
     [['lesson', 'title'], 7, 'lesson.json: lesson.title: must be a string'],
     [['lesson', 'title'], undefined, 'lesson.json: lesson.title: is missing'],
+    [['lesson', 'title'], '', 'lesson.json: lesson.title: must have 1 to 500 characters, and is empty'],
+    [['lesson', 'title'], ' \n', 'lesson.json: lesson.title: must have 1 to 500 characters, and is empty'],
+    [
+      ['lesson', 'title'],
+      'x'.repeat(17_000_000),
+      'lesson.json: lesson.title: must have 1 to 500 characters, and has 17000000',
+    ],
+    [
+      ['lesson', 'title'],
+      '😀'.repeat(501),
+      'lesson.json: lesson.title: must have 1 to 500 characters, and has 501',
+    ],
+    [
+      ['lesson', 'status'],
+      'x'.repeat(101),
+      'lesson.json: lesson.status: must be at most 100 characters, and has 101',
+    ],
+    [
+      ['sections', 0, 'title'],
+      'x'.repeat(501),
+      'lesson.json: sections[0].title: must be at most 500 characters, and has 501',
+    ],
+    [
+      [...step, 'title'],
+      'x'.repeat(501),
+      'lesson.json: sections[0].steps[0].title: must be at most 500 characters, and has 501',
+    ],
+    [
+      [...blocks, 0, 'type'],
+      'x'.repeat(256),
+      'lesson.json: sections[0].steps[0].content.content[0].type: must be at most 255 characters, and has 256',
+    ],
+    [
+      ['lesson', 'variable_definitions', 0],
+      { name: 'x'.repeat(256), type: 'string' },
+      'lesson.json: lesson.variable_definitions[0].name: must be at most 255 characters',
+    ],
     [['lesson', 'slug'], 7, 'lesson.json: lesson.slug: must be a string'],
     [['lesson', 'slug'], '../..', 'lesson.json: lesson.slug: must have letters a-z or digits in it'],
     [['lesson', 'slug'], '', 'lesson.json: lesson.slug: must have letters a-z or digits in it'],
@@ -295,7 +332,6 @@ describe('lesson.json is accepted', () => {
     ['x'.repeat(500), 'x'.repeat(100)],
     [`${'x'.repeat(99)} y`, 'x'.repeat(99)],
     ['心理学', `lesson-${lessonId.slice(0, 8)}`],
-    ['', `lesson-${lessonId.slice(0, 8)}`],
     ['../../etc/passwd', 'etc-passwd'],
   ])('with a slug made from its title: %s', (title, slug) => {
     const lesson = buildLesson();

@@ -156,6 +156,32 @@ describe('a package is refused', () => {
       'manifest.json: files.media[0].localPath: ./lesson.json is not in media/',
     ],
     [
+      'with a source that no server takes',
+      {
+        'manifest.json': manifestOf([{ ...jpg, sourceUrl: `https://example.org/${'x'.repeat(8200)}` }]),
+        [jpgFile]: 'x',
+      },
+      'manifest.json: files.media[0].sourceUrl: must be at most 8192 characters',
+    ],
+    [
+      'with a credit as long as a book',
+      {
+        'manifest.json': manifestOf([jpg], [], { attributions: [{ mediaId, text: 'x'.repeat(10_001) }] }),
+        [jpgFile]: 'x',
+      },
+      'manifest.json: attributions[0].text: must be at most 10000 characters, and has 10001',
+    ],
+    [
+      'with more credits than a page can show',
+      {
+        'manifest.json': manifestOf([jpg], [], {
+          attributions: Array.from({ length: 101 }, () => ({ mediaId })),
+        }),
+        [jpgFile]: 'x',
+      },
+      `manifest.json: attributions: has 101 for ${mediaId}; at most 100 are allowed for one media file`,
+    ],
+    [
       'with a medium twice',
       { 'manifest.json': manifestOf([jpg, { ...jpg, id: mediaId.toUpperCase() }]), [jpgFile]: 'x' },
       'manifest.json: files.media[1].id: duplicate of files.media[0].id',

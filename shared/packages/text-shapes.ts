@@ -1,0 +1,36 @@
+import { z } from 'zod';
+
+/** Texts of a package that end up in the database, in lists and in every answer: each has an upper bound. */
+
+/** Characters of a URL. */
+export const maxUrlLength = 8_192;
+
+/** A text of at most so many characters, counted as people count them. */
+export function boundedText(max: number): z.ZodType<string, string> {
+  return z.string().refine((text) => text.length <= max || lengthOf(text) <= max, {
+    error: ({ input }) => `must be at most ${max} characters, and has ${lengthOf(String(input))}`,
+  });
+}
+
+const maxTitleLength = 500;
+
+/** The title of a lesson: it is what people find it by. */
+export const lessonTitle = z
+  .string()
+  .refine((text) => text.trim() !== '', {
+    error: `must have 1 to ${maxTitleLength} characters, and is empty`,
+    abort: true,
+  })
+  .refine((text) => text.length <= maxTitleLength || lengthOf(text) <= maxTitleLength, {
+    error: ({ input }) => `must have 1 to ${maxTitleLength} characters, and has ${lengthOf(String(input))}`,
+  });
+
+/** The title of a section or a step, which may be empty. */
+export const partTitle = boundedText(maxTitleLength);
+
+/** Code points: a character outside of the Basic Multilingual Plane counts once. */
+function lengthOf(text: string): number {
+  let length = 0;
+  for (let at = 0; at < text.length; length += 1) at += (text.codePointAt(at) ?? 0) > 0xffff ? 2 : 1;
+  return length;
+}
