@@ -1,3 +1,5 @@
+import leven from 'leven';
+
 /** Names so short are near too many others. */
 const leastLength = 8;
 const mostEdits = 3;
@@ -27,22 +29,8 @@ function nearestOf(name: string, settings: readonly string[]): string | null {
   let fewest = mostEdits + 1;
   for (const setting of settings) {
     if (setting.length < leastLength || Math.abs(setting.length - name.length) >= fewest) continue;
-    const edits = editsBetween(name.toUpperCase(), setting);
+    const edits = leven(name.toUpperCase(), setting);
     if (edits < fewest) [nearest, fewest] = [setting, edits];
   }
   return nearest;
-}
-
-/** The Levenshtein distance: how many characters have to be added, removed or changed. */
-function editsBetween(one: string, other: string): number {
-  let row = Array.from({ length: other.length + 1 }, (_, index) => index);
-  for (const [index, character] of [...one].entries()) {
-    const next = [index + 1];
-    for (const [at, wanted] of [...other].entries()) {
-      const changed = (row[at] ?? 0) + (character === wanted ? 0 : 1);
-      next.push(Math.min(changed, (row[at + 1] ?? 0) + 1, (next[at] ?? 0) + 1));
-    }
-    row = next;
-  }
-  return row.at(-1) ?? 0;
 }
