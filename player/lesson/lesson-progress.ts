@@ -1,4 +1,4 @@
-import { widgetKey } from '../../shared/progress/outline.ts';
+import { pointsOfWidget, widgetKey } from '../../shared/progress/outline.ts';
 import { scoreAnswer, totalPoints } from '../../shared/progress/score.ts';
 import type { Points } from '../../shared/progress/score.ts';
 import type { AnswerResult } from '../block.ts';
@@ -123,7 +123,7 @@ export function pointsOf(lesson: PlayedLesson, { items }: LessonProgress): Point
 /**
  * An answer as an item, scored by the rules that the server scores by.
  *
- * @param result what a widget says that the answer earned; counts for widgets that are not core
+ * @param result what a widget says that the answer earned; for widgets that are not core its share of the points counts
  * @throws an Error for a widget that the lesson does not have, for an answer that does not survive JSON, and for a
  *   result out of bounds
  */
@@ -167,8 +167,9 @@ export function questionsOf(
   const answered = new Set(items.map(({ stepId, widgetId }) => widgetKey(stepId, widgetId)));
   const open = new Set<string>();
   for (const { id, widgets } of lesson.outline.sections.flatMap(({ steps }) => steps)) {
-    for (const { widgetId, widgetType, isConditional, question } of widgets) {
-      const asks = widgetType === 'OpenResponse' || question !== null;
+    for (const widget of widgets) {
+      const { widgetId, widgetType, isConditional } = widget;
+      const asks = widgetType === 'OpenResponse' || pointsOfWidget(widget) !== null;
       if (asks && !isConditional && !answered.has(widgetKey(id, widgetId))) open.add(widgetKey(id, widgetId));
     }
   }

@@ -4,6 +4,7 @@ import { lessonBlocks, typeOf } from './blocks.ts';
 import { commonProps, coreWidgetProps } from './core-widget-props.ts';
 import { isCoreWidget } from './core-widgets.ts';
 import type { CoreWidgetType } from './core-widgets.ts';
+import { pointsFault } from './declared-points.ts';
 import type { LessonContent } from './lesson-content.ts';
 import { quote } from './quote.ts';
 
@@ -17,9 +18,9 @@ const nearDistance = 2;
 const foreignProp = /^(?:puck|editMode|readOnly|children|_.*|data-.*)$/;
 
 /**
- * Returns what authors of core widgets probably did not mean, with section, step and block, in reading order: right
+ * Returns what authors probably did not mean, with section, step and block, in reading order: right
  * answers that are no choice, questions without a right answer, choices without an id or with the same one, and props
- * that the widget does not know. The lesson plays all the same. The first 1,000.
+ * that the widget does not know; of custom widgets, points that cannot be counted. The lesson plays all the same. The first 1,000.
  */
 export function authoringWarnings(content: LessonContent): string[] {
   const warnings: string[] = [];
@@ -32,14 +33,17 @@ export function authoringWarnings(content: LessonContent): string[] {
   }
   for (const { block, section, step } of lessonBlocks(content)) {
     const type = typeOf(block);
-    if (type === undefined || !isCoreWidget(type)) continue;
+    if (type === undefined) continue;
+    const faults = isCoreWidget(type)
+      ? unknownProps(type, block.props)
+      : pointsFaults(playedProps(block, overrides));
+    if (type === 'MultipleChoice') faults.push(...questionFaults(playedProps(block, overrides)));
+    if (faults.length === 0) continue;
     const place = [
       `Section ${(sections.get(section) ?? 0) + 1} (${quote(section.title)})`,
       `step ${section.steps.indexOf(step) + 1} (${quote(step.title)})`,
       `${type} ${quote(block.props.id)}`,
     ].join(', ');
-    const faults = unknownProps(type, block.props);
-    if (type === 'MultipleChoice') faults.push(...questionFaults(playedProps(block, overrides)));
     for (const fault of faults) warnings.push(`${place}: ${fault}`);
     if (warnings.length >= maxWarnings) return warnings.slice(0, maxWarnings);
   }
@@ -54,6 +58,11 @@ function unknownProps(type: CoreWidgetType, props: unknown): string[] {
       const nearest = nearestOf(name, known);
       return `unknown prop ${quote(name)}${nearest === undefined ? '' : `; did you mean "${nearest}"?`}`;
     });
+}
+
+function pointsFaults(props: Record<string, unknown>): string[] {
+  const fault = pointsFault(props);
+  return fault === undefined ? [] : [fault];
 }
 
 function nearestOf(name: string, known: string[]): string | undefined {

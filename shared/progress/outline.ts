@@ -2,6 +2,7 @@ import { playedProps } from '../lessons/block-props.ts';
 import { stepBlocks, typeOf } from '../lessons/blocks.ts';
 import { isCoreWidget } from '../lessons/core-widgets.ts';
 import type { Block, LessonContent, Step } from '../lessons/lesson-content.ts';
+import { declaredPoints } from '../lessons/declared-points.ts';
 import { readQuestion, scoreMultipleChoice } from '../lessons/scoring.ts';
 import { orderedSections, totalsOf } from '../lessons/totals.ts';
 
@@ -35,6 +36,8 @@ export interface OutlineWidget {
   isConditional: boolean;
   /** What `scoreMultipleChoice` takes as props; null for a widget that the server does not score. */
   question: OutlineQuestion | null;
+  /** What a custom widget can earn, as its author declared; null for one that is not scored, and for a core widget. */
+  declaredPoints: number | null;
 }
 
 export interface OutlineQuestion {
@@ -54,6 +57,11 @@ export function outlineOf(content: LessonContent): LessonOutline {
     })),
     totalSteps: totalsOf(content).totalSteps,
   };
+}
+
+/** What a widget can earn; null for one that is not scored. */
+export function pointsOfWidget({ question, declaredPoints: declared }: OutlineWidget): number | null {
+  return question?.points ?? declared;
 }
 
 /** Names a widget in the lesson. Ids hold no line breaks. */
@@ -81,12 +89,15 @@ function stepWidgets({ content }: Step, overrides: Overrides): OutlineWidget[] {
   return placed.flatMap((entry) => {
     const widgetType = typeOf(entry.block);
     if (widgetType === undefined) return [];
+    const isCore = isCoreWidget(widgetType);
+    const props = playedProps(entry.block, overrides);
     return {
       widgetId: entry.block.props.id,
       widgetType,
-      isCore: isCoreWidget(widgetType),
+      isCore,
       isConditional: isConditional(entry, byId, overrides),
-      question: widgetType === 'MultipleChoice' ? questionOf(playedProps(entry.block, overrides)) : null,
+      question: widgetType === 'MultipleChoice' ? questionOf(props) : null,
+      declaredPoints: isCore ? null : declaredPoints(props),
     };
   });
 }

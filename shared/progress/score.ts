@@ -1,5 +1,5 @@
 import { scoreMultipleChoice } from '../lessons/scoring.ts';
-import { widgetKey } from './outline.ts';
+import { pointsOfWidget, widgetKey } from './outline.ts';
 import type { LessonOutline, OutlineWidget } from './outline.ts';
 import type { StoredItem } from './state.ts';
 
@@ -18,12 +18,13 @@ export const fullMarks = 100;
 const unscored: Points = { score: null, maxScore: null };
 
 /**
- * What an answer earns: by the outline for a core widget, whatever was claimed; as claimed for any other widget.
+ * What an answer earns: by the outline for a core widget, whatever was claimed. Any other widget earns the share that
+ * was claimed of the points that its author declared.
  *
  * @param answer JSON text
  */
 export function scoreAnswer(widget: OutlineWidget, answer: string, claimed: Points): Points {
-  if (!widget.isCore) return claimed;
+  if (!widget.isCore) return shareOfDeclared(widget.declaredPoints, claimed);
   if (widget.question === null) return unscored;
   const earned = scoreMultipleChoice(widget.question, JSON.parse(answer));
   return earned === null ? unscored : { ...earned, score: Math.min(earned.score, earned.maxScore) };
@@ -31,7 +32,7 @@ export function scoreAnswer(widget: OutlineWidget, answer: string, claimed: Poin
 
 /**
  * The points of a whole lesson. The score is null until something scored was answered. The maximum is what the
- * answers could have earned, and what the other core widgets can earn that no condition may hide. Among those are
+ * answers could have earned, and what the other widgets can earn that no condition may hide. Among those are
  * questions that an older version did not score when they were answered.
  */
 export function totalPoints(outline: LessonOutline, items: readonly ScoredItem[] | null): Points {
@@ -59,14 +60,21 @@ export function shareOf({ score, maxScore }: Points): number {
   return scaled.maxScore === null ? fullMarks : (scaled.score ?? 0);
 }
 
-/** The points of core widgets that have no scored answer yet, one entry a widget. */
+function shareOfDeclared(declared: number | null, { score, maxScore }: Points): Points {
+  // A share of nothing says nothing.
+  if (declared === null || score === null || maxScore === null || maxScore === 0) return unscored;
+  return { score: Math.min(declared, rounded(declared * (score / maxScore))), maxScore: declared };
+}
+
+/** The points of widgets that have no scored answer yet, one entry a widget. */
 function openPoints(outline: LessonOutline, earned: ReadonlySet<string>): number[] {
   const points: number[] = [];
   for (const { steps } of outline.sections) {
     for (const { id, widgets } of steps) {
-      for (const { widgetId, isConditional, question } of widgets) {
-        if (question === null || isConditional || earned.has(widgetKey(id, widgetId))) continue;
-        points.push(question.points);
+      for (const widget of widgets) {
+        const open = pointsOfWidget(widget);
+        const isEarned = earned.has(widgetKey(id, widget.widgetId));
+        if (open !== null && !widget.isConditional && !isEarned) points.push(open);
       }
     }
   }

@@ -27,7 +27,11 @@ const itemSchema = z
         .unknown()
         .refine((answer) => answer !== undefined, 'is missing')
         .meta({ description: 'Any JSON value. It replaces the answer before.' }),
-      score: points.optional().meta({ description: 'Points gained. Core widgets are scored by the server.' }),
+      score: points.optional().meta({
+        description:
+          'With maxScore: the share gained of the points that the lesson declares for a custom widget. Core widgets ' +
+          'are scored by the server.',
+      }),
       maxScore: points.optional().meta({ description: 'Points that could be gained. Goes with score.' }),
     },
     { error: objectFault },

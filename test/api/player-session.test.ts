@@ -8,7 +8,7 @@ import { buildLaunchToken, buildLearnerToken, buildOrganization } from '../suppo
 import { startHarness } from '../support/harness.ts';
 import type { Harness } from '../support/harness.ts';
 import { ask, expectError, jsonOf } from './answers.ts';
-import { Player, publishLesson } from './player-lessons.ts';
+import { Player, publishLesson, question, section, step } from './player-lessons.ts';
 
 let harness: Harness;
 let address: string;
@@ -102,11 +102,36 @@ describe('a write', () => {
     });
   });
 
-  test('may state points for a custom widget, within what they could be', async () => {
+  test('may state the share of a custom widget, of the points that the lesson declares', async () => {
+    const dials = [
+      { type: 'Dial', props: { id: 'dial', points: 5 } },
+      { type: 'Dial', props: { id: 'other' } },
+    ];
+    const lesson = await publishLesson(harness, organization, {
+      sections: [section('one', step('s1', question('q1', 5), ...dials))],
+    });
+    const player = newPlayer(lesson);
+    expect(await player.read()).toMatchObject({ score: null, maxScore: 10 });
+    const forged = { score: 1000, maxScore: 1000 };
+    await player.write(answer('other', 7, forged));
+    const written = await player.write({ revision: 1, ...answer('dial', 7, forged) });
+    expect(written).toMatchObject({
+      score: 5,
+      maxScore: 10,
+      items: [
+        { widgetId: 'other', score: null, maxScore: null },
+        { widgetId: 'dial', score: 5, maxScore: 5 },
+      ],
+    });
+    const share = await player.write({ revision: 2, ...answer('dial', 7, { score: 1, maxScore: 4 }) });
+    expect(share).toMatchObject({ score: 1.25, maxScore: 10 });
+    const launch = newLaunch(lesson);
+    expect(await launch.write(answer('dial', 7, forged))).toMatchObject({ score: 50, maxScore: 100 });
+  });
+
+  test('of points for a custom widget is 422 above what they could be', async () => {
     const player = newPlayer();
-    const written = await player.write(answer('dial', 7, { score: 3, maxScore: 4 }));
-    expect(written).toMatchObject({ score: 3, maxScore: 7 });
-    const tooMuch = await player.tell({ revision: 1, ...answer('dial', 7, { score: 5, maxScore: 4 }) });
+    const tooMuch = await player.tell(answer('dial', 7, { score: 5, maxScore: 4 }));
     expectError(tooMuch, 422, 'items[0].score must be at most maxScore');
   });
 

@@ -239,7 +239,8 @@ describe('lectern lesson', () => {
         props: { id: 't', html: '', visibleIf: {}, variable: 'v', puck: {}, _own: 1 },
         readOnly: {},
       },
-      { type: 'Own', props: { id: 'o', anything: 1 } },
+      { type: 'Own', props: { id: 'o', anything: 1, points: '5' } },
+      { type: 'Own', props: { id: 'p', points: 5 } },
       { type: 'MultipleChoice', props: { id: 'q5', choices: [{ id: 1, html: '' }] } },
     ];
     const overrides = { MultipleChoice: { correct: [1], atempts: 2 }, Own: { any: 1 } };
@@ -257,6 +258,7 @@ describe('lectern lesson', () => {
       `${place}Image "i": unknown prop "captoin"; did you mean "caption"?`,
       `${place}Image "i": unknown prop "Alt"; did you mean "alt"?`,
       `${place}Image "i": unknown prop "hue"`,
+      `${place}Own "o": points must be a number from 0 to 1000, not "5"; the block is not scored`,
     ];
     expect(imported).toMatchObject({ warnings: warnings.map((warning) => `lesson.json: ${warning}`) });
     const checked = await lecternJson(harness.environment, 'lesson', 'check', lessonId);

@@ -45,7 +45,7 @@ test('a learner who starts again keeps the grade until the next finish, while in
 });
 
 test('a lesson of custom widgets alone does not become full marks by a restart', async () => {
-  const sections = [section('one', step('s1', { type: 'Dial', props: { id: 'dial' } }))];
+  const sections = [section('one', step('s1', { type: 'Dial', props: { id: 'dial', points: 10 } }))];
   const write = await openLesson(await publishLesson(lab.harness, lab.organization, { sections }));
   const items = [{ widgetId: 'dial', answer: 4, score: 4, maxScore: 10 }];
   expect(await write({ items, completed: true })).toMatchObject({ grade: 40 });

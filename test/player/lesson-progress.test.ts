@@ -18,7 +18,7 @@ const content = contentOf([
   { one: [buildQuestion('q1'), buildWidget('OpenResponse', 'o1')] },
   {
     two: [buildQuestion('q1', { points: 2, visibleIf: { variable: 'v', op: 'eq', value: 1 } })],
-    three: [buildWidget('Slider', 's1'), buildWidget('Text', 't1')],
+    three: [buildWidget('Slider', 's1', { points: 10 }), buildWidget('Text', 't1')],
   },
 ]);
 content.lesson.variable_definitions = [{ name: 'v', type: 'number', initialValue: 0 }];
@@ -100,7 +100,7 @@ describe('progress in the player', () => {
   });
 
   it('points are counted as the server counts them', () => {
-    expect(pointsOf(lesson, after([]))).toEqual({ score: null, maxScore: 1 });
+    expect(pointsOf(lesson, after([]))).toEqual({ score: null, maxScore: 11 });
     const answers: LessonAction[] = [
       { kind: 'answer', item: item('one', 'q1', ['b']) },
       { kind: 'answer', item: item('one', 'q1', ['a']) },
@@ -108,7 +108,7 @@ describe('progress in the player', () => {
       { kind: 'answer', item: item('three', 's1', 4, { score: 4, maxScore: 5 }) },
     ];
     const progress = after(answers);
-    expect(pointsOf(lesson, progress)).toEqual({ score: 7, maxScore: 8 });
+    expect(pointsOf(lesson, progress)).toEqual({ score: 11, maxScore: 13 });
     expect(triesOf(progress, 'one', 'q1')).toBe(2);
     expect(triesOf(progress, 'two', 'q1')).toBe(1);
     expect(triesOf(progress, 'one', 'o1')).toBe(0);
@@ -116,7 +116,7 @@ describe('progress in the player', () => {
 
   it('an answer keeps the points it earned, also where the lesson scores it otherwise today', () => {
     const stored = { ...item('one', 'q1', ['b']), score: 1, maxScore: 1 };
-    expect(pointsOf(lesson, resumeProgress(lesson, { items: [stored] }))).toEqual({ score: 1, maxScore: 1 });
+    expect(pointsOf(lesson, resumeProgress(lesson, { items: [stored] }))).toEqual({ score: 1, maxScore: 11 });
   });
 
   it('refuses answers that no server would keep', () => {
@@ -135,11 +135,12 @@ describe('progress in the player', () => {
 
   it('tells which questions are open, but for those that may be hidden', () => {
     const { total, answered, openSteps } = questionsOf(lesson, after([]));
-    expect([total, answered, openSteps.map(({ id }) => id)]).toEqual([2, 0, ['one']]);
+    expect([total, answered, openSteps.map(({ id }) => id)]).toEqual([3, 0, ['one', 'three']]);
     const done = after([
       { kind: 'answer', item: item('one', 'q1', ['b']) },
       { kind: 'answer', item: item('one', 'o1', 'because') },
+      { kind: 'answer', item: item('three', 's1', 3) },
     ]);
-    expect(questionsOf(lesson, done)).toEqual({ total: 2, answered: 2, openSteps: [] });
+    expect(questionsOf(lesson, done)).toEqual({ total: 3, answered: 3, openSteps: [] });
   });
 });

@@ -81,10 +81,13 @@ export function buildState(overrides: Partial<ProgressState> = {}): ProgressStat
 
 const widgetIds = ['q1', 'q2', 'q3', 's1', 's2', 'open'];
 
+/** Points of custom widgets: one declares some, one none. */
+const declared: Record<string, number | undefined> = { s1: 7 };
+
 function blockOf(id: string, points: number, isConditional: boolean): Block {
   const props = isConditional ? { visibleIf: { variable: 'x' } } : {};
   if (id === 'open') return buildWidget('OpenResponse', id, props);
-  if (id.startsWith('s')) return buildWidget('Slider', id, props);
+  if (id.startsWith('s')) return buildWidget('Slider', id, { ...props, points: declared[id] });
   return buildQuestion(id, { ...props, points, correct: ['a', 'b'], partialCredit: true });
 }
 

@@ -52,7 +52,7 @@ test('a restart leaves the grade of the attempt that was finished, until another
 });
 
 test('of a lesson with custom widgets alone, where a restart leaves nothing to gain, the grade stays as well', () => {
-  const custom = buildOutline([{ only: [buildWidget('Slider', 'slider')] }]);
+  const custom = buildOutline([{ only: [buildWidget('Slider', 'slider', { points: 100 })] }]);
   const write = (state: ProgressState, changes: Partial<ProgressWrite>) =>
     applyWrite(state, buildWrite(changes), custom, now);
   const items = [buildItem('slider', 1, 40, 100)];

@@ -115,11 +115,12 @@ describe('the question of a widget', () => {
   });
 
   test('is not asked of settings that every object has', () => {
+    const none = { isCore: false, isConditional: false, question: null, declaredPoints: null };
     expect(
       widgetsOf({ content: [buildWidget('constructor', 'c'), buildWidget('__proto__', 'p')], root: {} }),
     ).toEqual([
-      { widgetId: 'c', widgetType: 'constructor', isCore: false, isConditional: false, question: null },
-      { widgetId: 'p', widgetType: '__proto__', isCore: false, isConditional: false, question: null },
+      { widgetId: 'c', widgetType: 'constructor', ...none },
+      { widgetId: 'p', widgetType: '__proto__', ...none },
     ]);
   });
 });

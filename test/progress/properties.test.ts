@@ -122,6 +122,21 @@ describe('after any writes', () => {
   });
 });
 
+test('whatever a player claims, a custom widget earns no more than its author declared', () => {
+  fc.assert(
+    fc.property(anyCourse, ({ outline, writes }) => {
+      const widgets = outline.sections.flatMap(({ steps }) => steps.flatMap((step) => step.widgets));
+      const most = new Map(widgets.map((widget) => [widget.widgetId, widget.declaredPoints]));
+      for (const { widgetId, widgetType, score, maxScore } of lastState(outline, writes).items ?? []) {
+        if (widgetType !== 'Slider') continue;
+        const points = most.get(widgetId) ?? null;
+        expect(score === null || score <= (points ?? -1)).toBe(true);
+        expect(maxScore).toBe(score === null ? null : points);
+      }
+    }),
+  );
+});
+
 describe('carrying over', () => {
   test('to a version that is the same changes its id alone', () => {
     fc.assert(

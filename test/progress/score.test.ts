@@ -17,6 +17,8 @@ import {
 const hidden = { visibleIf: { variable: 'level' } };
 const thirds = { correct: ['a', 'b', 'c'], partialCredit: true };
 
+const slider = (id: string, points: unknown, props = {}) => buildWidget('Slider', id, { ...props, points });
+
 /** Score and maximum of a lesson of one step, after these answers. */
 const pointsOf = (blocks: Block[], items: WrittenItem[]) => {
   const outline = buildOutline([{ step: blocks }]);
@@ -56,15 +58,26 @@ describe('the points of a lesson', () => {
       [null, null],
     ],
     ['an open response', [buildWidget('OpenResponse', 'o')], [buildItem('o', 'text', 5)], [null, null]],
-    ['an unanswered custom widget', [buildWidget('Slider', 's')], [], [null, null]],
-    ['an answered custom widget', [buildWidget('Slider', 's')], [buildItem('s', 1, 2, 5)], [2, 5]],
     [
-      'a custom widget without a score',
-      [buildQuestion('q'), buildWidget('Slider', 's')],
-      [buildItem('s', 1)],
-      [null, 1],
+      'a custom widget that declares no points',
+      [buildWidget('Slider', 's')],
+      [buildItem('s', 1, 2, 5)],
+      [null, null],
     ],
-    ['a custom widget worth nothing', [buildWidget('Slider', 's')], [buildItem('s', 1, 0, 0)], [0, 0]],
+    ['an unanswered custom widget', [slider('s', 10)], [], [null, 10]],
+    ['a custom widget earns its share of the points', [slider('s', 10)], [buildItem('s', 1, 2, 5)], [4, 10]],
+    ['a forged share earns no more than the points', [slider('s', 10)], [buildItem('s', 1, 1000)], [10, 10]],
+    ['a third of the points', [slider('s', 10)], [buildItem('s', 1, 1, 3)], [3.3333, 10]],
+    ['a share of nothing', [slider('s', 10)], [buildItem('s', 1, 0, 0)], [null, 10]],
+    ['a custom widget under a condition', [slider('s', 10, hidden)], [], [null, null]],
+    ['an answered one under a condition', [slider('s', 10, hidden)], [buildItem('s', 1, 1, 2)], [5, 10]],
+    ...[-1, 1001, NaN, '10', [10], null, 0].map((points): [string, Block[], WrittenItem[], [null, null]] => [
+      `a custom widget that declares ${JSON.stringify(points)}`,
+      [slider('s', points)],
+      [buildItem('s', 1, 5)],
+      [null, null],
+    ]),
+    ['a custom widget without a score', [buildQuestion('q'), slider('s', 2)], [buildItem('s', 1)], [null, 3]],
     ['an unanswered question under a condition', [buildQuestion('q', hidden)], [], [null, null]],
     ['an answered question under a condition', [buildQuestion('q', hidden)], [buildItem('q', ['b'])], [0, 1]],
     [
@@ -75,8 +88,8 @@ describe('the points of a lesson', () => {
     ],
     [
       'tenths do too',
-      [buildWidget('Slider', 's'), buildWidget('Slider', 't')],
-      [buildItem('s', 1, 0.1, 0.1), buildItem('t', 1, 0.2, 0.2)],
+      [slider('s', 0.1), slider('t', 0.2)],
+      [buildItem('s', 1, 1), buildItem('t', 1, 1)],
       [0.3, 0.3],
     ],
   ])('%s', (_title, blocks, items, points) => {
