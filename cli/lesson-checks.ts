@@ -7,6 +7,7 @@ import type { PlayabilityError } from '../shared/lessons/playability.ts';
 import { quote } from '../shared/lessons/quote.ts';
 import { LecternError } from '../shared/errors.ts';
 import type { Database } from '../shared/models/database.ts';
+import { findExternalWidgets } from '../shared/models/external-widget.ts';
 import { findContent } from '../shared/models/lesson-content.ts';
 import type { LessonVersion } from '../shared/models/lesson-version.ts';
 import { findMedia } from '../shared/models/medium.ts';
@@ -14,6 +15,7 @@ import { findNewestReleases } from '../shared/models/widget-release.ts';
 import type { LessonContent } from '../shared/lessons/lesson-content.ts';
 import { hostOf, isPublicAddress, literalAddress } from '../shared/outgoing/addresses.ts';
 import type { CommandContext } from './context.ts';
+import { unavailableWidgets } from './widget-checks.ts';
 
 /** What a version refers to and Lectern does not know, one sentence each. It is played and exported without. */
 export interface Missing {
@@ -31,11 +33,12 @@ export interface VersionCheck {
   externalMedia: { id: string; sourceUrl: string }[];
 }
 
-/** @throws {LecternError} NOT_FOUND */
+/** Checks a version, and asks the sources of widgets by URL for them. @throws {LecternError} NOT_FOUND */
 export async function checkVersion(
-  { db, config }: Pick<CommandContext, 'db' | 'config'>,
+  context: Pick<CommandContext, 'db' | 'config' | 'signal'>,
   version: LessonVersion,
 ): Promise<VersionCheck> {
+  const { db, config } = context;
   const content = await contentOf(db, version);
   const { organizationId, _id: versionId } = version;
   const found = await findMedia(db, { organizationId, versionId }, mediaReferences(content));
@@ -52,6 +55,7 @@ export async function checkVersion(
       ({ id, sourceUrl }) =>
         `The media file ${id} is not downloaded: ${quote(sourceUrl)} is not a public address.`,
     ),
+    ...(await unavailableWidgets(context, version, usedWidgetTypes(content))),
     ...authoringWarnings(content),
   ];
   return { errors: playabilityErrors(content), warnings, externalMedia };
@@ -81,10 +85,11 @@ async function missingIn(db: Database, version: LessonVersion, content: LessonCo
   const pinned = new Set(version.widgets.map((pin) => pin.type));
   const custom = usedWidgetTypes(content).filter((type) => !isCoreWidget(type) && !pinned.has(type));
   const registered = await findNewestReleases(db, organizationId, custom);
+  const external = await findExternalWidgets(db, versionId, custom);
   return {
     media: ids.filter((id) => !media.has(id)).map((id) => `No medium is known under ${id}.`),
     widgets: custom
-      .filter((type) => !registered.has(type))
+      .filter((type) => !registered.has(type) && !external.has(type))
       .map((type) => `No widget is registered for the type ${type}.`),
   };
 }

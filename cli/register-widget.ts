@@ -2,12 +2,11 @@ import { createDownloader, DownloadError } from '../shared/downloads/downloader.
 import type { Downloader } from '../shared/downloads/downloader.ts';
 import { LecternError } from '../shared/errors.ts';
 import { bytesOf } from '../shared/storage/digest.ts';
+import type { WidgetFileKind } from '../shared/widgets/check-widget-file.ts';
 import { releaseWidget } from '../shared/widgets/releases.ts';
 import { requireOrganization } from './context.ts';
 import type { CommandContext } from './context.ts';
-
-/** A widget is read whole before it is kept; none is larger than this. */
-const maxWidgetBytes = 16 * 1024 ** 2;
+import { describeFailure, fetchWidgetFile } from './fetch-widget-file.ts';
 
 export interface RegisterOptions {
   org: string;
@@ -29,9 +28,8 @@ export async function registerWidget(
   const { _id: organizationId } = await requireOrganization(db, options.org);
   const downloader = createDownloader(config.download);
   try {
-    const js = await fetchFile(downloader, options.js, 'text/javascript', signal);
-    const css =
-      options.css === undefined ? null : await fetchFile(downloader, options.css, 'text/css', signal);
+    const js = await fetchFile(downloader, options.js, 'js', signal);
+    const css = options.css === undefined ? null : await fetchFile(downloader, options.css, 'css', signal);
     const files = { js: bytesOf(js), css: css === null ? null : bytesOf(css) };
     return await releaseWidget(db, store, { organizationId, type: options.type, ...files });
   } finally {
@@ -42,26 +40,14 @@ export async function registerWidget(
 async function fetchFile(
   downloader: Downloader,
   url: string,
-  mimeType: string,
+  kind: WidgetFileKind,
   signal: AbortSignal,
 ): Promise<Buffer> {
   try {
-    const result = await downloader.download(
-      { url, mimeType, maxBytes: maxWidgetBytes, signal },
-      async (body) => {
-        const chunks: Uint8Array[] = [];
-        for await (const chunk of body) chunks.push(chunk);
-        return Buffer.concat(chunks);
-      },
-    );
-    return result.modified ? result.stored : Buffer.alloc(0);
+    return await fetchWidgetFile(downloader, { url, kind, signal });
   } catch (error) {
     if (!(error instanceof DownloadError)) throw error;
-    const hint =
-      error.reason === 'blocked_address'
-        ? ' (name it in LECTERN_ALLOWED_PRIVATE_HOSTS where it is your own)'
-        : '';
-    throw new LecternError('INVALID_CONTENT', `Cannot fetch ${url}: ${error.reason}${hint}`, {
+    throw new LecternError('INVALID_CONTENT', `Cannot fetch ${url}: ${describeFailure(error)}`, {
       cause: error,
     });
   }

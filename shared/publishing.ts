@@ -2,6 +2,7 @@ import { LecternError } from './errors.ts';
 import { usedWidgetTypes } from './lessons/blocks.ts';
 import { isCoreWidget } from './lessons/core-widgets.ts';
 import type { Database } from './models/database.ts';
+import { findExternalWidgets } from './models/external-widget.ts';
 import { findContent } from './models/lesson-content.ts';
 import { markLessonDeleted } from './models/lesson.ts';
 import {
@@ -51,7 +52,10 @@ async function findWithContent(db: Database, versionId: string) {
   return { version, content };
 }
 
-/** The release of each type that the version uses; types without any are left out, and can be registered later. */
+/**
+ * The release of each type that the version uses; types without any are left out, and can be registered later. What
+ * the package names by URL is no release, and is not pinned.
+ */
 async function pinWidgets(
   db: Database,
   store: Store,
@@ -60,7 +64,9 @@ async function pinWidgets(
 ): Promise<WidgetPin[]> {
   const core = await releaseCoreWidgets(db, store, version, types);
   const pins = new Map([...version.widgets, ...core].map((pin) => [pin.type, pin]));
-  const others = types.filter((type) => !isCoreWidget(type) && !pins.has(type));
+  const open = types.filter((type) => !isCoreWidget(type) && !pins.has(type));
+  const external = await findExternalWidgets(db, version._id, open);
+  const others = open.filter((type) => !external.has(type));
   for (const { type, widgetId } of (await findNewestReleases(db, version.organizationId, others)).values()) {
     pins.set(type, { type, widgetId });
   }

@@ -31,6 +31,8 @@ const hourMilliseconds = 3_600_000;
 export interface ExternalMedium {
   url: string;
   mimeType: string;
+  /** Where it is less than MEDIA_MAX_BYTES. */
+  maxBytes?: number;
 }
 
 export interface ExternalMediaDependencies {
@@ -117,15 +119,19 @@ export class ExternalMedia {
     return file;
   }
 
-  async #freshCopy({ url }: ExternalMedium): Promise<Digest | null> {
+  async #freshCopy({ url, maxBytes }: ExternalMedium): Promise<Digest | null> {
     const { db, config } = this.#deps;
     const known = (await findRemoteFiles(db, [url])).get(url);
-    if (known === undefined || known.file.size > config.download.maxBytes) return null;
+    if (known === undefined || known.file.size > Math.min(config.download.maxBytes, maxBytes ?? Infinity))
+      return null;
     if (Date.now() - known.checkedAt.getTime() >= config.mediaFreshHours * hourMilliseconds) return null;
     return (await this.#has(known.file)) ? known.file : null;
   }
 
-  async #download({ url, mimeType }: ExternalMedium, stop: AbortController): Promise<Digest | null> {
+  async #download(
+    { url, mimeType, maxBytes: limit = Infinity }: ExternalMedium,
+    stop: AbortController,
+  ): Promise<Digest | null> {
     const { config, log } = this.#deps;
     // No outcome that others share: a build that waits for the same file has more time, and downloads it then.
     const tooLong = new Error('The download took too long');
@@ -134,7 +140,7 @@ export class ExternalMedia {
       stop.signal.throwIfAborted();
       const cache = new MediaCache(this.#deps);
       await cache.prepare([url]);
-      const { maxBytes } = config.download;
+      const maxBytes = Math.min(config.download.maxBytes, limit);
       const file = await cache.get({ url, mimeType, maxBytes, signal: stop.signal });
       await cache.flush();
       return file;

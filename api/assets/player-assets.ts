@@ -1,16 +1,16 @@
 import type { Asset } from '../../shared/asset-addresses.ts';
+import { DownloadError } from '../../shared/downloads/downloader.ts';
 import { LecternError } from '../../shared/errors.ts';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
 import { findMedia } from '../../shared/models/medium.ts';
 import type { FoundMedium } from '../../shared/models/medium.ts';
 import type { Digest } from '../../shared/storage/store.ts';
-import { findVersionReleases } from '../../shared/widgets/version-releases.ts';
+import { checkWidgetFile, maxWidgetBytes, widgetMimeTypes } from '../../shared/widgets/check-widget-file.ts';
+import type { WidgetFileKind } from '../../shared/widgets/check-widget-file.ts';
+import { findVersionWidgets, widgetFileSources } from '../../shared/widgets/version-widgets.ts';
 import { ContentUses } from './content-uses.ts';
 import { ExternalMedia } from './external-media.ts';
 import type { ExternalMediaDependencies } from './external-media.ts';
-
-const widgetMimeTypes = { js: 'text/javascript', css: 'text/css' } as const;
-export type WidgetFileKind = keyof typeof widgetMimeTypes;
 
 /** The files that a player of one version may have: its media, and its widgets. */
 export class PlayerAssets {
@@ -39,21 +39,33 @@ export class PlayerAssets {
   }
 
   /**
-   * A file of the widget release that a version uses, the same that an export of it holds.
+   * A file of the widget that a version uses, the same that an export of it holds. One behind a URL is fetched when it
+   * is not there yet.
    *
-   * @throws {LecternError} NOT_FOUND when the version uses no such widget, or it has no such file.
+   * @throws {LecternError} NOT_FOUND when the version uses no such widget, it has no such file, or that cannot be had.
    */
-  async findWidgetFile(version: LessonVersion, type: string, kind: WidgetFileKind): Promise<Asset> {
-    const release = (await findVersionReleases(this.#deps.db, version, [type])).get(type);
-    const file = release?.[kind] ?? null;
+  async findWidgetFile(
+    version: LessonVersion,
+    type: string,
+    kind: WidgetFileKind,
+    signal: AbortSignal,
+  ): Promise<Asset> {
+    const widget = (await findVersionWidgets(this.#deps.db, version, [type])).get(type);
+    const source = widget && widgetFileSources(widget)[kind];
     const uses =
       version.widgets.some((pin) => pin.type === type) || (await this.#uses.usesWidget(version._id, type));
-    if (release === undefined || file === null || !uses) {
+    if (widget === undefined || source == null || !uses) {
       throw new LecternError('NOT_FOUND', 'Widget not found');
     }
-    const { sha256, size } = file;
-    const fileName = `${release.widgetId}.${kind}`;
-    return { area: 'assets', sha256, size, mimeType: widgetMimeTypes[kind], fileName };
+    const fileName = `${widget.widgetId}.${kind}`;
+    const mimeType = widgetMimeTypes[kind];
+    if (source.asset !== null) return { ...inArea('assets', source.asset), mimeType, fileName };
+    const { url } = source;
+    const file = await this.#external.get({ url, mimeType, maxBytes: maxWidgetBytes }, signal);
+    if (file === null || !(await this.#isWidgetFile(file, kind))) {
+      throw new LecternError('NOT_FOUND', 'Widget not available');
+    }
+    return { ...inArea('cache', file), mimeType, fileName };
   }
 
   /** Ends the downloads under way. */
@@ -77,6 +89,18 @@ export class PlayerAssets {
     if (sourceUrl === null) return null;
     const file = await this.#external.get({ url: sourceUrl, mimeType }, signal);
     return file && inArea('cache', file);
+  }
+
+  async #isWidgetFile(file: Digest, kind: WidgetFileKind): Promise<boolean> {
+    const { store, log } = this.#deps;
+    try {
+      await checkWidgetFile(store, file, kind);
+      return true;
+    } catch (error) {
+      if (!(error instanceof DownloadError)) throw error;
+      log.warn({ reason: error.reason, detail: error.message }, 'a widget by URL cannot be used');
+      return false;
+    }
   }
 }
 

@@ -62,7 +62,8 @@ export function versionFiles({
       if (file === undefined) throw new LecternError('BAD_REQUEST', 'Widget file is required');
       const [, type, kind] = widgetFile.exec(typeof file === 'string' ? file : '') ?? [];
       if (type === undefined) throw new LecternError('NOT_FOUND', 'Widget not found');
-      const asset = await playerAssets.findWidgetFile(version, type, kind === 'css' ? 'css' : 'js');
+      const signal = ctx.state.signal as AbortSignal;
+      const asset = await playerAssets.findWidgetFile(version, type, kind === 'css' ? 'css' : 'js', signal);
       await redirect(ctx, version, { asset, until });
     },
   };

@@ -99,7 +99,16 @@ export const exportManifest = z
         .meta({ description: 'With `include=player`: index.html, and the files of player/.' }),
     }),
     failedMedia: z.array(z.strictObject({ id: uuid, localPath, ...failure })),
-    failedWidgets: z.array(z.strictObject({ widgetType: z.string(), id: z.string().nullable(), ...failure })),
+    failedWidgets: z.array(
+      z.strictObject({
+        widgetType: z.string(),
+        id: z.string().nullable().meta({ description: 'Null where there is no widget of that type.' }),
+        ...failure,
+        cssSourceUrl: z.string().optional().meta({
+          description: 'Of a module that could not be had, where the widget has a stylesheet from a URL.',
+        }),
+      }),
+    ),
     attributions: z.array(
       z.strictObject({ mediaId: uuid, text: z.string(), url: z.string(), portfolioUrl: z.string() }),
     ),

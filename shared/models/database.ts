@@ -8,6 +8,8 @@ import { courseSchema } from './course.ts';
 import type { Course } from './course.ts';
 import { embedProgressSchema } from './embed-progress.ts';
 import type { EmbedProgress } from './embed-progress.ts';
+import { externalWidgetSchema } from './external-widget.ts';
+import type { ExternalWidget } from './external-widget.ts';
 import { exportRecordSchema } from './export-record.ts';
 import type { StoredExportRecord } from './export-record.ts';
 import { lessonContentSchema } from './lesson-content.ts';
@@ -57,6 +59,7 @@ export interface Database {
   lessonContents: Model<ContentPart>;
   media: Model<StoredMedium>;
   widgetReleases: Model<WidgetRelease>;
+  externalWidgets: Model<ExternalWidget>;
   exportRecords: Model<StoredExportRecord>;
   remoteFiles: Model<RemoteFile>;
   tokenRevocations: Model<TokenRevocation>;
@@ -86,6 +89,11 @@ export async function openDatabase(uri: string): Promise<Database> {
     lessonContents: connection.model<ContentPart>('LessonContent', lessonContentSchema, 'lessonContents'),
     media: connection.model<StoredMedium>('Medium', mediumSchema, 'media'),
     widgetReleases: connection.model<WidgetRelease>('WidgetRelease', widgetReleaseSchema, 'widgetReleases'),
+    externalWidgets: connection.model<ExternalWidget>(
+      'ExternalWidget',
+      externalWidgetSchema,
+      'externalWidgets',
+    ),
     exportRecords: connection.model<StoredExportRecord>('ExportRecord', exportRecordSchema, 'exportRecords'),
     remoteFiles: connection.model<RemoteFile>('RemoteFile', remoteFileSchema, 'remoteFiles'),
     tokenRevocations: connection.model<TokenRevocation>(

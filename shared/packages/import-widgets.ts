@@ -1,8 +1,9 @@
 import type { Database } from '../models/database.ts';
+import { insertExternalWidgets } from '../models/external-widget.ts';
 import type { WidgetPin } from '../models/lesson-version.ts';
 import type { Organization } from '../models/organization.ts';
 import type { Store } from '../storage/store.ts';
-import { saveRelease, storeWidgetFiles } from '../widgets/releases.ts';
+import { externalWidgetIdOf, saveRelease, storeWidgetFiles } from '../widgets/releases.ts';
 import type { WidgetFiles } from '../widgets/releases.ts';
 import { checkDigest } from './check-digest.ts';
 import type { ImportUndo } from './import-undo.ts';
@@ -27,6 +28,22 @@ export async function storeWidgets(
     stored.push({ type, ...files });
   }
   return stored;
+}
+
+/** Stores what the package names by URL, for a version that does not exist yet. Nothing is downloaded now. */
+export async function storeExternalWidgets(
+  db: Database,
+  { _id: organizationId }: Organization,
+  { externalWidgets }: LessonPackage,
+  versionId: string,
+): Promise<void> {
+  await insertExternalWidgets(
+    db,
+    externalWidgets.map(({ type, sourceUrl, cssSourceUrl }) => {
+      const widgetId = externalWidgetIdOf(type, sourceUrl, cssSourceUrl);
+      return { organizationId, versionId, type, widgetId, sourceUrl, cssSourceUrl };
+    }),
+  );
 }
 
 /** Makes releases of the organization's of a package's widgets; each becomes the newest of its type. */

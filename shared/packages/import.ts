@@ -19,7 +19,7 @@ import { isDuplicate } from '../mongo.ts';
 import type { Store } from '../storage/store.ts';
 import { storeMedia } from './import-media.ts';
 import { ImportUndo } from './import-undo.ts';
-import { releaseWidgets, storeWidgets } from './import-widgets.ts';
+import { releaseWidgets, storeExternalWidgets, storeWidgets } from './import-widgets.ts';
 import type { LessonPackage } from './lesson-package.ts';
 import { PackageError } from './package-error.ts';
 import { defaultPackageLimits } from './package-source.ts';
@@ -112,6 +112,7 @@ async function importVersion(
   try {
     await storeMedia(deps, organization, pkg, { versionId, signal });
     const stored = await storeWidgets(deps, pkg);
+    await storeExternalWidgets(db, organization, pkg, versionId);
     // A deleted lesson comes back with this version alone.
     if (lesson !== null && lesson.deletedAt !== null) await markVersionsUnpublished(db, { lessonId });
     signal.throwIfAborted();
@@ -137,7 +138,12 @@ async function importVersion(
     if (!(await saveLesson(db, { _id: lessonId, organizationId: organization._id, slug, title }))) {
       throw takenElsewhere(lessonId);
     }
-    return { version, media: pkg.media.length, widgets: widgets.length, warnings: pkg.warnings };
+    return {
+      version,
+      media: pkg.media.length,
+      widgets: widgets.length + pkg.externalWidgets.length,
+      warnings: pkg.warnings,
+    };
   } catch (error) {
     await undo.run();
     // What an aborted stream throws says less than the signal's reason.

@@ -38,6 +38,14 @@ export interface PackageWidget {
   cssSha256?: string;
 }
 
+/** A widget that is not Lectern's own and comes from a URL, not as a file. */
+export interface PackageExternalWidget {
+  type: string;
+  /** Of the ES module: an http or https URL. */
+  sourceUrl: string;
+  cssSourceUrl: string | null;
+}
+
 /** A package that was read and checked: only the bytes of its media and widgets are not. */
 export interface LessonPackage {
   lessonId: string;
@@ -49,6 +57,7 @@ export interface LessonPackage {
   content: LessonContent;
   media: PackageMedium[];
   widgets: PackageWidget[];
+  externalWidgets: PackageExternalWidget[];
   /** What does not keep the package from being imported, for people. */
   warnings: string[];
   /** Call it when all files are read; it never fails. */

@@ -46,12 +46,15 @@ const mediaFile = z.looseObject({
 
 const widgetFile = z.looseObject({
   widgetType: nonEmpty.max(255, 'must be at most 255 characters'),
-  localPath: nonEmpty,
+  /** May be left out beside a sourceUrl. */
+  localPath: nonEmpty.optional(),
   cssLocalPath: nonEmpty.optional(),
   size: size.optional(),
   sha256: sha256.optional(),
   cssSize: size.optional(),
   cssSha256: sha256.optional(),
+  sourceUrl: sourceUrl.optional(),
+  cssSourceUrl: sourceUrl.optional(),
 });
 
 const attribution = z.looseObject({
@@ -65,6 +68,13 @@ const failedMedium = z.looseObject({
   id: uuid,
   sourceUrl: z.string().nullish(),
   localPath: z.string().optional(),
+});
+
+const failedWidget = z.looseObject({
+  widgetType: z.string(),
+  id: z.string().nullish(),
+  sourceUrl: z.string().nullish(),
+  cssSourceUrl: z.string().nullish(),
 });
 
 /**
@@ -85,6 +95,7 @@ export const manifestSchema = z.looseObject({
     widgets: z.array(widgetFile).default([]),
   }),
   failedMedia: z.array(failedMedium).default([]),
+  failedWidgets: z.array(failedWidget).default([]),
   attributions: z.array(attribution).default([]),
 });
 
@@ -103,8 +114,12 @@ export interface FailedMedium {
 
 export interface FailedWidget {
   widgetType: string;
+  /** Of the widget's file names; null when there is no widget of that type. */
   id: string | null;
+  /** Of the file that could not be had: the module, else the stylesheet. Null for a file that has no URL. */
   sourceUrl: string | null;
+  /** Of a module that could not be had, where the widget has a stylesheet: import takes the widget up with both. */
+  cssSourceUrl?: string;
   reason: FailureReason;
   status?: number;
 }

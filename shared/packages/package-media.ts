@@ -3,12 +3,12 @@ import { posix } from 'node:path';
 import { extension as extensionOfType, lookup } from 'mime-types';
 
 import type { Attribution } from '../models/medium.ts';
+import { httpUrl } from './http-url.ts';
 import type { PackageMedium } from './lesson-package.ts';
 import { listedFile, localPathIn, packageFile } from './local-file.ts';
 import type { PackageManifest } from './manifest.ts';
 import type { FaultList } from './package-error.ts';
 import type { PackageSource } from './package-source.ts';
-import { maxUrlLength } from './text-shapes.ts';
 
 /** They are in one document of the database, with their texts. */
 const maxAttributions = 100;
@@ -128,11 +128,6 @@ export function unusualNames(manifest: PackageManifest): Map<string, string> {
       : [[posix.basename(localPath).toLowerCase(), id] as const],
   );
   return new Map(unusual);
-}
-
-function httpUrl(text: string | null | undefined): string | undefined {
-  if (typeof text !== 'string' || text.length > maxUrlLength) return undefined;
-  return /^https?:\/\//i.test(text) && URL.canParse(text) ? text : undefined;
 }
 
 /** Only the path grows: a query of the base, such as a signature, stays at the end. */

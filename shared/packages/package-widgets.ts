@@ -1,37 +1,101 @@
 import { isCoreWidget } from '../lessons/core-widgets.ts';
-import type { PackageFile, PackageWidget } from './lesson-package.ts';
-import { listedFile, localPathIn } from './local-file.ts';
+import type { PackageExternalWidget, PackageFile, PackageWidget } from './lesson-package.ts';
+import { listedFile, localPathIn, packageFile } from './local-file.ts';
 import type { PackageManifest } from './manifest.ts';
 import type { FaultList } from './package-error.ts';
 import type { PackageSource } from './package-source.ts';
+import { httpUrl } from './http-url.ts';
+
+/** Widgets by URL in one package: each is downloaded and parsed for every build and for learners. */
+const maxExternalWidgets = 100;
+
+interface PackageWidgets {
+  widgets: PackageWidget[];
+  externalWidgets: PackageExternalWidget[];
+}
 
 /**
- * The widgets that a package brings. Core widgets have to be whole as every listed file does, but are not returned:
- * a core type is always Lectern's own.
+ * The widgets that a package brings, from their files if it has them, else from their URLs. Those that its export
+ * failed to fetch are among them. Core widgets have to be whole as every listed file does, but are not returned: a core
+ * type is always Lectern's own.
  */
 export function packageWidgets(
   manifest: PackageManifest,
   source: PackageSource,
   faults: FaultList,
-): PackageWidget[] {
+): PackageWidgets {
+  const found: PackageWidgets = { widgets: [], externalWidgets: [] };
   const seen = new Map<string, string>();
-  return manifest.files.widgets.flatMap((entry, index): PackageWidget[] => {
+  for (const [index, entry] of manifest.files.widgets.entries()) {
     const path = `files.widgets[${index}]`;
-    const place = `manifest.json: ${path}`;
-    const { widgetType: type, localPath, cssLocalPath, size, cssSize, sha256, cssSha256 } = entry;
-    const twin = seen.get(type);
-    if (twin !== undefined) {
-      faults.add(`${place}.widgetType`, `duplicate of ${twin}.widgetType`);
-      return [];
-    }
-    seen.set(type, path);
-    const find = (listed: string, field: string, bytes?: number): PackageFile | undefined => {
-      const safe = localPathIn('widgets', listed, `${place}.${field}`, faults);
-      return safe === undefined ? undefined : listedFile(source, safe, { place, field, size: bytes }, faults);
-    };
-    const js = find(localPath, 'localPath', size);
-    const css = cssLocalPath === undefined ? undefined : find(cssLocalPath, 'cssLocalPath', cssSize);
-    if (js === undefined || isCoreWidget(type)) return [];
-    return [{ type, js, ...(css && { css }), ...(sha256 && { sha256 }), ...(cssSha256 && { cssSha256 }) }];
-  });
+    const twin = seen.get(entry.widgetType);
+    if (twin === undefined) addListed(found, entry, `manifest.json: ${path}`, source, faults);
+    else faults.add(`manifest.json: ${path}.widgetType`, `duplicate of ${twin}.widgetType`);
+    seen.set(entry.widgetType, twin ?? path);
+  }
+  for (const entry of manifest.failedWidgets) {
+    if (!seen.has(entry.widgetType)) addFailed(found, entry, source);
+    seen.set(entry.widgetType, 'failedWidgets');
+  }
+  const count = found.externalWidgets.length;
+  if (count > maxExternalWidgets) {
+    faults.add(
+      'manifest.json: files.widgets',
+      `has ${count} widgets by URL; at most ${maxExternalWidgets} are allowed. Put the files of some into widgets/`,
+    );
+  }
+  return found;
+}
+
+function addListed(
+  { widgets, externalWidgets }: PackageWidgets,
+  entry: PackageManifest['files']['widgets'][number],
+  place: string,
+  source: PackageSource,
+  faults: FaultList,
+): void {
+  const { widgetType: type, localPath, cssLocalPath, size, cssSize, sha256, cssSha256 } = entry;
+  const { sourceUrl, cssSourceUrl } = entry;
+  const safePath = (listed: string | undefined, field: string) =>
+    listed === undefined ? undefined : localPathIn('widgets', listed, `${place}.${field}`, faults);
+  const jsPath = safePath(localPath, 'localPath');
+  const cssPath = safePath(cssLocalPath, 'cssLocalPath');
+  if (localPath === undefined && sourceUrl === undefined) {
+    faults.add(place, 'has neither a localPath nor a sourceUrl');
+    return;
+  }
+  if (sourceUrl !== undefined && (jsPath === undefined || source.find(jsPath) === undefined)) {
+    if (!isCoreWidget(type)) externalWidgets.push({ type, sourceUrl, cssSourceUrl: cssSourceUrl ?? null });
+    return;
+  }
+  if (cssLocalPath === undefined && cssSourceUrl !== undefined) {
+    faults.add(
+      `${place}.cssSourceUrl`,
+      'needs a sourceUrl and no file: give the stylesheet of a file as cssLocalPath',
+    );
+  }
+  const find = (path: string | undefined, field: string, bytes?: number): PackageFile | undefined =>
+    path === undefined ? undefined : listedFile(source, path, { place, field, size: bytes }, faults);
+  const js = find(jsPath, 'localPath', size);
+  const css = find(cssPath, 'cssLocalPath', cssSize);
+  if (js === undefined || isCoreWidget(type)) return;
+  widgets.push({ type, js, ...(css && { css }), ...(sha256 && { sha256 }), ...(cssSha256 && { cssSha256 }) });
+}
+
+/** A widget that an export could not fetch: from the file that someone put where it belongs, else by its URL again. */
+function addFailed(
+  { widgets, externalWidgets }: PackageWidgets,
+  { widgetType: type, id, sourceUrl, cssSourceUrl }: PackageManifest['failedWidgets'][number],
+  source: PackageSource,
+): void {
+  if (isCoreWidget(type)) return;
+  const js = id == null ? undefined : packageFile(source, `widgets/${id}.js`);
+  if (js !== undefined) {
+    const css = packageFile(source, `widgets/${id}.css`);
+    widgets.push({ type, js, ...(css && { css }) });
+    return;
+  }
+  const url = httpUrl(sourceUrl);
+  if (url !== undefined)
+    externalWidgets.push({ type, sourceUrl: url, cssSourceUrl: httpUrl(cssSourceUrl) ?? null });
 }

@@ -50,7 +50,8 @@ async function read(source: PackageSource, mediaBaseUrl: string | undefined): Pr
   const manifest = await readManifest(source, faults);
   const lesson = await readLesson(source, faults);
   const media = manifest === undefined ? [] : packageMedia(manifest, source, mediaBaseUrl, faults);
-  const widgets = manifest === undefined ? [] : packageWidgets(manifest, source, faults);
+  const { widgets, externalWidgets } =
+    manifest === undefined ? { widgets: [], externalWidgets: [] } : packageWidgets(manifest, source, faults);
   if (manifest && lesson && manifest.lessonId !== lesson.content.lesson.id) {
     faults.add('manifest.json: lessonId', `is not the id of lesson.json, ${lesson.content.lesson.id}`);
   }
@@ -78,7 +79,7 @@ async function read(source: PackageSource, mediaBaseUrl: string | undefined): Pr
     ...authoringWarnings(content).map((warning) => `lesson.json: ${warning}`),
   ];
   return {
-    ...{ lessonId, versionId, versionNumber, slug, title, content, media, widgets },
+    ...{ lessonId, versionId, versionNumber, slug, title, content, media, widgets, externalWidgets },
     warnings: shortened(warnings),
     close: () => source.close(),
   };
@@ -95,9 +96,9 @@ async function readManifest(source: PackageSource, faults: FaultList): Promise<P
 
 /** Before the manifest is checked in detail: each of millions of wrong entries would be a fault of its own. */
 function hasTooLongLists(value: unknown, faults: FaultList): boolean {
-  const { files, failedMedia, attributions } = fieldsOf(value);
+  const { files, failedMedia, failedWidgets, attributions } = fieldsOf(value);
   const { media, widgets } = fieldsOf(files);
-  const lists = { 'files.media': media, 'files.widgets': widgets, failedMedia, attributions };
+  const lists = { 'files.media': media, 'files.widgets': widgets, failedMedia, failedWidgets, attributions };
   const before = faults.total;
   for (const [path, list] of Object.entries(lists)) {
     if (!Array.isArray(list) || list.length <= maxManifestEntries) continue;

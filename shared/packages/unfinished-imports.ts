@@ -1,4 +1,5 @@
 import type { Database } from '../models/database.ts';
+import { deleteExternalWidgetsOfVersion } from '../models/external-widget.ts';
 import { deleteContent, listUnfinishedContent } from '../models/lesson-content.ts';
 import { findVersion } from '../models/lesson-version.ts';
 import { deleteMediaOfVersion, listMediaOfVersion } from '../models/medium.ts';
@@ -17,6 +18,7 @@ export async function removeImport(db: Database, versionId: string): Promise<voi
     media.flatMap((medium) => medium.asset?.sha256 ?? []),
   );
   await deleteMediaOfVersion(db, versionId);
+  await deleteExternalWidgetsOfVersion(db, versionId);
   // The content last: it is what a sweep finds an unfinished import by.
   await deleteContent(db, versionId);
 }

@@ -24,6 +24,14 @@ export function widgetIdOf(type: string, { js, css }: WidgetFiles): string {
   return `${name || 'widget'}-${digest.slice(0, 8)}`;
 }
 
+/** The same of a widget by URL, whose bytes nobody knows yet: the digits are of the digest of type and URLs. */
+export function externalWidgetIdOf(type: string, sourceUrl: string, cssSourceUrl: string | null): string {
+  const digest = createHash('sha256')
+    .update(JSON.stringify([type, sourceUrl, cssSourceUrl]))
+    .digest('hex');
+  return `${slugify(type) || 'widget'}-${digest.slice(0, 8)}`;
+}
+
 /** A widget's files, as streams; not every widget has a stylesheet. */
 export interface WidgetSources {
   js: AsyncIterable<Uint8Array>;

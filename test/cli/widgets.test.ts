@@ -75,6 +75,31 @@ test('a published version keeps the release it was published with; the next vers
   });
 });
 
+test('lesson check fetches what a package names by URL, and names each file that no archive would have', async () => {
+  const { organization } = await buildOrganization(harness);
+  origin.serve('/good.js', 'export default {};');
+  origin.serve('/page.js', '<!doctype html>');
+  const widgets = [
+    { widgetType: 'Good', sourceUrl: origin.url('/good.js') },
+    { widgetType: 'Gone', sourceUrl: origin.url('/gone.js') },
+    { widgetType: 'Page', sourceUrl: origin.url('/page.js') },
+    { widgetType: 'Bare', sourceUrl: origin.url('/good.js'), cssSourceUrl: origin.url('/gone.css') },
+    { widgetType: 'Unused', sourceUrl: origin.url('/unused.js') },
+  ];
+  const blocks = () => ['Good', 'Gone', 'Page', 'Bare'].map((type) => ({ type, props: { id: type } }));
+  const { path } = await buildPackage({ widgets, blocks });
+  const { lessonId } = await buildVersion(harness, organization, path);
+  const { warnings } = (await lecternJson(harness.environment, 'lesson', 'check', lessonId)) as {
+    warnings: string[];
+  };
+  expect(warnings.toSorted()).toEqual([
+    `The module of the widget Gone cannot be fetched from ${origin.url('/gone.js')}: not_found, status 404`,
+    `The module of the widget Page is a page and no module: ${origin.url('/page.js')}`,
+    `The stylesheet of the widget Bare cannot be fetched from ${origin.url('/gone.css')}: not_found, status 404`,
+  ]);
+  expect(origin.requests('/unused.js')).toBe(0);
+});
+
 test('a release that is known already becomes the newest one again, under its old id', async () => {
   const { organization } = await buildOrganization(harness);
   const first = await register(organization.slug, 'export const release = 1;');

@@ -57,6 +57,8 @@ export interface BuiltPackage {
 export async function buildPackage(
   overrides: {
     media?: BuiltMedium[];
+    /** The manifest's files.widgets. */
+    widgets?: object[];
     blocks?: (mediaIds: string[]) => unknown[];
     /** That of a lesson that exists, for its next version. */
     lessonId?: string;
@@ -124,7 +126,7 @@ export async function buildPackage(
         mimeType,
         ...(sourceUrl !== undefined && { sourceUrl }),
       })),
-      widgets: [],
+      widgets: overrides.widgets ?? [],
     },
     failedMedia: [],
     failedWidgets: [],

@@ -175,7 +175,7 @@ async function writeArchive(deps: ExportDependencies, input: ArchiveInput): Prom
       }
     }
     const complete =
-      plan.widgets.every(({ release }) => release !== null) && ![...outcomes.values()].some(isMissing);
+      plan.widgets.every(({ widget }) => widget !== null) && ![...outcomes.values()].some(isMissing);
     const addOwn = async (file: OwnFile) => {
       await keepOwnFile(deps.store, file);
       const found: FoundFile = { ...file.digest, area: 'cache' };

@@ -29,13 +29,13 @@ export async function describePage(
     return isMissing(found) ? undefined : found;
   };
   const widgets: IndexPage['widgets'] = [];
-  for (const { type, release, paths } of plan.widgets) {
+  for (const { type, js, css } of plan.widgets) {
     // The player has the core widgets in itself.
-    if (release === null || isCoreWidget(type)) continue;
-    const module = await find(paths.js);
+    if (js === null || isCoreWidget(type)) continue;
+    const module = await find(js.path);
     if (module === undefined) continue;
-    const css = paths.css === null ? undefined : await find(paths.css);
-    const cssPath = css === undefined ? null : `./${paths.css}`;
+    const hasCss = css !== null && (await find(css.path)) !== undefined;
+    const cssPath = hasCss ? `./${css.path}` : null;
     widgets.push({ type, cssPath, module: () => readFound(store, module) });
   }
   const captions: IndexPage['captions'] = [];
@@ -49,7 +49,8 @@ export async function describePage(
 
 /** The paths of the files that the page needs again when they are in the archive. */
 export function readAgain(plan: ExportPlan): Set<string> {
-  return new Set(plan.media.filter(isCaptions).map(({ path }) => path));
+  const modules = plan.widgets.flatMap(({ js }) => js ?? []);
+  return new Set([...plan.media.filter(isCaptions), ...modules].map(({ path }) => path));
 }
 
 function isCaptions({ medium }: PlannedMedium): boolean {

@@ -5,6 +5,8 @@ import type { MediaCacheDependencies } from '../../shared/media-cache.ts';
 import type { ExportRecord } from '../../shared/models/export-record.ts';
 import type { EvictableFile } from '../../shared/sharing/file-uses.ts';
 import type { Digest, Store } from '../../shared/storage/store.ts';
+import { checkWidgetFile, maxWidgetBytes, widgetMimeTypes } from '../../shared/widgets/check-widget-file.ts';
+import type { WidgetFileKind } from '../../shared/widgets/check-widget-file.ts';
 import type { BuildObserver, MediaLookup } from './build-observer.ts';
 import { FoundFiles } from './found-files.ts';
 import { failureOf, MissingFile } from './outcome.ts';
@@ -16,7 +18,7 @@ import { SlowSources } from './slow-sources.ts';
 /** Looks at the store at once for files that need no download: each is a request to a bucket, or a turn of the disk. */
 const looks = 32;
 
-/** External media of which is asked at once what is known of them. */
+/** External files of which is asked at once what is known of them. */
 const preparedAtOnce = 1000;
 
 /** Files that are noted at once as an organization's. */
@@ -61,7 +63,14 @@ interface StoredFile {
   asset: Digest | null;
 }
 
-type ExternalFile = PlannedMedium & { medium: { sourceUrl: string } };
+/** A file behind a URL. */
+interface ExternalFile {
+  path: string;
+  url: string;
+  mimeType: string;
+  /** Of a widget's file, which is checked when it is there. */
+  widgetFile?: WidgetFileKind;
+}
 
 /**
  * Looks for the files of an archive in its order, as many at once as the limits on downloads allow; it does not wait
@@ -69,7 +78,7 @@ type ExternalFile = PlannedMedium & { medium: { sourceUrl: string } };
  *
  * @param input.otherBytes what the archive holds besides these files; it counts towards EXPORT_MAX_BYTES. A search
  * that goes over the limit ends, and its files reject with INVALID_CONTENT.
- * @param input.record of an earlier build: external media that are in the cache as it has them are taken as they are,
+ * @param input.record of an earlier build: external files that are in the cache as it has them are taken as they are,
  * and their origins not asked.
  * @throws {LecternError} INVALID_CONTENT when there is no room for any file.
  */
@@ -115,23 +124,24 @@ export async function findFiles(
     }
   };
   const findStored = ({ path, asset }: StoredFile) => settle(path, () => findAsset(store, asset));
-  const findExternal = ({ path, medium: { sourceUrl: url, mimeType } }: ExternalFile) =>
+  const findExternal = ({ path, url, mimeType, widgetFile }: ExternalFile) =>
     settle(path, async () => {
       const before = recorded.get(path);
       if (before?.area === 'cache' && (await store.cache.has(before))) {
         onLookup('hit');
         return before;
       }
-      const { maxBytes } = config.download;
+      const maxBytes = Math.min(config.download.maxBytes, widgetFile ? maxWidgetBytes : Infinity);
       const { sha256, crc32, size } = await sources.get(url, (signal) =>
         cache.get({ url, mimeType, maxBytes, signal }),
       );
+      if (widgetFile !== undefined) await checkWidgetFile(store, { sha256, crc32, size }, widgetFile);
       // Not a copy by `...`, of which each would have a hidden class of its own: half a kilobyte.
       return { area: 'cache', sha256, crc32, size };
     });
 
   const stored = storedFiles(plan);
-  const external = plan.media.filter(isExternal);
+  const external = externalFiles(plan);
   // One failure that is not about a file ends the rest at once, long before the archive gets to it.
   const fail = (error: unknown) => stop.abort(error);
   const done = Promise.all([
@@ -164,18 +174,31 @@ function storedFiles(plan: ExportPlan): StoredFile[] {
   const media = plan.media.filter((planned) => !isExternal(planned));
   return [
     ...media.map(({ path, medium }) => ({ path, asset: medium?.asset ?? null })),
-    ...widgetFiles(plan.widgets).map(({ path, file }) => ({ path, asset: file })),
+    ...widgetFiles(plan.widgets)
+      .filter(({ url }) => url === null)
+      .map(({ path, asset }) => ({ path, asset })),
   ];
 }
 
-function isExternal(planned: PlannedMedium): planned is ExternalFile {
+function externalFiles(plan: ExportPlan): ExternalFile[] {
+  const media = plan.media
+    .filter(isExternal)
+    .map(({ path, medium }) => ({ path, url: medium.sourceUrl, mimeType: medium.mimeType }));
+  const files = widgetFiles(plan.widgets).flatMap(({ path, url }): ExternalFile[] => {
+    const widgetFile = path.endsWith('.css') ? 'css' : 'js';
+    return url === null ? [] : [{ path, url, mimeType: widgetMimeTypes[widgetFile], widgetFile }];
+  });
+  return [...media, ...files];
+}
+
+function isExternal(planned: PlannedMedium): planned is PlannedMedium & { medium: { sourceUrl: string } } {
   return !planned.medium?.asset && typeof planned.medium?.sourceUrl === 'string';
 }
 
 async function* prepared(files: ExternalFile[], cache: MediaCache): AsyncGenerator<ExternalFile> {
   for (let start = 0; start < files.length; start += preparedAtOnce) {
     const some = files.slice(start, start + preparedAtOnce);
-    await cache.prepare(some.map(({ medium }) => medium.sourceUrl));
+    await cache.prepare(some.map(({ url }) => url));
     yield* some;
   }
 }

@@ -67,34 +67,31 @@ function describeFile(path: string, outcomes: Outcomes): NonNullable<ExportManif
 }
 
 function describeWidget(
-  { type, release, paths }: PlannedWidget,
+  { type: widgetType, widget, js, css }: PlannedWidget,
   outcomes: Outcomes,
 ): { file?: WidgetFile; failure?: FailedWidget } {
-  if (release === null)
-    return { failure: { widgetType: type, id: null, sourceUrl: null, reason: 'not_found' } };
-  const failed = (missing: object) => ({
-    failure: {
-      widgetType: type,
-      id: release.widgetId,
-      sourceUrl: null,
-      reason: 'not_found' as const,
-      ...missing,
-    },
-  });
-  const js = outcomes.get(paths.js);
-  const css = paths.css === null ? undefined : outcomes.get(paths.css);
-  if (js === undefined || isMissing(js)) return failed(js ?? {});
+  if (widget === null || js === null) {
+    return { failure: { widgetType, id: null, sourceUrl: null, reason: 'not_found' } };
+  }
+  const { widgetId: id } = widget;
+  const found = outcomes.get(js.path);
+  if (found === undefined || isMissing(found)) {
+    const sources = { sourceUrl: js.url, ...(css?.url != null && { cssSourceUrl: css.url }) };
+    return { failure: { widgetType, id, ...sources, reason: 'not_found', ...found } };
+  }
+  const cssFound = css === null ? undefined : outcomes.get(css.path);
   const file: WidgetFile = {
-    widgetType: type,
-    localPath: `./${paths.js}`,
-    ...cssFields(paths.css, css),
-    size: js.size,
-    sha256: js.sha256,
+    widgetType,
+    localPath: `./${js.path}`,
+    ...(css && cssFields(css.path, cssFound)),
+    size: found.size,
+    sha256: found.sha256,
   };
-  return css !== undefined && isMissing(css) ? { file, ...failed(css) } : { file };
+  if (css === null || cssFound === undefined || !isMissing(cssFound)) return { file };
+  return { file, failure: { widgetType, id, sourceUrl: css.url, ...cssFound } };
 }
 
-function cssFields(path: string | null, css: Digest | object | undefined): Partial<WidgetFile> {
+function cssFields(path: string, css: Digest | object | undefined): Partial<WidgetFile> {
   if (css === undefined || !('sha256' in css)) return {};
   return { cssLocalPath: `./${path}`, cssSize: css.size, cssSha256: css.sha256 };
 }

@@ -5,9 +5,8 @@ import type { Database } from '../../shared/models/database.ts';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
 import { findMedia } from '../../shared/models/medium.ts';
 import type { FoundMedium } from '../../shared/models/medium.ts';
-import type { WidgetRelease } from '../../shared/models/widget-release.ts';
-import type { Digest } from '../../shared/storage/store.ts';
-import { findVersionReleases } from '../../shared/widgets/version-releases.ts';
+import { findVersionWidgets, widgetFileSources } from '../../shared/widgets/version-widgets.ts';
+import type { VersionWidget, WidgetFileSource } from '../../shared/widgets/version-widgets.ts';
 
 /** A medium of the archive; `medium` is null when the content names an id that nobody knows. */
 export interface PlannedMedium {
@@ -17,13 +16,19 @@ export interface PlannedMedium {
   medium: FoundMedium | null;
 }
 
-/** A widget of the archive; `release` is null when the organization has none of that type. */
+/** A widget of the archive; `widget` is null, and there are no files, when the version has none of that type. */
 export interface PlannedWidget {
   type: string;
-  release: WidgetRelease | null;
-  /** Of its files, below the top-level folder. Types whose releases have the same bytes may share them. */
-  paths: { js: string; css: string | null };
+  widget: VersionWidget | null;
+  js: PlannedWidgetFile | null;
+  css: PlannedWidgetFile | null;
 }
+
+/** A file of a widget: where it comes from, and where it belongs below the archive's top-level folder. */
+export type PlannedWidgetFile = WidgetFileSource & {
+  /** Types whose widgets have the same files may share it. */
+  path: string;
+};
 
 /** What goes into an archive, before any file was looked for. */
 export interface ExportPlan {
@@ -35,7 +40,7 @@ export interface ExportPlan {
   widgets: PlannedWidget[];
 }
 
-/** Finds the media and widget releases that a version uses: only those are in its archive. */
+/** Finds the media and widgets that a version uses: only those are in its archive. */
 export async function planExport(
   db: Database,
   version: LessonVersion,
@@ -55,33 +60,40 @@ export async function planExport(
 }
 
 async function planWidgets(db: Database, version: LessonVersion, types: string[]): Promise<PlannedWidget[]> {
-  const releases = await findVersionReleases(db, version, types);
-  const planned = types
-    .map((type) => ({ type, release: releases.get(type) ?? null }))
-    .sort(byText(({ release }) => release?.widgetId ?? ''));
+  const widgets = await findVersionWidgets(db, version, types);
   const names = new FileNames();
-  return planned.map(({ type, release }) => {
-    const name = release === null ? '' : names.of(release);
-    const css = release?.css ? `widgets/${name}.css` : null;
-    return { type, release, paths: { js: `widgets/${name}.js`, css } };
-  });
+  return types
+    .map((type) => ({ type, widget: widgets.get(type) ?? null }))
+    .sort(byText(({ widget }) => widget?.widgetId ?? ''))
+    .map(({ type, widget }) => {
+      if (widget === null) return { type, widget, js: null, css: null };
+      const name = names.of(widget);
+      const { js, css } = widgetFileSources(widget);
+      return {
+        type,
+        widget,
+        js: { ...js, path: `widgets/${name}.js` },
+        css: css && { ...css, path: `widgets/${name}.css` },
+      };
+    });
 }
 
 /**
- * File names for releases, which are their ids. Two types may have one id: their names in kebab-case are the same, and
- * so are their bytes, or at least the first 8 digits of their digests. Releases of other bytes get a number behind it.
+ * File names for widgets, which are their ids. Two types may have one id: their names in kebab-case are the same, and
+ * so are their bytes, or at least the first 8 digits of their digests. Widgets of other files get a number behind it.
  */
 class FileNames {
   readonly #holders = new Map<string, string>();
 
-  of({ widgetId, js, css }: WidgetRelease): string {
-    const bytes = `${js.sha256} ${css?.sha256}`;
+  of(widget: VersionWidget): string {
+    const { js, css } = widgetFileSources(widget);
+    const files = [js, css].map((file) => file?.asset?.sha256 ?? file?.url).join(' ');
     for (let number = 1; ; number += 1) {
-      const name = number === 1 ? widgetId : `${widgetId}-${number}`;
+      const name = number === 1 ? widget.widgetId : `${widget.widgetId}-${number}`;
       // Some file systems ignore case.
-      const holder = this.#holders.get(name.toLowerCase()) ?? bytes;
-      if (holder !== bytes) continue;
-      this.#holders.set(name.toLowerCase(), bytes);
+      const holder = this.#holders.get(name.toLowerCase()) ?? files;
+      if (holder !== files) continue;
+      this.#holders.set(name.toLowerCase(), files);
       return name;
     }
   }
@@ -93,12 +105,11 @@ function byText<T>(textOf: (item: T) => string): (a: T, b: T) => number {
 }
 
 /** The files of the widgets, each path once. */
-export function widgetFiles(widgets: readonly PlannedWidget[]): { path: string; file: Digest }[] {
-  const files = new Map<string, Digest>();
-  for (const { release, paths } of widgets) {
-    if (release === null) continue;
-    files.set(paths.js, release.js);
-    if (paths.css !== null && release.css !== null) files.set(paths.css, release.css);
+export function widgetFiles(widgets: readonly PlannedWidget[]): PlannedWidgetFile[] {
+  const files = new Map<string, PlannedWidgetFile>();
+  for (const { js, css } of widgets) {
+    if (js !== null) files.set(js.path, js);
+    if (css !== null) files.set(css.path, css);
   }
-  return [...files].map(([path, file]) => ({ path, file }));
+  return [...files.values()];
 }

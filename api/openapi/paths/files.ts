@@ -189,8 +189,8 @@ export const filePaths: ZodOpenApiPathsObject = {
             401: badToken,
             403: otherLesson,
             404: {
-              when: 'There is nothing to play, or the version uses no such widget, or it has no such file.',
-              texts: [...nothingToPlay.texts, 'Widget not found'],
+              when: 'There is nothing to play, or the version uses no such widget, it has no such file, or its source does not give it.',
+              texts: [...nothingToPlay.texts, 'Widget not found', 'Widget not available'],
             },
             500: unexpected,
           },
@@ -274,8 +274,8 @@ export const filePaths: ZodOpenApiPathsObject = {
             400: { when: 'The file is missing.', texts: ['Widget file is required'] },
             403: badAddress,
             404: {
-              when: 'The version is not published any more, uses no such widget, or it has no such file.',
-              texts: [...nothingToPlay.texts, 'Widget not found'],
+              when: 'The version is not published any more, uses no such widget, it has no such file, or its source does not give it.',
+              texts: [...nothingToPlay.texts, 'Widget not found', 'Widget not available'],
             },
             500: unexpected,
           },
