@@ -30,7 +30,7 @@ function waitForToken({ page, lessonId, code, allowedOrigins }: NoticeBoot, quer
   const host = openHost(allowedOrigins, (request) => {
     if (request.type === 'setToken') open(request.token);
     else if (request.type === 'tokenDelayed') showDelay();
-    else {
+    else if (request.type === 'goTo') {
       const link = `#${new URLSearchParams({ step: request.stepId }).toString()}`;
       history.replaceState(history.state, '', location.pathname + location.search + link);
     }

@@ -18,6 +18,8 @@ export interface FrameStart {
   content: string;
   /** Progress to go on with. */
   state: FrameProgress;
+  /** CSS pixels that the learner can see at once. */
+  visibleHeight: number;
   /** Id of a step to start at instead of the one in the state. */
   startAt?: string | undefined;
 }
@@ -26,6 +28,7 @@ export interface FrameStart {
 export type OuterMessage =
   | ({ type: 'init' } & FrameStart)
   | { type: 'content'; base: string }
+  | { type: 'visibleHeight'; height: number }
   | { type: 'goTo'; stepId: string }
   | { type: 'unmount' }
   | ({ type: 'remount' } & Pick<FrameStart, 'state' | 'startAt'>);

@@ -11,6 +11,8 @@ export type HostRequest =
   | { type: 'setToken'; token: string }
   /** There is no token for now; the host tries again. */
   | { type: 'tokenDelayed' }
+  /** CSS pixels of the host's window. */
+  | { type: 'viewport'; height: number }
   | { type: 'goTo'; stepId: string };
 
 /** The page around the lesson. */
@@ -70,11 +72,12 @@ export function tellPlatform(height: number): void {
 
 /** Reads a message of the host; undefined for anything else. */
 export function readHostRequest(data: unknown): HostRequest | undefined {
-  const { source, v, type, token, stepId } = (data ?? {}) as JsonObject;
+  const { source, v, type, token, stepId, height } = (data ?? {}) as JsonObject;
   if (source !== 'lectern' || v !== 1) return undefined;
   if (type === 'hello' || type === 'tokenDelayed') return { type };
   if (type === 'setToken' && typeof token === 'string' && token !== '' && token.length <= maxToken) {
     return { type, token };
   }
+  if (type === 'viewport' && typeof height === 'number' && height > 0) return { type, height };
   return type === 'goTo' && typeof stepId === 'string' ? { type, stepId } : undefined;
 }

@@ -15,6 +15,7 @@ import { sessionClient } from './session-client.ts';
 import type { SessionRecord } from './session-record.ts';
 import { openTabs } from './tabs.ts';
 import { claimsOf, keepToken, tokenStore } from './token-keeper.ts';
+import { visibleHeight } from './visible-height.ts';
 import { unrecordedSaver } from './unrecorded-saver.ts';
 
 /** Milliseconds that the frame has to show the lesson, and that answers to an older version have to be saved. */
@@ -77,6 +78,7 @@ export function playPage(boot: LessonBoot, firstToken: string): void {
   const lines = launchLines(boot);
   const host = openHost(boot.allowedOrigins, (request) => {
     if (request.type === 'setToken') takeToken(request.token);
+    else if (request.type === 'viewport') visible.told(request.height);
     else if (request.type === 'goTo' && !frame.post(request))
       linked = places.placeOf(request.stepId) ?? linked;
   });
@@ -91,6 +93,7 @@ export function playPage(boot: LessonBoot, firstToken: string): void {
   let content = new URL(boot.content.base, location.href).href;
   /** A deep link; it counts for the first time that the lesson is shown. */
   let linked = places.placeOf(new URLSearchParams(location.hash.slice(1)).get('step'));
+  const visible = visibleHeight(() => frame.post({ type: 'visibleHeight', height: visible.now() }));
   let isStuck = false;
   let isRefused = false;
 
@@ -101,6 +104,7 @@ export function playPage(boot: LessonBoot, firstToken: string): void {
       versionId,
       language,
       content,
+      visibleHeight: visible.now(),
       state: progressForFrame(stateNow()),
       startAt: linked?.stepId,
     }),

@@ -5,6 +5,7 @@ import { element } from '../dom.ts';
 import { addStylesheet } from '../lesson/archive.ts';
 import { mountLesson } from '../lesson/mount-lesson.ts';
 import type { LessonEvent, LessonHandle } from '../lesson/options.ts';
+import { followHeight } from './follow-height.ts';
 import type { Widget } from '../widget.ts';
 
 /**
@@ -23,6 +24,7 @@ function listen(): void {
 
 function play(start: FrameStart, port: MessagePort): void {
   const root = element('main');
+  setVisibleHeight(start.visibleHeight);
   let { content } = start;
   let handle = mount(start);
 
@@ -56,6 +58,9 @@ function play(start: FrameStart, port: MessagePort): void {
       case 'content':
         content = data.base;
         return;
+      case 'visibleHeight':
+        setVisibleHeight(data.height);
+        return;
       case 'goTo':
         handle.goTo(data.stepId);
         return;
@@ -73,9 +78,11 @@ function play(start: FrameStart, port: MessagePort): void {
   };
   document.documentElement.lang = start.language;
   document.body.append(root);
-  new ResizeObserver(() => tell({ type: 'resize', height: root.getBoundingClientRect().height })).observe(
-    root,
-  );
+  followHeight(root, (height) => tell({ type: 'resize', height }));
+}
+
+function setVisibleHeight(height: number): void {
+  document.documentElement.style.setProperty('--lectern-visible-height', `${height}px`);
 }
 
 function stateOf({ stepId, progressData, variableState }: LessonEvent): {

@@ -1,3 +1,5 @@
+import { windowHeight } from '../visible-area.ts';
+
 /** The script for pages that show hosted lessons: docs/embed.md tells it to integrators; the two are kept in step. */
 
 /** What a lesson tells the page around it. */
@@ -145,6 +147,11 @@ export function mount(element: HTMLElement, options: EmbedOptions): Embed {
     options.onEvent?.(event);
   }
 
+  /** The lesson cannot know: its frame is as high as itself. */
+  function tellHeight(): void {
+    if (isHeard) post({ type: 'viewport', height: windowHeight() });
+  }
+
   function onMessage({ source, origin, data }: MessageEvent<unknown>): void {
     if (source !== iframe.contentWindow || origin !== address.origin) return;
     const { source: name, v, ...event } = (data ?? {}) as Record<string, unknown>;
@@ -153,12 +160,14 @@ export function mount(element: HTMLElement, options: EmbedOptions): Embed {
     // A page that is loaded anew says hello once more.
     isHeard = true;
     post({ type: 'hello' });
+    tellHeight();
     if (isDelayed) post({ type: 'tokenDelayed' });
     if (!isReady && wanted !== undefined) post({ type: 'goTo', stepId: wanted });
     waiting.splice(0).forEach(post);
   }
 
   addEventListener('message', onMessage);
+  addEventListener('resize', tellHeight);
   iframe.title = title;
   iframe.allow = 'fullscreen; autoplay';
   iframe.referrerPolicy = 'no-referrer';
@@ -176,6 +185,7 @@ export function mount(element: HTMLElement, options: EmbedOptions): Embed {
     destroy() {
       stopRenewing();
       removeEventListener('message', onMessage);
+      removeEventListener('resize', tellHeight);
       iframe.remove();
     },
   };
