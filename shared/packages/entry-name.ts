@@ -1,3 +1,4 @@
+import { isJunk } from 'junk';
 import { quote } from '../lessons/quote.ts';
 
 const maxLength = 1_024;
@@ -23,10 +24,18 @@ export function entryNameFault(name: string): string | undefined {
   return undefined;
 }
 
-/** What operating systems leave behind in folders and archives; never a part of a package. */
+/** What operating systems and editors leave behind in folders and archives; never a part of a package. */
 export function isIgnoredEntry(name: string): boolean {
-  const segments = name.split('/');
-  return segments[0] === '__MACOSX' || segments.at(-1) === '.DS_Store';
+  const isLeftBehind = (segment: string) => isJunk(segment) || /^(?:thumbs\.db|desktop\.ini)$/i.test(segment);
+  return name.split('/').some(isLeftBehind);
+}
+
+/**
+ * A path as files are found by: macOS writes accents as characters of their own (NFD), where a manifest has them in
+ * one with their letter (NFC).
+ */
+export function samePath(name: string): string {
+  return name.normalize('NFC');
 }
 
 /** A path as it goes into a message: quoted and escaped when it is not plain to read. */

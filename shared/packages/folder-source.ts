@@ -5,7 +5,7 @@ import type { Readable } from 'node:stream';
 
 import { cannotRead } from './cannot-read.ts';
 import { checkedStream } from './checked-stream.ts';
-import { entryNameFault, isIgnoredEntry, shownPath } from './entry-name.ts';
+import { entryNameFault, isIgnoredEntry, samePath, shownPath } from './entry-name.ts';
 import { packageListing } from './listing.ts';
 import { PackageError } from './package-error.ts';
 import type { PackageLimits, PackageSource, SourceFile } from './package-source.ts';
@@ -27,9 +27,9 @@ export async function openFolderSource(path: string, limits: PackageLimits): Pro
   const listing = packageListing(label, files, folders, limits);
   return {
     files: [...listing.values()].map(({ path: relative, size }) => ({ path: relative, size })),
-    find: (wanted) => listing.get(wanted),
+    find: (wanted) => listing.get(samePath(wanted)),
     open: (wanted) => {
-      const file = listing.get(wanted);
+      const file = listing.get(samePath(wanted));
       if (file === undefined)
         return Promise.reject(new PackageError([`${shownPath(wanted)}: is not in the package`]));
       return Promise.resolve(checkedStream(shownPath(wanted), { size: file.size }, () => openUnlinked(file)));

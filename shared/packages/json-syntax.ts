@@ -1,4 +1,5 @@
 import { maxJsonDepth } from '../lessons/json-depth.ts';
+import { quote } from '../lessons/quote.ts';
 
 export interface JsonFault {
   message: string;
@@ -25,21 +26,47 @@ export function findJsonFault(text: string): JsonFault | undefined {
     return undefined;
   } catch (error) {
     if (!(error instanceof Fault)) throw error;
-    const before = text.slice(0, scanner.position);
-    const lineStart = before.lastIndexOf('\n') + 1;
-    let line = 1;
-    for (let at = before.indexOf('\n'); at !== -1; at = before.indexOf('\n', at + 1)) line += 1;
-    return { message: error.message, line, column: before.length - lineStart + 1 };
+    return placed(text, scanner.position, error.message);
   }
+}
+
+/**
+ * Finds what JSON.parse would change in a JSON text without a word: names that stand twice in an object, of which it
+ * takes the last, and numbers that a double cannot keep.
+ *
+ * @param text has no fault.
+ * @param most how many are looked for.
+ */
+export function findJsonLosses(text: string, most: number): JsonFault[] {
+  const losses: JsonFault[] = [];
+  const scanner = new Scanner(text, (message, position) => {
+    losses.push(placed(text, position, message));
+    return losses.length < most;
+  });
+  scanner.run();
+  return losses;
+}
+
+function placed(text: string, position: number, message: string): JsonFault {
+  const lineStart = position === 0 ? 0 : text.lastIndexOf('\n', position - 1) + 1;
+  let line = 1;
+  for (let at = text.indexOf('\n'); at !== -1 && at < position; at = text.indexOf('\n', at + 1)) line += 1;
+  return { message, line, column: position - lineStart + 1 };
 }
 
 class Scanner {
   position = 0;
+  #isEnough = false;
   readonly #text: string;
   readonly #open: ('{' | '[')[] = [];
+  /** The names so far in each object that is open; undefined where none is looked at. */
+  readonly #names: (Set<string> | undefined)[] = [];
+  readonly #onLoss: ((message: string, position: number) => boolean) | undefined;
 
-  constructor(text: string) {
+  /** @param onLoss is told of what is lost in parsing; false ends the scan. */
+  constructor(text: string, onLoss?: (message: string, position: number) => boolean) {
     this.#text = text;
+    this.#onLoss = onLoss;
   }
 
   run(): void {
@@ -51,6 +78,7 @@ class Scanner {
         throw new Fault('the file ends too early');
       }
       expected = this.#next(expected, this.#text.charAt(this.position));
+      if (this.#isEnough) return;
     }
   }
 
@@ -78,19 +106,59 @@ class Scanner {
   #value(character: string): Expected {
     if (character === '{' || character === '[') {
       this.#open.push(character);
+      this.#names.push(undefined);
       if (this.#open.length > maxJsonDepth) throw new Fault(`nested deeper than ${maxJsonDepth} levels`);
       this.position += 1;
       return character === '{' ? 'name or end' : 'value or end';
     }
+    const start = this.position;
     if (character === '"') this.#string();
-    else this.#word();
+    else {
+      this.#word();
+      if (this.#onLoss !== undefined) this.#checkNumber(start);
+    }
     return this.#afterValue();
   }
 
   #name(character: string): Expected {
     if (character !== '"') throw new Fault('expected a name in double quotes');
+    const start = this.position;
     this.#string();
+    if (this.#onLoss !== undefined) this.#checkName(start);
     return 'colon';
+  }
+
+  #checkName(start: number): void {
+    const written = this.#text.slice(start, this.position);
+    const name = JSON.parse(written) as string;
+    const last = this.#names.length - 1;
+    const names = (this.#names[last] ??= new Set());
+    if (names.has(name))
+      this.#lose(`the name ${quote(name)} stands in its object before; the last one counts`, start);
+    names.add(name);
+  }
+
+  #checkNumber(start: number): void {
+    const written = this.#text.slice(start, this.position);
+    const number = Number(written);
+    if (Number.isNaN(number)) return;
+    const isInteger = /^-?\d+$/.test(written);
+    const isKept =
+      Number.isFinite(number) &&
+      !Object.is(number, -0) &&
+      (number !== 0 || !/[1-9]/.test(written.replace(/e.*$/i, ''))) &&
+      (!isInteger || String(number) === written || BigInt(written) === BigInt(number));
+    if (!isKept) {
+      const becomes = Number.isFinite(number) ? String(number) : 'null';
+      this.#lose(
+        `the number ${quote(written, 40)} becomes ${becomes}; write it as a string to keep it`,
+        start,
+      );
+    }
+  }
+
+  #lose(message: string, position: number): void {
+    this.#isEnough = this.#onLoss?.(message, position) === false;
   }
 
   #commaOrEnd(character: string): Expected {
@@ -103,6 +171,7 @@ class Scanner {
 
   #close(): Expected {
     this.#open.pop();
+    this.#names.pop();
     this.position += 1;
     return this.#afterValue();
   }

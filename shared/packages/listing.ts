@@ -1,4 +1,4 @@
-import { entryNameFault, isIgnoredEntry, shownPath } from './entry-name.ts';
+import { entryNameFault, isIgnoredEntry, samePath, shownPath } from './entry-name.ts';
 import { FaultList, PackageError } from './package-error.ts';
 import type { PackageLimits, SourceFile } from './package-source.ts';
 
@@ -18,13 +18,13 @@ export function packageListing<T extends SourceFile>(
   limits: PackageLimits,
 ): Map<string, T> {
   const faults = new FaultList();
-  const named = [...found.map(({ path }) => path), ...folders];
+  const files = found.filter(({ path }) => !isIgnoredEntry(path));
+  const named = [...files.map(({ path }) => path), ...folders.filter((path) => !isIgnoredEntry(path))];
   for (const name of named) {
     const fault = entryNameFault(name);
     if (fault !== undefined) faults.add(`${label}: ${shownPath(name)}`, fault);
   }
   faults.throwIfAny();
-  const files = found.filter(({ path }) => !isIgnoredEntry(path));
   checkTwins(label, files, folders, faults);
   checkSizes(label, files, limits, faults);
   faults.throwIfAny();
@@ -71,23 +71,28 @@ function checkSizes(label: string, files: SourceFile[], limits: PackageLimits, f
 
 function belowTop<T extends SourceFile>(label: string, files: T[]): Map<string, T> {
   const prefix = topFolder(label, files);
-  const entries = files.map((file): [string, T] => {
-    const path = file.path.slice(prefix.length);
+  const inside = files.filter((file) => file.path.startsWith(prefix));
+  const entries = inside.map((file): [string, T] => {
+    const path = samePath(file.path.slice(prefix.length));
     return [path, { ...file, path }];
   });
   return new Map(entries.sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** What stands before every path: empty, or the name of the one folder at the top and a slash. */
+/**
+ * What stands before the paths of the package: empty, or the name of the one folder at the top and a slash. Files
+ * beside that folder, such as a README, are no part of the package.
+ */
 function topFolder(label: string, files: SourceFile[]): string {
   if (files.some(({ path }) => path === 'lesson.json' || path === 'manifest.json')) return '';
-  const [first] = files;
-  if (first === undefined) throw new PackageError([`${label}: is empty`]);
-  const prefix = first.path.slice(0, first.path.indexOf('/') + 1);
+  if (files.length === 0) throw new PackageError([`${label}: is empty`]);
+  const prefixes = new Set(files.map(({ path }) => path.slice(0, path.indexOf('/') + 1)));
+  prefixes.delete('');
+  const [prefix = ''] = prefixes;
   const isPackage = files.some(({ path }) =>
     [`${prefix}lesson.json`, `${prefix}manifest.json`].includes(path),
   );
-  if (isPackage && files.every(({ path }) => path.startsWith(prefix))) return prefix;
+  if (isPackage && prefixes.size === 1) return prefix;
   throw new PackageError([
     `${label}: is no lesson package: lesson.json and manifest.json have to be at the top or in the only folder there`,
   ]);

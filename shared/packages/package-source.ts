@@ -26,7 +26,7 @@ export interface SourceFile {
 export interface PackageSource {
   /** Sorted by path. No path leads out of the package, and no two are the same to any file system. */
   readonly files: readonly SourceFile[];
-  /** The file at exactly this path. */
+  /** The file at this path, however its accents are encoded. */
   find(path: string): SourceFile | undefined;
   /**
    * Opens a file. Nothing is opened before the stream is read, and it gives exactly `size` bytes: anything else,

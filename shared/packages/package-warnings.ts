@@ -1,6 +1,6 @@
 import { mediaReferences } from '../lessons/media-references.ts';
 import type { LessonContent } from '../lessons/lesson-content.ts';
-import { shownPath } from './entry-name.ts';
+import { samePath, shownPath } from './entry-name.ts';
 import type { PackageMedium } from './lesson-package.ts';
 import type { PackageManifest } from './manifest.ts';
 import { someOf } from './package-error.ts';
@@ -13,7 +13,7 @@ export function unlistedFiles(manifest: PackageManifest, source: PackageSource):
     ...[...media, ...manifest.failedMedia].map(({ localPath }) => localPath),
     ...widgets.flatMap(({ localPath, cssLocalPath }) => [localPath, cssLocalPath]),
   ];
-  const listed = new Set(named.map((path) => path?.replace(/^\.\//, '')));
+  const listed = new Set(named.map((path) => path && samePath(path.replace(/^\.\//, ''))));
   const unlisted = source.files.filter(({ path }) => /^(?:media|widgets)\//.test(path) && !listed.has(path));
   if (unlisted.length === 0) return [];
   return [`manifest.json: does not list ${someOf(unlisted.map(({ path }) => shownPath(path)))}`];

@@ -1,17 +1,26 @@
-import { findJsonFault } from './json-syntax.ts';
+import { findJsonFault, findJsonLosses } from './json-syntax.ts';
 import type { FaultList } from './package-error.ts';
 import type { PackageSource } from './package-source.ts';
 
 /** Bytes of lesson.json, and of manifest.json. */
 export const maxJsonBytes = 64 * 1024 ** 2;
 
+/** More warnings of what parsing loses tell nothing new. */
+const maxLosses = 20;
+
 /**
  * Reads and parses a JSON file of a package: UTF-8, with or without a byte order mark.
  *
+ * @param warnings gets what JSON.parse changes: numbers that it cannot keep, and names that are there twice.
  * @returns undefined when there is no such file or it is no JSON; the fault is in `faults` then
  * @throws PackageError when the file itself is damaged
  */
-export async function readJsonFile(source: PackageSource, path: string, faults: FaultList): Promise<unknown> {
+export async function readJsonFile(
+  source: PackageSource,
+  path: string,
+  faults: FaultList,
+  warnings: string[],
+): Promise<unknown> {
   const file = source.find(path);
   if (file === undefined) {
     faults.add(path, 'is not in the package');
@@ -23,10 +32,10 @@ export async function readJsonFile(source: PackageSource, path: string, faults: 
   }
   const chunks: Buffer[] = [];
   for await (const chunk of await source.open(path)) chunks.push(chunk as Buffer);
-  return parseJson(path, Buffer.concat(chunks), faults);
+  return parseJson(path, Buffer.concat(chunks), faults, warnings);
 }
 
-function parseJson(path: string, bytes: Buffer, faults: FaultList): unknown {
+function parseJson(path: string, bytes: Buffer, faults: FaultList, warnings: string[]): unknown {
   const text = decodeUtf8(bytes);
   if (text === undefined) {
     const isUtf16 = ['fffe', 'feff'].includes(bytes.subarray(0, 2).toString('hex'));
@@ -37,6 +46,9 @@ function parseJson(path: string, bytes: Buffer, faults: FaultList): unknown {
   if (fault !== undefined) {
     faults.add(path, `line ${fault.line}, column ${fault.column}: ${fault.message}`);
     return undefined;
+  }
+  for (const { line, column, message } of findJsonLosses(text, maxLosses)) {
+    warnings.push(`${path}: line ${line}, column ${column}: ${message}`);
   }
   return JSON.parse(text);
 }

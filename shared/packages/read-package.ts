@@ -47,8 +47,9 @@ export async function readPackage(path: string, options: ReadPackageOptions = {}
 
 async function read(source: PackageSource, mediaBaseUrl: string | undefined): Promise<LessonPackage> {
   const faults = new FaultList();
-  const manifest = await readManifest(source, faults);
-  const lesson = await readLesson(source, faults);
+  const losses: string[] = [];
+  const manifest = await readManifest(source, faults, losses);
+  const lesson = await readLesson(source, faults, losses);
   const media = manifest === undefined ? [] : packageMedia(manifest, source, mediaBaseUrl, faults);
   const { widgets, externalWidgets } =
     manifest === undefined ? { widgets: [], externalWidgets: [] } : packageWidgets(manifest, source, faults);
@@ -72,6 +73,7 @@ async function read(source: PackageSource, mediaBaseUrl: string | undefined): Pr
   const { id: lessonId, slug, title } = content.lesson;
   const { versionId, versionNumber } = manifest;
   const warnings = [
+    ...losses,
     ...unlistedFiles(manifest, source),
     ...unknownMedia(content, manifest, media),
     ...plainMedia,
@@ -85,8 +87,12 @@ async function read(source: PackageSource, mediaBaseUrl: string | undefined): Pr
   };
 }
 
-async function readManifest(source: PackageSource, faults: FaultList): Promise<PackageManifest | undefined> {
-  const value = await readJsonFile(source, 'manifest.json', faults);
+async function readManifest(
+  source: PackageSource,
+  faults: FaultList,
+  losses: string[],
+): Promise<PackageManifest | undefined> {
+  const value = await readJsonFile(source, 'manifest.json', faults, losses);
   if (value === undefined || hasTooLongLists(value, faults)) return undefined;
   const manifest = checkShape(manifestSchema, value, 'manifest.json', '', faults);
   const lessonPath = manifest?.files.lesson?.replace(/^\.\//, '') ?? 'lesson.json';
@@ -113,8 +119,9 @@ function hasTooLongLists(value: unknown, faults: FaultList): boolean {
 async function readLesson(
   source: PackageSource,
   faults: FaultList,
+  losses: string[],
 ): Promise<ReturnType<typeof checkLessonJson>> {
-  const value = await readJsonFile(source, 'lesson.json', faults);
+  const value = await readJsonFile(source, 'lesson.json', faults, losses);
   return value === undefined ? undefined : checkLessonJson(value, faults);
 }
 

@@ -1,5 +1,8 @@
+import { isUtf8 } from 'node:buffer';
+import { getFileNameLowLevel } from 'yauzl';
 import type { Entry, ZipFile } from 'yauzl';
 
+import { quote } from '../lessons/quote.ts';
 import { shownPath } from './entry-name.ts';
 import { FaultList, PackageError } from './package-error.ts';
 import type { SourceFile } from './package-source.ts';
@@ -16,6 +19,7 @@ export interface ZipEntry extends SourceFile {
 }
 
 const localHeaderSize = 30;
+const utf8Flag = 0x800;
 const encryptionFlags = 0x1 | 0x40 | 0x2000;
 
 const fileTypeMask = 0xf000;
@@ -47,7 +51,7 @@ export async function readZipEntries(
   const entries: ZipEntry[] = [];
   for await (const entry of zip.eachEntry()) {
     const path = nameOf(entry);
-    const place = `${label}: ${path === undefined ? 'an entry' : shownPath(path)}`;
+    const place = `${label}: ${path === undefined ? quote(entry.fileNameRaw.toString('latin1')) : shownPath(path)}`;
     const fault = entryFault(entry, path);
     if (fault !== undefined) faults.add(place, fault);
     else entries.push(toZipEntry(entry, path ?? ''));
@@ -61,15 +65,16 @@ export async function readZipEntries(
 }
 
 /**
- * Names are UTF-8, declared or not (macOS does not declare it), which ASCII is a part of. Undefined for other bytes:
- * each tool would show another name.
+ * Names are UTF-8, declared by bit 11 or not (macOS does not declare it), which ASCII is a part of. Other bytes without
+ * that bit are CP437 (APPNOTE.TXT, appendix D), unless a Unicode Path field says it better. Undefined for bytes that
+ * are declared as UTF-8 and are not.
  */
 function nameOf(entry: Entry): string | undefined {
-  try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(entry.fileNameRaw);
-  } catch {
-    return undefined;
-  }
+  const { generalPurposeBitFlag: flags, fileNameRaw: bytes, extraFields } = entry;
+  if (isUtf8(bytes)) return bytes.toString('utf8');
+  if (flags & utf8Flag) return undefined;
+  const name = getFileNameLowLevel(flags, bytes, extraFields, true);
+  return name.includes('\uFFFD') ? undefined : name;
 }
 
 function entryFault(entry: Entry, path: string | undefined): string | undefined {
@@ -88,7 +93,9 @@ function entryFault(entry: Entry, path: string | undefined): string | undefined 
   if (path.endsWith('/') && entry.uncompressedSize > 0) return 'is a folder with contents of its own';
   // Another name in the Info-ZIP Unicode Path field: some tools would unpack to that one.
   const unicodePath = entry.extraFields.find(({ id }) => id === 0x7075)?.data.subarray(5);
-  const isAnotherName = unicodePath !== undefined && !unicodePath.equals(entry.fileNameRaw);
+  // For a name in another encoding the field is the name.
+  const isAnotherName =
+    unicodePath !== undefined && isUtf8(entry.fileNameRaw) && !unicodePath.equals(entry.fileNameRaw);
   return isAnotherName ? 'has a second, different name' : undefined;
 }
 

@@ -6,7 +6,7 @@ import { fromRandomAccessReaderPromise } from 'yauzl';
 import { messageOf } from '../errors.ts';
 import { cannotRead } from './cannot-read.ts';
 import { checkedStream } from './checked-stream.ts';
-import { shownPath } from './entry-name.ts';
+import { samePath, shownPath } from './entry-name.ts';
 import { packageListing } from './listing.ts';
 import { PackageError } from './package-error.ts';
 import type { PackageLimits, PackageSource } from './package-source.ts';
@@ -39,9 +39,9 @@ export async function openZipSource(path: string, limits: PackageLimits): Promis
   }
   return {
     files: [...listing.values()].map(({ path: inside, size }) => ({ path: inside, size })),
-    find: (wanted) => listing.get(wanted),
+    find: (wanted) => listing.get(samePath(wanted)),
     open: (wanted) => {
-      const entry = listing.get(wanted);
+      const entry = listing.get(samePath(wanted));
       if (entry === undefined) {
         return Promise.reject(new PackageError([`${shownPath(wanted)}: is not in the package`]));
       }

@@ -1,12 +1,44 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
-import { findJsonFault } from '../../shared/packages/json-syntax.ts';
+import { findJsonFault, findJsonLosses } from '../../shared/packages/json-syntax.ts';
 
 const faultOf = (text: string) => {
   const fault = findJsonFault(text);
   return fault && `${fault.line}:${fault.column} ${fault.message}`;
 };
+
+test('what parsing loses is found: names that are there twice, and numbers that a double cannot keep', () => {
+  const text = `{
+  "a": [1e400, -0.0, 12345678901234567890, -9007199254740993, 1e-400],
+  "b": {"x": 1, "\\u0078": 2, "y": {"x": 3}}, "a": 0
+}`;
+  const losses = findJsonLosses(text, 20).map(({ line, column, message }) => `${line}:${column} ${message}`);
+  const number = (written: string, becomes: string) =>
+    `the number "${written}" becomes ${becomes}; write it as a string to keep it`;
+  const name = (written: string) => `the name "${written}" stands in its object before; the last one counts`;
+  expect(losses).toEqual([
+    `2:9 ${number('1e400', 'null')}`,
+    `2:16 ${number('-0.0', '0')}`,
+    `2:22 ${number('12345678901234567890', '12345678901234567000')}`,
+    `2:44 ${number('-9007199254740993', '-9007199254740992')}`,
+    `2:63 ${number('1e-400', '0')}`,
+    `3:17 ${name('x')}`,
+    `3:46 ${name('a')}`,
+  ]);
+  expect(findJsonLosses(text, 2)).toHaveLength(2);
+});
+
+test('nothing is lost in what JSON.stringify writes, nor in common ways to write numbers', () => {
+  fc.assert(
+    fc.property(fc.jsonValue({ noUnicodeString: false }), (value) => {
+      expect(findJsonLosses(JSON.stringify(value), 1)).toEqual([]);
+    }),
+  );
+  const kept =
+    '[0, 0.0, 1.0, 1.10, 1E3, 1e23, 0.1, 0.10000000000000001, 9007199254740992, 10000000000000000000000, 0e9]';
+  expect(findJsonLosses(kept, 1)).toEqual([]);
+});
 
 describe('finding the fault of a JSON text', () => {
   test.each([

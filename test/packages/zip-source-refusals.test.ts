@@ -66,7 +66,7 @@ describe('a ZIP archive is refused', () => {
     [
       'with a path that is not UTF-8',
       named(Buffer.from([0x6d, 0xff, 0xfe])),
-      'an entry: the path is not valid UTF-8',
+      '"mÿþ": the path is not valid UTF-8',
     ],
     ['with a replacement character in a path', named('m\uFFFD'), 'm\uFFFD: the path is not valid UTF-8'],
     [
