@@ -9,6 +9,15 @@ export class BuildGivenBack extends Error {
   }
 }
 
+/** The build's organization has others under way, and one that has none needs the slot. */
+export class BuildGaveWay extends Error {
+  override readonly name = 'BuildGaveWay';
+
+  constructor() {
+    super('another organization needs the slot');
+  }
+}
+
 /** Another worker may have the job: what becomes of it is no concern of this one any more. */
 export class BuildLost extends Error {
   override readonly name = 'BuildLost';
@@ -18,9 +27,16 @@ export class BuildLost extends Error {
   }
 }
 
+interface RunningBuild {
+  organizationId: string;
+  startedAt: number;
+  stop: AbortController;
+  done: Promise<unknown>;
+}
+
 /** The builds under way in this process, and what stops them. */
 export class Builds {
-  readonly #running = new Map<string, { stop: AbortController; done: Promise<unknown> }>();
+  readonly #running = new Map<string, RunningBuild>();
   /** Called when all builds go back to the queue. */
   readonly #giveBacks = new Set<(reason: BuildGivenBack) => void>();
   #givenBack: BuildGivenBack | null = null;
@@ -34,14 +50,24 @@ export class Builds {
     return [...this.#running.keys()];
   }
 
+  list(): { key: string; organizationId: string; ageMs: number }[] {
+    const now = performance.now();
+    return [...this.#running].map(([key, { organizationId, startedAt }]) => {
+      return { key, organizationId, ageMs: now - startedAt };
+    });
+  }
+
   /**
    * Runs the build of a job.
    *
    * @throws the reason for which the build was stopped, where it was, else what the build throws.
    */
-  async run<T>(key: string, build: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  async run<T>(
+    { key, organizationId }: { key: string; organizationId: string },
+    build: (signal: AbortSignal) => Promise<T>,
+  ): Promise<T> {
     const stop = new AbortController();
-    const running = { stop, done: build(stop.signal) };
+    const running = { organizationId, startedAt: performance.now(), stop, done: build(stop.signal) };
     this.#running.set(key, running);
     try {
       return await running.done;
@@ -77,6 +103,11 @@ export class Builds {
 
   cancel(key: string): void {
     this.stop(key, new BuildCancelled());
+  }
+
+  /** Frees the slot of a build for another organization. */
+  giveWay(key: string): void {
+    this.stop(key, new BuildGaveWay());
   }
 
   /** Gives all builds back to the queue: now, and what is started yet. */

@@ -8,7 +8,8 @@ import type { BuildObserver, BuildPhase, MediaLookup } from './export/build-obse
 const buildBuckets = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600, 1800, 3600];
 
 /** What became of a build. */
-export type BuildOutcome = 'complete' | 'incomplete' | 'failed' | 'cancelled' | 'given_back' | 'lost';
+export type BuildOutcome =
+  'complete' | 'incomplete' | 'failed' | 'cancelled' | 'given_back' | 'gave_way' | 'lost';
 
 /** What stops builds, but for rarer codes of errors. */
 const failureReasons = ['store_full', 'deadline', 'invalid_content', 'not_found', 'internal_error'];

@@ -8,7 +8,7 @@ import { toFailedReason } from '../shared/jobs.ts';
 import type { ExportJob, ExportProgress, ExportResult } from '../shared/jobs.ts';
 import type { Logger } from '../shared/log.ts';
 import type { Builds } from './builds.ts';
-import { BuildGivenBack, BuildLost } from './builds.ts';
+import { BuildGaveWay, BuildGivenBack, BuildLost } from './builds.ts';
 import type { ExportDependencies } from './export/build-archive.ts';
 import { runExport } from './jobs/export.ts';
 import type { WorkerMetrics } from './metrics.ts';
@@ -50,7 +50,8 @@ export async function processExport(
     .catch(() => undefined);
   try {
     if (job.attemptsStarted > maxStarts) throw poisoned();
-    const build = builds.run(key, (signal) =>
+    const { organizationId } = job.data;
+    const build = builds.run({ key, organizationId }, (signal) =>
       runExport(deps.build, job.data, { signal, onProgress: reportProgress(job) }),
     );
     // A build may take a while to stop; its job is free for others at once.
@@ -68,6 +69,14 @@ export async function processExport(
       metrics.built('given_back', seconds());
       await giveBack(queue, job, token);
       log.info('export given back to the queue');
+      throw new WaitingError();
+    }
+    if (error instanceof BuildGaveWay) {
+      metrics.built('gave_way', seconds());
+      // Behind the job that it makes room for. Where this is not heard, it keeps the place it had.
+      await placeAgain(queue, job.data, 'same').catch(() => undefined);
+      await giveBack(queue, job, token);
+      log.info('export gave way to one of another organization');
       throw new WaitingError();
     }
     if (error instanceof BuildCancelled) {

@@ -10,6 +10,7 @@ import { BuildLost } from './builds.ts';
 import type { Builds } from './builds.ts';
 import { startCancelling } from './cancellations.ts';
 import type { ExportDependencies } from './export/build-archive.ts';
+import { startGivingWay } from './giving-way.ts';
 import type { WorkerMetrics } from './metrics.ts';
 import { processExport } from './process-export.ts';
 import type { Watched } from './watchdog.ts';
@@ -73,6 +74,7 @@ export function createExportWorker(
   );
   const queue = { redis: connection, toKey: (part: string) => worker.toKey(part) };
   const cancelling = startCancelling(queue, builds);
+  const givingWay = startGivingWay(queue, builds, config.worker.concurrency);
   worker.on('error', (error) => log.warn({ err: error }, 'the queue does not answer'));
   worker.on('stalled', (id) => {
     metrics.takenOver();
@@ -100,6 +102,7 @@ export function createExportWorker(
       await drain(worker, builds, drainMilliseconds(config));
       // Until then: a build that is not wanted any more holds nothing up.
       cancelling.stop();
+      givingWay.stop();
       connection.disconnect();
     },
   };

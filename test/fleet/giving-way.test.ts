@@ -1,0 +1,82 @@
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { BuildGaveWay, Builds } from '../../worker/builds.ts';
+import { startGivingWay } from '../../worker/giving-way.ts';
+import { startHarness } from '../support/harness.ts';
+import type { Harness } from '../support/harness.ts';
+import { waitFor } from '../support/wait-for.ts';
+import { ask, openTurns } from './turns.ts';
+import type { Turns } from './turns.ts';
+
+let harness: Harness;
+beforeAll(async () => {
+  harness = await startHarness();
+});
+afterAll(() => harness.close());
+
+/** A worker whose builds go on until they have to stop; `stopped` are the names of those, with the reasons. */
+function openWorker(turns: Turns, slots: number, youngMs = 0) {
+  const builds = new Builds();
+  const stopped: [string, unknown][] = [];
+  const givingWay = startGivingWay(turns.queue, builds, slots, { lookMs: 10, youngMs });
+  onTestFinished(() => givingWay.stop());
+  return {
+    stopped,
+    async start(): Promise<void> {
+      const job = await turns.startJob();
+      if (job === undefined) throw new Error('No job waits');
+      const ended = builds.run(job.data, async (signal) => {
+        await new Promise((resolve) => signal.addEventListener('abort', resolve));
+        throw signal.reason;
+      });
+      ended.catch((error: unknown) => stopped.push([job.data.slug, error]));
+    },
+  };
+}
+
+test('the newest build of an organization that has all slots gives way to one that has none', async () => {
+  const turns = openTurns(harness);
+  const worker = openWorker(turns, 2);
+  await ask(turns, 'a1', 'a2', 'a3');
+  await worker.start();
+  await worker.start();
+  await ask(turns, 'b1');
+  await waitFor('a build that stops', () => worker.stopped.length === 1);
+  expect(worker.stopped).toEqual([['a2', expect.any(BuildGaveWay)]]);
+  expect(await turns.start()).toBe('b1');
+});
+
+test('builds of other workers count, and one of them alone gives way', async () => {
+  const turns = openTurns(harness);
+  const workers = [openWorker(turns, 1), openWorker(turns, 1), openWorker(turns, 1)];
+  await ask(turns, 'a1', 'a2', 'a3');
+  for (const worker of workers) await worker.start();
+  await ask(turns, 'b1');
+  const stopped = () => workers.flatMap((worker) => worker.stopped);
+  await waitFor('a build that stops', () => stopped().length > 0);
+  expect(await turns.start()).toBe('b1');
+  expect(stopped()).toHaveLength(1);
+});
+
+test.each([
+  ['one that is alone, whatever waits of its own', 2, 0, ['a1', 'a2', 'a3'], []],
+  ['the only builds of their organizations', 2, 0, ['a1', 'b1'], ['c1']],
+  ['builds that have just begun', 2, 60_000, ['a1', 'a2'], ['b1']],
+  ['builds beside a free slot', 3, 0, ['a1', 'a2'], ['b1']],
+])('nothing gives way of %s', async (_what, slots, youngMs, first, later) => {
+  const turns = openTurns(harness);
+  const worker = openWorker(turns, slots, youngMs);
+  await ask(turns, ...first);
+  await worker.start();
+  await worker.start();
+  await ask(turns, ...later);
+  // Many looks: a job that is starved for two of them is made room for.
+  const looks = await turns.redis.info('commandstats').then(evalsIn);
+  if (slots === 2) {
+    await waitFor('looks', async () => evalsIn(await turns.redis.info('commandstats')) > looks + 10);
+  }
+  expect(worker.stopped).toEqual([]);
+});
+
+function evalsIn(stats: string): number {
+  return Number(/cmdstat_eval:calls=(\d+)/.exec(stats)?.[1] ?? 0);
+}
