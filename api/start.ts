@@ -25,6 +25,7 @@ import { trackUses } from '../shared/sharing/tracked-store.ts';
 import type { Shutdown } from '../shared/shutdown.ts';
 import { createStore } from '../shared/storage/create-store.ts';
 import { createApp } from './app.ts';
+import { learnersDownloads } from './assets/external-media.ts';
 import { PlayerAssets } from './assets/player-assets.ts';
 import type { AppDependencies } from './dependencies.ts';
 import { prepareEnd } from './end-server.ts';
@@ -73,7 +74,7 @@ export async function startApi(
   const events = createExportEvents(servers.redisUrl, config);
   const waiters = new JobWaiters(events);
 
-  const downloader = createDownloader(config.download);
+  const downloader = createDownloader(config.download, {}, learnersDownloads);
   const playerAssets = new PlayerAssets({ db, store, downloader, sharing, config, log });
   const platforms = createPlatformClient(config.download);
   const lti = {

@@ -12,7 +12,14 @@ export async function fetchWidgetFile(
   downloader: Downloader,
   { url, kind, signal }: { url: string; kind: WidgetFileKind; signal: AbortSignal },
 ): Promise<Buffer> {
-  const request = { url, mimeType: widgetMimeTypes[kind], maxBytes: maxWidgetBytes, signal };
+  const request = {
+    url,
+    // A command shares its downloads with no one.
+    organizationId: 'this command',
+    mimeType: widgetMimeTypes[kind],
+    maxBytes: maxWidgetBytes,
+    signal,
+  };
   const result = await downloader.download(request, async (body) => {
     const chunks: Uint8Array[] = [];
     for await (const chunk of body) chunks.push(chunk);

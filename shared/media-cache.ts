@@ -12,6 +12,8 @@ const noteBatch = 100;
 
 export interface RemoteRequest {
   url: string;
+  /** Whose share of the downloads it takes. */
+  organizationId: string;
   mimeType: string;
   maxBytes: number;
   signal: AbortSignal;

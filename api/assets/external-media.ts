@@ -1,5 +1,4 @@
 import { LRUCache } from 'lru-cache';
-import pLimit from 'p-limit';
 import type { Config } from '../../shared/config.ts';
 import type { Downloader } from '../../shared/downloads/downloader.ts';
 import { DownloadError } from '../../shared/downloads/downloader.ts';
@@ -16,8 +15,11 @@ const waitMilliseconds = 45_000;
 /** How long one download may take. */
 const downloadMilliseconds = 15 * 60_000;
 
-/** Downloads at once, of all hosts together; the downloader limits those of one host. */
-const concurrency = 64;
+/** How long a download goes on after the last client that waited for it is gone: long enough for a reload. */
+const graceMilliseconds = 5_000;
+
+/** Requests at once to all hosts together, for the downloader of a process that serves learners. */
+export const learnersDownloads = { total: 64, perOrganization: 16 };
 
 /** How long the outcome of a download stands: nobody asks a dead link more often than this. */
 const outcomeMilliseconds = 60_000;
@@ -29,10 +31,22 @@ const hourMilliseconds = 3_600_000;
 
 /** What a learner asks for. */
 export interface ExternalMedium {
+  organizationId: string;
   url: string;
   mimeType: string;
   /** Where it is less than MEDIA_MAX_BYTES. */
   maxBytes?: number;
+}
+
+/** One download, and the clients that wait for it. */
+interface SharedDownload {
+  key: string;
+  file: Promise<Digest | null>;
+  stop: AbortController;
+  waiting: number;
+  /** Whether it goes on without clients: one has waited as long as a request may. */
+  isKept: boolean;
+  abandoning: NodeJS.Timeout | undefined;
 }
 
 export interface ExternalMediaDependencies {
@@ -46,22 +60,28 @@ export interface ExternalMediaDependencies {
 
 /**
  * External media for learners: Lectern fetches them into the store's cache, and nobody else asks their origins. All
- * who want an address at once share one download, which no client that goes away can end.
+ * who want an address at once share one download. It ends soon after the last of them has gone away, so that requests
+ * that were given up take no slots from others.
  */
 export class ExternalMedia {
   readonly #deps: ExternalMediaDependencies;
-  readonly #milliseconds: number;
-  readonly #limit = pLimit(concurrency);
-  readonly #underWay = new Map<string, { file: Promise<Digest | null>; stop: AbortController }>();
+  readonly #times: { milliseconds: number; grace: number };
+  /** Those that newcomers join, by key. */
+  readonly #shared = new Map<string, SharedDownload>();
+  /** All that have not ended. */
+  readonly #underWay = new Set<SharedDownload>();
   readonly #outcomes = new LRUCache<string, { file: Digest | null }>({
     max: maxOutcomes,
     ttl: outcomeMilliseconds,
   });
 
-  /** @param options.milliseconds how long one download may take. */
-  constructor(deps: ExternalMediaDependencies, { milliseconds = downloadMilliseconds } = {}) {
+  /** @param times how long one download may take, and how long one goes on that no client waits for; milliseconds. */
+  constructor(
+    deps: ExternalMediaDependencies,
+    { milliseconds = downloadMilliseconds, grace = graceMilliseconds } = {},
+  ) {
     this.#deps = deps;
-    this.#milliseconds = milliseconds;
+    this.#times = { milliseconds, grace };
   }
 
   /**
@@ -72,13 +92,20 @@ export class ExternalMedia {
    */
   async get(medium: ExternalMedium, signal: AbortSignal): Promise<Digest | null> {
     signal.throwIfAborted();
-    const { file } = this.#underWay.get(keyOf(medium)) ?? this.#start(medium);
+    const download = this.#shared.get(keyOf(medium)) ?? this.#start(medium);
+    this.#join(download);
     let timer: NodeJS.Timeout | undefined;
     let leave: () => void = () => undefined;
     try {
       return await Promise.race([
-        file,
-        new Promise<null>((resolve) => (timer = setTimeout(resolve, waitMilliseconds, null))),
+        download.file,
+        new Promise<null>((resolve) => {
+          timer = setTimeout(() => {
+            // The client is still there, and will ask again for a file that takes longer.
+            download.isKept = true;
+            resolve(null);
+          }, waitMilliseconds);
+        }),
         new Promise<never>((_, reject) => {
           leave = () => reject(signal.reason as Error);
           signal.addEventListener('abort', leave);
@@ -87,24 +114,50 @@ export class ExternalMedia {
     } finally {
       clearTimeout(timer);
       signal.removeEventListener('abort', leave);
+      this.#leave(download);
     }
   }
 
   /** Ends the downloads under way, and resolves when none is. */
   async close(): Promise<void> {
-    const underWay = [...this.#underWay.values()];
+    const underWay = [...this.#underWay];
     for (const { stop } of underWay) stop.abort(new Error('this process ends'));
     await Promise.allSettled(underWay.map(({ file }) => file));
   }
 
-  #start(medium: ExternalMedium) {
+  #start(medium: ExternalMedium): SharedDownload {
+    const key = keyOf(medium);
     const stop = new AbortController();
-    const file = this.#find(medium, stop).finally(() => this.#underWay.delete(keyOf(medium)));
-    // Everybody who waits for it may be gone when it fails.
+    const file = this.#find(medium, stop).finally(() => {
+      clearTimeout(started.abandoning);
+      this.#underWay.delete(started);
+      this.#unshare(started);
+    });
+    // All clients that wait for it may be gone when it fails.
     file.catch(() => undefined);
-    const started = { file, stop };
-    this.#underWay.set(keyOf(medium), started);
+    const started: SharedDownload = { key, file, stop, waiting: 0, isKept: false, abandoning: undefined };
+    this.#underWay.add(started);
+    this.#shared.set(key, started);
     return started;
+  }
+
+  #join(download: SharedDownload): void {
+    download.waiting += 1;
+    clearTimeout(download.abandoning);
+  }
+
+  #leave(download: SharedDownload): void {
+    download.waiting -= 1;
+    if (download.waiting > 0 || download.isKept || !this.#underWay.has(download)) return;
+    download.abandoning = setTimeout(() => {
+      this.#unshare(download);
+      download.stop.abort(new Error('no client waits for this file any more'));
+    }, this.#times.grace);
+  }
+
+  /** Newcomers start a download of their own. */
+  #unshare(download: SharedDownload): void {
+    if (this.#shared.get(download.key) === download) this.#shared.delete(download.key);
   }
 
   async #find(medium: ExternalMedium, stop: AbortController): Promise<Digest | null> {
@@ -114,7 +167,7 @@ export class ExternalMedia {
     }
     const fresh = await this.#freshCopy(medium);
     if (fresh !== null) return fresh;
-    const file = await this.#limit(() => this.#download(medium, stop));
+    const file = await this.#download(medium, stop);
     this.#outcomes.set(keyOf(medium), { file });
     return file;
   }
@@ -129,19 +182,19 @@ export class ExternalMedia {
   }
 
   async #download(
-    { url, mimeType, maxBytes: limit = Infinity }: ExternalMedium,
+    { organizationId, url, mimeType, maxBytes: limit = Infinity }: ExternalMedium,
     stop: AbortController,
   ): Promise<Digest | null> {
     const { config, log } = this.#deps;
     // No outcome that others share: a build that waits for the same file has more time, and downloads it then.
     const tooLong = new Error('The download took too long');
-    const timer = setTimeout(() => stop.abort(tooLong), this.#milliseconds);
+    const timer = setTimeout(() => stop.abort(tooLong), this.#times.milliseconds);
     try {
       stop.signal.throwIfAborted();
       const cache = new MediaCache(this.#deps);
       await cache.prepare([url]);
       const maxBytes = Math.min(config.download.maxBytes, limit);
-      const file = await cache.get({ url, mimeType, maxBytes, signal: stop.signal });
+      const file = await cache.get({ organizationId, url, mimeType, maxBytes, signal: stop.signal });
       await cache.flush();
       return file;
     } catch (error) {

@@ -32,7 +32,7 @@ export class PlayerAssets {
   async findMedium(version: LessonVersion, mediaId: string, signal: AbortSignal): Promise<Asset> {
     const medium = await this.#mediumOf(version, mediaId);
     if (medium === null) throw new LecternError('NOT_FOUND', 'Media file not found');
-    const found = await this.#findFile(medium, signal);
+    const found = await this.#findFile(version, medium, signal);
     if (found === null) throw new LecternError('NOT_FOUND', 'Media file not available');
     const { mimeType, extension } = medium;
     return { ...found, mimeType, fileName: `${mediaId}.${extension}` };
@@ -61,7 +61,9 @@ export class PlayerAssets {
     const mimeType = widgetMimeTypes[kind];
     if (source.asset !== null) return { ...inArea('assets', source.asset), mimeType, fileName };
     const { url } = source;
-    const file = await this.#external.get({ url, mimeType, maxBytes: maxWidgetBytes }, signal);
+    const { organizationId } = version;
+    const wanted = { organizationId, url, mimeType, maxBytes: maxWidgetBytes };
+    const file = await this.#external.get(wanted, signal);
     if (file === null || !(await this.#isWidgetFile(file, kind))) {
       throw new LecternError('NOT_FOUND', 'Widget not available');
     }
@@ -82,12 +84,13 @@ export class PlayerAssets {
   }
 
   async #findFile(
+    { organizationId }: LessonVersion,
     { asset, sourceUrl, mimeType }: FoundMedium,
     signal: AbortSignal,
   ): Promise<Pick<Asset, 'area' | 'sha256' | 'size'> | null> {
     if (asset !== null) return (await this.#deps.store.assets.has(asset)) ? inArea('assets', asset) : null;
     if (sourceUrl === null) return null;
-    const file = await this.#external.get({ url: sourceUrl, mimeType }, signal);
+    const file = await this.#external.get({ organizationId, url: sourceUrl, mimeType }, signal);
     return file && inArea('cache', file);
   }
 

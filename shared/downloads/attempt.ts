@@ -5,9 +5,9 @@ import type { Answer } from '../outgoing/request.ts';
 import { Body } from './body.ts';
 import { concreteType, contradicts } from './content-types.ts';
 import { DownloadError, reasonOfStatus } from './failure.ts';
-import type { HostLimiter } from './host-limiter.ts';
 import { get } from './request.ts';
 import { parseRetryAfter } from './retry.ts';
+import type { DownloadSlots } from './slots.ts';
 import type { DownloadRequest, DownloadResult } from './types.ts';
 import { Watch } from './watch.ts';
 
@@ -17,7 +17,7 @@ const gzipNames = new Set(['gzip', 'x-gzip']);
 
 export interface AttemptContext {
   connections: Connections;
-  limiter: HostLimiter;
+  slots: DownloadSlots;
   idleMs: number;
   minBytesPerSecond: number;
   /** How long the origins of this file may take; what a try takes is subtracted. */
@@ -28,11 +28,11 @@ export interface AttemptContext {
 
 type StoreBody<T> = (body: AsyncIterable<Uint8Array>) => Promise<T>;
 
-/** Tries once to fetch a file, along its redirects. A slot of a host is held only while that host is asked. */
+/** Tries once to fetch a file, along its redirects. Slots are held only while their host is asked. */
 export async function attempt<T>(
   request: DownloadRequest,
   store: StoreBody<T>,
-  { connections, limiter, again, budget, ...limits }: AttemptContext,
+  { connections, slots, again, budget, ...limits }: AttemptContext,
 ): Promise<DownloadResult<T>> {
   const first = parseUrl(request.url);
   let url = first;
@@ -40,7 +40,8 @@ export async function attempt<T>(
     const here = url;
     // A validator is meant for the server that gave it, and for no other.
     const own = here.origin === first.origin;
-    const outcome = await limiter.run(hostOf(here), request.signal, async () => {
+    const owner = { host: hostOf(here), organizationId: request.organizationId };
+    const outcome = await slots.run(owner, request.signal, async () => {
       const started = performance.now();
       const watch = new Watch(request.signal, { ...limits, host: hostOf(here), deadlineMs: budget.leftMs });
       try {

@@ -4,8 +4,9 @@ import type { Config } from '../config.ts';
 import { Connections } from '../outgoing/connections.ts';
 import { attempt } from './attempt.ts';
 import { DownloadError, isPassing, SlowDownload } from './failure.ts';
-import { HostLimiter } from './host-limiter.ts';
 import { maxTries, pause, pauseAfter } from './retry.ts';
+import { DownloadSlots } from './slots.ts';
+import type { SlotLimits } from './slots.ts';
 import type { Downloader } from './types.ts';
 
 export { DownloadError } from './failure.ts';
@@ -20,17 +21,20 @@ export interface DownloaderInternals {
 }
 
 /**
- * Makes a downloader: connections are kept and shared among its downloads, and at most `concurrencyPerHost` requests
- * to a host are under way at once. (`concurrency` and `maxBytes` are for whoever calls it.)
+ * Creates a downloader. Its downloads share kept connections and fair slots ({@link DownloadSlots}): at most
+ * `concurrencyPerHost` requests to a host are under way at once. The caller applies `concurrency` and `maxBytes`.
+ *
+ * @param pool limits on the requests to all hosts together; none unless given.
  */
 export function createDownloader(
   settings: Config['download'],
   internals: DownloaderInternals = {},
+  pool: Omit<SlotLimits, 'perHost'> = {},
 ): Downloader {
   const connections = new Connections(settings.allowedPrivateHosts, internals.lookup);
   const context = {
     connections,
-    limiter: new HostLimiter(settings.concurrencyPerHost),
+    slots: new DownloadSlots({ ...pool, perHost: settings.concurrencyPerHost }),
     idleMs: settings.timeoutSeconds * 1000,
     minBytesPerSecond: settings.minBytesPerSecond,
   };

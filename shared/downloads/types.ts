@@ -1,5 +1,7 @@
 export interface DownloadRequest {
   url: string;
+  /** Whose share of the slots the download takes. */
+  organizationId: string;
   /** What the lesson says the file is; a file that is plainly something else is refused. */
   mimeType: string;
   maxBytes: number;

@@ -106,6 +106,19 @@ test('a learner who goes away ends no download that others wait for, or will', a
   expect(origin.requests(picture)).toBe(1);
 });
 
+test('a download that no learner waits for any more ends soon, and the next request starts another', async () => {
+  origin.script(picture, hang(), file(png(13)));
+  const path = await build();
+  const leaving = new AbortController();
+  const left = ask(api + path, { signal: leaving.signal });
+  await waitFor('the request to the origin', () => origin.requests(picture) === 1);
+  const before = origin.connections.open;
+  leaving.abort();
+  await expect(left).rejects.toThrow(/abort/);
+  await waitFor('the end of the download', () => origin.connections.open < before);
+  expect((await follow(api, path)).body.equals(png(13))).toBe(true);
+});
+
 describe('a copy that was checked', () => {
   const conditions = () =>
     origin.log.filter(({ path }) => path === picture).map(({ headers }) => headers['if-none-match']);

@@ -56,9 +56,12 @@ async function reasonFor(
   );
   const signal = new AbortController().signal;
   try {
-    await downloader.download({ url, mimeType: 'text/plain', maxBytes: 1000, signal }, async (body) => {
-      for await (const chunk of body) expect(chunk.length).toBeGreaterThan(0);
-    });
+    await downloader.download(
+      { url, organizationId: 'a', mimeType: 'text/plain', maxBytes: 1000, signal },
+      async (body) => {
+        for await (const chunk of body) expect(chunk.length).toBeGreaterThan(0);
+      },
+    );
     return 'stored';
   } catch (error) {
     if (error instanceof DownloadError) return error.reason;

@@ -145,7 +145,13 @@ describe('a file that fails', () => {
     await gone.close();
     const failure = await failureOf(
       make({}, { timeoutSeconds: 1, allowedPrivateHosts: [gone.host] }).download(
-        { url: gone.url('/'), mimeType: 'image/png', maxBytes: 1, signal: new AbortController().signal },
+        {
+          url: gone.url('/'),
+          organizationId: 'a',
+          mimeType: 'image/png',
+          maxBytes: 1,
+          signal: new AbortController().signal,
+        },
         collect,
       ),
     );

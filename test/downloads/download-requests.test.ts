@@ -35,7 +35,10 @@ describe('requests to one host', () => {
   test('are never more at once than its limit, and as many as that', async () => {
     lab.downloader = make({}, { concurrencyPerHost: 3 });
     lab.origin.script('/a', slowly(text, 2, 10));
-    await Promise.all(Array.from({ length: 20 }, () => get('/a')));
+    const organizations = ['a', 'b', 'c'];
+    await Promise.all(
+      Array.from({ length: 20 }, (_, index) => get('/a', { organizationId: organizations[index % 3] ?? '' })),
+    );
     expect(lab.origin.peak).toBe(3);
     expect(lab.origin.connections.total).toBe(3);
   });

@@ -69,6 +69,7 @@ export function useDownloads() {
     lab.downloader.download(
       {
         url: lab.origin.url(path),
+        organizationId: 'a',
         mimeType: 'text/vtt',
         maxBytes: 1024 ** 2,
         signal: new AbortController().signal,

@@ -32,7 +32,13 @@ async function getAs({ store, sharing }: Process, url: string) {
   const cache = new MediaCache({ db, store, downloader, sharing });
   await cache.prepare([url]);
   const { signal } = new AbortController();
-  const file = await cache.get({ url, mimeType: 'image/png', maxBytes: 1000, signal });
+  const file = await cache.get({
+    url,
+    organizationId: 'tenant',
+    mimeType: 'image/png',
+    maxBytes: 1000,
+    signal,
+  });
   await cache.flush();
   return file;
 }

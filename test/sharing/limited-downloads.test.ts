@@ -19,7 +19,7 @@ test('a build that waits for what learners have no more time for downloads it it
   onTestFinished(() => downloader.close());
   const bytes = Buffer.alloc(100, 'a');
   origin.script('/slow.png', hang(), file(bytes));
-  const medium = { url: origin.url('/slow.png'), mimeType: 'image/png' };
+  const medium = { url: origin.url('/slow.png'), mimeType: 'image/png', organizationId: 'tenant' };
   const { signal } = new AbortController();
 
   const log = createLogger(config, 'test');

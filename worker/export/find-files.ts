@@ -133,7 +133,7 @@ export async function findFiles(
       }
       const maxBytes = Math.min(config.download.maxBytes, widgetFile ? maxWidgetBytes : Infinity);
       const { sha256, crc32, size } = await sources.get(url, (signal) =>
-        cache.get({ url, mimeType, maxBytes, signal }),
+        cache.get({ url, organizationId, mimeType, maxBytes, signal }),
       );
       if (widgetFile !== undefined) await checkWidgetFile(store, { sha256, crc32, size }, widgetFile);
       // Not a copy by `...`, of which each would have a hidden class of its own: half a kilobyte.
