@@ -1,4 +1,5 @@
 import type { Downloader } from './downloads/downloader.ts';
+import { inspect, sniffBytes } from './downloads/content-types.ts';
 import { DownloadError, isPassing } from './downloads/failure.ts';
 import type { Database } from './models/database.ts';
 import { findRemoteFiles, saveRemoteFiles } from './models/remote-file.ts';
@@ -17,6 +18,11 @@ export interface RemoteRequest {
   mimeType: string;
   maxBytes: number;
   signal: AbortSignal;
+}
+
+/** A file of the cache, and what it is: the declared type, or the one of its family that its bytes show. */
+export interface CachedMedium extends Digest {
+  mimeType: string;
 }
 
 export interface MediaCacheDependencies {
@@ -40,7 +46,7 @@ export class MediaCache {
   readonly #sharing: Sharing;
   readonly #onLookup: (result: 'hit' | 'miss') => void;
   /** All that were asked for, by type and address. */
-  readonly #wanted = new Map<string, Map<string, Promise<Digest>>>();
+  readonly #wanted = new Map<string, Map<string, Promise<CachedMedium>>>();
   readonly #checked: DownloadedFile[] = [];
   readonly #known = new Map<string, RemoteFile>();
   /** Since when the first of the files is wanted. */
@@ -69,9 +75,9 @@ export class MediaCache {
    *
    * @throws {DownloadError} with the reason for failedMedia.
    */
-  get(request: RemoteRequest): Promise<Digest> {
+  get(request: RemoteRequest): Promise<CachedMedium> {
     // By type: a medium that declares the wrong one must not make the file fail for others.
-    const ofType = this.#wanted.get(request.mimeType) ?? new Map<string, Promise<Digest>>();
+    const ofType = this.#wanted.get(request.mimeType) ?? new Map<string, Promise<CachedMedium>>();
     this.#wanted.set(request.mimeType, ofType);
     const running = ofType.get(request.url);
     if (running !== undefined) return running;
@@ -91,7 +97,7 @@ export class MediaCache {
     if (this.#checked.length >= noteBatch) await this.flush();
   }
 
-  async #fetch(request: RemoteRequest): Promise<Digest> {
+  async #fetch(request: RemoteRequest): Promise<CachedMedium> {
     const known = await this.#usable(request);
     // Its origin may take longer to answer than a use lasts that was noted.
     const hold = this.#sharing.uses.hold();
@@ -103,18 +109,19 @@ export class MediaCache {
         downloaded.here = true;
         return this.#download(request, known);
       };
-      const { file } = await this.#sharing.downloads.share({ ...request, since }, download);
-      if (downloaded.here) return file;
+      const shared = await this.#sharing.downloads.share({ ...request, since }, download);
+      const { file } = shared;
+      if (downloaded.here) return toMedium(shared, request);
       // What another process downloaded is in this store where all have one store, as they should.
       const usable = file.size <= request.maxBytes && (await this.#store.cache.has(file));
-      if (!usable) return (await this.#download(request, known)).file;
+      if (!usable) return toMedium(await this.#download(request, known), request);
       this.#onLookup('hit');
-      return file;
+      return toMedium(shared, request);
     } catch (error) {
       // A failure that says nothing about the file: a copy that was good before is better than none.
       if (known === null || !(error instanceof DownloadError) || !isPassing(error)) throw error;
       this.#onLookup('hit');
-      return known.file;
+      return toMedium(known, request);
     } finally {
       hold.release();
     }
@@ -125,34 +132,62 @@ export class MediaCache {
       { ...request, ...(known && { validators: validatorsOf(known) }) },
       (body) => this.#store.cache.put(body),
     );
-    const downloaded = result.modified
-      ? toDownloaded(request.url, result)
-      : withoutCheck(known as RemoteFile);
+    const downloaded = result.modified ? toDownloaded(request, result) : withoutCheck(known as RemoteFile);
     await this.#remember(downloaded);
     this.#onLookup(result.modified ? 'miss' : 'hit');
     return downloaded;
   }
 
-  /** What is known of an address, if its file is still in the cache and within the limit. */
-  async #usable({ url, maxBytes }: RemoteRequest): Promise<RemoteFile | null> {
+  /** What is known of an address, if its file is still in the cache, within the limit and of the declared type. */
+  async #usable({ url, mimeType, maxBytes }: RemoteRequest): Promise<RemoteFile | null> {
     const known = this.#known.get(url);
     // Each address is fetched once.
     this.#known.delete(url);
     if (known === undefined || known.file.size > maxBytes) return null;
-    return (await this.#store.cache.has(known.file)) ? known : null;
+    return (await this.#store.cache.has(known.file)) ? checkType(this.#store, known, mimeType) : null;
   }
 }
 
-function toDownloaded(
-  url: string,
-  { stored, etag, lastModified }: { stored: Digest; etag?: string; lastModified?: string },
-): DownloadedFile {
-  const { sha256, crc32, size } = stored;
-  return { url, file: { sha256, crc32, size }, etag: etag ?? null, lastModified: lastModified ?? null };
+/**
+ * Checks a cached file against the type that a medium declares. Another medium may have declared another one.
+ *
+ * @returns what is known of the file as this type; null where it contradicts it, or is gone.
+ */
+export async function checkType(
+  store: Store,
+  known: RemoteFile,
+  declaredType: string,
+): Promise<RemoteFile | null> {
+  if (known.declaredType === declaredType) return known;
+  const open = await store.cache.open(known.file);
+  if (open === null) return null;
+  try {
+    const chunks: Uint8Array[] = [];
+    for await (const chunk of open.chunks(0, Math.min(sniffBytes, open.size)))
+      chunks.push(Buffer.from(chunk));
+    const { contradiction, mimeType } = await inspect(declaredType, Buffer.concat(chunks));
+    return contradiction === null ? { ...known, declaredType, mimeType } : null;
+  } finally {
+    await open.close();
+  }
 }
 
-function withoutCheck({ url, file, etag, lastModified }: RemoteFile): DownloadedFile {
-  return { url, file, etag, lastModified };
+function toMedium({ file, mimeType }: DownloadedFile, request: RemoteRequest): CachedMedium {
+  const { sha256, crc32, size } = file;
+  return { sha256, crc32, size, mimeType: mimeType ?? request.mimeType };
+}
+
+function toDownloaded(
+  { url, mimeType: declaredType }: RemoteRequest,
+  downloaded: { stored: Digest; mimeType: string; etag?: string; lastModified?: string },
+): DownloadedFile {
+  const { stored, mimeType, etag = null, lastModified = null } = downloaded;
+  const { sha256, crc32, size } = stored;
+  return { url, file: { sha256, crc32, size }, declaredType, mimeType, etag, lastModified };
+}
+
+function withoutCheck({ url, file, declaredType, mimeType, etag, lastModified }: RemoteFile): DownloadedFile {
+  return { url, file, declaredType, mimeType, etag, lastModified };
 }
 
 function validatorsOf({ etag, lastModified }: RemoteFile): { etag?: string; lastModified?: string } {

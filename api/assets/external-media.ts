@@ -3,7 +3,8 @@ import type { Config } from '../../shared/config.ts';
 import type { Downloader } from '../../shared/downloads/downloader.ts';
 import { DownloadError } from '../../shared/downloads/downloader.ts';
 import type { Logger } from '../../shared/log.ts';
-import { MediaCache } from '../../shared/media-cache.ts';
+import { checkType, MediaCache } from '../../shared/media-cache.ts';
+import type { CachedMedium } from '../../shared/media-cache.ts';
 import type { Database } from '../../shared/models/database.ts';
 import { findRemoteFiles } from '../../shared/models/remote-file.ts';
 import type { Sharing } from '../../shared/sharing/sharing.ts';
@@ -41,7 +42,7 @@ export interface ExternalMedium {
 /** One download, and the clients that wait for it. */
 interface SharedDownload {
   key: string;
-  file: Promise<Digest | null>;
+  file: Promise<CachedMedium | null>;
   stop: AbortController;
   waiting: number;
   /** Whether it goes on without clients: one has waited as long as a request may. */
@@ -70,7 +71,7 @@ export class ExternalMedia {
   readonly #shared = new Map<string, SharedDownload>();
   /** All that have not ended. */
   readonly #underWay = new Set<SharedDownload>();
-  readonly #outcomes = new LRUCache<string, { file: Digest | null }>({
+  readonly #outcomes = new LRUCache<string, { file: CachedMedium | null }>({
     max: maxOutcomes,
     ttl: outcomeMilliseconds,
   });
@@ -90,7 +91,7 @@ export class ExternalMedia {
    *
    * @throws the reason of the signal, when it is aborted.
    */
-  async get(medium: ExternalMedium, signal: AbortSignal): Promise<Digest | null> {
+  async get(medium: ExternalMedium, signal: AbortSignal): Promise<CachedMedium | null> {
     signal.throwIfAborted();
     const download = this.#shared.get(keyOf(medium)) ?? this.#start(medium);
     this.#join(download);
@@ -160,7 +161,7 @@ export class ExternalMedia {
     if (this.#shared.get(download.key) === download) this.#shared.delete(download.key);
   }
 
-  async #find(medium: ExternalMedium, stop: AbortController): Promise<Digest | null> {
+  async #find(medium: ExternalMedium, stop: AbortController): Promise<CachedMedium | null> {
     const outcome = this.#outcomes.get(keyOf(medium));
     if (outcome !== undefined && (outcome.file === null || (await this.#has(outcome.file)))) {
       return outcome.file;
@@ -172,19 +173,21 @@ export class ExternalMedia {
     return file;
   }
 
-  async #freshCopy({ url, maxBytes }: ExternalMedium): Promise<Digest | null> {
+  async #freshCopy({ url, mimeType, maxBytes }: ExternalMedium): Promise<CachedMedium | null> {
     const { db, config } = this.#deps;
     const known = (await findRemoteFiles(db, [url])).get(url);
     if (known === undefined || known.file.size > Math.min(config.download.maxBytes, maxBytes ?? Infinity))
       return null;
     if (Date.now() - known.checkedAt.getTime() >= config.mediaFreshHours * hourMilliseconds) return null;
-    return (await this.#has(known.file)) ? known.file : null;
+    if (!(await this.#has(known.file))) return null;
+    const checked = await checkType(this.#deps.store, known, mimeType);
+    return checked && { ...known.file, mimeType: checked.mimeType ?? mimeType };
   }
 
   async #download(
     { organizationId, url, mimeType, maxBytes: limit = Infinity }: ExternalMedium,
     stop: AbortController,
-  ): Promise<Digest | null> {
+  ): Promise<CachedMedium | null> {
     const { config, log } = this.#deps;
     // No outcome that others share: a build that waits for the same file has more time, and downloads it then.
     const tooLong = new Error('The download took too long');

@@ -1,6 +1,7 @@
 import type { Asset } from '../../shared/asset-addresses.ts';
 import { DownloadError } from '../../shared/downloads/downloader.ts';
 import { LecternError } from '../../shared/errors.ts';
+import type { CachedMedium } from '../../shared/media-cache.ts';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
 import { findMedia } from '../../shared/models/medium.ts';
 import type { FoundMedium } from '../../shared/models/medium.ts';
@@ -34,8 +35,7 @@ export class PlayerAssets {
     if (medium === null) throw new LecternError('NOT_FOUND', 'Media file not found');
     const found = await this.#findFile(version, medium, signal);
     if (found === null) throw new LecternError('NOT_FOUND', 'Media file not available');
-    const { mimeType, extension } = medium;
-    return { ...found, mimeType, fileName: `${mediaId}.${extension}` };
+    return { ...found, fileName: `${mediaId}.${medium.extension}` };
   }
 
   /**
@@ -59,7 +59,7 @@ export class PlayerAssets {
     }
     const fileName = `${widget.widgetId}.${kind}`;
     const mimeType = widgetMimeTypes[kind];
-    if (source.asset !== null) return { ...inArea('assets', source.asset), mimeType, fileName };
+    if (source.asset !== null) return { ...inArea('assets', { ...source.asset, mimeType }), fileName };
     const { url } = source;
     const { organizationId } = version;
     const wanted = { organizationId, url, mimeType, maxBytes: maxWidgetBytes };
@@ -67,7 +67,7 @@ export class PlayerAssets {
     if (file === null || !(await this.#isWidgetFile(file, kind))) {
       throw new LecternError('NOT_FOUND', 'Widget not available');
     }
-    return { ...inArea('cache', file), mimeType, fileName };
+    return { ...inArea('cache', { ...file, mimeType }), fileName };
   }
 
   /** Ends the downloads under way. */
@@ -87,8 +87,10 @@ export class PlayerAssets {
     { organizationId }: LessonVersion,
     { asset, sourceUrl, mimeType }: FoundMedium,
     signal: AbortSignal,
-  ): Promise<Pick<Asset, 'area' | 'sha256' | 'size'> | null> {
-    if (asset !== null) return (await this.#deps.store.assets.has(asset)) ? inArea('assets', asset) : null;
+  ): Promise<Omit<Asset, 'fileName'> | null> {
+    if (asset !== null) {
+      return (await this.#deps.store.assets.has(asset)) ? inArea('assets', { ...asset, mimeType }) : null;
+    }
     if (sourceUrl === null) return null;
     const file = await this.#external.get({ organizationId, url: sourceUrl, mimeType }, signal);
     return file && inArea('cache', file);
@@ -107,6 +109,6 @@ export class PlayerAssets {
   }
 }
 
-function inArea(area: Asset['area'], { sha256, size }: Digest) {
-  return { area, sha256, size };
+function inArea(area: Asset['area'], { sha256, size, mimeType }: CachedMedium) {
+  return { area, sha256, size, mimeType };
 }

@@ -78,7 +78,7 @@ async function receive<T>(
   { mimeType, maxBytes, onBytes }: DownloadRequest,
   store: StoreBody<T>,
   watch: Watch,
-): Promise<{ stored: T; mimeType: string | null }> {
+): Promise<{ stored: T; mimeType: string }> {
   const { status, length } = answer;
   if (status !== 200 && status !== 203) {
     const retryAfterMs = parseRetryAfter(answer.header('retry-after'));
@@ -109,7 +109,7 @@ async function receive<T>(
     throw body.failure ?? error;
   }
   if (!body.complete) throw body.failure ?? new Error('The store did not read the file to its end');
-  return { stored, mimeType: named ?? body.sniffedType };
+  return { stored, mimeType: body.mimeType };
 }
 
 /** The headers that let the origin answer 304. */

@@ -1,7 +1,7 @@
 import { pipeline, type Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { faultCode } from '../outgoing/failure.ts';
-import { canSniff, sniff, sniffBytes } from './content-types.ts';
+import { inspect, sniffBytes } from './content-types.ts';
 import { DownloadError } from './failure.ts';
 import type { Watch } from './watch.ts';
 
@@ -25,8 +25,8 @@ export class Body implements AsyncIterable<Uint8Array> {
   /** What ended the reading early. */
   failure: Error | undefined;
   complete = false;
-  /** The type that the first bytes show. */
-  sniffedType: string | null = null;
+  /** The declared type, or the one of its family that the first bytes show. */
+  mimeType: string;
 
   readonly #source: Readable;
   readonly #rules: BodyRules;
@@ -35,14 +35,15 @@ export class Body implements AsyncIterable<Uint8Array> {
   constructor(source: Readable, rules: BodyRules, watch: Watch) {
     this.#source = source;
     this.#rules = rules;
+    this.mimeType = rules.mimeType;
     this.#watch = watch;
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array, void, undefined> {
-    const { host, maxBytes, length, gzip, mimeType, onBytes } = this.#rules;
+    const { host, maxBytes, length, gzip, onBytes } = this.#rules;
     let size = 0;
     // What is held back until it tells the type; null once nothing is held back.
-    let head: Buffer | null = canSniff(mimeType) ? Buffer.alloc(0) : null;
+    let head: Buffer | null = Buffer.alloc(0);
     try {
       for await (const chunk of this.#decoded() as AsyncIterable<Buffer>) {
         this.#watch.pause(chunk.length);
@@ -66,7 +67,9 @@ export class Body implements AsyncIterable<Uint8Array> {
       if (!gzip && length !== null && size !== length) {
         throw new DownloadError('truncated', `${host} sent ${size} of ${length} bytes`);
       }
-      if (head !== null && head.length > 0) {
+      // Most likely its origin is at fault for a while: a copy that was good before is used instead.
+      if (size === 0) throw new DownloadError('truncated', `${host} sent an empty file`);
+      if (head !== null) {
         await this.#inspect(head);
         yield head;
       }
@@ -84,11 +87,11 @@ export class Body implements AsyncIterable<Uint8Array> {
 
   async #inspect(head: Uint8Array): Promise<void> {
     const { host, mimeType } = this.#rules;
-    const found = await sniff(mimeType, head);
-    if (found.contradicts) {
-      throw new DownloadError('bad_type', `${host} sent ${found.type}, declared is ${mimeType}`);
+    const found = await inspect(mimeType, head);
+    if (found.contradiction !== null) {
+      throw new DownloadError('bad_type', `${host} sent ${found.contradiction}, declared is ${mimeType}`);
     }
-    this.sniffedType = found.type;
+    this.mimeType = found.mimeType;
   }
 
   #explain(error: unknown): Error {

@@ -16,8 +16,8 @@ export type DownloadResult<T> =
   | {
       modified: true;
       stored: T;
-      /** What the server calls the file, else what its first bytes show, else null. */
-      mimeType: string | null;
+      /** The declared type, or another one of its family where the first bytes show that. */
+      mimeType: string;
       /** Validators are given only when the URL's own host sent the file: no other host will be shown them. */
       etag?: string;
       lastModified?: string;

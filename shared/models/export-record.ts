@@ -11,6 +11,8 @@ export interface ExportEntry extends Digest {
   /** Below the archive's top-level folder. */
   path: string;
   area: 'assets' | 'cache';
+  /** The type that manifest.json names, where it is not the declared one. */
+  mimeType?: string;
 }
 
 /** What the first complete build of a version in one profile made: a fact that later builds repeat. */

@@ -11,6 +11,10 @@ export interface RemoteFile {
   _id: string;
   url: string;
   file: Digest;
+  /** The type that a medium declared when the file passed for it; null for one that was stored before types were. */
+  declaredType: string | null;
+  /** What it is as that: see `inspect` in shared/downloads/content-types.ts. */
+  mimeType: string | null;
   /** What the server said to ask with for changes. */
   etag: string | null;
   lastModified: string | null;
@@ -22,6 +26,8 @@ export const remoteFileSchema = new Schema<RemoteFile>(
     _id: { type: String, required: true },
     url: { type: String, required: true },
     file: { type: digestSchema, required: true },
+    declaredType: { type: String, default: null },
+    mimeType: { type: String, default: null },
     etag: { type: String, default: null },
     lastModified: { type: String, default: null },
     checkedAt: { type: Date, required: true },

@@ -1,4 +1,5 @@
 import pLimit from 'p-limit';
+import { inspect, sniffBytes } from '../downloads/content-types.ts';
 import type { Database } from '../models/database.ts';
 import { insertMedia } from '../models/medium.ts';
 import type { Organization } from '../models/organization.ts';
@@ -6,6 +7,8 @@ import type { Digest, Store } from '../storage/store.ts';
 import { storeAsset } from '../stored-assets.ts';
 import type { LessonPackage, PackageMedium } from './lesson-package.ts';
 import { checkDigest } from './check-digest.ts';
+import { shownPath } from './entry-name.ts';
+import { PackageError } from './package-error.ts';
 
 /** Files written to the store at once: each waits for the disk. */
 const concurrency = 4;
@@ -45,10 +48,12 @@ export async function storeMedia(
       const { file } = medium;
       if (failed.signal.aborted || file === undefined) return;
       signal.throwIfAborted();
-      await storeAsset(db, store, await file.open(), async (asset) => {
+      const head: Buffer[] = [];
+      await storeAsset(db, store, keepHead(await file.open(), head), async (asset) => {
         checkDigest(file.path, asset, medium.sha256);
+        const mimeType = await realType(medium, file.path, Buffer.concat(head));
         // Before the file is there, so that no crash leaves one that nobody knows of.
-        await insertMedia(db, [rowOf(medium, asset)]);
+        await insertMedia(db, [rowOf({ ...medium, mimeType }, asset)]);
       });
     }).catch((error: unknown) => {
       failed.abort();
@@ -59,4 +64,32 @@ export async function storeMedia(
   for (const result of await Promise.allSettled(storing)) {
     if (result.status === 'rejected') throw result.reason;
   }
+}
+
+/** Passes bytes on, and keeps copies of the first ones. */
+async function* keepHead(source: AsyncIterable<Uint8Array>, head: Buffer[]): AsyncGenerator<Uint8Array> {
+  let missing = sniffBytes;
+  for await (const chunk of source) {
+    if (missing > 0) head.push(Buffer.from(chunk.subarray(0, missing)));
+    missing -= chunk.length;
+    yield chunk;
+  }
+}
+
+/**
+ * Returns what a file is: the declared type, or another one of its family that its first bytes show.
+ *
+ * @throws {PackageError} when they contradict it, or there are none.
+ */
+async function realType({ mimeType: declared }: PackageMedium, path: string, head: Buffer): Promise<string> {
+  if (head.length === 0) {
+    throw new PackageError([
+      `${shownPath(path)}: is empty. Put the file there, or take it out of the lesson.`,
+    ]);
+  }
+  const { contradiction, mimeType } = await inspect(declared, head);
+  if (contradiction === null) return mimeType;
+  throw new PackageError([
+    `${shownPath(path)}: bad_type: the file is ${contradiction}, and manifest.json declares ${declared}. Replace the file, or correct its mimeType.`,
+  ]);
 }

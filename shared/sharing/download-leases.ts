@@ -19,7 +19,13 @@ const longestLookMilliseconds = 250;
 
 const digest = z.object({ sha256: z.string(), crc32: z.number(), size: z.number() });
 const outcomeSchema = z.union([
-  z.object({ file: digest, etag: z.string().nullable(), lastModified: z.string().nullable() }),
+  z.object({
+    file: digest,
+    // Workers of an earlier release do not say it.
+    mimeType: z.string().nullable().default(null),
+    etag: z.string().nullable(),
+    lastModified: z.string().nullable(),
+  }),
   z.object({ reason: z.enum(failureReasons), message: z.string(), status: z.number().optional() }),
 ]);
 
@@ -90,7 +96,7 @@ export function createDownloadLeases(redis: WillingRedis, milliseconds = leaseMi
         const answer = await redis.try((r) => r.eval(acquireScript, 1, key, ...details) as Promise<string>);
         if (answer === undefined) return download();
         if (answer === token) return holdWhile(redis, { key, token, milliseconds }, download);
-        if (answer !== '') return read(url, answer);
+        if (answer !== '') return read({ url, mimeType }, answer);
         await delay(pause, undefined, { signal }).catch(() => signal.throwIfAborted());
       }
     },
@@ -108,8 +114,8 @@ async function holdWhile(
   let outcome: Outcome | null = null;
   try {
     const downloaded = await download();
-    const { file, etag, lastModified } = downloaded;
-    outcome = { file, etag, lastModified };
+    const { file, mimeType, etag, lastModified } = downloaded;
+    outcome = { file, mimeType, etag, lastModified };
     return downloaded;
   } catch (error) {
     if (error instanceof DownloadError) {
@@ -124,9 +130,12 @@ async function holdWhile(
   }
 }
 
-function read(url: string, text: string): DownloadedFile {
+function read(
+  { url, mimeType: declaredType }: { url: string; mimeType: string },
+  text: string,
+): DownloadedFile {
   const outcome = outcomeSchema.parse(JSON.parse(text));
-  if ('file' in outcome) return { url, ...outcome };
+  if ('file' in outcome) return { url, declaredType, ...outcome };
   const { reason, message, status } = outcome;
   throw new DownloadError(reason, message, { ...(status !== undefined && { status }) });
 }

@@ -94,7 +94,7 @@ test('lesson check fetches what a package names by URL, and names each file that
   };
   expect(warnings.toSorted()).toEqual([
     `The module of the widget Gone cannot be fetched from ${origin.url('/gone.js')}: not_found, status 404`,
-    `The module of the widget Page is a page and no module: ${origin.url('/page.js')}`,
+    `The module of the widget Page cannot be fetched from ${origin.url('/page.js')}: bad_type`,
     `The stylesheet of the widget Bare cannot be fetched from ${origin.url('/gone.css')}: not_found, status 404`,
   ]);
   expect(origin.requests('/unused.js')).toBe(0);

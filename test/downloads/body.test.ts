@@ -30,7 +30,7 @@ test.each([9, 11])(
   async (length) => {
     const { body, watch } = makeBody(['01234', '56789'], { length });
     const reading = (async () => {
-      for await (const chunk of body) expect(chunk).toHaveLength(5);
+      for await (const chunk of body) expect(chunk.length).toBeGreaterThan(0);
     })();
     await expect(reading).rejects.toMatchObject({ reason: 'truncated' });
     expect(body.complete).toBe(false);
@@ -39,11 +39,13 @@ test.each([9, 11])(
 );
 
 test('a body that has arrived and waits to be read ends at an abort all the same', async () => {
-  const { body, controller, watch, source } = makeBody(['01234', '56789']);
+  // Not held back to look at its type.
+  const large = '0'.repeat(10_000);
+  const { body, controller, watch, source } = makeBody([large, large], { maxBytes: 1_000_000 });
   const reason = new Error('no longer wanted');
   const reading = (async () => {
     for await (const chunk of body) {
-      expect(chunk).toHaveLength(5);
+      expect(chunk).toHaveLength(large.length);
       controller.abort(reason);
     }
   })();

@@ -68,6 +68,8 @@ describe('a file that fails', () => {
       3,
       { mimeType: 'image/png' },
     ],
+    ['an empty file', file(''), { reason: 'truncated' }, 3],
+    ['an empty file, compressed', gzipped(''), { reason: 'truncated' }, 3],
     ['a chunked body cut off', cutChunked(text), { reason: 'truncated' }, 3],
     [
       'compressed and cut off',

@@ -48,7 +48,6 @@ describe('a file that arrives', () => {
       Buffer.concat([text, text]),
     ],
     ['until the connection ends, without a length', raw(`HTTP/1.1 200 OK\r\n\r\n${text.toString()}`), text],
-    ['empty', file(''), Buffer.alloc(0)],
     ['compressed although it was asked not to be', gzipped(text), text],
     ['with status 203', answer(203, {}, text.toString()), text],
   ])('%s is stored whole', async (_title, behaviour, expected) => {
@@ -109,32 +108,52 @@ describe('a file that arrives', () => {
 });
 
 describe('types', () => {
-  test.each<[string, string, string | undefined, Buffer | string, string | null]>([
+  test.each<[string, string, string | undefined, Buffer | string, string?]>([
     ['an image under another image type', 'image/jpeg', 'image/png', png, 'image/png'],
-    ['an image of an unnamed type', 'image/png', undefined, png, 'image/png'],
-    ['an image of an unspecific type', 'image/png', 'application/octet-stream', png, 'image/png'],
-    ['an image of an unspecific type, S3 style', 'image/png', 'binary/octet-stream', png, 'image/png'],
-    ['a type that makes no sense', 'image/png', 'png', png, 'image/png'],
-    ['audio named video', 'audio/webm', 'video/webm', 'unknown bytes', 'video/webm'],
-    ['audio named application/ogg', 'audio/ogg', 'application/ogg', ogg, 'application/ogg'],
-    ['audio that shows as audio', 'audio/mpeg', undefined, mp3, 'audio/mpeg'],
-    ['an SVG', 'image/svg+xml', 'image/svg+xml', svg, 'image/svg+xml'],
-    ['an SVG of no type', 'image/svg+xml', undefined, svg, null],
-    ['an SVG served as text', 'image/svg+xml', 'text/plain', svg, 'text/plain'],
-    ['subtitles served as text', 'text/vtt', 'text/plain', text, 'text/plain'],
-    ['a PDF served as anything', 'application/pdf', 'application/x-download', pdf, 'application/x-download'],
-    ['a page that is declared as one', 'text/html', 'text/html', '<!doctype html>', 'text/html'],
-    ['bytes that nobody knows', 'video/mp4', 'video/mp4', Buffer.alloc(10_000, 7), 'video/mp4'],
+    ['an image of an unnamed type', 'image/png', undefined, png],
+    ['an image of an unspecific type', 'image/png', 'application/octet-stream', png],
+    ['an image of an unspecific type, S3 style', 'image/png', 'binary/octet-stream', png],
+    ['an image that is declared as nothing special', 'application/octet-stream', undefined, png],
+    ['a type that makes no sense', 'image/png', 'png', png],
+    ['audio named video', 'audio/webm', 'video/webm', 'unknown bytes'],
+    ['audio named application/ogg', 'audio/ogg', 'application/ogg', ogg],
+    ['audio that shows as audio', 'audio/mpeg', undefined, mp3],
+    ['an SVG', 'image/svg+xml', 'image/svg+xml', svg],
+    ['an SVG of no type', 'image/svg+xml', undefined, svg],
+    ['an SVG that begins with a comment', 'image/svg+xml', undefined, '<!-- Made by hand --><svg/>'],
+    ['an SVG served as text', 'image/svg+xml', 'text/plain', svg],
+    ['subtitles served as text', 'text/vtt', 'text/plain', text],
+    ['subtitles of no type', 'text/vtt', undefined, text],
+    ['text that begins as a bitmap does', 'text/plain', undefined, `BMW ${'and others '.repeat(20)}`],
+    ['Markdown that begins with a tag', 'text/markdown', undefined, '<p align="center">Title</p>'],
+    ['a playlist', 'audio/mpegurl', undefined, '#EXTM3U\n'],
+    ['a PDF served as anything', 'application/pdf', 'application/x-download', pdf],
+    ['a page that is declared as one', 'text/html', 'text/html', '<!doctype html>'],
+    ['bytes that nobody knows', 'video/mp4', 'video/mp4', Buffer.alloc(10_000, 7)],
   ])('%s is accepted', async (_title, mimeType, contentType, body, expected) => {
     lab.origin.serve('/a', body, { ...(contentType !== undefined && { contentType }) });
     expect(await get('/a', { mimeType })).toMatchObject({
       modified: true,
-      mimeType: expected,
+      mimeType: expected ?? mimeType,
       stored: Buffer.from(body),
     });
   });
 
   test.each<[string, string, string | undefined, Buffer | string]>([
+    ['a page of no type for an image', 'image/png', undefined, '\n<!DOCTYPE html>\n<title>Gone</title>'],
+    [
+      'a page of an unspecific type for an image',
+      'image/png',
+      'application/octet-stream',
+      '<html lang="en">',
+    ],
+    ['a page behind a comment', 'audio/mpeg', undefined, '\ufeff<!-- 404 --> <html>'],
+    ['a part of a page', 'video/mp4', undefined, '<h1>Not found</h1>'],
+    ['a page of no type for an SVG', 'image/svg+xml', undefined, '<!doctype html><svg>'],
+    ['a page of no type for subtitles', 'text/vtt', undefined, '<html><body>Log in'],
+    ['a page of no type for a PDF', 'application/pdf', undefined, '<!doctype html>'],
+    ['an image for subtitles', 'text/vtt', undefined, png],
+    ['an error document in XML for a PNG', 'image/png', undefined, '<?xml version="1.0"?><Error/>'],
     ['a page for a video', 'video/mp4', 'text/html', '<html>'],
     ['a page for subtitles', 'text/vtt', 'text/html', '<html>'],
     ['JSON for audio', 'audio/mpeg', 'application/json', '{}'],
@@ -190,7 +209,7 @@ describe('a file that is known', () => {
     lab.origin.script('/a', redirectTo(`http://cdn.test:${port}/b`));
     lab.origin.serve('/b', text, { etag: '"v1"' });
     const result = await get('/a', { validators: { etag: '"v1"' } });
-    expect(result).toEqual({ modified: true, stored: text, mimeType: null });
+    expect(result).toEqual({ modified: true, stored: text, mimeType: 'text/vtt' });
     expect(lab.origin.log.map(({ headers }) => headers['if-none-match'])).toEqual(['"v1"', undefined]);
   });
 });

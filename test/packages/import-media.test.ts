@@ -6,6 +6,7 @@ import { findContent } from '../../shared/models/lesson-content.ts';
 import { findMedia, listMediaOfVersion } from '../../shared/models/medium.ts';
 import type { Organization } from '../../shared/models/organization.ts';
 import { digestOf } from '../../shared/storage/digest.ts';
+import { png } from '../export/pictures.ts';
 import { read } from '../storage/stores.ts';
 import { buildOrganization, buildPackage } from '../support/factories.ts';
 import { startHarness } from '../support/harness.ts';
@@ -141,4 +142,33 @@ test('media are external below --media-base-url, under the package’s own file 
     ]),
   );
   expect(uploads).toBe(0);
+});
+
+test.each([
+  ['a page of HTML', '<!doctype html><p>Not found</p>', 'image/png', /bad_type: the file is text\/html/],
+  ['a picture for a video', png(9), 'video/mp4', /bad_type: the file is image\/png/],
+  ['an empty file', '', 'image/png', /is empty/],
+])('an upload that is %s is refused, by its path', async (_what, content, mimeType, message) => {
+  const built = await buildPackage({ media: [{ bytes: Buffer.from(content), mimeType }] });
+  await expect(importInto(harness, organization, built.path)).rejects.toThrow(message);
+  await expect(importInto(harness, organization, built.path)).rejects.toThrow(
+    `media/${built.mediaIds[0]}.png`,
+  );
+  expect(await harness.db.media.countDocuments({ organizationId: organization._id })).toBe(0);
+});
+
+test('uploads of text formats, which have no signature, are taken as they are declared', async () => {
+  const texts = [
+    { mimeType: 'text/vtt', bytes: Buffer.from('\ufeffWEBVTT\n\n00:00.000 --> 00:01.000\nHello') },
+    {
+      mimeType: 'image/svg+xml',
+      bytes: Buffer.from('<!-- drawn --><svg xmlns="http://www.w3.org/2000/svg"/>'),
+    },
+    { mimeType: 'text/plain', bytes: Buffer.from('BMW and others') },
+    { mimeType: 'application/json', bytes: Buffer.from('{}') },
+  ];
+  const { path } = await buildPackage({ media: texts });
+  const { version } = await importInto(harness, organization, path);
+  const stored = await listMediaOfVersion(harness.db, version._id);
+  expect(stored.map(({ mimeType }) => mimeType).sort()).toEqual(texts.map(({ mimeType }) => mimeType).sort());
 });

@@ -41,7 +41,8 @@ async function join(leaseMilliseconds?: number): Promise<DownloadLeases> {
 }
 
 function downloaded(size = 1): DownloadedFile {
-  return { url, file: { sha256: 'a'.repeat(64), crc32: 1, size }, etag: '"1"', lastModified: null };
+  const file = { sha256: 'a'.repeat(64), crc32: 1, size };
+  return { url, file, declaredType: mimeType, mimeType, etag: '"1"', lastModified: null };
 }
 
 async function wanted(since?: number, signal = new AbortController().signal) {

@@ -26,7 +26,8 @@ test('a Redis that hangs holds nobody up: files are found and downloaded without
 
   expect(await trackUses(harness.store, sharing.uses).cache.has(file.digest)).toBe(true);
   const url = 'http://127.0.0.1/frozen.png';
-  const downloaded = { url, file: file.digest, etag: null, lastModified: null };
+  const types = { declaredType: 'image/png', mimeType: 'image/png' };
+  const downloaded = { url, file: file.digest, ...types, etag: null, lastModified: null };
   const wanted = { url, mimeType: 'image/png', since, signal: new AbortController().signal };
   const shared = await sharing.downloads.share(wanted, () => Promise.resolve(downloaded));
   expect(shared).toBe(downloaded);

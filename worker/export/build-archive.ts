@@ -238,8 +238,8 @@ function* entriesOf(paths: readonly string[], outcomes: Outcomes): Generator<Exp
   for (const path of paths) {
     const found = outcomes.get(path);
     if (found === undefined || isMissing(found)) throw new Error(`${path} was written, and not found`);
-    const { area, sha256, crc32, size } = found;
-    yield { path, area, sha256, crc32, size };
+    const { area, sha256, crc32, size, mimeType } = found;
+    yield { path, area, sha256, crc32, size, ...(typeof mimeType === 'string' && { mimeType }) };
   }
 }
 

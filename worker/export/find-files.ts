@@ -132,12 +132,15 @@ export async function findFiles(
         return before;
       }
       const maxBytes = Math.min(config.download.maxBytes, widgetFile ? maxWidgetBytes : Infinity);
-      const { sha256, crc32, size } = await sources.get(url, (signal) =>
+      const medium = await sources.get(url, (signal) =>
         cache.get({ url, organizationId, mimeType, maxBytes, signal }),
       );
-      if (widgetFile !== undefined) await checkWidgetFile(store, { sha256, crc32, size }, widgetFile);
+      if (widgetFile !== undefined) await checkWidgetFile(store, medium, widgetFile);
       // Not a copy by `...`, of which each would have a hidden class of its own: half a kilobyte.
-      return { area: 'cache', sha256, crc32, size };
+      const { sha256, crc32, size } = medium;
+      // The type that the record has: built again, manifest.json stays the same.
+      const shown = before?.sha256 === sha256 ? (before.mimeType ?? null) : medium.mimeType;
+      return { area: 'cache', sha256, crc32, size, mimeType: shown === mimeType ? null : shown };
     });
 
   const stored = storedFiles(plan);

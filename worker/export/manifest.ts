@@ -35,7 +35,13 @@ export function createManifest(
       });
     } else {
       const { size, sha256 } = outcome;
-      media.push({ id, localPath, mimeType: medium?.mimeType ?? 'application/octet-stream', size, sha256 });
+      media.push({
+        id,
+        localPath,
+        mimeType: outcome.mimeType ?? medium?.mimeType ?? 'application/octet-stream',
+        size,
+        sha256,
+      });
     }
     for (const attribution of medium?.attributions ?? []) attributions.push({ mediaId: id, ...attribution });
   }

@@ -5,6 +5,8 @@ import type { Digest } from '../../shared/storage/store.ts';
 /** A file of the archive, found: which part of the store has its bytes. */
 export interface FoundFile extends Digest {
   area: 'assets' | 'cache';
+  /** What an external medium is; null where its declared type says so. */
+  mimeType?: string | null;
 }
 
 /** A file that the archive should hold and does not, and why. */
