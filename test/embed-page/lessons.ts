@@ -13,7 +13,7 @@ export function publishQuiz(lab: EmbedLab, lessonId?: string): Promise<LessonVer
   return publishLesson(lab.harness, lab.organization, { sections, ...(lessonId && { lessonId }) });
 }
 
-/** A lesson of one step with a custom widget before a question, `q1`. @param source the widget's module */
+/** A lesson of one step with a custom widget of 4 points before a question, `q1`. @param source the widget's module */
 export async function publishWidget(lab: EmbedLab, type: string, source: string): Promise<LessonVersion> {
   await releaseWidget(lab.harness.db, lab.harness.store, {
     organizationId: lab.organization._id,
@@ -21,6 +21,6 @@ export async function publishWidget(lab: EmbedLab, type: string, source: string)
     js: bytesOf(Buffer.from(source)),
     css: null,
   });
-  const blocks = [{ type, props: { id: 'custom' } }, question('q1')];
+  const blocks = [{ type, props: { id: 'custom', points: 4 } }, question('q1')];
   return publishLesson(lab.harness, lab.organization, { sections: [section('one', step('s1', ...blocks))] });
 }

@@ -65,7 +65,7 @@ beforeAll(async () => {
       },
     ],
     blocks: () => [
-      { type: 'Poll', props: { id: 'Poll-1' } },
+      { type: 'Poll', props: { id: 'Poll-1', points: 3 } },
       { type: 'Text', props: { id: 'Text-1', html: `<p>${hostile.replaceAll('<', '&lt;')}</p>` } },
       {
         type: 'Video',
