@@ -54,7 +54,7 @@ export class PlayerAssets {
     const source = widget && widgetFileSources(widget)[kind];
     const uses =
       version.widgets.some((pin) => pin.type === type) || (await this.#uses.usesWidget(version._id, type));
-    if (widget === undefined || source == null || !uses) {
+    if (widget === undefined || source === undefined || source === null || !uses) {
       throw new LecternError('NOT_FOUND', 'Widget not found');
     }
     const fileName = `${widget.widgetId}.${kind}`;

@@ -89,7 +89,7 @@ function addFailed(
   source: PackageSource,
 ): void {
   if (isCoreWidget(type)) return;
-  const js = id == null ? undefined : packageFile(source, `widgets/${id}.js`);
+  const js = id === null || id === undefined ? undefined : packageFile(source, `widgets/${id}.js`);
   if (js !== undefined) {
     const css = packageFile(source, `widgets/${id}.css`);
     widgets.push({ type, js, ...(css && { css }) });

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { cutFor } from '../../worker/eviction/cut.ts';
+import { fairCuts } from '../../worker/eviction/fair-cuts.ts';
 
 const used = fc
   .array(fc.tuple(fc.integer({ min: 0, max: 50 }), fc.integer({ min: 1, max: 100 })), { maxLength: 30 })
@@ -52,4 +53,22 @@ test('nothing goes while something stays that was used earlier, and no more than
       expect(sum(taken.values())).toBeLessThanOrEqual(Math.max(wanted.bytes, old));
     }),
   );
+});
+
+test('files that may not go never cost another organization its share', () => {
+  const group = (owner: string, total: number, mayGo: number) => ({
+    owners: [owner],
+    total,
+    used: new Map(mayGo === 0 ? [] : [[10, mayGo]]),
+  });
+  const groups = new Map([
+    ['pinned', group('pinned', 90, 0)],
+    ['small', group('small', 4, 4)],
+    ['large', group('large', 40, 40)],
+  ]);
+  const cuts = fairCuts(groups, { oldest: 1, bytes: 20 });
+  expect([...cuts.keys()]).toEqual(['large']);
+  // An equal share of the 40 bytes that would stay is 13, which the small one does not reach.
+  const more = fairCuts(groups, { oldest: 1, bytes: 94 });
+  expect([...more.keys()]).toEqual(['large']);
 });

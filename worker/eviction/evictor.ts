@@ -175,7 +175,11 @@ export class Evictor {
     const groups = new Map<string, OwnedFiles>();
     for await (const page of this.#list(run)) {
       for (const { file, size, owners, usedAt } of page) {
-        const group = groups.get(owners) ?? { owners: idsOf(owners), total: 0, used: new Map() };
+        const group = groups.get(owners) ?? {
+          owners: idsOf(owners),
+          total: 0,
+          used: new Map<number, number>(),
+        };
         groups.set(owners, group);
         group.total += size;
         if (!mayGo(run, file, usedAt)) continue;

@@ -17,7 +17,8 @@ export interface OwnedFiles {
 /**
  * Returns where to cut each group of files, so that all goes that was used before `oldest`, and at least so many bytes
  * where so many may go. Every organization may keep the same share: only those that hold more lose files for room,
- * each its own that were used longest ago. A file that several use counts in full for each, and goes only when each of
+ * each its own that were used longest ago. No share is below an equal part of what is to stay, so less is freed where an
+ * organization holds more than its share in files that may not go. A file that several use counts in full for each, and goes only when each of
  * them is over the share: nobody loses files because another organization uses them too.
  *
  * @param goal.oldest a minute.
@@ -47,7 +48,9 @@ export function fairCuts(
   const freedAt = (share: number) =>
     sum(all.map(({ owners, free }) => Math.min(free, excessOf(owners, share))));
 
-  let [low, high] = [0, Math.max(0, ...held.values())];
+  // An organization whose files must stay, because signed addresses name them, never costs others their share.
+  const equalShare = Math.max(0, sum(all.map(({ total }) => total)) - wanted) / Math.max(1, held.size);
+  let [low, high] = [equalShare, Math.max(equalShare, ...held.values())];
   for (let step = 0; step < searchSteps && wanted > 0; step += 1) {
     const middle = (low + high) / 2;
     if (freedAt(middle) >= wanted) low = middle;

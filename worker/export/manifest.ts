@@ -82,7 +82,7 @@ function describeWidget(
   const { widgetId: id } = widget;
   const found = outcomes.get(js.path);
   if (found === undefined || isMissing(found)) {
-    const sources = { sourceUrl: js.url, ...(css?.url != null && { cssSourceUrl: css.url }) };
+    const sources = { sourceUrl: js.url, ...(typeof css?.url === 'string' && { cssSourceUrl: css.url }) };
     return { failure: { widgetType, id, ...sources, reason: 'not_found', ...found } };
   }
   const cssFound = css === null ? undefined : outcomes.get(css.path);
