@@ -240,5 +240,5 @@ function newLine(): Line {
 }
 
 function tooMuch() {
-  return tooMany('Too much data is asked for at once', retrySeconds);
+  return tooMany('Too much data requested at once', retrySeconds);
 }

@@ -52,7 +52,7 @@ async function followLinks(path: string): Promise<string> {
     if (link === null) return target;
     target = resolve(dirname(target), link);
   }
-  throw new Error('its links lead round in a circle');
+  throw new Error('its symbolic links form a loop');
 }
 
 function isSame(one: Stats, other: Stats): boolean {

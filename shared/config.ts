@@ -36,9 +36,8 @@ const secretsOfProduction = [
 /** What production cannot guess: elsewhere there are embedded servers, and the Host of each request. */
 const addressesOfProduction = {
   MONGODB_URI: 'the embedded server has no password: mongodb://host:27017/lectern',
-  REDIS_URL: 'the embedded server has no password and keeps nothing: redis://host:6379',
-  PUBLIC_URL:
-    'the address that browsers reach Lectern by: https://lectern.example.com, to try it http://localhost:3000',
+  REDIS_URL: 'the embedded server has no password and does not persist data: redis://host:6379',
+  PUBLIC_URL: 'the URL that browsers use: https://lectern.example.com, for a trial http://localhost:3000',
 } as const;
 
 /** The settings, named as in the environment. `.env.example` explains each to an operator. */

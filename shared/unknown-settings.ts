@@ -19,8 +19,8 @@ export function warnOfUnknownSettings(variables: readonly string[], settings: re
     .flatMap((name) => {
       const nearest = nearestOf(name, settings);
       if (nearest !== null)
-        return [`${name} is no setting of Lectern and is ignored. Did you mean ${nearest}?`];
-      return name.startsWith(ownPrefix) ? [`${name} is no setting of Lectern and is ignored.`] : [];
+        return [`${name} is not a Lectern setting and is ignored. Did you mean ${nearest}?`];
+      return name.startsWith(ownPrefix) ? [`${name} is not a Lectern setting and is ignored.`] : [];
     });
 }
 

@@ -68,7 +68,7 @@ function write(response: ServerResponse, chunk: Uint8Array): Promise<void> {
  */
 function partToSend(ctx: Context, etag: string, size: number): ByteRange | null {
   if (!isWanted(ctx, etag)) {
-    throw new LecternError('PRECONDITION_FAILED', `The file is another one now: its ETag is ${etag}`);
+    throw new LecternError('PRECONDITION_FAILED', `The file has changed: its ETag is now ${etag}`);
   }
   ctx.status = 200;
   ctx.set('ETag', etag);

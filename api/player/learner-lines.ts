@@ -59,7 +59,9 @@ export class LearnerLines {
   async enter(learner: string): Promise<LinePlace> {
     const line = this.#lines.get(learner) ?? newLine();
     if (line.open >= this.#limits.atOnce + this.#limits.waiting) {
-      throw await this.#refusals.after(tooMany('Too many requests of this learner at once', retrySeconds));
+      throw await this.#refusals.after(
+        tooMany('Too many concurrent requests from this learner', retrySeconds),
+      );
     }
     this.#lines.set(learner, line);
     line.open += 1;

@@ -52,7 +52,10 @@ export const startPagePolicy = [
 const states: Record<ServiceState, [title: string, text: string]> = {
   ok: ['Ready', 'Lessons play, and exports are built.'],
   no_workers: ['No worker', 'Lessons play, but exports wait and no grades are sent until a worker runs.'],
-  unavailable: ['Unavailable', 'Something that Lectern depends on does not answer. The log says what.'],
+  unavailable: [
+    'Unavailable',
+    'A server that Lectern depends on is not responding. Check the log for details.',
+  ],
 };
 
 /** Returns the page at `/`, for operators and integrators. A learner may come by, and is sent to the course. */
@@ -74,10 +77,10 @@ export function startPage(state: ServiceState, links: StartPageLinks): string {
 <p>Lectern delivers lessons: to frames in other sites, to learning platforms, and as archives.</p>
 <p class="state ${state}"><strong>${title}</strong> <span>${text}</span></p>
 <ul>
-${entry(links.demoLesson, 'Play the demo lesson', 'Only this machine gets this link. What you do is recorded for the learner “start-page”.')}
+${entry(links.demoLesson, 'Play the demo lesson', 'Only browsers on this machine see this link. Your progress is recorded for the learner “start-page”.')}
 ${entry(links.docs, 'API reference', 'Every endpoint, for integrators.')}
-${entry(links.openapi, 'OpenAPI document', 'The same for tools.')}
-${entry(links.queueBoard, 'Queue board', 'For operators: what waits, runs and failed. It asks for a password.')}
+${entry(links.openapi, 'OpenAPI document', 'The API reference as JSON, for tools.')}
+${entry(links.queueBoard, 'Queue board', 'For operators: waiting, running and failed jobs. Requires a password.')}
 </ul>
 <footer>Looking for a lesson? Open it in your course, or with the link that you were given.</footer>
 </main>

@@ -42,7 +42,7 @@ function externalLines(media: VersionCheck['externalMedia']): string[] {
   if (media.length === 0) return [];
   const more = media.length - printedMedia;
   return [
-    `  downloaded when it is exported or played: ${count(media.length, 'media file')}`,
+    `  downloaded on export or play: ${count(media.length, 'media file')}`,
     ...media.slice(0, printedMedia).map(({ id, sourceUrl }) => `    ${id}  ${quote(sourceUrl, 300)}`),
     ...(more > 0 ? [`    and ${more} more; --json lists all`] : []),
   ];

@@ -10,7 +10,7 @@ export function addLessonPreviewCommand(group: Command): void {
   answers(
     group
       .command('preview')
-      .description('print a link that plays a version, also a draft, for an hour; nothing is recorded')
+      .description('print a link that plays a version, including a draft, for an hour; it records nothing')
       .argument('<lesson-id>', 'as lesson list shows it', uuidValue)
       .option('--version <number>', 'the newest one when left out', countValue),
     (lessonId: string, options: { version?: number }) =>

@@ -95,7 +95,7 @@ async function signToken(
     json: { token, expiresAt: expires, url },
     text: token,
     // On stderr: scripts take the token from stdout.
-    remark: url === null ? noAddress : `It plays the lesson until ${expires}:\n  ${url}`,
+    remark: url === null ? noAddress : `This link plays the lesson until ${expires}:\n  ${url}`,
   };
 }
 

@@ -124,7 +124,7 @@ export function mount(element: HTMLElement, options: EmbedOptions): Embed {
     try {
       const token = await inTime(getToken());
       if (call !== calls) return;
-      if (!isToken(token)) throw new Error('getToken gave no token');
+      if (!isToken(token)) throw new Error('getToken did not return a token');
       setToken(token);
     } catch (error) {
       if (call !== calls) return;

@@ -87,7 +87,7 @@ function toAllowedUrl(address: string, allowedPrivateHosts: readonly string[]): 
   if (!URL.canParse(address)) throw new PlatformRequestError('blocked_address', 'This is not a URL');
   const url = new URL(address);
   if (url.protocol === 'https:' || allowedPrivateHosts.includes(hostOf(url))) return url;
-  const message = `${hostOf(url)} is asked by https alone: ${url.protocol}// is for hosts of LECTERN_ALLOWED_PRIVATE_HOSTS`;
+  const message = `${hostOf(url)} must be reached over https: ${url.protocol}// is allowed only for hosts in LECTERN_ALLOWED_PRIVATE_HOSTS`;
   throw new PlatformRequestError('blocked_address', message);
 }
 

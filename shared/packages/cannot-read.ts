@@ -9,7 +9,7 @@ export function cannotRead(path: string, error: unknown): never {
     ENOTDIR: 'there is no such file or folder',
     EACCES: 'cannot be read: permission denied',
     EPERM: 'cannot be read: permission denied',
-    ELOOP: 'cannot be read: its links lead round in a circle',
+    ELOOP: 'cannot be read: its symbolic links form a loop',
   };
   const reason = reasons[String(codeOf(error))] ?? `cannot be read: ${messageOf(error)}`;
   throw new PackageError([`${shownPath(path)}: ${reason}`], { cause: error });

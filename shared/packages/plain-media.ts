@@ -116,12 +116,12 @@ class Adoption {
     const url = URL.canParse(address, 'https://host/') ? new URL(address, 'https://host/') : null;
     const fault =
       url === null
-        ? 'is no valid address'
+        ? 'is not a valid URL'
         : url.href.length > maxUrlLength
           ? `is longer than ${maxUrlLength} characters`
           : // The player puts a variable's value in.
             address.includes('{{')
-            ? 'has a variable in it'
+            ? 'contains a variable'
             : null;
     if (url === null || fault !== null) {
       this.warnings.push(`lesson.json: ${path}: ${quote(address)} ${fault}, and is not downloaded`);

@@ -31,7 +31,7 @@ export async function checkWidgetFile(store: Store, file: Digest, kind: WidgetFi
   if (file.size > maxWidgetBytes) {
     throw new DownloadError(
       'too_large',
-      `a widget's file has ${file.size} bytes, allowed are ${maxWidgetBytes}`,
+      `a widget's file has ${file.size} bytes; the limit is ${maxWidgetBytes}`,
     );
   }
   const key = `${kind}:${file.sha256}`;
@@ -42,7 +42,7 @@ export async function checkWidgetFile(store: Store, file: Digest, kind: WidgetFi
 
 async function check(store: Store, file: Digest, kind: WidgetFileKind): Promise<{ fault: string | null }> {
   const opened = await store.cache.open(file);
-  if (opened === null) throw new Error(`${file.sha256} left the store while it was needed`);
+  if (opened === null) throw new Error(`${file.sha256} was evicted from the store during use`);
   try {
     return { fault: await widgetFileFault(await buffer(opened.chunks()), kind) };
   } finally {
@@ -65,7 +65,7 @@ export async function widgetFileFault(bytes: Buffer, kind: WidgetFileKind): Prom
 
 /** Looks at imports and exports, which takes milliseconds, and leaves the syntax to {@link syntaxFault}. */
 async function moduleFault(text: string): Promise<string | null> {
-  if (/^\s*</.test(text)) return 'is a page and no module';
+  if (/^\s*</.test(text)) return 'is a web page, not a module';
   await init;
   try {
     const [imports, exports] = parse(text);
@@ -106,12 +106,12 @@ async function syntaxFault(bytes: Buffer): Promise<string | null> {
  */
 function stylesheetFault(text: string): string | null {
   const start = text.replace(/^(?:\s*<!--[^]*?-->)*\s*/, '');
-  if (start.startsWith('<') && !start.startsWith('<!--')) return 'is a page and no stylesheet';
+  if (start.startsWith('<') && !start.startsWith('<!--')) return 'is a web page, not a stylesheet';
   if (text.includes('\0')) return 'is not a stylesheet';
   if (!/^\s*[[{"]/.test(text)) return null;
   try {
     JSON.parse(text);
-    return 'is JSON and no stylesheet';
+    return 'is JSON, not a stylesheet';
   } catch {
     return null;
   }

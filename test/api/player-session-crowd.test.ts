@@ -63,7 +63,7 @@ test(
       },
       deadlineMs,
     );
-    const error = 'Too many requests of this learner at once; try again in 2 seconds';
+    const error = 'Too many concurrent requests from this learner; try again in 2 seconds';
     expect(jsonOf(refused)).toEqual({ error });
     expect(refused.headers.get('retry-after')).toBe('2');
     expect(refused.headers.get('access-control-allow-origin')).toBe('*');

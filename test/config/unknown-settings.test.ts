@@ -19,13 +19,13 @@ test.each([
   ['LECTERN_KEY_PEPER', 'LECTERN_KEY_PEPPER'],
 ])('%s is told, and that it may be meant as %s', (name, meant) => {
   expect(warnOfUnknownSettings([name], settings)).toStrictEqual([
-    `${name} is no setting of Lectern and is ignored. Did you mean ${meant}?`,
+    `${name} is not a Lectern setting and is ignored. Did you mean ${meant}?`,
   ]);
 });
 
 test('what begins with LECTERN_ is told; settings, and variables of others, are not', () => {
   expect(warnOfUnknownSettings(['LECTERN_COLOUR'], settings)).toStrictEqual([
-    'LECTERN_COLOUR is no setting of Lectern and is ignored.',
+    'LECTERN_COLOUR is not a Lectern setting and is ignored.',
   ]);
   const others = [
     'PATH',

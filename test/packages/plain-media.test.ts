@@ -108,8 +108,8 @@ test('an address that cannot be downloaded is reported, and the lesson is import
   const { version, warnings } = await importInto(lab.harness, lab.organization, path);
   const place = 'lesson.json: sections[0].steps[0].content.content';
   expect(warnings).toEqual([
-    `${place}[0].props.src: "https://[broken/x.png" is no valid address, and is not downloaded`,
-    `${place}[1].props.src: "https://example.org/{{name}}.png" has a variable in it, and is not downloaded`,
+    `${place}[0].props.src: "https://[broken/x.png" is not a valid URL, and is not downloaded`,
+    `${place}[1].props.src: "https://example.org/{{name}}.png" contains a variable, and is not downloaded`,
   ]);
   const id = uuidV5(version.lessonId, 'http://10.0.0.1/x.png');
   expect(await lecternJson(lab.harness.environment, 'lesson', 'check', version.lessonId)).toMatchObject({

@@ -139,7 +139,7 @@ export const exportPaths: ZodOpenApiPathsObject = {
             ...buildRefusals,
             412: {
               when: 'None of the ETags in `If-Match` is that of the archive.',
-              texts: [`The file is another one now: its ETag is "${'2a3d'.repeat(16)}"`],
+              texts: [`The file has changed: its ETag is now "${'2a3d'.repeat(16)}"`],
             },
             416: {
               when: 'The range lies outside of the archive.',

@@ -321,7 +321,7 @@ export const filePaths: ZodOpenApiPathsObject = {
             404: { when: 'The file is not there any more.', texts: ['File not found'] },
             412: {
               when: 'None of the ETags in `If-Match` is that of the file.',
-              texts: [`The file is another one now: its ETag is "${'2a3d'.repeat(16)}"`],
+              texts: [`The file has changed: its ETag is now "${'2a3d'.repeat(16)}"`],
             },
             416: {
               when: 'The range lies outside the file.',

@@ -50,8 +50,8 @@ const sessionBusy: Failure = {
     'organization. Send it again after `Retry-After` seconds.',
   texts: [
     'Too many requests; try again in 42 seconds',
-    'Too many requests of this learner at once; try again in 2 seconds',
-    'Too much data is asked for at once; try again in 5 seconds',
+    'Too many concurrent requests from this learner; try again in 2 seconds',
+    'Too much data requested at once; try again in 5 seconds',
   ],
 };
 const embedSession = { ...example.embedProgress, revision: 1, versionId: example.versionId };

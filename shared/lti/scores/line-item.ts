@@ -158,7 +158,7 @@ function assertOfPlatform(address: string, lineItemsUrl: string): void {
   if (areRelated(given, own)) return;
   throw new ScoreFault(
     'blocked_address',
-    `The line items at ${own} lead to ${given}, which is another domain`,
+    `The line items at ${own} point to ${given}, which is on another domain`,
   );
 }
 
