@@ -4,6 +4,7 @@ import type { Logger } from '../shared/log.ts';
 import type { Database } from '../shared/models/database.ts';
 import { removeUnfinishedImports } from '../shared/packages/unfinished-imports.ts';
 import { removeUnusedAssets } from '../shared/stored-assets.ts';
+import { removeUnusedReleases } from '../shared/widgets/unused-releases.ts';
 import type { Store } from '../shared/storage/store.ts';
 import type { Evicted, Evictor } from './eviction/evictor.ts';
 
@@ -75,8 +76,10 @@ async function removeUnfinished(
   const files = await store.sweepTemporaries(Math.max(abandonedSeconds, config.export.buildSeconds), signal);
   signal.throwIfAborted();
   const imports = await removeUnfinishedImports(db, abandonedImportSeconds);
+  const releases = await removeUnusedReleases(db, unusedSeconds);
   const assets = await removeUnusedAssets(db, store, unusedSeconds, signal);
-  if (files + imports + assets > 0) log.info({ files, imports, assets }, 'removed what was left unfinished');
+  if (files + imports + releases + assets > 0)
+    log.info({ files, imports, releases, assets }, 'removed what was left unfinished');
 }
 
 async function evict({ evictor, onEvicted, log }: SweepDependencies, signal: AbortSignal): Promise<void> {

@@ -186,6 +186,18 @@ export function listVersions(db: Database, lessonIds: string[]): Promise<LessonV
     .exec();
 }
 
+/** Whether a version of the organization is pinned to a release. */
+export async function usesRelease(
+  db: Database,
+  { organizationId, type, widgetId }: { organizationId: string | null } & WidgetPin,
+): Promise<boolean> {
+  const found = await db.lessonVersions.exists({
+    organizationId,
+    widgets: { $elemMatch: { type, widgetId } },
+  });
+  return found !== null;
+}
+
 /** The highest version number of a lesson; 0 when it has no version. */
 export async function lastVersionNumber(db: Database, lessonId: string): Promise<number> {
   const last = await db.lessonVersions

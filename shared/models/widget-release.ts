@@ -4,7 +4,10 @@ import type { Digest } from '../storage/store.ts';
 import type { Database } from './database.ts';
 import { digestSchema } from './medium.ts';
 
-/** An immutable release of a widget. A core widget's release belongs to no organization, and serves all. */
+/**
+ * An immutable release of a widget. A core widget's release belongs to no organization, and serves all. One that a
+ * package brought serves the versions that are pinned to it, and no other.
+ */
 export interface WidgetRelease {
   organizationId: string | null;
   /** The type in kebab-case, '-', and 8 hex digits of the digest of its files. */
@@ -14,7 +17,14 @@ export interface WidgetRelease {
   css: Digest | null;
   /** When it became the newest release of its type. */
   releasedAt: Date;
+  /** Whether versions may be pinned to it that did not bring it. Releases from before there was a difference may. */
+  registered: boolean;
+  /** Since when an import may have left it without a version that uses it; null where one is known to. */
+  unusedSince: Date | null;
 }
+
+/** Releases that a sweep looks at. */
+const unusedBatch = 1000;
 
 export const widgetReleaseSchema = new Schema<WidgetRelease>(
   {
@@ -24,46 +34,89 @@ export const widgetReleaseSchema = new Schema<WidgetRelease>(
     js: { type: digestSchema, required: true },
     css: { type: digestSchema, default: null },
     releasedAt: { type: Date, required: true },
+    registered: { type: Boolean, default: true },
+    unusedSince: { type: Date, default: null },
   },
   schemaOptions,
 );
 // Two types that read the same in kebab-case, with the same files, share an id.
 widgetReleaseSchema.index({ organizationId: 1, widgetId: 1, type: 1 }, { unique: true });
 widgetReleaseSchema.index({ organizationId: 1, type: 1, releasedAt: -1 });
+widgetReleaseSchema.index(
+  { unusedSince: 1 },
+  { partialFilterExpression: { unusedSince: { $type: 'date' } } },
+);
 widgetReleaseSchema.index({ 'js.sha256': 1 });
 widgetReleaseSchema.index({ 'css.sha256': 1 });
 
-/** Stores a release, or makes one that is known already the newest again. False when it was known. */
-export async function saveWidgetRelease(
-  db: Database,
-  release: Omit<WidgetRelease, 'releasedAt'>,
-): Promise<boolean> {
+type NewRelease = Omit<WidgetRelease, 'releasedAt' | 'registered' | 'unusedSince'>;
+
+/** Registers a release, or makes one that is known already the newest again. False when it was known. */
+export async function registerWidgetRelease(db: Database, release: NewRelease): Promise<boolean> {
   const { organizationId, widgetId, type, ...files } = release;
   const { upsertedCount } = await upsertSafely(() =>
     db.widgetReleases.updateOne(
       { organizationId, widgetId, type },
-      { $set: { releasedAt: new Date() }, $setOnInsert: files },
+      { $set: { releasedAt: new Date(), registered: true, unusedSince: null }, $setOnInsert: files },
       { upsert: true },
     ),
   );
   return upsertedCount === 1;
 }
 
-export async function deleteWidgetRelease(
-  db: Database,
-  { organizationId, widgetId, type }: Pick<WidgetRelease, 'organizationId' | 'widgetId' | 'type'>,
-): Promise<void> {
-  await db.widgetReleases.deleteOne({ organizationId, widgetId, type });
+/** Stores a release for the version of a package, which is inserted next; {@link keepReleases} has to follow. */
+export async function savePackagedRelease(db: Database, release: NewRelease): Promise<void> {
+  const { organizationId, widgetId, type, ...files } = release;
+  const now = new Date();
+  await upsertSafely(() =>
+    db.widgetReleases.updateOne(
+      { organizationId, widgetId, type },
+      { $set: { unusedSince: now }, $setOnInsert: { ...files, releasedAt: now, registered: false } },
+      { upsert: true },
+    ),
+  );
 }
 
-/** The newest release of each of these types that this organization has, by type. */
+type ReleaseName = Pick<WidgetRelease, 'organizationId' | 'widgetId' | 'type'>;
+
+/** Notes that a version uses these releases. */
+export async function keepReleases(db: Database, releases: readonly ReleaseName[]): Promise<void> {
+  if (releases.length === 0) return;
+  const names = releases.map(({ organizationId, widgetId, type }) => ({ organizationId, widgetId, type }));
+  await db.widgetReleases.updateMany({ $or: names }, { unusedSince: null });
+}
+
+/** The releases that imports may have left behind before a time. */
+export function listUnusedReleases(db: Database, before: Date): Promise<WidgetRelease[]> {
+  return db.widgetReleases
+    .find({ unusedSince: { $lt: before } })
+    .limit(unusedBatch)
+    .lean<WidgetRelease[]>()
+    .exec();
+}
+
+/** Deletes a release, unless it was registered, or an import has stored it again since that time. */
+export async function deleteUnusedRelease(
+  db: Database,
+  { organizationId, widgetId, type }: ReleaseName,
+  before: Date,
+): Promise<boolean> {
+  const { deletedCount } = await db.widgetReleases.deleteOne({
+    ...{ organizationId, widgetId, type },
+    registered: false,
+    unusedSince: { $lt: before },
+  });
+  return deletedCount === 1;
+}
+
+/** The newest registered release of each of these types that this organization has, by type. */
 export async function findNewestReleases(
   db: Database,
   organizationId: string | null,
   types: string[],
 ): Promise<Map<string, WidgetRelease>> {
   const found = await db.widgetReleases
-    .find({ organizationId, type: { $in: types } })
+    .find({ organizationId, type: { $in: types }, registered: { $ne: false } })
     .sort({ releasedAt: 1 })
     .lean<WidgetRelease[]>()
     .exec();

@@ -1,12 +1,10 @@
 import type { Database } from '../models/database.ts';
 import { insertExternalWidgets } from '../models/external-widget.ts';
-import type { WidgetPin } from '../models/lesson-version.ts';
 import type { Organization } from '../models/organization.ts';
 import type { Store } from '../storage/store.ts';
-import { externalWidgetIdOf, saveRelease, storeWidgetFiles } from '../widgets/releases.ts';
-import type { WidgetFiles } from '../widgets/releases.ts';
+import { externalWidgetIdOf, releaseForVersion, storeWidgetFiles } from '../widgets/releases.ts';
+import type { ReleasedWidget, WidgetFiles } from '../widgets/releases.ts';
 import { checkDigest } from './check-digest.ts';
-import type { ImportUndo } from './import-undo.ts';
 import type { LessonPackage } from './lesson-package.ts';
 
 /** A widget of a package whose files are in the store. */
@@ -46,18 +44,13 @@ export async function storeExternalWidgets(
   );
 }
 
-/** Makes releases of the organization's of a package's widgets; each becomes the newest of its type. */
+/** Makes releases of a package's widgets, for its version alone; a sweep removes those that none comes to use. */
 export async function releaseWidgets(
   db: Database,
   { _id: organizationId }: Organization,
   widgets: StoredWidget[],
-  undo: ImportUndo,
-): Promise<WidgetPin[]> {
-  const pins: WidgetPin[] = [];
-  for (const widget of widgets) {
-    const { type, widgetId, created } = await saveRelease(db, { organizationId, ...widget });
-    if (created) undo.addRelease({ organizationId, widgetId, type });
-    pins.push({ type, widgetId });
-  }
-  return pins;
+): Promise<ReleasedWidget[]> {
+  const releases: ReleasedWidget[] = [];
+  for (const widget of widgets) releases.push(await releaseForVersion(db, { organizationId, ...widget }));
+  return releases;
 }

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Config } from '../config.ts';
 import { playabilityErrors } from '../lessons/playability.ts';
 import type { LessonContent } from '../lessons/lesson-content.ts';
@@ -14,6 +15,7 @@ import {
   markVersionsUnpublished,
 } from '../models/lesson-version.ts';
 import type { LessonVersion } from '../models/lesson-version.ts';
+import { keepReleases } from '../models/widget-release.ts';
 import type { Organization } from '../models/organization.ts';
 import { isDuplicate } from '../mongo.ts';
 import type { Store } from '../storage/store.ts';
@@ -22,10 +24,14 @@ import { ImportUndo } from './import-undo.ts';
 import { releaseWidgets, storeExternalWidgets, storeWidgets } from './import-widgets.ts';
 import type { LessonPackage } from './lesson-package.ts';
 import { PackageError } from './package-error.ts';
+import { maxVersionNumber } from './manifest.ts';
 import { defaultPackageLimits } from './package-source.ts';
 import { readPackage } from './read-package.ts';
 import { watchFiles } from './watch-files.ts';
 import type { FileProgress } from './watch-files.ts';
+
+/** Imports of one lesson that may come at once, each of which takes a number from the others. */
+const maxNumberTries = 100;
 
 /** Problems kept with a version; the first ones tell what to do. */
 const keptProblems = 20;
@@ -79,12 +85,9 @@ export async function importPackage(
 
 /** The package with fresh ids; sections and steps keep theirs, which are the lesson's own. */
 function renumber(pkg: LessonPackage): LessonPackage {
-  const ids = new Map<string, string>();
-  const freshId = (id: string) => {
-    const fresh = ids.get(id) ?? randomUUID();
-    ids.set(id, fresh);
-    return fresh;
-  };
+  // Other ids are those of media that the organization has already.
+  const ids = new Map(pkg.media.map(({ id }) => [id, randomUUID()]));
+  const freshId = (id: string) => ids.get(id) ?? id;
   return {
     ...pkg,
     lessonId: randomUUID(),
@@ -113,12 +116,11 @@ async function importVersion(
     await storeMedia(deps, organization, pkg, { versionId, signal });
     const stored = await storeWidgets(deps, pkg);
     await storeExternalWidgets(db, organization, pkg, versionId);
-    // A deleted lesson comes back with this version alone.
+    // A deleted lesson comes back with this version; its others stay unpublished.
     if (lesson !== null && lesson.deletedAt !== null) await markVersionsUnpublished(db, { lessonId });
     signal.throwIfAborted();
 
-    // Late, as each becomes the newest of its type.
-    const widgets = await releaseWidgets(db, organization, stored, undo);
+    const releases = await releaseWidgets(db, organization, stored);
     const version = await insertNextVersion(db, {
       _id: versionId,
       lessonId,
@@ -131,17 +133,18 @@ async function importVersion(
       problems: playabilityErrors(content)
         .slice(0, keptProblems)
         .map((problem) => problem.message),
-      widgets,
+      widgets: releases.map(({ type, widgetId }) => ({ type, widgetId })),
       publishedAt: null,
     });
     undo.addVersion();
     if (!(await saveLesson(db, { _id: lessonId, organizationId: organization._id, slug, title }))) {
       throw takenElsewhere(lessonId);
     }
+    await keepReleases(db, releases);
     return {
       version,
       media: pkg.media.length,
-      widgets: widgets.length + pkg.externalWidgets.length,
+      widgets: releases.length + pkg.externalWidgets.length,
       warnings: pkg.warnings,
     };
   } catch (error) {
@@ -184,10 +187,17 @@ async function insertNextVersion(
   for (let tries = 1; ; tries += 1) {
     const last = await lastVersionNumber(db, version.lessonId);
     const versionNumber = Math.max(last + 1, version.versionNumber);
+    if (versionNumber > maxVersionNumber) {
+      throw new PackageError([
+        `The lesson has version ${last}, and ${maxVersionNumber} is the last possible. Import the package with --as-new.`,
+      ]);
+    }
     try {
       return await insertVersion(db, { ...version, versionNumber });
     } catch (error) {
-      if (!isDuplicate(error) || tries === 10) throw error;
+      if (!isDuplicate(error) || tries === maxNumberTries) throw error;
+      // Apart: those that come at once would meet again.
+      await delay(Math.random() * Math.min(tries, 10) * 20);
     }
   }
 }

@@ -27,6 +27,9 @@ const sha256 = z
   .string()
   .regex(/^[0-9a-f]{64}$/i, 'must be 64 hex digits')
   .toLowerCase();
+/** Version numbers are named in commands and file names. */
+export const maxVersionNumber = 999_999;
+
 const nonEmpty = z.string().min(1, 'must not be empty');
 const size = z.int().nonnegative('must be a number of bytes, 0 or more');
 
@@ -84,7 +87,10 @@ const failedWidget = z.looseObject({
 export const manifestSchema = z.looseObject({
   lessonId: uuid,
   title: partTitle,
-  versionNumber: z.int().positive('must be 1 or more'),
+  versionNumber: z
+    .int()
+    .positive('must be 1 or more')
+    .max(maxVersionNumber, `must be at most ${maxVersionNumber}`),
   versionId: uuid,
   publishedAt: z.string().nullish(),
   exportedAt: z.string().nullish(),

@@ -1,13 +1,16 @@
 import { createHash } from 'node:crypto';
 import slugify from '@sindresorhus/slugify';
 import type { Database } from '../models/database.ts';
-import { saveWidgetRelease } from '../models/widget-release.ts';
+import { registerWidgetRelease, savePackagedRelease } from '../models/widget-release.ts';
 import type { WidgetRelease } from '../models/widget-release.ts';
 import type { Store } from '../storage/store.ts';
 import { storeAsset } from '../stored-assets.ts';
 
 /** A widget's files, in the store. */
 export type WidgetFiles = Pick<WidgetRelease, 'js' | 'css'>;
+
+/** A release as its maker knows it. */
+export type ReleasedWidget = Omit<WidgetRelease, 'releasedAt' | 'registered' | 'unusedSince'>;
 
 /** Of the type in a release's id: with the rest it is a file name that any file system takes. */
 const maxTypeLength = 100;
@@ -48,12 +51,13 @@ export async function releaseWidget(
   db: Database,
   store: Store,
   { organizationId, type, ...sources }: { organizationId: string | null; type: string } & WidgetSources,
-): Promise<Omit<WidgetRelease, 'releasedAt'> & { created: boolean }> {
+): Promise<ReleasedWidget & { created: boolean }> {
   const files = await storeWidgetFiles(db, store, sources);
-  return saveRelease(db, { organizationId, type, ...files });
+  const release = { organizationId, type, widgetId: widgetIdOf(type, files), ...files };
+  return { ...release, created: await registerWidgetRelease(db, release) };
 }
 
-/** The first half of {@link releaseWidget}: files that nothing refers to yet. */
+/** Stores files that nothing refers to yet. */
 export async function storeWidgetFiles(
   db: Database,
   store: Store,
@@ -67,12 +71,12 @@ export async function storeWidgetFiles(
   return { js, css: sources.css === null ? null : await keep(sources.css) };
 }
 
-/** The second half of {@link releaseWidget}. */
-export async function saveRelease(
+/** Makes a release of files that are stored, for the version of the package that brought them alone. */
+export async function releaseForVersion(
   db: Database,
-  { organizationId, type, js, css }: { organizationId: string | null; type: string } & WidgetFiles,
-): Promise<Omit<WidgetRelease, 'releasedAt'> & { created: boolean }> {
+  { organizationId, type, js, css }: { organizationId: string; type: string } & WidgetFiles,
+): Promise<ReleasedWidget> {
   const release = { organizationId, type, widgetId: widgetIdOf(type, { js, css }), js, css };
-  const created = await saveWidgetRelease(db, release);
-  return { ...release, created };
+  await savePackagedRelease(db, release);
+  return release;
 }

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Organization } from '../../shared/models/organization.ts';
 import { digestOf } from '../../shared/storage/digest.ts';
 import { removeUnusedAssets } from '../../shared/stored-assets.ts';
+import { removeUnusedReleases } from '../../shared/widgets/unused-releases.ts';
 import { buildOrganization, buildPackage } from '../support/factories.ts';
 import type { BuiltPackage } from '../support/factories.ts';
 import { startHarness } from '../support/harness.ts';
@@ -42,12 +43,14 @@ async function somePackage(): Promise<BuiltPackage> {
 async function failureOf(attempt: () => Promise<unknown>): Promise<Error> {
   const { path } = await buildPackage({ media: [shared] });
   await importInto(harness, organization, path);
+  await removeUnusedReleases(harness.db, -1);
   await removeUnusedAssets(harness.db, harness.store, 0);
   const before = await everythingStored(harness);
   const error: unknown = await attempt().then(
     () => undefined,
     (failure: unknown) => failure,
   );
+  await removeUnusedReleases(harness.db, -1);
   await removeUnusedAssets(harness.db, harness.store, 0);
   expect(await everythingStored(harness)).toEqual(before);
   expect(await harness.store.assets.has(digestOf(shared.bytes))).toBe(true);

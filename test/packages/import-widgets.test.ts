@@ -1,8 +1,11 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { findNewestReleases, findReleases } from '../../shared/models/widget-release.ts';
+import { deleteVersion } from '../../shared/models/lesson-version.ts';
+import { findReleases } from '../../shared/models/widget-release.ts';
 import type { Organization } from '../../shared/models/organization.ts';
 import { publishVersion } from '../../shared/publishing.ts';
-import { digestOf } from '../../shared/storage/digest.ts';
+import { bytesOf, digestOf } from '../../shared/storage/digest.ts';
+import { releaseWidget } from '../../shared/widgets/releases.ts';
+import { removeUnusedReleases } from '../../shared/widgets/unused-releases.ts';
 import { buildOrganization, buildPackage } from '../support/factories.ts';
 import { startHarness } from '../support/harness.ts';
 import type { Harness } from '../support/harness.ts';
@@ -20,7 +23,7 @@ const js = (text: string) => `export default ${JSON.stringify(text)}`;
 const blocks = (...types: string[]) =>
   types.map((type, index) => ({ type, props: { id: `${type}-${index}`, text: '' } }));
 
-test('widgets of a package become releases of the organization, and the version is pinned to them', async () => {
+test('widgets of a package become releases, and the version is pinned to them', async () => {
   const { path } = await buildPackage({ blocks: () => blocks('FlipCard', 'Heading') });
   await addWidgets(path, [{ type: 'FlipCard', js: js('flip'), css: '.flip {}' }]);
   const { version, widgets } = await importInto(harness, organization, path);
@@ -49,8 +52,9 @@ test('two types that read the same in kebab-case, with the same files, are both 
   ]);
   const { version } = await importInto(harness, organization, path);
   expect(version.widgets.map(({ type }) => type).sort()).toEqual(['FlipBook', 'flip-book']);
-  const newest = await findNewestReleases(harness.db, organization._id, ['FlipBook', 'flip-book']);
-  expect([...newest.keys()].sort()).toEqual(['FlipBook', 'flip-book']);
+  const ids = version.widgets.map(({ widgetId }) => widgetId);
+  const releases = await findReleases(harness.db, organization._id, ids);
+  expect(releases.map(({ type }) => type).sort()).toEqual(['FlipBook', 'flip-book']);
 });
 
 test('a release that comes later changes neither the pins of a version nor those it is published with', async () => {
@@ -68,18 +72,53 @@ test('a release that comes later changes neither the pins of a version nor those
   expect(pins.get('Dial')).not.toBe(newer.version.widgets[0]?.widgetId);
 });
 
-test('a lesson that brings no widget of a type is published with the newest that the organization has', async () => {
-  for (const text of ['one', 'two']) {
-    const { path } = await buildPackage();
+test('the widget of a package serves its own version, and takes the place of no registered one', async () => {
+  const register = (text: string) =>
+    releaseWidget(harness.db, harness.store, {
+      organizationId: organization._id,
+      type: 'Gauge',
+      js: bytesOf(Buffer.from(js(text))),
+      css: null,
+    });
+  const old = await register('old');
+  const current = await register('current');
+  // An old package, with a release that was registered once, and another one.
+  for (const text of ['old', 'another']) {
+    const { path } = await buildPackage({ blocks: () => blocks('Gauge') });
     await addWidgets(path, [{ type: 'Gauge', js: js(text) }]);
-    await importInto(harness, organization, path);
+    const { version } = await importInto(harness, organization, path);
+    const published = await publishVersion(harness.db, harness.store, version._id, { force: false });
+    expect(published.widgets).toEqual(version.widgets);
+    if (text === 'old') expect(version.widgets).toEqual([{ type: 'Gauge', widgetId: old.widgetId }]);
   }
   const { path } = await buildPackage({ blocks: () => blocks('Gauge') });
   const { version } = await importInto(harness, organization, path);
   const published = await publishVersion(harness.db, harness.store, version._id, { force: false });
-  const newest = (await findNewestReleases(harness.db, organization._id, ['Gauge'])).get('Gauge');
-  expect(newest?.js).toEqual(digestOf(Buffer.from(js('two'))));
-  expect(published.widgets).toEqual([{ type: 'Gauge', widgetId: newest?.widgetId }]);
+  expect(published.widgets).toEqual([{ type: 'Gauge', widgetId: current.widgetId }]);
+});
+
+test('releases that no version and no registration uses are swept away, and no others', async () => {
+  const { organization: own } = await buildOrganization(harness);
+  const imported = async (type: string) => {
+    const { path } = await buildPackage({ blocks: () => blocks(type) });
+    await addWidgets(path, [{ type, js: js(type) }]);
+    return (await importInto(harness, own, path)).version;
+  };
+  await imported('Used');
+  const left = await imported('Left');
+  await imported('Registered');
+  const release = { organizationId: own._id, css: null, type: 'Registered' };
+  await releaseWidget(harness.db, harness.store, { ...release, js: bytesOf(Buffer.from(js('Registered'))) });
+  // As if all three imports had died, and the one of Left before its version.
+  const aDayAgo = new Date(Date.now() - 86_400_000);
+  await harness.db.widgetReleases.updateMany({ organizationId: own._id }, { unusedSince: aDayAgo });
+  await deleteVersion(harness.db, left._id);
+  await Promise.all([1, 2].map(() => removeUnusedReleases(harness.db, 3600)));
+  const kept = await harness.db.widgetReleases.find({ organizationId: own._id }).lean().exec();
+  expect(kept.map(({ type, unusedSince }) => [type, unusedSince]).sort()).toEqual([
+    ['Registered', null],
+    ['Used', null],
+  ]);
 });
 
 test('core widgets in a package are ignored: the type is always Lectern’s own', async () => {

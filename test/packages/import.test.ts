@@ -72,18 +72,31 @@ describe('ids and numbers', () => {
   test('imports of one new lesson at once all succeed, each with a number and an id of its own', async () => {
     const { path, lessonId } = await buildPackage({ media: [picture(1), picture(2)] });
     const imported = await Promise.all(
-      Array.from({ length: 6 }, () => importInto(harness, organization, path)),
+      Array.from({ length: 24 }, () => importInto(harness, organization, path)),
     );
-    const numbers = imported.map(({ version }) => version.versionNumber).sort();
-    expect(numbers).toEqual([1, 2, 3, 4, 5, 6]);
-    expect(new Set(imported.map(({ version }) => version._id)).size).toBe(6);
+    const numbers = imported.map(({ version }) => version.versionNumber).sort((a, b) => a - b);
+    expect(numbers).toEqual(Array.from({ length: 24 }, (_, index) => index + 1));
+    expect(new Set(imported.map(({ version }) => version._id)).size).toBe(24);
     for (const { version } of imported) {
       expect(await findContent(harness.db, version._id)).toMatchObject({ lesson: { id: lessonId } });
       expect((await listMediaOfVersion(harness.db, version._id)).length).toBe(2);
     }
   });
 
-  test('a deleted lesson comes back with the imported version alone', async () => {
+  test('after the last number a version can have is refused, with what to do', async () => {
+    const { path } = await buildPackage();
+    await changeJson(path, 'manifest.json', (manifest) =>
+      Object.assign(manifest, { versionNumber: 999_999 }),
+    );
+    await importInto(harness, organization, path);
+    await expect(importInto(harness, organization, path)).rejects.toThrow(/999999.*--as-new/);
+    await changeJson(path, 'manifest.json', (manifest) =>
+      Object.assign(manifest, { versionNumber: 1_000_000 }),
+    );
+    await expect(importInto(harness, organization, path)).rejects.toThrow('must be at most 999999');
+  });
+
+  test('a deleted lesson comes back with the imported version, and the others stay unpublished', async () => {
     const { path, lessonId } = await buildPackage();
     const first = await importInto(harness, organization, path);
     await publishVersion(harness.db, harness.store, first.version._id, { force: false });
@@ -100,6 +113,18 @@ describe('ids and numbers', () => {
 });
 
 describe('a copy (--as-new)', () => {
+  test('keeps the ids of media that the package does not bring, but the organization has', async () => {
+    const { mediaIds } = await buildPackage({ media: [picture(7)] }).then(async (built) => {
+      await importInto(harness, organization, built.path);
+      return built;
+    });
+    const src = `media:${mediaIds[0]}`;
+    const image = { type: 'Image', props: { id: 'Image-1', src, alt: '', caption: '' } };
+    const { path } = await buildPackage({ blocks: () => [image] });
+    const { version } = await importInto(harness, organization, path, { asNew: true });
+    expect(mediaReferences(await findContent(harness.db, version._id))).toEqual(mediaIds);
+  });
+
   test('has fresh ids for lesson, version and media, and refers to its own media', async () => {
     const { path, lessonId, versionId, mediaIds } = await buildPackage({
       media: [picture(1), picture(2)],
