@@ -232,7 +232,7 @@ const modules: Record<string, { plays: [Behaviour, ...Behaviour[]]; reason?: str
     reason: 'bad_type',
   },
   JSON: { plays: [file('{"error":"gone"}', { contentType: 'application/json' })], reason: 'bad_type' },
-  'an empty body': { plays: [file('')], reason: 'bad_type' },
+  'an empty body': { plays: [file('')], reason: 'truncated' },
   'a picture': { plays: [file(png(1))], reason: 'bad_type' },
   'a syntax error': { plays: [file('export default { const };')], reason: 'bad_type' },
   'a script without a default export': { plays: [file('window.dial = {};')], reason: 'bad_type' },
