@@ -9,7 +9,7 @@ import type { ProgressState, StoredItem } from './state.ts';
  * The state of a learner who goes on in another version. The position follows its step, else the nearest step
  * before it that is still there. Answers stay with the points that they earned in the version they were given to;
  * those whose widget moved to another step follow it, and those whose widget is gone still count: publishing takes
- * nothing away from a learner. The revision stays.
+ * nothing away from a learner. Revision and attempt stay.
  *
  * @param from the outline of the state's version
  * @param to the outline of `toVersionId`
@@ -20,7 +20,7 @@ export function carryOver(
   toVersionId: string,
   to: LessonOutline,
 ): ProgressState {
-  const items = state.items && moved(state.items, to);
+  const items = state.items && moved(state.items, from, to);
   return {
     ...state,
     // Who has not started yet is not to miss a step that was put before the first one.
@@ -42,14 +42,20 @@ function placeIn(to: LessonOutline, stepId: string | null, from: LessonOutline):
   return firstPlace(to);
 }
 
-/** Two answers never become one: where the widget's new step has an answer already, the other one stays. */
-function moved(items: readonly StoredItem[], to: LessonOutline): StoredItem[] {
-  const steps = stepsByWidget(to);
+/**
+ * An id is unique in a step only. So an answer follows its widget only where the id stands in one step of each version:
+ * otherwise another question may have the same id. Two answers never become one either: where the widget's new step
+ * has an answer already, the other one stays.
+ */
+function moved(items: readonly StoredItem[], from: LessonOutline, to: LessonOutline): StoredItem[] {
+  const [stepsBefore, stepsAfter] = [stepsByWidget(from), stepsByWidget(to)];
   const keyOf = ({ stepId, widgetId }: StoredItem) => widgetKey(stepId, widgetId);
   const taken = new Set(items.map(keyOf));
   return items.map((item) => {
-    const [stepId, ...others] = steps.get(item.widgetId) ?? [];
-    if (stepId === undefined || others.length > 0) return item;
+    const [before, ...othersBefore] = stepsBefore.get(item.widgetId) ?? [];
+    const [stepId, ...othersAfter] = stepsAfter.get(item.widgetId) ?? [];
+    const isUnambiguous = before === item.stepId && othersBefore.length === 0 && othersAfter.length === 0;
+    if (stepId === undefined || !isUnambiguous) return item;
     const target = { ...item, stepId };
     if (taken.has(keyOf(target))) return item;
     taken.add(keyOf(target));

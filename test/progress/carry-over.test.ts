@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 
 import { carryOver } from '../../shared/progress/carry-over.ts';
-import { applyWrite } from '../../shared/progress/rules.ts';
+import { applyWrite, initialProgress } from '../../shared/progress/rules.ts';
 import type { ProgressState } from '../../shared/progress/state.ts';
 import type { Sections } from './build-progress.ts';
 import {
@@ -14,6 +14,7 @@ import {
   now,
   otherVersionId,
   outline,
+  versionId,
 } from './build-progress.ts';
 
 const over = (state: ProgressState, sections: Sections) =>
@@ -107,11 +108,30 @@ describe('answers in a new version', () => {
   test('never take the place of another answer', () => {
     const [item] = answered(buildItem('quiz', ['a'])).items ?? [];
     if (item === undefined) throw new Error('no item');
-    const items = ['one', 'two', 'three'].map((stepId) => ({ ...item, stepId }));
-    const moved = over(buildState({ items }), [{ four: [buildQuestion('quiz')] }]);
-    const stayed = over(buildState({ items }), [{ three: [buildQuestion('quiz')] }]);
-    expect(placesOf(moved)).toEqual(['four/quiz', 'two/quiz', 'three/quiz']);
-    expect(placesOf(stayed)).toEqual(['one/quiz', 'two/quiz', 'three/quiz']);
+    const to = [{ four: [buildQuestion('quiz')] }];
+    expect(placesOf(over(buildState({ items: [item] }), to))).toEqual(['four/quiz']);
+    const items = [item, { ...item, stepId: 'four' }];
+    expect(placesOf(over(buildState({ items }), to))).toEqual(['quiz/quiz', 'four/quiz']);
+  });
+
+  test('to a removed question never become answers to another one with its id', () => {
+    const twice = buildOutline([{ one: [buildQuestion('quiz')], two: [buildQuestion('quiz')] }]);
+    const state = applyWrite(
+      initialProgress(versionId, twice, now),
+      buildWrite({ currentStepIndex: 1, items: [buildItem('quiz', ['a'])] }),
+      twice,
+      now,
+    );
+    const next = carryOver(state, twice, otherVersionId, buildOutline([{ one: [buildQuestion('quiz')] }]));
+    expect(placesOf(next)).toEqual(['two/quiz']);
+    // What was answered still counts, and the question that was not is open.
+    expect(next).toMatchObject({ score: 1, maxScore: 2 });
+  });
+
+  test('whose question was gone already stay where they were given', () => {
+    const [item] = answered(buildItem('quiz', ['a'])).items ?? [];
+    const state = buildState({ items: item ? [{ ...item, stepId: 'gone' }] : [] });
+    expect(placesOf(over(state, [{ end: [buildQuestion('quiz')] }]))).toEqual(['gone/quiz']);
   });
 });
 
