@@ -90,6 +90,7 @@ export const ltiProgress = z.strictObject(ltiFields).meta({
 
 const sessionFields = {
   revision: count.meta({ description: 'Counts the writes; 0 before the first one.' }),
+  attempt: z.int().min(1).meta({ description: 'Counts the attempts; each restart begins another one.' }),
   versionId: uuid.meta({ description: 'The version that the position is counted in.' }),
 };
 

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import { tooMany } from '../retry-after.ts';
 import { SlowRefusals } from '../slow-refusals.ts';
 
@@ -24,6 +25,9 @@ export const mostRequests = defaultLimits.atOnce + defaultLimits.waiting;
 /** Seconds after which a learner over the limit may come again. */
 const retrySeconds = 2;
 
+/** Learners whose records are remembered to be large; the ones seen longest ago are forgotten. */
+const mostRemembered = 10_000;
+
 /** A learner's requests in this process, one after the other. */
 interface Line {
   running: number;
@@ -35,6 +39,8 @@ interface Line {
   paused: Set<() => void>;
   /** Unix time in milliseconds up to which the requests begun so far take the learner's rate. */
   busyUntil: number;
+  /** Bytes of the learner's record as it was read last; 0 when nobody knows. */
+  recordBytes: number;
 }
 
 /**
@@ -44,6 +50,7 @@ interface Line {
 export class LearnerLines {
   readonly #limits: LearnerLimits;
   readonly #lines = new Map<string, Line>();
+  readonly #recordBytes = new LRUCache<string, number>({ max: mostRemembered });
   readonly #refusals = new SlowRefusals();
 
   constructor(limits: LearnerLimits = defaultLimits) {
@@ -57,7 +64,7 @@ export class LearnerLines {
    * @throws {LecternError} TOO_MANY_REQUESTS when as many wait as may.
    */
   async enter(learner: string): Promise<LinePlace> {
-    const line = this.#lines.get(learner) ?? newLine();
+    const line = this.#lines.get(learner) ?? newLine(this.#recordBytes.get(learner));
     if (line.open >= this.#limits.atOnce + this.#limits.waiting) {
       throw await this.#refusals.after(
         tooMany('Too many concurrent requests from this learner', retrySeconds),
@@ -71,6 +78,8 @@ export class LearnerLines {
   /** A line is kept until its learner's rate is free again. */
   #left(learner: string, line: Line): void {
     line.open -= 1;
+    if (line.recordBytes > 0) this.#recordBytes.set(learner, line.recordBytes);
+    else this.#recordBytes.delete(learner);
     const forget = () => {
       if (line.open === 0 && this.#lines.get(learner) === line) this.#lines.delete(learner);
     };
@@ -80,8 +89,8 @@ export class LearnerLines {
   }
 }
 
-function newLine(): Line {
-  return { running: 0, open: 0, waiting: [], paused: new Set(), busyUntil: 0 };
+function newLine(recordBytes = 0): Line {
+  return { running: 0, open: 0, waiting: [], paused: new Set(), busyUntil: 0, recordBytes };
 }
 
 /** A request's place in its learner's line. */
@@ -96,6 +105,15 @@ export class LinePlace {
     this.#line = line;
     this.#limits = limits;
     this.#left = left;
+  }
+
+  /** Bytes of the learner's record as it was read last; 0 when it is small, or nobody knows. */
+  get recordBytes(): number {
+    return this.#line.recordBytes;
+  }
+
+  set recordBytes(bytes: number) {
+    this.#line.recordBytes = bytes;
   }
 
   /** Resolves when it is this request's turn. */

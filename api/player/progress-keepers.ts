@@ -24,6 +24,8 @@ export interface FoundProgress {
   recentWriteIds: string[];
   /** Bytes of the JSON texts. */
   textBytes: number;
+  /** Whether `load` needs another query for them. */
+  isLarge: boolean;
   /** Reads all of it; it may be at a later revision by then. Null when it is gone. */
   load(): Promise<KeptProgress | null>;
 }
@@ -32,6 +34,7 @@ export interface FoundProgress {
 export interface KeptProgress {
   versionId: string;
   revision: number;
+  attempt: number;
   recentWriteIds: string[];
   /** Parses the record. */
   state(): ProgressState;
@@ -125,7 +128,7 @@ function previewKeeper(token: PreviewToken): ProgressKeeper {
 /** The contract's 2.2 has no answers, but a player cannot go on without them. */
 function presentLaunch(
   token: LaunchToken,
-  state: Omit<ReturnType<typeof recordOf>, 'finished'>,
+  state: Omit<ReturnType<typeof recordOf>, 'finished' | 'attempt'>,
   courseId: string,
 ) {
   return { ...presentLtiProgress({ ...token, ...state, courseId }), items: rawOrNull(state.items) };
@@ -141,7 +144,7 @@ function foundOf<Record extends ProgressRecord>(
     const record = isHeadOnly(head) ? await findWhole() : head;
     return record && keep(record);
   };
-  return { revision, recentWriteIds, textBytes, load };
+  return { revision, recentWriteIds, textBytes, isLarge: isHeadOnly(head), load };
 }
 
 function keptOf(
@@ -149,8 +152,9 @@ function keptOf(
   present: Present,
   presentStored: KeptProgress['presentStored'],
 ): KeptProgress {
-  const { versionId, revision, recentWriteIds } = record;
-  return { versionId, revision, recentWriteIds, state: () => stateOf(record), presentStored, present };
+  const { versionId, revision, attempt = 1, recentWriteIds } = record;
+  const state = () => stateOf(record);
+  return { versionId, revision, attempt, recentWriteIds, state, presentStored, present };
 }
 
 /** A state as a record holds it. */

@@ -1,12 +1,12 @@
 import type { ServerResponse } from 'node:http';
 import { LecternError } from '../../shared/errors.ts';
 import type { Database } from '../../shared/models/database.ts';
-import { findPublishedVersion } from '../../shared/models/lesson-version.ts';
+import { findOncePublished } from '../../shared/models/lesson-version.ts';
 import type { PlayerToken } from '../../shared/player-tokens.ts';
 import type { LessonFacts, PreparedLessons } from '../../shared/prepared-lessons.ts';
 import { carryOver } from '../../shared/progress/carry-over.ts';
 import type { LessonOutline } from '../../shared/progress/outline.ts';
-import { applyWrite, initialProgress } from '../../shared/progress/rules.ts';
+import { applyWrite, attemptOrder, initialProgress } from '../../shared/progress/rules.ts';
 import type { ProgressState } from '../../shared/progress/state.ts';
 import type { ProgressWrite } from '../../shared/progress/write.ts';
 import type { AppDependencies } from '../dependencies.ts';
@@ -79,11 +79,12 @@ export async function readSession(
   deps: SessionDependencies,
   token: PlayerToken,
   versionId: string,
-  { place, texts }: SessionRoom,
+  room: SessionRoom,
 ): Promise<Session> {
+  const { place, texts } = room;
   await place.turn();
   const keeper = progressKeeper(deps.db, token);
-  const found = await keeper.find();
+  const found = await findHead(keeper, room);
   return texts.run(found?.textBytes ?? 0, async () =>
     presentKept(deps, keeper, (await found?.load()) ?? null, versionId),
   );
@@ -92,25 +93,28 @@ export async function readSession(
 /**
  * Records what a player reports. What is written for a slightly later revision than there is waits a moment for it.
  *
- * @throws {LecternError} NOT_FOUND when the token has nothing to play any more; INVALID_CONTENT for a version that is
- * not published or not the token's, and for what does not fit the version; PAYLOAD_TOO_LARGE; TOO_MANY_REQUESTS as
+ * @throws {LecternError} NOT_FOUND when the lesson is deleted; INVALID_CONTENT for a version that was never published or
+ * is not the token's, and for what does not fit the version; PAYLOAD_TOO_LARGE; TOO_MANY_REQUESTS as
  * {@link readSession}.
  */
 export async function writeSession(
   deps: WriteDependencies,
   token: PlayerToken,
   write: ProgressWrite,
-  { place, texts }: SessionRoom,
+  room: SessionRoom,
 ): Promise<WriteOutcome> {
+  const { place, texts } = room;
   await place.turn();
   await assertPlayable(deps.db, token, write.versionId);
   const keeper = progressKeeper(deps.db, token);
   const waitUntil = Date.now() + earlyMs;
   for (;;) {
-    const found = await keeper.find();
-    if (keeper.keeps && isEarly(write, found) && Date.now() < waitUntil) {
-      // At the same moments for all requests, so that they share a query.
-      await place.pause(pollIntervalMs - (Date.now() % pollIntervalMs));
+    const found = await findHead(keeper, room);
+    const left = waitUntil - Date.now();
+    if (keeper.keeps && isEarly(write, found) && left > 0) {
+      // At the same moments for all requests, so that they share a query. MongoDB reads a document as a whole, so a
+      // large one is not polled: a write through this process wakes the request, or it looks once more at the end.
+      await place.pause(place.recordBytes > 0 ? left : pollIntervalMs - (Date.now() % pollIntervalMs));
       continue;
     }
     const outcome = await texts.run(workOf(write, found), async () =>
@@ -121,6 +125,16 @@ export async function writeSession(
     if (outcome.saved && token.kind === 'launch' && keeper.keeps) deps.scoreNotices.saved(token);
     return outcome;
   }
+}
+
+/** Finds a record without its large texts. Where it is known to be large, that is work on a large text all the same. */
+async function findHead(
+  keeper: ProgressKeeper,
+  { place, texts }: SessionRoom,
+): Promise<FoundProgress | null> {
+  const found = await texts.run(place.recordBytes, () => keeper.find());
+  place.recordBytes = found?.isLarge === true ? found.textBytes : 0;
+  return found;
 }
 
 /** Whether the writes before this one may be on their way: no more of them than a learner's line has places for. */
@@ -145,22 +159,29 @@ async function attempt(
 ): Promise<WriteOutcome | null> {
   const { versionId, revision, writeId } = write;
   const isRepeated = writeId !== undefined && kept?.recentWriteIds.includes(writeId) === true;
-  if (isRepeated || (keeper.keeps && revision !== (kept?.revision ?? 0))) {
-    return { saved: isRepeated, session: await presentKept(deps, keeper, kept, versionId) };
+  const order = keeper.keeps ? attemptOrder(kept ?? { attempt: 1 }, write) : 'current';
+  // What is left of an earlier attempt never touches a later one; there is nothing to send again.
+  const isDone = isRepeated || order === 'earlier';
+  const isStale = order === 'later' || (keeper.keeps && revision !== (kept?.revision ?? 0));
+  if (isDone || isStale) {
+    return { saved: isDone, session: await presentKept(deps, keeper, kept, versionId) };
   }
   const state = { ...(await stateIn(deps, versionId, kept?.state() ?? null)), revision };
   const next = applyWrite(state, write, await outlineOf(deps.lessons, versionId), new Date());
   return (await keeper.save(next, writeId)) ? { saved: true, session: await present(keeper, next) } : null;
 }
 
-/** A player may go on with the version that it has loaded, although a newer one was published meanwhile. */
+/**
+ * A player may go on with the version that it has loaded, although a newer one was published meanwhile, or this one was
+ * unpublished: what a learner has answered by then is not lost.
+ */
 async function assertPlayable(db: Database, token: PlayerToken, versionId: string): Promise<void> {
   const { organizationId, lessonId, versionId: pinned } = token;
   const isTokens = pinned === null || pinned === versionId;
-  if (isTokens && (await findPublishedVersion(db, organizationId, lessonId, versionId)) !== null) return;
+  if (isTokens && (await findOncePublished(db, organizationId, lessonId, versionId)) !== null) return;
   await findTokenVersion(db, token);
   const message = isTokens
-    ? 'versionId must be a published version of the lesson'
+    ? 'versionId must be a version of the lesson that was published'
     : 'versionId must be the version that the token names';
   throw new LecternError('INVALID_CONTENT', message);
 }
@@ -195,7 +216,8 @@ async function presentKept(
   versionId: string,
 ): Promise<Session> {
   if (kept?.versionId === versionId) {
-    return { ...(await kept.presentStored()), revision: kept.revision, versionId };
+    const { revision, attempt } = kept;
+    return { ...(await kept.presentStored()), revision, attempt, versionId };
   }
   return present(kept ?? keeper, await stateIn(deps, versionId, kept?.state() ?? null));
 }
@@ -219,6 +241,6 @@ function learnerOf(token: PlayerToken): (string | number | null)[] {
 
 /** @param record what there is, or what the token would write where there is nothing yet */
 async function present(record: Pick<ProgressKeeper, 'present'>, state: ProgressState): Promise<Session> {
-  const { revision, versionId } = state;
-  return { ...(await record.present(state)), revision, versionId };
+  const { revision, attempt, versionId } = state;
+  return { ...(await record.present(state)), revision, attempt, versionId };
 }

@@ -10,7 +10,7 @@ type Members = Record<string, unknown>;
 /** A record of either kind, without what only storing it needs. */
 type Presentable<Record extends ProgressRecord> = Omit<
   Record,
-  '_id' | 'organizationId' | 'recentWriteIds' | 'scoresDue' | 'finished'
+  '_id' | 'organizationId' | 'recentWriteIds' | 'scoresDue' | 'finished' | 'attempt'
 >;
 
 /** The contract's 2.1. */

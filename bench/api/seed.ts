@@ -69,6 +69,7 @@ function halfWay({ _id, totalSteps }: LessonVersion): ProgressState {
   return {
     versionId: _id,
     revision: 1,
+    attempt: 1,
     status: 'in_progress',
     score: items.length,
     maxScore: totalSteps,

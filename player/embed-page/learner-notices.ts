@@ -9,8 +9,10 @@ export interface LearnerNotices {
   root: HTMLElement;
   /** The situation may be another. */
   update(this: void): void;
-  /** An answer was given up. */
+  /** An answer was given up. The learner is told until another answer is saved. */
   lost(this: void): void;
+  /** An answer was saved. */
+  answerSaved(this: void): void;
 }
 
 /** Milliseconds that a line stays which says something once. */
@@ -27,6 +29,7 @@ export function learnerNotices(
 ): LearnerNotices {
   const bar = noticeBar(words, returnUrl);
   let hasLost = false;
+  let lostAt = 0;
   let isTroubled = false;
   let timer: ReturnType<typeof setTimeout> | undefined;
 
@@ -53,11 +56,14 @@ export function learnerNotices(
     update,
     lost() {
       hasLost = true;
+      lostAt = Date.now();
       update();
-      setTimeout(() => {
-        hasLost = false;
-        update();
-      }, readingTime);
+    },
+    answerSaved() {
+      // Others may follow at once, and a line has to be read first.
+      if (!hasLost || Date.now() - lostAt < readingTime) return;
+      hasLost = false;
+      update();
     },
   };
 }

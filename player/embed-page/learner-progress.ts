@@ -85,8 +85,11 @@ export function learnerProgress(
         }
       }
     },
-    onSaved({ score, maxScore, completedAt }, write) {
-      if (write.completed) host.tell({ type: 'complete', ...about(), score, maxScore, completedAt });
+    onSaved({ score, maxScore, completedAt, attempt }, write) {
+      // The learner may have started again since, elsewhere.
+      const isOver = attempt !== undefined && write.attempt !== undefined && write.attempt < attempt;
+      if (write.completed && !isOver)
+        host.tell({ type: 'complete', ...about(), score, maxScore, completedAt });
     },
   };
 }

@@ -1,4 +1,11 @@
-import { holdsPlace, rebased, replacedAnswers, withoutRestart } from './queued-write.ts';
+import {
+  continued,
+  holdsPlace,
+  outdatedWrite,
+  rebased,
+  replacedAnswers,
+  withoutRestart,
+} from './queued-write.ts';
 import type { KnownAnswer, QueuedWrite } from './queued-write.ts';
 import { enqueue } from './save-queue.ts';
 import type { Context, SaveQueue } from './save-queue.ts';
@@ -58,7 +65,22 @@ function fitted(
   if (record.revision === leftover.base) return [...writes];
   const kept = rebased(writes, record, leftover.known);
   if (!othersWrote(record, leftover)) return kept;
-  return isBehind ? kept.map(withoutState).filter(isOfUse) : kept.map(withoutRestart);
+  const ours = continued(kept, record);
+  return isBehind ? ours.map(withoutState).filter(isOfUse) : ours;
+}
+
+/** The first answer that {@link adopt} leaves out because the learner has started again elsewhere since. */
+export function outdatedLeftover(
+  { record, savedIds }: SaveQueue,
+  leftovers: readonly Leftover[],
+): QueuedWrite | undefined {
+  const behind = leftovers
+    .filter((leftover) => othersWrote(record, leftover))
+    .flatMap(({ writes }) => writes);
+  return outdatedWrite(
+    behind.filter(({ writeId }) => !savedIds.includes(writeId)),
+    record,
+  );
 }
 
 /** Whether there are more writes in the record than these can be. */

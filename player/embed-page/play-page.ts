@@ -42,7 +42,10 @@ export function playPage(boot: LessonBoot, firstToken: string): void {
     client,
     store,
     onChange: update,
-    onSaved: (record, write) => progress.onSaved(record, write),
+    onSaved(record, write) {
+      progress.onSaved(record, write);
+      if (write.answers.length > 0) notices.answerSaved();
+    },
     onConflict: (merge) => remount({ merge, isHere: true }),
     onLost() {
       host.tell({ type: 'error', code: 'not_saved', message: 'The server does not take an answer' });

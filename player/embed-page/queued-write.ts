@@ -19,6 +19,8 @@ export interface QueuedWrite {
   /** A UUID, by which the server knows the write again. */
   writeId: string;
   versionId: string;
+  /** The attempt that it belongs to; of a restart the one that it begins. Undefined where nobody counts them. */
+  attempt?: number | undefined;
   place: Place;
   /** Of the last change in it, as {@link QueuedAnswer.at}. */
   at: number;
@@ -42,6 +44,7 @@ export type KnownAnswer = Pick<StoredAnswer, 'stepId' | 'widgetId' | 'answeredAt
 export interface WriteBody {
   versionId: string;
   revision: number;
+  attempt?: number;
   writeId: string;
   currentSectionIndex: number;
   currentStepIndex: number;
@@ -54,12 +57,13 @@ export interface WriteBody {
 
 /** The body that saves a write on top of a record. */
 export function bodyOf(write: QueuedWrite, record: SessionRecord): WriteBody {
-  const { versionId, writeId, place, answers, completed, restart } = write;
+  const { versionId, attempt, writeId, place, answers, completed, restart } = write;
   const progressData = progressDataAfter(write, record);
   const variableState = variablesAfter(write, record);
   return {
     versionId,
     revision: record.revision,
+    ...(attempt !== undefined && { attempt }),
     writeId,
     currentSectionIndex: place.sectionIndex,
     currentStepIndex: place.stepIndex,
@@ -84,6 +88,7 @@ export function afterWrite(record: SessionRecord, write: QueuedWrite): SessionRe
   return {
     ...record,
     revision: record.revision + 1,
+    ...(write.attempt !== undefined && { attempt: write.attempt }),
     versionId: write.versionId,
     status: completed || record.status === 'completed' ? 'completed' : 'in_progress',
     currentSectionIndex: place.sectionIndex,
@@ -172,6 +177,29 @@ export function rebased(
       return stored === undefined || Date.parse(stored.answeredAt) <= answer.at;
     }),
   }));
+}
+
+/** Whether a write belongs to an attempt that was over before the record's began: it never touches a later one. */
+export function isOfEarlierAttempt(
+  { attempt }: Pick<QueuedWrite, 'attempt'>,
+  record: Pick<SessionRecord, 'attempt'>,
+): boolean {
+  return attempt !== undefined && record.attempt !== undefined && attempt < record.attempt;
+}
+
+/** The first of some writes with an answer, or the end, of an attempt that was over before the record's began. */
+export function outdatedWrite(
+  writes: readonly QueuedWrite[],
+  record: SessionRecord,
+): QueuedWrite | undefined {
+  return writes.find((write) => holdsPlace(write) && isOfEarlierAttempt(write, record));
+}
+
+/** The writes that go on with a record that others have written: without restarts, all in its attempt. */
+export function continued(writes: readonly QueuedWrite[], record: SessionRecord): QueuedWrite[] {
+  return writes
+    .filter((write) => !isOfEarlierAttempt(write, record))
+    .map((write) => ({ ...withoutRestart(write), attempt: write.attempt && record.attempt }));
 }
 
 /** A restart clears what the learner saw when asking for it, not what came from elsewhere since. */

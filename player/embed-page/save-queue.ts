@@ -2,10 +2,12 @@ import {
   afterWrite,
   bodyOf,
   compacted,
+  continued,
   divided,
   holdsPlace,
+  isOfEarlierAttempt,
+  outdatedWrite,
   rebased,
-  withoutRestart,
 } from './queued-write.ts';
 import type { QueuedAnswer, QueuedWrite, WriteBody } from './queued-write.ts';
 import type { JsonObject, Place, SessionRecord } from './session-record.ts';
@@ -98,7 +100,7 @@ export function isCompleted({ record, writes }: SaveQueue): boolean {
 export function enqueue(queue: SaveQueue, change: Change, versionId: string, context: Context): SaveQueue {
   const last = queue.writes.at(-1);
   const isMore = last !== undefined && canTake(last, change, versionId);
-  const next = withChange(isMore ? last : newWrite(change.place, versionId), change, context);
+  const next = withChange(isMore ? last : newWrite(queue, change, versionId), change, context);
   const writes = [...queue.writes.slice(0, isMore ? -1 : undefined), next];
   const dueAt = isUrgent(change) ? context.now : context.now + answerDelay;
   return {
@@ -163,9 +165,9 @@ export function answered(
   const idle = { ...queue, inFlight: null };
   switch (answer.kind) {
     case 'saved':
-      return { queue: afterSaved(idle, inFlight, answer.record) };
+      return withGivenUp(idle, afterSaved(idle, inFlight, answer.record));
     case 'conflict':
-      return { queue: afterConflict(idle, answer.record) };
+      return withGivenUp(idle, afterConflict(idle, answer.record));
     case 'expired':
     case 'gone':
       return { queue: { ...idle, hold: idle.hold ?? answer.kind } };
@@ -197,14 +199,19 @@ export function goOnHere(queue: SaveQueue, place: Place, versionId: string, cont
   return enqueue({ ...queue, hold: null, failures: 0, notBefore: 0 }, { place }, versionId, context);
 }
 
-/** What the server has, as another tab of this browser knows it. */
+/**
+ * What the server has, as another tab of this browser knows it. Where the learner has started again in that one, writes
+ * to the attempt before are left out: see {@link outdatedWrite}.
+ */
 export function catchUp(queue: SaveQueue, record: SessionRecord): SaveQueue {
-  const { revision } = record;
+  const { revision, attempt } = record;
   if (revision <= queue.record.revision) return queue;
   // Places in another version mean nothing in this one.
+  const isSameVersion = record.versionId === queue.record.versionId;
   return {
     ...queue,
-    record: record.versionId === queue.record.versionId ? record : { ...queue.record, revision },
+    record: isSameVersion ? record : { ...queue.record, revision, ...(attempt !== undefined && { attempt }) },
+    writes: queue.writes.filter((write) => !isOfEarlierAttempt(write, record)),
   };
 }
 
@@ -216,9 +223,15 @@ function canTake(last: QueuedWrite, { place, answer, restart }: Change, versionI
 }
 
 /** What a change makes a write. */
-function newWrite(place: Place, versionId: string): Omit<QueuedWrite, 'writeId' | 'at'> {
+function newWrite(
+  { record, writes }: SaveQueue,
+  { place, restart }: Change,
+  versionId: string,
+): Omit<QueuedWrite, 'writeId' | 'at'> {
+  const last = writes.length === 0 ? record.attempt : writes.at(-1)?.attempt;
   return {
     versionId,
+    attempt: last === undefined || restart !== true ? last : last + 1,
     place,
     answers: [],
     progressData: null,
@@ -284,7 +297,7 @@ function afterConflict(
   return {
     ...queue,
     record,
-    writes: rebased(queue.writes, record, before.record.items ?? [], before.writes).map(withoutRestart),
+    writes: continued(rebased(queue.writes, record, before.record.items ?? [], before.writes), record),
     failures: 0,
     hold: queue.hold ?? 'conflict',
   };
@@ -311,6 +324,12 @@ function afterRefusal(
   const dueAt = writes.length === 0 ? Infinity : queue.dueAt;
   const next = { ...queue, writes, failures: 0, dueAt };
   return parts === null && refused !== undefined ? { queue: next, lost: refused } : { queue: next };
+}
+
+/** Names the answer that a later attempt, begun elsewhere, leaves out. */
+function withGivenUp(before: SaveQueue, queue: SaveQueue): { queue: SaveQueue; lost?: QueuedWrite } {
+  const lost = queue.hold === before.hold ? undefined : outdatedWrite(before.writes, queue.record);
+  return lost === undefined ? { queue } : { queue, lost };
 }
 
 function isLook(write: QueuedWrite): boolean {

@@ -1,4 +1,4 @@
-import { adopt, leftoverOf } from './leftovers.ts';
+import { adopt, leftoverOf, outdatedLeftover } from './leftovers.ts';
 import type { Leftover } from './leftovers.ts';
 import {
   answered,
@@ -13,6 +13,7 @@ import {
   waitTime,
 } from './save-queue.ts';
 import type { Change, Context, SaveQueue } from './save-queue.ts';
+import { outdatedWrite } from './queued-write.ts';
 import type { QueuedWrite } from './queued-write.ts';
 import type { Place, SessionRecord } from './session-record.ts';
 import type { QueueStore } from './queue-store.ts';
@@ -52,7 +53,7 @@ export interface SaverOptions {
    * that it is merged too.
    */
   onConflict(this: void, merge: () => void): Promise<void>;
-  /** The server does not take this write, ever. */
+  /** This write is given up: the server does not take it, or the learner has started again since. */
   onLost(this: void, write: QueuedWrite): void;
   /** This tab was told to leave saving to another one, and there is something left to hand over. */
   onHandOver(this: void, leftover: Leftover): void;
@@ -115,8 +116,16 @@ export function createSaver(options: SaverOptions): Saver {
     queue: () => queue,
     isKept: () => isKept,
     change: (change) => set(enqueue(queue, change, versionId, context())),
-    adopt: (leftovers, here) => set(adopt(queue, leftovers, here, context())),
-    catchUp: (record) => set(catchUp(queue, record)),
+    adopt(leftovers, here) {
+      const lost = outdatedLeftover(queue, leftovers);
+      set(adopt(queue, leftovers, here, context()));
+      if (lost !== undefined) options.onLost(lost);
+    },
+    catchUp(record) {
+      const lost = outdatedWrite(queue.writes, record);
+      set(catchUp(queue, record));
+      if (lost !== undefined) options.onLost(lost);
+    },
     handOver() {
       if (queue.hold === 'elsewhere') return;
       queue = handOver(queue);

@@ -110,7 +110,8 @@ async function readAnswer(response: Response): Promise<Answer> {
     case 400:
     case 413:
     case 422:
-      return { kind: 'refused' };
+      // While servers are updated an older one may answer, which does not know a field yet.
+      return body.error.includes(' has an unknown field ') ? failed : { kind: 'refused' };
     default:
       return failed;
   }

@@ -23,6 +23,8 @@ export interface StoredAnswer {
 /** What the session address answers with, as far as the embed page needs it (docs/progress.md). */
 export interface SessionRecord {
   revision: number;
+  /** 1 for the first attempt; undefined from a server that does not count them yet. */
+  attempt?: number;
   versionId: string;
   status: 'not_started' | 'in_progress' | 'completed';
   score: number | null;

@@ -89,6 +89,16 @@ export async function findPublishedVersion(
   return ofLesson(db, organizationId, lessonId, findPublished(db, versionId));
 }
 
+/** As {@link findPublishedVersion}, for a version that was published once, although it may be unpublished by now. */
+export async function findOncePublished(
+  db: Database,
+  organizationId: string,
+  lessonId: string,
+  versionId: string,
+): Promise<LessonVersion | null> {
+  return ofLesson(db, organizationId, lessonId, findWithPublication(db, versionId));
+}
+
 /**
  * The published version of a lesson that is not deleted, of whichever organization: for an address that was signed
  * for it.
@@ -156,6 +166,15 @@ async function ofLesson(
     ? version
     : null;
 }
+
+const findWithPublication = batched(async (db, versionIds: readonly string[]) => {
+  const versions = await db.lessonVersions
+    .find({ _id: { $in: [...new Set(versionIds)] }, publishedAt: { $ne: null } })
+    .lean<LessonVersion[]>()
+    .exec();
+  const byId = new Map(versions.map((version) => [version._id, version]));
+  return (versionId) => byId.get(versionId);
+});
 
 const findPublished = batched(async (db, versionIds: readonly string[]) => {
   const versions = await db.lessonVersions

@@ -8,13 +8,14 @@ import type { FinishedAttempt, ProgressState } from '../progress/state.ts';
  * What progress records of both kinds have in common. JSON-valued fields are kept as text: BSON would change the
  * order of number-like keys, refuse some names, and stop at 100 levels.
  */
-export interface ProgressRecord extends Omit<ProgressState, 'items' | 'finished'> {
+export interface ProgressRecord extends Omit<ProgressState, 'items' | 'finished' | 'attempt'> {
   _id: string;
   organizationId: string;
   lessonId: string;
   items: string | null;
-  /** Missing in records that were written before there was such a field. */
+  /** Missing, as is attempt, in records that were written before there was such a field. */
   finished?: FinishedAttempt | null;
+  attempt?: number;
   /** Ids of the last writes, so that one whose answer was lost can be sent again. */
   recentWriteIds: string[];
 }
@@ -37,6 +38,7 @@ export const progressFields: SchemaDefinition<ProgressRecord> = {
   lessonId: { type: String, required: true },
   versionId: { type: String, required: true },
   revision: { type: Number, required: true },
+  attempt: { type: Number, default: 1 },
   recentWriteIds: { type: [String], default: [] },
   status: { type: String, required: true, enum: progressStatuses },
   score: { type: Number, default: null },
@@ -89,11 +91,12 @@ export function isHeadOnly({ textBytes }: Pick<RecordHead<ProgressRecord>, 'text
 /** The state of a stored record, for the rules of shared/progress. */
 export function stateOf(record: ProgressRecord): ProgressState {
   const { versionId, revision, status, score, maxScore, sectionIndex, stepIndex, stepId } = record;
-  const { totalSteps, progressData, variableState, items, startedAt, completedAt, lastActivityAt, finished } =
-    record;
+  const { totalSteps, progressData, variableState, items, startedAt, completedAt, lastActivityAt } = record;
+  const { finished, attempt } = record;
   return {
     versionId,
     revision,
+    attempt: attempt ?? 1,
     status,
     score,
     maxScore,

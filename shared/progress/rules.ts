@@ -23,6 +23,7 @@ export function initialProgress(versionId: string, outline: LessonOutline, now: 
   return {
     versionId,
     revision: 0,
+    attempt: 1,
     status: 'not_started',
     ...totalPoints(outline, null),
     ...firstPlace(outline),
@@ -59,6 +60,7 @@ export function applyWrite(
   const next: ProgressState = {
     versionId: state.versionId,
     revision: state.revision + 1,
+    attempt: write.restart ? state.attempt + 1 : state.attempt,
     status,
     ...points,
     ...place,
@@ -73,6 +75,22 @@ export function applyWrite(
   };
   assertFits(next, state);
   return next;
+}
+
+/** What a write's attempt says about it, beside the attempt of the record. */
+export type AttemptOrder = 'earlier' | 'current' | 'later';
+
+/**
+ * Compares the attempt that a write names with that of the record. A write without one, from an earlier release of the
+ * player, belongs to the current attempt; a restart may name the attempt that it ends or the one that it begins.
+ */
+export function attemptOrder(
+  { attempt }: Pick<ProgressState, 'attempt'>,
+  write: Pick<ProgressWrite, 'attempt' | 'restart'>,
+): AttemptOrder {
+  const { attempt: named = attempt, restart } = write;
+  if (named < attempt) return 'earlier';
+  return named > (restart ? attempt + 1 : attempt) ? 'later' : 'current';
 }
 
 function placeOf(write: ProgressWrite, outline: LessonOutline): Place {

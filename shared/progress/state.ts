@@ -36,6 +36,8 @@ export interface ProgressState {
   versionId: string;
   /** 0 before the first write; each write adds 1. */
   revision: number;
+  /** 1 for the first attempt; each restart adds 1. */
+  attempt: number;
   status: ProgressStatus;
   /** Points gained; null until something scored was answered. */
   score: number | null;

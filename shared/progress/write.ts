@@ -13,6 +13,7 @@ const points = z
   .max(maxPoints, `must be a number from 0 to ${maxPoints}`);
 const uuid = z.guid('must be a UUID').toLowerCase();
 const state = z.looseObject({}, 'must be an object or null').nullable().optional();
+const attemptFault = 'must be a whole number of 1 or more';
 const flag = z.literal(true, 'must be true or left out').optional();
 
 const itemSchema = z
@@ -51,8 +52,19 @@ const stateFields = new Set(['progressData', 'variableState']);
 /** The body of a write. {@link parseProgressWrite} reads it, for parsed JSON is not the JSON that was sent. */
 export const progressWriteSchema = z.strictObject(
   {
-    versionId: uuid.meta({ description: 'The published version that is played.' }),
+    versionId: uuid.meta({
+      description: 'The version that is played; it was published once, and may be unpublished by now.',
+    }),
     revision: wholeNumber().meta({ description: 'The revision that was read.' }),
+    attempt: z
+      .int(attemptFault)
+      .min(1, attemptFault)
+      .optional()
+      .meta({
+        description:
+          'The attempt that the write belongs to, as it was read; with `restart` the one that it begins. A write of an ' +
+          'earlier attempt changes nothing. Left out, it is the current one.',
+      }),
     writeId: uuid.optional().meta({
       description: 'Names this write, so that it can be sent again when its answer was lost.',
     }),
@@ -78,6 +90,8 @@ export interface ProgressWrite {
   /** In lower case, as is writeId. */
   versionId: string;
   revision: number;
+  /** Undefined for the current one. */
+  attempt: number | undefined;
   writeId: string | undefined;
   currentSectionIndex: number;
   currentStepIndex: number;
@@ -108,11 +122,13 @@ export function parseProgressWrite(text: string): ProgressWrite {
   const sources = text.trimStart().startsWith('{') ? objectMembers(text) : new Map<string, string>();
   const parsed = progressWriteSchema.safeParse(sources.size === 0 ? JSON.parse(text) : valuesOf(sources));
   if (!parsed.success) throw new LecternError('INVALID_CONTENT', firstFault(parsed.error));
-  const { versionId, revision, writeId, currentSectionIndex, currentStepIndex, ...rest } = parsed.data;
+  const { versionId, revision, attempt, writeId, currentSectionIndex, currentStepIndex, ...rest } =
+    parsed.data;
   const itemSources = arrayElements(sources.get('items') ?? '[]');
   return {
     versionId,
     revision,
+    attempt,
     writeId,
     currentSectionIndex,
     currentStepIndex,

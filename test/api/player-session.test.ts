@@ -54,7 +54,7 @@ describe('before anything is written', () => {
   test('the answer has the fields of the record, revision and versionId', async () => {
     const record = ['lessonId', 'status', 'score', 'maxScore', 'currentSectionIndex', 'currentStepIndex'];
     const rest = ['progressData', 'variableState', 'startedAt', 'completedAt', 'lastActivityAt'];
-    const session = [...record, ...rest, 'revision', 'versionId'];
+    const session = [...record, ...rest, 'revision', 'attempt', 'versionId'];
     const embed = ['learnerId', 'totalSteps', 'items', 'userAttributes'];
     const lti = ['ltiUserId', 'platformId', 'contextId', 'courseId', 'items'];
     const namesOf = (of: object) => Object.keys(of).toSorted();

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import { parseProgressWrite } from '../../shared/progress/write.ts';
-import { applyWrite, initialProgress } from '../../shared/progress/rules.ts';
+import { applyWrite, attemptOrder, initialProgress } from '../../shared/progress/rules.ts';
 import { itemsToJson } from '../../shared/progress/state.ts';
 import type { ProgressState } from '../../shared/progress/state.ts';
 import type { WriteBody } from '../../player/embed-page/queued-write.ts';
@@ -29,10 +29,11 @@ export class SessionRules {
   #writeIds: string[] = [];
 
   record(): SessionRecord {
-    const { revision, status, score, maxScore, sectionIndex, stepIndex, ...rest } = this.state;
+    const { revision, attempt, status, score, maxScore, sectionIndex, stepIndex, ...rest } = this.state;
     const { progressData, variableState, items } = rest;
     return {
       revision,
+      attempt,
       versionId,
       status,
       score,
@@ -50,7 +51,10 @@ export class SessionRules {
   write(body: WriteBody, at: number): Answer {
     const write = parseProgressWrite(JSON.stringify(body));
     if (!this.#writeIds.includes(body.writeId)) {
-      if (write.revision !== this.state.revision) return { kind: 'conflict', record: this.record() };
+      const order = attemptOrder(this.state, write);
+      if (order === 'earlier') return { kind: 'saved', record: this.record() };
+      if (order === 'later' || write.revision !== this.state.revision)
+        return { kind: 'conflict', record: this.record() };
       try {
         this.state = applyWrite(this.state, write, outline, new Date(at));
       } catch {

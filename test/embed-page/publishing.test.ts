@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { heading, publishLesson, question, section, step } from '../api/player-lessons.ts';
+import { unpublish } from '../../shared/publishing.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { answersIn, choose, seeChosen, press, seeKept, seeStep, useEmbedLab } from './embed-lab.ts';
 import type { EmbedLab } from './embed-lab.ts';
@@ -38,6 +39,31 @@ test('a version published in mid-lesson takes no answer away, and scores none ag
   await press(again, 'Next');
   await choose(again, 'b');
   await waitFor('the other answer', async () => (await lab.progressOf(version))?.score === 3);
+});
+
+test('unpublishing the version in play takes no answer away, neither those to come nor those kept offline', async () => {
+  const version = await publishQuiz(lab);
+  const next = await publishNext(lab, version.lessonId);
+  const context = await lab.browser.newContext();
+  const learner = await lab.open(next, { context });
+  await seeStep(learner, 's0');
+  await press(learner, 'Next');
+  await press(learner, 'Next');
+  await seeStep(learner, 's2');
+  await unpublish(lab.harness.db, next.lessonId, next._id);
+  await choose(learner, 'a');
+  await waitFor('the answer', async () => answersIn(await lab.progressOf(version)).q2);
+
+  await press(learner, 'Next');
+  await context.setOffline(true);
+  await choose(learner, 'b');
+  await press(learner, 'Finish');
+  await seeKept(learner, 'q3');
+  await learner.page.close();
+  await context.setOffline(false);
+  await lab.open(version, { context });
+  await waitFor('the end', async () => (await lab.progressOf(version))?.status === 'completed');
+  expect(answersIn(await lab.progressOf(version))).toMatchObject({ q2: ['a'], q3: ['b'] });
 });
 
 test('answers that wait in the browser are saved in the version they were given in, before the new one is shown', async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { adopt, leftoverOf } from '../../player/embed-page/leftovers.ts';
+import { adopt, leftoverOf, outdatedLeftover } from '../../player/embed-page/leftovers.ts';
 import { projected } from '../../player/embed-page/queued-write.ts';
 import { catchUp } from '../../player/embed-page/save-queue.ts';
 import { versionId } from '../progress/build-progress.ts';
@@ -28,6 +28,17 @@ describe('what another tab left', () => {
     });
     drained(queue, server);
     expect(server.answers()).toEqual({ 'quiz/q1': ['a'] });
+  });
+
+  test('is left out where the learner has started again since', () => {
+    const server = new SessionRules();
+    const leftover = leftoverOf(withChanges(newQueue(server.record()), [answerOf('q1', ['a'])]));
+    const since = [answerOf('q1', ['b']), { place: places.intro, restart: true }, answerOf('q2', ['b'])];
+    drained(withChanges(newQueue(server.record()), since), server);
+    const opened = newQueue(server.record());
+    expect(outdatedLeftover(opened, [leftover])?.answers).toMatchObject([{ widgetId: 'q1' }]);
+    drained(adopt(opened, [leftover], here, contextAt(start)), server);
+    expect(server.answers()).toEqual({ 'quiz/q2': ['b'] });
   });
 
   test('is taken once, also when it is handed over again after it was saved', () => {

@@ -25,6 +25,55 @@ import {
   withChanges,
 } from './learner-queue.ts';
 
+describe('attempts', () => {
+  const finish = { place: places.end, completed: true };
+
+  test('each write names its own, and a restart begins the next', () => {
+    const changes = [answerOf('q1', ['a']), { place: places.intro, restart: true }, answerOf('q2', ['a'])];
+    const queue = withChanges(newQueue(), changes);
+    expect(queue.writes.map(({ attempt, restart }) => [attempt, restart])).toEqual([
+      [1, false],
+      [2, true],
+    ]);
+    const server = new SessionRules();
+    drained(queue, server);
+    expect(server.state.attempt).toBe(2);
+    expect(server.answers()).toEqual({ 'quiz/q2': ['a'] });
+  });
+
+  test('what a device finished late never touches an attempt that another one has begun; the learner is told', () => {
+    const server = new SessionRules();
+    const phone = withChanges(newQueue(server.record()), [answerOf('q1', ['b']), finish]);
+    const laptop = [
+      answerOf('q1', ['a']),
+      finish,
+      { place: places.intro, restart: true },
+      answerOf('q2', ['b']),
+    ];
+    drained(withChanges(newQueue(server.record()), laptop), server);
+    const { queue: sending, body } = taken(phone);
+    const { queue, lost } = settle(sending, server.write(body, start + 60_000));
+    expect(lost?.answers).toMatchObject([{ widgetId: 'q1' }]);
+    expect(queue).toMatchObject({ hold: 'conflict', writes: [], record: { attempt: 2 } });
+    drained(goOnHere(queue, places.quiz, versionId, contextAt(start)), server);
+    expect(server.answers()).toEqual({ 'quiz/q2': ['b'] });
+    expect(server.state.finished).toMatchObject({ score: 1, isCurrent: false });
+  });
+
+  test('where two devices have started again, both go on with the same attempt', () => {
+    const server = new SessionRules();
+    const restart = { place: places.intro, restart: true };
+    const phone = withChanges(newQueue(server.record()), [restart, answerOf('q1', ['a'])]);
+    drained(withChanges(newQueue(server.record()), [restart, answerOf('q2', ['b'])]), server);
+    const { queue: sending, body } = taken(phone);
+    const { queue, lost } = settle(sending, server.write(body, start));
+    expect(lost).toBeUndefined();
+    drained(goOnHere(queue, places.quiz, versionId, contextAt(start)), server);
+    expect(server.answers()).toEqual({ 'quiz/q1': ['a'], 'quiz/q2': ['b'] });
+    expect(server.state.attempt).toBe(2);
+  });
+});
+
 describe('what is queued', () => {
   test('answers of one step become one write, the last one of each widget', () => {
     const changes = [answerOf('q1', ['a']), answerOf('q2', ['b']), answerOf('q1', ['c'])];

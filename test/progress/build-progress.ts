@@ -53,6 +53,7 @@ export function buildWrite(overrides: Partial<ProgressWrite> = {}): ProgressWrit
   return {
     versionId,
     revision: 0,
+    attempt: undefined,
     writeId: undefined,
     currentSectionIndex: 0,
     currentStepIndex: 0,

@@ -95,13 +95,15 @@ describe('after any writes', () => {
     );
   });
 
-  test('a write that is applied twice changes nothing more than the revision', () => {
+  test('a write that is applied twice changes nothing more than the revision, and the attempt where it is a restart', () => {
     fc.assert(
       fc.property(anyCourse, ({ outline, writes }) => {
         const write = writes.at(-1);
         if (write === undefined) return;
         const once = applyWrite(lastState(outline, writes.slice(0, -1)), write, outline, now);
-        expect(applyWrite(once, write, outline, now)).toEqual({ ...once, revision: once.revision + 1 });
+        const attempt = write.restart ? once.attempt + 1 : once.attempt;
+        const revision = once.revision + 1;
+        expect(applyWrite(once, write, outline, now)).toEqual({ ...once, revision, attempt });
       }),
     );
   });

@@ -25,6 +25,7 @@ test('before anything is stored a learner is at the first step, has not started,
   expect(initialProgress(versionId, outline, now)).toEqual({
     versionId,
     revision: 0,
+    attempt: 1,
     status: 'not_started',
     score: null,
     maxScore: 2,

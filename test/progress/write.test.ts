@@ -25,6 +25,7 @@ describe('the body of a write', () => {
     expect(parseProgressWrite(bodyWith())).toEqual({
       versionId: versionId.toLowerCase(),
       revision: 3,
+      attempt: undefined,
       writeId: undefined,
       currentSectionIndex: 1,
       currentStepIndex: 0,

@@ -54,7 +54,7 @@ const sessionBusy: Failure = {
     'Too much data requested at once; try again in 5 seconds',
   ],
 };
-const embedSession = { ...example.embedProgress, revision: 1, versionId: example.versionId };
+const embedSession = { ...example.embedProgress, revision: 1, attempt: 1, versionId: example.versionId };
 
 /** What a player asks for with a learner's token: the lesson, and the session that it goes on from and records. */
 export const playerPaths: ZodOpenApiPathsObject = {
@@ -141,7 +141,7 @@ export const playerPaths: ZodOpenApiPathsObject = {
           {
             notStarted: {
               summary: 'Nothing is stored yet',
-              value: { ...example.notStarted, revision: 0, versionId: example.versionId },
+              value: { ...example.notStarted, revision: 0, attempt: 1, versionId: example.versionId },
             },
             inProgress: { summary: 'One question is answered', value: embedSession },
             launched: {
@@ -150,6 +150,7 @@ export const playerPaths: ZodOpenApiPathsObject = {
                 ...example.ltiProgress,
                 items: example.embedProgress.items,
                 revision: 12,
+                attempt: 1,
                 versionId: example.versionId,
               },
             },
@@ -218,7 +219,8 @@ export const playerPaths: ZodOpenApiPathsObject = {
       },
       responses: {
         200: jsonResponse(
-          'The session as it is stored now; for a repeated `writeId` as that write, or a later one, left it.',
+          'The session as it is stored now; for a repeated `writeId` as that write, or a later one, left it. A write of an ' +
+            'earlier attempt than the stored one changes nothing.',
           session,
           { ...sessionHeaders, ...noStore },
           { inProgress: { value: embedSession } },
@@ -255,7 +257,7 @@ export const playerPaths: ZodOpenApiPathsObject = {
                 'Request body must be valid JSON',
                 'Request body has an unknown field "page"',
                 'versionId must be a UUID',
-                'versionId must be a published version of the lesson',
+                'versionId must be a version of the lesson that was published',
                 'versionId must be the version that the token names',
                 'currentStepIndex must be a whole number of 0 or more',
                 'completed is accepted on the last step only',
