@@ -6,12 +6,12 @@ import type { PlatformClient } from '../shared/lti/platform-requests.ts';
 import type { ScoreQueue } from '../shared/lti/scores/queue.ts';
 import type { Database } from '../shared/models/database.ts';
 import type { ReadinessProbe } from '../shared/operations/checks.ts';
-import type { PlayerRelease } from '../shared/player-release.ts';
 import type { PreparedLessons } from '../shared/prepared-lessons.ts';
 import type { ExportQueue } from '../shared/queues.ts';
 import type { Secrets } from '../shared/secrets.ts';
 import type { Sharing } from '../shared/sharing/sharing.ts';
 import type { Store } from '../shared/storage/store.ts';
+import type { PlayerReleases } from './player-releases.ts';
 import type { PlayerAssets } from './assets/player-assets.ts';
 import type { ArchiveRequestDependencies } from './exports/archive-requests.ts';
 import type { LargeTexts } from './large-texts.ts';
@@ -39,8 +39,8 @@ export interface AppDependencies {
   /** What other processes hear of the use of the store's files. */
   sharing: Sharing;
   lessons: PreparedLessons;
-  /** The files that learners' browsers load. */
-  player: PlayerRelease;
+  /** The files that learners' browsers load, of this release and of others. */
+  player: PlayerReleases;
   queue: ExportQueue;
   exports: ArchiveRequestDependencies;
   playerAssets: PlayerAssets;

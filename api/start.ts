@@ -38,6 +38,7 @@ import { ScoreNotices } from './lti/score-notices.ts';
 import { ApiMetrics } from './metrics.ts';
 import { createRateLimits } from './middleware/rate-limit.ts';
 import { LearnerLines } from './player/learner-lines.ts';
+import { PlayerReleases } from './player-releases.ts';
 import { readinessChecks } from './readiness.ts';
 import { retryAfterSeconds } from './retry-after.ts';
 
@@ -62,11 +63,13 @@ export async function startApi(
   { log, shutdown }: { log: Logger; shutdown: Shutdown },
 ): Promise<ApiPorts> {
   const secrets = await loadSecrets(config, (message) => log.warn(message));
-  const player = await playerRelease();
+  const ownPlayer = await playerRelease();
   const plainStore = await createStore(config);
   await plainStore.check();
   const db = await openDatabase(servers.mongodbUri);
   await buildIndexes(db);
+  const player = new PlayerReleases(db, ownPlayer);
+  await player.announce();
   const redis = await connectRedis(servers.redisUrl);
   const sharing = createSharing(redis, config);
   const store = trackUses(plainStore, sharing.uses);

@@ -11,6 +11,9 @@ export const exportQueueName = 'exports';
 /** Part of every export key: raise it when Lectern writes the same version as other bytes than before. */
 const archiveFormat = 1;
 
+/** How this release writes archives, as jobs name it: workers of another release build others. */
+export const archiveFormatName = `${formatVersion}/${archiveFormat}`;
+
 /** What an archive holds: the lesson alone, or also the player that has this release's name. */
 export type ExportProfile = 'plain' | `player:${string}`;
 
@@ -27,6 +30,8 @@ export const exportJobSchema = z.object({
   versionNumber: z.number(),
   /** Jobs that were queued before there were profiles have none. */
   profile: exportProfile.default('plain'),
+  /** Jobs of releases that did not say so are of the format of that time. */
+  format: z.string().default('1.0.0/1'),
 });
 
 export type ExportJob = z.output<typeof exportJobSchema>;
@@ -55,11 +60,12 @@ export function playerOf(profile: ExportProfile): string | null {
 
 /** The job that builds a published version's archive; its key is the same for all who ask for the same archive. */
 export function exportJobOf(version: LessonVersion, profile: ExportProfile = 'plain'): ExportJob {
-  const facts = [version._id, version.publishedAt?.toISOString(), profile, formatVersion, archiveFormat];
+  const format = archiveFormatName;
+  const facts = [version._id, version.publishedAt?.toISOString(), profile, ...format.split('/')];
   // BullMQ takes no job id of digits alone, hence the letter before the digest.
   const key = `x${createHash('sha256').update(facts.join('\n')).digest('hex').slice(0, 40)}`;
   const { organizationId, lessonId, _id: versionId, slug, versionNumber } = version;
-  return { key, organizationId, lessonId, versionId, slug, versionNumber, profile };
+  return { key, organizationId, lessonId, versionId, slug, versionNumber, profile, format };
 }
 
 /** Where an archive is stored that lacks files: apart, so that it never passes for the complete one. */

@@ -1,7 +1,8 @@
-import { UnrecoverableError, WaitingError } from 'bullmq';
+import { DelayedError, UnrecoverableError, WaitingError } from 'bullmq';
 import type { Job } from 'bullmq';
 import { LecternError } from '../shared/errors.ts';
 import { BuildCancelled, endCancel } from '../shared/exports/cancel.ts';
+import { noteHandOn } from '../shared/exports/hand-on.ts';
 import type { QueueAccess } from '../shared/exports/queue-access.ts';
 import { noteEnd, noteStart, placeAgain, uncountStart, wakeWorker } from '../shared/exports/start.ts';
 import { toFailedReason } from '../shared/jobs.ts';
@@ -10,6 +11,7 @@ import type { Logger } from '../shared/log.ts';
 import type { Builds } from './builds.ts';
 import { BuildGaveWay, BuildGivenBack, BuildLost } from './builds.ts';
 import type { ExportDependencies } from './export/build-archive.ts';
+import { JobOfOtherRelease } from './export/other-release.ts';
 import { runExport } from './jobs/export.ts';
 import type { WorkerMetrics } from './metrics.ts';
 
@@ -18,6 +20,12 @@ const progressMilliseconds = 500;
 
 /** A job that kills its workers must stop some time: it is not started more often than this. */
 const maxStarts = 10;
+
+/** How long a job of another release rests before a worker looks at it again: with some of chance, so that not always the same one does. */
+const handOnMilliseconds = { least: 1_000, most: 3_000 };
+
+/** An upgrade takes no longer; what is left after that has no worker that could build it. */
+const longestHandOnMilliseconds = 3_600_000;
 
 export interface ProcessDependencies {
   build: ExportDependencies;
@@ -31,7 +39,7 @@ export interface ProcessDependencies {
  * Runs a job that this worker has started, to its end or until it has to go back to the queue.
  *
  * @param token of the lock that this worker holds on the job.
- * @throws {UnrecoverableError} what will not pass; WaitingError for a job that is in the queue again; any other
+ * @throws {UnrecoverableError} what will not pass; WaitingError or DelayedError for a job that is in the queue again; any other
  * error for a build that may be tried again.
  */
 export async function processExport(
@@ -86,6 +94,11 @@ export async function processExport(
       log.info('export cancelled');
       throw new UnrecoverableError(error.message);
     }
+    if (error instanceof JobOfOtherRelease && (await handOn(queue, job, token))) {
+      metrics.built('given_back', seconds());
+      log.info({ detail: error.message }, 'export left to a worker of another release');
+      throw new DelayedError();
+    }
     if (error instanceof BuildLost) {
       metrics.built('lost', seconds());
       log.warn('export left to another worker: the lock was lost');
@@ -112,7 +125,9 @@ function poisoned(): LecternError {
 
 /** What is wrong with the content stays wrong; anything else may pass, and takes its turn as a new build does. */
 async function toJobFailure(queue: QueueAccess, job: Job<ExportJob>, error: unknown): Promise<Error> {
-  const final = error instanceof LecternError && (error.expose || job.attemptsStarted > maxStarts);
+  const poison = error instanceof LecternError && job.attemptsStarted > maxStarts;
+  const final =
+    poison || error instanceof JobOfOtherRelease || (error instanceof LecternError && error.expose);
   if (final) return new UnrecoverableError(toFailedReason(error));
   const retried = job.attemptsMade + 1 < (job.opts.attempts ?? 1);
   // Without a place of its own it keeps the one it had.
@@ -127,6 +142,20 @@ async function giveBack(queue: QueueAccess, job: Job<ExportJob>, token: string):
   await uncountStart(queue, job.id ?? job.data.key);
   // BullMQ wakes nobody for a job that is moved back.
   await wakeWorker(queue);
+}
+
+/**
+ * Moves a job of this worker back to the queue, for a worker of another release.
+ *
+ * @returns false when none has taken it for so long that there is none.
+ */
+async function handOn(queue: QueueAccess, job: Job<ExportJob>, token: string): Promise<boolean> {
+  const key = job.id ?? job.data.key;
+  if ((await noteHandOn(queue, key)) > longestHandOnMilliseconds) return false;
+  const { least, most } = handOnMilliseconds;
+  await job.moveToDelayed(Date.now() + least + Math.random() * (most - least), token);
+  await uncountStart(queue, key);
+  return true;
 }
 
 function reportProgress(job: Job): (progress: ExportProgress) => void {

@@ -3,8 +3,7 @@ import type { Context } from 'koa';
 import { LecternError } from '../../shared/errors.ts';
 import type { RequestState } from '../context.ts';
 import type { AppDependencies } from '../dependencies.ts';
-import { framePage, framePolicy } from '../embed/frame-page.ts';
-import { EncodedFile } from '../encoded-file.ts';
+import { framePolicy } from '../embed/frame-page.ts';
 import { anyOrigin } from '../middleware/any-origin.ts';
 import { methodNotAllowed } from '../middleware/method-not-allowed.ts';
 import { cacheScope, publicAddress } from '../public-address.ts';
@@ -21,18 +20,16 @@ const types: Record<string, string> = {
 };
 
 /**
- * The player's files, at addresses that hold the name of its release: what is there once never changes. The script of
+ * The player's files, at addresses that hold the name of its release: what is there once never changes. Those of other releases are
+ * served too: pages of theirs may ask this process while an installation is upgraded. The script of
  * integrators' pages has an address that stays.
  */
 export function playerFileRoutes({ config, player }: AppDependencies): Router<RequestState> {
   const router = createRouter();
-  const files = new Map<string, EncodedFile>();
-  const sendFile = async (ctx: Context, name: string, cacheControl: string) => {
-    const bytes = name === 'frame.html' ? Buffer.from(framePage) : player.files.get(name);
+  const sendFile = async (ctx: Context, release: string, name: string, cacheControl: string) => {
     const type = types[name.split('.').at(-1) ?? ''];
-    if (bytes === undefined || type === undefined) throw new LecternError('NOT_FOUND', 'File not found');
-    const file = files.get(name) ?? new EncodedFile(bytes);
-    files.set(name, file);
+    const file = type === undefined ? null : await player.find(release, name);
+    if (file === null || type === undefined) throw new LecternError('NOT_FOUND', 'File not found');
     ctx.set('Cache-Control', cacheControl);
     ctx.set('Cross-Origin-Resource-Policy', 'cross-origin');
     await file.send(ctx, type);
@@ -40,18 +37,17 @@ export function playerFileRoutes({ config, player }: AppDependencies): Router<Re
 
   router.use(['/player/:release', '/embed.js'], anyOrigin(methods));
   router.get('/player/:release/:file', async (ctx) => {
-    const { release, file = '' } = ctx.params;
-    if (release !== player.name) throw new LecternError('NOT_FOUND', 'File not found');
+    const { release = '', file = '' } = ctx.params;
     if (file === 'frame.html') {
       ctx.set('Content-Security-Policy', framePolicy(publicAddress(ctx, config)));
       ctx.set('Referrer-Policy', 'no-referrer');
       // Its policy names the service's address, which the name of a release does not: PUBLIC_URL may change.
-      await sendFile(ctx, file, `${cacheScope(config)}, max-age=${hourSeconds}`);
+      await sendFile(ctx, release, file, `${cacheScope(config)}, max-age=${hourSeconds}`);
       return;
     }
-    await sendFile(ctx, file, `public, max-age=${yearSeconds}, immutable`);
+    await sendFile(ctx, release, file, `public, max-age=${yearSeconds}, immutable`);
   });
-  router.get('/embed.js', (ctx) => sendFile(ctx, 'embed.js', `public, max-age=${hourSeconds}`));
+  router.get('/embed.js', (ctx) => sendFile(ctx, player.name, 'embed.js', `public, max-age=${hourSeconds}`));
   router.all(['/player/:release/:file', '/embed.js'], methodNotAllowed(methods));
   return router;
 }

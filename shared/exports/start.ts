@@ -34,7 +34,7 @@ redis.call('HSET', key, 'priority', place(class, base, organization, id))
 if ARGV[4] == 'readers' then
   ${nowInLua}
   redis.call('HSET', key, 'timestamp', now)
-  redis.call('HDEL', key, 'begun')
+  redis.call('HDEL', key, 'begun', 'handedOnSince')
 end
 `;
 

@@ -36,6 +36,8 @@ import { mediumSchema } from './medium.ts';
 import type { StoredMedium } from './medium.ts';
 import { organizationSchema } from './organization.ts';
 import type { Organization } from './organization.ts';
+import { playerReleaseSchema } from './player-release.ts';
+import type { StoredPlayerRelease } from './player-release.ts';
 import { preparedPartSchema } from './prepared-lesson.ts';
 import type { PreparedPart } from './prepared-lesson.ts';
 import { remoteFileSchema } from './remote-file.ts';
@@ -72,6 +74,7 @@ export interface Database {
   ltiRegistrations: Model<LtiRegistration>;
   ltiResourceLinks: Model<LtiResourceLink>;
   ltiScores: Model<LtiScore>;
+  playerReleases: Model<StoredPlayerRelease>;
   preparedParts: Model<PreparedPart>;
 }
 
@@ -118,6 +121,11 @@ export async function openDatabase(uri: string): Promise<Database> {
       'ltiResourceLinks',
     ),
     ltiScores: connection.model<LtiScore>('LtiScore', ltiScoreSchema, 'ltiScores'),
+    playerReleases: connection.model<StoredPlayerRelease>(
+      'PlayerRelease',
+      playerReleaseSchema,
+      'playerReleases',
+    ),
     preparedParts: connection.model<PreparedPart>('PreparedPart', preparedPartSchema, 'preparedParts'),
   };
 }

@@ -142,7 +142,9 @@ test('the settings are ones that Lectern takes, and processes have more time to 
   for (const name of ['lectern-api', 'lectern-worker']) {
     const settings = { NODE_ENV: 'production', ...secrets, ...settingsOf(objects, name) };
     const config = parseConfig(settings);
-    const { terminationGracePeriodSeconds } = podOf(objects, name);
+    const { terminationGracePeriodSeconds, enableServiceLinks } = podOf(objects, name);
+    // A service named lectern would give each pod LECTERN_PORT and others like it.
+    expect(enableServiceLinks).toBe(false);
     expect(terminationGracePeriodSeconds).toBeGreaterThan(config.shutdownSeconds + 5);
     expect(config.store.kind).toBe('s3');
   }
@@ -150,6 +152,7 @@ test('the settings are ones that Lectern takes, and processes have more time to 
 
 interface Pod {
   terminationGracePeriodSeconds: number;
+  enableServiceLinks?: boolean;
   containers: { env: { name: string; value: string }[] }[];
 }
 

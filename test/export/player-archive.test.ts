@@ -5,6 +5,7 @@ import type { ExportJob, ExportProgress, ExportResult } from '../../shared/jobs.
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
 import { playerRelease } from '../../shared/player-release.ts';
 import { alone } from '../../shared/sharing/sharing.ts';
+import { JobOfOtherRelease } from '../../worker/export/other-release.ts';
 import { buildArchive } from '../../worker/export/build-archive.ts';
 import { read } from '../storage/stores.ts';
 import { buildOrganization, buildPackage, buildVersion } from '../support/factories.ts';
@@ -49,13 +50,14 @@ test('a job that was queued before there were profiles builds the archive withou
   expect(exportJobSchema.safeParse({ ...job, profile: 'player:' }).success).toBe(false);
 });
 
-test('a worker that has another release of the player builds nothing, and says why', async () => {
+test('a worker that has another release of the player, or archive format, builds nothing, and says why', async () => {
   const job = exportJobOf(version, withPlayer('0.0.1-00000000'));
   const { name } = await playerRelease();
   expect(playerOf(job.profile)).toBe('0.0.1-00000000');
   await expect(build(job)).rejects.toThrow(
-    `This worker has the player ${name}, not 0.0.1-00000000: run API and workers of one release`,
+    new JobOfOtherRelease(`This worker has the player ${name}, not 0.0.1-00000000`),
   );
+  await expect(build({ ...exportJobOf(version), format: '1.0.0/99' })).rejects.toThrow(JobOfOtherRelease);
   expect(await harness.store.archives.open(job.key)).toBeNull();
 });
 

@@ -31,20 +31,25 @@ export interface WorkerProcess extends FleetProcess {
   readonly operations: string;
 }
 
-/** @param settings over the harness's environment. */
+/** @param settings over the harness's environment. @param root as of `startCompiled`. */
 export async function spawnWorker(
   harness: Harness,
   settings: Record<string, string> = {},
+  root?: string,
 ): Promise<WorkerProcess> {
   const environment = { ...harness.environment, ...settings };
-  const { started, ports } = await startFleetProcess('worker/main', environment);
+  const { started, ports } = await startFleetProcess('worker/main', environment, root);
   return { ...started, operations: `http://127.0.0.1:${ports.port}` };
 }
 
-/** @param settings over the harness's environment. */
-export async function spawnApi(harness: Harness, settings: Record<string, string> = {}): Promise<ApiProcess> {
+/** @param settings over the harness's environment. @param root as of `startCompiled`. */
+export async function spawnApi(
+  harness: Harness,
+  settings: Record<string, string> = {},
+  root?: string,
+): Promise<ApiProcess> {
   const environment = { ...harness.environment, ...settings };
-  const { started, ports } = await startFleetProcess('api/main', environment);
+  const { started, ports } = await startFleetProcess('api/main', environment, root);
   const [address, operations] = [ports.port, ports.metricsPort].map((port) => `http://127.0.0.1:${port}`);
   return { ...started, address: String(address), operations: String(operations) };
 }
@@ -52,8 +57,9 @@ export async function spawnApi(harness: Harness, settings: Record<string, string
 async function startFleetProcess(
   entry: string,
   environment: Record<string, string>,
+  root?: string,
 ): Promise<{ started: FleetProcess; ports: Ports }> {
-  const { pid, ports, ended, output, signal } = await startCompiled(entry, environment);
+  const { pid, ports, ended, output, signal } = await startCompiled(entry, environment, root);
   const kill = async () => {
     signal('SIGKILL');
     await ended;

@@ -5,7 +5,7 @@ import { Redis } from 'ioredis';
 import { onTestFinished } from 'vitest';
 import { askForExport } from '../../shared/exports/ask.ts';
 import { noteStart } from '../../shared/exports/start.ts';
-import { exportQueueName } from '../../shared/jobs.ts';
+import { archiveFormatName, exportQueueName } from '../../shared/jobs.ts';
 import type { ExportJob, ExportResult } from '../../shared/jobs.ts';
 import { createExportQueue } from '../../shared/queues.ts';
 import type { ExportQueue } from '../../shared/queues.ts';
@@ -32,7 +32,15 @@ export function jobNamed(name: string): ExportJob {
   const key = `x${createHash('sha256').update(name).digest('hex').slice(0, 40)}`;
   const organizationId = name.replace(/\d+$/, '');
   const ids = { lessonId: 'lesson', versionId: 'version' };
-  return { key, organizationId, ...ids, slug: name, versionNumber: 1, profile: 'plain' };
+  return {
+    key,
+    organizationId,
+    ...ids,
+    slug: name,
+    versionNumber: 1,
+    profile: 'plain',
+    format: archiveFormatName,
+  };
 }
 
 /** A queue of a test's own. */

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { join } from 'node:path';
 import { childEnvironment } from '../../shared/config.ts';
 import { compiled } from './compiled.ts';
 
@@ -27,14 +28,17 @@ export interface CompiledProcess {
  * Starts a process, and waits until it is ready. It ends at the latest with this one.
  *
  * @param entry such as api/main
+ * @param root the folder of another release of Lectern, compiled; that of this one when left out.
  * @throws when it ends before, with its output.
  */
 export async function startCompiled(
   entry: string,
   environment: Record<string, string>,
+  root?: string,
 ): Promise<CompiledProcess> {
+  const module = root === undefined ? await compiled(entry) : join(root, 'dist', `${entry}.js`);
   // The IPC channel carries "ready", and ends the child when this process is gone.
-  const child = spawn(process.execPath, [await compiled(entry)], {
+  const child = spawn(process.execPath, [module], {
     env: childEnvironment(environment),
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   });

@@ -25,6 +25,7 @@ import { isMissing } from './outcome.ts';
 import type { FoundFile, Missing, Outcomes } from './outcome.ts';
 import { emptyFolder, jsonFile, keepOwnFile, ownFiles } from './own-files.ts';
 import type { OwnFile } from './own-files.ts';
+import { checkFormat } from './other-release.ts';
 import { planExport } from './plan.ts';
 import type { ExportPlan } from './plan.ts';
 import { playerFiles } from './player-files.ts';
@@ -54,6 +55,7 @@ export interface ExportDependencies {
  * A complete archive has a record: built again, it is the same byte for byte, unless an external file had to be
  * downloaded again and is another one now.
  *
+ * @throws {JobOfOtherRelease} for a job that only workers of another release can build.
  * @throws {LecternError} NOT_FOUND when the version is not published any more; INVALID_CONTENT when its content is
  * missing or the archive would be over the limit. Any other error may pass: the job may be tried again.
  */
@@ -63,6 +65,7 @@ export async function buildArchive(
   { signal, onProgress }: { signal: AbortSignal; onProgress: (progress: ExportProgress) => void },
 ): Promise<ExportResult> {
   const { db, observer } = deps;
+  checkFormat(job);
   const planned = timePhase(observer, 'plan');
   const version = await findPublishedVersion(db, job.organizationId, job.lessonId, job.versionId);
   // Published anew since, it is another archive, with a job of its own.

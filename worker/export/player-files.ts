@@ -2,6 +2,7 @@ import { LecternError } from '../../shared/errors.ts';
 import { playerOf } from '../../shared/jobs.ts';
 import type { ExportProfile } from '../../shared/jobs.ts';
 import { playerRelease } from '../../shared/player-release.ts';
+import { JobOfOtherRelease } from './other-release.ts';
 
 /** The files of a release that an archive needs, sorted; what only Lectern's own pages load stays out. */
 const archived = [
@@ -22,14 +23,14 @@ export interface PlayerFile {
 /**
  * The player's files that archives of a profile hold, by path; null for archives without it.
  *
- * @throws when this process has another release of the player: one of an API that is newer or older than it.
+ * @throws {JobOfOtherRelease} when the profile names another release of the player: that of a newer or older API.
  */
 export async function playerFiles(profile: ExportProfile): Promise<PlayerFile[] | null> {
   const wanted = playerOf(profile);
   if (wanted === null) return null;
   const { name, files } = await playerRelease();
   if (name !== wanted) {
-    throw new Error(`This worker has the player ${name}, not ${wanted}: run API and workers of one release`);
+    throw new JobOfOtherRelease(`This worker has the player ${name}, not ${wanted}`);
   }
   return archived.map((file) => {
     const bytes = files.get(file);

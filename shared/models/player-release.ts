@@ -1,0 +1,58 @@
+import { Schema } from 'mongoose';
+import type { mongo } from 'mongoose';
+import { schemaOptions, upsertSafely } from '../mongo.ts';
+import type { PlayerRelease } from '../player-release.ts';
+import type { Database } from './database.ts';
+
+/** Releases that are kept: those of an upgrade under way, and of pages that were opened long ago. */
+const keptReleases = 10;
+
+/** The player's files as the API of one release of Lectern serves them, for processes of other releases. */
+export interface StoredPlayerRelease {
+  /** The release's name. */
+  _id: string;
+  files: { name: string; bytes: Buffer | mongo.Binary }[];
+  /** When an API of that release was started last. */
+  startedAt: Date;
+}
+
+export const playerReleaseSchema = new Schema<StoredPlayerRelease>(
+  {
+    _id: { type: String, required: true },
+    files: { type: [new Schema({ name: String, bytes: Buffer }, { _id: false })], required: true },
+    startedAt: { type: Date, required: true },
+  },
+  schemaOptions,
+);
+playerReleaseSchema.index({ startedAt: -1 });
+
+/** Stores a release, and removes those whose API was started longest ago. */
+export async function savePlayerRelease(db: Database, { name, files }: PlayerRelease): Promise<void> {
+  const stored = [...files].map(([file, bytes]) => ({ name: file, bytes }));
+  await upsertSafely(() =>
+    db.playerReleases.updateOne(
+      { _id: name },
+      { $set: { startedAt: new Date() }, $setOnInsert: { files: stored } },
+      { upsert: true },
+    ),
+  );
+  const old = await db.playerReleases
+    .find()
+    .sort({ startedAt: -1 })
+    .skip(keptReleases)
+    .select({ _id: 1 })
+    .lean<{ _id: string }[]>()
+    .exec();
+  await db.playerReleases.deleteMany({ _id: { $in: old.map(({ _id }) => _id) } });
+}
+
+/** Returns null for a release that no API of this installation brought. */
+export async function findPlayerRelease(db: Database, name: string): Promise<PlayerRelease | null> {
+  const found = await db.playerReleases.findById(name).lean<StoredPlayerRelease>().exec();
+  if (found === null) return null;
+  // The driver gives a Binary or a Buffer, whichever way the document was read.
+  const files = found.files.map(
+    ({ name: file, bytes }) => [file, Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer)] as const,
+  );
+  return { name, files: new Map(files) };
+}

@@ -1,0 +1,81 @@
+import { cp, mkdtemp, readFile, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, inject, test } from 'vitest';
+import { packageRoot } from '../../shared/paths.ts';
+import { ask, jsonOf } from '../api/answers.ts';
+import { downloadExport } from '../export/exports.ts';
+import { compiled } from '../support/compiled.ts';
+import {
+  buildLearnerToken,
+  buildOrganization,
+  buildPackage,
+  buildVersion,
+  exportPath,
+  statusPath,
+} from '../support/factories.ts';
+import { startHarness } from '../support/harness.ts';
+import { waitFor } from '../support/wait-for.ts';
+import { patienceMilliseconds, spawnApi, spawnWorker } from './processes.ts';
+
+/** A copy of the compiled Lectern that is another release: of its version, its player, and its archives. */
+async function otherRelease(): Promise<string> {
+  await compiled('api/main');
+  const root = await mkdtemp(join(inject('runDir'), 'release-'));
+  for (const folder of ['dist', join('player', 'dist')]) {
+    await cp(join(packageRoot, folder), join(root, folder), { recursive: true });
+  }
+  await symlink(join(packageRoot, 'node_modules'), join(root, 'node_modules'));
+  const description = JSON.parse(await readFile(join(packageRoot, 'package.json'), 'utf8')) as object;
+  await writeFile(join(root, 'package.json'), JSON.stringify({ ...description, version: '99.0.0' }));
+  const jobs = join(root, 'dist', 'shared', 'jobs.js');
+  const source = await readFile(jobs, 'utf8');
+  expect(source).toMatch(/const archiveFormat = \d+;/);
+  await writeFile(jobs, source.replace(/const archiveFormat = \d+;/, 'const archiveFormat = 99;'));
+  return root;
+}
+
+test('two releases side by side serve each other’s pages, and build each other’s exports late rather than never', async () => {
+  const root = await otherRelease();
+  const harness = await startHarness();
+  try {
+    const { organization, headers } = await buildOrganization(harness);
+    const version = await buildVersion(harness, organization, (await buildPackage()).path);
+    const [old, next] = [await spawnApi(harness), await spawnApi(harness, {}, root)];
+    const playersOf = async (api: { address: string }) => {
+      const page = await ask(`${api.address}/embed/${version.lessonId}?token=${buildLearnerToken(version)}`);
+      const files = page.body.toString().match(/\/player\/[^"'\s/]+\/[\w.-]+/g) ?? [];
+      return [...new Set(files)];
+    };
+    const [oldFiles, nextFiles] = [await playersOf(old), await playersOf(next)];
+    expect(nextFiles.some((file) => file.startsWith('/player/99.0.0-'))).toBe(true);
+    expect(oldFiles).not.toEqual(nextFiles);
+    for (const file of [...oldFiles, ...nextFiles]) {
+      for (const { address } of [old, next]) {
+        expect({ file, status: (await ask(address + file)).status }).toEqual({ file, status: 200 });
+      }
+    }
+    expect((await ask(`${old.address}/player/98.0.0-00000000/player.js`)).status).toBe(404);
+
+    // An archive of another format, and one with another player, wait for a worker of their release.
+    const oldWorker = await spawnWorker(harness, { LOG_LEVEL: 'info' });
+    const plain = downloadExport(next.address, version, headers);
+    const playing = ask(`${next.address}${exportPath(version)}?include=player`, { headers });
+    await oldWorker.logged('left to a worker of another release');
+    for (const query of ['', '?include=player']) {
+      const status = await ask(`${next.address}${statusPath(version)}${query}`, { headers });
+      expect(['queued', 'building']).toContain((jsonOf(status) as { status: string }).status);
+    }
+    // Meanwhile it builds those of its own.
+    expect((await downloadExport(old.address, version, headers)).manifest.failedWidgets).toEqual([]);
+    await spawnWorker(harness, {}, root);
+    expect((await plain).manifest.versionId).toBe(version._id);
+    expect((await playing).status).toBe(200);
+    await waitFor(
+      'the queue to be empty',
+      async () => (await harness.db.exportRecords.countDocuments()) === 3,
+      patienceMilliseconds,
+    );
+  } finally {
+    await harness.close();
+  }
+}, 180_000);
