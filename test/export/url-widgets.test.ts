@@ -233,6 +233,7 @@ const modules: Record<string, { plays: [Behaviour, ...Behaviour[]]; reason?: str
   },
   JSON: { plays: [file('{"error":"gone"}', { contentType: 'application/json' })], reason: 'bad_type' },
   'an empty body': { plays: [file('')], reason: 'truncated' },
+  'a blank file': { plays: [file(' \n')], reason: 'bad_type' },
   'a picture': { plays: [file(png(1))], reason: 'bad_type' },
   'a syntax error': { plays: [file('export default { const };')], reason: 'bad_type' },
   'a script without a default export': { plays: [file('window.dial = {};')], reason: 'bad_type' },
