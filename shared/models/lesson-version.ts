@@ -167,23 +167,20 @@ async function ofLesson(
     : null;
 }
 
-const findWithPublication = batched(async (db, versionIds: readonly string[]) => {
-  const versions = await db.lessonVersions
-    .find({ _id: { $in: [...new Set(versionIds)] }, publishedAt: { $ne: null } })
-    .lean<LessonVersion[]>()
-    .exec();
-  const byId = new Map(versions.map((version) => [version._id, version]));
-  return (versionId) => byId.get(versionId);
-});
+const findPublished = batchedById({ status: 'published' });
+const findWithPublication = batchedById({ publishedAt: { $ne: null } });
 
-const findPublished = batched(async (db, versionIds: readonly string[]) => {
-  const versions = await db.lessonVersions
-    .find({ _id: { $in: [...new Set(versionIds)] }, status: 'published' })
-    .lean<LessonVersion[]>()
-    .exec();
-  const byId = new Map(versions.map((version) => [version._id, version]));
-  return (versionId) => byId.get(versionId);
-});
+/** A look-up of versions by id, of those that a filter lets through. */
+function batchedById(filter: Record<string, unknown>) {
+  return batched(async (db, versionIds: readonly string[]) => {
+    const versions = await db.lessonVersions
+      .find({ ...filter, _id: { $in: [...new Set(versionIds)] } })
+      .lean<LessonVersion[]>()
+      .exec();
+    const byId = new Map(versions.map((version) => [version._id, version]));
+    return (versionId: string) => byId.get(versionId);
+  });
+}
 
 const findNewestPublished = batched(async (db, lessonIds: readonly string[]) => {
   const versions = await db.lessonVersions.aggregate<LessonVersion>([
