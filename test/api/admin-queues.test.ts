@@ -108,7 +108,7 @@ test('a job is shown under the name of its archive, with the figures of its stat
 test('a job shows ids and words, and no secrets', async () => {
   const [job] = await shownJobs();
   expect(Object.keys(job?.data ?? {}).sort()).toEqual(
-    ['key', 'lessonId', 'organizationId', 'profile', 'slug', 'versionId', 'versionNumber'].sort(),
+    ['format', 'key', 'lessonId', 'organizationId', 'profile', 'slug', 'versionId', 'versionNumber'].sort(),
   );
 });
 

@@ -53,6 +53,7 @@ describe('the page of a lesson', () => {
       frameUrl: `/player/${release}/frame.html`,
       allowedOrigins: null,
       launch: null,
+      untracked: null,
       words: noticeWords('fr-CA'),
       session,
       lesson: data?.lesson,

@@ -80,7 +80,14 @@ test('an organization that is alone uses all slots of a worker', async () => {
           await file(png(3))(...exchange);
         });
       }
-      versions.push((await publish(tenant, paths.map(quick.url))).version);
+      versions.push(
+        (
+          await publish(
+            tenant,
+            paths.map((path) => quick.url(path)),
+          )
+        ).version,
+      );
     }
     return secondsOf(() =>
       Promise.all(
