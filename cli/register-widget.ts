@@ -2,6 +2,7 @@ import { createDownloader, DownloadError } from '../shared/downloads/downloader.
 import type { Downloader } from '../shared/downloads/downloader.ts';
 import { LecternError } from '../shared/errors.ts';
 import { bytesOf } from '../shared/storage/digest.ts';
+import { widgetFileFault } from '../shared/widgets/check-widget-file.ts';
 import type { WidgetFileKind } from '../shared/widgets/check-widget-file.ts';
 import { releaseWidget } from '../shared/widgets/releases.ts';
 import { requireOrganization } from './context.ts';
@@ -19,7 +20,7 @@ export interface RegisterOptions {
  * Fetches the files of a widget, and keeps them as its newest release.
  *
  * @throws {LecternError} NOT_FOUND for an organization that does not exist; INVALID_CONTENT for a file that cannot be
- * fetched.
+ * fetched, or that is no self-contained module or no stylesheet.
  */
 export async function registerWidget(
   { config, db, store, signal }: CommandContext,
@@ -44,7 +45,11 @@ async function fetchFile(
   signal: AbortSignal,
 ): Promise<Buffer> {
   try {
-    return await fetchWidgetFile(downloader, { url, kind, signal });
+    const file = await fetchWidgetFile(downloader, { url, kind, signal });
+    const fault = await widgetFileFault(file, kind);
+    if (fault === null) return file;
+    const what = kind === 'js' ? 'module' : 'stylesheet';
+    throw new LecternError('INVALID_CONTENT', `Cannot use ${url}: the ${what} ${fault}`);
   } catch (error) {
     if (!(error instanceof DownloadError)) throw error;
     throw new LecternError('INVALID_CONTENT', `Cannot fetch ${url}: ${describeFailure(error)}`, {

@@ -64,7 +64,7 @@ export class PlayerAssets {
     const { organizationId } = version;
     const wanted = { organizationId, url, mimeType, maxBytes: maxWidgetBytes };
     const file = await this.#external.get(wanted, signal);
-    if (file === null || !(await this.#isWidgetFile(file, kind))) {
+    if (file === null || !(await this.#isWidgetFile(file, kind, { organizationId, signal }))) {
       throw new LecternError('NOT_FOUND', 'Widget not available');
     }
     return { ...inArea('cache', { ...file, mimeType }), fileName };
@@ -96,10 +96,14 @@ export class PlayerAssets {
     return file && inArea('cache', file);
   }
 
-  async #isWidgetFile(file: Digest, kind: WidgetFileKind): Promise<boolean> {
+  async #isWidgetFile(
+    file: Digest,
+    kind: WidgetFileKind,
+    turn: { organizationId: string; signal: AbortSignal },
+  ): Promise<boolean> {
     const { store, log } = this.#deps;
     try {
-      await checkWidgetFile(store, file, kind);
+      await checkWidgetFile(store, file, kind, turn);
       return true;
     } catch (error) {
       if (!(error instanceof DownloadError)) throw error;

@@ -1,50 +1,100 @@
-import { spawn } from 'node:child_process';
 import { buffer } from 'node:stream/consumers';
-import { init, parse } from 'es-module-lexer';
 import { LRUCache } from 'lru-cache';
-import pLimit from 'p-limit';
+import { onAbort } from '../abort-listeners.ts';
 import { DownloadError } from '../downloads/failure.ts';
 import type { Digest, Store } from '../storage/store.ts';
+import { CheckQueue } from './check-queue.ts';
+import { moduleFault } from './parse-module.ts';
 
 export const widgetMimeTypes = { js: 'text/javascript', css: 'text/css' } as const;
 export type WidgetFileKind = keyof typeof widgetMimeTypes;
 
-/** A widget's file is read whole before it is used; none is larger than this. */
-export const maxWidgetBytes = 16 * 1024 ** 2;
+/** A widget's file is read whole before it is used. This limit also bounds what a hostile file costs to check. */
+export const maxWidgetBytes = 2 * 1024 ** 2;
 
 /** Checks at once in this process: each holds a file in memory, and one of a module runs a parser besides. */
-const limit = pLimit(2);
+const queue = new CheckQueue(2);
 
-const parseTimeoutMs = 60_000;
-const parserMemoryMb = 256;
+/** Files never change, so verdicts stay true. Each is that of a file's kind and digest. */
+const verdicts = new LRUCache<string, Verdict>({ max: 10_000 });
 
-/** What was found of a file stands for ever: its name is the digest of its bytes. */
-const verdicts = new LRUCache<string, { fault: string | null }>({ max: 10_000 });
+/** How long a verdict stands that may be the machine's fault. */
+const timeoutTtlMs = 60_000;
+
+/** Checks under way, which organizations with the same file share. */
+const checks = new Map<string, Promise<Verdict>>();
+
+interface Verdict {
+  fault: string | null;
+  /** The machine was too busy to tell. */
+  timedOut?: true;
+}
 
 /**
- * Checks a downloaded file of a widget.
+ * Checks a downloaded file of a widget. A check that has begun goes on when its caller leaves: it takes seconds at
+ * most, and the verdict spares the next caller the same work.
  *
  * @param file in the store's cache.
- * @throws {DownloadError} too_large, or bad_type for what is no self-contained module or no stylesheet.
+ * @param options.organizationId the organization in whose turn the check runs.
+ * @param options.signal ends the wait.
+ * @throws {DownloadError} too_large; bad_type for a file that is no self-contained module, takes too much to parse, or
+ * is no stylesheet; timeout when the machine is too busy.
  */
-export async function checkWidgetFile(store: Store, file: Digest, kind: WidgetFileKind): Promise<void> {
+export async function checkWidgetFile(
+  store: Store,
+  file: Digest,
+  kind: WidgetFileKind,
+  { organizationId, signal }: { organizationId: string; signal: AbortSignal },
+): Promise<void> {
   if (file.size > maxWidgetBytes) {
     throw new DownloadError(
       'too_large',
       `a widget's file has ${file.size} bytes; the limit is ${maxWidgetBytes}`,
     );
   }
+  signal.throwIfAborted();
   const key = `${kind}:${file.sha256}`;
-  const verdict = verdicts.get(key) ?? (await limit(() => check(store, file, kind)));
-  verdicts.set(key, verdict);
+  const verdict =
+    verdicts.get(key) ??
+    (await untilAborted(
+      queue.run(organizationId, () => sharedCheck(key, () => check(store, file, kind)), signal),
+      signal,
+    ));
+  if (verdict.timedOut === true) throw new DownloadError('timeout', 'a widget could not be parsed in time');
   if (verdict.fault !== null) throw new DownloadError('bad_type', `a widget's file ${verdict.fault}`);
 }
 
-async function check(store: Store, file: Digest, kind: WidgetFileKind): Promise<{ fault: string | null }> {
+/** Rejects with the reason of a signal when it is aborted; what the promise stands for goes on. */
+function untilAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const stopListening = onAbort(signal, () => reject(signal.reason as Error));
+    void promise.then(resolve, reject).finally(stopListening);
+  });
+}
+
+/** Returns what is known of a file, or joins the check of it that is under way, or starts one. */
+async function sharedCheck(key: string, start: () => Promise<Verdict>): Promise<Verdict> {
+  const known = verdicts.get(key) ?? checks.get(key);
+  if (known !== undefined) return known;
+  const started = start();
+  checks.set(key, started);
+  try {
+    const verdict = await started;
+    verdicts.set(key, verdict, verdict.timedOut === true ? { ttl: timeoutTtlMs } : {});
+    return verdict;
+  } finally {
+    checks.delete(key);
+  }
+}
+
+async function check(store: Store, file: Digest, kind: WidgetFileKind): Promise<Verdict> {
   const opened = await store.cache.open(file);
   if (opened === null) throw new Error(`${file.sha256} was evicted from the store during use`);
   try {
     return { fault: await widgetFileFault(await buffer(opened.chunks()), kind) };
+  } catch (error) {
+    if (!(error instanceof DownloadError) || error.reason !== 'timeout') throw error;
+    return { fault: null, timedOut: true };
   } finally {
     await opened.close();
   }
@@ -60,44 +110,8 @@ export async function widgetFileFault(bytes: Buffer, kind: WidgetFileKind): Prom
     return 'is not UTF-8 text';
   }
   if (text.trim() === '') return 'is empty';
-  return kind === 'js' ? ((await moduleFault(text)) ?? (await syntaxFault(bytes))) : stylesheetFault(text);
-}
-
-/** Looks at imports and exports, which takes milliseconds, and leaves the syntax to {@link syntaxFault}. */
-async function moduleFault(text: string): Promise<string | null> {
-  if (/^\s*</.test(text)) return 'is a web page, not a module';
-  await init;
-  try {
-    const [imports, exports] = parse(text);
-    const imported = imports.find(({ d }) => d === -1);
-    if (imported !== undefined) return `imports ${JSON.stringify(imported.n)}: a widget has to be one file`;
-    return exports.some(({ n }) => n === 'default') ? null : 'has no default export';
-  } catch {
-    return 'is not a JavaScript module';
-  }
-}
-
-/**
- * Has the parser of Node.js, which is that of a browser, read a module without running it: in a process of its own, so
- * that no source can block this one or take its memory.
- */
-async function syntaxFault(bytes: Buffer): Promise<string | null> {
-  const args = [`--max-old-space-size=${parserMemoryMb}`, '--check', '--input-type=module', '-'];
-  const parser = spawn(process.execPath, args, {
-    env: {},
-    stdio: ['pipe', 'ignore', 'ignore'],
-    timeout: parseTimeoutMs,
-    killSignal: 'SIGKILL',
-  });
-  // It need not read to the end to find a fault.
-  parser.stdin.on('error', () => undefined);
-  parser.stdin.end(bytes);
-  const [code, signal] = await new Promise<[number | null, NodeJS.Signals | null]>((resolve, reject) => {
-    parser.once('error', reject);
-    parser.once('close', (...ended) => resolve(ended));
-  });
-  if (signal === 'SIGKILL') throw new DownloadError('timeout', 'a widget could not be parsed in time');
-  return code === 0 ? null : 'is not a JavaScript module';
+  if (kind === 'css') return stylesheetFault(text);
+  return /^\s*</.test(text) ? 'is a web page, not a module' : moduleFault(bytes);
 }
 
 /**

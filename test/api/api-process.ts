@@ -13,6 +13,7 @@ export interface LogLine {
 /** An API in a process of its own, over the servers and data of a harness. */
 export interface ApiProcess {
   address: string;
+  pid: number;
   /** All that it wrote to stdout and stderr so far. */
   output(): string;
   log(): LogLine[];
@@ -25,9 +26,10 @@ export async function startApiProcess(
   settings: Record<string, string> = {},
 ): Promise<ApiProcess> {
   const environment = { ...harness.environment, ...settings };
-  const { ports, ended, output, signal } = await startCompiled('api/main', environment);
+  const { pid, ports, ended, output, signal } = await startCompiled('api/main', environment);
   return {
     address: `http://127.0.0.1:${ports.port}`,
+    pid,
     output,
     log: () =>
       output()

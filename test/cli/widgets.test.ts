@@ -56,22 +56,22 @@ async function exportedWidgets(lessonId: string): Promise<Record<string, string>
 
 test('a published version keeps the release it was published with; the next version has the newer one', async () => {
   const { organization } = await buildOrganization(harness);
-  const first = await register(organization.slug, 'export const release = 1;', 'p { color: red }');
+  const first = await register(organization.slug, 'export default 1;', 'p { color: red }');
   const { path } = await buildPackage({ blocks: globe });
   const { lessonId } = await buildVersion(harness, organization, path);
-  const second = await register(organization.slug, 'export const release = 2;');
+  const second = await register(organization.slug, 'export default 2;');
   expect(second).not.toBe(first);
 
   expect(await exportedWidgets(lessonId)).toStrictEqual({
     [`widgets/${first}.css`]: 'p { color: red }',
-    [`widgets/${first}.js`]: 'export const release = 1;',
+    [`widgets/${first}.js`]: 'export default 1;',
   });
   await lecternJson(
     harness.environment,
     ...['lesson', 'import', path, '--org', organization.slug, '--publish'],
   );
   expect(await exportedWidgets(lessonId)).toStrictEqual({
-    [`widgets/${second}.js`]: 'export const release = 2;',
+    [`widgets/${second}.js`]: 'export default 2;',
   });
 });
 
@@ -102,15 +102,33 @@ test('lesson check fetches what a package names by URL, and names each file that
 
 test('a release that is known already becomes the newest one again, under its old id', async () => {
   const { organization } = await buildOrganization(harness);
-  const first = await register(organization.slug, 'export const release = 1;');
-  await register(organization.slug, 'export const release = 2;');
-  expect(await register(organization.slug, 'export const release = 1;')).toBe(first);
+  const first = await register(organization.slug, 'export default 1;');
+  await register(organization.slug, 'export default 2;');
+  expect(await register(organization.slug, 'export default 1;')).toBe(first);
   const { lessonId } = await buildVersion(
     harness,
     organization,
     (await buildPackage({ blocks: globe })).path,
   );
   expect(Object.keys(await exportedWidgets(lessonId))).toStrictEqual([`widgets/${first}.js`]);
+});
+
+test('a file that no lesson could use is refused as in a package, and no release is kept', async () => {
+  const { organization } = await buildOrganization(harness);
+  origin.serve('/imports.js', `import './part.js';\nexport default {};`);
+  origin.serve('/large.js', 'export default 1;'.padEnd(2 * 1024 ** 2 + 1));
+  for (const [path, fault] of [
+    [
+      '/imports.js',
+      /^lectern: Cannot use http:\S+: the module imports ".\/part.js": a widget has to be one file\n$/,
+    ],
+    ['/large.js', /^lectern: Cannot fetch http:\S+: too_large/],
+  ] as const) {
+    const command = ['widget', 'register', '--org', organization.slug, '--type', 'Globe'];
+    const { code, stderr } = await lectern(harness.environment, ...command, '--js', origin.url(path));
+    expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringMatching(fault) as string });
+  }
+  expect(await harness.db.widgetReleases.countDocuments({ organizationId: organization._id })).toBe(0);
 });
 
 test.each([

@@ -132,10 +132,13 @@ export async function findFiles(
         return before;
       }
       const maxBytes = Math.min(config.download.maxBytes, widgetFile ? maxWidgetBytes : Infinity);
-      const medium = await sources.get(url, (signal) =>
-        cache.get({ url, organizationId, mimeType, maxBytes, signal }),
-      );
-      if (widgetFile !== undefined) await checkWidgetFile(store, medium, widgetFile);
+      const medium = await sources.get(url, async (signal) => {
+        const file = await cache.get({ url, organizationId, mimeType, maxBytes, signal });
+        if (widgetFile !== undefined) {
+          await checkWidgetFile(store, file, widgetFile, { organizationId, signal });
+        }
+        return file;
+      });
       // Not a copy by `...`, of which each would have a hidden class of its own: half a kilobyte.
       const { sha256, crc32, size } = medium;
       // The type that the record has: built again, manifest.json stays the same.

@@ -1,0 +1,98 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { text } from 'node:stream/consumers';
+import { DownloadError } from '../downloads/failure.ts';
+
+/** CPU time of one parser process. A module of 2 MiB usually takes 0.2 s, and a hostile one could take 8 s. */
+const cpuSeconds = 2;
+
+/** Only a starved machine takes this long to spend those seconds. */
+const timeoutMs = 20_000;
+
+const heapMb = 128;
+
+/**
+ * Parses stdin as a module. Linking resolves exports and evaluates nothing; a module without imports needs no linker.
+ * Newer versions of Node.js have `moduleRequests`, older ones `dependencySpecifiers`.
+ */
+const parser = `
+import { buffer } from 'node:stream/consumers';
+import { SourceTextModule } from 'node:vm';
+
+const source = new TextDecoder().decode(await buffer(process.stdin));
+let result = {};
+try {
+  const module = new SourceTextModule(source);
+  const [request] = module.moduleRequests ?? module.dependencySpecifiers;
+  if (request === undefined) {
+    await module.link(() => {});
+    result = { hasDefault: 'default' in module.namespace };
+  } else {
+    result = { imports: (request.specifier ?? request).slice(0, 200) };
+  }
+} catch {}
+process.stdout.write(JSON.stringify(result));
+`;
+
+/** The shell sets the kernel's limit, so a parser ends soon even when its parent was killed, then becomes Node.js. */
+const limited = 'ulimit -t "$0"; exec "$@"';
+
+interface ParsedModule {
+  /** What the module's first import names. */
+  imports?: string;
+  /** Missing for a module that has an import or does not parse. */
+  hasDefault?: boolean;
+}
+
+/**
+ * Parses a module in a process of its own with limits on CPU time and memory. The process never outlives this one by
+ * more than its CPU time.
+ *
+ * @returns why a lesson cannot use the module, as the end of a sentence; null when it can.
+ * @throws {DownloadError} timeout when the machine is too busy to tell.
+ */
+export async function moduleFault(source: Uint8Array): Promise<string | null> {
+  const node = [
+    process.execPath,
+    `--max-old-space-size=${heapMb}`,
+    '--experimental-vm-modules',
+    '--input-type=module',
+    '--eval',
+    parser,
+  ];
+  const child = spawn('/bin/sh', ['-c', limited, String(cpuSeconds), ...node], {
+    env: {},
+    stdio: ['pipe', 'pipe', 'ignore'],
+  });
+  const kill = () => void child.kill('SIGKILL');
+  process.once('exit', kill);
+  let timer: NodeJS.Timeout | undefined;
+  try {
+    // The child may end before it has read everything.
+    child.stdin.on('error', () => undefined);
+    child.stdin.end(source);
+    const output = text(child.stdout);
+    const [code, signal] = await Promise.race([
+      once(child, 'close') as Promise<[number | null, NodeJS.Signals | null]>,
+      new Promise<never>((_, reject) => {
+        const late = new DownloadError('timeout', 'a widget could not be parsed in time');
+        timer = setTimeout(reject, timeoutMs, late);
+      }),
+    ]);
+    if (signal !== null) return 'takes too much time or memory to parse';
+    if (code !== 0) throw new Error(`The parser of widgets ended with exit code ${code}`);
+    return faultOf(JSON.parse(await output) as ParsedModule);
+  } finally {
+    clearTimeout(timer);
+    kill();
+    process.removeListener('exit', kill);
+  }
+}
+
+function faultOf(parsed: ParsedModule): string | null {
+  if (parsed.imports !== undefined) {
+    return `imports ${JSON.stringify(parsed.imports)}: a widget has to be one file`;
+  }
+  if (parsed.hasDefault === undefined) return 'is not a JavaScript module';
+  return parsed.hasDefault ? null : 'has no default export';
+}
