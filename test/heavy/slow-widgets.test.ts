@@ -10,9 +10,9 @@ import type { Harness } from '../support/harness.ts';
 import { startOrigin } from '../support/origin.ts';
 import type { Origin } from '../support/origin.ts';
 import { waitFor } from '../support/wait-for.ts';
-import { ask, expectError } from './answers.ts';
-import { startApiProcess } from './api-process.ts';
-import { follow, widgetPath } from './player-files.ts';
+import { ask, expectError } from '../api/answers.ts';
+import { startApiProcess } from '../api/api-process.ts';
+import { follow, widgetPath } from '../api/player-files.ts';
 
 const maxBytes = 2 * 1024 ** 2;
 
@@ -96,16 +96,9 @@ test('an API that is asked to end leaves no parser', async () => {
   const process = await startApiProcess(harness);
   onTestFinished(async () => void (await process.end('SIGKILL')));
   void ask(process.address + widgetPath(version, 'Dial.js')).catch(() => null);
-  const [parser] = await waitFor(
-    'a parser',
-    async () => {
-      const started = await childrenOf(process.pid);
-      return started.length > 0 && started;
-    },
-    60_000,
-  );
+  const parser = await waitFor('a parser', async () => (await childrenOf(process.pid))[0], 60_000);
   expect(await process.end()).toBe('exit code 0');
-  await waitFor('the end of the parser', async () => !(await isParser(parser ?? '')));
+  await waitFor('the end of the parser', async () => !(await isParser(parser)));
 }, 180_000);
 
 async function childrenOf(pid: number): Promise<string[]> {
