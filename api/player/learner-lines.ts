@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache';
+import { LecternError } from '../../shared/errors.ts';
 import { tooMany } from '../retry-after.ts';
 import { SlowRefusals } from '../slow-refusals.ts';
 
@@ -99,6 +100,8 @@ export class LinePlace {
   readonly #limits: LearnerLimits;
   readonly #left: () => void;
   #isRunning = false;
+  /** From the wait for a turn to {@link LinePlace.done}. */
+  #works = false;
   #hasLeft = false;
 
   constructor(line: Line, limits: LearnerLimits, left: () => void) {
@@ -116,9 +119,16 @@ export class LinePlace {
     this.#line.recordBytes = bytes;
   }
 
-  /** Resolves when it is this request's turn. */
+  /**
+   * Resolves when it is this request's turn. {@link LinePlace.done} has to follow. A client that disconnects in the
+   * meantime keeps its place until then: what it sent is still recorded, and it cannot bring more by leaving early.
+   *
+   * @throws {LecternError} BAD_REQUEST when the client has disconnected before.
+   */
   async turn(): Promise<void> {
+    if (this.#hasLeft) throw new LecternError('BAD_REQUEST', 'The client closed the connection');
     const { perSecond, burst } = this.#limits;
+    this.#works = true;
     await this.#take();
     const now = Date.now();
     this.#line.busyUntil = Math.max(this.#line.busyUntil, now) + 1000 / perSecond;
@@ -142,10 +152,20 @@ export class LinePlace {
     await this.#take();
   }
 
-  /** Ends the turn, and makes room for the next request. */
+  /** Notes that the request's work is over. It keeps its turn until the response is sent as well. */
+  done(): void {
+    this.#works = false;
+    if (this.#hasLeft) this.#end();
+  }
+
+  /** Ends the turn as soon as the work is over, too, and makes room for the next request. */
   leave(): void {
     if (this.#hasLeft) return;
     this.#hasLeft = true;
+    if (!this.#works) this.#end();
+  }
+
+  #end(): void {
     if (this.#isRunning) {
       this.#give();
       for (const wake of [...this.#line.paused]) wake();

@@ -81,13 +81,13 @@ export async function readSession(
   versionId: string,
   room: SessionRoom,
 ): Promise<Session> {
-  const { place, texts } = room;
-  await place.turn();
-  const keeper = progressKeeper(deps.db, token);
-  const found = await findHead(keeper, room);
-  return texts.run(found?.textBytes ?? 0, async () =>
-    presentKept(deps, keeper, (await found?.load()) ?? null, versionId),
-  );
+  return inTurn(room, async () => {
+    const keeper = progressKeeper(deps.db, token);
+    const found = await findHead(keeper, room);
+    return room.texts.run(found?.textBytes ?? 0, async () =>
+      presentKept(deps, keeper, (await found?.load()) ?? null, versionId),
+    );
+  });
 }
 
 /**
@@ -97,19 +97,26 @@ export async function readSession(
  * is not the token's, and for what does not fit the version; PAYLOAD_TOO_LARGE; TOO_MANY_REQUESTS as
  * {@link readSession}.
  */
-export async function writeSession(
+export function writeSession(
   deps: WriteDependencies,
   token: PlayerToken,
   write: ProgressWrite,
   room: SessionRoom,
 ): Promise<WriteOutcome> {
-  const { place, texts } = room;
-  await place.turn();
+  return inTurn(room, () => writeInTurn(deps, token, write, room));
+}
+
+async function writeInTurn(
+  deps: WriteDependencies,
+  token: PlayerToken,
+  write: ProgressWrite,
+  { place, texts }: SessionRoom,
+): Promise<WriteOutcome> {
   await assertPlayable(deps.db, token, write.versionId);
   const keeper = progressKeeper(deps.db, token);
   const waitUntil = Date.now() + earlyMs;
   for (;;) {
-    const found = await findHead(keeper, room);
+    const found = await findHead(keeper, { place, texts });
     const left = waitUntil - Date.now();
     if (keeper.keeps && isEarly(write, found) && left > 0) {
       // At the same moments for all requests, so that they share a query. MongoDB reads a document as a whole, so a
@@ -124,6 +131,16 @@ export async function writeSession(
     if (outcome === null) continue;
     if (outcome.saved && token.kind === 'launch' && keeper.keeps) deps.scoreNotices.saved(token);
     return outcome;
+  }
+}
+
+/** Does a request's work in its turn. */
+async function inTurn<T>({ place }: SessionRoom, work: () => Promise<T>): Promise<T> {
+  await place.turn();
+  try {
+    return await work();
+  } finally {
+    place.done();
   }
 }
 

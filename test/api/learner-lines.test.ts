@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { LearnerLines } from '../../api/player/learner-lines.ts';
+import type { LinePlace } from '../../api/player/learner-lines.ts';
 
 const many = { perSecond: 1000, burst: 1000 };
 
@@ -13,6 +14,7 @@ test('of one learner two requests have their turn, so many wait, and the next is
   await expect(lines.enter('a')).rejects.toMatchObject({ code: 'TOO_MANY_REQUESTS', retryAfterSeconds: 2 });
   expect(hasTurn).toBe(false);
   await (await lines.enter('another learner')).turn();
+  first.done();
   first.leave();
   await turn;
   expect(hasTurn).toBe(true);
@@ -26,6 +28,7 @@ test('a request that pauses gives its turn to the one behind it, and goes on whe
   const paused = early.pause(60_000).then(() => order.push('early'));
   await missing.turn();
   order.push('missing');
+  missing.done();
   missing.leave();
   await paused;
   expect(order).toEqual(['missing', 'early']);
@@ -38,7 +41,34 @@ test('places that were left, each once, are free again', async () => {
     await place.turn();
     place.leave();
     place.leave();
+    place.done();
   }
   await expect(lines.enter('a')).resolves.toBeDefined();
   await expect(lines.enter('a')).rejects.toMatchObject({ code: 'TOO_MANY_REQUESTS' });
+});
+
+test('clients that disconnect at any time give back their turns and places, once, and never let more work at once', async () => {
+  const lines = new LearnerLines({ atOnce: 2, waiting: 14, ...many });
+  let running = 0;
+  const work = async (place: LinePlace, pauses: boolean) => {
+    await place.turn();
+    if (pauses) await place.pause(1);
+    running += 1;
+    expect(running).toBeLessThanOrEqual(2);
+    await new Promise(setImmediate);
+    running -= 1;
+    place.done();
+  };
+  for (let round = 0; round < 20; round += 1) {
+    const places = await Promise.all(Array.from({ length: 16 }, () => lines.enter('a')));
+    const works = places.map((place, index) => work(place, index % 3 === 0));
+    for (const [index, place] of places.entries()) {
+      if (index % 4 === round % 4) await new Promise(setImmediate);
+      place.leave();
+    }
+    await Promise.all(works);
+  }
+  const place = await lines.enter('a');
+  place.leave();
+  await expect(place.turn()).rejects.toMatchObject({ code: 'BAD_REQUEST' });
 });
