@@ -59,6 +59,7 @@ test('unpublishing the version in play takes no answer away, neither those to co
   await choose(learner, 'b');
   await press(learner, 'Finish');
   await seeKept(learner, 'q3');
+  await seeKept(learner, 'completed');
   await learner.page.close();
   await context.setOffline(false);
   await lab.open(version, { context });

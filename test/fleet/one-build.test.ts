@@ -17,7 +17,7 @@ test('fifty requests at once, over two APIs and two workers, are one build and g
     spawnWorker(harness),
     spawnWorker(harness),
   ]);
-  const lesson = await fleet.publish([300 * kB, 40 * kB, 700, 0, 900 * kB]);
+  const lesson = await fleet.publish([300 * kB, 40 * kB, 700, 1, 900 * kB]);
   const { queue, starts } = viewQueue(harness);
 
   const asked = Array.from({ length: 50 }, (_, index) =>

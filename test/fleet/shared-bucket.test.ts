@@ -46,7 +46,7 @@ describe.skipIf(s3Server === null)(`machines that share nothing but ${s3Name}`, 
       spawnApi(harness, machines[1]),
       spawnWorker(harness, machines[2]),
     ]);
-    const lesson = await fleet.publish([300 * kB, 0, 12_000 * kB, 700]);
+    const lesson = await fleet.publish([300 * kB, 1, 12_000 * kB, 700]);
 
     const answers = await Promise.all([fleet.request(api, lesson), fleet.request(other, lesson)]);
     for (const answer of answers) await expectArchive(answer, lesson);

@@ -83,7 +83,8 @@ test('it is not believed where a frame in it is the storage', async () => {
 
 test('a page that is not the platform’s is told nothing, and what it says is not believed', async () => {
   const { form, secret } = await beginLaunch('_parent');
-  const elsewhere = lab.address.replace('127.0.0.1', 'localhost');
+  // Not the start page, whose policy allows no forms.
+  const elsewhere = `${lab.address.replace('127.0.0.1', 'localhost')}/nowhere`;
   const { page, victim } = await sendFrom(elsewhere, form);
   await answerFrom(page, victim, secret);
   await inFrame(page).getByText('browser_not_recognized').waitFor();
