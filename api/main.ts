@@ -1,7 +1,10 @@
 import { loadConfig, settingWarnings } from '../shared/config.ts';
+import type { Config } from '../shared/config.ts';
 import { messageOf } from '../shared/errors.ts';
 import { createLogger, openLogStream } from '../shared/log.ts';
+import type { Logger } from '../shared/log.ts';
 import { printable } from '../shared/printable.ts';
+import { recordRunningApi } from '../shared/running-api.ts';
 import { findServers } from '../shared/servers.ts';
 import { Shutdown } from '../shared/shutdown.ts';
 import { startApi } from './start.ts';
@@ -22,8 +25,25 @@ async function main(): Promise<void> {
   const servers = await findServers(config, (message) => log.info(message));
   const { port, metricsPort } = await startApi(config, servers, { log, shutdown });
   shutdown.add('servers', () => servers.release());
+  if (config.publicUrl === undefined) await recordAddress(config, port, { log, shutdown });
   log.info({ port, metricsPort, host: config.host }, 'listening');
   process.send?.({ port, metricsPort });
+}
+
+/** Lets commands in other terminals print links to this process. It serves without that, too. */
+async function recordAddress(
+  config: Config,
+  port: number,
+  { log, shutdown }: { log: Logger; shutdown: Shutdown },
+): Promise<void> {
+  try {
+    shutdown.add('record', await recordRunningApi(config, port));
+  } catch (error) {
+    log.warn(
+      { err: error },
+      'the data directory cannot be written to: links of the command line may be wrong',
+    );
+  }
 }
 
 function isLoopback(url: string): boolean {

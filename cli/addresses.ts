@@ -1,21 +1,26 @@
-import { isIPv6 } from 'node:net';
 import type { Config } from '../shared/config.ts';
+import { addressOf, findRunningApi } from '../shared/running-api.ts';
 
-/** The URL that reaches, on this machine, a server which listens on a host and port. */
-export function addressOf(host: string, port: number): string {
-  const reachable = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host;
-  return `http://${isIPv6(reachable) ? `[${reachable}]` : reachable}:${port}`;
+type Needs = Pick<Config, 'publicUrl' | 'host' | 'port' | 'dataDir'>;
+
+/**
+ * Returns the URL under which people reach the API: `PUBLIC_URL`; else that of the API that runs on the data directory,
+ * perhaps on the PORT of another terminal; else the URL where `npm start` would serve. Null with `PORT=0` and no running
+ * API: the system chooses the port then.
+ */
+export async function publicAddress(config: Needs): Promise<string | null> {
+  const { publicUrl, host, port } = config;
+  if (publicUrl !== undefined) return publicUrl;
+  const running = await findRunningApi(config);
+  if (running !== null) return running;
+  return port === 0 ? null : addressOf(host, port);
 }
 
 /**
- * The URL under which people reach the API: `PUBLIC_URL`, else that of this machine. Null with `PORT=0`, where only the
- * API knows its port.
+ * Returns the URL by which platforms know Lectern. Without `PUBLIC_URL` it is known on this machine alone: by the name
+ * localhost, which keeps its cookies apart from those of the simulated platform at 127.0.0.1.
  */
-export function publicAddress({
-  publicUrl,
-  host,
-  port,
-}: Pick<Config, 'publicUrl' | 'host' | 'port'>): string | null {
-  if (publicUrl !== undefined) return publicUrl;
-  return port === 0 ? null : addressOf(host, port);
+export async function platformFacingAddress(config: Needs): Promise<string> {
+  const address = (await publicAddress(config)) ?? addressOf(config.host, config.port);
+  return config.publicUrl ?? address.replace('//127.0.0.1:', '//localhost:');
 }

@@ -7,14 +7,18 @@ import { note } from './output.ts';
 
 /** A link that plays a lesson. */
 export interface PlayLink {
-  /** Null with `PORT=0` and no `PUBLIC_URL`: where the API answers is not known here. */
+  /** Null where the URL of the API is not known: see {@link publicAddress}. */
   url: string | null;
   expiresAt: Date;
 }
 
 /** The URL of the page that plays a lesson with a token; null as in {@link PlayLink}. */
-export function playUrl(config: CommandContext['config'], lessonId: string, token: string): string | null {
-  const address = publicAddress(config);
+export async function playUrl(
+  config: CommandContext['config'],
+  lessonId: string,
+  token: string,
+): Promise<string | null> {
+  const address = await publicAddress(config);
   return address === null ? null : `${address}/embed/${lessonId}?token=${token}`;
 }
 
@@ -32,7 +36,7 @@ export async function previewLink(
   const { signing } = await secrets();
   const { signPreviewToken } = await import('../shared/player-tokens.ts');
   const { token, expiresAt } = signPreviewToken(signing, { organizationId, lessonId, versionId });
-  return { url: playUrl(config, lessonId, token), expiresAt };
+  return { url: await playUrl(config, lessonId, token), expiresAt };
 }
 
 /**
@@ -61,4 +65,5 @@ export function describePreview(link: PlayLink | null): string[] {
 }
 
 /** Said where a link cannot be printed. */
-export const noAddress = 'Set PUBLIC_URL to get a link: with PORT=0 the address of the API is not known.';
+export const noAddress =
+  'No link: with PORT=0 the URL of the API is known only while it runs. Start it, or set PUBLIC_URL.';

@@ -5,8 +5,8 @@ import { childEnvironment } from '../shared/config.ts';
 import type { Config } from '../shared/config.ts';
 import { LecternError } from '../shared/errors.ts';
 import { entryPoint } from '../shared/paths.ts';
+import { addressOf } from '../shared/running-api.ts';
 import type { Servers } from '../shared/servers.ts';
-import { addressOf } from './addresses.ts';
 import { aborted } from './interrupts.ts';
 
 /** The API and workers of one installation, as processes of their own below this one. */

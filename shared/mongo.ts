@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import mongoose from 'mongoose';
 import type { Connection } from 'mongoose';
 import { LecternError, messageOf } from './errors.ts';
-import { withoutCredentials } from './server-addresses.ts';
+import { mayShowOptions, withoutCredentials } from './server-addresses.ts';
 
 /** How long a server may say nothing while an operation waits for it. */
 const operationMilliseconds = 15_000;
@@ -28,12 +28,24 @@ export async function connectMongo(uri: string): Promise<Connection> {
     return await connection.asPromise();
   } catch (error) {
     await connection.close();
-    throw new LecternError(
-      'INTERNAL_ERROR',
-      `MongoDB at ${withoutCredentials(uri)} does not answer (${messageOf(error)}). Start it, or correct MONGODB_URI.`,
-      { cause: error },
-    );
+    throw new LecternError('INTERNAL_ERROR', describeConnectError(uri, error), { cause: error });
   }
+}
+
+function describeConnectError(uri: string, error: unknown): string {
+  if (isOptionError(error)) {
+    const fault = mayShowOptions(uri)
+      ? messageOf(error)
+      : 'its options hold a secret, so the fault is not shown';
+    return `The MongoDB driver rejects MONGODB_URI (${fault}). Correct it: its options follow the "?".`;
+  }
+  return `MongoDB at ${withoutCredentials(uri)} does not answer (${messageOf(error)}). Start it, or correct MONGODB_URI.`;
+}
+
+/** Whether the driver rejected the connection string or its options, before it contacted a server. */
+function isOptionError(error: unknown): boolean {
+  const { MongoAPIError, MongoMissingDependencyError, MongoParseError } = mongoose.mongo;
+  return [MongoAPIError, MongoMissingDependencyError, MongoParseError].some((type) => error instanceof type);
 }
 
 /** Whether MongoDB answers, and its version. */

@@ -34,3 +34,11 @@ export function redisFault(url: string): string | null {
 export function withoutCredentials(address: string): string {
   return address.replace(/\/\/.*@/s, '//').replace(/\?.*$/s, '');
 }
+
+/**
+ * Returns whether a message about the options of a MongoDB address may be shown. Passwords and tokens among them rule
+ * it out: after an unencoded "&" the driver takes the rest of a password for the name of an option.
+ */
+export function mayShowOptions(uri: string): boolean {
+  return !/[?&][^=&]*(?:password|properties)[^=&]*=/i.test(uri);
+}

@@ -9,6 +9,7 @@ import { missingIndexes, openDatabase } from '../../shared/models/database.ts';
 import { pingMongo } from '../../shared/mongo.ts';
 import { packageRoot } from '../../shared/paths.ts';
 import { playerRelease } from '../../shared/player-release.ts';
+import { findRunningApi } from '../../shared/running-api.ts';
 import { findServers } from '../../shared/servers.ts';
 import { createStore } from '../../shared/storage/create-store.ts';
 import { readStoreLimits } from '../../shared/storage/store-limits.ts';
@@ -39,6 +40,7 @@ export function addDoctorCommand(program: Command): void {
         await check('Node.js', checkNode),
         await check('settings', () => checkSettings(config)),
         ...(await checkServers(config)),
+        await check('API', () => checkApi(config)),
         await check('store', () => checkStore(config)),
         await check('core widgets', checkCoreWidgets),
         await check('player', checkPlayer),
@@ -129,6 +131,15 @@ async function checkServers(config: Config): Promise<Check[]> {
   ];
   await servers.release();
   return checks;
+}
+
+/** Says where links of the command line lead. An API that does not run is no fault: it may run on another host. */
+async function checkApi(config: Config): Promise<Finding> {
+  if (config.publicUrl !== undefined)
+    return { version: null, message: `at ${config.publicUrl} (PUBLIC_URL)` };
+  const running = await findRunningApi(config);
+  if (running !== null) return { version: null, message: `running at ${running}` };
+  return { version: null, message: 'none runs on this data directory; npm start runs one' };
 }
 
 async function checkWorkers(redisUrl: string, config: Config): Promise<Finding> {

@@ -7,6 +7,7 @@ import { customParameters } from '../../shared/lti/claims.ts';
 import { platformAddressFault } from '../../shared/lti/platform-address.ts';
 import { createPlatform, findPlatformsOfIssuer, removePlatform } from '../../shared/models/lti-platform.ts';
 import type { LtiPlatform } from '../../shared/models/lti-platform.ts';
+import { platformFacingAddress } from '../addresses.ts';
 import { requireOrganization, withContext } from '../context.ts';
 import type { CommandContext } from '../context.ts';
 import { aborted, listenForInterrupts } from '../interrupts.ts';
@@ -108,7 +109,7 @@ async function connect(context: CommandContext, simulator: Simulator, org: strin
   for (const { _id, name } of await findPlatformsOfIssuer(db, issuer)) {
     if (name === platformName) await removePlatform(db, _id);
   }
-  const { clientId, deploymentIds } = addLectern(simulator, config);
+  const { clientId, deploymentIds } = await addLectern(simulator, config);
   return createPlatform(db, {
     organizationId,
     issuer,
@@ -123,9 +124,8 @@ async function connect(context: CommandContext, simulator: Simulator, org: strin
   });
 }
 
-function addLectern(simulator: Simulator, { publicUrl, port }: Config) {
-  // Without PUBLIC_URL Lectern is known on this machine alone.
-  const lectern = `${publicUrl ?? `http://localhost:${port}`}/lti`;
+async function addLectern(simulator: Simulator, config: Config) {
+  const lectern = `${await platformFacingAddress(config)}/lti`;
   return simulator.addTool({
     name: 'Lectern',
     loginUrl: `${lectern}/login`,

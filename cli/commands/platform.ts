@@ -11,6 +11,7 @@ import {
 import type { LtiPlatform } from '../../shared/models/lti-platform.ts';
 import { invitationHours, inviteRegistration } from '../../shared/models/lti-registration.ts';
 import { listOrganizations } from '../../shared/models/organization.ts';
+import { platformFacingAddress } from '../addresses.ts';
 import { answers } from '../answers.ts';
 import { requireOrganization, withContext } from '../context.ts';
 import type { CommandContext } from '../context.ts';
@@ -109,9 +110,7 @@ function addInvite(platform: Command): void {
       withContext(async ({ config, db }) => {
         const { _id: organizationId } = await requireOrganization(db, org);
         const { token, expiresAt } = await inviteRegistration(db, organizationId);
-        // Without PUBLIC_URL Lectern is known on this machine alone.
-        const address = config.publicUrl ?? `http://localhost:${config.port}`;
-        const url = `${address}/lti/register/${token}`;
+        const url = `${await platformFacingAddress(config)}/lti/register/${token}`;
         const text =
           `Address for one registration, until ${expiresAt.toISOString()} (shown this once):\n  ${url}\n` +
           'Enter it in the platform, then approve what it registered: lectern platform list';

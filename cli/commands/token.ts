@@ -89,7 +89,7 @@ async function signToken(
   const { signing } = await secrets();
   const { signEmbedToken } = await import('../../shared/player-tokens.ts');
   const { token, expiresAt } = signEmbedToken(signing, { organizationId, ...request }, request.timeout);
-  const url = playUrl(config, lessonId, token);
+  const url = await playUrl(config, lessonId, token);
   const expires = expiresAt.toISOString();
   return {
     json: { token, expiresAt: expires, url },

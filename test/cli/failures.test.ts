@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, inject, onTestFinished, test } from 'vitest';
-import { lectern, lecternCommand, startCommand } from './command-line.ts';
+import { lectern, lecternCommand, lecternHere, startCommand } from './command-line.ts';
 
 const noMongo = 'mongodb://me:hunter2@127.0.0.1:1/lectern';
 const noRedis = 'redis://me:hunter2@127.0.0.1:1';
@@ -55,6 +55,20 @@ test('a missing MongoDB is named without its password, and nothing is printed as
   expect({ code, stdout }).toStrictEqual({ code: 1, stdout: '' });
   expect(stderr).toMatch(
     /^lectern: MongoDB at mongodb:\/\/127\.0\.0\.1:1\/lectern does not answer .*MONGODB_URI\.\n$/,
+  );
+});
+
+test.each([
+  ['replicaSett=rs0', 'option replicasett is not supported'],
+  ['readPreference=nearby', 'Invalid read preference mode "nearby"'],
+  ['maxPoolSize=-1', 'maxPoolSize can only be a positive int value, got: -1'],
+  ['tlsCertificateKeyFilePassword=a&hunter2=b', 'its options hold a secret, so the fault is not shown'],
+])('a connection string with %s gets the reason of the driver, and no secret', async (options, reason) => {
+  const environment = { MONGODB_URI: `${noMongo}?${options}`, REDIS_URL: inject('redisUrl') };
+  const { code, stdout, stderr } = await lecternHere(environment, 'org', 'list');
+  expect({ code, stdout }).toStrictEqual({ code: 1, stdout: '' });
+  expect(stderr).toBe(
+    `lectern: The MongoDB driver rejects MONGODB_URI (${reason}). Correct it: its options follow the "?".\n`,
   );
 });
 
@@ -113,6 +127,7 @@ test('doctor names each dependency that fails, and what to do, in its result', a
     'MongoDB',
     'Redis',
     'workers',
+    'API',
     'store',
     'core widgets',
     'player',

@@ -1,10 +1,13 @@
 import { once } from 'node:events';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { buildOrganization, buildPackage } from '../support/factories.ts';
 import { startHarness } from '../support/harness.ts';
 import type { Harness } from '../support/harness.ts';
-import { lectern, startLectern } from './command-line.ts';
+import { lectern, lecternHere, lecternJson, startLectern } from './command-line.ts';
 import type { Environment } from './command-line.ts';
 import { allEnded, descendantsOf } from './process-tree.ts';
 import type { Process } from './process-tree.ts';
@@ -51,6 +54,40 @@ test('start serves, tells of the secrets it made in a readable line, and Ctrl-C 
   expect(stdout).not.toContain('LECTERN_');
   expect(code).toBe(0);
   await allEnded([api, worker]);
+});
+
+test('links of commands in another terminal lead to the API that runs, whatever PORT they have', async () => {
+  const { running, address, api } = await startServing();
+  const { organization } = await buildOrganization(harness);
+  const { path, lessonId } = await buildPackage();
+  const other = { ...harness.environment, PORT: '3456' };
+  const lesson = ['lesson', 'import', path, '--org', organization.slug, '--publish'];
+  const { preview } = (await lecternJson(other, ...lesson)) as { preview: { url: string } };
+  expect(preview.url.startsWith(`${address}/embed/`)).toBe(true);
+  expect((await fetch(preview.url)).status).toBe(200);
+  const sign = ['token', 'sign', '--lesson', lessonId, '--learner', 'ada'];
+  const link = async (environment: Environment) =>
+    new URL(((await lecternJson(environment, ...sign)) as { url: string }).url).origin;
+  expect(await link({ ...other, PUBLIC_URL: 'https://lectern.example' })).toBe('https://lectern.example');
+  const invite = ['platform', 'invite', '--org', organization.slug];
+  const { url } = (await lecternJson(other, ...invite)) as { url: string };
+  expect(new URL(url).origin).toBe(address.replace('127.0.0.1', 'localhost'));
+  expect((await lecternHere(other, 'doctor')).stdout).toMatch(new RegExp(`ok +API +running at ${address}\n`));
+
+  // A record that outlives its process does not count, also where another process has its id by now.
+  const folder = join(harness.config.dataDir, 'api');
+  const [name = ''] = await readdir(folder);
+  const record = JSON.parse(await readFile(join(folder, name), 'utf8')) as object;
+  process.kill(api.pid, 'SIGKILL');
+  await running.finished;
+  expect(await readdir(folder)).toStrictEqual([name]);
+  await writeFile(join(folder, 'reused.json'), JSON.stringify({ ...record, pid: process.pid }));
+  expect(await link(other)).toBe('http://127.0.0.1:3456');
+  const next = await startServing();
+  expect(await link(other)).toBe(next.address);
+  next.running.kill('SIGINT');
+  await next.running.finished;
+  expect(await readdir(folder)).toStrictEqual(['reused.json']);
 });
 
 test('when start itself is killed, its API and worker end', async () => {
