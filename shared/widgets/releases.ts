@@ -12,27 +12,24 @@ export type WidgetFiles = Pick<WidgetRelease, 'js' | 'css'>;
 /** A release as its maker knows it. */
 export type ReleasedWidget = Omit<WidgetRelease, 'releasedAt' | 'registered' | 'unusedSince'>;
 
-/** Of the type in a release's id: with the rest it is a file name that any file system takes. */
+/** Characters of the type in a release's id: with the digits, the id is a file name that any file system takes. */
 const maxTypeLength = 100;
 
-/**
- * The id of a release: the type in kebab-case (its first 100 characters), '-', and 8 hex digits of its files' digest.
- * Safe as a file name. Two types may have the same.
- */
+/** Returns the id of a release, from the digest of its files. Two types may have the same. */
 export function widgetIdOf(type: string, { js, css }: WidgetFiles): string {
-  const digest = createHash('sha256')
-    .update(`${js.sha256}\n${css?.sha256 ?? ''}`)
-    .digest('hex');
-  const name = slugify(type).slice(0, maxTypeLength).replace(/-+$/, '');
-  return `${name || 'widget'}-${digest.slice(0, 8)}`;
+  return idOf(type, `${js.sha256}\n${css?.sha256 ?? ''}`);
 }
 
-/** The same of a widget by URL, whose bytes nobody knows yet: the digits are of the digest of type and URLs. */
+/** Returns the id of a widget by URL, whose bytes are not known yet, from the digest of type and URLs. */
 export function externalWidgetIdOf(type: string, sourceUrl: string, cssSourceUrl: string | null): string {
-  const digest = createHash('sha256')
-    .update(JSON.stringify([type, sourceUrl, cssSourceUrl]))
-    .digest('hex');
-  return `${slugify(type) || 'widget'}-${digest.slice(0, 8)}`;
+  return idOf(type, JSON.stringify([type, sourceUrl, cssSourceUrl]));
+}
+
+/** Returns the type in kebab-case (its first 100 characters), '-', and 8 hex digits of a digest: safe as a file name. */
+function idOf(type: string, content: string): string {
+  const name = slugify(type).slice(0, maxTypeLength).replace(/-+$/, '');
+  const digest = createHash('sha256').update(content).digest('hex');
+  return `${name || 'widget'}-${digest.slice(0, 8)}`;
 }
 
 /** A widget's files, as streams; not every widget has a stylesheet. */

@@ -3,7 +3,7 @@ import { coreWidgetTypes } from '../../shared/lessons/core-widgets.ts';
 import { findNewestReleases } from '../../shared/models/widget-release.ts';
 import { bytesOf } from '../../shared/storage/digest.ts';
 import { readCoreBundle } from '../../shared/widgets/core-bundles.ts';
-import { releaseWidget, widgetIdOf } from '../../shared/widgets/releases.ts';
+import { externalWidgetIdOf, releaseWidget, widgetIdOf } from '../../shared/widgets/releases.ts';
 import { buildOrganization } from '../support/factories.ts';
 import { startHarness } from '../support/harness.ts';
 import type { Harness } from '../support/harness.ts';
@@ -23,8 +23,10 @@ describe('the id of a release', () => {
     ['Ünïcode Ding', /^uenicode-ding-[0-9a-f]{8}$|^unicode-ding-[0-9a-f]{8}$/],
     ['../../etc/passwd', /^etc-passwd-[0-9a-f]{8}$/],
     ['⚙', /^[a-z-]+-[0-9a-f]{8}$/],
+    [`${'x'.repeat(99)} and more`, /^x{99}-[0-9a-f]{8}$/],
   ])('is the type %s in kebab-case and 8 hex digits, safe as a file name', (type, form) => {
     expect(widgetIdOf(type, { js: digest('a'), css: null })).toMatch(form);
+    expect(externalWidgetIdOf(type, 'https://example.com/widget.js', null)).toMatch(form);
   });
 
   test('is another one for other files, and tells script from stylesheet', () => {
