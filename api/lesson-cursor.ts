@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { ListPosition } from '../shared/models/lesson-list.ts';
+import { uuidFromHex } from '../shared/uuid.ts';
 
 const timeDigits = 12;
 
@@ -9,7 +10,7 @@ export const lessonCursor = z
   .regex(/^[0-9a-f]{44}$/, 'cursor is not valid')
   .transform((text): ListPosition => ({
     createdAt: new Date(Number.parseInt(text.slice(0, timeDigits), 16)),
-    id: text.slice(timeDigits).replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-'),
+    id: uuidFromHex(text.slice(timeDigits)),
   }));
 
 export function toLessonCursor({ createdAt, id }: ListPosition): string {

@@ -2,6 +2,7 @@ import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypt
 import type { Redis } from 'ioredis';
 import { findPlatform } from '../../shared/models/lti-platform.ts';
 import type { LtiPlatform } from '../../shared/models/lti-platform.ts';
+import { uuidFromHex } from '../../shared/uuid.ts';
 import type { AppDependencies } from '../dependencies.ts';
 import { LaunchFault } from './faults.ts';
 
@@ -86,7 +87,8 @@ export class LaunchStates {
     if (parts === null) throw new LaunchFault('unknown_state');
     if (this.#secondsLeft(parts) <= 0) throw new LaunchFault('state_expired');
     if ((await this.#redis.exists(this.#keyOf(state))) === 1) throw new LaunchFault('replayed');
-    const platformId = uuidOf(parts.subarray(randomLength + expiryLength).subarray(0, platformLength));
+    const platformBytes = parts.subarray(randomLength + expiryLength).subarray(0, platformLength);
+    const platformId = uuidFromHex(platformBytes.toString('hex'));
     const platform = await findPlatform(this.#db, platformId);
     if (platform === null) throw new LaunchFault('unknown_platform', { platform: platformId });
     const { issuer, clientId, authUrl } = platform;
@@ -138,10 +140,6 @@ export class LaunchStates {
   #keyOf(state: string): string {
     return `${this.#prefix}:${digestOf(state)}`;
   }
-}
-
-function uuidOf(bytes: Buffer): string {
-  return bytes.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
 }
 
 /** What is kept of an address, however it is written. */

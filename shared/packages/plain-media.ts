@@ -8,7 +8,7 @@ import { replaceMediaAddresses } from '../lessons/html-media.ts';
 import type { MediaKind, ReplaceAddress } from '../lessons/html-media.ts';
 import type { LessonContent } from '../lessons/lesson-content.ts';
 import { quote } from '../lessons/quote.ts';
-import { uuidV5 } from '../lessons/uuid-v5.ts';
+import { uuidV5 } from '../uuid.ts';
 import type { PackageMedium } from './lesson-package.ts';
 import type { FaultList } from './package-error.ts';
 import { maxUrlLength } from './text-shapes.ts';

@@ -6,7 +6,7 @@ import { expectSameFiles } from '../api/manifests.ts';
 import { follow, mediumPath } from '../api/player-files.ts';
 import { lecternJson } from '../cli/command-line.ts';
 import { png } from '../export/pictures.ts';
-import { uuidV5 } from '../../shared/lessons/uuid-v5.ts';
+import { uuidV5 } from '../../shared/uuid.ts';
 import { buildLearnerToken, buildPackage, buildVersion } from '../support/factories.ts';
 import { answer } from '../support/origin.ts';
 import { importInto } from './import-support.ts';
