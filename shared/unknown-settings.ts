@@ -1,8 +1,8 @@
-import leven from 'leven';
+import { nearestName } from './nearest-name.ts';
 
 /** Names so short are near too many others. */
 const leastLength = 8;
-const mostEdits = 3;
+const maxEdits = 3;
 const ownPrefix = 'LECTERN_';
 
 /**
@@ -14,23 +14,13 @@ const ownPrefix = 'LECTERN_';
  */
 export function warnOfUnknownSettings(variables: readonly string[], settings: readonly string[]): string[] {
   const known = new Set(settings);
+  const candidates = settings.filter((setting) => setting.length >= leastLength);
   return variables
     .filter((name) => !known.has(name))
     .flatMap((name) => {
-      const nearest = nearestOf(name, settings);
+      const nearest = nearestName(name, candidates, () => maxEdits);
       if (nearest !== null)
         return [`${name} is not a Lectern setting and is ignored. Did you mean ${nearest}?`];
       return name.startsWith(ownPrefix) ? [`${name} is not a Lectern setting and is ignored.`] : [];
     });
-}
-
-function nearestOf(name: string, settings: readonly string[]): string | null {
-  let nearest: string | null = null;
-  let fewest = mostEdits + 1;
-  for (const setting of settings) {
-    if (setting.length < leastLength || Math.abs(setting.length - name.length) >= fewest) continue;
-    const edits = leven(name.toUpperCase(), setting);
-    if (edits < fewest) [nearest, fewest] = [setting, edits];
-  }
-  return nearest;
 }

@@ -1,4 +1,3 @@
-import leven from 'leven';
 import { playedProps } from './block-props.ts';
 import { lessonBlocks, typeOf } from './blocks.ts';
 import { commonProps, coreWidgetProps } from './core-widget-props.ts';
@@ -7,6 +6,7 @@ import type { CoreWidgetType } from './core-widgets.ts';
 import { pointsFault } from './declared-points.ts';
 import type { LessonContent } from './lesson-content.ts';
 import { quote } from './quote.ts';
+import { nearestName } from '../nearest-name.ts';
 
 /** More tell an author nothing new. */
 const maxWarnings = 1_000;
@@ -18,9 +18,9 @@ const nearDistance = 2;
 const foreignProp = /^(?:puck|editMode|readOnly|children|_.*|data-.*)$/;
 
 /**
- * Returns what authors probably did not mean, with section, step and block, in reading order: right
- * answers that are no choice, questions without a right answer, choices without an id or with the same one, and props
- * that the widget does not know; of custom widgets, points that cannot be counted. The lesson plays all the same. The first 1,000.
+ * Returns what authors probably did not mean, with section, step and block, in reading order: right answers that are no
+ * choice, questions without a right answer, choices without an id or with the same one, and props that the widget does
+ * not know; of custom widgets, points that cannot be counted. The lesson plays all the same. Stops at 1,000.
  */
 export function authoringWarnings(content: LessonContent): string[] {
   const warnings: string[] = [];
@@ -55,25 +55,14 @@ function unknownProps(type: CoreWidgetType, props: unknown): string[] {
   return Object.keys(fieldsOf(props))
     .filter((name) => !known.includes(name) && !foreignProp.test(name))
     .map((name) => {
-      const nearest = nearestOf(name, known);
-      return `unknown prop ${quote(name)}${nearest === undefined ? '' : `; did you mean "${nearest}"?`}`;
+      const nearest = nearestName(name, known, (prop) => Math.min(nearDistance, prop.length - 1));
+      return `unknown prop ${quote(name)}${nearest === null ? '' : `; did you mean "${nearest}"?`}`;
     });
 }
 
 function pointsFaults(props: Record<string, unknown>): string[] {
   const fault = pointsFault(props);
   return fault === undefined ? [] : [fault];
-}
-
-function nearestOf(name: string, known: string[]): string | undefined {
-  // Its cost grows with the product of both lengths.
-  if (name.length > 40) return undefined;
-  const written = name.toLowerCase();
-  const [nearest] = known
-    .map((one) => ({ one, distance: leven(written, one.toLowerCase()) }))
-    .filter(({ one, distance }) => distance <= Math.min(nearDistance, one.length - 1))
-    .sort((a, b) => a.distance - b.distance);
-  return nearest?.one;
 }
 
 /** What no learner could answer right. */
