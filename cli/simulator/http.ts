@@ -1,6 +1,7 @@
 import Router from '@koa/router';
 import type { DefaultContext, Middleware, ParameterizedContext } from 'koa';
 import getRawBody from 'raw-body';
+import { isRecord } from '../../shared/lessons/json-values.ts';
 import type { LoggedRequest } from './journal.ts';
 import type { Platform } from './platform.ts';
 import type { Service } from './faults.ts';
@@ -78,9 +79,7 @@ export function readParameters(ctx: Context): Record<string, string> {
 export function readJson(ctx: Context): Record<string, unknown> {
   try {
     const value: unknown = JSON.parse(ctx.state.body);
-    if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
-      return value as Record<string, unknown>;
-    }
+    if (isRecord(value)) return value;
   } catch {
     // Told below.
   }

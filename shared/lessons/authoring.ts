@@ -4,8 +4,10 @@ import { commonProps, coreWidgetProps } from './core-widget-props.ts';
 import { isCoreWidget } from './core-widgets.ts';
 import type { CoreWidgetType } from './core-widgets.ts';
 import { pointsFault } from './declared-points.ts';
+import { listOf, recordOf } from './json-values.ts';
 import type { LessonContent } from './lesson-content.ts';
 import { quote } from './quote.ts';
+import { choiceIdOf } from './scoring.ts';
 import { nearestName } from '../nearest-name.ts';
 
 /** More tell an author nothing new. */
@@ -52,7 +54,7 @@ export function authoringWarnings(content: LessonContent): string[] {
 
 function unknownProps(type: CoreWidgetType, props: unknown): string[] {
   const known = [...Object.keys(coreWidgetProps[type]), ...commonProps];
-  return Object.keys(fieldsOf(props))
+  return Object.keys(recordOf(props))
     .filter((name) => !known.includes(name) && !foreignProp.test(name))
     .map((name) => {
       const nearest = nearestName(name, known, (prop) => Math.min(nearDistance, prop.length - 1));
@@ -70,7 +72,7 @@ function questionFaults(props: Record<string, unknown>): string[] {
   const faults: string[] = [];
   const ids = new Set<string>();
   for (const [index, choice] of listOf(props.choices).entries()) {
-    const id = identifier(fieldsOf(choice).id);
+    const id = choiceIdOf(recordOf(choice).id);
     if (id === undefined) faults.push(`choice ${index + 1} has no id, so learners cannot pick it`);
     else if (ids.has(id))
       faults.push(`choice ${index + 1} has the id ${quote(id)} of an earlier choice, and is left out`);
@@ -82,7 +84,7 @@ function questionFaults(props: Record<string, unknown>): string[] {
   }
   const right = listOf(correct);
   for (const answer of right) {
-    const id = identifier(answer);
+    const id = choiceIdOf(answer);
     if (id !== undefined && ids.has(id)) continue;
     const shown = quote(id ?? JSON.stringify(answer));
     faults.push(`the right answer ${shown} is not among its choices (${some([...ids])})`);
@@ -96,20 +98,4 @@ function questionFaults(props: Record<string, unknown>): string[] {
 function some(ids: string[]): string {
   const shown = ids.slice(0, 10).map((id) => quote(id, 40));
   return `${shown.join(', ')}${ids.length > 10 ? ', …' : ''}`;
-}
-
-/** As the scoring rules read ids. */
-function identifier(value: unknown): string | undefined {
-  if (typeof value === 'number') return String(value);
-  return typeof value === 'string' && value !== '' ? value : undefined;
-}
-
-function listOf(value: unknown): unknown[] {
-  return Array.isArray(value) ? value : [];
-}
-
-function fieldsOf(value: unknown): Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-    ? (value as Record<string, unknown>)
-    : {};
 }

@@ -1,4 +1,5 @@
 import { maxJsonDepth, tooDeep } from './json-depth.ts';
+import { isContainer, isRecord, recordOf } from './json-values.ts';
 import type { Block, LessonContent, Section, Step, StepContent } from './lesson-content.ts';
 import { quote } from './quote.ts';
 
@@ -31,10 +32,10 @@ interface Pending {
  */
 export function* stepBlocks(content: StepContent, path = 'content'): Generator<BlockVisit> {
   const pending: Pending[] = [
-    ...Object.entries(asObject(content.zones))
+    ...Object.entries(recordOf(content.zones))
       .reverse()
       .flatMap(([name, zone]) => listed(zone, memberPath(`${path}.zones`, name), 3, true)),
-    ...members(asObject(content.root), `${path}.root`, 1),
+    ...members(recordOf(content.root), `${path}.root`, 1),
     ...listed(content.content, `${path}.content`, 2, true),
   ];
   for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
@@ -42,11 +43,11 @@ export function* stepBlocks(content: StepContent, path = 'content'): Generator<B
     if (depth > maxJsonDepth) throw tooDeep();
     if (isBlockPosition || looksLikeBlock(value)) {
       yield { block: value as Block, path: place };
-      append(pending, members(asObject(asObject(value).props), `${place}.props`, depth + 1));
+      append(pending, members(recordOf(recordOf(value).props), `${place}.props`, depth + 1));
     } else if (Array.isArray(value)) {
       append(pending, listed(value, place, depth, false));
     } else {
-      append(pending, members(asObject(value), place, depth));
+      append(pending, members(recordOf(value), place, depth));
     }
   }
 }
@@ -73,7 +74,7 @@ export function usedWidgetTypes(content: LessonContent): string[] {
 
 /** A block's widget type; undefined when it has none, also when it is empty or no string. */
 export function typeOf(block: Block): string | undefined {
-  const { type } = asObject(block);
+  const { type } = recordOf(block);
   return typeof type === 'string' && type !== '' ? type : undefined;
 }
 
@@ -84,8 +85,8 @@ export function memberPath(path: string, key: string): string {
 
 /** Inside props: a block, or what was a block and lost its type. */
 function looksLikeBlock(value: unknown): boolean {
-  const { type, props } = asObject(value);
-  if (!isObject(props)) return false;
+  const { type, props } = recordOf(value);
+  if (!isRecord(props)) return false;
   return typeof type === 'string' || typeof props.id === 'string';
 }
 
@@ -114,16 +115,4 @@ function members(value: Record<string, unknown>, path: string, depth: number): P
 /** Without spreading the elements over a call's arguments, whose number is limited. */
 function append(pending: Pending[], more: Pending[]): void {
   for (const entry of more) pending.push(entry);
-}
-
-function asObject(value: unknown): Record<string, unknown> {
-  return isObject(value) ? value : {};
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return isContainer(value) && !Array.isArray(value);
-}
-
-function isContainer(value: unknown): value is object {
-  return typeof value === 'object' && value !== null;
 }

@@ -1,4 +1,5 @@
 import { LecternError } from '../errors.ts';
+import { isContainer } from './json-values.ts';
 
 /** How many arrays and objects may stand inside each other, in a lesson as in anything else that is JSON. */
 export const maxJsonDepth = 200;
@@ -22,8 +23,4 @@ export function assertJsonDepth(value: unknown): void {
     }
     level = next;
   }
-}
-
-function isContainer(value: unknown): value is object {
-  return typeof value === 'object' && value !== null;
 }

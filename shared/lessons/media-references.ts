@@ -1,4 +1,5 @@
 import { assertJsonDepth } from './json-depth.ts';
+import { isContainer } from './json-values.ts';
 
 /**
  * References to media: strings `media:<uuid>`, alone or inside longer strings, anywhere in a lesson. In an archive
@@ -27,7 +28,7 @@ export function mediaReferences(content: unknown): string[] {
     const value = pending.pop();
     if (typeof value === 'string') {
       for (const [, id = ''] of value.matchAll(reference)) ids.add(id.toLowerCase());
-    } else if (typeof value === 'object' && value !== null) {
+    } else if (isContainer(value)) {
       for (const child of Object.values(value) as unknown[]) pending.push(child);
     }
   }

@@ -1,3 +1,5 @@
+import { listOf, recordOf } from './json-values.ts';
+
 /**
  * How answers to core widgets are scored. Pure rules, shared by the player, which shows the result at once,
  * and by the server, which decides it.
@@ -33,15 +35,15 @@ export interface Question {
  * pick them; points that are no number of 0 or more count as 1.
  */
 export function readQuestion(props: unknown): Question {
-  const { choices, correct, points, partialCredit } = fieldsOf(props);
+  const { choices, correct, points, partialCredit } = recordOf(props);
   const read = new Map<string, Choice>();
   for (const entry of listOf(choices)) {
-    const { id, html, feedback } = fieldsOf(entry);
-    const key = identifier(id);
+    const { id, html, feedback } = recordOf(entry);
+    const key = choiceIdOf(id);
     if (key === undefined || read.has(key)) continue;
     read.set(key, { id: key, html: textOf(html), feedback: textOf(feedback) });
   }
-  const right = new Set(listOf(correct).map(identifier));
+  const right = new Set(listOf(correct).map(choiceIdOf));
   return {
     choices: [...read.values()],
     correct: [...read.keys()].filter((id) => right.has(id)),
@@ -62,7 +64,7 @@ export function readQuestion(props: unknown): Question {
 export function scoreMultipleChoice(props: unknown, answer: unknown): Score | null {
   const { correct, points, partialCredit } = readQuestion(props);
   if (correct.length === 0 || points === 0) return null;
-  const picked = new Set(listOf(answer).map(identifier));
+  const picked = new Set(listOf(answer).map(choiceIdOf));
   const hits = correct.filter((id) => picked.has(id)).length;
   const misses = picked.size - hits;
   if (hits === correct.length && misses === 0) return { score: points, maxScore: points };
@@ -71,19 +73,12 @@ export function scoreMultipleChoice(props: unknown, answer: unknown): Score | nu
   return { score: Math.round(points * share * 10_000) / 10_000, maxScore: points };
 }
 
-function fieldsOf(value: unknown): Record<string, unknown> {
-  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
-}
-
-function listOf(value: unknown): unknown[] {
-  return Array.isArray(value) ? value : [];
-}
-
 function textOf(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }
 
-function identifier(value: unknown): string | undefined {
+/** Returns the id of a choice as text; undefined for what cannot be one. */
+export function choiceIdOf(value: unknown): string | undefined {
   if (typeof value === 'number') return String(value);
   return typeof value === 'string' && value !== '' ? value : undefined;
 }

@@ -6,6 +6,7 @@ import type { PropKind } from '../lessons/core-widget-props.ts';
 import { isCoreWidget } from '../lessons/core-widgets.ts';
 import { replaceMediaAddresses } from '../lessons/html-media.ts';
 import type { MediaKind, ReplaceAddress } from '../lessons/html-media.ts';
+import { isRecord } from '../lessons/json-values.ts';
 import type { LessonContent } from '../lessons/lesson-content.ts';
 import { quote } from '../lessons/quote.ts';
 import { uuidV5 } from '../uuid.ts';
@@ -144,8 +145,4 @@ function typeOf(url: URL, kind: MediaKind): Pick<PackageMedium, 'mimeType' | 'ex
   if (named !== false && familiesOf[kind].test(named)) return { mimeType: named, extension: written };
   const mimeType = usualTypes[kind];
   return { mimeType, extension: extensionOfType(mimeType) || 'bin' };
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,4 +1,5 @@
 import { authoringWarnings } from '../lessons/authoring.ts';
+import { recordOf } from '../lessons/json-values.ts';
 import type { LessonContent } from '../lessons/lesson-content.ts';
 import { restoreMediaReferences, restoreUnusualPaths } from '../lessons/media-references.ts';
 import { shownPath } from './entry-name.ts';
@@ -102,8 +103,8 @@ async function readManifest(
 
 /** Before the manifest is checked in detail: each of millions of wrong entries would be a fault of its own. */
 function hasTooLongLists(value: unknown, faults: FaultList): boolean {
-  const { files, failedMedia, failedWidgets, attributions } = fieldsOf(value);
-  const { media, widgets } = fieldsOf(files);
+  const { files, failedMedia, failedWidgets, attributions } = recordOf(value);
+  const { media, widgets } = recordOf(files);
   const lists = { 'files.media': media, 'files.widgets': widgets, failedMedia, failedWidgets, attributions };
   const before = faults.total;
   for (const [path, list] of Object.entries(lists)) {
@@ -133,8 +134,4 @@ function checkBaseUrl(url: string): void {
 function shortened(warnings: string[]): string[] {
   if (warnings.length <= maxWarnings) return warnings;
   return [...warnings.slice(0, maxWarnings), `and ${warnings.length - maxWarnings} more`];
-}
-
-function fieldsOf(value: unknown): Record<string, unknown> {
-  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
 }

@@ -1,3 +1,5 @@
+import { isContainer } from '../../shared/lessons/json-values.ts';
+
 /*
  * JSON in small pieces: a lesson or a manifest of 100,000 files is never in memory as one text beside its bytes. Values
  * are JSON, or objects of such whose members may be undefined.
@@ -31,7 +33,7 @@ interface Form {
 function* pieces(value: unknown, form: Form, lineBreak: string): Generator<string> {
   const { map, indent, colon } = form;
   // What holds no further list or object comes in one piece.
-  if (!isNested(value) || !Object.values(value).some(isNested)) {
+  if (!isContainer(value) || !Object.values(value).some(isContainer)) {
     yield JSON.stringify(map(value), null, indent).replaceAll('\n', lineBreak);
     return;
   }
@@ -44,8 +46,4 @@ function* pieces(value: unknown, form: Form, lineBreak: string): Generator<strin
     before = `,${lineBreak}${indent}`;
   }
   yield `${lineBreak}${close}`;
-}
-
-function isNested(value: unknown): value is object {
-  return typeof value === 'object' && value !== null;
 }
