@@ -3,12 +3,12 @@ import { posix } from 'node:path';
 import { extension as extensionOfType, lookup } from 'mime-types';
 
 import type { Attribution } from '../models/medium.ts';
-import { httpUrl } from './http-url.ts';
 import type { PackageMedium } from './lesson-package.ts';
 import { listedFile, localPathIn, packageFile } from './local-file.ts';
 import type { PackageManifest } from './manifest.ts';
 import type { FaultList } from './package-error.ts';
 import type { PackageSource } from './package-source.ts';
+import { httpUrl } from './text-shapes.ts';
 
 /** They are in one document of the database, with their texts. */
 const maxAttributions = 100;
@@ -105,13 +105,17 @@ function toMedium(
   return undefined;
 }
 
-function extensionOf(mimeType: string | undefined): string {
+/** Returns the usual extension of a MIME type; 'bin' when there is none. */
+export function extensionOf(mimeType: string | undefined): string {
   const known = mimeType === undefined ? false : extensionOfType(mimeType);
   return known === false ? 'bin' : known;
 }
 
-/** In lower case, without the dot; undefined when it is missing, or not one that files in archives may have. */
-function pathExtension(path: string): string | undefined {
+/**
+ * Returns a path's extension in lower case, without the dot; undefined when it is missing, or not one that files in
+ * archives may have.
+ */
+export function pathExtension(path: string): string | undefined {
   const extension = posix.extname(path).slice(1).toLowerCase();
   return /^[a-z0-9]{1,8}$/.test(extension) ? extension : undefined;
 }

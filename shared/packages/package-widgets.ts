@@ -4,7 +4,7 @@ import { listedFile, localPathIn, packageFile } from './local-file.ts';
 import type { PackageManifest } from './manifest.ts';
 import type { FaultList } from './package-error.ts';
 import type { PackageSource } from './package-source.ts';
-import { httpUrl } from './http-url.ts';
+import { httpUrl } from './text-shapes.ts';
 
 /** Widgets by URL in one package: each is downloaded and parsed for every build and for learners. */
 const maxExternalWidgets = 100;

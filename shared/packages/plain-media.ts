@@ -1,5 +1,4 @@
-import { extname } from 'node:path/posix';
-import { extension as extensionOfType, lookup } from 'mime-types';
+import { lookup } from 'mime-types';
 import { lessonBlocks, memberPath } from '../lessons/blocks.ts';
 import { coreWidgetProps } from '../lessons/core-widget-props.ts';
 import type { PropKind } from '../lessons/core-widget-props.ts';
@@ -12,6 +11,7 @@ import { quote } from '../lessons/quote.ts';
 import { uuidV5 } from '../uuid.ts';
 import type { PackageMedium } from './lesson-package.ts';
 import type { FaultList } from './package-error.ts';
+import { extensionOf, pathExtension } from './package-media.ts';
 import { maxUrlLength } from './text-shapes.ts';
 import { messageOf } from '../errors.ts';
 
@@ -140,9 +140,11 @@ class Adoption {
 }
 
 function typeOf(url: URL, kind: MediaKind): Pick<PackageMedium, 'mimeType' | 'extension'> {
-  const written = extname(url.pathname).slice(1).toLowerCase();
-  const named = /^[a-z0-9]{1,8}$/.test(written) ? lookup(written) : false;
-  if (named !== false && familiesOf[kind].test(named)) return { mimeType: named, extension: written };
+  const extension = pathExtension(url.pathname);
+  const named = extension === undefined ? false : lookup(extension);
+  if (extension !== undefined && named !== false && familiesOf[kind].test(named)) {
+    return { mimeType: named, extension };
+  }
   const mimeType = usualTypes[kind];
-  return { mimeType, extension: extensionOfType(mimeType) || 'bin' };
+  return { mimeType, extension: extensionOf(mimeType) };
 }

@@ -5,6 +5,12 @@ import { z } from 'zod';
 /** Characters of a URL. */
 export const maxUrlLength = 8_192;
 
+/** Returns an http or https URL from a manifest's lists of failures; undefined for anything else. */
+export function httpUrl(text: string | null | undefined): string | undefined {
+  if (typeof text !== 'string' || text.length > maxUrlLength) return undefined;
+  return /^https?:\/\//i.test(text) && URL.canParse(text) ? text : undefined;
+}
+
 /** A text of at most so many characters, counted as people count them. */
 export function boundedText(max: number): z.ZodType<string, string> {
   return z.string().refine((text) => text.length <= max || lengthOf(text) <= max, {
