@@ -38,7 +38,7 @@ class Taken {
  * Fair slots for requests to foreign hosts. A request takes one of its host, one of its organization and one of all at
  * once, and holds none while it waits. The last free slot of a host, and of all, stays open to an organization that
  * holds none there; a limit of one has no slot to keep. Of several organizations that wait, the one with the fewest
- * slots is next. Hosts and organizations without requests take no memory.
+ * slots is next, and those with as many take turns. Hosts and organizations without requests take no memory.
  */
 export class DownloadSlots {
   readonly #limits: Required<SlotLimits>;
@@ -87,6 +87,7 @@ export class DownloadSlots {
   #startWaiting(): void {
     for (let next = this.#next(); next !== null; next = this.#next()) {
       this.#remove(next);
+      this.#putLast(next.organizationId);
       this.#count(next, 1);
       next.start();
     }
@@ -132,6 +133,13 @@ export class DownloadSlots {
     this.#waiting.set(waiting.organizationId, hosts);
     const ofHost = hosts.get(waiting.host) ?? new Set();
     hosts.set(waiting.host, ofHost.add(waiting));
+  }
+
+  #putLast(organizationId: string): void {
+    const hosts = this.#waiting.get(organizationId);
+    if (hosts === undefined) return;
+    this.#waiting.delete(organizationId);
+    this.#waiting.set(organizationId, hosts);
   }
 
   /** Returns whether it still waited. */

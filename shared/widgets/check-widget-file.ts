@@ -2,8 +2,8 @@ import { buffer } from 'node:stream/consumers';
 import { LRUCache } from 'lru-cache';
 import { onAbort } from '../abort-listeners.ts';
 import { DownloadError } from '../downloads/failure.ts';
+import { DownloadSlots } from '../downloads/slots.ts';
 import type { Digest, Store } from '../storage/store.ts';
-import { CheckQueue } from './check-queue.ts';
 import { moduleFault } from './parse-module.ts';
 
 export const widgetMimeTypes = { js: 'text/javascript', css: 'text/css' } as const;
@@ -12,8 +12,14 @@ export type WidgetFileKind = keyof typeof widgetMimeTypes;
 /** A widget's file is read whole before it is used. This limit also bounds what a hostile file costs to check. */
 export const maxWidgetBytes = 2 * 1024 ** 2;
 
-/** Checks at once in this process: each holds a file in memory, and one of a module runs a parser besides. */
-const queue = new CheckQueue(2);
+/**
+ * Two checks run at once in this process, and one for each organization: each holds a file in memory, and that of a
+ * module runs a parser besides.
+ */
+const slots = new DownloadSlots({ perHost: 2, perOrganization: 1 });
+
+/** Checks share the limits of a host: this one. */
+const host = 'localhost';
 
 /** Files never change, so verdicts stay true. Each is that of a file's kind and digest. */
 const verdicts = new LRUCache<string, Verdict>({ max: 10_000 });
@@ -57,7 +63,7 @@ export async function checkWidgetFile(
   const verdict =
     verdicts.get(key) ??
     (await untilAborted(
-      queue.run(organizationId, () => sharedCheck(key, () => check(store, file, kind)), signal),
+      slots.run({ host, organizationId }, signal, () => sharedCheck(key, () => check(store, file, kind))),
       signal,
     ));
   if (verdict.timedOut === true) throw new DownloadError('timeout', 'a widget could not be parsed in time');

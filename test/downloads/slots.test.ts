@@ -102,6 +102,17 @@ test('a request that waits for its host takes no slot from those of other hosts'
   expect(held.running()).toEqual(['a1', 'a2', 'a3']);
 });
 
+test('organizations with as many slots take turns, however much one of them waits for', async () => {
+  const held = hold(new DownloadSlots({ perHost: 9, total: 1 }));
+  await held.start('a1', 'a1', 'a1', 'a1', 'b1', 'b2');
+  const turns: (string | undefined)[] = [];
+  for (let [next] = held.running(); next !== undefined; [next] = held.running()) {
+    turns.push(next);
+    await held.release(next);
+  }
+  expect(turns).toEqual(['a1', 'a1', 'b1', 'a1', 'b2', 'a1']);
+});
+
 test('of those that wait the organization with the fewest slots is next, whoever came first', async () => {
   const held = hold(new DownloadSlots({ perHost: 9, total: 3 }));
   await held.start('a1', 'a1', 'b1', 'a1', 'a1', 'c1');
