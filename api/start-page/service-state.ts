@@ -1,3 +1,4 @@
+import { cachedRead } from '../../shared/cached-read.ts';
 import { countWorkers } from '../../shared/operations/workers.ts';
 import type { AppDependencies } from '../dependencies.ts';
 
@@ -13,13 +14,10 @@ const keepMs = 3_000;
 export function createServiceState(
   deps: Pick<AppDependencies, 'readiness' | 'queue'>,
 ): () => Promise<ServiceState> {
-  let kept: { state: Promise<ServiceState>; until: number } | null = null;
-  return () => {
-    if (kept === null || performance.now() >= kept.until) {
-      kept = { state: readState(deps), until: performance.now() + keepMs };
-    }
-    return kept.state;
-  };
+  return cachedRead(
+    () => readState(deps),
+    () => keepMs,
+  );
 }
 
 async function readState({

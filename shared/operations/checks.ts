@@ -1,3 +1,4 @@
+import { cachedRead } from '../cached-read.ts';
 import { withDeadline } from '../deadline.ts';
 import { messageOf } from '../errors.ts';
 import type { Logger } from '../log.ts';
@@ -41,22 +42,16 @@ export interface ReadinessProbe {
 /** @param stopping is aborted when the process begins to end. */
 export function createReadinessProbe(checks: Checks, stopping: AbortSignal, log: Logger): ReadinessProbe {
   const kept = Object.entries(checks).map(([name, check]) => new KeptCheck(name, check, log));
-  let running: Promise<Readiness> | null = null;
-  let last: { readiness: Readiness; until: number } | null = null;
   const run = async (): Promise<Readiness> => {
     const results = await Promise.all(kept.map(async (one) => [one.name, await one.read()] as const));
-    const ready = results.every(([, result]) => result === 'ok');
-    const readiness = { ready, checks: Object.fromEntries(results) };
-    last = { readiness, until: performance.now() + (ready ? keepReadyMs : keepUnreadyMs) };
-    return readiness;
+    return { ready: results.every(([, result]) => result === 'ok'), checks: Object.fromEntries(results) };
   };
+  const read = cachedRead(run, ({ ready }) => (ready ? keepReadyMs : keepUnreadyMs));
   return {
     async read() {
       const isStopping = () => stopping.aborted;
       if (!isStopping()) {
-        if (last !== null && performance.now() < last.until) return last.readiness;
-        running ??= run().finally(() => (running = null));
-        const readiness = await running;
+        const readiness = await read();
         if (!isStopping()) return readiness;
       }
       return { ready: false, checks: { shutdown: 'failed' } };
