@@ -11,6 +11,7 @@ import { findExternalWidgets } from '../shared/models/external-widget.ts';
 import { findContent } from '../shared/models/lesson-content.ts';
 import type { LessonVersion } from '../shared/models/lesson-version.ts';
 import { findMedia } from '../shared/models/medium.ts';
+import type { FoundMedium } from '../shared/models/medium.ts';
 import { findNewestReleases } from '../shared/models/widget-release.ts';
 import type { LessonContent } from '../shared/lessons/lesson-content.ts';
 import { hostOf, isPublicAddress, literalAddress } from '../shared/outgoing/addresses.ts';
@@ -39,13 +40,10 @@ export async function checkVersion(
   version: LessonVersion,
 ): Promise<VersionCheck> {
   const { db, config } = context;
-  const content = await contentOf(db, version);
-  const { organizationId, _id: versionId } = version;
-  const found = await findMedia(db, { organizationId, versionId }, mediaReferences(content));
-  const externalMedia = [...found].flatMap(([id, { asset, sourceUrl }]) =>
+  const { content, media, missing } = await readVersion(db, version);
+  const externalMedia = [...media].flatMap(([id, { asset, sourceUrl }]) =>
     asset === null && sourceUrl !== null ? [{ id, sourceUrl }] : [],
   );
-  const missing = await missingIn(db, version, content);
   const { allowedPrivateHosts } = config.download;
   const blocked = externalMedia.filter(({ sourceUrl }) => isBlocked(new URL(sourceUrl), allowedPrivateHosts));
   const warnings = [
@@ -69,27 +67,33 @@ function isBlocked(url: URL, allowedPrivateHosts: readonly string[]): boolean {
 
 /** @throws {LecternError} NOT_FOUND */
 export async function findMissing(db: Database, version: LessonVersion): Promise<Missing> {
-  return missingIn(db, version, await contentOf(db, version));
+  return (await readVersion(db, version)).missing;
 }
 
-async function contentOf(db: Database, version: LessonVersion): Promise<LessonContent> {
-  const content = await findContent(db, version._id);
-  if (content !== null) return content;
-  throw new LecternError('NOT_FOUND', `The content of version ${version.versionNumber} is missing.`);
+interface ReadVersion {
+  content: LessonContent;
+  /** Those of its media that Lectern knows, by id. */
+  media: Map<string, FoundMedium>;
+  missing: Missing;
 }
 
-async function missingIn(db: Database, version: LessonVersion, content: LessonContent): Promise<Missing> {
+async function readVersion(db: Database, version: LessonVersion): Promise<ReadVersion> {
   const { organizationId, _id: versionId } = version;
+  const content = await findContent(db, versionId);
+  if (content === null) {
+    throw new LecternError('NOT_FOUND', `The content of version ${version.versionNumber} is missing.`);
+  }
   const ids = mediaReferences(content);
   const media = await findMedia(db, { organizationId, versionId }, ids);
   const pinned = new Set(version.widgets.map((pin) => pin.type));
   const custom = usedWidgetTypes(content).filter((type) => !isCoreWidget(type) && !pinned.has(type));
   const registered = await findNewestReleases(db, organizationId, custom);
   const external = await findExternalWidgets(db, versionId, custom);
-  return {
+  const missing = {
     media: ids.filter((id) => !media.has(id)).map((id) => `No medium is known under ${id}.`),
     widgets: custom
       .filter((type) => !registered.has(type) && !external.has(type))
       .map((type) => `No widget is registered for the type ${type}.`),
   };
+  return { content, media, missing };
 }
