@@ -36,7 +36,11 @@ export class ApiMetrics {
     registers: this.#registers,
   });
 
-  /** A launch came to its end, or its login did. @param outcome one of those that there are, never a text of a client's. */
+  /**
+   * A launch came to its end, or its login did.
+   *
+   * @param outcome one of those that there are, never a text of a client's.
+   */
   launched(outcome: LaunchOutcome | FaultCode): void {
     this.#launches.inc({ outcome });
   }

@@ -21,7 +21,10 @@ const progressMilliseconds = 500;
 /** A job that kills its workers must stop some time: it is not started more often than this. */
 const maxStarts = 10;
 
-/** How long a job of another release rests before a worker looks at it again: with some of chance, so that not always the same one does. */
+/**
+ * How long a job of another release rests before a worker looks at it again. The time is random, so that it is not
+ * always the same worker.
+ */
 const handOnMilliseconds = { least: 1_000, most: 3_000 };
 
 /** An upgrade takes no longer; what is left after that has no worker that could build it. */
@@ -39,8 +42,8 @@ export interface ProcessDependencies {
  * Runs a job that this worker has started, to its end or until it has to go back to the queue.
  *
  * @param token of the lock that this worker holds on the job.
- * @throws {UnrecoverableError} what will not pass; WaitingError or DelayedError for a job that is in the queue again; any other
- * error for a build that may be tried again.
+ * @throws {UnrecoverableError} what will not pass; WaitingError or DelayedError for a job that is in the queue again;
+ * any other error for a build that may be tried again.
  */
 export async function processExport(
   deps: ProcessDependencies,

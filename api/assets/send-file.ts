@@ -7,9 +7,9 @@ import { byteRange } from './byte-range.ts';
 import type { ByteRange } from './byte-range.ts';
 
 /**
- * Answers GET and HEAD with an open file as RFC 9110 has it: a strong ETag, If-Match, If-None-Match, and one Range with a
- * strong If-Range; and with the digest of the whole file (RFC 9530), also beside a part of it. Resolves when the answer
- * has ended, however it ends, and the file is closed.
+ * Answers GET and HEAD with an open file as RFC 9110 has it: a strong ETag, If-Match, If-None-Match, and one Range with
+ * a strong If-Range; and with the digest of the whole file (RFC 9530), also beside a part of it. Resolves when the
+ * answer has ended, however it ends, and the file is closed.
  *
  * @param sha256 of the whole file, in hex: its ETag.
  * @param describe sets what other headers belong to the file; not called for an error.

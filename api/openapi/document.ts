@@ -57,8 +57,8 @@ organization is 404, as if it did not exist.
 - A known path answers another method with 405, the header \`Allow\` and a text such as "PUT is not allowed here"; where
 there are credentials to check, after these. An unknown path is 404 "Not found".
 - What is no good request of any address is 400 ("The request is not valid HTTP", "The address of the request is not
-valid", "The Host header must be a host name or an IP address, with or without a port"), 408 ("The request took too long to arrive") or 431 ("The address and the headers of a request must be at most
-32768 bytes").
+valid", "The Host header must be a host name or an IP address, with or without a port"), 408 ("The request took too
+long to arrive") or 431 ("The address and the headers of a request must be at most 32768 bytes").
 - 500 with \`Retry-After\` may pass by itself: ask again after that many seconds. Without it, tell the operator, with the
 \`X-Request-Id\`.
 

@@ -20,8 +20,8 @@ const types: Record<string, string> = {
 };
 
 /**
- * The player's files, at addresses that hold the name of its release: what is there once never changes. Those of other releases are
- * served too: pages of theirs may ask this process while an installation is upgraded. The script of
+ * The player's files, at addresses that hold the name of its release: what is there once never changes. Those of other
+ * releases are served too: pages of theirs may ask this process while an installation is upgraded. The script of
  * integrators' pages has an address that stays.
  */
 export function playerFileRoutes({ config, player }: AppDependencies): Router<RequestState> {
