@@ -1,8 +1,7 @@
 import { decodeJwt } from 'jose';
 import { z } from 'zod';
 import { addLink } from './courses.ts';
-import type { Launch } from './launches.ts';
-import type { Link } from './model.ts';
+import type { Launch, Link } from './model.ts';
 import type { Platform } from './platform.ts';
 import { Refusal } from './refusal.ts';
 import { verifyToolJwt } from './tool-jwt.ts';

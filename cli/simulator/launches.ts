@@ -1,36 +1,7 @@
 import { randomText } from './ids.ts';
 import type { Tampering } from './id-token.ts';
-import type { Course, Link, Tool, User } from './model.ts';
+import type { Course, DocumentTarget, Launch, Link, Tool, User } from './model.ts';
 import type { Platform } from './platform.ts';
-
-/** Where the platform shows the tool. */
-export type DocumentTarget = 'iframe' | 'window';
-
-/** What a teacher or learner clicked on, kept until the tool asks for the message. */
-export interface Launch {
-  /** `lti_message_hint`. */
-  hint: string;
-  /** Whether the message was asked for: a hint is good once. */
-  used: boolean;
-  tool: Tool;
-  user: User;
-  course: Course;
-  /** Null: deep linking. */
-  link: Link | null;
-  deploymentId: string;
-  targetLinkUri: string;
-  target: DocumentTarget;
-  /** Such as "en-GB". */
-  locale: string;
-  /** `lti_storage_target`: the frame that keeps data for the tool; null: the platform does not offer it. */
-  storageTarget: string | null;
-  /** Laid over the settings of a deep linking request; undefined takes one away. */
-  deepLinkingSettings: Readonly<Record<string, unknown>>;
-  /** Of the login request. */
-  method: 'GET' | 'POST';
-  /** Of its id_tokens. */
-  tampering?: Tampering;
-}
 
 export interface LaunchOptions {
   user: User;

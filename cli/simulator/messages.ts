@@ -1,7 +1,6 @@
 import { randomText } from './ids.ts';
-import type { Launch } from './launches.ts';
 import { addressOfLineItem, addressOfLineItems, lineItemsOf } from './line-items.ts';
-import type { Link, User } from './model.ts';
+import type { Launch, Link, User } from './model.ts';
 import type { Platform } from './platform.ts';
 import { substituteVariables } from './variables.ts';
 import { claim, messageTypes } from './vocabulary.ts';

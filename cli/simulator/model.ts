@@ -1,3 +1,4 @@
+import type { Tampering } from './id-token.ts';
 import type { activityProgresses, gradingProgresses } from './vocabulary.ts';
 
 /** A person of the platform. */
@@ -95,4 +96,33 @@ export interface Tool {
   custom: Readonly<Record<string, string>>;
   /** What it may ask of the grade services. */
   scopes: readonly string[];
+}
+
+/** Where the platform shows the tool. */
+export type DocumentTarget = 'iframe' | 'window';
+
+/** What a teacher or learner clicked on, kept until the tool asks for the message. */
+export interface Launch {
+  /** `lti_message_hint`. */
+  hint: string;
+  /** Whether the message was asked for: a hint is good once. */
+  used: boolean;
+  tool: Tool;
+  user: User;
+  course: Course;
+  /** Null: deep linking. */
+  link: Link | null;
+  deploymentId: string;
+  targetLinkUri: string;
+  target: DocumentTarget;
+  /** Such as "en-GB". */
+  locale: string;
+  /** `lti_storage_target`: the frame that keeps data for the tool; null: the platform does not offer it. */
+  storageTarget: string | null;
+  /** Laid over the settings of a deep linking request; undefined takes one away. */
+  deepLinkingSettings: Readonly<Record<string, unknown>>;
+  /** Of the login request. */
+  method: 'GET' | 'POST';
+  /** Of its id_tokens. */
+  tampering?: Tampering;
 }

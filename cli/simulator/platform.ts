@@ -1,16 +1,15 @@
 import { randomUUID } from 'node:crypto';
+import type { JWTVerifyGetKey } from 'jose';
 import { LRUCache } from 'lru-cache';
 import { addressesAt } from './addresses.ts';
 import type { Addresses } from './addresses.ts';
 import { createFaults } from './faults.ts';
 import type { Faults } from './faults.ts';
 import type { PlatformKey, PlatformKeys } from './keys.ts';
-import type { Launch } from './launches.ts';
 import { createJournal } from './journal.ts';
 import type { Journal } from './journal.ts';
-import type { Course, LineItem, Link, Score, Tool, User } from './model.ts';
+import type { Course, Launch, LineItem, Link, Score, Tool, User } from './model.ts';
 import type { Tampering } from './id-token.ts';
-import type { ToolKeys } from './tool-jwt.ts';
 
 /** How tools see the addresses of line items. */
 export const lineItemQueries = ['required', 'optional', 'none'] as const;
@@ -71,7 +70,8 @@ export interface Platform {
   used: LRUCache<string, true>;
   /** One-time tokens of dynamic registration; the tool's client id once it is registered. */
   registrationTokens: LRUCache<string, { clientId: string | null }>;
-  toolKeys: Map<string, ToolKeys>;
+  /** By the URL of the tool's JWKS. */
+  toolKeys: Map<string, JWTVerifyGetKey>;
   /** Of the next id_tokens, one each. */
   tamperings: Tampering[];
   faults: Faults;

@@ -1,11 +1,9 @@
 import { createRemoteJWKSet, jwtVerify } from 'jose';
-import type { JWTPayload } from 'jose';
+import type { JWTPayload, JWTVerifyGetKey } from 'jose';
 import { messageOf } from '../../shared/errors.ts';
 import type { Tool } from './model.ts';
 import type { Platform } from './platform.ts';
 import { Refusal } from './refusal.ts';
-
-export type ToolKeys = ReturnType<typeof createRemoteJWKSet>;
 
 const fetchMilliseconds = 10_000;
 
@@ -55,7 +53,7 @@ async function verify(platform: Platform, tool: Tool, token: string, audience: s
 }
 
 /** The tool's keys, fetched when they are needed first, and again for a `kid` that is not among them. */
-function keysOf({ toolKeys }: Platform, { jwksUrl }: Tool): ToolKeys {
+function keysOf({ toolKeys }: Platform, { jwksUrl }: Tool): JWTVerifyGetKey {
   const known = toolKeys.get(jwksUrl);
   if (known !== undefined) return known;
   const url = new URL(jwksUrl);

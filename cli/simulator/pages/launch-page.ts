@@ -1,6 +1,6 @@
 import { hiddenFields, markup } from '../html.ts';
 import { loginRequest, storageFrame } from '../launches.ts';
-import type { Launch } from '../launches.ts';
+import type { Launch } from '../model.ts';
 import type { Platform } from '../platform.ts';
 import { page } from './layout.ts';
 
