@@ -210,8 +210,9 @@ export class ExternalMedia {
     }
   }
 
+  /** Redirects pin what they lead to. */
   #has(file: Digest): Promise<boolean> {
-    return this.#deps.store.cache.has(file);
+    return this.#deps.store.cache.has(file, 'glance');
   }
 }
 

@@ -33,19 +33,30 @@ export function versionFiles({
   secrets,
   playerAssets,
   sharing,
-}: Pick<AppDependencies, 'config' | 'secrets' | 'playerAssets' | 'sharing'>): VersionFiles {
+  store,
+}: Pick<AppDependencies, 'config' | 'secrets' | 'playerAssets' | 'sharing' | 'store'>): VersionFiles {
+  /** Pins a file while its URL is good. Returns false if an evictor removed it just before. */
+  const pin = async (organizationId: string, asset: Asset, until: Date): Promise<boolean> => {
+    // Uploads are never evicted.
+    if (asset.area !== 'cache') return true;
+    await sharing.uses.own(organizationId, [`cache:${asset.sha256}`]);
+    const unsure = await sharing.uses.keepUntil([`cache:${asset.sha256}`], until);
+    return unsure.length === 0 || (await store.cache.has(asset, 'glance'));
+  };
   const redirect = async (
     ctx: Context,
     { organizationId }: LessonVersion,
-    { asset, until }: { asset: Asset; until: Date | undefined },
+    { find, until }: { find: () => Promise<Asset>; until: Date | undefined },
   ) => {
     const options = { base: config.publicUrl, ...(until && { until }) };
-    const { url, expiresAt } = signAssetAddress(secrets.asset, asset, options);
-    // It was looked for just now, so it is in use; what is uploaded stays anyway.
-    if (asset.area === 'cache') {
-      await sharing.uses.keepUntil([`cache:${asset.sha256}`], expiresAt);
-      await sharing.uses.own(organizationId, [`cache:${asset.sha256}`]);
+    let asset = await find();
+    let signed = signAssetAddress(secrets.asset, asset, options);
+    if (!(await pin(organizationId, asset, signed.expiresAt))) {
+      asset = await find();
+      signed = signAssetAddress(secrets.asset, asset, options);
+      await pin(organizationId, asset, signed.expiresAt);
     }
+    const { url, expiresAt } = signed;
     ctx.status = 302;
     ctx.set('Location', url);
     const left = Math.floor((expiresAt.getTime() - Date.now()) / 1000) - fetchSeconds;
@@ -55,16 +66,16 @@ export function versionFiles({
   return {
     async sendMedium(ctx, version, mediaId, until) {
       const id = parseRequest(mediaIdSchema, mediaId, 'BAD_REQUEST');
-      const asset = await playerAssets.findMedium(version, id, ctx.state.signal as AbortSignal);
-      await redirect(ctx, version, { asset, until });
+      const find = () => playerAssets.findMedium(version, id, ctx.state.signal as AbortSignal);
+      await redirect(ctx, version, { find, until });
     },
     async sendWidget(ctx, version, file, until) {
       if (file === undefined) throw new LecternError('BAD_REQUEST', 'Widget file is required');
       const [, type, kind] = widgetFile.exec(typeof file === 'string' ? file : '') ?? [];
       if (type === undefined) throw new LecternError('NOT_FOUND', 'Widget not found');
       const signal = ctx.state.signal as AbortSignal;
-      const asset = await playerAssets.findWidgetFile(version, type, kind === 'css' ? 'css' : 'js', signal);
-      await redirect(ctx, version, { asset, until });
+      const find = () => playerAssets.findWidgetFile(version, type, kind === 'css' ? 'css' : 'js', signal);
+      await redirect(ctx, version, { find, until });
     },
   };
 }

@@ -34,14 +34,13 @@ export class ArchiveFiles {
   }
 
   /**
-   * Puts those files into the store again that are not there any more: what was downloaded may have been evicted before
-   * it was asked to be kept.
+   * Puts files back into the store that an evictor removed. The caller has pinned them.
    */
   async restore(store: Store, signal: AbortSignal): Promise<void> {
     const entries = [...this.#entries.values()].filter(({ path }) => !path.endsWith('/'));
     for (let start = 0; start < entries.length; start += looks) {
       const some = entries.slice(start, start + looks);
-      const there = await Promise.all(some.map((entry) => store[entry.area].has(entry)));
+      const there = await Promise.all(some.map((entry) => store[entry.area].has(entry, 'glance')));
       for (const entry of some.filter((_, index) => there[index] === false)) {
         signal.throwIfAborted();
         await this.#restore(store, entry);

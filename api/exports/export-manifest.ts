@@ -32,13 +32,15 @@ export async function createExportManifest(
 ): Promise<Buffer[] | null> {
   const { version, job, base, signal } = request;
   const keptUntil = inSeconds(signedSeconds + marginSeconds);
-  // Noted before the files are looked for: from then on none is evicted.
-  const exportKeys = [job.key, incompleteKey(job.key)];
-  const record = await keepSigned(deps.db, { exportKeys, sha256: archive.sha256 }, keptUntil);
+  const { organizationId } = version;
+  const signed = { exportKeys: [job.key, incompleteKey(job.key)], sha256: archive.sha256, organizationId };
+  const record = await keepSigned(deps.db, signed, keptUntil);
   if (record === null) return null;
   const files = new ArchiveFiles(archive, record, `${version.slug}-v${version.versionNumber}`);
+  // Before the files are looked for: from then on none goes that is within the organization's share.
+  await deps.sharing.uses.own(organizationId, files.cached());
+  await deps.sharing.uses.keepUntil(files.cached(), keptUntil);
   await files.restore(deps.store, signal);
-  await deps.sharing.uses.own(version.organizationId, files.cached());
   const manifest = await files.manifest();
   const expiresAt = new Date(Math.min(keptUntil.getTime(), inSeconds(signedSeconds).getTime()));
   const addressOf = (localPath: string, mimeType: string) =>

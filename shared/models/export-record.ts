@@ -44,6 +44,8 @@ export interface StoredExportRecord {
   signedUntil: Date | null;
   /** When addresses were signed last. */
   signedAt: Date | null;
+  /** The organization that got signed URLs, whose share of the store the files count towards. */
+  signedFor?: string | null;
 }
 
 export const exportRecordSchema = new Schema<StoredExportRecord>(
@@ -56,6 +58,8 @@ export const exportRecordSchema = new Schema<StoredExportRecord>(
     entries: { type: Buffer, default: null },
     signedUntil: { type: Date, default: null },
     signedAt: { type: Date, default: null },
+    // Records of earlier releases have none.
+    signedFor: { type: String, default: null },
   },
   schemaOptions,
 );
@@ -132,12 +136,12 @@ function* entriesJson(entries: Iterable<ExportEntry>): Generator<string> {
  * Notes that addresses are about to be signed that name the entries of an archive until `until`, so that they are
  * kept that long.
  *
- * @param archive its digest, and the keys under which it may have been built.
+ * @param archive its digest, the keys under which it may have been built, and the organization that gets the URLs.
  * @returns the archive's record: only its entries may be signed. Null when there is none.
  */
 export async function keepSigned(
   db: Database,
-  archive: { exportKeys: readonly string[]; sha256: string },
+  archive: { exportKeys: readonly string[]; sha256: string; organizationId: string },
   until: Date,
 ): Promise<ExportRecord | null> {
   const found = await db.exportRecords
@@ -147,7 +151,7 @@ export async function keepSigned(
         completedAt: { $ne: null },
         'archive.sha256': archive.sha256,
       },
-      { $max: { signedUntil: until }, $set: { signedAt: new Date() } },
+      { $max: { signedUntil: until }, $set: { signedAt: new Date(), signedFor: archive.organizationId } },
       { sort: youngestFirst, returnDocument: 'after' },
     )
     .lean<StoredExportRecord>()
@@ -155,11 +159,16 @@ export async function keepSigned(
   return found === null ? null : read(found);
 }
 
+/** Downloaded files of one archive that signed URLs name. */
+export interface SignedFiles {
+  signedUntil: Date;
+  /** Whose they are; null in records of earlier releases. */
+  organizationId: string | null;
+  sha256s: string[];
+}
+
 /** The downloaded files that addresses name which were signed since a time and are still good, a record at a time. */
-export async function* signedFiles(
-  db: Database,
-  since: Date,
-): AsyncGenerator<{ signedUntil: Date; sha256s: string[] }> {
+export async function* signedFiles(db: Database, since: Date): AsyncGenerator<SignedFiles> {
   const found = db.exportRecords
     .find({ signedUntil: { $gt: new Date() }, signedAt: { $gt: since } })
     .lean<StoredExportRecord[]>()
@@ -168,7 +177,11 @@ export async function* signedFiles(
     const record = await read(stored);
     if (record === null || record.signedUntil === null) continue;
     const cached = record.entries.filter(({ area }) => area === 'cache');
-    yield { signedUntil: record.signedUntil, sha256s: cached.map(({ sha256 }) => sha256) };
+    yield {
+      signedUntil: record.signedUntil,
+      organizationId: stored.signedFor ?? null,
+      sha256s: cached.map(({ sha256 }) => sha256),
+    };
   }
 }
 

@@ -20,8 +20,10 @@ const lookMilliseconds = 50;
 
 /** Where the uses of files are kept. */
 export const useKeys = {
-  /** When each file was used last, or until when it has to stay: a sorted set, in milliseconds. */
+  /** When each file was used last: a sorted set, in milliseconds. Times in the future are those of `pinned`. */
   used: 'files:used',
+  /** Until when signed URLs name each file: a sorted set, in milliseconds. */
+  pinned: 'files:pinned',
   /** The files that an evictor is removing right now, each with the end of its time to do so. */
   leaving: 'files:leaving',
   /** Which server's memory the uses are in, and since when: see worker/eviction/. */
@@ -31,12 +33,12 @@ export const useKeys = {
 } as const;
 
 /**
- * Notes that files are used, or have to stay until a time, but for those that are leaving: an evictor has chosen them
- * before. Redis runs one script after the other, so of a use and an eviction one is always first.
+ * Raises the scores of files in KEYS[1] to ARGV[1], or to now where that is 0. Files that are leaving are returned
+ * instead: an evictor has chosen them before. Redis serializes use and eviction.
  */
 const noteScript = `
 ${nowInLua}
-local used = string.format('%.0f', math.max(now, tonumber(ARGV[1])))
+local score = ARGV[1] == '0' and string.format('%.0f', now) or ARGV[1]
 local someLeave = redis.call('EXISTS', KEYS[2]) == 1
 local leaving = {}
 for index = 2, #ARGV do
@@ -44,7 +46,7 @@ for index = 2, #ARGV do
   if ends and tonumber(ends) > now then
     leaving[#leaving + 1] = ARGV[index]
   else
-    redis.call('ZADD', KEYS[1], 'GT', used, ARGV[index])
+    redis.call('ZADD', KEYS[1], 'GT', score, ARGV[index])
   end
 end
 return leaving
@@ -53,7 +55,8 @@ return leaving
 /** Further organizations that use a file are not noted. Those that are keep it from going for the others. */
 const maxOwners = 16;
 
-const ownScript = `
+/** Adds the organization ARGV[1] to the users of files in KEYS[1]. */
+export const ownScript = `
 for index = 2, #ARGV do
   local owners = redis.call('HGET', KEYS[1], ARGV[index])
   if not owners then
@@ -86,8 +89,13 @@ export interface FileUses {
    * this resolves: whoever needs a file looks for it after that.
    */
   note(files: readonly EvictableFile[]): Promise<void>;
-  /** Notes that files have to stay until a time; else as {@link FileUses.note}. */
-  keepUntil(files: readonly EvictableFile[], until: Date): Promise<void>;
+  /**
+   * Pins files until a time, because signed URLs name them. An evictor removes them earlier only if all organizations
+   * that use them hold more than their share. This is no use: renewing URLs keeps no file in use.
+   *
+   * @returns files that this process had not pinned lately. They may be gone: look for them after this resolves.
+   */
+  keepUntil(files: readonly EvictableFile[], until: Date): Promise<EvictableFile[]>;
   /** Notes that an organization uses files, which count towards its share of the store. */
   own(organizationId: string, files: readonly EvictableFile[]): Promise<void>;
   /** Keeps the files that are added to it in use, until it is released. */
@@ -101,7 +109,7 @@ export interface FileUses {
 /** For a process whose store nobody evicts from. */
 export const noUses: FileUses = {
   note: () => Promise.resolve(),
-  keepUntil: () => Promise.resolve(),
+  keepUntil: () => Promise.resolve([]),
   own: () => Promise.resolve(),
   hold: () => ({ add: () => undefined, remove: () => undefined, release: () => undefined }),
   noteHeld: () => Promise.resolve(),
@@ -136,11 +144,11 @@ export class SharedFileUses implements FileUses {
     await this.#awaitGone(unknown.filter((file) => leaving.has(file)));
   }
 
-  async keepUntil(files: readonly EvictableFile[], until: Date): Promise<void> {
-    // Addresses end on the hour: many that name a file say the same.
-    const unknown = files.filter((file) => !this.#noted.has(keptName(file, until.getTime())));
-    const left = await this.#send(unknown, until.getTime());
-    await this.#awaitGone(left, until.getTime());
+  async keepUntil(files: readonly EvictableFile[], until: Date): Promise<EvictableFile[]> {
+    // URLs expire on the half hour: many that name a file have the same expiry.
+    const unknown = files.filter((file) => !this.#noted.has(pinnedName(file, until.getTime())));
+    await this.#awaitGone(await this.#send(unknown, until.getTime()), until.getTime());
+    return unknown;
   }
 
   async own(organizationId: string, files: readonly EvictableFile[]): Promise<void> {
@@ -195,10 +203,15 @@ export class SharedFileUses implements FileUses {
     }
   }
 
-  /** Gives those that are leaving. */
+  /**
+   * Notes files as used, or pins them if `until` is given.
+   *
+   * @param until in milliseconds. @returns those that are leaving.
+   */
   async #send(files: readonly EvictableFile[], until = 0): Promise<EvictableFile[]> {
     const all: EvictableFile[] = [];
-    const keys = [this.#redis.key(useKeys.used), this.#redis.key(useKeys.leaving)];
+    const scores = until === 0 ? useKeys.used : useKeys.pinned;
+    const keys = [this.#redis.key(scores), this.#redis.key(useKeys.leaving)];
     for (let start = 0; start < files.length; start += noteBatch) {
       const some = files.slice(start, start + noteBatch);
       const leaving = await this.#redis.try(
@@ -207,9 +220,7 @@ export class SharedFileUses implements FileUses {
       if (leaving === undefined) continue;
       const gone = new Set(leaving);
       for (const file of some) {
-        if (gone.has(file)) continue;
-        this.#noted.set(file, true);
-        if (until > 0) this.#noted.set(keptName(file, until), true);
+        if (!gone.has(file)) this.#noted.set(until === 0 ? file : pinnedName(file, until), true);
       }
       all.push(...leaving);
     }
@@ -227,8 +238,8 @@ function count(held: Map<EvictableFile, number>, file: EvictableFile, more: numb
   else held.delete(file);
 }
 
-/** What is remembered of a file that has to stay until a time, in milliseconds. */
-function keptName(file: EvictableFile, until: number): string {
+/** What is remembered of a file that is pinned until a time, in milliseconds. */
+function pinnedName(file: EvictableFile, until: number): string {
   return `${file} ${until}`;
 }
 

@@ -25,8 +25,8 @@ function trackBlobs(cache: BlobStore, uses: FileUses): BlobStore {
         hold.release();
       }
     },
-    async has(digest) {
-      await uses.note([`cache:${digest.sha256}`]);
+    async has(digest, look = 'use') {
+      if (look === 'use') await uses.note([`cache:${digest.sha256}`]);
       return cache.has(digest);
     },
     async open(digest) {

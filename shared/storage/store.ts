@@ -60,8 +60,11 @@ export interface BlobStore {
   ): Promise<Digest & { created: boolean }>;
   /** Null when there is no such blob, or when it has not the size that was recorded for it. */
   open(digest: Pick<Digest, 'sha256' | 'size'>): Promise<OpenFile | null>;
-  /** Whether there is such a blob, of the recorded size. */
-  has(digest: Pick<Digest, 'sha256' | 'size'>): Promise<boolean>;
+  /**
+   * Returns whether there is such a blob, of the recorded size. With `'glance'` the look does not count as a use, so the
+   * caller has to pin the file before it relies on it.
+   */
+  has(digest: Pick<Digest, 'sha256' | 'size'>, look?: 'use' | 'glance'): Promise<boolean>;
   delete(sha256: string): Promise<void>;
   /** All blobs, a page of 1,000 at most at a time, in no order. What comes or goes meanwhile may be among them or not. */
   list(): AsyncIterable<ListedBlob[]>;

@@ -1,27 +1,13 @@
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { trackUses } from '../../shared/sharing/tracked-store.ts';
 import { bytesOf, digestOf } from '../../shared/storage/digest.ts';
-import type { Store } from '../../shared/storage/store.ts';
 import { s3Name, startS3Store, useS3Server } from '../storage/kinds.ts';
 import { startHarness } from '../support/harness.ts';
-import { evictorOf, joinStore, knowUses } from './evictable.ts';
+import { agedStore, evictorOf, joinStore, knowUses } from './evictable.ts';
 
 const s3Server = useS3Server();
 
 vi.setConfig({ testTimeout: 60_000 });
-
-/** The store, as if everything in it had been stored hours ago. */
-function aged(store: Store): Store {
-  async function* age<Listed extends { storedAt: Date }>(pages: AsyncIterable<Listed[]>) {
-    const storedAt = new Date(Date.now() - 3 * 3_600_000);
-    for await (const page of pages) yield page.map((listed) => ({ ...listed, storedAt }));
-  }
-  return {
-    ...store,
-    cache: { ...store.cache, list: () => age(store.cache.list()) },
-    archives: { ...store.archives, list: () => age(store.archives.list()) },
-  };
-}
 
 test.skipIf(s3Server === null)(
   `what is not in use is evicted from a bucket as well (${s3Name})`,
@@ -42,7 +28,7 @@ test.skipIf(s3Server === null)(
 
     const reader = trackUses(store, worker.sharing.uses);
     expect(await reader.cache.has(digestOf(used))).toBe(true);
-    const evictor = evictorOf(harness, worker, { maxAgeHours: 1, store: aged(store) });
+    const evictor = evictorOf(harness, worker, { maxAgeHours: 1, store: agedStore(store) });
     expect(await evictor.keepLimits()).toEqual({ files: 2, bytes: 2 * unused.length });
     expect(await store.cache.has(digestOf(unused))).toBe(false);
     expect(await store.cache.has(digestOf(used))).toBe(true);

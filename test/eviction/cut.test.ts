@@ -60,6 +60,7 @@ test('files that may not go never cost another organization its share', () => {
     owners: [owner],
     total,
     used: new Map(mayGo === 0 ? [] : [[10, mayGo]]),
+    pinned: new Map<number, number>(),
   });
   const groups = new Map([
     ['pinned', group('pinned', 90, 0)],

@@ -79,6 +79,28 @@ export async function ageStore(harness: Harness, redis: Redis, minutes: number):
   await ageFiles(harness, redis, used as EvictableFile[], minutes);
 }
 
+/** The store, as if everything in it had been stored three hours ago. */
+export function agedStore(store: Store): Store {
+  async function* age<Listed extends { storedAt: Date }>(pages: AsyncIterable<Listed[]>) {
+    const storedAt = new Date(Date.now() - 180 * minuteMilliseconds);
+    for await (const page of pages) yield page.map((listed) => ({ ...listed, storedAt }));
+  }
+  return {
+    ...store,
+    cache: { ...store.cache, list: () => age(store.cache.list()) },
+    archives: { ...store.archives, list: () => age(store.archives.list()) },
+  };
+}
+
+/** Returns the bytes of all downloads and archives. */
+export async function bytesIn(store: Store): Promise<number> {
+  let bytes = 0;
+  for (const area of [store.cache, store.archives]) {
+    for await (const page of area.list()) for (const { size } of page) bytes += size;
+  }
+  return bytes;
+}
+
 export interface StoredFile {
   name: EvictableFile;
   digest: Digest;

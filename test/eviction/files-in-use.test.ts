@@ -37,7 +37,8 @@ async function signFor(file: StoredFile, until: Date): Promise<void> {
     archive,
     entries: [{ path: 'media/a.png', area: 'cache', ...file.digest }],
   });
-  await keepSigned(harness.db, { exportKeys: [exportKey], sha256: archive.sha256 }, until);
+  const { sha256 } = archive;
+  await keepSigned(harness.db, { exportKeys: [exportKey], sha256, organizationId: 'o' }, until);
 }
 
 describe('no evictor takes a file', () => {
@@ -85,7 +86,9 @@ describe('no evictor takes a file', () => {
     const signed = await storeDownload(harness, 10, old);
     await signFor(signed, new Date(Date.now() + 3_600_000));
     await evictAll();
-    await worker.redis.del(`${harness.config.redisPrefix}:${useKeys.used}`);
+    for (const key of [useKeys.used, useKeys.pinned]) {
+      await worker.redis.del(`${harness.config.redisPrefix}:${key}`);
+    }
     await evictAll();
     expect(await signed.isThere()).toBe(true);
   });

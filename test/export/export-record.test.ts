@@ -113,7 +113,7 @@ test('a record that signed addresses still name outlives the one that replaces i
   await download(version);
   const { exportKey, contentDigest, archive } = await recordOf(version);
   const until = new Date(Date.now() + 3_600_000);
-  const signed = { exportKeys: [exportKey], sha256: archive.sha256 };
+  const signed = { exportKeys: [exportKey], sha256: archive.sha256, organizationId: version.organizationId };
   expect(await keepSigned(lab.harness.db, signed, until)).toMatchObject({
     contentDigest,
     signedUntil: until,
@@ -135,7 +135,7 @@ test('addresses that are signed again for a shorter time shorten nothing', async
   await download(version);
   const { exportKey, archive } = await recordOf(version);
   const until = new Date(Date.now() + 3_600_000);
-  const signed = { exportKeys: [exportKey], sha256: archive.sha256 };
+  const signed = { exportKeys: [exportKey], sha256: archive.sha256, organizationId: version.organizationId };
   await keepSigned(lab.harness.db, signed, until);
   await keepSigned(lab.harness.db, signed, new Date());
   expect((await recordOf(version)).signedUntil).toEqual(until);

@@ -13,9 +13,11 @@ import type { ListedArchive, Store } from '../../shared/storage/store.ts';
 import { endOf, minuteOf } from './cut.ts';
 import type { Cut } from './cut.ts';
 import { fairCuts } from './fair-cuts.ts';
-import type { OwnedFiles } from './fair-cuts.ts';
+import type { GroupCuts, OwnedFiles } from './fair-cuts.ts';
 import { LeavingFiles, removeMilliseconds } from './leaving-files.ts';
 import { withLease } from './lease.ts';
+import { mayGo, useOf } from './may-go.ts';
+import type { FileUse } from './may-go.ts';
 
 /** Over STORE_MAX_BYTES files go until so much of it is left: not at every file that comes. */
 const lowWater = 0.9;
@@ -24,9 +26,6 @@ const lowWater = 0.9;
 const fullDiskPart = 0.1;
 
 const hourMilliseconds = 3_600_000;
-
-/** Addresses that learners got live two hours at most, and Redis alone knows what they name. */
-const addressMilliseconds = 2 * hourMilliseconds;
 
 /** Uses from before this are forgotten where no age is set: files so old have the time of their storage. */
 const forgetMilliseconds = 365 * 24 * hourMilliseconds;
@@ -57,14 +56,20 @@ export interface Evicted {
   bytes: number;
 }
 
-interface EvictableListing {
+interface EvictableListing extends FileUse {
   file: EvictableFile;
   size: number;
   /** Ids of organizations, with commas between them. */
   owners: string;
-  /** 0 for an archive that no request is answered with any more. */
-  usedAt: number;
   remove: () => Promise<void>;
+}
+
+/** Files that go together: used last before a time, and pinned or not. */
+interface Batch {
+  listed: EvictableListing[];
+  before: number;
+  force: boolean;
+  owners: string;
 }
 
 /** One run: when it began, and what Redis knows. */
@@ -80,7 +85,8 @@ interface Run {
 /**
  * Removes archives and downloaded files that were used longest ago: those beyond STORE_MAX_AGE, and as many as
  * STORE_MAX_BYTES asks for, of organizations that hold more than their share; besides, archives that lack files and
- * have had their time. Never one that was used in the last minute, is held, or is named by a signed address.
+ * have had their time. Never a download that was used in the last minute, or is held. Files that signed URLs name, and
+ * archives that were used in the last minute, go only for room, and only from organizations over their share.
  */
 export class Evictor {
   readonly #deps: EvictionDependencies;
@@ -174,67 +180,76 @@ export class Evictor {
   async #survey(run: Run): Promise<Map<string, OwnedFiles>> {
     const groups = new Map<string, OwnedFiles>();
     for await (const page of this.#list(run)) {
-      for (const { file, size, owners, usedAt } of page) {
+      for (const listed of page) {
+        const { size, owners } = listed;
         const group = groups.get(owners) ?? {
           owners: idsOf(owners),
           total: 0,
           used: new Map<number, number>(),
+          pinned: new Map<number, number>(),
         };
         groups.set(owners, group);
         group.total += size;
-        if (!mayGo(run, file, usedAt)) continue;
-        const minute = minuteOf(usedAt);
-        group.used.set(minute, (group.used.get(minute) ?? 0) + size);
+        if (!mayGo(run, listed)) continue;
+        const bytes = listed.isPinned ? group.pinned : group.used;
+        const minute = minuteOf(listed.usedAt);
+        bytes.set(minute, (bytes.get(minute) ?? 0) + size);
       }
     }
     return groups;
   }
 
-  async #remove(run: Run, cuts: ReadonlyMap<string, Cut>): Promise<Evicted> {
+  async #remove(run: Run, cuts: ReadonlyMap<string, GroupCuts>): Promise<Evicted> {
     const evicted: Evicted = { files: 0, bytes: 0 };
-    const lastMinutes = new Map([...cuts].map(([owners, { bytes }]) => [owners, bytes]));
-    const removeBatch = async (batch: EvictableListing[], before: number) => {
-      const { files, bytes } = await this.#removeBatch(run, batch.splice(0), before);
+    const removeBatch = async (batch: Batch) => {
+      const { files, bytes } = await this.#removeBatch(run, { ...batch, listed: batch.listed.splice(0) });
       evicted.files += files;
       evicted.bytes += bytes;
     };
-    const used = new Map([...cuts.keys()].map((owners): [string, EvictableListing[]] => [owners, []]));
+    const planOf = (owners: string, cut: Cut | null, force: boolean) =>
+      cut && {
+        cut,
+        left: cut.bytes,
+        batch: { listed: [], before: endOf(cut), force, owners } satisfies Batch,
+      };
+    const plans = new Map(
+      [...cuts].map(([owners, { used, pinned }]) => [
+        owners,
+        { used: planOf(owners, used, false), pinned: planOf(owners, pinned, true) },
+      ]),
+    );
     // Whoever looked at one lately did not take it.
-    const expired: EvictableListing[] = [];
+    const expired: Batch = { listed: [], before: run.now, force: false, owners: '' };
     for await (const page of this.#list(run)) {
       for (const listed of page) {
-        const cut = cuts.get(listed.owners);
-        const batchOfOwners = used.get(listed.owners);
-        if (cut === undefined || batchOfOwners === undefined) continue;
+        const plan = plans.get(listed.owners)?.[listed.isPinned ? 'pinned' : 'used'];
+        if (!plan || !mayGo(run, listed)) continue;
         const minute = minuteOf(listed.usedAt);
-        const ofLastMinute = lastMinutes.get(listed.owners) ?? 0;
-        if (minute > cut.minute || !mayGo(run, listed.file, listed.usedAt)) continue;
-        if (minute === cut.minute && ofLastMinute <= 0) continue;
-        if (minute === cut.minute) lastMinutes.set(listed.owners, ofLastMinute - listed.size);
-        const [batch, before] = listed.usedAt === 0 ? [expired, run.now] : [batchOfOwners, endOf(cut)];
-        batch.push(listed);
-        if (batch.length >= batchFiles) await removeBatch(batch, before);
+        if (minute > plan.cut.minute || (minute === plan.cut.minute && plan.left <= 0)) continue;
+        if (minute === plan.cut.minute) plan.left -= listed.size;
+        const batch: Batch = listed.usedAt === 0 ? expired : plan.batch;
+        batch.listed.push(listed);
+        if (batch.listed.length >= batchFiles) await removeBatch(batch);
       }
     }
-    for (const [owners, cut] of cuts) await removeBatch(used.get(owners) ?? [], endOf(cut));
-    await removeBatch(expired, run.now);
+    for (const { used, pinned } of plans.values()) {
+      for (const plan of [used, pinned]) if (plan !== null) await removeBatch(plan.batch);
+    }
+    await removeBatch(expired);
     return evicted;
   }
 
-  async #removeBatch(run: Run, batch: EvictableListing[], before: number): Promise<Evicted> {
+  async #removeBatch(run: Run, { listed, ...options }: Batch): Promise<Evicted> {
     const evicted: Evicted = { files: 0, bytes: 0 };
-    if (batch.length === 0) return evicted;
+    if (listed.length === 0) return evicted;
     await this.#noteSigned(run);
-    const chosen = await this.#files.choose(
-      run.server,
-      batch.map(({ file }) => file),
-      before,
-    );
+    const files = listed.map(({ file }) => file);
+    const chosen = await this.#files.choose(run.server, files, options);
     const until = performance.now() + removeMilliseconds;
     const limit = pLimit(removals);
     const gone: EvictableFile[] = [];
     const wanted = new Set(chosen);
-    const removing = batch
+    const removing = listed
       .filter(({ file }) => wanted.has(file))
       .map(({ file, size, remove }) =>
         limit(async () => {
@@ -254,17 +269,18 @@ export class Evictor {
   }
 
   /**
-   * Has the files stay that signed addresses name. Whoever signs some looks for them afterwards, which notes them as
-   * used for a minute: so those that were signed since are not chosen within that time.
+   * Pins files that the signed URLs of manifests name, because Redis may have lost that. APIs pin them as well, after
+   * they have recorded in MongoDB what they sign: so what was signed since the last call is pinned before files are
+   * chosen.
    */
   async #noteSigned(run: Run): Promise<void> {
     // Again where it took long: then few were signed since.
     while (performance.now() - run.noted.at > useMilliseconds / 2) {
       const { signedSince } = run.noted;
       run.noted = { at: performance.now(), signedSince: new Date(Date.now() - clockMilliseconds) };
-      for await (const { signedUntil, sha256s } of signedFiles(this.#deps.db, signedSince)) {
-        const files = sha256s.map((sha256): EvictableFile => `cache:${sha256}`);
-        await this.#files.keepUntil(files, signedUntil);
+      for await (const signed of signedFiles(this.#deps.db, signedSince)) {
+        const files = signed.sha256s.map((sha256): EvictableFile => `cache:${sha256}`);
+        await this.#files.keepUntil(files, signed.signedUntil, signed.organizationId);
         run.signal.throwIfAborted();
       }
     }
@@ -279,7 +295,7 @@ export class Evictor {
         remove: () => store.archives.delete(key),
       }));
       yield described.map((one, index) =>
-        expired.has((page[index] as ListedArchive).key) ? { ...one, usedAt: 0 } : one,
+        expired.has((page[index] as ListedArchive).key) ? { ...one, usedAt: 0, isPinned: false } : one,
       );
     }
     for await (const page of store.cache.list()) {
@@ -298,22 +314,20 @@ export class Evictor {
     run.signal.throwIfAborted();
     const files = page.map(toFile);
     const names = files.map(({ file }) => file);
-    const [times, owners] = await Promise.all([this.#files.usedAt(names), this.#files.ownersOf(names)]);
-    return page.map(({ size, storedAt }, index) => ({
-      ...(files[index] as Pick<EvictableListing, 'file' | 'remove'>),
-      size,
-      owners: owners[index] ?? '',
-      usedAt: Math.max(storedAt.getTime(), times[index] ?? 0),
-    }));
+    const [times, owners] = await Promise.all([this.#files.timesOf(names), this.#files.ownersOf(names)]);
+    return page.map(({ size, storedAt }, index) => {
+      const file = files[index] as Pick<EvictableListing, 'file' | 'remove'>;
+      const stored = storedAt.getTime();
+      return {
+        ...file,
+        size,
+        owners: owners[index] ?? '',
+        ...useOf(run.now, file.file, { stored, used: 0, pinned: 0, ...times[index] }),
+      };
+    });
   }
 }
 
 function idsOf(owners: string): string[] {
   return owners === '' ? [] : owners.split(',');
-}
-
-/** Uses that Redis has lost are noted again within a minute, but for what addresses name. */
-function mayGo({ now, knownSince }: Run, file: EvictableFile, usedAt: number): boolean {
-  const known = file.startsWith('archives:') ? useMilliseconds : addressMilliseconds;
-  return usedAt < now - useMilliseconds && now - knownSince >= known;
 }

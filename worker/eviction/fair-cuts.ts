@@ -12,13 +12,21 @@ export interface OwnedFiles {
   total: number;
   /** The bytes that may go. */
   used: BytesByMinute;
+  /** The bytes that may go only when all owners hold more than their share, after those of `used`. */
+  pinned: BytesByMinute;
+}
+
+/** What goes of files that the same organizations use. Null for nothing. */
+export interface GroupCuts {
+  used: Cut | null;
+  pinned: Cut | null;
 }
 
 /**
  * Returns where to cut each group of files, so that all goes that was used before `oldest`, and at least so many bytes
  * where so many may go. Every organization may keep the same share: only those that hold more lose files for room,
- * each its own that were used longest ago. No share is below an equal part of what is to stay, so less is freed where an
- * organization holds more than its share in files that may not go. A file that several use counts in full for each, and goes only when each of
+ * each its own that were used longest ago, and pinned ones after all others. No share is below an equal part of what is to
+ * stay, so less is freed where an organization holds more than its share in files that may not go. A file that several use counts in full for each, and goes only when each of
  * them is over the share: nobody loses files because another organization uses them too.
  *
  * @param goal.oldest a minute.
@@ -26,16 +34,17 @@ export interface OwnedFiles {
 export function fairCuts(
   groups: ReadonlyMap<string, OwnedFiles>,
   goal: { oldest: number; bytes: number },
-): Map<string, Cut> {
-  const all = [...groups].map(([name, { owners, total, used }]) => {
+): Map<string, GroupCuts> {
+  const all = [...groups].map(([name, { owners, total, used, pinned }]) => {
     const aged = bytesBefore(used, goal.oldest);
     return {
       name,
       used,
+      pinned,
       aged,
       owners: owners.length === 0 ? [''] : owners,
       total: total - aged,
-      free: sum(used.values()) - aged,
+      free: sum(used.values()) - aged + sum(pinned.values()),
     };
   });
   const wanted = goal.bytes - sum(all.map(({ aged }) => aged));
@@ -48,7 +57,7 @@ export function fairCuts(
   const freedAt = (share: number) =>
     sum(all.map(({ owners, free }) => Math.min(free, excessOf(owners, share))));
 
-  // An organization whose files must stay, because signed addresses name them, never costs others their share.
+  // An organization whose files must stay, because they are in use, never costs others their share.
   const equalShare = Math.max(0, sum(all.map(({ total }) => total)) - wanted) / Math.max(1, held.size);
   let [low, high] = [equalShare, Math.max(equalShare, ...held.values())];
   for (let step = 0; step < searchSteps && wanted > 0; step += 1) {
@@ -56,11 +65,14 @@ export function fairCuts(
     if (freedAt(middle) >= wanted) low = middle;
     else high = middle;
   }
-  const cuts = new Map<string, Cut>();
-  for (const { name, owners, used, aged } of all) {
+  const cuts = new Map<string, GroupCuts>();
+  for (const { name, owners, used, pinned, aged } of all) {
     const bytes = wanted > 0 ? Math.ceil(excessOf(owners, low)) : 0;
-    const cut = cutFor(used, { oldest: goal.oldest, bytes: bytes === 0 ? 0 : aged + bytes });
-    if (cut !== null) cuts.set(name, cut);
+    const cut: GroupCuts = {
+      used: cutFor(used, { oldest: goal.oldest, bytes: bytes === 0 ? 0 : aged + bytes }),
+      pinned: cutFor(pinned, { oldest: -Infinity, bytes: bytes - (sum(used.values()) - aged) }),
+    };
+    if (cut.used !== null || cut.pinned !== null) cuts.set(name, cut);
   }
   return cuts;
 }

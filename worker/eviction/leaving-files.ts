@@ -1,6 +1,6 @@
 import type { Redis } from 'ioredis';
 import { nowInLua } from '../../shared/lua.ts';
-import { useKeys, useMilliseconds } from '../../shared/sharing/file-uses.ts';
+import { ownScript, useKeys, useMilliseconds } from '../../shared/sharing/file-uses.ts';
 import type { EvictableFile } from '../../shared/sharing/file-uses.ts';
 
 /** How long an evictor has to remove the files that it has chosen, before they count as staying. */
@@ -27,7 +27,11 @@ end
 return {server, since, string.format('%.0f', now)}
 `;
 
-/** Chooses files that are not in use, in one step with the look whether they are: who wants one from now on waits. */
+/**
+ * Chooses files that are not in use, and marks them as leaving in the same step: who wants one from now on waits.
+ * ARGV[3] is 1 where pins do not count, nor recent uses of archives, which can be read to their end when removed: as long
+ * as the owners are ARGV[4], because another one may be within its share.
+ */
 const chooseScript = `
 ${nowInLua}
 local known = string.match(redis.call('GET', KEYS[3]) or '', '^(%w+) ')
@@ -35,10 +39,19 @@ if known ~= ARGV[1] or not string.find(redis.call('INFO', 'server'), 'run_id:' .
   return redis.error_reply('LOST the uses of files are not known any more')
 end
 local before = math.min(tonumber(ARGV[2]), now - ${useMilliseconds})
+local force = ARGV[3] == '1'
 local chosen = {}
-for index = 3, #ARGV do
-  local used = redis.call('ZSCORE', KEYS[1], ARGV[index])
-  if not used or tonumber(used) < before then
+for index = 5, #ARGV do
+  local used = tonumber(redis.call('ZSCORE', KEYS[1], ARGV[index]) or 0)
+  local pinned = tonumber(redis.call('ZSCORE', KEYS[4], ARGV[index]) or 0)
+  local free
+  if force then
+    local owners = redis.call('HGET', KEYS[5], ARGV[index]) or ''
+    free = owners == ARGV[4] and (used < before or string.sub(ARGV[index], 1, 9) == 'archives:')
+  else
+    free = used < before and pinned <= now
+  end
+  if free then
     redis.call('HSET', KEYS[2], ARGV[index], string.format('%.0f', now + ${leaveMilliseconds}))
     chosen[#chosen + 1] = ARGV[index]
   end
@@ -46,25 +59,50 @@ end
 return chosen
 `;
 
-/** Choices whose time is over are those of an evictor that died. */
-const tidyScript = `
+/**
+ * Releases before wrote pins among the uses, as times in the future. When such a file was used last is not known: as
+ * of now. What is in use then is noted again within a minute.
+ */
+const separatePinsScript = `
 ${nowInLua}
-local old = redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', '(' .. ARGV[1], 'LIMIT', 0, ${noteBatch})
-if #old > 0 then
-  redis.call('ZREM', KEYS[1], unpack(old))
-  redis.call('HDEL', KEYS[3], unpack(old))
+local found = redis.call('ZRANGEBYSCORE', KEYS[1], string.format('(%.0f', now), '+inf', 'WITHSCORES', 'LIMIT', 0, ${noteBatch})
+for index = 1, #found, 2 do
+  redis.call('ZADD', KEYS[2], 'GT', found[index + 1], found[index])
+  redis.call('ZADD', KEYS[1], string.format('%.0f', now), found[index])
 end
-local leaving = redis.call('HGETALL', KEYS[2])
-for index = 1, #leaving, 2 do
-  if tonumber(leaving[index + 1]) <= now then redis.call('HDEL', KEYS[2], leaving[index]) end
+return #found / 2
+`;
+
+/** Forgets scores of KEYS[1] that are too old, and the users of files that KEYS[2] does not name either. */
+const forgetScript = `
+local old = redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', '(' .. ARGV[1], 'LIMIT', 0, ${noteBatch})
+for _, file in ipairs(old) do
+  redis.call('ZREM', KEYS[1], file)
+  if not redis.call('ZSCORE', KEYS[2], file) then redis.call('HDEL', KEYS[3], file) end
 end
 return #old
 `;
+
+/** Choices whose time is over are those of an evictor that died. */
+const endChoicesScript = `
+${nowInLua}
+local leaving = redis.call('HGETALL', KEYS[1])
+for index = 1, #leaving, 2 do
+  if tonumber(leaving[index + 1]) <= now then redis.call('HDEL', KEYS[1], leaving[index]) end
+end
+`;
+
+/** When a file was used last, and until when signed URLs name it: milliseconds, 0 where that is not known. */
+export interface FileTimes {
+  used: number;
+  pinned: number;
+}
 
 /** What an evictor asks Redis of the uses of files, and tells it of those that leave. */
 export class LeavingFiles {
   readonly #redis: Redis;
   readonly #used: string;
+  readonly #pinned: string;
   readonly #leaving: string;
   readonly #known: string;
   readonly #owners: string;
@@ -72,6 +110,7 @@ export class LeavingFiles {
   constructor(redis: Redis, prefix: string) {
     this.#redis = redis;
     this.#used = `${prefix}:${useKeys.used}`;
+    this.#pinned = `${prefix}:${useKeys.pinned}`;
     this.#leaving = `${prefix}:${useKeys.leaving}`;
     this.#known = `${prefix}:${useKeys.known}`;
     this.#owners = `${prefix}:${useKeys.owners}`;
@@ -84,11 +123,13 @@ export class LeavingFiles {
     return { server, knownSince: Number(knownSince), now: Number(now) };
   }
 
-  /** When each of some files was used last, in milliseconds, or until when it has to stay; 0 where that is not known. */
-  async usedAt(files: readonly EvictableFile[]): Promise<number[]> {
+  async timesOf(files: readonly EvictableFile[]): Promise<FileTimes[]> {
     if (files.length === 0) return [];
-    const times = await this.#redis.zmscore(this.#used, ...files);
-    return times.map(Number);
+    const [used, pinned] = await Promise.all([
+      this.#redis.zmscore(this.#used, ...files),
+      this.#redis.zmscore(this.#pinned, ...files),
+    ]);
+    return files.map((_, index) => ({ used: Number(used[index]), pinned: Number(pinned[index]) }));
   }
 
   /** Which organizations use each of some files, as one text with commas; empty where that is not known. */
@@ -99,37 +140,64 @@ export class LeavingFiles {
   }
 
   /**
-   * Those of some files that may be removed now: last used before a time, and not in the last minute. Whoever wants
-   * one waits for {@link LeavingFiles.removed}.
+   * Returns files that may be removed now: last used before a time, not in the last minute, and not pinned. Whoever
+   * wants one waits for {@link LeavingFiles.removed}.
    *
+   * @param options.force ignores pins, and the uses of archives, of files that exactly `owners` use.
    * @throws when Redis has lost uses since {@link LeavingFiles.begin}, or does not answer.
    */
-  async choose(server: string, files: readonly EvictableFile[], before: number): Promise<EvictableFile[]> {
-    const keys = [this.#used, this.#leaving, this.#known];
-    return (await this.#redis.eval(chooseScript, 3, ...keys, server, before, ...files)) as EvictableFile[];
+  async choose(
+    server: string,
+    files: readonly EvictableFile[],
+    { before, force, owners }: { before: number; force: boolean; owners: string },
+  ): Promise<EvictableFile[]> {
+    const keys = [this.#used, this.#leaving, this.#known, this.#pinned, this.#owners];
+    const options = [server, before, force ? 1 : 0, owners];
+    return (await this.#redis.eval(
+      chooseScript,
+      keys.length,
+      ...keys,
+      ...options,
+      ...files,
+    )) as EvictableFile[];
   }
 
   /** Of the files that were chosen some are gone, and nobody needs to wait any more. */
   async removed(chosen: readonly EvictableFile[], gone: readonly EvictableFile[]): Promise<void> {
     if (gone.length > 0) {
       await this.#redis.zrem(this.#used, ...gone);
+      await this.#redis.zrem(this.#pinned, ...gone);
       await this.#redis.hdel(this.#owners, ...gone);
     }
     if (chosen.length > 0) await this.#redis.hdel(this.#leaving, ...chosen);
   }
 
-  /** Has files stay until a time. */
-  async keepUntil(files: readonly EvictableFile[], until: Date): Promise<void> {
+  /** Pins files until a time. @param organizationId whose share they count towards; null where that is not known. */
+  async keepUntil(
+    files: readonly EvictableFile[],
+    until: Date,
+    organizationId: string | null,
+  ): Promise<void> {
     for (let start = 0; start < files.length; start += noteBatch) {
       const some = files.slice(start, start + noteBatch);
-      await this.#redis.zadd(this.#used, 'GT', ...some.flatMap((file) => [until.getTime(), file]));
+      if (organizationId !== null) {
+        await this.#redis.eval(ownScript, 1, this.#owners, organizationId, ...some);
+      }
+      await this.#redis.zadd(this.#pinned, 'GT', ...some.flatMap((file) => [until.getTime(), file]));
     }
   }
 
-  /** Forgets uses from before a time, and what an evictor that died has chosen. */
+  /** Forgets uses and pins from before a time, and what an evictor that died has chosen. */
   async tidy(before: number): Promise<void> {
-    const keys = [this.#used, this.#leaving, this.#owners];
-    // A part at a time: Redis does nothing else meanwhile.
-    while ((await this.#redis.eval(tidyScript, keys.length, ...keys, before)) === noteBatch);
+    const owners = this.#owners;
+    await this.#repeat(separatePinsScript, [this.#used, this.#pinned]);
+    await this.#repeat(forgetScript, [this.#used, this.#pinned, owners], before);
+    await this.#repeat(forgetScript, [this.#pinned, this.#used, owners], before);
+    await this.#redis.eval(endChoicesScript, 1, this.#leaving);
+  }
+
+  /** Runs a script until it finds less than a batch: Redis does nothing else meanwhile. */
+  async #repeat(script: string, keys: string[], ...args: number[]): Promise<void> {
+    while ((await this.#redis.eval(script, keys.length, ...keys, ...args)) === noteBatch);
   }
 }

@@ -318,7 +318,10 @@ export const filePaths: ZodOpenApiPathsObject = {
         ...failures(
           {
             403: badAddress,
-            404: { when: 'The file is not there any more.', texts: ['File not found'] },
+            404: {
+              when: 'The file was evicted, because its organizations hold more than their share of the store. Ask again where the URL came from, and the file is put back.',
+              texts: ['File not found'],
+            },
             412: {
               when: 'None of the ETags in `If-Match` is that of the file.',
               texts: [`The file has changed: its ETag is now "${'2a3d'.repeat(16)}"`],
