@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import { LecternError } from '../shared/errors.ts';
 import { MemoryShares } from './memory-shares.ts';
 import { SlowRefusals } from './slow-refusals.ts';
 import { tooMany } from './retry-after.ts';
@@ -13,9 +14,10 @@ export interface LargeTextLimits {
   /** Work of one organization that waits, and for how long. */
   waitingPerOrganization: number;
   waitMs: number;
-  /** Bytes of bodies that are on their way, in all and of one organization. */
+  /** Bytes that have arrived of bodies whose requests are under way: in all, of one organization, of one learner. */
   bodyBytes: number;
   bodyBytesPerOrganization: number;
+  bodyBytesPerLearner: number;
   /** Bytes of texts that are worked on or sent, in all and of one organization. */
   textBytes: number;
   textBytesPerOrganization: number;
@@ -34,6 +36,7 @@ const defaultLimits: LargeTextLimits = {
   waitMs: 10_000,
   bodyBytes: 16 * MiB,
   bodyBytesPerOrganization: 8 * MiB,
+  bodyBytesPerLearner: 2 * MiB,
   textBytes: 32 * MiB,
   textBytesPerOrganization: 16 * MiB,
   bytesPerSecond: 6 * MiB,
@@ -42,6 +45,15 @@ const defaultLimits: LargeTextLimits = {
 
 /** Seconds after which a client over a limit may come again. */
 const retrySeconds = 5;
+
+export interface ArrivingBody {
+  /** Names the learner whose share it counts towards. */
+  learner: string;
+  /** Its length as the client announces it; 0 where it does not. */
+  announcedBytes: number;
+  /** Calls `onArrival` with the bytes that have arrived so far, and rejects with what that throws. */
+  read: (onArrival: (bytes: number) => void) => Promise<Buffer>;
+}
 
 /** An organization that has something running or waiting, or whose rate is not free yet. */
 interface Line {
@@ -66,6 +78,7 @@ export class LargeTexts {
   readonly #limits: LargeTextLimits;
   readonly #lines = new Map<string, Line>();
   readonly #bodies: MemoryShares;
+  readonly #learnerBodies: MemoryShares;
   readonly #texts: MemoryShares;
   readonly #refusals = new SlowRefusals();
   #running = 0;
@@ -75,6 +88,7 @@ export class LargeTexts {
     this.#limits = { ...defaultLimits, ...limits };
     const { bodyBytes, bodyBytesPerOrganization, textBytes, textBytesPerOrganization } = this.#limits;
     this.#bodies = new MemoryShares(bodyBytes, bodyBytesPerOrganization);
+    this.#learnerBodies = new MemoryShares(bodyBytes, this.#limits.bodyBytesPerLearner);
     this.#texts = new MemoryShares(textBytes, textBytesPerOrganization);
   }
 
@@ -88,14 +102,43 @@ export class LargeTexts {
   }
 
   /**
-   * Counts memory for a body that is about to arrive.
+   * Reads a body, and counts the memory of what has arrived of it, never of what a client only announces. Where there
+   * is no room for what it announces, it is refused before it is read.
    *
-   * @returns a function that releases it.
-   * @throws {LecternError} TOO_MANY_REQUESTS where the organization, or the process, holds as much as it may.
+   * @returns the body, and a function that releases its memory.
+   * @throws {LecternError} TOO_MANY_REQUESTS where the learner, the organization or the process holds as much as it
+   * may; and what `read` throws.
    */
-  async receive(organizationId: string, bytes: number): Promise<() => void> {
-    if (this.#bodies.hasRoom(organizationId, bytes)) return this.#bodies.take(organizationId, bytes);
-    throw await this.#refusals.after(tooMuch());
+  async receive({
+    organizationId,
+    learner,
+    announcedBytes,
+    read,
+  }: ArrivingBody & { organizationId: string }): Promise<{ body: Buffer; release: () => void }> {
+    const ofLearner = this.#learnerBodies.growing(learner);
+    const ofOrganization = this.#bodies.growing(organizationId);
+    const assertRoom = (bytes: number) => {
+      if (!ofLearner.canBe(bytes)) throw tooMuchOfLearner();
+      if (!ofOrganization.canBe(bytes)) throw tooMuch();
+    };
+    const release = () => {
+      ofLearner.release();
+      ofOrganization.release();
+    };
+    try {
+      if (!this.isSmall(announcedBytes)) assertRoom(announcedBytes);
+      const body = await read((bytes) => {
+        if (this.isSmall(bytes)) return;
+        assertRoom(bytes);
+        ofLearner.growTo(bytes);
+        ofOrganization.growTo(bytes);
+      });
+      return { body, release };
+    } catch (error) {
+      // At once, so that the other bodies which arrive have room.
+      release();
+      throw isTooMany(error) ? await this.#refusals.after(error) : error;
+    }
   }
 
   /**
@@ -203,13 +246,17 @@ export class LargeTextShare {
   }
 
   /**
-   * Counts memory for a body that is about to arrive.
+   * Reads a body whose memory is counted as it arrives, until the response is closed.
    *
-   * @throws {LecternError} TOO_MANY_REQUESTS as {@link LargeTexts.receive}.
+   * @throws {LecternError} as {@link LargeTexts.receive}.
    */
-  async receive(bytes: number): Promise<void> {
-    if (!this.#texts.isSmall(bytes))
-      this.#untilClosed(await this.#texts.receive(this.#organizationId, bytes));
+  async receive(arriving: ArrivingBody): Promise<Buffer> {
+    const { body, release } = await this.#texts.receive({
+      ...arriving,
+      organizationId: this.#organizationId,
+    });
+    this.#untilClosed(release);
+    return body;
   }
 
   /**
@@ -239,6 +286,14 @@ function newLine(): Line {
   return { running: 0, waiting: [], busyUntil: 0, servedAt: 0 };
 }
 
-function tooMuch() {
+function tooMuchOfLearner(): LecternError {
+  return tooMany('Too much data sent at once by this learner', retrySeconds);
+}
+
+function tooMuch(): LecternError {
   return tooMany('Too much data requested at once', retrySeconds);
+}
+
+function isTooMany(error: unknown): error is LecternError {
+  return error instanceof LecternError && error.code === 'TOO_MANY_REQUESTS';
 }

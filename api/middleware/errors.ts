@@ -57,6 +57,8 @@ function setFailureHeaders(ctx: Context, failure: LecternError): void {
   ctx.status = failure.status;
   ctx.remove('Content-Disposition');
   ctx.remove('ETag');
+  // The rest of the body is not read.
+  if (failure.status === 408) ctx.set('Connection', 'close');
   if (failure.status === 401) ctx.set('WWW-Authenticate', challengeOf(failure));
   if (failure.retryAfterSeconds !== undefined) ctx.set('Retry-After', String(failure.retryAfterSeconds));
 }

@@ -10,8 +10,8 @@ const formType = 'application/x-www-form-urlencoded';
 /**
  * Reads the fields of a form that a browser posts. A refused body is read to its end and dropped, as JSON is.
  *
- * @throws {LecternError} PAYLOAD_TOO_LARGE over `maxBytes`, INVALID_CONTENT for anything but a urlencoded form in UTF-8
- *   or a field that is given twice.
+ * @throws {LecternError} INVALID_CONTENT for anything but a urlencoded form in UTF-8 or a field that is given twice;
+ * PAYLOAD_TOO_LARGE, BAD_REQUEST and REQUEST_TIMEOUT as {@link readBytes}.
  */
 export async function readForm(
   ctx: Pick<Context, 'req' | 'res' | 'request'>,
@@ -22,7 +22,7 @@ export async function readForm(
     if (request.type.trim().toLowerCase() !== formType || !isPlainUtf8(request)) {
       throw new LecternError('INVALID_CONTENT', `Request body must be a form (${formType})`);
     }
-    return readFields((await readBytes(ctx, maxBytes)).toString());
+    return readFields((await readBytes(ctx, { maxBytes })).toString());
   } catch (error) {
     ctx.req.resume();
     throw error;

@@ -2,6 +2,7 @@ import type { Context } from 'koa';
 import { LecternError } from '../../shared/errors.ts';
 import { findJsonFault } from '../../shared/packages/json-syntax.ts';
 import { isPlainUtf8, readBytes } from './request-bytes.ts';
+import type { BodyLimits } from './request-bytes.ts';
 
 const jsonType = /^application\/(?:json|[\w.!#$&^+-]+\+json)$/;
 
@@ -15,27 +16,28 @@ const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
  * A refused body is read to its end and dropped, up to the server's request timeout, so that a client which sends all
  * before it reads gets the answer.
  *
- * @throws {LecternError} PAYLOAD_TOO_LARGE over `maxBytes`, INVALID_CONTENT for anything but JSON in UTF-8.
+ * @throws {LecternError} INVALID_CONTENT for anything but JSON in UTF-8; PAYLOAD_TOO_LARGE, BAD_REQUEST and
+ * REQUEST_TIMEOUT as {@link readBytes}.
  */
 export async function readJsonBody(
   ctx: Pick<Context, 'req' | 'res' | 'request'>,
-  limits: { maxBytes: number },
+  limits: BodyLimits,
 ): Promise<string> {
   return jsonTextOf(await readJsonBytes(ctx, limits));
 }
 
 /**
- * The first half of {@link readJsonBody}: the bytes of a body that is said to be JSON, for {@link jsonTextOf}.
+ * Reads the bytes of a body that is said to be JSON, for {@link jsonTextOf}: the first half of {@link readJsonBody}.
  *
  * @throws {LecternError} as there.
  */
 export async function readJsonBytes(
   ctx: Pick<Context, 'req' | 'res' | 'request'>,
-  { maxBytes }: { maxBytes: number },
+  limits: BodyLimits,
 ): Promise<Buffer> {
   try {
     assertJsonIsSent(ctx.request);
-    return await readBytes(ctx, maxBytes);
+    return await readBytes(ctx, limits);
   } catch (error) {
     ctx.req.resume();
     throw error;

@@ -47,6 +47,8 @@ export interface WriteDependencies extends SessionDependencies {
 
 /** What of this process a request to a session may use. */
 export interface SessionRoom {
+  /** Names the learner's record in this process. */
+  learner: string;
   /** The request's place in the line of its learner; left when the response is closed. */
   place: LinePlace;
   /** The share of its organization in work on large texts. */
@@ -63,10 +65,11 @@ export async function enterSession(
   token: PlayerToken,
   response: ServerResponse,
 ): Promise<SessionRoom> {
-  const place = await learnerLines.enter(learnerName(token));
+  const learner = learnerName(token);
+  const place = await learnerLines.enter(learner);
   if (response.closed) place.leave();
   else response.once('close', () => place.leave());
-  return { place, texts: largeTexts.share(token.organizationId, response) };
+  return { learner, place, texts: largeTexts.share(token.organizationId, response) };
 }
 
 /**
@@ -147,7 +150,7 @@ async function inTurn<T>({ place }: SessionRoom, work: () => Promise<T>): Promis
 /** Finds a record without its large texts. Where it is known to be large, that is work on a large text all the same. */
 async function findHead(
   keeper: ProgressKeeper,
-  { place, texts }: SessionRoom,
+  { place, texts }: Pick<SessionRoom, 'place' | 'texts'>,
 ): Promise<FoundProgress | null> {
   const found = await texts.run(place.recordBytes, () => keeper.find());
   place.recordBytes = found?.isLarge === true ? found.textBytes : 0;

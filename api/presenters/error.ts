@@ -12,6 +12,7 @@ const titles: Record<ErrorCode, string> = {
   FORBIDDEN: 'Forbidden',
   NOT_FOUND: 'Not Found',
   METHOD_NOT_ALLOWED: 'Method Not Allowed',
+  REQUEST_TIMEOUT: 'Request Timeout',
   CONFLICT: 'Conflict',
   PRECONDITION_FAILED: 'Precondition Failed',
   PAYLOAD_TOO_LARGE: 'Payload Too Large',

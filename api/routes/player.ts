@@ -96,10 +96,11 @@ export function playerRoutes(deps: AppDependencies): Router<RequestState> {
   return router;
 }
 
-/** Reads a write. A client that does not say how long it is may send as much as is allowed. */
-async function readWrite(ctx: Context, { texts }: SessionRoom): Promise<ProgressWrite> {
-  const bytes = Math.min(Number(ctx.get('Content-Length') || maxSessionBytes), maxSessionBytes);
-  await texts.receive(bytes);
-  const body = await readJsonBytes(ctx, { maxBytes: maxSessionBytes });
+async function readWrite(ctx: Context, { learner, texts }: SessionRoom): Promise<ProgressWrite> {
+  const body = await texts.receive({
+    learner,
+    announcedBytes: Math.min(Number(ctx.get('Content-Length')), maxSessionBytes),
+    read: (onArrival) => readJsonBytes(ctx, { maxBytes: maxSessionBytes, onArrival }),
+  });
   return texts.run(body.length, () => parseProgressWrite(jsonTextOf(body)));
 }

@@ -5,6 +5,7 @@ import Koa from 'koa';
 import { expect, onTestFinished, test } from 'vitest';
 import { renderErrors, shapeA } from '../../api/middleware/errors.ts';
 import { readJsonBody } from '../../api/middleware/json-body.ts';
+import type { BodyLimits } from '../../api/middleware/request-bytes.ts';
 import { createLogger } from '../../shared/log.ts';
 import { ask, jsonOf, sendRaw, statusOf } from './answers.ts';
 import type { Answer } from './answers.ts';
@@ -14,7 +15,7 @@ const maxBytes = 65_536;
 const json = { 'content-type': 'application/json' };
 
 /** Answers a body as it was read. */
-function serveEcho(): Promise<string> {
+function serveEcho(limits: Partial<BodyLimits> = {}): Promise<string> {
   const app = new Koa();
   app.use(async (ctx, next) => {
     ctx.state.log = createLogger({ logLevel: 'silent' }, 'test');
@@ -22,7 +23,7 @@ function serveEcho(): Promise<string> {
   });
   app.use(renderErrors(shapeA));
   app.use(async (ctx) => {
-    ctx.body = await readJsonBody(ctx, { maxBytes });
+    ctx.body = await readJsonBody(ctx, { maxBytes, ...limits });
   });
   const handle = app.callback();
   return serve((...exchange) => void handle(...exchange));
@@ -154,6 +155,27 @@ test('a client that asks before it sends is told no before it sends, and yes whe
   expect(await nextText(socket)).toBe('HTTP/1.1 100 Continue\r\n\r\n');
   socket.write('{}');
   expect(statusOf(await nextText(socket))).toBe(200);
+});
+
+const pace = { checkMs: 100, idleChecks: 2, largeBytes: 1000, leastBytes: 1000 };
+
+test.each([
+  ['brings one byte and no more', '{', ''],
+  ['is large and drips', `{"a":"${'x'.repeat(1000)}`, 'x'],
+])('a body that %s is ended with 408, and so is its connection', async (_what, beginning, drop) => {
+  const socket = await connected(await serveEcho({ pace }));
+  const head = 'POST / HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 60000';
+  socket.write(`${head}\r\n\r\n${beginning}`);
+  const drops = setInterval(() => socket.write(drop), 20);
+  // A drop that meets the closed connection.
+  socket.on('error', () => undefined);
+  let answer = '';
+  socket.on('data', (chunk: Buffer) => (answer += chunk.toString('latin1')));
+  await new Promise((resolve) => socket.once('close', resolve));
+  clearInterval(drops);
+  expect(statusOf(answer)).toBe(408);
+  expect(answer).toContain('Connection: close');
+  expect(answer).toContain('{"error":"The request took too long to arrive"}');
 });
 
 async function connected(address: string) {

@@ -79,13 +79,59 @@ describe('work on large texts', () => {
   });
 });
 
-test('bodies that arrive are counted until their response is closed; one of each organization has room', async () => {
-  const texts = new LargeTexts({ ...limits, bodyBytes: 150, bodyBytesPerOrganization: 120 });
+/** A body that arrives as the test says. */
+function beginBody(texts: LargeTexts, organizationId: string, learner: string, announcedBytes = 0) {
   const response = openResponse();
-  const share = (organizationId: string) => texts.share(organizationId, response as never);
-  await share('a').receive(100);
-  await expect(share('a').receive(100)).rejects.toMatchObject(tooMany);
-  await share('b').receive(100);
-  response.emit('close');
-  await share('a').receive(100);
+  const body: { grow?: (bytes: number) => void; end?: () => void } = {};
+  const read = (onArrival: (bytes: number) => void) =>
+    new Promise<Buffer>((resolve, reject) => {
+      body.end = () => resolve(Buffer.alloc(0));
+      body.grow = (bytes) => {
+        try {
+          onArrival(bytes);
+        } catch (error) {
+          reject(error instanceof Error ? error : new Error('no error'));
+        }
+      };
+    });
+  const done = texts.share(organizationId, response as never).receive({ learner, announcedBytes, read });
+  return {
+    done,
+    grow: (bytes: number) => body.grow?.(bytes),
+    end: () => body.end?.(),
+    close: () => response.emit('close'),
+  };
+}
+
+test('bodies that have arrived are counted until their response is closed; one of each organization has room', async () => {
+  const texts = new LargeTexts({ ...limits, bodyBytes: 150, bodyBytesPerOrganization: 120 });
+  const first = beginBody(texts, 'a', 'one');
+  first.grow(100);
+  first.end();
+  await first.done;
+  await expect(beginBody(texts, 'a', 'two', 100).done).rejects.toMatchObject(tooMany);
+  const ofOther = beginBody(texts, 'b', 'three', 100);
+  ofOther.grow(100);
+  first.close();
+  const next = beginBody(texts, 'a', 'two', 100);
+  next.grow(100);
+  for (const body of [ofOther, next]) body.end();
+  await Promise.all([ofOther.done, next.done]);
+});
+
+test('a body counts with what has arrived of it, and a refused one makes room for the others at once', async () => {
+  const texts = new LargeTexts({ ...limits, bodyBytesPerOrganization: 150, bodyBytesPerLearner: 100 });
+  const [first, second] = [beginBody(texts, 'a', 'one', 100), beginBody(texts, 'a', 'one', 100)];
+  const ofAnother = beginBody(texts, 'a', 'another', 1000);
+  first.grow(60);
+  second.grow(30);
+  ofAnother.grow(60);
+  second.grow(41);
+  await expect(second.done).rejects.toThrow('by this learner');
+  first.grow(80);
+  first.grow(91);
+  await expect(first.done).rejects.toThrow('Too much data requested at once');
+  ofAnother.grow(1000);
+  ofAnother.end();
+  await ofAnother.done;
 });

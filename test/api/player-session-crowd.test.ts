@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { request } from 'node:http';
+import { connect } from 'node:net';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { mostRequests } from '../../api/player/learner-lines.ts';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
@@ -33,17 +33,29 @@ afterAll(() => harness.close());
 const newPlayer = (learnerId: string = randomUUID()) =>
   new Player(address, version, buildLearnerToken(version, { learnerId }));
 
-/** Begins a write that never ends; it has its place in the learner's line all the same. */
-function beginWrite(token: string): () => void {
-  const url = `${address}/api/public/lessons/${version.lessonId}/session?token=${token}`;
-  const sent = request(url, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', 'content-length': '100' },
-  });
-  sent.on('error', () => undefined);
-  sent.write('{');
-  return () => sent.destroy();
+/** Sends the head of a write and the beginning of its body on a connection of its own. */
+function beginBody(token: string, announcedBytes: number, beginning: string) {
+  const { hostname, port } = new URL(address);
+  const socket = connect(Number(port), hostname);
+  onTestFinished(() => void socket.destroy());
+  const begun = { socket, received: '' };
+  socket.on('data', (chunk: Buffer) => (begun.received += chunk.toString('latin1')));
+  socket.on('error', () => undefined);
+  const head = [
+    `POST /api/public/lessons/${version.lessonId}/session?token=${token} HTTP/1.1`,
+    `Host: ${hostname}`,
+    'Content-Type: application/json',
+    `Content-Length: ${announcedBytes}`,
+    // The server's 100 shows that it reads the body.
+    'Expect: 100-continue',
+  ];
+  socket.write(`${head.join('\r\n')}\r\n\r\n${beginning}`);
+  return begun;
 }
+
+/** The final answer to a write that was begun; '' as long as the server waits for its body. */
+const answerTo = ({ received }: { received: string }) =>
+  received.replace(/^HTTP\/1\.1 100 [^]*?\r\n\r\n/, '');
 
 /** Much longer than anything takes, so that a busy machine fails no test. */
 const deadlineMs = 60_000;
@@ -52,12 +64,13 @@ test(
   'a learner with too many requests at once gets 429 and the time to come again; others are served',
   async () => {
     const token = buildLearnerToken(version, { learnerId: randomUUID() });
-    const ends = Array.from({ length: mostRequests }, () => beginWrite(token));
-    onTestFinished(() => ends.forEach((end) => end()));
     const player = new Player(address, version, token);
+    let begun: ReturnType<typeof beginBody>[] = [];
     const refused = await waitFor(
       'a refusal',
       async () => {
+        begun = begun.filter((write) => answerTo(write) === '');
+        while (begun.length < mostRequests) begun.push(beginBody(token, 100, '{'));
         const answer = await player.tell();
         return answer.status === 429 ? answer : undefined;
       },
@@ -69,7 +82,7 @@ test(
     expect(refused.headers.get('access-control-allow-origin')).toBe('*');
     await newPlayer().write();
 
-    for (const end of ends) end();
+    for (const { socket } of begun) socket.destroy();
     await waitFor('room', async () => (await player.ask()).status === 200, deadlineMs);
   },
   2 * deadlineMs,
@@ -109,3 +122,39 @@ test('a large record is written, told and read as it is, up to 2 MiB in all', as
   const url = `${address}/api/public/lessons/${version.lessonId}/progress/${learnerId}`;
   expect(jsonOf(await ask(url, { headers }))).toMatchObject({ items: read.items });
 });
+
+const largeItems = [{ widgetId: widgets[0], answer: 'x'.repeat(100 * kB) }];
+
+test(
+  'large bodies that a learner announces and does not send take nothing from other learners',
+  async () => {
+    const token = buildLearnerToken(version, { learnerId: randomUUID() });
+    const announced = Array.from({ length: 13 }, () => beginBody(token, 1024 * kB, '{'));
+    const all = () => announced.every(({ received }) => received !== '');
+    await waitFor('13 writes that are read', all, deadlineMs);
+    await newPlayer().write({ items: largeItems });
+    for (const { received } of announced) expect(received).toMatch(/^HTTP\/1\.1 100 /);
+  },
+  2 * deadlineMs,
+);
+
+test(
+  'large bodies of one learner are refused where two have arrived, and other learners are served',
+  async () => {
+    const token = buildLearnerToken(version, { learnerId: randomUUID() });
+    const beginning = `{"a":"${'x'.repeat(1000 * kB)}`;
+    const begun = Array.from({ length: 12 }, () => beginBody(token, 1024 * kB, beginning));
+    const ended = () => begun.map(answerTo).filter((answer) => answer !== '');
+    await waitFor('all but two of them to be ended', () => ended().length >= 10, deadlineMs);
+    const error = 'Too much data sent at once by this learner; try again in 5 seconds';
+    expect(ended().filter((answer) => answer.includes(error)).length).toBeGreaterThan(0);
+    await newPlayer().write({ items: largeItems });
+    const small = new Player(address, version, token);
+    await small.write();
+
+    for (const { socket } of begun) socket.destroy();
+    const isWritten = async () => (await small.tell({ revision: 1, items: largeItems })).status === 200;
+    await waitFor('room for a large body of the learner', isWritten, deadlineMs);
+  },
+  2 * deadlineMs,
+);

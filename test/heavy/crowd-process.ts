@@ -4,7 +4,16 @@ import { Agent, request } from 'node:http';
 export interface Crowd {
   address: string;
   connections: number;
-  requests: { method: 'GET' | 'POST'; path: string; headers?: Record<string, string>; body?: string }[];
+  requests: CrowdRequest[];
+}
+
+interface CrowdRequest {
+  method: 'GET' | 'POST';
+  path: string;
+  headers?: Record<string, string>;
+  body?: string;
+  /** Whether it announces one byte more than it sends. */
+  isIncomplete?: boolean;
 }
 
 /** How many answers of each status the crowd has had; what this process sends when it is asked to stop. */
@@ -22,20 +31,28 @@ process.on('message', (message: Crowd | 'stop') => {
   const ask = (index: number): void => {
     const chosen = requests[index % requests.length];
     if (chosen === undefined) return;
-    const { method, path, headers = {}, body } = chosen;
+    const { method, path, headers = {}, body, isIncomplete = false } = chosen;
     const type = body === undefined ? {} : { 'content-type': 'application/json' };
-    const sent = request(`${address}${path}`, { method, agent, headers: { ...headers, ...type } });
+    const length = isIncomplete ? { 'content-length': Buffer.byteLength(body ?? '') + 1 } : {};
+    const sent = request(`${address}${path}`, { method, agent, headers: { ...headers, ...type, ...length } });
     sent.on('response', (response) => {
       const status = String(response.statusCode);
       answers[status] = (answers[status] ?? 0) + 1;
       response.resume();
-      response.once('end', () => ask(index + connections));
+      response.once('end', () => {
+        if (isIncomplete) sent.destroy();
+        ask(index + connections);
+      });
     });
+    let isAnswered = false;
+    sent.once('response', () => (isAnswered = true));
     sent.on('error', () => {
+      if (isAnswered) return;
       answers.failed = (answers.failed ?? 0) + 1;
       setTimeout(() => ask(index + connections), 100);
     });
-    sent.end(body);
+    if (isIncomplete) sent.write(body);
+    else sent.end(body);
   };
   for (let index = 0; index < connections; index += 1) ask(index);
 });

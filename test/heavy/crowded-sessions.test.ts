@@ -54,6 +54,11 @@ const crowds: Record<string, (crowding: Crowding) => CrowdRequest[]> = {
     tokens.map(({ token }) =>
       write(version, token, { revision: 0, progressData: { text: 'x'.repeat(1000 * kB) } }),
     ),
+  'a hundred learners, bodies of 1 MB whose last byte never comes': ({ version, tokens }) =>
+    tokens.map(({ token }) => ({
+      ...write(version, token, { revision: 0, progressData: { text: 'x'.repeat(1000 * kB) } }),
+      isIncomplete: true,
+    })),
   'a hundred learners, opening the page': ({ version, tokens }) =>
     tokens.map(({ token }) => ({ method: 'GET', path: `/embed/${version.lessonId}?token=${token}` })),
   'credentials, reading a hundred records': ({ version, tokens, authorization }) =>

@@ -52,6 +52,7 @@ const sessionBusy: Failure = {
     'Too many requests; try again in 42 seconds',
     'Too many concurrent requests from this learner; try again in 2 seconds',
     'Too much data requested at once; try again in 5 seconds',
+    'Too much data sent at once by this learner; try again in 5 seconds',
   ],
 };
 const embedSession = { ...example.embedProgress, revision: 1, attempt: 1, versionId: example.versionId };
