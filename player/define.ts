@@ -1,7 +1,7 @@
 import { element } from './dom.ts';
 import { record } from './props.ts';
 import { textDirection } from './text-direction.ts';
-import type { Widget, WidgetContext } from './widget.ts';
+import type { MountedWidget, Widget, WidgetContext } from './widget.ts';
 
 /** What a core widget's render function works with. */
 export interface RenderOptions {
@@ -16,11 +16,11 @@ export interface RenderOptions {
  * direction, so that a widget mirrors even on a page that does not set them.
  *
  * @param type the block type; also names the root's class, `lectern-` and the type in kebab-case
- * @param render returns what has to be done when the widget goes, beside removing the root
+ * @param render returns what has to be done when the widget goes, beside removing the root, and its drafts
  */
 export function defineWidget(
   type: string,
-  render: (root: HTMLElement, options: RenderOptions) => (() => void) | void,
+  render: (root: HTMLElement, options: RenderOptions) => Partial<MountedWidget> | void,
 ): Widget {
   const name = type.replace(/\B[A-Z]/g, '-$&').toLowerCase();
   return {
@@ -32,12 +32,13 @@ export function defineWidget(
         lang: language,
         dir: textDirection(language),
       });
-      const stop = render(root, { props: record(props), state, tries, context });
+      const rendered = render(root, { props: record(props), state, tries, context });
       // Filled first and attached last: one layout a block, whatever it holds.
       host.append(root);
       return {
+        ...rendered,
         destroy() {
-          stop?.();
+          rendered?.destroy?.();
           root.remove();
         },
       };

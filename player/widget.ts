@@ -46,6 +46,11 @@ export interface MountOptions {
 export interface MountedWidget {
   /** Removes what the widget put on the page, and its listeners and timers. */
   destroy(): void;
+  /**
+   * Returns the answer that the learner has begun and not submitted; undefined for none. The player asks after each
+   * `input` event, and keeps it in case the page is closed.
+   */
+  draft?(): unknown;
 }
 
 /** The default export of a widget's module. */

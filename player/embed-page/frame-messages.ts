@@ -8,6 +8,8 @@ export type FrameMessage =
   | { type: 'ready'; stepId: string }
   | { type: 'step'; stepId: string; state: FrameState; completed: boolean }
   | { type: 'answer'; stepId: string; state: FrameState; item: FrameAnswer }
+  /** Not submitted; an answer that is undefined is withdrawn. */
+  | { type: 'draft'; stepId: string; widgetId: string; answer: unknown; answeredAt: string }
   | { type: 'variable'; stepId: string; state: FrameState; name: string }
   | { type: 'restart'; stepId: string }
   /** The lesson is off the page. All that widgets held back was told before. */
@@ -51,6 +53,10 @@ export function readFrameMessage(data: unknown): FrameMessage | undefined {
   if (type === 'unmounted') return { type };
   if (!isText(stepId)) return undefined;
   if (type === 'ready' || type === 'restart') return { type, stepId };
+  if (type === 'draft') {
+    const { widgetId, answer, answeredAt } = message;
+    return isText(widgetId) ? { type, stepId, widgetId, answer, answeredAt: clipped(answeredAt) } : undefined;
+  }
   const state = readState(message.state);
   if (state === undefined) return undefined;
   if (type === 'step') return { type, stepId, state, completed: message.completed === true };

@@ -23,7 +23,7 @@ export interface LearnerProgress {
 export function learnerProgress(
   boot: Pick<LessonBoot, 'lessonId' | 'versionId' | 'title'>,
   places: LessonPlaces,
-  saver: Pick<Saver, 'queue' | 'change'>,
+  saver: Pick<Saver, 'queue' | 'change' | 'draft' | 'dropDrafts'>,
   host: Pick<HostLink, 'tell'>,
   start: Place,
 ): LearnerProgress {
@@ -53,11 +53,16 @@ export function learnerProgress(
     const { stepId, answeredAt, ...answer } = item;
     const asked = places.placeOf(stepId);
     if (asked === undefined || !places.hasWidget(asked, answer.widgetId)) return;
-    // Only how long ago it was given means something by the server's clock.
-    const age = Math.max(0, Date.now() - Date.parse(answeredAt) || 0);
-    saver.change({ place: asked, answer, age, progressData: state.progressData });
+    saver.draft(answer.widgetId, undefined);
+    saver.change({ place: asked, answer, age: ageOf(answeredAt), progressData: state.progressData });
     // A widget may report as late as on leaving its step.
     if (asked !== place) saver.change({ place });
+  }
+
+  function onDraft({ widgetId, answer, answeredAt }: Extract<ProgressMessage, { type: 'draft' }>): void {
+    if (!places.hasWidget(place, widgetId)) return;
+    const draft = { place, answer: { widgetId, answer, score: null, maxScore: null } };
+    saver.draft(widgetId, answer === undefined ? undefined : { ...draft, age: ageOf(answeredAt) });
   }
 
   return {
@@ -70,6 +75,9 @@ export function learnerProgress(
       if (told === undefined) return;
       const before = place;
       place = told;
+      // What a step still had to report came before.
+      if (message.type === 'ready' || message.type === 'step' || message.type === 'restart')
+        saver.dropDrafts();
       switch (message.type) {
         case 'ready':
           return onReady(before);
@@ -79,6 +87,8 @@ export function learnerProgress(
           return onStep(message);
         case 'answer':
           return onAnswer(message);
+        case 'draft':
+          return onDraft(message);
         case 'variable': {
           const { progressData, variables } = message.state;
           return saver.change({ place, progressData, variables, setVariable: message.name });
@@ -92,4 +102,9 @@ export function learnerProgress(
         host.tell({ type: 'complete', ...about(), score, maxScore, completedAt });
     },
   };
+}
+
+/** Milliseconds since then: only how long ago something was means something by the server's clock. */
+function ageOf(time: string): number {
+  return Math.max(0, Date.now() - Date.parse(time) || 0);
 }

@@ -25,6 +25,13 @@ export interface Saver {
   /** False while the browser keeps nothing: what is not saved is lost with the page. */
   isKept(this: void): boolean;
   change(this: void, change: Change): void;
+  /**
+   * Keeps an answer that is not submitted, by the id of its widget; undefined for none any more. It becomes an answer
+   * when the page is hidden, or when it is opened again after a close.
+   */
+  draft(this: void, widgetId: string, change: Change | undefined): void;
+  /** The drafts of a step end with it. */
+  dropDrafts(this: void): void;
   /** Takes over what other tabs have not saved. */
   adopt(this: void, leftovers: readonly Leftover[], here: { place: Place; versionId: string }): void;
   /** Another tab knows what the server has. */
@@ -67,6 +74,7 @@ export function createSaver(options: SaverOptions): Saver {
   let { queue } = options;
   let isKept = true;
   let timer: ReturnType<typeof setTimeout> | undefined;
+  const drafts = new Map<string, { change: Change; madeAt: number }>();
 
   const context = (): Context => ({ now: client.now(), newId });
 
@@ -82,8 +90,17 @@ export function createSaver(options: SaverOptions): Saver {
   function keep(): void {
     const leftover = leftoverOf(queue);
     // Also when it is handed over: the other tab may be closed before it hears of it, and forgets it otherwise.
-    isKept = store.keep(leftover);
+    isKept = store.keep(leftoverOf(withDrafts()));
     if (queue.hold === 'elsewhere') options.onHandOver(leftover);
+  }
+
+  /** The queue as it is when drafts count as answers. */
+  function withDrafts(): SaveQueue {
+    const now = client.now();
+    return [...drafts.values()].reduce(
+      (next, { change, madeAt }) => enqueue(next, { ...change, age: now - madeAt }, versionId, context()),
+      queue,
+    );
   }
 
   function pump(): void {
@@ -136,7 +153,22 @@ export function createSaver(options: SaverOptions): Saver {
     goOnHere: (place) => set(goOnHere(queue, place, versionId, context())),
     renewed: () => set(renewed(queue, client.now())),
     hurry: () => set(hurry(queue, client.now())),
+    draft(widgetId, change) {
+      if (change !== undefined) drafts.set(widgetId, { change, madeAt: client.now() - (change.age ?? 0) });
+      else if (!drafts.delete(widgetId)) return;
+      keep();
+    },
+    dropDrafts() {
+      if (drafts.size === 0) return;
+      drafts.clear();
+      keep();
+    },
     flush() {
+      if (drafts.size > 0) {
+        const all = withDrafts();
+        drafts.clear();
+        set(all);
+      }
       if (queue.writes.length === 0) return;
       set(hurry(queue, client.now()));
       const { queue: all, bodies } = takeAll(queue);

@@ -28,6 +28,8 @@ export function unrecordedSaver({
       onChange();
       onSaved(queue.record, write);
     },
+    draft: nothing,
+    dropDrafts: nothing,
     adopt: nothing,
     catchUp: nothing,
     handOver: nothing,

@@ -43,6 +43,7 @@ function play(start: FrameStart, port: MessagePort): void {
       onStepChange: (event) => tell({ type: 'step', ...stateOf(event), completed: false }),
       onComplete: (event) => tell({ type: 'step', ...stateOf(event), completed: true }),
       onAnswer: (event) => tell({ type: 'answer', ...stateOf(event), item: event.item }),
+      onDraft: ({ at, ...draft }) => tell({ type: 'draft', ...draft, answeredAt: at }),
       onVariableChange: (event) => tell({ type: 'variable', ...stateOf(event), name: event.name }),
       onRestart: ({ stepId }) => tell({ type: 'restart', stepId }),
       onError: ({ code, message }) => tell({ type: 'error', code, message }),

@@ -31,6 +31,8 @@ export interface BlockRoom {
   /** What a widget is given back of earlier answers. */
   saved(widgetId: unknown): Pick<MountOptions, 'state' | 'tries'>;
   answer(block: Block, host: HTMLElement, value: unknown, result: AnswerResult | undefined): void;
+  /** @param value what the learner has not submitted yet; undefined when there is no such thing any more */
+  draft(block: Block, host: HTMLElement, value: unknown): void;
   setVariable(block: Block, name: string, value: unknown): void;
   report(code: LessonErrorCode, block: Block, cause: unknown): void;
 }

@@ -23,6 +23,7 @@ export function mountWidget(
 ): MountedBlock {
   let mounted: MountedWidget | undefined;
   let isAlive = true;
+  let hasDraft = false;
 
   const context: WidgetContext = {
     language: room.language,
@@ -42,6 +43,19 @@ export function mountWidget(
     if (isAlive) showFailure(host, block, 'widget_failed', error, room);
   }
 
+  /** Comes after the widget's own listeners, which know the input by then. */
+  function noteDraft(): void {
+    try {
+      const draft = (mounted as Partial<MountedWidget> | undefined)?.draft?.();
+      if (draft === undefined && !hasDraft) return;
+      hasDraft = draft !== undefined;
+      room.draft(block, host, draft);
+    } catch (error) {
+      room.report('widget_failed', block, error);
+    }
+  }
+
+  host.addEventListener('input', noteDraft);
   try {
     mounted = widget.mount(host, {
       // What a foreign widget does to its props stays with it.
@@ -65,6 +79,7 @@ export function mountWidget(
         room.report('widget_failed', block, error);
       }
       isAlive = false;
+      host.removeEventListener('input', noteDraft);
       host.replaceChildren();
     },
   };

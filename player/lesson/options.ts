@@ -34,6 +34,11 @@ export interface LessonOptions {
   onComplete?(this: void, event: LessonEvent): void;
   /** A widget has reported an answer. */
   onAnswer?(this: void, event: AnswerEvent): void;
+  /**
+   * The learner has changed an answer that is not submitted. Keep it and save it as an answer when the page is closed:
+   * with this callback the player does not. A draft ends with the answer, or with the step.
+   */
+  onDraft?(this: void, event: DraftEvent): void;
   /** A variable has another value. One that an answer sets is reported before that answer. */
   onVariableChange?(this: void, event: VariableEvent): void;
   /** The learner has cleared all answers. A step change follows. */
@@ -59,6 +64,15 @@ export interface LessonEvent extends LessonState {
 export interface AnswerEvent extends LessonEvent {
   /** The new one among `items`. */
   item: AnswerItem;
+}
+
+export interface DraftEvent {
+  stepId: string;
+  widgetId: string;
+  /** Undefined when there is no draft any more. */
+  answer: unknown;
+  /** ISO 8601. */
+  at: string;
 }
 
 export interface VariableEvent extends LessonEvent {

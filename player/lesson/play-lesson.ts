@@ -111,6 +111,13 @@ export function playLesson(root: HTMLElement, options: LessonOptions, played: Pl
       if (variable) setVariable(step, props.id, variable, item.answer);
       tell(options.onAnswer, { ...event(), item: jsonCopy(item) });
     },
+    draft(step, { props }, value) {
+      if (options.onDraft === undefined) return false;
+      const widgetId = text(props.id);
+      if (widgetId)
+        tell(options.onDraft, { stepId: step.id, widgetId, answer: value, at: new Date().toISOString() });
+      return true;
+    },
     setVariable(step, { props }, name, value) {
       if (Object.hasOwn(progress.variables, name)) setVariable(step, props.id, name, value);
     },

@@ -10,18 +10,20 @@ import { stepLayout } from './step-layout.ts';
 /** What a step needs of the lesson around it, and tells it. */
 export interface StepRoom extends Omit<
   BlockRoom,
-  'followers' | 'hasDraft' | 'saved' | 'answer' | 'setVariable' | 'report'
+  'followers' | 'hasDraft' | 'saved' | 'answer' | 'draft' | 'setVariable' | 'report'
 > {
   saved(step: PlayedStep, widgetId: unknown): ReturnType<BlockRoom['saved']>;
   /** @param at when the learner gave it, Unix milliseconds: widgets may report it later. */
   answer(step: PlayedStep, block: Block, value: unknown, result: AnswerResult | undefined, at: number): void;
+  /** @returns whether it is kept until it is submitted; otherwise the step reports it as an answer in time */
+  draft(step: PlayedStep, block: Block, value: unknown): boolean;
   setVariable(step: PlayedStep, block: Block, name: string, value: unknown): void;
   report(code: LessonErrorCode, step: PlayedStep, block: Block, cause: unknown): void;
 }
 
 /** The blocks of a step on the page. */
 export interface StepView {
-  /** Has the field that is being edited report what is in it. */
+  /** Has the field that is being edited report what is in it, and reports drafts that are not kept elsewhere. */
   flush(): void;
   destroy(): void;
 }
@@ -40,6 +42,9 @@ export function showStep(parent: HTMLElement, step: PlayedStep, room: StepRoom):
   }
   // On its way down: the widget may set a variable as soon as it hears of the input itself.
   body.addEventListener('input', noteDraft, { capture: true });
+  /** Drafts to report when the page is hidden, and what was reported of them, so that it is no second answer. */
+  const unkept = new Map<HTMLElement, { block: Block; value: unknown }>();
+  const flushed = new Map<HTMLElement, string>();
 
   let isUpdating = false;
   let isAlive = true;
@@ -55,16 +60,25 @@ export function showStep(parent: HTMLElement, step: PlayedStep, room: StepRoom):
     });
   }
 
+  function answer(block: Block, host: HTMLElement, value: unknown, result: AnswerResult | undefined): void {
+    if (isCollecting && flushed.has(host) && flushed.get(host) === JSON.stringify(value)) return;
+    const editedAt = isCollecting ? drafts.get(host) : undefined;
+    drafts.delete(host);
+    unkept.delete(host);
+    flushed.delete(host);
+    room.answer(step, block, value, result, editedAt ?? Date.now());
+    updateSoon();
+  }
+
   const view = showBlocks(body, blocks, {
     ...room,
     followers: (widgetId) => (typeof widgetId === 'string' ? (followers.get(widgetId) ?? []) : []),
     hasDraft: (host) => [...drafts.keys()].some((slot) => host.contains(slot)),
     saved: (widgetId) => room.saved(step, widgetId),
-    answer(block, host, value, result) {
-      const editedAt = isCollecting ? drafts.get(host) : undefined;
-      drafts.delete(host);
-      room.answer(step, block, value, result, editedAt ?? Date.now());
-      updateSoon();
+    answer,
+    draft(block, host, value) {
+      if (room.draft(step, block, value) || value === undefined) unkept.delete(host);
+      else unkept.set(host, { block, value });
     },
     setVariable(block, name, value) {
       room.setVariable(step, block, name, value);
@@ -78,6 +92,10 @@ export function showStep(parent: HTMLElement, step: PlayedStep, room: StepRoom):
     flush() {
       isCollecting = true;
       reportEditedField(body);
+      for (const [host, { block, value }] of [...unkept]) {
+        answer(block, host, value, undefined);
+        flushed.set(host, JSON.stringify(value));
+      }
       isCollecting = false;
     },
     destroy() {

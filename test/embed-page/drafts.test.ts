@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
 import { heading, publishLesson, question, section, step } from '../api/player-lessons.ts';
 import { waitFor } from '../support/wait-for.ts';
-import { answersIn, choose, press, seeStep, useEmbedLab } from './embed-lab.ts';
+import { answersIn, choose, press, seeKept, seeStep, useEmbedLab } from './embed-lab.ts';
 import type { HostPage } from './embed-lab.ts';
 
 const lab = useEmbedLab();
@@ -90,3 +90,37 @@ test('of a text that was not submitted and a later answer on another device, the
   await waitFor('the question', async () => answersIn(await lab.progressOf(version)).q1);
   expect(await essayOf(version)).toBe('The whole answer');
 });
+
+test('text that was not submitted when the page was closed is saved, also without a network', async () => {
+  const version = await publishEssay();
+  const context = await lab.browser.newContext();
+  const first = await lab.open(version, { context });
+  await seeStep(first, 's1');
+  await waitFor('the first look', () => lab.progressOf(version));
+  await fieldOf(first).fill('The moon');
+  await seeKept(first, 'The moon');
+  await first.page.close();
+  await waitFor('the text on record', async () => (await essayOf(version)) === 'The moon');
+
+  const second = await lab.open(version, { context });
+  await seeText(second, 'The moon');
+  await context.setOffline(true);
+  await fieldOf(second).fill('The moon pulls');
+  await seeKept(second, 'The moon pulls');
+  await second.page.close();
+  await context.setOffline(false);
+  const third = await lab.open(version, { context });
+  await seeText(third, 'The moon pulls');
+  await waitFor('the later text', async () => (await essayOf(version)) === 'The moon pulls');
+  // Once submitted, or deleted, it is no draft any more.
+  await fieldOf(third).fill('A slip');
+  await seeKept(third, 'A slip');
+  await fieldOf(third).fill('The moon pulls');
+  await waitFor('no draft', async () => !(await keptBy(third)).includes('A slip'));
+});
+
+const keptBy = async ({ page }: HostPage) =>
+  (await page
+    .frames()
+    .find((frame) => frame.url().includes('/embed/'))
+    ?.evaluate<string>('JSON.stringify(localStorage)')) ?? '';

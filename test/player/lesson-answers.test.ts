@@ -89,6 +89,16 @@ describe('resuming', () => {
     expect(await view.calls('onAnswer')).toHaveLength(1);
   });
 
+  it('what was written into an open question is an answer when the page is hidden, and no second one later', async () => {
+    await view.start({ lesson: threeSteps(), startAt: 'neptune' });
+    await page.getByRole('textbox').fill('Methane.');
+    await page.evaluate(`document.dispatchEvent(new Event('visibilitychange'))`);
+    expect(await view.calls('onAnswer')).toHaveLength(1);
+    await page.evaluate(`dispatchEvent(new Event('pagehide'))`);
+    await page.evaluate('handle.back()');
+    expect(await view.calls('onAnswer')).toMatchObject([{ item: { widgetId: 'o1', answer: 'Methane.' } }]);
+  });
+
   it('what a widget holds back until it is destroyed is an answer to its step', async () => {
     const Slow = `export default { type: 'Slow', mount: (element, { context }) => ({
       destroy: () => context.answer('at last') }) };`;

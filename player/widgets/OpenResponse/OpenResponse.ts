@@ -67,8 +67,16 @@ export default defineWidget('OpenResponse', (root, { props, state, context }) =>
     field.value = state;
     show(field.value.trim());
   }
-  return () => {
+  function draft(): string | undefined {
     const answer = field.value.trim();
-    if (answer && answer !== submitted) context.answer(answer);
+    return answer && answer !== submitted ? answer : undefined;
+  }
+
+  return {
+    draft,
+    destroy() {
+      const answer = draft();
+      if (answer !== undefined) context.answer(answer);
+    },
   };
 });
