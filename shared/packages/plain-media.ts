@@ -113,8 +113,8 @@ class Adoption {
   }
 
   #referenceTo(address: string, kind: MediaKind, path: string): string | null {
-    if (!/^(?:https?:)?[\\/]{2}/i.test(address)) return null;
-    const url = URL.canParse(address, 'https://host/') ? new URL(address, 'https://host/') : null;
+    const url = elsewhere(address);
+    if (url === null && !/^(?:https?:)?[\\/]{2}/i.test(address)) return null;
     const fault =
       url === null
         ? 'is not a valid URL'
@@ -137,6 +137,18 @@ class Adoption {
     }
     return `media:${id}${hash}`;
   }
+}
+
+/**
+ * Returns where a browser would load an address from, if that is another host than the page's. A browser skips line
+ * breaks and tabs, and reads `https:/host` as `https://host` where the page has the other scheme.
+ */
+function elsewhere(address: string): URL | null {
+  for (const page of ['https://page.invalid', 'http://page.invalid']) {
+    const url = URL.canParse(address, page) ? new URL(address, page) : null;
+    if (url !== null && /^https?:$/.test(url.protocol) && url.hostname !== 'page.invalid') return url;
+  }
+  return null;
 }
 
 function typeOf(url: URL, kind: MediaKind): Pick<PackageMedium, 'mimeType' | 'extension'> {

@@ -6,6 +6,7 @@ import { expectSameFiles } from '../api/manifests.ts';
 import { follow, mediumPath } from '../api/player-files.ts';
 import { lecternJson } from '../cli/command-line.ts';
 import { png } from '../export/pictures.ts';
+import { findContent } from '../../shared/models/lesson-content.ts';
 import { uuidV5 } from '../../shared/uuid.ts';
 import { buildLearnerToken, buildPackage, buildVersion } from '../support/factories.ts';
 import { answer } from '../support/origin.ts';
@@ -115,4 +116,21 @@ test('an address that cannot be downloaded is reported, and the lesson is import
   expect(await lecternJson(lab.harness.environment, 'lesson', 'check', version.lessonId)).toMatchObject({
     warnings: [`The media file ${id} is not downloaded: "http://10.0.0.1/x.png" is not a public address.`],
   });
+});
+
+test('a web address is found however a browser would read it, and a relative one stays', async () => {
+  const sources = ['ht\ntps://example.org/a.png', 'https:/example.org/a.png', 'https:example.org/a.png'];
+  const html = sources.map((src) => `<img src="${src}">`).join('');
+  const own = '<img src="x.png"><img src="/x.png"><img src="a:b.png"><img src="https:">';
+  const blocks = () => [
+    ...sources.map((src, index) => ({ type: 'Image', props: { id: `i${index}`, src } })),
+    { type: 'Text', props: { id: 't', html: html + own } },
+  ];
+  const { path } = await buildPackage({ blocks });
+  const { version, warnings } = await importInto(lab.harness, lab.organization, path);
+  const content = JSON.stringify(await findContent(lab.harness.db, version._id));
+  expect(warnings).toEqual([]);
+  expect(content).not.toContain('example.org');
+  expect(content.split(`media:${uuidV5(version.lessonId, 'https://example.org/a.png')}`)).toHaveLength(7);
+  expect(content).toContain(own.replaceAll('"', '\\"'));
 });
