@@ -26,6 +26,26 @@ describe('the layout of a lesson', () => {
     expect(wide).toEqual([]);
   });
 
+  it.each([
+    [390, 'en'],
+    [1280, 'en'],
+    [1280, 'ar'],
+  ])(
+    'at %i pixels, in %s, a widget without a stylesheet stands in the text column',
+    async (width, language) => {
+      view = await lab.open({ viewport: { width, height: 800 } });
+      const Plain = `export default { type: 'Plain', mount(element) {
+      element.append(Object.assign(document.createElement('div'), { textContent: 'Plain', style: 'background: #ccc' }));
+      return { destroy() {} };
+    } };`;
+      const blocks = [text('t1', 'Text'), { type: 'Plain', props: { id: 'p1' } }];
+      await view.start({ lesson: lessonOf({ One: { First: blocks } }), language }, { widgets: { Plain } });
+      const plain = await view.page.getByText('Plain').boundingBox();
+      const textColumn = await view.page.locator('.lectern-text').boundingBox();
+      expect([plain?.x, plain?.width]).toEqual([textColumn?.x, textColumn?.width]);
+    },
+  );
+
   it('the width of the player decides, not that of the page', async () => {
     const lesson = await demoLesson();
     const pages: Page[] = [];
