@@ -10,6 +10,7 @@ import { requirePlainHost } from './middleware/plain-host.ts';
 import { readablePath } from './middleware/readable-path.ts';
 import { requestId } from './middleware/request-id.ts';
 import { securityHeaders } from './middleware/security-headers.ts';
+import { warnOfProxies } from './middleware/unexpected-proxy.ts';
 import { adminQueues } from './routes/admin-queues.ts';
 import { assetRoutes } from './routes/assets.ts';
 import { contentRoutes } from './routes/content.ts';
@@ -72,6 +73,7 @@ export function createApp(deps: AppDependencies): Koa<RequestState> {
 
   app.use(requestId);
   app.use(logRequests(deps.log, deps.metrics));
+  app.use(warnOfProxies(deps.config, deps.log));
   app.use(clientSignal(deps.stopping));
   app.use(securityHeaders(deps.config));
   app.use(renderErrors(shapeA));

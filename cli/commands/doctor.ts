@@ -135,8 +135,14 @@ async function checkServers(config: Config): Promise<Check[]> {
 
 /** Says where links of the command line lead. An API that does not run is no fault: it may run on another host. */
 async function checkApi(config: Config): Promise<Finding> {
-  if (config.publicUrl !== undefined)
-    return { version: null, message: `at ${config.publicUrl} (PUBLIC_URL)` };
+  if (config.publicUrl !== undefined) {
+    // Lectern speaks no HTTPS itself.
+    const hint =
+      config.publicUrl.startsWith('https:') && config.trustProxy === 0
+        ? '. TRUST_PROXY is 0: set it to the number of HTTP proxies, or all clients share one limit, also of wrong passwords'
+        : '';
+    return { version: null, message: `at ${config.publicUrl} (PUBLIC_URL)${hint}` };
+  }
   const running = await findRunningApi(config);
   if (running !== null) return { version: null, message: `running at ${running}` };
   return { version: null, message: 'none runs on this data directory; npm start runs one' };

@@ -154,6 +154,26 @@ test('each request is logged once, with its id, method, path and status', async 
   ]);
 });
 
+test('requests by way of a proxy that TRUST_PROXY does not count are warned about once, without what they say', async () => {
+  const request = (header: string) =>
+    sendRaw(address, `GET / HTTP/1.1\r\nHost: a\r\n${header}\r\nConnection: close\r\n\r\n`);
+  await request('X-Forwarded-For: 203.0.113.66\u001b[31m, \u0007198.51.100.7');
+  for (let count = 0; count < 3; count += 1) await request('Forwarded: for=203.0.113.66');
+  await request('X-Forwarded-For: 203.0.113.66');
+  const last = 'the-last-one-forwarded';
+  await ask(`${address}/`, { headers: { 'x-request-id': last } });
+  await waitFor('the last one in the log', () => requests().some((line) => line.request === last));
+  const warnings = api.log().filter(({ msg }) => msg.includes('TRUST_PROXY'));
+  expect(warnings).toEqual([
+    expect.objectContaining({
+      level: 40,
+      header: expect.stringMatching(/forwarded/i) as string,
+      from: '127.0.0.1',
+    }),
+  ]);
+  expect(api.output()).not.toContain('203.0.113.66');
+});
+
 test('a client that goes away is logged as 499, and nothing waits for it any more', async () => {
   const queue = await openQueue(harness);
   onTestFinished(() => queue.close());

@@ -107,11 +107,21 @@ test.each(['start', 'org list'])(
 
 test('doctor names each dependency that fails, and what to do, in its result', async () => {
   const dataDir = await temporaryFolder();
-  const environment = { MONGODB_URI: noMongo, REDIS_URL: inject('redisUrl'), LECTERN_DATA_DIR: dataDir };
+  const environment = {
+    MONGODB_URI: noMongo,
+    REDIS_URL: inject('redisUrl'),
+    LECTERN_DATA_DIR: dataDir,
+    PUBLIC_URL: 'https://lectern.example',
+  };
   const { code, stdout, stderr } = await lectern(environment, 'doctor', '--json');
   expect({ code, stderr }).toStrictEqual({ code: 1, stderr: '' });
-  const { ok, checks } = JSON.parse(stdout) as { ok: boolean; checks: { name: string; ok: boolean }[] };
+  const { ok, checks } = JSON.parse(stdout) as {
+    ok: boolean;
+    checks: { name: string; ok: boolean; message: string }[];
+  };
   expect(ok).toBe(false);
+  // Lectern speaks no HTTPS itself.
+  expect(checks.find(({ name }) => name === 'API')?.message).toContain('TRUST_PROXY is 0');
   expect(checks.filter((check) => !check.ok)).toStrictEqual([
     { name: 'MongoDB', ok: false, version: null, message: expect.stringContaining('MONGODB_URI') as string },
     {
