@@ -75,7 +75,7 @@ async function runDemo(installation: Installation): Promise<{ credentials: strin
         `  version id  ${version._id}`,
         '',
         'The export with curl:',
-        `  curl -fOJ -H 'Authorization: Bearer ${credentials}' \\`,
+        `  curl -sSfo ${version.slug}-v${version.versionNumber}.zip -H 'Authorization: Bearer ${credentials}' \\`,
         `    ${address}${path}`,
         '',
       ].join('\n'),

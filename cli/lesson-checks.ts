@@ -44,19 +44,28 @@ export async function checkVersion(
   const externalMedia = [...media].flatMap(([id, { asset, sourceUrl }]) =>
     asset === null && sourceUrl !== null ? [{ id, sourceUrl }] : [],
   );
-  const { allowedPrivateHosts } = config.download;
-  const blocked = externalMedia.filter(({ sourceUrl }) => isBlocked(new URL(sourceUrl), allowedPrivateHosts));
+  const byUrl = await findExternalWidgets(db, version._id, usedWidgetTypes(content));
   const warnings = [
     ...missing.media,
     ...missing.widgets,
-    ...blocked.map(
-      ({ id, sourceUrl }) =>
-        `The media file ${id} is not downloaded: ${quote(sourceUrl)} is not a public address.`,
-    ),
-    ...(await unavailableWidgets(context, version, usedWidgetTypes(content))),
+    ...blockedMedia(config, externalMedia),
+    ...(await unavailableWidgets(context, [...byUrl.values()])),
     ...authoringWarnings(content),
   ];
   return { errors: playabilityErrors(content), warnings, externalMedia };
+}
+
+/** Returns a sentence for each medium whose URL names an address that Lectern does not contact. */
+export function blockedMedia(
+  { download: { allowedPrivateHosts } }: Pick<CommandContext['config'], 'download'>,
+  media: VersionCheck['externalMedia'],
+): string[] {
+  return media
+    .filter(({ sourceUrl }) => isBlocked(new URL(sourceUrl), allowedPrivateHosts))
+    .map(
+      ({ id, sourceUrl }) =>
+        `The media file ${id} is not downloaded: ${quote(sourceUrl)} is not a public address.`,
+    );
 }
 
 /** Whether the address itself is refused; that of a host name is known when it is downloaded. */

@@ -1,7 +1,6 @@
 import pLimit from 'p-limit';
 import { createDownloader, DownloadError } from '../shared/downloads/downloader.ts';
-import { findExternalWidgets } from '../shared/models/external-widget.ts';
-import type { LessonVersion } from '../shared/models/lesson-version.ts';
+import type { ExternalWidget } from '../shared/models/external-widget.ts';
 import { widgetFileFault } from '../shared/widgets/check-widget-file.ts';
 import type { WidgetFileKind } from '../shared/widgets/check-widget-file.ts';
 import type { CommandContext } from './context.ts';
@@ -11,17 +10,14 @@ import { describeFailure, fetchWidgetFile } from './fetch-widget-file.ts';
 const concurrency = 4;
 
 /**
- * Fetches the widgets that a version names by URL, and keeps nothing.
+ * Fetches widgets that a lesson names by URL, and keeps nothing.
  *
- * @param types those that the version's content uses.
  * @returns a sentence for each file that no archive would have now.
  */
 export async function unavailableWidgets(
-  { config, db, signal }: Pick<CommandContext, 'config' | 'db' | 'signal'>,
-  version: LessonVersion,
-  types: string[],
+  { config, signal }: Pick<CommandContext, 'config' | 'signal'>,
+  widgets: Pick<ExternalWidget, 'type' | 'sourceUrl' | 'cssSourceUrl'>[],
 ): Promise<string[]> {
-  const widgets = [...(await findExternalWidgets(db, version._id, types)).values()];
   const downloader = createDownloader(config.download);
   const limit = pLimit(concurrency);
   const check = async (type: string, kind: WidgetFileKind, url: string): Promise<string[]> => {

@@ -1,7 +1,5 @@
 import type { Command } from 'commander';
-import { LecternError } from '../../shared/errors.ts';
 import type { ImportedVersion } from '../../shared/packages/import.ts';
-import { PackageError } from '../../shared/packages/package-error.ts';
 import { publishVersion } from '../../shared/publishing.ts';
 import { answers } from '../answers.ts';
 import type { Answer } from '../answers.ts';
@@ -9,6 +7,7 @@ import { requireOrganization, withContext } from '../context.ts';
 import type { CommandContext } from '../context.ts';
 import { findMissing } from '../lesson-checks.ts';
 import { count, note } from '../output.ts';
+import { withPackageFaults } from '../package-checks.ts';
 import { describePreview, previewOfPublished } from '../play-links.ts';
 import type { PlayLink } from '../play-links.ts';
 import { prebuildArchive } from '../prebuild.ts';
@@ -61,7 +60,7 @@ async function importWithProgress(
   const organization = await requireOrganization(db, org);
   const { importPackage } = await import('../../shared/packages/import.ts');
   const bar = fileProgressBar('Importing');
-  try {
+  return withPackageFaults(`Cannot import ${path}`, async () => {
     const imported = await importPackage({ db, store, config }, organization, path, {
       asNew,
       signal,
@@ -71,13 +70,7 @@ async function importWithProgress(
     bar.stop();
     for (const warning of imported.warnings) note(`warning: ${warning}`);
     return imported;
-  } catch (error) {
-    if (!(error instanceof PackageError)) throw error;
-    const faults = error.message.replace(/^/gm, '  ');
-    throw new LecternError('INVALID_CONTENT', `Cannot import ${path}:\n${faults}`, { cause: error });
-  } finally {
-    bar.stop();
-  }
+  }).finally(() => bar.stop());
 }
 
 async function publish(

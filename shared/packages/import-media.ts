@@ -81,7 +81,11 @@ async function* keepHead(source: AsyncIterable<Uint8Array>, head: Buffer[]): Asy
  *
  * @throws {PackageError} when they contradict it, or there are none.
  */
-async function realType({ mimeType: declared }: PackageMedium, path: string, head: Buffer): Promise<string> {
+export async function realType(
+  { mimeType: declared }: Pick<PackageMedium, 'mimeType'>,
+  path: string,
+  head: Buffer,
+): Promise<string> {
   if (head.length === 0) {
     throw new PackageError([
       `${shownPath(path)}: is empty. Put the file there, or take it out of the lesson.`,

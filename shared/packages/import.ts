@@ -26,6 +26,7 @@ import type { LessonPackage } from './lesson-package.ts';
 import { PackageError } from './package-error.ts';
 import { maxVersionNumber } from './manifest.ts';
 import { defaultPackageLimits } from './package-source.ts';
+import type { PackageLimits } from './package-source.ts';
 import { readPackage } from './read-package.ts';
 import { watchFiles } from './watch-files.ts';
 import type { FileProgress } from './watch-files.ts';
@@ -71,8 +72,7 @@ export async function importPackage(
   path: string,
   options: ImportOptions,
 ): Promise<ImportedVersion> {
-  const { download, export: exports } = deps.config;
-  const limits = { ...defaultPackageLimits, fileBytes: download.maxBytes, totalBytes: exports.maxBytes };
+  const limits = packageLimits(deps.config);
   const { mediaBaseUrl } = options;
   const read = await readPackage(path, { limits, ...(mediaBaseUrl !== undefined && { mediaBaseUrl }) });
   const pkg = watchFiles(read, options);
@@ -81,6 +81,14 @@ export async function importPackage(
   } finally {
     await pkg.close();
   }
+}
+
+/** Returns the limits that the settings give a package. */
+export function packageLimits({
+  download,
+  export: exports,
+}: Pick<Config, 'download' | 'export'>): PackageLimits {
+  return { ...defaultPackageLimits, fileBytes: download.maxBytes, totalBytes: exports.maxBytes };
 }
 
 /** The package with fresh ids; sections and steps keep theirs, which are the lesson's own. */

@@ -30,7 +30,13 @@ describe('wrong usage is told with what is wrong and where to read on, and nothi
     ],
     ['an empty name', ['org', 'create', '--slug', 'a', '--name', ' '], '1 to 200', 'lectern org create'],
     ['a slug with capitals', ['org', 'create', '--slug', 'A'], 'a-z, 0-9', 'lectern org create'],
-    ['a lesson id that is none', ['lesson', 'check', '1'], 'must be a UUID', 'lectern lesson check'],
+    ['a lesson id that is none', ['lesson', 'publish', '1'], 'must be a UUID', 'lectern lesson publish'],
+    [
+      'a version of a package',
+      ['lesson', 'check', 'x.zip', '--version', '1'],
+      '--version goes with a lesson id',
+      'lectern lesson check',
+    ],
     ['a version 0', ['lesson', 'check', uuid, '--version', '0'], 'whole number', 'lectern lesson check'],
     [
       'a time in the past',

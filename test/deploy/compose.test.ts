@@ -71,6 +71,29 @@ test('Compose passes every setting of .env.example on to the API and the workers
   }
 });
 
+test('the backup of docs/operate.md names services of Compose, and the store of the image', async () => {
+  const page = await read('docs/operate.md');
+  const section = /^### With the containers of Compose\n(.*?)^##/ms.exec(page)?.[1] ?? '';
+  const commands = [
+    ...section.matchAll(
+      /^docker compose (?:exec|run|stop)((?: -\S+)*)((?: (?:api|worker|mongo|redis)(?= |$))+) ?(.*)$/gm,
+    ),
+  ];
+  expect(commands.map(([, , names = '', command = '']) => [names.trim(), command.split(' ')[0]])).toEqual([
+    ['mongo', 'mongodump'],
+    ['api', 'tar'],
+    ['api worker', ''],
+    ['mongo', 'mongorestore'],
+    ['api', 'tar'],
+    ['redis', 'redis-cli'],
+  ]);
+  expect(Object.keys((await readCompose()).services)).toEqual(
+    expect.arrayContaining(['api', 'worker', 'mongo', 'redis']),
+  );
+  const storeDir = /LECTERN_STORE_DIR=(\S+)/.exec(await read('Dockerfile'))?.[1] ?? '';
+  expect(section.match(/ -C \S+/g)).toEqual([` -C ${storeDir}`, ` -C ${storeDir}`]);
+});
+
 test('each volume and service that is named there is declared, and HTTPS is a profile of its own', async () => {
   const { services, volumes } = await readCompose();
   for (const { volumes: mounted, depends_on: needed = {} } of Object.values(services)) {

@@ -1,0 +1,44 @@
+import { createHash } from 'node:crypto';
+import { sniffBytes } from '../downloads/content-types.ts';
+import { checkDigest } from './check-digest.ts';
+import { realType } from './import-media.ts';
+import type { LessonPackage, PackageFile } from './lesson-package.ts';
+import { PackageError } from './package-error.ts';
+
+/**
+ * Reads the media and widget files of a package to their end, as import does, and stores nothing.
+ *
+ * @throws {PackageError} that names every file that is damaged, empty, or not what manifest.json describes.
+ */
+export async function checkPackageFiles({ media, widgets }: LessonPackage): Promise<void> {
+  const faults: string[] = [];
+  const check = async (file: PackageFile | undefined, sha256?: string, declared?: { mimeType: string }) => {
+    if (file === undefined) return;
+    try {
+      const { digest, head } = await readFile(file);
+      checkDigest(file.path, digest, sha256);
+      if (declared !== undefined) await realType(declared, file.path, head);
+    } catch (error) {
+      if (!(error instanceof PackageError)) throw error;
+      faults.push(...error.faults);
+    }
+  };
+  for (const medium of media) await check(medium.file, medium.sha256, medium);
+  for (const { js, css, sha256, cssSha256 } of widgets) {
+    await check(js, sha256);
+    await check(css, cssSha256);
+  }
+  if (faults.length > 0) throw new PackageError(faults);
+}
+
+async function readFile(file: PackageFile): Promise<{ digest: { sha256: string }; head: Buffer }> {
+  const hash = createHash('sha256');
+  const head: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of (await file.open()) as AsyncIterable<Buffer>) {
+    if (size < sniffBytes) head.push(Buffer.from(chunk.subarray(0, sniffBytes - size)));
+    hash.update(chunk);
+    size += chunk.length;
+  }
+  return { digest: { sha256: hash.digest('hex') }, head: Buffer.concat(head) };
+}
