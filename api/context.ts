@@ -1,7 +1,6 @@
 import type { Logger } from '../shared/log.ts';
 import type { Organization } from '../shared/models/organization.ts';
 import type { User } from '../shared/models/user.ts';
-import type { LaunchPresentation } from './lti/read-message.ts';
 
 /** What middleware leaves for those behind it; Koa's `ctx.state`. */
 export interface RequestState {
@@ -11,8 +10,6 @@ export interface RequestState {
   organization: Organization;
   /** Whose session it is; there where a router takes sessions alone. */
   user: User;
-  /** How a learning platform wants its user to be met; there behind the check of a launch. */
-  launchPresentation: LaunchPresentation | undefined;
   /** Aborted when nobody waits any more: the client is gone, or this process ends. */
   signal: AbortSignal;
 }

@@ -15,6 +15,7 @@ import type { PlayerReleases } from './player-releases.ts';
 import type { PlayerAssets } from './assets/player-assets.ts';
 import type { ArchiveRequestDependencies } from './exports/archive-requests.ts';
 import type { LargeTexts } from './large-texts.ts';
+import type { LaunchMetrics } from './lti/launch-metrics.ts';
 import type { PlatformKeys } from './lti/platform-keys.ts';
 import type { ScoreNotices } from './lti/score-notices.ts';
 import type { ApiMetrics } from './metrics.ts';
@@ -27,6 +28,7 @@ export interface LtiDependencies {
   /** Lectern's own. */
   keys: LtiKeys;
   platformKeys: PlatformKeys;
+  launches: LaunchMetrics;
 }
 
 /** What the application works with: open connections, and settings. */

@@ -1,7 +1,5 @@
 import { Counter, Histogram, Registry } from 'prom-client';
 import type { Context } from 'koa';
-import type { FaultCode } from './lti/faults.ts';
-import type { LaunchOutcome } from './lti/launch.ts';
 import { clientGone } from './middleware/log-requests.ts';
 
 /** From answers out of memory to downloads and waits for an archive. */
@@ -28,22 +26,6 @@ export class ApiMetrics {
     labelNames: ['route'],
     registers: this.#registers,
   });
-
-  readonly #launches = new Counter({
-    name: 'lectern_lti_launches_total',
-    help: 'Launches of learning platforms: into a lesson, to choose lessons, or by the code of what is wrong.',
-    labelNames: ['outcome'],
-    registers: this.#registers,
-  });
-
-  /**
-   * A launch came to its end, or its login did.
-   *
-   * @param outcome one of those that there are, never a text of a client's.
-   */
-  launched(outcome: LaunchOutcome | FaultCode): void {
-    this.#launches.inc({ outcome });
-  }
 
   /** A request has had its answer. @param answer.bytes of it, its headers included. */
   answered(ctx: Context, answer: { status: number; seconds: number; bytes: number }): void {

@@ -33,6 +33,7 @@ import { JobWaiters } from './exports/job-waiters.ts';
 import { OpenWaits } from './exports/open-waits.ts';
 import { createHttpServer, serverLimits } from './http-server.ts';
 import { LargeTexts } from './large-texts.ts';
+import { LaunchMetrics } from './lti/launch-metrics.ts';
 import { createPlatformKeys } from './lti/platform-keys.ts';
 import { ScoreNotices } from './lti/score-notices.ts';
 import { ApiMetrics } from './metrics.ts';
@@ -79,11 +80,13 @@ export async function startApi(
 
   const downloader = createDownloader(config.download, {}, learnersDownloads);
   const playerAssets = new PlayerAssets({ db, store, downloader, sharing, config, log });
+  const metrics = new ApiMetrics();
   const platforms = createPlatformClient(config.download);
   const lti = {
     client: platforms,
     keys: createLtiKeys(db, secrets),
     platformKeys: createPlatformKeys(platforms),
+    launches: new LaunchMetrics(metrics.registry),
   };
   const scoreQueue = createScoreQueue(redis, config);
   const scoreNotices = new ScoreNotices({ db, queue: scoreQueue, log });
@@ -97,7 +100,6 @@ export async function startApi(
     config,
     log,
   };
-  const metrics = new ApiMetrics();
   registerQueueMetrics(metrics.registry, queue);
   registerWorkerCount(metrics.registry, queue);
   // Whoever looks into why no grade leaves finds it here, also where no worker runs.

@@ -12,11 +12,13 @@ import { clearBrowserCookie, isRecognized } from './browser-binding.ts';
 import { startDeepLinking } from './deep-linking.ts';
 import { LaunchFault } from './faults.ts';
 import { findPlatformOfLaunch } from './find-platform.ts';
+import type { LaunchOutcome } from './launch-metrics.ts';
 import { LaunchStates } from './launch-state.ts';
 import type { LaunchState } from './launch-state.ts';
 import { openLesson } from './open-lesson.ts';
 import { sendAskPage } from './pages.ts';
 import { presentationOf, readMessage } from './read-message.ts';
+import type { LaunchRequestState } from './read-message.ts';
 import { verifyIdToken } from './verify-token.ts';
 
 /** What a platform posts through the browser; our own page adds what it found in the platform's storage. */
@@ -29,9 +31,6 @@ export const launchSchema = z.object({
     description: 'What the platform’s storage had; sent by Lectern’s own page alone.',
   }),
 });
-
-/** How a launch went on; the page of a refused one has its code instead. */
-export type LaunchOutcome = 'lesson' | 'lesson_untracked' | 'deep_linking' | 'asks_storage';
 
 /**
  * Answers a launch: with the lesson, the choice of lessons, or a page that asks the platform's storage first.
@@ -55,7 +54,7 @@ export async function answerLaunch(
   await states.take(state);
   clearBrowserCookie(ctx, deps.config, state);
   const message = readMessage(payload, platform, kept);
-  ctx.state.launchPresentation = presentationOf(message.claims);
+  (ctx.state as LaunchRequestState).launchPresentation = presentationOf(message.claims);
   if (message.kind === 'deepLinking') {
     await startDeepLinking(deps, ctx, platform, message.claims);
     return 'deep_linking';

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import type { Context } from 'koa';
-import type { RequestState } from '../context.ts';
 import type { AppDependencies } from '../dependencies.ts';
 import { wayBack } from '../embed/boot-data.ts';
 import { pageLanguage } from '../embed/page-language.ts';
@@ -13,7 +12,7 @@ import type { FaultCode } from './faults.ts';
 import type { BegunLaunch, LaunchState } from './launch-state.ts';
 import { launchWords } from './launch-words.ts';
 import { sendNoticePage } from './notice-page.ts';
-import type { LaunchPresentation } from './read-message.ts';
+import type { LaunchPresentation, LaunchRequestState } from './read-message.ts';
 
 type PageDependencies = Pick<AppDependencies, 'config' | 'player'>;
 
@@ -156,5 +155,5 @@ function languageOf(ctx: Context): string {
 
 /** Nothing before the message of the platform was verified. */
 function presentationOf(ctx: Context): LaunchPresentation {
-  return (ctx.state as Partial<RequestState>).launchPresentation ?? {};
+  return (ctx.state as LaunchRequestState).launchPresentation ?? {};
 }

@@ -3,7 +3,6 @@ import { LRUCache } from 'lru-cache';
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
 import type { Config } from '../../shared/config.ts';
 import { clientAddress } from '../client-address.ts';
-import type { AppDependencies } from '../dependencies.ts';
 import { tooMany } from '../retry-after.ts';
 
 const windowSeconds = 60;
@@ -45,7 +44,7 @@ export function createRateLimits({ rateLimit }: Pick<Config, 'rateLimit'>): Rate
  * For what asks for no API credentials. It stands behind `anyOrigin`, so that pages can read its 429, and behind what
  * renders errors.
  */
-export function limitByAddress({ rateLimits }: Pick<AppDependencies, 'rateLimits'>): Middleware {
+export function limitByAddress({ rateLimits }: { rateLimits: RateLimits }): Middleware {
   return async (ctx, next) => {
     ctx.set('Access-Control-Expose-Headers', ['Retry-After', stateHeader, policyHeader].join(', '));
     await rateLimits.perAddress.count(ctx, clientAddress(ctx));

@@ -51,7 +51,7 @@ export function ltiRoutes(deps: AppDependencies): Router<RequestState> {
   router.post('/lti/launch', async (ctx) => {
     const outcome = await answerLaunch(deps, ctx, await readForm(ctx, { maxBytes: maxLaunchBytes }));
     if (outcome === 'asks_storage') return;
-    deps.metrics.launched(outcome);
+    deps.lti.launches.launched(outcome);
     ctx.state.log.info({ outcome }, 'launch');
   });
   router.get('/lti/select/:choiceId', async (ctx) => {
@@ -69,7 +69,7 @@ export function ltiRoutes(deps: AppDependencies): Router<RequestState> {
 function sendFault(deps: AppDependencies, ctx: Context, failure: LecternError): void {
   const code = faultOf(failure);
   const details = failure instanceof LaunchFault ? failure.details : {};
-  deps.metrics.launched(code);
+  deps.lti.launches.launched(code);
   (ctx.state.log as Logger).info({ code, ...details }, 'launch refused');
   sendFaultPage(deps, ctx, code, failure);
 }

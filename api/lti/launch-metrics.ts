@@ -1,0 +1,29 @@
+import { Counter } from 'prom-client';
+import type { Registry } from 'prom-client';
+import type { FaultCode } from './faults.ts';
+
+/** How a launch went on; the page of a refused one has its code instead. */
+export type LaunchOutcome = 'lesson' | 'lesson_untracked' | 'deep_linking' | 'asks_storage';
+
+/** Counts launches by how they ended. */
+export class LaunchMetrics {
+  readonly #launches: Counter<'outcome'>;
+
+  constructor(registry: Registry) {
+    this.#launches = new Counter({
+      name: 'lectern_lti_launches_total',
+      help: 'Launches of learning platforms: into a lesson, to choose lessons, or by the code of what is wrong.',
+      labelNames: ['outcome'],
+      registers: [registry],
+    });
+  }
+
+  /**
+   * Counts a launch, or a login, that came to its end.
+   *
+   * @param outcome one of those that there are, never a text of a client's.
+   */
+  launched(outcome: LaunchOutcome | FaultCode): void {
+    this.#launches.inc({ outcome });
+  }
+}
