@@ -1,9 +1,9 @@
 import { Schema } from 'mongoose';
+import type { Model } from 'mongoose';
 import { generateCredentials, hashSecretKey, secretKeyMatches } from '../credentials.ts';
 import type { Credentials } from '../credentials.ts';
 import { schemaOptions } from '../mongo.ts';
 import { batched } from './batched.ts';
-import type { Database } from './database.ts';
 import type { Organization } from './organization.ts';
 
 /** API credentials as they are kept: the secret itself is shown once and never stored. */
@@ -18,6 +18,11 @@ export interface ApiKey {
   revokedAt: Date | null;
   /** Exact to a minute. */
   lastUsedAt: Date | null;
+}
+
+/** The part of the database that these operations use. */
+export interface ApiKeyDb {
+  apiKeys: Model<ApiKey>;
 }
 
 export const apiKeySchema = new Schema<ApiKey>(
@@ -39,7 +44,7 @@ const lastUsedResolution = 60_000;
 
 /** Makes a key for an organization. The answer is the only time its secret is seen. */
 export async function issueApiKey(
-  db: Database,
+  db: ApiKeyDb,
   pepper: string,
   fields: Pick<ApiKey, 'organizationId' | 'label' | 'expiresAt'>,
 ): Promise<Credentials> {
@@ -52,7 +57,7 @@ export async function issueApiKey(
   return credentials;
 }
 
-const findKey = batched(async (db, publicKeys: readonly string[]) => {
+const findKey = batched(async (db: ApiKeyDb, publicKeys: readonly string[]) => {
   const keys = await db.apiKeys.aggregate<ApiKey & { organizations: Organization[] }>([
     { $match: { _id: { $in: [...new Set(publicKeys)] } } },
     {
@@ -79,7 +84,7 @@ export type Authentication = { organization: Organization } | { fault: Credentia
  * exists, and was revoked or has expired; all others take the same steps to the same fault.
  */
 export async function authenticate(
-  db: Database,
+  db: ApiKeyDb,
   pepper: string,
   credentials: Credentials,
 ): Promise<Authentication> {
@@ -97,12 +102,12 @@ export async function authenticate(
 }
 
 /** The keys of an organization, oldest first. */
-export function listApiKeys(db: Database, organizationId: string): Promise<ApiKey[]> {
+export function listApiKeys(db: ApiKeyDb, organizationId: string): Promise<ApiKey[]> {
   return db.apiKeys.find({ organizationId }).sort({ createdAt: 1 }).lean<ApiKey[]>().exec();
 }
 
 /** Ends a key at once; the first revocation's time stays. Null when there is no such key. */
-export async function revokeApiKey(db: Database, publicKey: string): Promise<ApiKey | null> {
+export async function revokeApiKey(db: ApiKeyDb, publicKey: string): Promise<ApiKey | null> {
   await db.apiKeys.updateOne({ _id: publicKey, revokedAt: null }, { revokedAt: new Date() });
   return db.apiKeys.findById(publicKey).lean<ApiKey>().exec();
 }
@@ -112,7 +117,7 @@ export async function revokeApiKey(db: Database, publicKey: string): Promise<Api
  * would have. Null when there is no such key, or when it was revoked.
  */
 export async function rotateApiKey(
-  db: Database,
+  db: ApiKeyDb,
   pepper: string,
   publicKey: string,
   overlapSeconds: number,

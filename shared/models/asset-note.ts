@@ -1,6 +1,6 @@
 import { Schema } from 'mongoose';
+import type { Model } from 'mongoose';
 import { isDuplicate, schemaOptions } from '../mongo.ts';
-import type { Database } from './database.ts';
 
 /** A file of the store's assets that nothing may refer to: it is new, or lost what referred to it. */
 export interface AssetNote {
@@ -10,6 +10,11 @@ export interface AssetNote {
   notedAt: Date;
   /** Until when somebody removes it; null while nobody does. */
   leavingUntil: Date | null;
+}
+
+/** The part of the database that these operations use. */
+export interface AssetNoteDb {
+  assetNotes: Model<AssetNote>;
 }
 
 export const assetNoteSchema = new Schema<AssetNote>(
@@ -28,7 +33,7 @@ const leavingMilliseconds = 60_000;
 const stays = (now: Date) => [{ leavingUntil: null }, { leavingUntil: { $lt: now } }];
 
 /** Notes a file that is about to be stored, or to lose what refers to it. False while it is being removed. */
-export async function noteAsset(db: Database, sha256: string): Promise<boolean> {
+export async function noteAsset(db: AssetNoteDb, sha256: string): Promise<boolean> {
   for (let tries = 1; ; tries += 1) {
     const notedAt = new Date();
     try {
@@ -48,7 +53,7 @@ export async function noteAsset(db: Database, sha256: string): Promise<boolean> 
 
 /** Files that were noted last before a time, so many at most: those behind another one, in the order of their names. */
 export async function listNotedAssets(
-  db: Database,
+  db: AssetNoteDb,
   { before, behind, limit }: { before: Date; behind: string; limit: number },
 ): Promise<string[]> {
   const notes = await db.assetNotes
@@ -61,7 +66,7 @@ export async function listNotedAssets(
 }
 
 /** Marks a file as leaving; false where it was noted again, or leaves already. */
-export async function markAssetLeaving(db: Database, sha256: string, before: Date): Promise<boolean> {
+export async function markAssetLeaving(db: AssetNoteDb, sha256: string, before: Date): Promise<boolean> {
   const now = new Date();
   const { modifiedCount } = await db.assetNotes.updateOne(
     { _id: sha256, notedAt: { $lte: before }, $or: stays(now) },
@@ -71,6 +76,6 @@ export async function markAssetLeaving(db: Database, sha256: string, before: Dat
 }
 
 /** Drops the notes of files, but for those that were noted again since a time. */
-export async function forgetAssets(db: Database, sha256s: string[], before: Date): Promise<void> {
+export async function forgetAssets(db: AssetNoteDb, sha256s: string[], before: Date): Promise<void> {
   await db.assetNotes.deleteMany({ _id: { $in: sha256s }, notedAt: { $lte: before } });
 }

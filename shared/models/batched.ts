@@ -1,5 +1,3 @@
-import type { Database } from './database.ts';
-
 /** More keys than these are asked for in several queries. */
 const maxKeys = 256;
 
@@ -18,11 +16,11 @@ interface Batch<Key, Found> {
  *
  * @param find the query; it gives what tells the answer to each of its keys.
  */
-export function batched<Key, Found>(
-  find: (db: Database, keys: readonly Key[]) => Promise<(key: Key) => Found>,
-): (db: Database, key: Key) => Promise<Found> {
-  const waiting = new WeakMap<Database, Batch<Key, Found>>();
-  const start = (db: Database): Batch<Key, Found> => {
+export function batched<Db extends object, Key, Found>(
+  find: (db: Db, keys: readonly Key[]) => Promise<(key: Key) => Found>,
+): (db: Db, key: Key) => Promise<Found> {
+  const waiting = new WeakMap<Db, Batch<Key, Found>>();
+  const start = (db: Db): Batch<Key, Found> => {
     const keys: Key[] = [];
     const found = new Promise<void>((resolve) => setImmediate(resolve)).then(() => {
       if (waiting.get(db)?.keys === keys) waiting.delete(db);

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Schema } from 'mongoose';
+import type { Model } from 'mongoose';
 import { schemaOptions, upsertSafely, uuidField } from '../mongo.ts';
-import type { Database } from './database.ts';
 
 /** A course of an LTI platform; launches without a context share one course per platform. */
 export interface Course {
@@ -9,6 +9,11 @@ export interface Course {
   organizationId: string;
   platformId: string;
   contextId: string | null;
+}
+
+/** The part of the database that these operations use. */
+export interface CourseDb {
+  courses: Model<Course>;
 }
 
 export const courseSchema = new Schema<Course>(
@@ -24,7 +29,7 @@ courseSchema.index({ organizationId: 1, platformId: 1, contextId: 1 }, { unique:
 
 /** The id of a course: one UUID for each platform and context, made when it is first asked for. */
 export async function courseIdOf(
-  db: Database,
+  db: CourseDb,
   { organizationId, platformId, contextId }: Omit<Course, '_id'>,
 ): Promise<string> {
   const course = await upsertSafely(() =>

@@ -1,81 +1,82 @@
 import type { Connection, Model } from 'mongoose';
 import { connectMongo } from '../mongo.ts';
 import { apiKeySchema } from './api-key.ts';
-import type { ApiKey } from './api-key.ts';
+import type { ApiKey, ApiKeyDb } from './api-key.ts';
 import { assetNoteSchema } from './asset-note.ts';
-import type { AssetNote } from './asset-note.ts';
+import type { AssetNote, AssetNoteDb } from './asset-note.ts';
 import { courseSchema } from './course.ts';
-import type { Course } from './course.ts';
+import type { Course, CourseDb } from './course.ts';
 import { embedProgressSchema } from './embed-progress.ts';
-import type { EmbedProgress } from './embed-progress.ts';
+import type { EmbedProgress, EmbedProgressDb } from './embed-progress.ts';
 import { externalWidgetSchema } from './external-widget.ts';
-import type { ExternalWidget } from './external-widget.ts';
+import type { ExternalWidget, ExternalWidgetDb } from './external-widget.ts';
 import { exportRecordSchema } from './export-record.ts';
-import type { StoredExportRecord } from './export-record.ts';
+import type { StoredExportRecord, ExportRecordDb } from './export-record.ts';
 import { lessonContentSchema } from './lesson-content.ts';
-import type { ContentPart } from './lesson-content.ts';
+import type { ContentPart, LessonContentDb } from './lesson-content.ts';
 import { lessonSchema } from './lesson.ts';
-import type { Lesson } from './lesson.ts';
+import type { Lesson, LessonDb } from './lesson.ts';
 import { lessonVersionSchema } from './lesson-version.ts';
-import type { LessonVersion } from './lesson-version.ts';
+import type { LessonVersion, LessonVersionDb } from './lesson-version.ts';
 import { ltiKeySchema } from './lti-key.ts';
-import type { LtiKey } from './lti-key.ts';
+import type { LtiKey, LtiKeyDb } from './lti-key.ts';
 import { ltiLineItemSchema } from './lti-line-item.ts';
-import type { LtiLineItem } from './lti-line-item.ts';
+import type { LtiLineItem, LtiLineItemDb } from './lti-line-item.ts';
 import { ltiPlatformSchema } from './lti-platform.ts';
-import type { LtiPlatform } from './lti-platform.ts';
+import type { LtiPlatform, LtiPlatformDb } from './lti-platform.ts';
 import { ltiProgressSchema } from './lti-progress.ts';
-import type { LtiProgress } from './lti-progress.ts';
+import type { LtiProgress, LtiProgressDb } from './lti-progress.ts';
 import { ltiRegistrationSchema } from './lti-registration.ts';
-import type { LtiRegistration } from './lti-registration.ts';
+import type { LtiRegistration, LtiRegistrationDb } from './lti-registration.ts';
 import { ltiResourceLinkSchema } from './lti-resource-link.ts';
-import type { LtiResourceLink } from './lti-resource-link.ts';
+import type { LtiResourceLink, LtiResourceLinkDb } from './lti-resource-link.ts';
 import { ltiScoreSchema } from './lti-score.ts';
-import type { LtiScore } from './lti-score.ts';
+import type { LtiScore, LtiScoreDb } from './lti-score.ts';
 import { mediumSchema } from './medium.ts';
-import type { StoredMedium } from './medium.ts';
+import type { StoredMedium, MediumDb } from './medium.ts';
 import { organizationSchema } from './organization.ts';
-import type { Organization } from './organization.ts';
+import type { Organization, OrganizationDb } from './organization.ts';
 import { playerReleaseSchema } from './player-release.ts';
-import type { StoredPlayerRelease } from './player-release.ts';
+import type { StoredPlayerRelease, PlayerReleaseDb } from './player-release.ts';
 import { preparedPartSchema } from './prepared-lesson.ts';
-import type { PreparedPart } from './prepared-lesson.ts';
+import type { PreparedPart, PreparedLessonDb } from './prepared-lesson.ts';
 import { remoteFileSchema } from './remote-file.ts';
-import type { RemoteFile } from './remote-file.ts';
+import type { RemoteFile, RemoteFileDb } from './remote-file.ts';
 import { tokenRevocationSchema } from './token-revocation.ts';
-import type { TokenRevocation } from './token-revocation.ts';
+import type { TokenRevocation, TokenRevocationDb } from './token-revocation.ts';
 import { userSchema } from './user.ts';
-import type { User } from './user.ts';
+import type { User, UserDb } from './user.ts';
 import { widgetReleaseSchema } from './widget-release.ts';
-import type { WidgetRelease } from './widget-release.ts';
+import type { WidgetRelease, WidgetReleaseDb } from './widget-release.ts';
 
-/** The collections of one MongoDB database; what the operations of each model take first. */
-export interface Database {
+/** The collections of one MongoDB database: all that the operations of the models take first. */
+export interface Database
+  extends
+    OrganizationDb,
+    ApiKeyDb,
+    AssetNoteDb,
+    UserDb,
+    LessonDb,
+    LessonVersionDb,
+    LessonContentDb,
+    MediumDb,
+    WidgetReleaseDb,
+    ExternalWidgetDb,
+    ExportRecordDb,
+    RemoteFileDb,
+    TokenRevocationDb,
+    EmbedProgressDb,
+    LtiProgressDb,
+    CourseDb,
+    LtiKeyDb,
+    LtiLineItemDb,
+    LtiPlatformDb,
+    LtiRegistrationDb,
+    LtiResourceLinkDb,
+    LtiScoreDb,
+    PlayerReleaseDb,
+    PreparedLessonDb {
   connection: Connection;
-  organizations: Model<Organization>;
-  apiKeys: Model<ApiKey>;
-  assetNotes: Model<AssetNote>;
-  users: Model<User>;
-  lessons: Model<Lesson>;
-  lessonVersions: Model<LessonVersion>;
-  lessonContents: Model<ContentPart>;
-  media: Model<StoredMedium>;
-  widgetReleases: Model<WidgetRelease>;
-  externalWidgets: Model<ExternalWidget>;
-  exportRecords: Model<StoredExportRecord>;
-  remoteFiles: Model<RemoteFile>;
-  tokenRevocations: Model<TokenRevocation>;
-  embedProgress: Model<EmbedProgress>;
-  ltiProgress: Model<LtiProgress>;
-  courses: Model<Course>;
-  ltiKeys: Model<LtiKey>;
-  ltiLineItems: Model<LtiLineItem>;
-  ltiPlatforms: Model<LtiPlatform>;
-  ltiRegistrations: Model<LtiRegistration>;
-  ltiResourceLinks: Model<LtiResourceLink>;
-  ltiScores: Model<LtiScore>;
-  playerReleases: Model<StoredPlayerRelease>;
-  preparedParts: Model<PreparedPart>;
 }
 
 /** Connects and binds the models. Indexes are a step of their own: {@link buildIndexes}. */

@@ -1,8 +1,8 @@
 import { Schema } from 'mongoose';
+import type { Model } from 'mongoose';
 import { schemaOptions, uuidField } from '../mongo.ts';
 import type { ProgressState } from '../progress/state.ts';
 import { batched } from './batched.ts';
-import type { Database } from './database.ts';
 import { headProjection, progressFields, saveState } from './progress-record.ts';
 import type { ProgressRecord, RecordHead } from './progress-record.ts';
 
@@ -17,6 +17,11 @@ export interface EmbedLearner {
 export interface EmbedProgress extends ProgressRecord, EmbedLearner {
   /** A JSON object, as text: that of the token which wrote last. */
   userAttributes: string | null;
+}
+
+/** The part of the database that these operations use. */
+export interface EmbedProgressDb {
+  embedProgress: Model<EmbedProgress>;
 }
 
 export const embedProgressSchema = new Schema<EmbedProgress>(
@@ -34,7 +39,7 @@ embedProgressSchema.index({ organizationId: 1, lessonId: 1, learnerId: 1 }, { un
  * Returns the record of a learner without large JSON texts (see {@link headProjection}), or null before the first
  * write.
  */
-export const findEmbedHead = batched(async (db, learners: readonly EmbedLearner[]) => {
+export const findEmbedHead = batched(async (db: EmbedProgressDb, learners: readonly EmbedLearner[]) => {
   const heads = await db.embedProgress
     .find({ $or: learners.map(keyOf) }, { ...headProjection, learnerId: 1, userAttributes: 1 })
     .lean<RecordHead<EmbedProgress>[]>()
@@ -44,7 +49,7 @@ export const findEmbedHead = batched(async (db, learners: readonly EmbedLearner[
 });
 
 /** Returns the whole record of a learner, or null before the first write. */
-export function findEmbedProgress(db: Database, learner: EmbedLearner): Promise<EmbedProgress | null> {
+export function findEmbedProgress(db: EmbedProgressDb, learner: EmbedLearner): Promise<EmbedProgress | null> {
   return db.embedProgress.findOne(keyOf(learner)).lean<EmbedProgress>().exec();
 }
 
@@ -58,7 +63,7 @@ function nameOf({ organizationId, lessonId, learnerId }: EmbedLearner): string {
 
 /** See {@link saveState}. */
 export function saveEmbedProgress(
-  db: Database,
+  db: EmbedProgressDb,
   learner: EmbedLearner,
   state: ProgressState,
   { writeId, userAttributes }: { writeId: string | undefined; userAttributes: string },

@@ -1,9 +1,8 @@
 import { Schema } from 'mongoose';
-import type { Types } from 'mongoose';
+import type { Model, Types } from 'mongoose';
 import { toGzip } from '../gzip-texts.ts';
 import { schemaOptions, upsertSafely } from '../mongo.ts';
 import type { Digest } from '../storage/store.ts';
-import type { Database } from './database.ts';
 import { fromGzipParts } from './gzip-parts.ts';
 
 /** A file of an archive, which the store also has as a blob: what a signed address may name. */
@@ -48,6 +47,11 @@ export interface StoredExportRecord {
   signedFor?: string | null;
 }
 
+/** The part of the database that these operations use. */
+export interface ExportRecordDb {
+  exportRecords: Model<StoredExportRecord>;
+}
+
 export const exportRecordSchema = new Schema<StoredExportRecord>(
   {
     exportKey: { type: String, required: true },
@@ -71,7 +75,11 @@ const completeOf = (exportKey: string) => ({ exportKey, completedAt: { $ne: null
 const youngestFirst = { completedAt: -1 } as const;
 
 /** The time that archives of this content carry: the first caller's, for all who come later. */
-export async function claimExportTime(db: Database, exportKey: string, contentDigest: string): Promise<Date> {
+export async function claimExportTime(
+  db: ExportRecordDb,
+  exportKey: string,
+  contentDigest: string,
+): Promise<Date> {
   const record = await upsertSafely(() =>
     db.exportRecords
       .findOneAndUpdate(
@@ -87,7 +95,7 @@ export async function claimExportTime(db: Database, exportKey: string, contentDi
 }
 
 /** The record of an export; null before its first complete build has ended. */
-export async function findExportRecord(db: Database, exportKey: string): Promise<ExportRecord | null> {
+export async function findExportRecord(db: ExportRecordDb, exportKey: string): Promise<ExportRecord | null> {
   const found = await db.exportRecords
     .findOne(completeOf(exportKey))
     .sort(youngestFirst)
@@ -105,7 +113,7 @@ export interface BuiltExport extends Omit<ExportRecord, 'signedUntil' | 'entries
  * Writes the record of a build that is complete, before its archive is published. It replaces those of other content,
  * but for what signed addresses still name.
  */
-export async function saveExportRecord(db: Database, record: BuiltExport): Promise<void> {
+export async function saveExportRecord(db: ExportRecordDb, record: BuiltExport): Promise<void> {
   const { exportKey, contentDigest, exportedAt, archive } = record;
   const entries = await toGzip(entriesJson(record.entries));
   const now = new Date();
@@ -140,7 +148,7 @@ function* entriesJson(entries: Iterable<ExportEntry>): Generator<string> {
  * @returns the archive's record: only its entries may be signed. Null when there is none.
  */
 export async function keepSigned(
-  db: Database,
+  db: ExportRecordDb,
   archive: { exportKeys: readonly string[]; sha256: string; organizationId: string },
   until: Date,
 ): Promise<ExportRecord | null> {
@@ -168,7 +176,7 @@ export interface SignedFiles {
 }
 
 /** The downloaded files that addresses name which were signed since a time and are still good, a record at a time. */
-export async function* signedFiles(db: Database, since: Date): AsyncGenerator<SignedFiles> {
+export async function* signedFiles(db: ExportRecordDb, since: Date): AsyncGenerator<SignedFiles> {
   const found = db.exportRecords
     .find({ signedUntil: { $gt: new Date() }, signedAt: { $gt: since } })
     .lean<StoredExportRecord[]>()
@@ -187,7 +195,7 @@ export async function* signedFiles(db: Database, since: Date): AsyncGenerator<Si
 
 /** Gives up a record: the next build of its content writes another, with a time of its own. */
 export async function deleteExportRecord(
-  db: Database,
+  db: ExportRecordDb,
   { exportKey, contentDigest }: Pick<ExportRecord, 'exportKey' | 'contentDigest'>,
 ): Promise<void> {
   await db.exportRecords.deleteOne({ exportKey, contentDigest });

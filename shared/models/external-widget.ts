@@ -1,6 +1,6 @@
 import { Schema } from 'mongoose';
+import type { Model } from 'mongoose';
 import { schemaOptions } from '../mongo.ts';
-import type { Database } from './database.ts';
 
 /**
  * A widget that one version of a lesson names by URL: its files are downloaded when an archive is built or a learner
@@ -18,6 +18,11 @@ export interface ExternalWidget {
   cssSourceUrl: string | null;
 }
 
+/** The part of the database that these operations use. */
+export interface ExternalWidgetDb {
+  externalWidgets: Model<ExternalWidget>;
+}
+
 export const externalWidgetSchema = new Schema<ExternalWidget>(
   {
     organizationId: { type: String, required: true },
@@ -32,13 +37,13 @@ export const externalWidgetSchema = new Schema<ExternalWidget>(
 externalWidgetSchema.index({ versionId: 1, type: 1 }, { unique: true });
 
 /** Stores the widgets by URL of a version that does not exist yet. */
-export async function insertExternalWidgets(db: Database, widgets: ExternalWidget[]): Promise<void> {
+export async function insertExternalWidgets(db: ExternalWidgetDb, widgets: ExternalWidget[]): Promise<void> {
   await db.externalWidgets.insertMany(widgets);
 }
 
 /** The widgets of these types that a version names by URL, by type. */
 export async function findExternalWidgets(
-  db: Database,
+  db: ExternalWidgetDb,
   versionId: string,
   types: string[],
 ): Promise<Map<string, ExternalWidget>> {
@@ -50,6 +55,6 @@ export async function findExternalWidgets(
   return new Map(found.map((widget) => [widget.type, widget]));
 }
 
-export async function deleteExternalWidgetsOfVersion(db: Database, versionId: string): Promise<void> {
+export async function deleteExternalWidgetsOfVersion(db: ExternalWidgetDb, versionId: string): Promise<void> {
   await db.externalWidgets.deleteMany({ versionId });
 }

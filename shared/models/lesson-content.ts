@@ -1,8 +1,7 @@
 import { Schema } from 'mongoose';
-import type { Types } from 'mongoose';
+import type { Model, Types } from 'mongoose';
 import type { LessonContent } from '../lessons/lesson-content.ts';
 import { schemaOptions } from '../mongo.ts';
-import type { Database } from './database.ts';
 import { fromGzipParts, toGzipParts } from './gzip-parts.ts';
 
 /** A piece of a version's lesson.json, compressed; media references as `media:<uuid>`. */
@@ -11,6 +10,11 @@ export interface ContentPart {
   part: number;
   data: Types.Buffer | Buffer;
   createdAt: Date;
+}
+
+/** The part of the database that these operations use. */
+export interface LessonContentDb {
+  lessonContents: Model<ContentPart>;
 }
 
 export const lessonContentSchema = new Schema<ContentPart>(
@@ -25,13 +29,17 @@ export const lessonContentSchema = new Schema<ContentPart>(
 lessonContentSchema.index({ versionId: 1, part: 1 }, { unique: true });
 
 /** Stores the content of a version that does not exist yet: it is written before the version, never changed after. */
-export async function insertContent(db: Database, versionId: string, content: LessonContent): Promise<void> {
+export async function insertContent(
+  db: LessonContentDb,
+  versionId: string,
+  content: LessonContent,
+): Promise<void> {
   const parts = await toGzipParts(JSON.stringify(content));
   for (const [part, data] of parts.entries()) await db.lessonContents.create({ versionId, part, data });
 }
 
 /** The content of a version, or null when there is none. */
-export async function findContent(db: Database, versionId: string): Promise<LessonContent | null> {
+export async function findContent(db: LessonContentDb, versionId: string): Promise<LessonContent | null> {
   const parts = await db.lessonContents
     .find({ versionId })
     .sort({ part: 1 })
@@ -41,12 +49,12 @@ export async function findContent(db: Database, versionId: string): Promise<Less
   return JSON.parse((await fromGzipParts(parts)).toString('utf8')) as LessonContent;
 }
 
-export async function deleteContent(db: Database, versionId: string): Promise<void> {
+export async function deleteContent(db: LessonContentDb, versionId: string): Promise<void> {
   await db.lessonContents.deleteMany({ versionId });
 }
 
 /** Ids of contents written before a time whose version does not exist: their imports did not finish. */
-export async function listUnfinishedContent(db: Database, before: Date): Promise<string[]> {
+export async function listUnfinishedContent(db: LessonContentDb, before: Date): Promise<string[]> {
   const found = await db.lessonContents.aggregate<{ versionId: string }>([
     { $match: { part: 0, createdAt: { $lt: before } } },
     { $lookup: { from: 'lessonVersions', localField: 'versionId', foreignField: '_id', as: 'versions' } },

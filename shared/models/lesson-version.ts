@@ -1,8 +1,9 @@
 import { Schema } from 'mongoose';
+import type { Model } from 'mongoose';
 import { schemaOptions } from '../mongo.ts';
 import { batched } from './batched.ts';
-import type { Database } from './database.ts';
 import { lessonExists } from './lesson.ts';
+import type { LessonDb } from './lesson.ts';
 
 export const versionStatuses = ['draft', 'published', 'unpublished'] as const;
 export type VersionStatus = (typeof versionStatuses)[number];
@@ -32,6 +33,11 @@ export interface LessonVersion {
   publishedAt: Date | null;
 }
 
+/** The part of the database that these operations use. */
+export interface LessonVersionDb {
+  lessonVersions: Model<LessonVersion>;
+}
+
 export const lessonVersionSchema = new Schema<LessonVersion>(
   {
     _id: { type: String, required: true },
@@ -59,29 +65,29 @@ lessonVersionSchema.index({ lessonId: 1, status: 1, publishedAt: -1, versionNumb
 
 /** A version that exists as soon as this resolves. Fails with a duplicate key when its id or number is taken. */
 export async function insertVersion(
-  db: Database,
+  db: LessonVersionDb,
   version: Omit<LessonVersion, 'createdAt'>,
 ): Promise<LessonVersion> {
   return (await db.lessonVersions.create(version)).toObject();
 }
 
 /** Takes back a version whose import failed after all. */
-export async function deleteVersion(db: Database, versionId: string): Promise<void> {
+export async function deleteVersion(db: LessonVersionDb, versionId: string): Promise<void> {
   await db.lessonVersions.deleteOne({ _id: versionId });
 }
 
-export function findVersion(db: Database, versionId: string): Promise<LessonVersion | null> {
+export function findVersion(db: LessonVersionDb, versionId: string): Promise<LessonVersion | null> {
   return db.lessonVersions.findById(versionId).lean<LessonVersion>().exec();
 }
 
 /** Those of some ids under which there is a version. */
-export async function existingVersions(db: Database, versionIds: string[]): Promise<Set<string>> {
+export async function existingVersions(db: LessonVersionDb, versionIds: string[]): Promise<Set<string>> {
   return new Set(await db.lessonVersions.distinct('_id', { _id: { $in: versionIds } }).exec());
 }
 
 /** The organization's published version of a lesson that is not deleted; null in every other case. */
 export async function findPublishedVersion(
-  db: Database,
+  db: LessonVersionDb & LessonDb,
   organizationId: string,
   lessonId: string,
   versionId: string,
@@ -91,7 +97,7 @@ export async function findPublishedVersion(
 
 /** As {@link findPublishedVersion}, for a version that was published once, although it may be unpublished by now. */
 export async function findOncePublished(
-  db: Database,
+  db: LessonVersionDb & LessonDb,
   organizationId: string,
   lessonId: string,
   versionId: string,
@@ -104,7 +110,7 @@ export async function findOncePublished(
  * for it.
  */
 export async function findVersionOfContent(
-  db: Database,
+  db: LessonVersionDb & LessonDb,
   lessonId: string,
   versionId: string,
 ): Promise<LessonVersion | null> {
@@ -115,7 +121,7 @@ export async function findVersionOfContent(
 
 /** As {@link findVersionOfContent}, for an address that was signed for a preview: the version may be a draft. */
 export async function findPreviewOfContent(
-  db: Database,
+  db: LessonVersionDb & LessonDb,
   lessonId: string,
   versionId: string,
 ): Promise<LessonVersion | null> {
@@ -126,7 +132,7 @@ export async function findPreviewOfContent(
 
 /** The published version of a lesson that is played: the newest, unless one is pinned. Null as above. */
 export async function findPlayedVersion(
-  db: Database,
+  db: LessonVersionDb & LessonDb,
   organizationId: string,
   lessonId: string,
   pinned: string | null,
@@ -137,7 +143,7 @@ export async function findPlayedVersion(
 
 /** The version that a preview shows: one that is published, or a draft. Null as above. */
 export async function findPreviewedVersion(
-  db: Database,
+  db: LessonVersionDb & LessonDb,
   organizationId: string,
   lessonId: string,
   versionId: string,
@@ -145,7 +151,7 @@ export async function findPreviewedVersion(
   return ofLesson(db, organizationId, lessonId, findPreviewable(db, versionId));
 }
 
-async function findPreviewable(db: Database, versionId: string): Promise<LessonVersion | null> {
+async function findPreviewable(db: LessonVersionDb, versionId: string): Promise<LessonVersion | null> {
   const version = await findVersion(db, versionId);
   return version !== null && isPreviewable(version) ? version : null;
 }
@@ -156,7 +162,7 @@ export function isPreviewable({ status }: Pick<LessonVersion, 'status'>): boolea
 }
 
 async function ofLesson(
-  db: Database,
+  db: LessonVersionDb & LessonDb,
   organizationId: string,
   lessonId: string,
   searched: Promise<LessonVersion | null | undefined>,
@@ -172,7 +178,7 @@ const findWithPublication = batchedById({ publishedAt: { $ne: null } });
 
 /** A look-up of versions by id, of those that a filter lets through. */
 function batchedById(filter: Record<string, unknown>) {
-  return batched(async (db, versionIds: readonly string[]) => {
+  return batched(async (db: LessonVersionDb, versionIds: readonly string[]) => {
     const versions = await db.lessonVersions
       .find({ ...filter, _id: { $in: [...new Set(versionIds)] } })
       .lean<LessonVersion[]>()
@@ -182,7 +188,7 @@ function batchedById(filter: Record<string, unknown>) {
   });
 }
 
-const findNewestPublished = batched(async (db, lessonIds: readonly string[]) => {
+const findNewestPublished = batched(async (db: LessonVersionDb, lessonIds: readonly string[]) => {
   const versions = await db.lessonVersions.aggregate<LessonVersion>([
     { $match: { lessonId: { $in: [...new Set(lessonIds)] }, status: 'published' } },
     { $sort: { lessonId: 1, publishedAt: -1, versionNumber: -1 } },
@@ -194,7 +200,7 @@ const findNewestPublished = batched(async (db, lessonIds: readonly string[]) => 
 });
 
 /** The versions of some lessons, by lesson and number. */
-export function listVersions(db: Database, lessonIds: string[]): Promise<LessonVersion[]> {
+export function listVersions(db: LessonVersionDb, lessonIds: string[]): Promise<LessonVersion[]> {
   return db.lessonVersions
     .find({ lessonId: { $in: lessonIds } })
     .sort({ lessonId: 1, versionNumber: 1 })
@@ -204,7 +210,7 @@ export function listVersions(db: Database, lessonIds: string[]): Promise<LessonV
 
 /** Whether a version of the organization is pinned to a release. */
 export async function usesRelease(
-  db: Database,
+  db: LessonVersionDb,
   { organizationId, type, widgetId }: { organizationId: string | null } & WidgetPin,
 ): Promise<boolean> {
   const found = await db.lessonVersions.exists({
@@ -215,7 +221,7 @@ export async function usesRelease(
 }
 
 /** The highest version number of a lesson; 0 when it has no version. */
-export async function lastVersionNumber(db: Database, lessonId: string): Promise<number> {
+export async function lastVersionNumber(db: LessonVersionDb, lessonId: string): Promise<number> {
   const last = await db.lessonVersions
     .findOne({ lessonId })
     .sort({ versionNumber: -1 })
@@ -226,7 +232,7 @@ export async function lastVersionNumber(db: Database, lessonId: string): Promise
 
 /** Publishes a version with the widget releases it is to use. Null when it was published already. */
 export function markVersionPublished(
-  db: Database,
+  db: LessonVersionDb,
   versionId: string,
   widgets: WidgetPin[],
 ): Promise<LessonVersion | null> {
@@ -242,7 +248,7 @@ export function markVersionPublished(
 
 /** Takes back the publication of versions; gives how many were published. */
 export async function markVersionsUnpublished(
-  db: Database,
+  db: LessonVersionDb,
   filter: { lessonId: string; versionId?: string },
 ): Promise<number> {
   const { modifiedCount } = await db.lessonVersions.updateMany(

@@ -1,7 +1,7 @@
 import { Schema } from 'mongoose';
+import type { Model } from 'mongoose';
 import { isDuplicate, schemaOptions } from '../mongo.ts';
 import { batched } from './batched.ts';
-import type { Database } from './database.ts';
 
 /** A lesson: what its versions have in common. Its slug and title are those of the newest version. */
 export interface Lesson {
@@ -12,6 +12,11 @@ export interface Lesson {
   createdAt: Date;
   updatedAt: Date;
   deletedAt: Date | null;
+}
+
+/** The part of the database that these operations use. */
+export interface LessonDb {
+  lessons: Model<Lesson>;
 }
 
 export const lessonSchema = new Schema<Lesson>(
@@ -30,17 +35,17 @@ lessonSchema.index({ organizationId: 1, deletedAt: 1, updatedAt: -1, _id: 1 });
 lessonSchema.index({ organizationId: 1, deletedAt: 1, createdAt: -1, _id: 1 });
 
 /** A lesson by its id, deleted or not: a lesson id is taken whoever has it. */
-export function findLesson(db: Database, lessonId: string): Promise<Lesson | null> {
+export function findLesson(db: LessonDb, lessonId: string): Promise<Lesson | null> {
   return db.lessons.findById(lessonId).lean<Lesson>().exec();
 }
 
 /** Whether the organization has this lesson, and has not deleted it. */
-export async function lessonExists(db: Database, organizationId: string, lessonId: string): Promise<boolean> {
+export async function lessonExists(db: LessonDb, organizationId: string, lessonId: string): Promise<boolean> {
   return (await findOwner(db, lessonId)) === organizationId;
 }
 
 /** The organization of a lesson that is not deleted. */
-const findOwner = batched(async (db, lessonIds: readonly string[]) => {
+const findOwner = batched(async (db: LessonDb, lessonIds: readonly string[]) => {
   const lessons = await db.lessons
     .find({ _id: { $in: [...new Set(lessonIds)] }, deletedAt: null })
     .select({ organizationId: 1 })
@@ -51,7 +56,7 @@ const findOwner = batched(async (db, lessonIds: readonly string[]) => {
 });
 
 /** The lessons of an organization, the last changed first. */
-export function listLessons(db: Database, organizationId: string): Promise<Lesson[]> {
+export function listLessons(db: LessonDb, organizationId: string): Promise<Lesson[]> {
   return db.lessons
     .find({ organizationId, deletedAt: null })
     .sort({ updatedAt: -1, _id: 1 })
@@ -64,7 +69,7 @@ export function listLessons(db: Database, organizationId: string): Promise<Lesso
  * changes, when another organization has a lesson of that id.
  */
 export async function saveLesson(
-  db: Database,
+  db: LessonDb,
   fields: Pick<Lesson, '_id' | 'organizationId' | 'slug' | 'title'>,
 ): Promise<boolean> {
   const { _id, organizationId, slug, title } = fields;
@@ -87,7 +92,7 @@ export async function saveLesson(
 }
 
 /** Deletes a lesson for everyone, at once. False when there is none, or when it was deleted before. */
-export async function markLessonDeleted(db: Database, lessonId: string): Promise<boolean> {
+export async function markLessonDeleted(db: LessonDb, lessonId: string): Promise<boolean> {
   const now = new Date();
   const { modifiedCount } = await db.lessons.updateOne(
     { _id: lessonId, deletedAt: null },

@@ -1,6 +1,6 @@
 import { Schema } from 'mongoose';
+import type { Model } from 'mongoose';
 import { isDuplicate, schemaOptions } from '../mongo.ts';
-import type { Database } from './database.ts';
 
 /** A pair of keys with which Lectern signs what it sends to learning platforms. */
 export interface LtiKey {
@@ -13,6 +13,11 @@ export interface LtiKey {
   /** The JWK with the private part, encrypted: shared/lti/keys.ts. */
   privateJwk: string;
   createdAt: Date;
+}
+
+/** The part of the database that these operations use. */
+export interface LtiKeyDb {
+  ltiKeys: Model<LtiKey>;
 }
 
 export const ltiKeySchema = new Schema<LtiKey>(
@@ -28,7 +33,7 @@ export const ltiKeySchema = new Schema<LtiKey>(
 ltiKeySchema.index({ generation: 1 }, { unique: true });
 
 /** Stores a key, unless there is one of this generation already. */
-export async function addLtiKey(db: Database, key: LtiKey): Promise<void> {
+export async function addLtiKey(db: LtiKeyDb, key: LtiKey): Promise<void> {
   try {
     await db.ltiKeys.create(key);
   } catch (error) {
@@ -37,11 +42,11 @@ export async function addLtiKey(db: Database, key: LtiKey): Promise<void> {
 }
 
 /** All keys, the newest generation first. */
-export function listLtiKeys(db: Database): Promise<LtiKey[]> {
+export function listLtiKeys(db: LtiKeyDb): Promise<LtiKey[]> {
   return db.ltiKeys.find().sort({ generation: -1 }).lean<LtiKey[]>().exec();
 }
 
 /** Removes the keys of earlier generations than this one. */
-export async function removeLtiKeysBefore(db: Database, generation: number): Promise<void> {
+export async function removeLtiKeysBefore(db: LtiKeyDb, generation: number): Promise<void> {
   await db.ltiKeys.deleteMany({ generation: { $lt: generation } });
 }

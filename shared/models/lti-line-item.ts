@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Schema } from 'mongoose';
+import type { Model } from 'mongoose';
 import { schemaOptions, upsertSafely } from '../mongo.ts';
-import type { Database } from './database.ts';
 
 /** Longer than it takes to find or make a line item. Whoever is at it for longer has ended. */
 const leaseMilliseconds = 60_000;
@@ -17,6 +17,11 @@ export interface LtiLineItem {
   leaseUntil: Date | null;
 }
 
+/** The part of the database that these operations use. */
+export interface LtiLineItemDb {
+  ltiLineItems: Model<LtiLineItem>;
+}
+
 export const ltiLineItemSchema = new Schema<LtiLineItem>(
   {
     _id: { type: String, required: true },
@@ -29,7 +34,7 @@ export const ltiLineItemSchema = new Schema<LtiLineItem>(
 
 /** The address of a link's line item; else the lease with which to look for it, null while somebody else does. */
 export async function findOrClaimLineItem(
-  db: Database,
+  db: LtiLineItemDb,
   linkId: string,
 ): Promise<{ url: string } | { leaseId: string | null }> {
   const known = await db.ltiLineItems.findById(linkId).lean<LtiLineItem>().exec();
@@ -70,7 +75,7 @@ export async function findOrClaimLineItem(
  * @returns false when the lease was lost, and nothing changed.
  */
 export async function endLineItemClaim(
-  db: Database,
+  db: LtiLineItemDb,
   linkId: string,
   { leaseId, url }: { leaseId: string; url: string | null },
 ): Promise<boolean> {
@@ -80,6 +85,6 @@ export async function endLineItemClaim(
 }
 
 /** Has a line item looked for anew that the platform no longer knows. */
-export async function forgetLineItem(db: Database, linkId: string, url: string): Promise<void> {
+export async function forgetLineItem(db: LtiLineItemDb, linkId: string, url: string): Promise<void> {
   await db.ltiLineItems.updateOne({ _id: linkId, url }, { $set: { url: null } });
 }

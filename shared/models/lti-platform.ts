@@ -1,7 +1,8 @@
 import { Schema } from 'mongoose';
+import type { Model } from 'mongoose';
 import { LecternError } from '../errors.ts';
 import { isDuplicate, schemaOptions, uuidField } from '../mongo.ts';
-import type { Database } from './database.ts';
+import type { LtiScoreDb } from './lti-score.ts';
 import { dismissScoresOf } from './lti-score-changes.ts';
 
 /** `pending` until an operator has approved what registered itself. */
@@ -31,6 +32,11 @@ export interface LtiPlatform {
   createdAt: Date;
 }
 
+/** The part of the database that these operations use. */
+export interface LtiPlatformDb {
+  ltiPlatforms: Model<LtiPlatform>;
+}
+
 export const ltiPlatformSchema = new Schema<LtiPlatform>(
   {
     _id: uuidField,
@@ -54,7 +60,7 @@ ltiPlatformSchema.index({ organizationId: 1 });
 
 /** @throws {LecternError} CONFLICT when a platform of any organization has one of the deployments. */
 export async function createPlatform(
-  db: Database,
+  db: LtiPlatformDb,
   fields: Omit<LtiPlatform, '_id' | 'createdAt'>,
 ): Promise<LtiPlatform> {
   try {
@@ -65,13 +71,13 @@ export async function createPlatform(
   }
 }
 
-export function findPlatform(db: Database, id: string): Promise<LtiPlatform | null> {
+export function findPlatform(db: LtiPlatformDb, id: string): Promise<LtiPlatform | null> {
   return db.ltiPlatforms.findById(id).lean<LtiPlatform>().exec();
 }
 
 /** All that an issuer may mean, whatever their status, oldest first. */
 export function findPlatformsOfIssuer(
-  db: Database,
+  db: LtiPlatformDb,
   issuer: string,
   clientId?: string,
 ): Promise<LtiPlatform[]> {
@@ -83,7 +89,7 @@ export function findPlatformsOfIssuer(
 }
 
 /** The platforms of an organization, or of all, oldest first. */
-export function listPlatforms(db: Database, organizationId?: string): Promise<LtiPlatform[]> {
+export function listPlatforms(db: LtiPlatformDb, organizationId?: string): Promise<LtiPlatform[]> {
   return db.ltiPlatforms
     .find(organizationId === undefined ? {} : { organizationId })
     .sort({ createdAt: 1, _id: 1 })
@@ -97,7 +103,7 @@ export function listPlatforms(db: Database, organizationId?: string): Promise<Lt
  * @throws {LecternError} CONFLICT when another platform has one of the deployments.
  */
 export async function approvePlatform(
-  db: Database,
+  db: LtiPlatformDb,
   id: string,
   deploymentIds: readonly string[],
 ): Promise<LtiPlatform | null> {
@@ -119,7 +125,10 @@ export async function approvePlatform(
 /**
  * Refuses its launches from now on, and sends it no more grades. What its learners did stays; null when there is none.
  */
-export async function removePlatform(db: Database, id: string): Promise<LtiPlatform | null> {
+export async function removePlatform(
+  db: LtiPlatformDb & LtiScoreDb,
+  id: string,
+): Promise<LtiPlatform | null> {
   const removed = await db.ltiPlatforms.findByIdAndDelete(id).lean<LtiPlatform>().exec();
   // Whoever removed it before may have ended here.
   await dismissScoresOf(db, id);

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { Schema } from 'mongoose';
+import type { Model } from 'mongoose';
 import { schemaOptions, uuidField } from '../mongo.ts';
 import type { ProgressState } from '../progress/state.ts';
-import type { Database } from './database.ts';
 import { headProjection, progressFields, saveState } from './progress-record.ts';
 import type { ProgressRecord, RecordHead } from './progress-record.ts';
 
@@ -23,6 +23,11 @@ export interface LtiProgress extends ProgressRecord, LtiLearner {
    * so that who has told it clears no more than it told.
    */
   scoresDue: string | null;
+}
+
+/** The part of the database that these operations use. */
+export interface LtiProgressDb {
+  ltiProgress: Model<LtiProgress>;
 }
 
 export const ltiProgressSchema = new Schema<LtiProgress>(
@@ -47,19 +52,22 @@ ltiProgressSchema.index({ scoresDue: 1 }, { partialFilterExpression: { scoresDue
 type AskedLearner = Omit<LtiLearner, 'contextId'> & { contextId?: string | null | undefined };
 
 /** Returns the record of a user, or null before the first write. Without a contextId the one that was active last. */
-export function findLtiProgress(db: Database, learner: AskedLearner): Promise<LtiProgress | null> {
+export function findLtiProgress(db: LtiProgressDb, learner: AskedLearner): Promise<LtiProgress | null> {
   return findRecord(db, learner).lean<LtiProgress>().exec();
 }
 
 /** As {@link findLtiProgress}, without large JSON texts (see {@link headProjection}). */
-export function findLtiHead(db: Database, learner: AskedLearner): Promise<RecordHead<LtiProgress> | null> {
+export function findLtiHead(
+  db: LtiProgressDb,
+  learner: AskedLearner,
+): Promise<RecordHead<LtiProgress> | null> {
   return findRecord(db, learner)
     .select({ ...headProjection, platformId: 1, ltiUserId: 1, contextId: 1, courseId: 1 })
     .lean<RecordHead<LtiProgress>>()
     .exec();
 }
 
-function findRecord(db: Database, { contextId, ...learner }: AskedLearner) {
+function findRecord(db: LtiProgressDb, { contextId, ...learner }: AskedLearner) {
   const { organizationId, lessonId, platformId, ltiUserId } = learner;
   return db.ltiProgress
     .findOne({
@@ -74,7 +82,7 @@ function findRecord(db: Database, { contextId, ...learner }: AskedLearner) {
 
 /** See {@link saveState}. The same write notes that the outbox of scores lacks the state. */
 export function saveLtiProgress(
-  db: Database,
+  db: LtiProgressDb,
   learner: LtiLearner,
   state: ProgressState,
   { writeId, courseId }: { writeId: string | undefined; courseId: string },
@@ -83,12 +91,16 @@ export function saveLtiProgress(
 }
 
 /** Notes that the outbox of scores may lack the state of a record, if there is one. */
-export async function markScoresDue(db: Database, learner: LtiLearner): Promise<void> {
+export async function markScoresDue(db: LtiProgressDb, learner: LtiLearner): Promise<void> {
   await db.ltiProgress.updateOne(keyOf(learner), { $set: { scoresDue: randomUUID() } });
 }
 
 /** Notes that the outbox has what a mark was about. Nothing changes where there is a newer mark. */
-export async function clearScoresDue(db: Database, learner: LtiLearner, scoresDue: string): Promise<void> {
+export async function clearScoresDue(
+  db: LtiProgressDb,
+  learner: LtiLearner,
+  scoresDue: string,
+): Promise<void> {
   await db.ltiProgress.updateOne({ ...keyOf(learner), scoresDue }, { $set: { scoresDue: null } });
 }
 
@@ -101,7 +113,7 @@ const dueFields = {
 } as const;
 
 /** What the outbox of scores may lack of a learner's record; null when nothing. */
-export function findScoreDue(db: Database, learner: LtiLearner): Promise<DueScore | null> {
+export function findScoreDue(db: LtiProgressDb, learner: LtiLearner): Promise<DueScore | null> {
   return db.ltiProgress
     .findOne({ ...keyOf(learner), scoresDue: { $type: 'string' } }, dueFields)
     .lean<DueScore>()
@@ -109,7 +121,7 @@ export function findScoreDue(db: Database, learner: LtiLearner): Promise<DueScor
 }
 
 /** What the outbox may lack, of a few records at a time: those behind the mark that was read last. */
-export function findScoresDue(db: Database, behind: string, limit: number): Promise<DueScore[]> {
+export function findScoresDue(db: LtiProgressDb, behind: string, limit: number): Promise<DueScore[]> {
   return db.ltiProgress
     .find({ scoresDue: { $type: 'string', $gt: behind } }, dueFields)
     .sort({ scoresDue: 1 })

@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { Schema } from 'mongoose';
+import type { Model } from 'mongoose';
 import { schemaOptions } from '../mongo.ts';
-import type { Database } from './database.ts';
 
 /** How long an invitation may be used. */
 export const invitationHours = 24;
@@ -25,6 +25,11 @@ export interface LtiRegistration {
   platformId: string | null;
 }
 
+/** The part of the database that these operations use. */
+export interface LtiRegistrationDb {
+  ltiRegistrations: Model<LtiRegistration>;
+}
+
 export const ltiRegistrationSchema = new Schema<LtiRegistration>(
   {
     _id: { type: String, required: true },
@@ -40,7 +45,7 @@ ltiRegistrationSchema.index({ expiresAt: 1 }, { expireAfterSeconds: keptSeconds 
 
 /** Lets one platform register itself. The answer is the only time the token is seen. */
 export async function inviteRegistration(
-  db: Database,
+  db: LtiRegistrationDb,
   organizationId: string,
 ): Promise<{ token: string; expiresAt: Date }> {
   const token = randomBytes(32).toString('base64url');
@@ -55,7 +60,7 @@ export type InvitationFault = 'unknown' | 'expired' | 'used' | 'under_way';
 
 /** Begins a registration: of several at once, one does. It ends by `endRegistration` or `releaseRegistration`. */
 export async function beginRegistration(
-  db: Database,
+  db: LtiRegistrationDb,
   token: string,
 ): Promise<LtiRegistration | InvitationFault> {
   const now = new Date();
@@ -81,7 +86,7 @@ export async function beginRegistration(
 
 /** The invitation is used up. */
 export async function endRegistration(
-  db: Database,
+  db: LtiRegistrationDb,
   { _id }: Pick<LtiRegistration, '_id'>,
   platformId: string,
 ): Promise<void> {
@@ -90,7 +95,7 @@ export async function endRegistration(
 
 /** Nothing came of it: the invitation may be used again. */
 export async function releaseRegistration(
-  db: Database,
+  db: LtiRegistrationDb,
   { _id, attemptUntil }: Pick<LtiRegistration, '_id' | 'attemptUntil'>,
 ): Promise<void> {
   await db.ltiRegistrations.updateOne({ _id, attemptUntil }, { attemptUntil: null });

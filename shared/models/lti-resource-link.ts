@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { Schema } from 'mongoose';
+import type { Model } from 'mongoose';
 import { schemaOptions, upsertSafely, uuidField } from '../mongo.ts';
-import type { Database } from './database.ts';
 import type { LtiPlatform } from './lti-platform.ts';
 
 /** What names a link for its platform. */
@@ -30,6 +30,11 @@ export interface LtiResourceLink extends ResourceLinkKey {
   /** What the platform lets Lectern do there: scopes of Assignment and Grade Services 2.0. */
   scopes: string[];
   lastLaunchAt: Date;
+}
+
+/** The part of the database that these operations use. */
+export interface LtiResourceLinkDb {
+  ltiResourceLinks: Model<LtiResourceLink>;
 }
 
 export const ltiResourceLinkSchema = new Schema<LtiResourceLink>(
@@ -66,7 +71,7 @@ type GradeFields = 'lineItemUrl' | 'lineItemsUrl' | 'scopes';
  * minute.
  */
 export async function saveResourceLink(
-  db: Database,
+  db: LtiResourceLinkDb,
   { platformId, deploymentId, resourceLinkId, ...fields }: DescribedLink,
 ): Promise<LtiResourceLink> {
   const key = { platformId, deploymentId, resourceLinkId };
@@ -92,13 +97,13 @@ function saysNothingNew(
   return isFresh && isDeepStrictEqual({ ...kept, ...fields }, kept);
 }
 
-export function findResourceLink(db: Database, id: string): Promise<LtiResourceLink | null> {
+export function findResourceLink(db: LtiResourceLinkDb, id: string): Promise<LtiResourceLink | null> {
   return db.ltiResourceLinks.findById(id).lean<LtiResourceLink>().exec();
 }
 
 /** Those of a platform's links, in any of its deployments, that have one of these ids, in no order. */
 export function findResourceLinks(
-  db: Database,
+  db: LtiResourceLinkDb,
   { _id: platformId, deploymentIds }: Pick<LtiPlatform, '_id' | 'deploymentIds'>,
   resourceLinkIds: readonly string[],
 ): Promise<LtiResourceLink[]> {

@@ -1,9 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import type { PipelineStage, QueryFilter } from 'mongoose';
-import type { Database } from './database.ts';
 import type { LtiLearner } from './lti-progress.ts';
 import { noFailures } from './lti-score.ts';
-import type { LtiScore, ScoreFailure, ScoreState, ScoreValues, SentScore, WantedScore } from './lti-score.ts';
+import type {
+  LtiScore,
+  LtiScoreDb,
+  ScoreFailure,
+  ScoreState,
+  ScoreValues,
+  SentScore,
+  WantedScore,
+} from './lti-score.ts';
 
 /**
  * How rows of the outbox change: each function is one atomic write, so that a process may end between any two.
@@ -62,7 +69,7 @@ const spaced = when({ $gt: ['$lastTimestamp', '$$NOW'] }, '$$NOW', {
  *
  * @returns how many rows changed.
  */
-export async function wantScore(db: Database, learner: LtiLearner, wanted: WantedScore): Promise<number> {
+export async function wantScore(db: LtiScoreDb, learner: LtiLearner, wanted: WantedScore): Promise<number> {
   const { organizationId, platformId, ltiUserId, lessonId, contextId } = learner;
   const { modifiedCount } = await db.ltiScores.updateMany(
     {
@@ -104,7 +111,7 @@ function wantUpdate(wanted: WantedScore): PipelineStage.Set[] {
  *
  * @returns how many there are that have something to send.
  */
-export async function sendAgain(db: Database, ids: readonly string[]): Promise<number> {
+export async function sendAgain(db: LtiScoreDb, ids: readonly string[]): Promise<number> {
   const { matchedCount } = await db.ltiScores.updateMany(
     { _id: { $in: [...ids] }, wanted: { $ne: null } },
     [{ $set: { state: 'waiting', nextTryAt: spaced, ...noFailures } }],
@@ -114,16 +121,16 @@ export async function sendAgain(db: Database, ids: readonly string[]): Promise<n
 }
 
 /** Lets rows be that failed, until their score changes, their learner launches again, or somebody asks for them. */
-export async function dismissScores(db: Database, ids: readonly string[]): Promise<void> {
+export async function dismissScores(db: LtiScoreDb, ids: readonly string[]): Promise<void> {
   await dismiss(db, { _id: { $in: [...ids] }, state: 'failed' });
 }
 
 /** Lets all rows of a platform be that was removed: there is nowhere to send them to. */
-export async function dismissScoresOf(db: Database, platformId: string): Promise<void> {
+export async function dismissScoresOf(db: LtiScoreDb, platformId: string): Promise<void> {
   await dismiss(db, { platformId, state: { $in: ['failed', 'waiting'] } });
 }
 
-async function dismiss(db: Database, which: QueryFilter<LtiScore>): Promise<void> {
+async function dismiss(db: LtiScoreDb, which: QueryFilter<LtiScore>): Promise<void> {
   await db.ltiScores.updateMany(which, [{ $set: { state: 'idle' } }, forgetsWhenIdle], {
     updatePipeline: true,
   });
@@ -145,7 +152,7 @@ const due: Expression = {
  * before, whatever the clock says. Null when there is none, it is not due, or somebody else sends it.
  */
 export function claimScore(
-  db: Database,
+  db: LtiScoreDb,
   which: { id: string } | { platformId: string },
 ): Promise<ClaimedScore | null> {
   return db.ltiScores
@@ -177,7 +184,7 @@ export type Ended = Promise<LtiScore | null>;
 
 /** Ends a try: the platform took the score. */
 export function endAsSent(
-  db: Database,
+  db: LtiScoreDb,
   row: ClaimedScore,
   { lineItemUrl, response }: Pick<SentScore, 'lineItemUrl' | 'response'>,
 ): Ended {
@@ -201,7 +208,7 @@ export function endAsSent(
  * milliseconds.
  */
 export function endToTryAgain(
-  db: Database,
+  db: LtiScoreDb,
   row: ClaimedScore,
   {
     failure,
@@ -224,7 +231,7 @@ export function endToTryAgain(
 }
 
 /** Ends a try that failed for good. What is wanted since then is tried all the same. */
-export function endAsFailed(db: Database, row: ClaimedScore, failure: Failure): Ended {
+export function endAsFailed(db: LtiScoreDb, row: ClaimedScore, failure: Failure): Ended {
   return end(db, row, {
     state: endOf(row.wanted, 'failed'),
     nextTryAt: spaced,
@@ -235,17 +242,17 @@ export function endAsFailed(db: Database, row: ClaimedScore, failure: Failure): 
 }
 
 /** Ends a try that found nowhere to send the score to. What is wanted since then may have. */
-export function endAsIdle(db: Database, row: ClaimedScore): Ended {
+export function endAsIdle(db: LtiScoreDb, row: ClaimedScore): Ended {
   return end(db, row, { state: endOf(row.wanted, 'idle'), nextTryAt: spaced });
 }
 
 /** Ends a try that was cut off, and counts for nothing. */
-export function giveUpScore(db: Database, row: ClaimedScore): Ended {
+export function giveUpScore(db: LtiScoreDb, row: ClaimedScore): Ended {
   return end(db, row, { nextTryAt: '$$NOW', ...perhapsTaken(row) });
 }
 
 /** Ends a try that asked the platform nothing, and counts for nothing. */
-export function giveBackScore(db: Database, row: ClaimedScore, milliseconds: number): Ended {
+export function giveBackScore(db: LtiScoreDb, row: ClaimedScore, milliseconds: number): Ended {
   return end(db, row, { nextTryAt: later(milliseconds) });
 }
 
@@ -270,7 +277,7 @@ function hasPassed(since: Expression, milliseconds: number): Expression {
   return { $gte: [{ $subtract: ['$$NOW', since] }, milliseconds] };
 }
 
-function end(db: Database, { _id, leaseId }: ClaimedScore, changes: object): Ended {
+function end(db: LtiScoreDb, { _id, leaseId }: ClaimedScore, changes: object): Ended {
   return db.ltiScores
     .findOneAndUpdate(
       { _id, leaseId },

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Schema } from 'mongoose';
+import type { Model } from 'mongoose';
 import { schemaOptions, upsertSafely, uuidField } from '../mongo.ts';
-import type { Database } from './database.ts';
 import type { LtiLearner } from './lti-progress.ts';
 
 /** What a score says, in the words of Assignment and Grade Services 2.0: the points of a lesson that was finished. */
@@ -79,6 +79,11 @@ const valueFields = {
   finishedAt: { type: Date, required: true },
 } as const;
 
+/** The part of the database that these operations use. */
+export interface LtiScoreDb {
+  ltiScores: Model<LtiScore>;
+}
+
 export const ltiScoreSchema = new Schema<LtiScore>(
   {
     _id: uuidField,
@@ -133,7 +138,7 @@ const mostPlatforms = 10_000;
 
 /** The row of a learner in a link, made where there is none. */
 export function findOrCreateScore(
-  db: Database,
+  db: LtiScoreDb,
   { linkId, ltiUserId, ...learner }: LtiLearner & Pick<LtiScore, 'linkId'>,
 ): Promise<LtiScore> {
   const { organizationId, platformId, lessonId, contextId } = learner;
@@ -160,7 +165,7 @@ export function findOrCreateScore(
 
 /** Has a row follow another record of its learner: the link leads to another lesson, or is in another context now. */
 export async function followOtherRecord(
-  db: Database,
+  db: LtiScoreDb,
   id: string,
   { lessonId, contextId }: Pick<LtiScore, 'lessonId' | 'contextId'>,
 ): Promise<void> {
@@ -170,7 +175,7 @@ export async function followOtherRecord(
 
 /** The rows of a learner's record that wait to be sent, and from when on they may be. */
 export function findWaitingScores(
-  db: Database,
+  db: LtiScoreDb,
   { organizationId, platformId, ltiUserId, lessonId, contextId }: LtiLearner,
 ): Promise<Pick<LtiScore, '_id' | 'nextTryAt'>[]> {
   const learner = { organizationId, platformId, ltiUserId, lessonId, contextId };
@@ -182,7 +187,7 @@ export function findWaitingScores(
 }
 
 /** Whose platform's a row is; null where there is none. */
-export async function findPlatformOfScore(db: Database, id: string): Promise<string | null> {
+export async function findPlatformOfScore(db: LtiScoreDb, id: string): Promise<string | null> {
   const row = await db.ltiScores.findById(id, { platformId: 1 }).lean<Pick<LtiScore, 'platformId'>>().exec();
   return row?.platformId ?? null;
 }
@@ -191,7 +196,7 @@ export async function findPlatformOfScore(db: Database, id: string): Promise<str
  * The platforms that have rows whose next try is due, and since when; those first that have been for longest. A row
  * that is just being sent counts. This looks at one entry of the index for each platform that has rows waiting.
  */
-export function findDuePlatforms(db: Database): Promise<{ platformId: string; dueSince: Date }[]> {
+export function findDuePlatforms(db: LtiScoreDb): Promise<{ platformId: string; dueSince: Date }[]> {
   return db.ltiScores
     .aggregate<{ platformId: string; dueSince: Date }>([
       { $match: { state: 'waiting' } },
@@ -207,7 +212,7 @@ export function findDuePlatforms(db: Database): Promise<{ platformId: string; du
 
 /** How many rows wait and have failed, and since when the one is due that waits for longest; null when none is. */
 export async function countScores(
-  db: Database,
+  db: LtiScoreDb,
 ): Promise<{ waiting: number; failed: number; dueSince: Date | null }> {
   const [waiting, failed, [first]] = await Promise.all([
     db.ltiScores.countDocuments({ state: 'waiting' }).exec(),
@@ -226,7 +231,7 @@ export type ScoreSelection = Partial<Pick<LtiScore, 'organizationId' | 'platform
  * @param options.before the last of the rows that were listed before these.
  */
 export function listScores(
-  db: Database,
+  db: LtiScoreDb,
   selection: ScoreSelection,
   { before, limit }: { before?: Pick<LtiScore, '_id' | 'createdAt'> | undefined; limit: number },
 ): Promise<LtiScore[]> {
@@ -250,7 +255,7 @@ export function listScores(
 }
 
 /** Those of the rows that there are, in no order. */
-export function findScoresById(db: Database, ids: readonly string[]): Promise<LtiScore[]> {
+export function findScoresById(db: LtiScoreDb, ids: readonly string[]): Promise<LtiScore[]> {
   return db.ltiScores
     .find({ _id: { $in: [...ids] } })
     .lean<LtiScore[]>()

@@ -1,8 +1,9 @@
 import { Schema } from 'mongoose';
+import type { Model } from 'mongoose';
 import { schemaOptions } from '../mongo.ts';
 import type { Digest } from '../storage/store.ts';
-import type { Database } from './database.ts';
 import { existingVersions } from './lesson-version.ts';
+import type { LessonVersionDb } from './lesson-version.ts';
 
 /** Whom to credit for a medium. */
 export interface Attribution {
@@ -51,6 +52,11 @@ const attributionSchema = new Schema<Attribution>(
   { _id: false },
 );
 
+/** The part of the database that these operations use. */
+export interface MediumDb {
+  media: Model<StoredMedium>;
+}
+
 export const mediumSchema = new Schema<StoredMedium>(
   {
     organizationId: { type: String, required: true },
@@ -71,7 +77,7 @@ mediumSchema.index({ organizationId: 1, mediaId: 1, createdAt: -1 });
 mediumSchema.index({ 'asset.sha256': 1 });
 
 /** Stores the media of a version that does not exist yet. */
-export async function insertMedia(db: Database, media: Omit<Medium, 'createdAt'>[]): Promise<void> {
+export async function insertMedia(db: MediumDb, media: Omit<Medium, 'createdAt'>[]): Promise<void> {
   const rows = media.map(({ attributions, ...medium }) => ({
     ...medium,
     ...(attributions.length > 0 && { attributions }),
@@ -96,7 +102,7 @@ const lookupBatch = 1000;
  * organization has under it. Ids that nobody knows are missing from the answer.
  */
 export async function findMedia(
-  db: Database,
+  db: MediumDb & LessonVersionDb,
   version: { organizationId: string; versionId: string },
   mediaIds: string[],
 ): Promise<Map<string, FoundMedium>> {
@@ -126,7 +132,7 @@ export async function findMedia(
 
 /** Of several under one id the last counts. */
 async function findSomeMedia(
-  db: Database,
+  db: MediumDb & LessonVersionDb,
   { organizationId, versionId }: { organizationId: string; versionId: string },
   mediaIds: string[],
 ): Promise<Medium[]> {
@@ -160,16 +166,16 @@ function read({ attribution, attributions, ...medium }: StoredMedium): Medium {
 }
 
 /** The media that a version's own package brought. */
-export async function listMediaOfVersion(db: Database, versionId: string): Promise<Medium[]> {
+export async function listMediaOfVersion(db: MediumDb, versionId: string): Promise<Medium[]> {
   const media = await db.media.find({ versionId }).lean<StoredMedium[]>().exec();
   return media.map(read);
 }
 
-export async function deleteMediaOfVersion(db: Database, versionId: string): Promise<void> {
+export async function deleteMediaOfVersion(db: MediumDb, versionId: string): Promise<void> {
   await db.media.deleteMany({ versionId });
 }
 
 /** Those of some files of the store that any version's media live in. */
-export async function mediaAssetsAmong(db: Database, sha256s: string[]): Promise<string[]> {
+export async function mediaAssetsAmong(db: MediumDb, sha256s: string[]): Promise<string[]> {
   return db.media.distinct('asset.sha256', { 'asset.sha256': { $in: sha256s } });
 }

@@ -1,8 +1,8 @@
 import { Schema } from 'mongoose';
+import type { Model } from 'mongoose';
 import { LecternError } from '../errors.ts';
 import { isDuplicate, schemaOptions, uuidField } from '../mongo.ts';
 import { batched } from './batched.ts';
-import type { Database } from './database.ts';
 
 /** What an organization pays for: only `edtech` may export. */
 export const plans = ['solo', 'edtech'] as const;
@@ -17,6 +17,11 @@ export interface Organization {
   /** Whose pages may show its lessons in a frame; any page may where there are none. */
   allowedOrigins?: string[];
   createdAt: Date;
+}
+
+/** The part of the database that these operations use. */
+export interface OrganizationDb {
+  organizations: Model<Organization>;
 }
 
 export const organizationSchema = new Schema<Organization>(
@@ -34,7 +39,7 @@ organizationSchema.index({ slug: 1 }, { unique: true });
 
 /** @throws {LecternError} CONFLICT when the slug is taken. */
 export async function createOrganization(
-  db: Database,
+  db: OrganizationDb,
   fields: Pick<Organization, 'slug' | 'name' | 'plan'>,
 ): Promise<Organization> {
   try {
@@ -46,15 +51,15 @@ export async function createOrganization(
   }
 }
 
-export function findOrganizationBySlug(db: Database, slug: string): Promise<Organization | null> {
+export function findOrganizationBySlug(db: OrganizationDb, slug: string): Promise<Organization | null> {
   return db.organizations.findOne({ slug }).lean<Organization>().exec();
 }
 
-export function findOrganization(db: Database, id: string): Promise<Organization | null> {
+export function findOrganization(db: OrganizationDb, id: string): Promise<Organization | null> {
   return findById(db, id);
 }
 
-const findById = batched(async (db, ids: readonly string[]) => {
+const findById = batched(async (db: OrganizationDb, ids: readonly string[]) => {
   const found = await db.organizations
     .find({ _id: { $in: [...new Set(ids)] } })
     .lean<Organization[]>()
@@ -64,18 +69,22 @@ const findById = batched(async (db, ids: readonly string[]) => {
 });
 
 /** All organizations, by slug. */
-export function listOrganizations(db: Database): Promise<Organization[]> {
+export function listOrganizations(db: OrganizationDb): Promise<Organization[]> {
   return db.organizations.find().sort({ slug: 1 }).lean<Organization[]>().exec();
 }
 
 /** The organization with its new plan, or null when there is none with that slug. */
-export function setOrganizationPlan(db: Database, slug: string, plan: Plan): Promise<Organization | null> {
+export function setOrganizationPlan(
+  db: OrganizationDb,
+  slug: string,
+  plan: Plan,
+): Promise<Organization | null> {
   return updateBySlug(db, slug, { plan });
 }
 
 /** As above, with the origins whose pages may show its lessons in a frame; none for any. */
 export function setOrganizationOrigins(
-  db: Database,
+  db: OrganizationDb,
   slug: string,
   allowedOrigins: string[],
 ): Promise<Organization | null> {
@@ -83,7 +92,7 @@ export function setOrganizationOrigins(
 }
 
 function updateBySlug(
-  db: Database,
+  db: OrganizationDb,
   slug: string,
   changes: Partial<Pick<Organization, 'plan' | 'allowedOrigins'>>,
 ): Promise<Organization | null> {

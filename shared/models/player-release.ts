@@ -1,8 +1,7 @@
 import { Schema } from 'mongoose';
-import type { mongo } from 'mongoose';
+import type { Model, mongo } from 'mongoose';
 import { schemaOptions, upsertSafely } from '../mongo.ts';
 import type { PlayerRelease } from '../player-release.ts';
-import type { Database } from './database.ts';
 
 /** Releases that are kept: those of an upgrade under way, and of pages that were opened long ago. */
 const keptReleases = 10;
@@ -16,6 +15,11 @@ export interface StoredPlayerRelease {
   startedAt: Date;
 }
 
+/** The part of the database that these operations use. */
+export interface PlayerReleaseDb {
+  playerReleases: Model<StoredPlayerRelease>;
+}
+
 export const playerReleaseSchema = new Schema<StoredPlayerRelease>(
   {
     _id: { type: String, required: true },
@@ -27,7 +31,7 @@ export const playerReleaseSchema = new Schema<StoredPlayerRelease>(
 playerReleaseSchema.index({ startedAt: -1 });
 
 /** Stores a release, and removes those whose API was started longest ago. */
-export async function savePlayerRelease(db: Database, { name, files }: PlayerRelease): Promise<void> {
+export async function savePlayerRelease(db: PlayerReleaseDb, { name, files }: PlayerRelease): Promise<void> {
   const stored = [...files].map(([file, bytes]) => ({ name: file, bytes }));
   await upsertSafely(() =>
     db.playerReleases.updateOne(
@@ -47,7 +51,7 @@ export async function savePlayerRelease(db: Database, { name, files }: PlayerRel
 }
 
 /** Returns null for a release that no API of this installation brought. */
-export async function findPlayerRelease(db: Database, name: string): Promise<PlayerRelease | null> {
+export async function findPlayerRelease(db: PlayerReleaseDb, name: string): Promise<PlayerRelease | null> {
   const found = await db.playerReleases.findById(name).lean<StoredPlayerRelease>().exec();
   if (found === null) return null;
   // The driver gives a Binary or a Buffer, whichever way the document was read.

@@ -1,8 +1,7 @@
 import { Schema } from 'mongoose';
-import type { Types } from 'mongoose';
+import type { Model, Types } from 'mongoose';
 import { codeOf } from '../errors.ts';
 import { schemaOptions, upsertSafely } from '../mongo.ts';
-import type { Database } from './database.ts';
 import { fromGzipParts, toGzipParts } from './gzip-parts.ts';
 
 /** What is made once of a version's content: the lesson as players get it, and the facts that requests ask for. */
@@ -19,6 +18,11 @@ export interface PreparedPart {
   /** Of how many; a writer that died left fewer. */
   parts: number;
   data: Types.Buffer | Buffer;
+}
+
+/** The part of the database that these operations use. */
+export interface PreparedLessonDb {
+  preparedParts: Model<PreparedPart>;
 }
 
 export const preparedPartSchema = new Schema<PreparedPart>(
@@ -39,7 +43,7 @@ preparedPartSchema.index({ versionId: 1, format: 1, kind: 1, part: 1 }, { unique
  * together: another release of Node may compress the same text to other bytes.
  */
 export async function findPrepared(
-  db: Database,
+  db: PreparedLessonDb,
   versionId: string,
   format: number,
 ): Promise<Record<PreparedKind, Buffer> | null> {
@@ -62,7 +66,7 @@ export async function findPrepared(
 
 /** Keeps the texts of a version in place of what is there. It may happen twice: the texts are the same. */
 export async function savePrepared(
-  db: Database,
+  db: PreparedLessonDb,
   versionId: string,
   format: number,
   texts: Record<PreparedKind, string>,

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { Schema } from 'mongoose';
+import type { Connection, Model } from 'mongoose';
 import { schemaOptions, upsertSafely } from '../mongo.ts';
 import type { Digest } from '../storage/store.ts';
-import type { Database } from './database.ts';
 import { digestSchema } from './medium.ts';
 
 /** What an address held when it was last downloaded: how the media cache finds a file again, on every host. */
@@ -19,6 +19,12 @@ export interface RemoteFile {
   etag: string | null;
   lastModified: string | null;
   checkedAt: Date;
+}
+
+/** The part of the database that these operations use. */
+export interface RemoteFileDb {
+  connection: Connection;
+  remoteFiles: Model<RemoteFile>;
 }
 
 export const remoteFileSchema = new Schema<RemoteFile>(
@@ -41,7 +47,7 @@ function idOf(url: string): string {
 }
 
 /** What is known of these addresses, by address. */
-export async function findRemoteFiles(db: Database, urls: string[]): Promise<Map<string, RemoteFile>> {
+export async function findRemoteFiles(db: RemoteFileDb, urls: string[]): Promise<Map<string, RemoteFile>> {
   const found = await db.remoteFiles
     .find({ _id: { $in: urls.map(idOf) } })
     .lean<RemoteFile[]>()
@@ -52,7 +58,7 @@ export async function findRemoteFiles(db: Database, urls: string[]): Promise<Map
 export type DownloadedFile = Omit<RemoteFile, '_id' | 'checkedAt'>;
 
 /** Notes what some addresses held just now. */
-export async function saveRemoteFiles(db: Database, files: DownloadedFile[]): Promise<void> {
+export async function saveRemoteFiles(db: RemoteFileDb, files: DownloadedFile[]): Promise<void> {
   if (files.length === 0) return;
   const checkedAt = new Date();
   // Not through Mongoose, which would make several documents of each.

@@ -1,7 +1,7 @@
 import { Schema } from 'mongoose';
+import type { Model } from 'mongoose';
 import { schemaOptions, upsertSafely } from '../mongo.ts';
 import { batched } from './batched.ts';
-import type { Database } from './database.ts';
 
 /** Tokens of an organization, of one of its lessons, of one of its learners, or of both: null stands for any. */
 export interface RevokedTokens {
@@ -13,6 +13,11 @@ export interface RevokedTokens {
 /** Those tokens are refused that were signed up to this time. */
 export interface TokenRevocation extends RevokedTokens {
   revokedBefore: Date;
+}
+
+/** The part of the database that these operations use. */
+export interface TokenRevocationDb {
+  tokenRevocations: Model<TokenRevocation>;
 }
 
 export const tokenRevocationSchema = new Schema<TokenRevocation>(
@@ -27,7 +32,7 @@ export const tokenRevocationSchema = new Schema<TokenRevocation>(
 tokenRevocationSchema.index({ organizationId: 1, lessonId: 1, learnerId: 1 }, { unique: true });
 
 /** Refuses from now on the tokens that were signed up to `now`; an earlier revocation of the same is taken over. */
-export async function revokeTokens(db: Database, tokens: RevokedTokens, now: Date): Promise<void> {
+export async function revokeTokens(db: TokenRevocationDb, tokens: RevokedTokens, now: Date): Promise<void> {
   const { organizationId, lessonId, learnerId } = tokens;
   await upsertSafely(() =>
     db.tokenRevocations.updateOne(
@@ -42,23 +47,25 @@ export async function revokeTokens(db: Database, tokens: RevokedTokens, now: Dat
  * Whether a token was revoked. Its time of issue has whole seconds, so one that was signed in the second of the
  * revocation counts as signed before it.
  */
-export const isRevoked = batched(async (db, tokens: readonly (RevokedTokens & { issuedAt: number })[]) => {
-  const found = await db.tokenRevocations
-    .find({
-      $or: tokens.map(({ organizationId, lessonId, learnerId }) => ({
-        organizationId,
-        lessonId: { $in: [null, lessonId] },
-        learnerId: { $in: [null, learnerId] },
-      })),
-    })
-    .lean<TokenRevocation[]>()
-    .exec();
-  return (token) =>
-    found.some(
-      ({ organizationId, lessonId, learnerId, revokedBefore }) =>
-        organizationId === token.organizationId &&
-        (lessonId === null || lessonId === token.lessonId) &&
-        (learnerId === null || learnerId === token.learnerId) &&
-        revokedBefore.getTime() >= token.issuedAt * 1000,
-    );
-});
+export const isRevoked = batched(
+  async (db: TokenRevocationDb, tokens: readonly (RevokedTokens & { issuedAt: number })[]) => {
+    const found = await db.tokenRevocations
+      .find({
+        $or: tokens.map(({ organizationId, lessonId, learnerId }) => ({
+          organizationId,
+          lessonId: { $in: [null, lessonId] },
+          learnerId: { $in: [null, learnerId] },
+        })),
+      })
+      .lean<TokenRevocation[]>()
+      .exec();
+    return (token) =>
+      found.some(
+        ({ organizationId, lessonId, learnerId, revokedBefore }) =>
+          organizationId === token.organizationId &&
+          (lessonId === null || lessonId === token.lessonId) &&
+          (learnerId === null || learnerId === token.learnerId) &&
+          revokedBefore.getTime() >= token.issuedAt * 1000,
+      );
+  },
+);

@@ -1,8 +1,8 @@
 import { Schema } from 'mongoose';
+import type { Model } from 'mongoose';
 import { z } from 'zod';
 import { LecternError } from '../errors.ts';
 import { isDuplicate, schemaOptions, uuidField } from '../mongo.ts';
-import type { Database } from './database.ts';
 import type { Organization } from './organization.ts';
 
 /** What a user is to the pages that use Lectern, which are told; in Lectern both may do the same. */
@@ -33,6 +33,11 @@ export interface Account {
   organization: Organization;
 }
 
+/** The part of the database that these operations use. */
+export interface UserDb {
+  users: Model<User>;
+}
+
 export const userSchema = new Schema<User>(
   {
     _id: uuidField,
@@ -51,7 +56,7 @@ userSchema.index({ organizationId: 1, email: 1 });
 
 /** @throws {LecternError} CONFLICT when a user of any organization has the address. */
 export async function createUser(
-  db: Database,
+  db: UserDb,
   fields: Pick<User, 'organizationId' | 'email' | 'role' | 'passwordHash'>,
 ): Promise<User> {
   try {
@@ -63,13 +68,13 @@ export async function createUser(
 }
 
 /** The users of an organization, by e-mail address. */
-export function listUsers(db: Database, organizationId: string): Promise<User[]> {
+export function listUsers(db: UserDb, organizationId: string): Promise<User[]> {
   return db.users.find({ organizationId }).sort({ email: 1 }).lean<User[]>().exec();
 }
 
 /** A user, disabled or not, in one round trip with the organization; null when either is gone. */
 export async function findAccount(
-  db: Database,
+  db: UserDb,
   by: Pick<User, '_id'> | Pick<User, 'email'>,
 ): Promise<Account | null> {
   const [found] = await db.users.aggregate<User & { organizations: Organization[] }>([
@@ -90,7 +95,7 @@ export async function findAccount(
 }
 
 /** Sets another password, which ends the user's sessions. Null when there is no such user. */
-export function setPassword(db: Database, email: string, passwordHash: string): Promise<User | null> {
+export function setPassword(db: UserDb, email: string, passwordHash: string): Promise<User | null> {
   return db.users
     .findOneAndUpdate({ email }, { passwordHash, passwordChangedAt: new Date() }, { returnDocument: 'after' })
     .lean<User>()
@@ -99,7 +104,7 @@ export function setPassword(db: Database, email: string, passwordHash: string): 
 
 /** Stores the same password in another way, unless it was changed meanwhile; sessions go on. */
 export async function renewPasswordHash(
-  db: Database,
+  db: UserDb,
   { _id, passwordHash }: Pick<User, '_id' | 'passwordHash'>,
   renewed: string,
 ): Promise<void> {
@@ -107,7 +112,7 @@ export async function renewPasswordHash(
 }
 
 /** Keeps a user out from now on; the first time of it stays. Null when there is no such user. */
-export async function disableUser(db: Database, email: string): Promise<User | null> {
+export async function disableUser(db: UserDb, email: string): Promise<User | null> {
   await db.users.updateOne({ email, disabledAt: null }, { disabledAt: new Date() });
   return db.users.findOne({ email }).lean<User>().exec();
 }

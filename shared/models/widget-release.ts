@@ -1,7 +1,7 @@
 import { Schema } from 'mongoose';
+import type { Model } from 'mongoose';
 import { schemaOptions, upsertSafely } from '../mongo.ts';
 import type { Digest } from '../storage/store.ts';
-import type { Database } from './database.ts';
 import { digestSchema } from './medium.ts';
 
 /**
@@ -25,6 +25,11 @@ export interface WidgetRelease {
 
 /** Releases that a sweep looks at. */
 const unusedBatch = 1000;
+
+/** The part of the database that these operations use. */
+export interface WidgetReleaseDb {
+  widgetReleases: Model<WidgetRelease>;
+}
 
 export const widgetReleaseSchema = new Schema<WidgetRelease>(
   {
@@ -52,7 +57,7 @@ widgetReleaseSchema.index({ 'css.sha256': 1 });
 type NewRelease = Omit<WidgetRelease, 'releasedAt' | 'registered' | 'unusedSince'>;
 
 /** Registers a release, or makes one that is known already the newest again. False when it was known. */
-export async function registerWidgetRelease(db: Database, release: NewRelease): Promise<boolean> {
+export async function registerWidgetRelease(db: WidgetReleaseDb, release: NewRelease): Promise<boolean> {
   const { organizationId, widgetId, type, ...files } = release;
   const { upsertedCount } = await upsertSafely(() =>
     db.widgetReleases.updateOne(
@@ -65,7 +70,7 @@ export async function registerWidgetRelease(db: Database, release: NewRelease): 
 }
 
 /** Stores a release for the version of a package, which is inserted next; {@link keepReleases} has to follow. */
-export async function savePackagedRelease(db: Database, release: NewRelease): Promise<void> {
+export async function savePackagedRelease(db: WidgetReleaseDb, release: NewRelease): Promise<void> {
   const { organizationId, widgetId, type, ...files } = release;
   const now = new Date();
   await upsertSafely(() =>
@@ -80,14 +85,14 @@ export async function savePackagedRelease(db: Database, release: NewRelease): Pr
 type ReleaseName = Pick<WidgetRelease, 'organizationId' | 'widgetId' | 'type'>;
 
 /** Notes that a version uses these releases. */
-export async function keepReleases(db: Database, releases: readonly ReleaseName[]): Promise<void> {
+export async function keepReleases(db: WidgetReleaseDb, releases: readonly ReleaseName[]): Promise<void> {
   if (releases.length === 0) return;
   const names = releases.map(({ organizationId, widgetId, type }) => ({ organizationId, widgetId, type }));
   await db.widgetReleases.updateMany({ $or: names }, { unusedSince: null });
 }
 
 /** The releases that imports may have left behind before a time. */
-export function listUnusedReleases(db: Database, before: Date): Promise<WidgetRelease[]> {
+export function listUnusedReleases(db: WidgetReleaseDb, before: Date): Promise<WidgetRelease[]> {
   return db.widgetReleases
     .find({ unusedSince: { $lt: before } })
     .limit(unusedBatch)
@@ -97,7 +102,7 @@ export function listUnusedReleases(db: Database, before: Date): Promise<WidgetRe
 
 /** Deletes a release, unless it was registered, or an import has stored it again since that time. */
 export async function deleteUnusedRelease(
-  db: Database,
+  db: WidgetReleaseDb,
   { organizationId, widgetId, type }: ReleaseName,
   before: Date,
 ): Promise<boolean> {
@@ -111,7 +116,7 @@ export async function deleteUnusedRelease(
 
 /** The newest registered release of each of these types that this organization has, by type. */
 export async function findNewestReleases(
-  db: Database,
+  db: WidgetReleaseDb,
   organizationId: string | null,
   types: string[],
 ): Promise<Map<string, WidgetRelease>> {
@@ -125,7 +130,7 @@ export async function findNewestReleases(
 
 /** Releases by their ids. */
 export async function findReleases(
-  db: Database,
+  db: WidgetReleaseDb,
   organizationId: string | null,
   widgetIds: string[],
 ): Promise<WidgetRelease[]> {
@@ -136,7 +141,7 @@ export async function findReleases(
 }
 
 /** Those of some files of the store that any release lives in. */
-export async function widgetAssetsAmong(db: Database, sha256s: string[]): Promise<string[]> {
+export async function widgetAssetsAmong(db: WidgetReleaseDb, sha256s: string[]): Promise<string[]> {
   const [js, css] = await Promise.all([
     db.widgetReleases.distinct('js.sha256', { 'js.sha256': { $in: sha256s } }),
     db.widgetReleases.distinct('css.sha256', { 'css.sha256': { $in: sha256s } }),
