@@ -123,6 +123,28 @@ test('a large record is written, told and read as it is, up to 2 MiB in all', as
   expect(jsonOf(await ask(url, { headers }))).toMatchObject({ items: read.items });
 });
 
+test(
+  'a learner whose clients disconnected in the middle of writes is served as before',
+  async () => {
+    const token = buildLearnerToken(version, { learnerId: randomUUID() });
+    const player = new Player(address, version, token);
+    const place = { versionId: version._id, currentSectionIndex: 0, currentStepIndex: 0 };
+    const body = JSON.stringify({ ...place, revision: 5 });
+    // The learner's queue is kept as long as one of its requests is there.
+    const kept = beginBody(token, 100, '{');
+    const early = Array.from({ length: 12 }, () => beginBody(token, body.length, body));
+    const areRead = () => [kept, ...early].every(({ received }) => received !== '');
+    await waitFor('writes that are read and then wait for earlier ones', areRead, deadlineMs);
+    for (const { socket } of early) socket.destroy();
+    // It waits in vain for earlier writes, and so longer than those do.
+    expect((await player.tell({ revision: 5 })).status).toBe(409);
+    const answers = await Promise.all(Array.from({ length: 4 }, () => player.ask()));
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
+    await player.write();
+  },
+  2 * deadlineMs,
+);
+
 const largeItems = [{ widgetId: widgets[0], answer: 'x'.repeat(100 * kB) }];
 
 test(
