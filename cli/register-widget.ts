@@ -46,7 +46,7 @@ async function fetchFile(
 ): Promise<Buffer> {
   try {
     const file = await fetchWidgetFile(downloader, { url, kind, signal });
-    const fault = await widgetFileFault(file, kind);
+    const fault = await widgetFileFault(file, kind, signal);
     if (fault === null) return file;
     const what = kind === 'js' ? 'module' : 'stylesheet';
     throw new LecternError('INVALID_CONTENT', `Cannot use ${url}: the ${what} ${fault}`);

@@ -23,7 +23,11 @@ export async function unavailableWidgets(
   const check = async (type: string, kind: WidgetFileKind, url: string): Promise<string[]> => {
     const what = `The ${kind === 'js' ? 'module' : 'stylesheet'} of the widget ${type}`;
     try {
-      const fault = await widgetFileFault(await fetchWidgetFile(downloader, { url, kind, signal }), kind);
+      const fault = await widgetFileFault(
+        await fetchWidgetFile(downloader, { url, kind, signal }),
+        kind,
+        signal,
+      );
       return fault === null ? [] : [`${what} ${fault}: ${url}`];
     } catch (error) {
       if (!(error instanceof DownloadError)) throw error;

@@ -106,8 +106,18 @@ async function check(store: Store, file: Digest, kind: WidgetFileKind): Promise<
   }
 }
 
-/** What keeps bytes from being a module, or a stylesheet, that a lesson can use, as the end of a sentence; else null. */
-export async function widgetFileFault(bytes: Buffer, kind: WidgetFileKind): Promise<string | null> {
+/**
+ * Returns what keeps bytes from being a module, or a stylesheet, that a lesson can use, as the end of a sentence; else
+ * null.
+ *
+ * @param signal ends the parsing of a module.
+ * @throws {DownloadError} timeout as {@link moduleFault}; the reason of the signal.
+ */
+export async function widgetFileFault(
+  bytes: Buffer,
+  kind: WidgetFileKind,
+  signal?: AbortSignal,
+): Promise<string | null> {
   let text: string;
   try {
     // Browsers and archives take both for UTF-8. A byte order mark is left out.
@@ -117,7 +127,7 @@ export async function widgetFileFault(bytes: Buffer, kind: WidgetFileKind): Prom
   }
   if (text.trim() === '') return 'is empty';
   if (kind === 'css') return stylesheetFault(text);
-  return /^\s*</.test(text) ? 'is a web page, not a module' : moduleFault(bytes);
+  return /^\s*</.test(text) ? 'is a web page, not a module' : moduleFault(bytes, signal);
 }
 
 /**

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
+import { onAbort } from '../abort-listeners.ts';
 import { DownloadError } from '../downloads/failure.ts';
 
 /** CPU time of one parser process. A module of 2 MiB usually takes 0.2 s, and a hostile one could take 8 s. */
@@ -48,10 +49,12 @@ interface ParsedModule {
  * Parses a module in a process of its own with limits on CPU time and memory. The process never outlives this one by
  * more than its CPU time.
  *
+ * @param signal ends the parser.
  * @returns why a lesson cannot use the module, as the end of a sentence; null when it can.
- * @throws {DownloadError} timeout when the machine is too busy to tell.
+ * @throws {DownloadError} timeout when the machine is too busy to tell; the reason of the signal.
  */
-export async function moduleFault(source: Uint8Array): Promise<string | null> {
+export async function moduleFault(source: Uint8Array, signal?: AbortSignal): Promise<string | null> {
+  signal?.throwIfAborted();
   const node = [
     process.execPath,
     `--max-old-space-size=${heapMb}`,
@@ -63,27 +66,32 @@ export async function moduleFault(source: Uint8Array): Promise<string | null> {
   const child = spawn('/bin/sh', ['-c', limited, String(cpuSeconds), ...node], {
     env: {},
     stdio: ['pipe', 'pipe', 'ignore'],
+    // In a process group of its own, so that Ctrl-C in a terminal ends no parser that a build still needs.
+    detached: true,
   });
   const kill = () => void child.kill('SIGKILL');
   process.once('exit', kill);
   let timer: NodeJS.Timeout | undefined;
+  let stopListening: (() => void) | undefined;
   try {
     // The child may end before it has read everything.
     child.stdin.on('error', () => undefined);
     child.stdin.end(source);
     const output = text(child.stdout);
-    const [code, signal] = await Promise.race([
+    const [code, endedBy] = await Promise.race([
       once(child, 'close') as Promise<[number | null, NodeJS.Signals | null]>,
       new Promise<never>((_, reject) => {
         const late = new DownloadError('timeout', 'a widget could not be parsed in time');
         timer = setTimeout(reject, timeoutMs, late);
+        stopListening = signal && onAbort(signal, () => reject(signal.reason as Error));
       }),
     ]);
-    if (signal !== null) return 'takes too much time or memory to parse';
+    if (endedBy !== null) return 'takes too much time or memory to parse';
     if (code !== 0) throw new Error(`The parser of widgets ended with exit code ${code}`);
     return faultOf(JSON.parse(await output) as ParsedModule);
   } finally {
     clearTimeout(timer);
+    stopListening?.();
     kill();
     process.removeListener('exit', kill);
   }

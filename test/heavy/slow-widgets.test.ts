@@ -13,6 +13,7 @@ import { waitFor } from '../support/wait-for.ts';
 import { ask, expectError } from '../api/answers.ts';
 import { startApiProcess } from '../api/api-process.ts';
 import { follow, widgetPath } from '../api/player-files.ts';
+import { startLectern } from '../cli/command-line.ts';
 
 const maxBytes = 2 * 1024 ** 2;
 
@@ -72,13 +73,19 @@ test("an organization's slow modules leave room for another's, and none is parse
   await waitFor('a parser', () => parsers.length > 0, 60_000);
   left.abort();
   await Promise.all(leaving);
-  const asked = paths.flatMap((path) => [ask(api + path), ask(api + path)]);
+  // Each module of an organization waits for the one before it.
+  const signal = AbortSignal.timeout(150_000);
   let refused = 0;
-  for (const answer of asked) void answer.then(() => (refused += 1));
+  const asked = paths
+    .flatMap((path) => [path, path])
+    .map((path) => ask(api + path, { signal }).finally(() => (refused += 1)));
+  const answers = Promise.all(asked);
+  // It is awaited below, unless an expectation fails before.
+  answers.catch(() => undefined);
   expect((await follow(api, widgetPath(quick, 'Dial.js'))).body.toString()).toBe('export default 1;');
   // Each of theirs that was checked by then gives two answers.
   expect(refused).toBeLessThan(asked.length);
-  for (const answer of asked) expectError(await answer, 404, 'Widget not available');
+  for (const answer of await answers) expectError(answer, 404, 'Widget not available');
   expectError(await ask(`${api}${paths[0]}`), 404, 'Widget not available');
   expect(parsers).toHaveLength(names.length + 1);
 }, 180_000);
@@ -90,6 +97,21 @@ test('a module of nothing but imports is parsed within the limits', async () => 
   const version = await build(ours, 'imports', module);
   expect((await follow(api, widgetPath(version, 'Dial.js'))).body.toString()).toBe(module);
 }, 60_000);
+
+test('a command that parses a slow module refuses it soon, and ends at once on Ctrl-C', async () => {
+  origin.serve('/command.js', slowModule('command'), { contentType: 'text/javascript' });
+  const url = origin.url('/command.js');
+  const register = ['widget', 'register', '--org', ours.slug, '--type', 'Dial', '--js', url];
+  const started = startLectern(harness.environment, ...register);
+  const parser = await waitFor('a parser', async () => (await childrenOf(started.pid))[0], 60_000);
+  started.kill('SIGINT', 'group');
+  expect(await started.finished).toMatchObject({ code: 1, stdout: '', stderr: 'lectern: interrupted\n' });
+  await waitFor('the end of the parser', async () => !(await isParser(parser)));
+
+  const refused = await startLectern(harness.environment, ...register).finished;
+  const fault = 'the module takes too much time or memory to parse';
+  expect(refused).toMatchObject({ code: 1, stderr: `lectern: Cannot use ${url}: ${fault}\n` });
+}, 180_000);
 
 test('an API that is asked to end leaves no parser', async () => {
   const version = await build(theirs, 'slow-end', slowModule('end'));
