@@ -1,9 +1,11 @@
 import { expect, test } from 'vitest';
 import { waitFor } from '../support/wait-for.ts';
 import { answersIn, choose, seeChosen, press, seeKept, seeStep, useEmbedLab } from './embed-lab.ts';
+import type { HostPage } from './embed-lab.ts';
 import { publishQuiz } from './lessons.ts';
 
 const lab = useEmbedLab();
+const continueHere = ({ outer }: HostPage) => outer.getByRole('button', { name: 'Continue here' }).click();
 
 test('while the network is away the lesson goes on, the learner is told, and all is saved when it is back', async () => {
   const version = await publishQuiz(lab);
@@ -45,6 +47,45 @@ test('a tab that is closed without a network loses nothing: all is there, and sa
   await seeStep(again, 's2');
   await seeChosen(again, 'a');
   await waitFor('the answer', async () => answersIn(await lab.progressOf(version)).q2);
+});
+
+test('what a device answered and finished offline leaves a later attempt on another device and its grade alone', async () => {
+  const version = await publishQuiz(lab);
+  const phone = await lab.open(version);
+  const finishWith = async (page: HostPage, choice: string) => {
+    for (const last of ['Next', 'Finish']) {
+      await choose(page, choice);
+      await press(page, last);
+    }
+  };
+  await press(phone, 'Next');
+  await waitFor('the step', async () => (await lab.progressOf(version))?.currentStepIndex === 1);
+  await phone.page.context().setOffline(true);
+  await finishWith(phone, 'a');
+  await phone.outer.getByRole('status').getByText('No connection.').waitFor();
+
+  const laptop = await lab.open(version);
+  await finishWith(laptop, 'b');
+  await waitFor('the end', async () => (await lab.progressOf(version))?.status === 'completed');
+  await press(laptop, 'Start again');
+  await laptop.lesson.getByRole('dialog').getByRole('button', { name: 'Start again' }).click();
+  await seeStep(laptop, 's1');
+  await press(laptop, 'Next');
+  await choose(laptop, 'a');
+  await waitFor(
+    'the second attempt',
+    async () => answersIn(await lab.progressOf(version)).q2?.toString() === 'a',
+  );
+  const { score, items } = (await lab.progressOf(version)) ?? {};
+  expect({ score, items }).toMatchObject({ score: 0, items: [{ widgetId: 'q2', answer: ['a'] }] });
+
+  await phone.page.context().setOffline(false);
+  await continueHere(phone);
+  await waitFor(
+    'the place of the phone',
+    async () => (await lab.progressOf(version))?.currentSectionIndex === 1,
+  );
+  expect(await lab.progressOf(version)).toMatchObject({ score, items });
 });
 
 test('what answers in the place of Lectern, such as a network that wants a login, takes nothing away', async () => {
