@@ -62,6 +62,18 @@ test.each([
   await press(learner, 'Finish');
 });
 
+test('a widget that copies the height of the window with a delay does not make the frame grow without end', async () => {
+  const code = `const size = () => setTimeout(() => { element.firstChild.style.height = innerHeight + 1 + 'px'; }, 20);
+    addEventListener('resize', size); size();`;
+  const version = await publishWidget(lab, 'Delayed', widgetOf('<div>Tall</div>', code));
+  const learner = await lab.open(version);
+  await learner.page.setViewportSize(viewport);
+  await learner.lesson.getByText('Tall').waitFor();
+  expect(await settledHeight(learner)).toBeLessThan(10 * viewport.height);
+  await choose(learner, 'b');
+  await press(learner, 'Finish');
+});
+
 test.each([
   [
     'grows whenever its frame has',

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { waitFor } from '../support/wait-for.ts';
 import { answersIn, choose, seeChosen, press, seeKept, seeStep, useEmbedLab } from './embed-lab.ts';
-import type { HostPage } from './embed-lab.ts';
+import type { HostPage, Progress } from './embed-lab.ts';
 import { publishQuiz } from './lessons.ts';
 
 const lab = useEmbedLab();
@@ -76,7 +76,7 @@ test('what a device answered and finished offline leaves a later attempt on anot
     'the second attempt',
     async () => answersIn(await lab.progressOf(version)).q2?.toString() === 'a',
   );
-  const { score, items } = (await lab.progressOf(version)) ?? {};
+  const { score, items }: Partial<Progress> = (await lab.progressOf(version)) ?? {};
   expect({ score, items }).toMatchObject({ score: 0, items: [{ widgetId: 'q2', answer: ['a'] }] });
 
   await phone.page.context().setOffline(false);
