@@ -102,7 +102,7 @@ async function connect(context: CommandContext, simulator: Simulator, org: strin
     const { host } = new URL(addresses.url);
     throw new LecternError(
       'BAD_REQUEST',
-      `Start Lectern with LECTERN_ALLOWED_PRIVATE_HOSTS=${host}, and this too.`,
+      `Put LECTERN_ALLOWED_PRIVATE_HOSTS=${host} into .env and restart Lectern: both read it there.`,
     );
   }
   const { _id: organizationId } = await requireOrganization(db, org);
