@@ -3,6 +3,7 @@ import { utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Redis } from 'ioredis';
 import { onTestFinished } from 'vitest';
+import { keepSigned, saveExportRecord } from '../../shared/models/export-record.ts';
 import { connectFastRedis } from '../../shared/redis.ts';
 import { useKeys } from '../../shared/sharing/file-uses.ts';
 import type { EvictableFile } from '../../shared/sharing/file-uses.ts';
@@ -14,6 +15,7 @@ import type { Digest, Store } from '../../shared/storage/store.ts';
 import { Evictor } from '../../worker/eviction/evictor.ts';
 import { LeavingFiles } from '../../worker/eviction/leaving-files.ts';
 import { filesBelow } from '../storage/stores.ts';
+import { startHarness } from '../support/harness.ts';
 import type { Harness } from '../support/harness.ts';
 
 const minuteMilliseconds = 60_000;
@@ -34,6 +36,36 @@ export async function joinStore({ servers, config, store }: Harness): Promise<Pr
     redis.disconnect();
   });
   return { redis, sharing, store: trackUses(store, sharing.uses) };
+}
+
+/** A harness and a worker's view of its store, as if Redis had run for a day. Ends with the test. */
+export async function startEviction(
+  settings: Record<string, string> = {},
+): Promise<{ harness: Harness; worker: Process }> {
+  const harness = await startHarness(settings);
+  onTestFinished(() => harness.close());
+  const worker = await joinStore(harness);
+  await knowUses(harness, worker.redis);
+  return { harness, worker };
+}
+
+/** Records that an organization got signed URLs of a file, as a request for a manifest does. */
+export async function signFor(
+  { db }: Harness,
+  { digest }: Pick<StoredFile, 'digest'>,
+  until: Date,
+  organizationId = 'tenant',
+): Promise<void> {
+  const exportKey = `x${randomUUID()}`;
+  const archive = { size: 1, sha256: `sha-256 of ${exportKey}` };
+  await saveExportRecord(db, {
+    exportKey,
+    contentDigest: 'd',
+    exportedAt: new Date(),
+    archive,
+    entries: [{ path: 'media/a.png', area: 'cache', ...digest }],
+  });
+  await keepSigned(db, { exportKeys: [exportKey], sha256: archive.sha256, organizationId }, until);
 }
 
 /** An evictor of a store's own limits. @param limits.store in place of the harness's. */

@@ -1,25 +1,15 @@
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { bytesOf, digestOf } from '../../shared/storage/digest.ts';
-import { startHarness } from '../support/harness.ts';
-import type { Harness } from '../support/harness.ts';
-import { ageFiles, evictorOf, joinStore, knowUses, storeArchive, storeDownload } from './evictable.ts';
-import type { Process, StoredFile } from './evictable.ts';
+import { ageFiles, evictorOf, joinStore, startEviction, storeArchive, storeDownload } from './evictable.ts';
+import type { StoredFile } from './evictable.ts';
 
 const KB = 1000;
 const hour = 60;
 
-async function start(): Promise<{ harness: Harness; worker: Process }> {
-  const harness = await startHarness();
-  onTestFinished(() => harness.close());
-  const worker = await joinStore(harness);
-  await knowUses(harness, worker.redis);
-  return { harness, worker };
-}
-
 const there = (files: StoredFile[]) => Promise.all(files.map((file) => file.isThere()));
 
 test('a store within its limits keeps everything', async () => {
-  const { harness, worker } = await start();
+  const { harness, worker } = await startEviction();
   const files = [await storeDownload(harness, 40 * KB, 2), await storeArchive(harness, 60 * KB, 3)];
   const evictor = evictorOf(harness, worker, { maxBytes: 100 * KB, maxAgeHours: 1 });
   expect(await evictor.keepLimits()).toEqual({ files: 0, bytes: 0 });
@@ -27,7 +17,7 @@ test('a store within its limits keeps everything', async () => {
 });
 
 test('over its size a store loses what was used longest ago, archives and downloads alike, down to nine tenths', async () => {
-  const { harness, worker } = await start();
+  const { harness, worker } = await startEviction();
   const files = [
     await storeDownload(harness, 30 * KB, 50),
     await storeArchive(harness, 30 * KB, 40),
@@ -41,7 +31,7 @@ test('over its size a store loses what was used longest ago, archives and downlo
 });
 
 test('what was used counts, not what was stored', async () => {
-  const { harness, worker } = await start();
+  const { harness, worker } = await startEviction();
   const files = [await storeDownload(harness, 60 * KB, 50), await storeDownload(harness, 60 * KB, 40)];
   await ageFiles(harness, worker.redis, [files[0]?.name ?? 'cache:'], 10);
   await evictorOf(harness, worker, { maxBytes: 100 * KB }).keepLimits();
@@ -49,7 +39,7 @@ test('what was used counts, not what was stored', async () => {
 });
 
 test('beyond its age a file goes, however small the store is', async () => {
-  const { harness, worker } = await start();
+  const { harness, worker } = await startEviction();
   const files = [
     await storeDownload(harness, KB, 3 * hour),
     await storeArchive(harness, KB, 3 * hour),
@@ -60,7 +50,7 @@ test('beyond its age a file goes, however small the store is', async () => {
 });
 
 test('uploaded media never go, and do not count', async () => {
-  const { harness, worker } = await start();
+  const { harness, worker } = await startEviction();
   const upload = Buffer.alloc(200 * KB, 'u');
   await harness.store.assets.put(bytesOf(upload));
   const file = await storeDownload(harness, 50 * KB, 30 * hour);
@@ -70,7 +60,7 @@ test('uploaded media never go, and do not count', async () => {
 });
 
 test('more files than one look at Redis takes all go', async () => {
-  const { harness, worker } = await start();
+  const { harness, worker } = await startEviction();
   const files: StoredFile[] = [];
   for (let count = 0; count < 120; count += 1) files.push(await storeDownload(harness, 10, 3 * hour));
   expect(await evictorOf(harness, worker, { maxAgeHours: 2 }).keepLimits()).toEqual({
@@ -80,7 +70,7 @@ test('more files than one look at Redis takes all go', async () => {
 });
 
 test('on a full disk room is made at once, without any limit', async () => {
-  const { harness, worker } = await start();
+  const { harness, worker } = await startEviction();
   const files = [
     await storeDownload(harness, 30 * KB, 50),
     await storeArchive(harness, 30 * KB, 40),
@@ -91,7 +81,7 @@ test('on a full disk room is made at once, without any limit', async () => {
 });
 
 test('one evictor at a time: another does nothing meanwhile', async () => {
-  const { harness, worker } = await start();
+  const { harness, worker } = await startEviction();
   const other = await joinStore(harness);
   await storeDownload(harness, KB, 3 * hour);
   let second: unknown;
@@ -111,7 +101,7 @@ test('one evictor at a time: another does nothing meanwhile', async () => {
 });
 
 test('of all workers one takes its turn', async () => {
-  const { harness, worker } = await start();
+  const { harness, worker } = await startEviction();
   const other = await joinStore(harness);
   await storeDownload(harness, KB, 3 * hour);
   expect(await evictorOf(harness, worker, { maxAgeHours: 2 }).takeTurn()).toEqual({ files: 1, bytes: KB });
@@ -119,7 +109,7 @@ test('of all workers one takes its turn', async () => {
 });
 
 test('a file that cannot be removed stays, can be used at once, and the others go', async () => {
-  const { harness, worker } = await start();
+  const { harness, worker } = await startEviction();
   const other = await joinStore(harness);
   const [stuck, free] = [
     await storeDownload(harness, KB, 3 * hour),

@@ -3,34 +3,16 @@ import { expect, onTestFinished, test } from 'vitest';
 import { exportJobOf } from '../../shared/jobs.ts';
 import { ask } from '../api/answers.ts';
 import { buildOrganization, buildPackage, buildVersion, exportPath } from '../support/factories.ts';
-import { startHarness } from '../support/harness.ts';
-import type { Harness } from '../support/harness.ts';
 import { file, startOrigin } from '../support/origin.ts';
-import {
-  ageStore,
-  bytesIn,
-  evictorOf,
-  joinStore,
-  knowUses,
-  storeArchive,
-  storeDownload,
-} from './evictable.ts';
-import type { Process, StoredFile } from './evictable.ts';
+import { ageStore, bytesIn, evictorOf, startEviction, storeArchive, storeDownload } from './evictable.ts';
+import type { StoredFile } from './evictable.ts';
 
 const KB = 1000;
-
-async function start(settings: Record<string, string> = {}): Promise<{ harness: Harness; worker: Process }> {
-  const harness = await startHarness(settings);
-  onTestFinished(() => harness.close());
-  const worker = await joinStore(harness);
-  await knowUses(harness, worker.redis);
-  return { harness, worker };
-}
 
 const there = (files: StoredFile[]) => Promise.all(files.map((one) => one.isThere()));
 
 test('an organization within its share keeps what it used long ago, while others lose what they used last', async () => {
-  const { harness, worker } = await start();
+  const { harness, worker } = await startEviction();
   const small = [await storeArchive(harness, 20 * KB, 500), await storeDownload(harness, 20 * KB, 400)];
   const large = [
     await storeDownload(harness, 40 * KB, 30),
@@ -52,7 +34,7 @@ test('an organization within its share keeps what it used long ago, while others
 });
 
 test('a file of several organizations stays as long as one of them is within its share', async () => {
-  const { harness, worker } = await start();
+  const { harness, worker } = await startEviction();
   const shared = await storeDownload(harness, 30 * KB, 500);
   const large = [await storeDownload(harness, 60 * KB, 30), await storeDownload(harness, 30 * KB, 10)];
   await worker.sharing.uses.own('small', [shared.name]);
@@ -65,7 +47,7 @@ test('a file of several organizations stays as long as one of them is within its
 });
 
 test('files of which nothing is known share one share', async () => {
-  const { harness, worker } = await start();
+  const { harness, worker } = await startEviction();
   const unknown = [await storeDownload(harness, 50 * KB, 30), await storeDownload(harness, 30 * KB, 10)];
   const known = await storeArchive(harness, 30 * KB, 500);
   await worker.sharing.uses.own('small', [known.name]);
@@ -74,7 +56,7 @@ test('files of which nothing is known share one share', async () => {
 });
 
 test('on a full disk room is made where most is held', async () => {
-  const { harness, worker } = await start();
+  const { harness, worker } = await startEviction();
   const small = await storeArchive(harness, 20 * KB, 500);
   const large = await storeDownload(harness, 60 * KB, 10);
   await worker.sharing.uses.own('small', [small.name]);
@@ -86,7 +68,7 @@ test('on a full disk room is made where most is held', async () => {
 test('a tenant whose media change at each fetch fills its own share, and takes no archive from another', async () => {
   const origin = await startOrigin();
   onTestFinished(() => origin.close());
-  const { harness, worker } = await start({ LECTERN_ALLOWED_PRIVATE_HOSTS: origin.host });
+  const { harness, worker } = await startEviction({ LECTERN_ALLOWED_PRIVATE_HOSTS: origin.host });
   const api = await harness.startApi();
   await harness.startWorker();
   const picture = { contentType: 'image/png' };

@@ -1,6 +1,4 @@
-import { randomUUID } from 'node:crypto';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
-import { keepSigned, saveExportRecord } from '../../shared/models/export-record.ts';
 import { useKeys } from '../../shared/sharing/file-uses.ts';
 import { bytesOf } from '../../shared/storage/digest.ts';
 import type { Store } from '../../shared/storage/store.ts';
@@ -8,8 +6,16 @@ import { read } from '../storage/stores.ts';
 import { startHarness } from '../support/harness.ts';
 import type { Harness } from '../support/harness.ts';
 import { waitFor } from '../support/wait-for.ts';
-import { ageFiles, evictorOf, joinStore, knowUses, storeArchive, storeDownload } from './evictable.ts';
-import type { Process, StoredFile } from './evictable.ts';
+import {
+  ageFiles,
+  evictorOf,
+  joinStore,
+  knowUses,
+  signFor,
+  storeArchive,
+  storeDownload,
+} from './evictable.ts';
+import type { Process } from './evictable.ts';
 
 const old = 3 * 60;
 
@@ -26,20 +32,6 @@ beforeEach(async () => {
 /** Everything that is not in use goes. */
 const evictAll = (store?: Store) =>
   evictorOf(harness, worker, { maxAgeHours: 1, ...(store && { store }) }).keepLimits();
-
-async function signFor(file: StoredFile, until: Date): Promise<void> {
-  const exportKey = `x${randomUUID()}`;
-  const archive = { size: 1, sha256: `sha-256 of ${exportKey}` };
-  await saveExportRecord(harness.db, {
-    exportKey,
-    contentDigest: 'd',
-    exportedAt: new Date(),
-    archive,
-    entries: [{ path: 'media/a.png', area: 'cache', ...file.digest }],
-  });
-  const { sha256 } = archive;
-  await keepSigned(harness.db, { exportKeys: [exportKey], sha256, organizationId: 'o' }, until);
-}
 
 describe('no evictor takes a file', () => {
   test('that was looked for in the last minute', async () => {
@@ -76,15 +68,15 @@ describe('no evictor takes a file', () => {
 
   test('that a signed address names, until its time is over', async () => {
     const [signed, expired] = [await storeDownload(harness, 10, old), await storeDownload(harness, 10, old)];
-    await signFor(signed, new Date(Date.now() + 3_600_000));
-    await signFor(expired, new Date(Date.now() - 1000));
+    await signFor(harness, signed, new Date(Date.now() + 3_600_000));
+    await signFor(harness, expired, new Date(Date.now() - 1000));
     await evictAll();
     expect([await signed.isThere(), await expired.isThere()]).toEqual([true, false]);
   });
 
   test('that a signed address names, after Redis has lost everything', async () => {
     const signed = await storeDownload(harness, 10, old);
-    await signFor(signed, new Date(Date.now() + 3_600_000));
+    await signFor(harness, signed, new Date(Date.now() + 3_600_000));
     await evictAll();
     for (const key of [useKeys.used, useKeys.pinned]) {
       await worker.redis.del(`${harness.config.redisPrefix}:${key}`);

@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import { keepSigned, saveExportRecord } from '../../shared/models/export-record.ts';
 import { useKeys } from '../../shared/sharing/file-uses.ts';
 import type { EvictableFile } from '../../shared/sharing/file-uses.ts';
 import { trackUses } from '../../shared/sharing/tracked-store.ts';
@@ -16,19 +15,17 @@ import {
   buildVersion,
   exportPath,
 } from '../support/factories.ts';
-import { startHarness } from '../support/harness.ts';
 import { startOrigin } from '../support/origin.ts';
 import {
   agedStore,
   ageStore,
   bytesIn,
   evictorOf,
-  joinStore,
-  knowUses,
+  signFor,
+  startEviction,
   storeArchive,
   storeDownload,
 } from './evictable.ts';
-import type { StoredFile } from './evictable.ts';
 
 const KB = 1000;
 const maxBytes = 150 * KB;
@@ -39,10 +36,7 @@ vi.setConfig({ testTimeout: 60_000 });
 const nameOf = ({ sha256 }: Digest): EvictableFile => `cache:${sha256}`;
 
 async function start(settings: Record<string, string> = {}) {
-  const harness = await startHarness(settings);
-  onTestFinished(() => harness.close());
-  const worker = await joinStore(harness);
-  await knowUses(harness, worker.redis);
+  const { harness, worker } = await startEviction(settings);
   const { uses } = worker.sharing;
   return { harness, worker, uses, used: `${harness.config.redisPrefix}:${useKeys.used}` };
 }
@@ -220,23 +214,11 @@ test('manifests and links that are renewed do not keep a store above its limit; 
 
 test('files that manifests name count for the organization that asked, also after Redis has lost everything', async () => {
   const { harness, worker } = await start();
-  const signFor = async (organizationId: string, file: StoredFile) => {
-    const exportKey = `x${organizationId}`;
-    const archive = { size: 1, sha256: `sha-256 of ${exportKey}` };
-    await saveExportRecord(harness.db, {
-      exportKey,
-      contentDigest: 'd',
-      exportedAt: new Date(),
-      archive,
-      entries: [{ path: 'media/a.png', area: 'cache', ...file.digest }],
-    });
-    const signed = { exportKeys: [exportKey], sha256: archive.sha256, organizationId };
-    await keepSigned(harness.db, signed, new Date(Date.now() + hourMilliseconds));
-  };
   const honest = await storeDownload(harness, 60 * KB, 90);
   const hostile = await storeDownload(harness, 100 * KB, 80);
-  await signFor('honest', honest);
-  await signFor('hostile', hostile);
+  const until = new Date(Date.now() + hourMilliseconds);
+  await signFor(harness, honest, until, 'honest');
+  await signFor(harness, hostile, until, 'hostile');
   await evictorOf(harness, worker, { maxBytes }).keepLimits();
   expect([await honest.isThere(), await hostile.isThere()]).toEqual([true, false]);
 });
