@@ -158,10 +158,17 @@ async function findHead(
 }
 
 /** Whether the writes before this one may be on their way: no more of them than a learner's line has places for. */
-function isEarly({ revision, writeId }: ProgressWrite, found: FoundProgress | null): boolean {
-  const gap = revision - (found?.revision ?? 0);
-  const isRepeated = writeId !== undefined && found?.recentWriteIds.includes(writeId) === true;
-  return !isRepeated && gap > 0 && gap < mostRequests;
+function isEarly(write: ProgressWrite, found: FoundProgress | null): boolean {
+  const gap = write.revision - (found?.revision ?? 0);
+  return !isRepeated(write, found) && gap > 0 && gap < mostRequests;
+}
+
+/** Whether the record holds this very write: a player sends one again whose response was lost. */
+function isRepeated(
+  { writeId }: ProgressWrite,
+  record: Pick<FoundProgress, 'recentWriteIds'> | null,
+): boolean {
+  return writeId !== undefined && record?.recentWriteIds.includes(writeId) === true;
 }
 
 /** Bytes that a write has to work on: a record that is written is parsed and printed, any other one is only sent. */
@@ -178,10 +185,9 @@ async function attempt(
   write: ProgressWrite,
 ): Promise<WriteOutcome | null> {
   const { versionId, revision, writeId } = write;
-  const isRepeated = writeId !== undefined && kept?.recentWriteIds.includes(writeId) === true;
   const order = keeper.keeps ? attemptOrder(kept ?? { attempt: 1 }, write) : 'current';
   // What is left of an earlier attempt never touches a later one; there is nothing to send again.
-  const isDone = isRepeated || order === 'earlier';
+  const isDone = isRepeated(write, kept) || order === 'earlier';
   const isStale = order === 'later' || (keeper.keeps && revision !== (kept?.revision ?? 0));
   if (isDone || isStale) {
     return { saved: isDone, session: await presentKept(deps, keeper, kept, versionId) };
