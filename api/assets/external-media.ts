@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache';
+import { onAbort } from '../../shared/abort-listeners.ts';
 import type { Config } from '../../shared/config.ts';
 import type { Downloader } from '../../shared/downloads/downloader.ts';
 import { DownloadError } from '../../shared/downloads/downloader.ts';
@@ -96,7 +97,7 @@ export class ExternalMedia {
     const download = this.#shared.get(keyOf(medium)) ?? this.#start(medium);
     this.#join(download);
     let timer: NodeJS.Timeout | undefined;
-    let leave: () => void = () => undefined;
+    let stopListening: (() => void) | undefined;
     try {
       return await Promise.race([
         download.file,
@@ -108,13 +109,12 @@ export class ExternalMedia {
           }, waitMilliseconds);
         }),
         new Promise<never>((_, reject) => {
-          leave = () => reject(signal.reason as Error);
-          signal.addEventListener('abort', leave);
+          stopListening = onAbort(signal, () => reject(signal.reason as Error));
         }),
       ]);
     } finally {
       clearTimeout(timer);
-      signal.removeEventListener('abort', leave);
+      stopListening?.();
       this.#leave(download);
     }
   }
