@@ -4,6 +4,7 @@ import type { LessonVersion } from '../../shared/models/lesson-version.ts';
 import type { LaunchToken, PlayerToken } from '../../shared/player-tokens.ts';
 import type { PreparedLesson } from '../../shared/prepared-lessons.ts';
 import { printJson } from '../../shared/raw-json.ts';
+import { learnerName } from '../player/learner-name.ts';
 import type { NoticeWords } from './notice-words.ts';
 import type { FailureCode } from './page-words.ts';
 
@@ -96,11 +97,7 @@ export function wayBack({ returnUrl }: Pick<LaunchToken, 'returnUrl'>): string |
  */
 export function learnerKey(token: PlayerToken): string {
   if (token.kind === 'preview' || untrackedBecause(token) !== null) return randomUUID();
-  const { kind, organizationId, lessonId } = token;
-  const learner =
-    token.kind === 'embed' ? [token.learnerId] : [token.platformId, token.contextId, token.ltiUserId];
-  const names = JSON.stringify([kind, organizationId, lessonId, ...learner]);
-  return createHash('sha256').update(names).digest('base64url');
+  return createHash('sha256').update(learnerName(token)).digest('base64url');
 }
 
 const lessThan = '<'.charCodeAt(0);

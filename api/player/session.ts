@@ -15,6 +15,7 @@ import type { ScoreNotices } from '../lti/score-notices.ts';
 import { findTokenVersion } from './authorize.ts';
 import { mostRequests } from './learner-lines.ts';
 import type { LinePlace } from './learner-lines.ts';
+import { learnerName } from './learner-name.ts';
 import { progressKeeper } from './progress-keepers.ts';
 import type { FoundProgress, KeptProgress, ProgressKeeper } from './progress-keepers.ts';
 
@@ -246,23 +247,6 @@ async function presentKept(
     return { ...(await kept.presentStored()), revision, attempt, versionId };
   }
   return present(kept ?? keeper, await stateIn(deps, versionId, kept?.state() ?? null));
-}
-
-/** Names the learner's record in this process; a preview has none, and is named by its link. */
-function learnerName(token: PlayerToken): string {
-  const { kind, organizationId, lessonId } = token;
-  return JSON.stringify([kind, organizationId, lessonId, ...learnerOf(token)]);
-}
-
-function learnerOf(token: PlayerToken): (string | number | null)[] {
-  switch (token.kind) {
-    case 'embed':
-      return [token.learnerId];
-    case 'launch':
-      return [token.platformId, token.contextId, token.ltiUserId];
-    case 'preview':
-      return [token.versionId, token.issuedAt];
-  }
 }
 
 /** @param record what there is, or what the token would write where there is nothing yet */
