@@ -36,8 +36,8 @@ export interface MediaCacheDependencies {
 
 /**
  * The external media of one build, or one medium for a learner, by way of the store's cache: what is there is only
- * asked for changes (ETag or Last-Modified), an address that several media of one type share is fetched once, also
- * when others want it at the same time, in whatever process.
+ * asked for changes (ETag or Last-Modified), a URL that several media of one type share is fetched once, also when
+ * other builds of the organization want it at the same time, in whatever process.
  */
 export class MediaCache {
   readonly #db: Database;
@@ -45,7 +45,7 @@ export class MediaCache {
   readonly #downloader: Downloader;
   readonly #sharing: Sharing;
   readonly #onLookup: (result: 'hit' | 'miss') => void;
-  /** All that were asked for, by type and address. */
+  /** All that were asked for, by limit and type, then by URL. */
   readonly #wanted = new Map<string, Map<string, Promise<CachedMedium>>>();
   readonly #checked: DownloadedFile[] = [];
   readonly #known = new Map<string, RemoteFile>();
@@ -76,13 +76,14 @@ export class MediaCache {
    * @throws {DownloadError} with the reason for failedMedia.
    */
   get(request: RemoteRequest): Promise<CachedMedium> {
-    // By type: a medium that declares the wrong one must not make the file fail for others.
-    const ofType = this.#wanted.get(request.mimeType) ?? new Map<string, Promise<CachedMedium>>();
-    this.#wanted.set(request.mimeType, ofType);
-    const running = ofType.get(request.url);
+    // A medium with a wrong type, or a widget with its lower limit, must not make the file fail for others.
+    const kind = `${request.maxBytes} ${request.mimeType}`;
+    const ofKind = this.#wanted.get(kind) ?? new Map<string, Promise<CachedMedium>>();
+    this.#wanted.set(kind, ofKind);
+    const running = ofKind.get(request.url);
     if (running !== undefined) return running;
     const started = this.#fetch(request);
-    ofType.set(request.url, started);
+    ofKind.set(request.url, started);
     return started;
   }
 

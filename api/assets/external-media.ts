@@ -61,9 +61,9 @@ export interface ExternalMediaDependencies {
 }
 
 /**
- * External media for learners: Lectern fetches them into the store's cache, and nobody else asks their origins. All
- * who want an address at once share one download. It ends soon after the last of them has gone away, so that requests
- * that were given up take no slots from others.
+ * External media for learners: Lectern fetches them into the store's cache, and nobody else asks their origins.
+ * Concurrent requests of an organization for a URL share one download. It ends soon after the last client disconnects,
+ * so abandoned requests take no slots from others.
  */
 export class ExternalMedia {
   readonly #deps: ExternalMediaDependencies;
@@ -216,7 +216,10 @@ export class ExternalMedia {
   }
 }
 
-/** The type belongs to it: a lesson that declares the wrong one must not make the file fail for others. */
-function keyOf({ url, mimeType }: ExternalMedium): string {
-  return `${mimeType} ${url}`;
+/**
+ * Names the download that a request may share. An organization shares its own only: a download waits for the slots of
+ * the organization that started it. Neither a wrong type nor a lower limit makes a file fail for other lessons.
+ */
+function keyOf({ organizationId, url, mimeType, maxBytes }: ExternalMedium): string {
+  return JSON.stringify([organizationId, maxBytes, mimeType, url]);
 }

@@ -54,16 +54,21 @@ redis.call('SET', KEYS[1], string.format('ended %.0f ', now) .. ARGV[2], 'PX', A
 return 1
 `;
 
+/** A download. Two share an outcome where all but `since` and `signal` are equal. */
 export interface WantedDownload {
+  /** The owner of the slots that the download waits for: an organization waits for no other one's. */
+  organizationId: string;
   url: string;
-  /** Part of what is wanted: a file that is refused as one type may be good as another. */
+  /** A file that is refused as one type may be good as another. */
   mimeType: string;
+  /** A file that is too large under one limit may be good under another. */
+  maxBytes: number;
   /** Since when it is wanted, by {@link DownloadLeases.now}; no outcome from before is taken. */
   since: number;
   signal: AbortSignal;
 }
 
-/** Sees to it that of all who want an address at once, in all processes, one downloads it. */
+/** Lets one of all processes download a URL for an organization while the others wait for the outcome. */
 export interface DownloadLeases {
   /** The time, in milliseconds, by the clock of all processes. */
   now(): Promise<number>;
@@ -88,8 +93,9 @@ export function createDownloadLeases(redis: WillingRedis, milliseconds = leaseMi
       const time = await redis.try((r) => r.time());
       return time === undefined ? Number.MAX_SAFE_INTEGER : Number(time[0]) * 1000 + Number(time[1]) / 1000;
     },
-    async share({ url, mimeType, since, signal }, download) {
-      const key = redis.key(`download:${createHash('sha256').update(`${mimeType} ${url}`).digest('hex')}`);
+    async share({ organizationId, url, mimeType, maxBytes, since, signal }, download) {
+      const wanted = JSON.stringify([organizationId, maxBytes, mimeType, url]);
+      const key = redis.key(`download:${createHash('sha256').update(wanted).digest('hex')}`);
       const token = randomUUID();
       const details = [token, milliseconds, Math.floor(since)];
       for (let pause = firstLookMilliseconds; ; pause = Math.min(pause * 1.5, longestLookMilliseconds)) {

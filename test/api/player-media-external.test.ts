@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Organization } from '../../shared/models/organization.ts';
 import { digestOf } from '../../shared/storage/digest.ts';
+import { maxWidgetBytes } from '../../shared/widgets/check-widget-file.ts';
 import { png } from '../export/pictures.ts';
 import { buildOrganization, buildPackage, buildVersion } from '../support/factories.ts';
 import { startHarness } from '../support/harness.ts';
@@ -10,7 +11,7 @@ import { answer, file, hang, redirectTo, startOrigin, truncated } from '../suppo
 import type { Behaviour, Origin } from '../support/origin.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { ask, expectError } from './answers.ts';
-import { follow, mediumPath } from './player-files.ts';
+import { follow, mediumPath, widgetPath } from './player-files.ts';
 
 const hour = 3_600_000;
 
@@ -41,9 +42,9 @@ beforeEach(() => {
   picture = `/${randomUUID()}.png`;
 });
 
-async function build(mimeType = 'image/png'): Promise<string> {
-  const built = await buildPackage({ media: [{ sourceUrl: origin.url(picture), mimeType }] });
-  const version = await buildVersion(harness, organization, built.path);
+async function build(mimeType = 'image/png', { owner = organization, at = picture } = {}): Promise<string> {
+  const built = await buildPackage({ media: [{ sourceUrl: origin.url(at), mimeType }] });
+  const version = await buildVersion(harness, owner, built.path);
   return mediumPath(version, built.mediaIds[0] ?? '');
 }
 
@@ -201,6 +202,48 @@ test('a lesson that declares the wrong type of a file spoils it for no other', a
   const right = await build();
   expectError(await ask(api + wrong), 404, 'Media file not available');
   expect((await follow(api, right)).body.equals(png(12))).toBe(true);
+});
+
+test('a file that waits for another organization’s slots makes no learner of this one wait', async () => {
+  const fair = await harness.startApi({ DOWNLOAD_CONCURRENCY_PER_HOST: '2' });
+  const owner = (await buildOrganization(harness)).organization;
+  origin.script(`${picture}.slow`, hang());
+  origin.serve(`${picture}.stored`, png(14));
+  origin.serve(picture, png(15));
+  const [slow, stored, wanted] = [
+    await build(undefined, { owner, at: `${picture}.slow` }),
+    await build(undefined, { owner, at: `${picture}.stored` }),
+    await build(undefined, { owner }),
+  ];
+  await follow(fair, stored);
+  const leaving = new AbortController();
+  const hostile = [ask(fair + slow, { signal: leaving.signal })];
+  await waitFor('the request that takes the slot', () => origin.requests(`${picture}.slow`) === 1);
+  hostile.push(ask(fair + wanted, { signal: leaving.signal }));
+  // Does what the request before it does first, and more: that one waits for its slot when this one ends.
+  await follow(fair, stored);
+
+  expect((await follow(fair, await build())).body.equals(png(15))).toBe(true);
+  leaving.abort();
+  await Promise.allSettled(hostile);
+});
+
+test('a URL that is a widget and a medium has the limit of each', async () => {
+  const process = await harness.startApi({ MEDIA_MAX_BYTES: '4000000' });
+  const large = Buffer.alloc(maxWidgetBytes + 1, ' ');
+  origin.serve(picture, large, { contentType: 'text/javascript' });
+  const sourceUrl = origin.url(picture);
+  const { path, mediaIds } = await buildPackage({
+    widgets: [{ widgetType: 'Dial', sourceUrl }],
+    media: [{ sourceUrl, mimeType: 'text/javascript', extension: 'js' }],
+    blocks: () => [{ type: 'Dial', props: { id: 'dial' } }],
+  });
+  const version = await buildVersion(harness, organization, path);
+  const widget = () => ask(process + widgetPath(version, 'Dial.js'));
+  expectError(await widget(), 404, 'Widget not available');
+  const medium = await follow(process, mediumPath(version, mediaIds[0] ?? ''));
+  expect([medium.status, medium.body.length]).toEqual([200, large.length]);
+  expectError(await widget(), 404, 'Widget not available');
 });
 
 test('a host that is not public is asked for nothing', async () => {

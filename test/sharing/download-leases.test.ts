@@ -46,7 +46,14 @@ function downloaded(size = 1): DownloadedFile {
 }
 
 async function wanted(since?: number, signal = new AbortController().signal) {
-  return { url, mimeType, since: since ?? (await one.now()), signal };
+  return {
+    organizationId: 'tenant',
+    url,
+    mimeType,
+    maxBytes: 1000,
+    since: since ?? (await one.now()),
+    signal,
+  };
 }
 
 /** A download that goes on until it is told how it ends. */
@@ -95,11 +102,17 @@ test('who began before a download ended takes its outcome; who begins later asks
   expect(await other.share(after, () => Promise.resolve(downloaded(2)))).toEqual(downloaded(2));
 });
 
-test('a file of another type is another download', async () => {
+test.each([
+  ['type', { mimeType: 'text/plain' }],
+  ['limit', { maxBytes: 2000 }],
+  ['organization', { organizationId: 'other' }],
+])('a file of another %s is another download', async (_what, change) => {
   const want = await wanted();
   await one.share(want, () => Promise.resolve(downloaded()));
-  const asText = { ...want, mimeType: 'text/plain' };
-  expect(await other.share(asText, () => Promise.resolve(downloaded(3)))).toEqual(downloaded(3));
+  const changed = { ...want, ...change };
+  expect(await other.share(changed, () => Promise.resolve(downloaded(3)))).toMatchObject({
+    file: { size: 3 },
+  });
 });
 
 describe('another takes over', () => {

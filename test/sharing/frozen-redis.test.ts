@@ -28,7 +28,9 @@ test('a Redis that hangs holds nobody up: files are found and downloaded without
   const url = 'http://127.0.0.1/frozen.png';
   const types = { declaredType: 'image/png', mimeType: 'image/png' };
   const downloaded = { url, file: file.digest, ...types, etag: null, lastModified: null };
-  const wanted = { url, mimeType: 'image/png', since, signal: new AbortController().signal };
+  const { signal } = new AbortController();
+  const request = { organizationId: 'tenant', url, mimeType: 'image/png', maxBytes: 1000 };
+  const wanted = { ...request, since, signal };
   const shared = await sharing.downloads.share(wanted, () => Promise.resolve(downloaded));
   expect(shared).toBe(downloaded);
   // And the dead connection is replaced, so that others hear of uses again.
