@@ -1,6 +1,7 @@
 import {
   continued,
   holdsPlace,
+  isBegunElsewhere,
   outdatedWrite,
   rebased,
   replacedAnswers,
@@ -85,7 +86,8 @@ export function outdatedLeftover(
 
 /** Whether there are more writes in the record than these can be. */
 function othersWrote(record: SessionRecord, { base, writes }: Leftover): boolean {
-  return record.revision > base + writes.filter(({ sent }) => sent).length;
+  const ours = writes.filter(({ sent }) => sent).length;
+  return record.revision > base + ours || isBegunElsewhere(writes, record);
 }
 
 /** Whether the learner went on elsewhere after all these writes were made. */

@@ -62,7 +62,7 @@ export function bodyOf(write: QueuedWrite, record: SessionRecord): WriteBody {
   const variableState = variablesAfter(write, record);
   return {
     versionId,
-    revision: record.revision,
+    revision: restart && isBegun(attempt, record) ? record.revision - 1 : record.revision,
     ...(attempt !== undefined && { attempt }),
     writeId,
     currentSectionIndex: place.sectionIndex,
@@ -79,6 +79,14 @@ export function bodyOf(write: QueuedWrite, record: SessionRecord): WriteBody {
     ...(completed && { completed }),
     ...(restart && { restart }),
   };
+}
+
+/**
+ * Whether the attempt of a restart has begun: by that restart, or on another device. Only the server can tell. For a
+ * revision that is over, it knows its own restart again by its id and reports a conflict with any other.
+ */
+function isBegun(attempt: number | undefined, record: SessionRecord): boolean {
+  return attempt !== undefined && record.attempt !== undefined && attempt <= record.attempt;
 }
 
 /** What the record will be after a write, as far as it can be known here; the points are left as they are. */
@@ -185,6 +193,18 @@ export function isOfEarlierAttempt(
   record: Pick<SessionRecord, 'attempt'>,
 ): boolean {
   return attempt !== undefined && record.attempt !== undefined && attempt < record.attempt;
+}
+
+/**
+ * Whether another device has begun the record's attempt: none of our writes that may have reached the server belongs to
+ * it. The server ignores writes of earlier attempts.
+ */
+export function isBegunElsewhere(
+  writes: readonly QueuedWrite[],
+  record: Pick<SessionRecord, 'attempt'>,
+): boolean {
+  const latest = writes.findLast(({ sent }) => sent) ?? writes[0];
+  return latest !== undefined && isOfEarlierAttempt(latest, record);
 }
 
 /** The first of some writes with an answer, or the end, of an attempt that was over before the record's began. */

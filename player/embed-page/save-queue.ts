@@ -5,6 +5,7 @@ import {
   continued,
   divided,
   holdsPlace,
+  isBegunElsewhere,
   isOfEarlierAttempt,
   outdatedWrite,
   rebased,
@@ -126,12 +127,9 @@ export function waitTime(queue: SaveQueue, now: number): number | null {
 export function takeNext(queue: SaveQueue): { queue: SaveQueue; body: WriteBody } | undefined {
   const [first, ...rest] = queue.writes;
   if (first === undefined) return undefined;
-  const { revision } = queue.record;
-  const inFlight = { writeId: first.writeId, revision };
-  return {
-    queue: { ...queue, writes: [{ ...first, sent: true }, ...rest], inFlight },
-    body: bodyOf(first, queue.record),
-  };
+  const body = bodyOf(first, queue.record);
+  const inFlight = { writeId: first.writeId, revision: body.revision };
+  return { queue: { ...queue, writes: [{ ...first, sent: true }, ...rest], inFlight }, body };
 }
 
 /**
@@ -283,8 +281,10 @@ function afterSaved(
     dueAt: writes.length === 0 ? Infinity : queue.dueAt,
     savedIds: [...queue.savedIds, writeId].slice(-keptSavedIds),
   };
-  // A write that was sent again answers with what the record is by now: more than our own writes may be in it.
-  return record.revision > revision + ours ? afterConflict(saved, record, queue) : saved;
+  // The reply to a write that is sent again holds the record as it is now, with writes of other devices. The server
+  // ignores a write of an attempt that another device has ended, however few writes that device has made since.
+  const othersWrote = record.revision > revision + ours || isBegunElsewhere(queue.writes, record);
+  return othersWrote ? afterConflict(saved, record, queue) : saved;
 }
 
 function afterConflict(

@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Browser, BrowserContext, FrameLocator, Page } from 'playwright-core';
+import type { Browser, BrowserContext, Frame, FrameLocator, Page } from 'playwright-core';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
 import type { Organization } from '../../shared/models/organization.ts';
 import { ask, jsonOf } from '../api/answers.ts';
@@ -158,11 +158,15 @@ export async function choose(page: Pick<HostPage, 'lesson'>, choice: string): Pr
   await press(page, 'Check answer');
 }
 
+/** Returns the frame with Lectern's page; undefined before it has loaded. */
+export function outerFrame(page: Page): Frame | undefined {
+  return page.frames().find((frame) => frame.url().includes('/embed/'));
+}
+
 /** Waits until the browser has kept an answer: from then on the page may be gone at any moment. */
 export async function seeKept({ page }: HostPage, widgetId: string): Promise<void> {
-  const outer = page.frames().find((frame) => frame.url().includes('/embed/'));
   await waitFor('the answer in the browser', async () =>
-    (await outer?.evaluate<string>('JSON.stringify(localStorage)'))?.includes(widgetId),
+    (await outerFrame(page)?.evaluate<string>('JSON.stringify(localStorage)'))?.includes(widgetId),
   );
 }
 

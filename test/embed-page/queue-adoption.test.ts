@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { adopt, leftoverOf, outdatedLeftover } from '../../player/embed-page/leftovers.ts';
 import { projected } from '../../player/embed-page/queued-write.ts';
-import { catchUp } from '../../player/embed-page/save-queue.ts';
+import { catchUp, takeAll } from '../../player/embed-page/save-queue.ts';
 import { versionId } from '../progress/build-progress.ts';
 import {
   answerOf,
@@ -34,10 +34,22 @@ describe('what another tab left', () => {
     const server = new SessionRules();
     const leftover = leftoverOf(withChanges(newQueue(server.record()), [answerOf('q1', ['a'])]));
     const since = [answerOf('q1', ['b']), { place: places.intro, restart: true }, answerOf('q2', ['b'])];
+    // However many writes that tab may have sent.
+    const changes = [
+      answerOf('q1', ['a']),
+      stepTo(places.end),
+      answerOf('q1', ['a'], places.end),
+      stepTo(places.quiz),
+    ];
+    const many = takeAll(withChanges(newQueue(server.record()), changes)).queue;
     drained(withChanges(newQueue(server.record()), since), server);
     const opened = newQueue(server.record());
     expect(outdatedLeftover(opened, [leftover])?.answers).toMatchObject([{ widgetId: 'q1' }]);
     drained(adopt(opened, [leftover], here, contextAt(start)), server);
+    expect(outdatedLeftover(opened, [leftoverOf(many)])?.answers).toMatchObject([{ widgetId: 'q1' }]);
+    expect(
+      adopt(opened, [leftoverOf(many)], here, contextAt(start)).writes.flatMap(({ answers }) => answers),
+    ).toEqual([]);
     expect(server.answers()).toEqual({ 'quiz/q2': ['b'] });
   });
 

@@ -24,7 +24,8 @@ type Event =
   | { kind: 'send'; fate: 'arrives' | 'is lost' | 'arrives, its answer is lost' }
   | { kind: 'arrival' }
   | { kind: 'hide' }
-  | { kind: 'reopen' };
+  | { kind: 'reopen' }
+  | { kind: 'restart' };
 
 const anyEvent: fc.Arbitrary<Event> = fc.oneof(
   fc.record({ kind: fc.constant('go' as const), step: fc.constantFrom(...stepNames) }),
@@ -34,6 +35,11 @@ const anyEvent: fc.Arbitrary<Event> = fc.oneof(
     fate: fc.constantFrom('arrives' as const, 'is lost' as const, 'arrives, its answer is lost' as const),
   }),
   fc.record({ kind: fc.constantFrom('arrival' as const, 'hide' as const, 'reopen' as const) }),
+);
+
+const anyEventOrRestart = fc.oneof(
+  { weight: 7, arbitrary: anyEvent },
+  { weight: 1, arbitrary: fc.constant({ kind: 'restart' as const }) },
 );
 
 /** A learner at a browser that loses requests, is closed in mid-write, and is opened again. */
@@ -72,6 +78,10 @@ class Browser {
         return this.#hide();
       case 'reopen':
         return this.#reopen(now);
+      case 'restart':
+        this.place = places.intro;
+        this.given.clear();
+        this.queue = withChanges(this.queue, [{ place: this.place, restart: true }], now);
     }
   }
 
@@ -130,7 +140,7 @@ describe('whatever gets lost on the way', () => {
   test('one browser: the server ends up with the last answers and the last step, and nobody is asked', () => {
     const anySkew = fc.constantFrom(-10 * minute, 0, 10 * minute);
     fc.assert(
-      fc.property(fc.array(anyEvent, { maxLength: 40 }), anySkew, (events, skew) => {
+      fc.property(fc.array(anyEventOrRestart, { maxLength: 40 }), anySkew, (events, skew) => {
         const server = new SessionRules();
         const browser = new Browser(server);
         let shown = browser.place;

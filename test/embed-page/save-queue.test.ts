@@ -60,6 +60,39 @@ describe('attempts', () => {
     expect(server.state.finished).toMatchObject({ score: 1, isCurrent: false });
   });
 
+  test('so it is where the device had tried to send more writes than the other one has made since', () => {
+    const server = new SessionRules();
+    const changes = [answerOf('q1', ['b']), stepTo(places.end), answerOf('q1', ['b'], places.end)];
+    let phone = newQueue(server.record());
+    for (const change of [...changes, stepTo(places.quiz), finish]) {
+      // What a page sends as it is hidden, without a network.
+      phone = takeAll(withChanges(phone, [change])).queue;
+    }
+    const restart = { place: places.intro, restart: true };
+    drained(withChanges(newQueue(server.record()), [answerOf('q1', ['a']), restart]), server);
+    const { queue: sending, body } = taken(phone);
+    const { queue, lost } = settle(sending, server.write(body, start + 60_000));
+    expect(lost?.answers).toMatchObject([{ widgetId: 'q1' }]);
+    expect(queue).toMatchObject({ hold: 'conflict', writes: [], record: { attempt: 2 } });
+  });
+
+  test('a restart that follows a finish made offline never clears the attempt that another device has begun', () => {
+    const server = new SessionRules();
+    const restart = { place: places.intro, restart: true };
+    const offline = withChanges(newQueue(server.record()), [answerOf('q1', ['b']), finish, restart]);
+    const phone = takeAll(withChanges(offline, [answerOf('dial', 1)])).queue;
+    drained(withChanges(newQueue(server.record()), [restart, answerOf('q2', ['b'])]), server);
+    let queue = phone;
+    while (waitTime(queue, Infinity) !== null) {
+      const { queue: sending, body } = taken(queue);
+      queue = afterAnswer(sending, server.write(body, start));
+    }
+    expect(queue.hold).toBe('conflict');
+    drained(goOnHere(queue, places.quiz, versionId, contextAt(start)), server);
+    expect(server.answers()).toEqual({ 'quiz/q2': ['b'], 'quiz/dial': 1 });
+    expect(server.state.attempt).toBe(2);
+  });
+
   test('where two devices have started again, both go on with the same attempt', () => {
     const server = new SessionRules();
     const restart = { place: places.intro, restart: true };
