@@ -4,7 +4,7 @@ const only = (from, allowed) => ({
   severity: 'error',
   from: { path: `^${from}/` },
   to: {
-    path: '^(api|bench|cli|demo|player|shared|test|worker)/',
+    path: '^(api|bench|cli|demo|player|shared|simulator|test|worker)/',
     pathNot: `^(${[from, ...allowed].join('|')})/`,
   },
 });
@@ -21,13 +21,14 @@ module.exports = {
     only('api', ['shared']),
     only('worker', ['shared']),
     only('shared', []),
-    only('cli', ['shared', 'worker']),
+    only('cli', ['shared', 'simulator', 'worker']),
+    only('simulator', ['cli', 'shared']),
     only('player', ['shared/lessons', 'shared/progress']),
     {
       name: 'runtime-dependencies-only',
       comment: 'What runs in production may import production dependencies only.',
       severity: 'error',
-      from: { path: '^(api|cli|shared|worker)/' },
+      from: { path: '^(api|cli|shared|simulator|worker)/' },
       to: { dependencyTypes: ['npm-dev', 'npm-no-pkg', 'npm-unknown'] },
     },
     { name: 'resolvable', severity: 'error', from: {}, to: { couldNotResolve: true } },

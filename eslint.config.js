@@ -28,24 +28,25 @@ export default tseslint.config(
   },
   {
     // The environment is read in one place, so that every setting is validated, documented and listed.
-    files: ['api/**/*.ts', 'cli/**/*.ts', 'shared/**/*.ts', 'worker/**/*.ts'],
-    ignores: ['shared/config.ts'],
+    files: ['api/**/*.ts', 'cli/**/*.ts', 'shared/**/*.ts', 'simulator/**/*.ts', 'worker/**/*.ts'],
+    ignores: ['shared/platform/config.ts'],
     rules: {
       'no-restricted-properties': [
         'error',
-        { object: 'process', property: 'env', message: 'Read settings through shared/config.ts.' },
+        { object: 'process', property: 'env', message: 'Read settings through shared/platform/config.ts.' },
       ],
     },
   },
   {
     // Within AbortSignal.any it is held weakly, and lost; nothing shows whether a signal comes to be in one.
-    files: ['api/**/*.ts', 'cli/**/*.ts', 'shared/**/*.ts', 'worker/**/*.ts'],
+    files: ['api/**/*.ts', 'cli/**/*.ts', 'shared/**/*.ts', 'simulator/**/*.ts', 'worker/**/*.ts'],
     rules: {
       'no-restricted-syntax': [
         'error',
         {
           selector: "MemberExpression[object.name='AbortSignal'][property.name='timeout']",
-          message: 'A deadline may be collected as garbage: use withTimeLimit of shared/deadline.ts.',
+          message:
+            'A deadline may be collected as garbage: use withTimeLimit of shared/platform/time-limits.ts.',
         },
       ],
     },

@@ -1,25 +1,25 @@
 import type { Redis } from 'ioredis';
-import type { Config } from '../shared/config.ts';
-import type { Logger } from '../shared/log.ts';
+import type { Config } from '../shared/platform/config.ts';
+import type { Logger } from '../shared/platform/log.ts';
 import type { LtiKeys } from '../shared/lti/keys.ts';
 import type { PlatformClient } from '../shared/lti/platform-requests.ts';
 import type { ScoreQueue } from '../shared/lti/scores/queue.ts';
 import type { Database } from '../shared/models/database.ts';
 import type { ReadinessProbe } from '../shared/operations/checks.ts';
-import type { PreparedLessons } from '../shared/prepared-lessons.ts';
-import type { ExportQueue } from '../shared/queues.ts';
-import type { Secrets } from '../shared/secrets.ts';
-import type { Sharing } from '../shared/sharing/sharing.ts';
+import type { PreparedLessons } from '../shared/player/prepared-lessons.ts';
+import type { ExportQueue } from '../shared/exports/queues.ts';
+import type { Secrets } from '../shared/platform/secrets.ts';
+import type { Sharing } from '../shared/coordination/coordination.ts';
 import type { Store } from '../shared/storage/store.ts';
-import type { PlayerReleases } from './player-releases.ts';
-import type { PlayerAssets } from './assets/player-assets.ts';
+import type { PlayerReleases } from './player/player-releases.ts';
+import type { PlayerAssets } from './media/player-assets.ts';
 import type { ArchiveRequestDependencies } from './exports/archive-requests.ts';
-import type { LargeTexts } from './large-texts.ts';
+import type { LargeTexts } from './http/large-texts.ts';
 import type { LaunchMetrics } from './lti/launch-metrics.ts';
 import type { PlatformKeys } from './lti/platform-keys.ts';
-import type { ScoreNotices } from './lti/score-notices.ts';
-import type { ApiMetrics } from './metrics.ts';
-import type { RateLimits } from './middleware/rate-limit.ts';
+import type { ScoreNotices } from './lti/outbox-signal.ts';
+import type { ApiMetrics } from './http/metrics.ts';
+import type { RateLimits } from './http/middleware/rate-limit.ts';
 import type { LearnerLines } from './player/learner-lines.ts';
 
 /** What it takes to talk with learning platforms. */

@@ -1,12 +1,12 @@
-import { loadConfig, settingWarnings } from '../shared/config.ts';
-import type { Config } from '../shared/config.ts';
-import { messageOf } from '../shared/errors.ts';
-import { createLogger, openLogStream } from '../shared/log.ts';
-import type { Logger } from '../shared/log.ts';
-import { printable } from '../shared/printable.ts';
-import { recordRunningApi } from '../shared/running-api.ts';
-import { findServers } from '../shared/servers.ts';
-import { Shutdown } from '../shared/shutdown.ts';
+import { loadConfig, settingWarnings } from '../shared/platform/config.ts';
+import type { Config } from '../shared/platform/config.ts';
+import { messageOf } from '../shared/platform/errors.ts';
+import { createLogger, openLogStream } from '../shared/platform/log.ts';
+import type { Logger } from '../shared/platform/log.ts';
+import { printable } from '../shared/platform/printable.ts';
+import { recordRunningApi } from '../shared/operations/running-api.ts';
+import { findServers } from '../shared/embedded/servers.ts';
+import { Shutdown } from '../shared/platform/shutdown.ts';
 import { startApi } from './start.ts';
 
 /** The API process: configuration, connections, listening, and the same in reverse when it is told to end. */

@@ -1,8 +1,8 @@
 import { rm } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Config } from '../shared/config.ts';
+import type { Config } from '../shared/platform/config.ts';
 import { embeddedServersRun } from '../shared/embedded/client.ts';
-import type { Servers } from '../shared/servers.ts';
+import type { Servers } from '../shared/embedded/servers.ts';
 
 /** Lets go of the servers and removes a benchmark's folder, once servers that run in it write to it no more. */
 export async function removeBench(folder: string, config: Config, servers: Servers): Promise<void> {

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Config } from '../shared/config.ts';
+import type { Config } from '../shared/platform/config.ts';
 import type { Database } from '../shared/models/database.ts';
 import { findLesson } from '../shared/models/lesson.ts';
 import type { LessonVersion } from '../shared/models/lesson-version.ts';
@@ -8,8 +8,8 @@ import { listLessons } from '../shared/models/lesson.ts';
 import { createOrganization, findOrganizationBySlug } from '../shared/models/organization.ts';
 import type { Organization } from '../shared/models/organization.ts';
 import { importPackage } from '../shared/packages/import.ts';
-import { packageRoot } from '../shared/paths.ts';
-import { publishVersion } from '../shared/publishing.ts';
+import { packageRoot } from '../shared/platform/paths.ts';
+import { publishVersion } from '../shared/publishing/publishing.ts';
 import { createStore } from '../shared/storage/create-store.ts';
 import { findLessonVersions, latestPublished } from './lessons.ts';
 

@@ -1,4 +1,4 @@
-import type { Downloader, DownloadError } from '../shared/downloads/downloader.ts';
+import type { Downloader, DownloadError } from '../shared/media/downloads/downloader.ts';
 import { maxWidgetBytes, widgetMimeTypes } from '../shared/widgets/check-widget-file.ts';
 import type { WidgetFileKind } from '../shared/widgets/check-widget-file.ts';
 

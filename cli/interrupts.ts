@@ -1,6 +1,6 @@
 import { once } from 'node:events';
-import type { Config } from '../shared/config.ts';
-import { starters } from './starters.ts';
+import type { Config } from '../shared/platform/config.ts';
+import { starters } from './parent-pids.ts';
 
 const npmCheckMilliseconds = 500;
 const sameMilliseconds = 500;

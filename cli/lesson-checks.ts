@@ -5,7 +5,7 @@ import { mediaReferences } from '../shared/lessons/media-references.ts';
 import { playabilityErrors } from '../shared/lessons/playability.ts';
 import type { PlayabilityError } from '../shared/lessons/playability.ts';
 import { quote } from '../shared/lessons/quote.ts';
-import { LecternError } from '../shared/errors.ts';
+import { LecternError } from '../shared/platform/errors.ts';
 import type { Database } from '../shared/models/database.ts';
 import { findExternalWidgets } from '../shared/models/external-widget.ts';
 import { findContent } from '../shared/models/lesson-content.ts';
@@ -14,7 +14,7 @@ import { findMedia } from '../shared/models/medium.ts';
 import type { FoundMedium } from '../shared/models/medium.ts';
 import { findNewestReleases } from '../shared/models/widget-release.ts';
 import type { LessonContent } from '../shared/lessons/lesson-content.ts';
-import { hostOf, isPublicAddress, literalAddress } from '../shared/outgoing/addresses.ts';
+import { hostOf, isPublicAddress, literalAddress } from '../shared/platform/http/ssrf-guard.ts';
 import type { CommandContext } from './context.ts';
 import { unavailableWidgets } from './widget-checks.ts';
 

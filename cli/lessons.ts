@@ -1,4 +1,4 @@
-import { LecternError } from '../shared/errors.ts';
+import { LecternError } from '../shared/platform/errors.ts';
 import type { Database } from '../shared/models/database.ts';
 import { findLesson } from '../shared/models/lesson.ts';
 import type { Lesson } from '../shared/models/lesson.ts';

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-import { codeOf } from '../shared/errors.ts';
+import { codeOf } from '../shared/platform/errors.ts';
 import { run } from './run.ts';
 
 // A reader that has seen enough, such as `head`, is no failure.

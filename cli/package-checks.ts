@@ -1,7 +1,7 @@
 import { usedWidgetTypes } from '../shared/lessons/blocks.ts';
 import { isCoreWidget } from '../shared/lessons/core-widgets.ts';
 import { playabilityErrors } from '../shared/lessons/playability.ts';
-import { LecternError } from '../shared/errors.ts';
+import { LecternError } from '../shared/platform/errors.ts';
 import { checkPackageFiles } from '../shared/packages/check-files.ts';
 import { packageLimits } from '../shared/packages/import.ts';
 import type { LessonPackage } from '../shared/packages/lesson-package.ts';

@@ -1,7 +1,7 @@
-import { messageOf } from '../shared/errors.ts';
+import { messageOf } from '../shared/platform/errors.ts';
 import type { LessonVersion } from '../shared/models/lesson-version.ts';
-import { preparePreview } from '../shared/publishing.ts';
-import { publicAddress } from './addresses.ts';
+import { preparePreview } from '../shared/publishing/publishing.ts';
+import { publicAddress } from './urls.ts';
 import type { CommandContext } from './context.ts';
 import { note } from './output.ts';
 
@@ -34,7 +34,7 @@ export async function previewLink(
 ): Promise<PlayLink> {
   await preparePreview(db, store, versionId);
   const { signing } = await secrets();
-  const { signPreviewToken } = await import('../shared/player-tokens.ts');
+  const { signPreviewToken } = await import('../shared/tokens/player-tokens.ts');
   const { token, expiresAt } = signPreviewToken(signing, { organizationId, lessonId, versionId });
   return { url: await playUrl(config, lessonId, token), expiresAt };
 }

@@ -1,6 +1,6 @@
-import { messageOf } from '../shared/errors.ts';
+import { messageOf } from '../shared/platform/errors.ts';
 import { prebuildExport } from '../shared/exports/ask.ts';
-import { exportJobOf } from '../shared/jobs.ts';
+import { exportJobOf } from '../shared/exports/jobs.ts';
 import type { LessonVersion } from '../shared/models/lesson-version.ts';
 import type { CommandContext } from './context.ts';
 import { note } from './output.ts';
@@ -15,8 +15,8 @@ export async function prebuildArchive(
 ): Promise<void> {
   if (!config.export.prebuild) return;
   const [{ createExportQueue }, { connectRedis }] = await Promise.all([
-    import('../shared/queues.ts'),
-    import('../shared/redis.ts'),
+    import('../shared/exports/queues.ts'),
+    import('../shared/platform/redis.ts'),
   ]);
   try {
     const redis = await connectRedis(redisUrl);

@@ -1,6 +1,6 @@
-import { createDownloader, DownloadError } from '../shared/downloads/downloader.ts';
-import type { Downloader } from '../shared/downloads/downloader.ts';
-import { LecternError } from '../shared/errors.ts';
+import { createDownloader, DownloadError } from '../shared/media/downloads/downloader.ts';
+import type { Downloader } from '../shared/media/downloads/downloader.ts';
+import { LecternError } from '../shared/platform/errors.ts';
 import { bytesOf } from '../shared/storage/digest.ts';
 import { widgetFileFault } from '../shared/widgets/check-widget-file.ts';
 import type { WidgetFileKind } from '../shared/widgets/check-widget-file.ts';

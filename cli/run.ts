@@ -1,5 +1,5 @@
 import { CommanderError } from 'commander';
-import { messageOf } from '../shared/errors.ts';
+import { messageOf } from '../shared/platform/errors.ts';
 import { note } from './output.ts';
 import { createProgram } from './program.ts';
 

@@ -1,5 +1,5 @@
 import pLimit from 'p-limit';
-import { createDownloader, DownloadError } from '../shared/downloads/downloader.ts';
+import { createDownloader, DownloadError } from '../shared/media/downloads/downloader.ts';
 import type { ExternalWidget } from '../shared/models/external-widget.ts';
 import { widgetFileFault } from '../shared/widgets/check-widget-file.ts';
 import type { WidgetFileKind } from '../shared/widgets/check-widget-file.ts';

@@ -1,10 +1,10 @@
 import { setFlagsFromString } from 'node:v8';
-import { loadConfig, settingWarnings } from '../shared/config.ts';
-import { messageOf } from '../shared/errors.ts';
-import { createLogger, openLogStream } from '../shared/log.ts';
-import { printable } from '../shared/printable.ts';
-import { findServers } from '../shared/servers.ts';
-import { Shutdown } from '../shared/shutdown.ts';
+import { loadConfig, settingWarnings } from '../shared/platform/config.ts';
+import { messageOf } from '../shared/platform/errors.ts';
+import { createLogger, openLogStream } from '../shared/platform/log.ts';
+import { printable } from '../shared/platform/printable.ts';
+import { findServers } from '../shared/embedded/servers.ts';
+import { Shutdown } from '../shared/platform/shutdown.ts';
 import { startWorker } from './start.ts';
 
 /**

@@ -1,9 +1,9 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { withStatus } from '../../shared/lessons/player-lesson.ts';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
-import type { LaunchToken, PlayerToken } from '../../shared/player-tokens.ts';
-import type { PreparedLesson } from '../../shared/prepared-lessons.ts';
-import { printJson } from '../../shared/raw-json.ts';
+import type { LaunchToken, PlayerToken } from '../../shared/tokens/player-tokens.ts';
+import type { PreparedLesson } from '../../shared/player/prepared-lessons.ts';
+import { printJson } from '../../shared/platform/raw-json.ts';
 import { learnerName } from '../player/learner-name.ts';
 import type { NoticeWords } from './notice-words.ts';
 import type { FailureCode } from './page-words.ts';

@@ -1,4 +1,4 @@
-import { wordsIn } from '../words-in.ts';
+import { wordsIn } from '../http/messages-in.ts';
 
 /**
  * What the script of the embed page says to a learner, around the lesson. The page holds the words of its own language,

@@ -1,4 +1,4 @@
-import { wordsIn } from '../words-in.ts';
+import { wordsIn } from '../http/messages-in.ts';
 
 /** What went wrong where a lesson was to be shown, for people who are asked for help. */
 export const failureCodes = [

@@ -1,21 +1,21 @@
 import { randomUUID } from 'node:crypto';
-import type { Config } from '../../shared/config.ts';
-import { LecternError, messageOf } from '../../shared/errors.ts';
+import type { Config } from '../../shared/platform/config.ts';
+import { LecternError, messageOf } from '../../shared/platform/errors.ts';
 import { askForExport, reviveExport, stopWaiting } from '../../shared/exports/ask.ts';
 import { isCancelled } from '../../shared/exports/cancel.ts';
 import { readEnd } from '../../shared/exports/start.ts';
-import { fromFailedReason, incompleteKey } from '../../shared/jobs.ts';
-import type { ExportJob } from '../../shared/jobs.ts';
-import type { Logger } from '../../shared/log.ts';
+import { fromFailedReason, incompleteKey } from '../../shared/exports/jobs.ts';
+import type { ExportJob } from '../../shared/exports/jobs.ts';
+import type { Logger } from '../../shared/platform/log.ts';
 import type { Database } from '../../shared/models/database.ts';
 import { countWorkers } from '../../shared/operations/workers.ts';
-import type { ExportQueue } from '../../shared/queues.ts';
-import { incompleteWaitMs } from '../../shared/sharing/incomplete-builds.ts';
-import type { IncompleteBuilds } from '../../shared/sharing/incomplete-builds.ts';
+import type { ExportQueue } from '../../shared/exports/queues.ts';
+import { incompleteWaitMs } from '../../shared/coordination/incomplete-builds.ts';
+import type { IncompleteBuilds } from '../../shared/coordination/incomplete-builds.ts';
 import type { ArchiveStore, StoredArchive } from '../../shared/storage/store.ts';
-import { retryAfterSeconds } from '../retry-after.ts';
-import type { JobWaiter, JobWaiters } from './job-waiters.ts';
-import type { OpenWaits } from './open-waits.ts';
+import { retryAfterSeconds } from '../http/retry-after.ts';
+import type { JobWaiter, JobWaiters } from './job-subscriptions.ts';
+import type { OpenWaits } from './wait-limiter.ts';
 
 /** A failed job answers for itself this long; whoever asks later has it tried anew. */
 const coolOffMilliseconds = 10_000;

@@ -1,13 +1,13 @@
 import type { RouterContext } from '@koa/router';
 import { z } from 'zod';
-import { LecternError } from '../../shared/errors.ts';
-import { exportJobOf, withPlayer } from '../../shared/jobs.ts';
-import type { ExportJob } from '../../shared/jobs.ts';
+import { LecternError } from '../../shared/platform/errors.ts';
+import { exportJobOf, withPlayer } from '../../shared/exports/jobs.ts';
+import type { ExportJob } from '../../shared/exports/jobs.ts';
 import { findPublishedVersion } from '../../shared/models/lesson-version.ts';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
-import type { RequestState } from '../context.ts';
+import type { RequestState } from '../http/context.ts';
 import type { AppDependencies } from '../dependencies.ts';
-import { parseRequest } from '../parse-request.ts';
+import { parseRequest } from '../http/parse-request.ts';
 
 const uuid = (name: string) =>
   z

@@ -1,11 +1,11 @@
-import { signAssetAddress } from '../../shared/asset-addresses.ts';
-import { incompleteKey } from '../../shared/jobs.ts';
+import { signAssetAddress } from '../../shared/media/asset-urls.ts';
+import { incompleteKey } from '../../shared/exports/jobs.ts';
 import { keepSigned } from '../../shared/models/export-record.ts';
 import type { ExportEntry } from '../../shared/models/export-record.ts';
 import type { StoredArchive } from '../../shared/storage/store.ts';
-import { isInert } from '../assets/inert-types.ts';
+import { isInert } from '../media/inert-types.ts';
 import type { AppDependencies } from '../dependencies.ts';
-import { signedManifestJson } from '../presenters/export-manifest.ts';
+import { signedManifestJson } from './present-export-manifest.ts';
 import { ArchiveFiles } from './archive-files.ts';
 import type { AuthorizedExport } from './authorize.ts';
 

@@ -1,9 +1,9 @@
 import type { Job } from 'bullmq';
-import type { ErrorCode } from '../../shared/errors.ts';
+import type { ErrorCode } from '../../shared/platform/errors.ts';
 import { jobsBefore } from '../../shared/exports/ask.ts';
 import { isCancelled } from '../../shared/exports/cancel.ts';
-import { exportProgressSchema, fromFailedReason, incompleteKey } from '../../shared/jobs.ts';
-import type { ExportJob, ExportProgress, ExportResult } from '../../shared/jobs.ts';
+import { exportProgressSchema, fromFailedReason, incompleteKey } from '../../shared/exports/jobs.ts';
+import type { ExportJob, ExportProgress, ExportResult } from '../../shared/exports/jobs.ts';
 import { findExportRecord } from '../../shared/models/export-record.ts';
 import { countWorkers } from '../../shared/operations/workers.ts';
 import { openArchive } from './archive-requests.ts';

@@ -1,7 +1,7 @@
-import type { ExportJob } from '../../shared/jobs.ts';
+import type { ExportJob } from '../../shared/exports/jobs.ts';
 import { isFinal, readExportStatus } from './export-status.ts';
 import type { ExportStatus, StatusDependencies } from './export-status.ts';
-import type { JobWaiters } from './job-waiters.ts';
+import type { JobWaiters } from './job-subscriptions.ts';
 
 /** How often the status is looked at when no event comes: places in the queue move without one. */
 const lookMilliseconds = 1_500;

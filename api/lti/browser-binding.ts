@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { Context } from 'koa';
-import type { Config } from '../../shared/config.ts';
-import { isForeignWrite } from '../middleware/foreign-writes.ts';
-import { publicPath } from '../public-address.ts';
+import type { Config } from '../../shared/platform/config.ts';
+import { isForeignWrite } from '../http/middleware/csrf.ts';
+import { publicPath } from '../http/public-url.ts';
 import { LaunchFault } from './faults.ts';
 import { isBrowserOf, stateSeconds } from './launch-state.ts';
 import type { BegunLaunch, LaunchState } from './launch-state.ts';

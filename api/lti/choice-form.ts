@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { ListPosition } from '../../shared/models/lesson-list.ts';
-import { lessonCursor } from '../lesson-cursor.ts';
-import type { Fields } from '../middleware/form-body.ts';
+import { lessonCursor } from '../lessons/page-cursor.ts';
+import type { Fields } from '../http/middleware/form-body.ts';
 
 /** What the page where lessons are chosen sends: to itself for a search or another page, and at the end. */
 export interface ChoiceForm {

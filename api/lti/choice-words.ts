@@ -1,4 +1,4 @@
-import { wordsIn } from '../words-in.ts';
+import { wordsIn } from '../http/messages-in.ts';
 
 /** What is said where a teacher chooses lessons. Another language is one more entry in `all`. */
 const en = {

@@ -1,11 +1,11 @@
 import type { Context } from 'koa';
-import type { Logger } from '../../shared/log.ts';
+import type { Logger } from '../../shared/platform/log.ts';
 import { findPlatform } from '../../shared/models/lti-platform.ts';
 import type { LtiPlatform } from '../../shared/models/lti-platform.ts';
 import { findOrganization } from '../../shared/models/organization.ts';
 import type { AppDependencies } from '../dependencies.ts';
-import type { Fields } from '../middleware/form-body.ts';
-import { publicAddress } from '../public-address.ts';
+import type { Fields } from '../http/middleware/form-body.ts';
+import { publicAddress } from '../http/public-url.ts';
 import { readChoiceForm } from './choice-form.ts';
 import type { ChoiceForm } from './choice-form.ts';
 import { mostOf, sendChoicePage } from './choice-page.ts';

@@ -3,7 +3,7 @@ import { claim } from '../../shared/lti/claims.ts';
 import type { DeepLinkingClaims } from '../../shared/lti/claims.ts';
 import type { LtiPlatform } from '../../shared/models/lti-platform.ts';
 import type { AppDependencies } from '../dependencies.ts';
-import { publicAddress } from '../public-address.ts';
+import { publicAddress } from '../http/public-url.ts';
 import { ChoiceStore } from './choices.ts';
 import { LaunchFault } from './faults.ts';
 import { presentationOf } from './read-message.ts';

@@ -1,5 +1,5 @@
-import { LecternError } from '../../shared/errors.ts';
-import type { ErrorCode } from '../../shared/errors.ts';
+import { LecternError } from '../../shared/platform/errors.ts';
+import type { ErrorCode } from '../../shared/platform/errors.ts';
 
 /** What somebody is told whose launch is refused: launch-words.ts has the words. */
 export type NoticeKind =

@@ -2,7 +2,7 @@ import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypt
 import type { Redis } from 'ioredis';
 import { findPlatform } from '../../shared/models/lti-platform.ts';
 import type { LtiPlatform } from '../../shared/models/lti-platform.ts';
-import { uuidFromHex } from '../../shared/uuid.ts';
+import { uuidFromHex } from '../../shared/platform/uuid.ts';
 import type { AppDependencies } from '../dependencies.ts';
 import { LaunchFault } from './faults.ts';
 

@@ -1,5 +1,5 @@
 import type { Notice } from '../embed/page-words.ts';
-import { wordsIn } from '../words-in.ts';
+import { wordsIn } from '../http/messages-in.ts';
 import type { NoticeKind } from './faults.ts';
 
 /** What is said to somebody whose launch is refused; the code beside it says more, to who can mend it. */

@@ -1,8 +1,8 @@
 import type { Context } from 'koa';
 import { z } from 'zod';
 import type { AppDependencies } from '../dependencies.ts';
-import type { Fields } from '../middleware/form-body.ts';
-import { publicAddress, publicPath } from '../public-address.ts';
+import type { Fields } from '../http/middleware/form-body.ts';
+import { publicAddress, publicPath } from '../http/public-url.ts';
 import { keepsCookies, setBrowserCookie, setCheckCookie } from './browser-binding.ts';
 import { CookiesBlocked, LaunchFault } from './faults.ts';
 import { findPlatformOfLogin } from './find-platform.ts';

@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import type { Context } from 'koa';
 import { textDirection } from '../../shared/lessons/text-direction.ts';
 import type { AppDependencies } from '../dependencies.ts';
-import { Html, markup } from '../html.ts';
-import { publicPath } from '../public-address.ts';
+import { Html, markup } from '../http/html.ts';
+import { publicPath } from '../http/public-url.ts';
 import { launchPageStyle } from './page-style.ts';
 
 /**

@@ -1,11 +1,11 @@
 import { claim, customParameters, noColumn } from '../../shared/lti/claims.ts';
 import type { ResourceLinkClaims } from '../../shared/lti/claims.ts';
-import { expectScore } from '../../shared/lti/scores/expect.ts';
+import { expectScore } from '../../shared/lti/scores/register-line-item.ts';
 import type { LtiPlatform } from '../../shared/models/lti-platform.ts';
 import { saveResourceLink } from '../../shared/models/lti-resource-link.ts';
 import type { DescribedLink } from '../../shared/models/lti-resource-link.ts';
-import { signLaunchToken } from '../../shared/player-tokens.ts';
-import type { LaunchToken } from '../../shared/player-tokens.ts';
+import { signLaunchToken } from '../../shared/tokens/player-tokens.ts';
+import type { LaunchToken } from '../../shared/tokens/player-tokens.ts';
 import type { AppDependencies } from '../dependencies.ts';
 import { findLesson } from './find-lesson.ts';
 import type { LaunchedLesson } from './find-lesson.ts';

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { messageOf } from '../../shared/errors.ts';
+import { messageOf } from '../../shared/platform/errors.ts';
 import { jsonOf } from '../../shared/lti/platform-requests.ts';
 import type { PlatformAnswer, PlatformClient } from '../../shared/lti/platform-requests.ts';
-import { areRelated, platformAddressFault } from '../../shared/lti/platform-address.ts';
+import { areRelated, platformAddressFault } from '../../shared/lti/platform-url.ts';
 import { messageTypes } from '../../shared/lti/claims.ts';
 import { RegistrationFault } from './registration-faults.ts';
 

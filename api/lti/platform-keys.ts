@@ -3,7 +3,7 @@ import { importJWK } from 'jose';
 import type { CryptoKey } from 'jose';
 import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
-import { messageOf } from '../../shared/errors.ts';
+import { messageOf } from '../../shared/platform/errors.ts';
 import { jsonOf } from '../../shared/lti/platform-requests.ts';
 import type { PlatformClient } from '../../shared/lti/platform-requests.ts';
 

@@ -1,5 +1,5 @@
-import { LecternError } from '../../shared/errors.ts';
-import type { ErrorCode } from '../../shared/errors.ts';
+import { LecternError } from '../../shared/platform/errors.ts';
+import type { ErrorCode } from '../../shared/platform/errors.ts';
 
 interface Fault {
   error: ErrorCode;

@@ -1,7 +1,7 @@
 import type { Context } from 'koa';
 import type { LtiPlatform } from '../../shared/models/lti-platform.ts';
 import type { AppDependencies } from '../dependencies.ts';
-import { markup } from '../html.ts';
+import { markup } from '../http/html.ts';
 import { sendNoticePage } from './notice-page.ts';
 import { registrationFaults } from './registration-faults.ts';
 import type { RegistrationFaultCode } from './registration-faults.ts';

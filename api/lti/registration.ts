@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { Config } from '../../shared/config.ts';
-import { LecternError, messageOf } from '../../shared/errors.ts';
+import type { Config } from '../../shared/platform/config.ts';
+import { LecternError, messageOf } from '../../shared/platform/errors.ts';
 import { customParameters, gradeScopes, messageTypes } from '../../shared/lti/claims.ts';
 import { jsonOf, PlatformRequestError } from '../../shared/lti/platform-requests.ts';
 import type { PlatformAnswer, PlatformClient } from '../../shared/lti/platform-requests.ts';

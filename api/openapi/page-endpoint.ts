@@ -1,4 +1,4 @@
-import { escapeHtml } from '../html.ts';
+import { escapeHtml } from '../http/html.ts';
 import { commandOf } from './page-command.ts';
 import type { Components, Content, Endpoint, Example, Header, Parameter, Response } from './page-document.ts';
 import { definitionList, fieldList, referredName, typeText } from './page-schema.ts';

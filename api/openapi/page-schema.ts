@@ -1,4 +1,4 @@
-import { escapeHtml } from '../html.ts';
+import { escapeHtml } from '../http/html.ts';
 import { markdown } from './page-text.ts';
 
 /** A JSON Schema, as far as the page tells of it. */

@@ -1,4 +1,4 @@
-import { escapeHtml } from '../html.ts';
+import { escapeHtml } from '../http/html.ts';
 
 /** The little of Markdown that the document's own texts use: headings, lists, paragraphs, `code` and **bold**. */
 export function markdown(text: string): string {

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { escapeHtml } from '../html.ts';
+import { escapeHtml } from '../http/html.ts';
 import type { ApiDocument } from './document.ts';
 import { variables } from './page-command.ts';
 import { endpointsOf } from './page-document.ts';

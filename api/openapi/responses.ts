@@ -4,7 +4,7 @@ import type {
   ZodOpenApiResponseObject,
   ZodOpenApiResponsesObject,
 } from 'zod-openapi';
-import { presentError, presentExportError } from '../presenters/error.ts';
+import { presentError, presentExportError } from '../http/present-error.ts';
 import { asHeaders, challenge, mayPass, retryAfter } from './headers.ts';
 import type { Headers } from './headers.ts';
 

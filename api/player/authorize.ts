@@ -1,12 +1,12 @@
 import { z } from 'zod';
-import { LecternError } from '../../shared/errors.ts';
+import { LecternError } from '../../shared/platform/errors.ts';
 import { findPlayedVersion, findPreviewedVersion } from '../../shared/models/lesson-version.ts';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
 import { isRevoked } from '../../shared/models/token-revocation.ts';
-import { tokenFailure, verifyPlayerToken } from '../../shared/player-tokens.ts';
-import type { PlayerToken } from '../../shared/player-tokens.ts';
+import { tokenFailure, verifyPlayerToken } from '../../shared/tokens/player-tokens.ts';
+import type { PlayerToken } from '../../shared/tokens/player-tokens.ts';
 import type { AppDependencies } from '../dependencies.ts';
-import { parseRequest } from '../parse-request.ts';
+import { parseRequest } from '../http/parse-request.ts';
 
 /** The query of every address that a player's token authorizes. */
 export const playerQuerySchema = z.object({

@@ -1,7 +1,7 @@
-import type { SignedAddress } from '../../shared/asset-addresses.ts';
-import { signContentAddress, signPreviewAddress } from '../../shared/content-addresses.ts';
-import type { ContentOf } from '../../shared/content-addresses.ts';
-import type { PlayerToken } from '../../shared/player-tokens.ts';
+import type { SignedAddress } from '../../shared/media/asset-urls.ts';
+import { signContentAddress, signPreviewAddress } from '../../shared/media/content-urls.ts';
+import type { ContentOf } from '../../shared/media/content-urls.ts';
+import type { PlayerToken } from '../../shared/tokens/player-tokens.ts';
 import type { AppDependencies } from '../dependencies.ts';
 
 /** Signs the URL of a version's media and widgets for the bearer of a token. */

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
-import { LecternError } from '../../shared/errors.ts';
-import { tooMany } from '../retry-after.ts';
-import { SlowRefusals } from '../slow-refusals.ts';
+import { LecternError } from '../../shared/platform/errors.ts';
+import { tooMany } from '../http/retry-after.ts';
+import { SlowRefusals } from '../http/slow-refusals.ts';
 
 /** What one learner may take of a process. */
 export interface LearnerLimits {

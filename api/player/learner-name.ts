@@ -1,4 +1,4 @@
-import type { PlayerToken } from '../../shared/player-tokens.ts';
+import type { PlayerToken } from '../../shared/tokens/player-tokens.ts';
 
 /** Names a learner's record in one lesson; a preview has none, and is named by its link. */
 export function learnerName(token: PlayerToken): string {

@@ -3,7 +3,7 @@ import type { Context } from 'koa';
 import { z } from 'zod';
 import { withStatus } from '../../shared/lessons/player-lesson.ts';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
-import type { PreparedLesson } from '../../shared/prepared-lessons.ts';
+import type { PreparedLesson } from '../../shared/player/prepared-lessons.ts';
 
 /** A query parameter that is true or false, in these words. */
 const flag = (name: string, fallback: boolean, description: string) =>

@@ -6,11 +6,16 @@ import { findLtiHead, findLtiProgress, saveLtiProgress } from '../../shared/mode
 import type { LtiProgress } from '../../shared/models/lti-progress.ts';
 import { isHeadOnly, stateOf } from '../../shared/models/progress-record.ts';
 import type { ProgressRecord, RecordHead } from '../../shared/models/progress-record.ts';
-import type { EmbedToken, LaunchToken, PlayerToken, PreviewToken } from '../../shared/player-tokens.ts';
+import type {
+  EmbedToken,
+  LaunchToken,
+  PlayerToken,
+  PreviewToken,
+} from '../../shared/tokens/player-tokens.ts';
 import { itemsToJson } from '../../shared/progress/state.ts';
 import type { ProgressState } from '../../shared/progress/state.ts';
-import { rawOrNull } from '../../shared/raw-json.ts';
-import { presentEmbedProgress, presentLtiProgress } from '../presenters/progress.ts';
+import { rawOrNull } from '../../shared/platform/raw-json.ts';
+import { presentEmbedProgress, presentLtiProgress } from '../progress/present-progress.ts';
 
 /** The nil UUID (RFC 9562): a launch that is not recorded makes no course. */
 const noCourse = '00000000-0000-0000-0000-000000000000';

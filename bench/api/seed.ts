@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { saveEmbedProgress } from '../../shared/models/embed-progress.ts';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
-import { signEmbedToken } from '../../shared/player-tokens.ts';
+import { signEmbedToken } from '../../shared/tokens/player-tokens.ts';
 import type { ProgressState } from '../../shared/progress/state.ts';
 import type { BenchInstallation } from '../installation.ts';
 import { writeSampleLesson } from './sample.ts';

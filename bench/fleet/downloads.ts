@@ -3,7 +3,7 @@ import { link, mkdir, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { startProcesses } from '../../cli/processes.ts';
-import { exportJobOf } from '../../shared/jobs.ts';
+import { exportJobOf } from '../../shared/exports/jobs.ts';
 import type { BenchInstallation } from '../installation.ts';
 import { medianTimes } from '../rounds.ts';
 import { startNginx } from './nginx.ts';

@@ -1,7 +1,7 @@
 import { startProcesses } from '../../cli/processes.ts';
-import { exportJobOf } from '../../shared/jobs.ts';
-import { createExportQueue } from '../../shared/queues.ts';
-import { connectRedis } from '../../shared/redis.ts';
+import { exportJobOf } from '../../shared/exports/jobs.ts';
+import { createExportQueue } from '../../shared/exports/queues.ts';
+import { connectRedis } from '../../shared/platform/redis.ts';
 import type { BenchInstallation } from '../installation.ts';
 
 export interface HandOver {

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { verifyIdToken } from '../../api/lti/verify-token.ts';
 import { startProcesses } from '../../cli/processes.ts';
 import { createPlatform } from '../../shared/models/lti-platform.ts';
-import { signLaunchToken } from '../../shared/player-tokens.ts';
+import { signLaunchToken } from '../../shared/tokens/player-tokens.ts';
 import { writeSampleLesson } from '../api/sample.ts';
 import { prepareInstallation } from '../installation.ts';
 import { startPlatform } from './platform.ts';

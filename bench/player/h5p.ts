@@ -5,7 +5,7 @@ import { cp, mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { withFetchFolder } from '../../shared/embedded/fetch-folder.ts';
-import { messageOf } from '../../shared/errors.ts';
+import { messageOf } from '../../shared/platform/errors.ts';
 import { sampleSteps, writePictures } from './lesson.ts';
 
 const run = promisify(execFile);

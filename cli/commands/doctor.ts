@@ -1,20 +1,20 @@
 import { access, constants, mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Command } from 'commander';
-import { loadConfig, settingWarnings } from '../../shared/config.ts';
-import type { Config } from '../../shared/config.ts';
-import { messageOf } from '../../shared/errors.ts';
+import { loadConfig, settingWarnings } from '../../shared/platform/config.ts';
+import type { Config } from '../../shared/platform/config.ts';
+import { messageOf } from '../../shared/platform/errors.ts';
 import { coreWidgetTypes } from '../../shared/lessons/core-widgets.ts';
 import { missingIndexes, openDatabase } from '../../shared/models/database.ts';
-import { pingMongo } from '../../shared/mongo.ts';
-import { packageRoot } from '../../shared/paths.ts';
-import { playerRelease } from '../../shared/player-release.ts';
-import { findRunningApi } from '../../shared/running-api.ts';
-import { findServers } from '../../shared/servers.ts';
+import { pingMongo } from '../../shared/platform/mongo.ts';
+import { packageRoot } from '../../shared/platform/paths.ts';
+import { playerRelease } from '../../shared/player/player-release.ts';
+import { findRunningApi } from '../../shared/operations/running-api.ts';
+import { findServers } from '../../shared/embedded/servers.ts';
 import { createStore } from '../../shared/storage/create-store.ts';
 import { readStoreLimits } from '../../shared/storage/store-limits.ts';
 import { readCoreBundle } from '../../shared/widgets/core-bundles.ts';
-import { answers } from '../answers.ts';
+import { answers } from '../json-output.ts';
 import { formatBytes, note, table } from '../output.ts';
 
 /** Below this, a large export may fill the disk. */
@@ -115,7 +115,7 @@ async function checkServers(config: Config): Promise<Check[]> {
       }
     }),
     await check('Redis', async () => {
-      const { connectRedis, pingRedis } = await import('../../shared/redis.ts');
+      const { connectRedis, pingRedis } = await import('../../shared/platform/redis.ts');
       const redis = await connectRedis(redisUrl);
       try {
         const { version, maxmemoryPolicy } = await pingRedis(redis);
@@ -150,8 +150,8 @@ async function checkApi(config: Config): Promise<Finding> {
 
 async function checkWorkers(redisUrl: string, config: Config): Promise<Finding> {
   const [{ connectRedis }, { createExportQueue }, { countWorkers }] = await Promise.all([
-    import('../../shared/redis.ts'),
-    import('../../shared/queues.ts'),
+    import('../../shared/platform/redis.ts'),
+    import('../../shared/exports/queues.ts'),
     import('../../shared/operations/workers.ts'),
   ]);
   const redis = await connectRedis(redisUrl);

@@ -1,13 +1,13 @@
 import type { Command } from 'commander';
-import type { Credentials } from '../../shared/credentials.ts';
-import { LecternError } from '../../shared/errors.ts';
+import type { Credentials } from '../../shared/accounts/credentials.ts';
+import { LecternError } from '../../shared/platform/errors.ts';
 import { issueApiKey, listApiKeys, revokeApiKey, rotateApiKey } from '../../shared/models/api-key.ts';
 import type { ApiKey } from '../../shared/models/api-key.ts';
-import { answers } from '../answers.ts';
-import type { Answer } from '../answers.ts';
+import { answers } from '../json-output.ts';
+import type { Answer } from '../json-output.ts';
 import { requireOrganization, withContext } from '../context.ts';
 import { table } from '../output.ts';
-import { countValue, futureTimeValue, publicKeyValue } from '../values.ts';
+import { countValue, futureTimeValue, publicKeyValue } from '../option-parsers.ts';
 
 const defaultOverlapHours = 24;
 

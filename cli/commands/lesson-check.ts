@@ -1,15 +1,15 @@
 import type { Command } from 'commander';
 import { z } from 'zod';
-import { loadConfig } from '../../shared/config.ts';
+import { loadConfig } from '../../shared/platform/config.ts';
 import { quote } from '../../shared/lessons/quote.ts';
-import { answers } from '../answers.ts';
-import type { Answer } from '../answers.ts';
+import { answers } from '../json-output.ts';
+import type { Answer } from '../json-output.ts';
 import { withContext } from '../context.ts';
 import { checkVersion } from '../lesson-checks.ts';
 import type { VersionCheck } from '../lesson-checks.ts';
 import { findLessonVersions, findVersionNumbered, presentLesson } from '../lessons.ts';
 import { count } from '../output.ts';
-import { countValue } from '../values.ts';
+import { countValue } from '../option-parsers.ts';
 
 /** External media that are printed; `--json` has all. */
 const printedMedia = 20;

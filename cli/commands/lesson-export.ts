@@ -1,16 +1,16 @@
 import { Option } from 'commander';
 import type { Command } from 'commander';
-import { LecternError } from '../../shared/errors.ts';
-import { withPlayer } from '../../shared/jobs.ts';
+import { LecternError } from '../../shared/platform/errors.ts';
+import { withPlayer } from '../../shared/exports/jobs.ts';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
-import { playerRelease } from '../../shared/player-release.ts';
-import { answers } from '../answers.ts';
+import { playerRelease } from '../../shared/player/player-release.ts';
+import { answers } from '../json-output.ts';
 import { withContext } from '../context.ts';
 import type { CommandContext } from '../context.ts';
 import { findLessonVersions, findVersionNumbered, latestPublished } from '../lessons.ts';
 import { formatBytes } from '../output.ts';
 import { outputTarget, writeOutput } from '../output-file.ts';
-import { countValue, uuidValue } from '../values.ts';
+import { countValue, uuidValue } from '../option-parsers.ts';
 
 interface ExportOptions {
   version?: number;

@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
 import type { ImportedVersion } from '../../shared/packages/import.ts';
-import { publishVersion } from '../../shared/publishing.ts';
-import { answers } from '../answers.ts';
-import type { Answer } from '../answers.ts';
+import { publishVersion } from '../../shared/publishing/publishing.ts';
+import { answers } from '../json-output.ts';
+import type { Answer } from '../json-output.ts';
 import { requireOrganization, withContext } from '../context.ts';
 import type { CommandContext } from '../context.ts';
 import { findMissing } from '../lesson-checks.ts';
@@ -12,7 +12,7 @@ import { describePreview, previewOfPublished } from '../play-links.ts';
 import type { PlayLink } from '../play-links.ts';
 import { prebuildArchive } from '../prebuild.ts';
 import { fileProgressBar } from '../progress.ts';
-import { webAddressValue } from '../values.ts';
+import { webAddressValue } from '../option-parsers.ts';
 
 interface ImportOptions {
   org: string;

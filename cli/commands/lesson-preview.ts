@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
-import { answers } from '../answers.ts';
+import { answers } from '../json-output.ts';
 import { withContext } from '../context.ts';
 import { findLessonVersions, findVersionNumbered } from '../lessons.ts';
 import { describePreview, previewLink } from '../play-links.ts';
-import { countValue, uuidValue } from '../values.ts';
+import { countValue, uuidValue } from '../option-parsers.ts';
 
 /** `lectern lesson preview`: lets an author play a draft. */
 export function addLessonPreviewCommand(group: Command): void {

@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
 import { listLessons } from '../../shared/models/lesson.ts';
 import { listVersions } from '../../shared/models/lesson-version.ts';
-import { deleteLesson, publishVersion, unpublish } from '../../shared/publishing.ts';
-import { answers } from '../answers.ts';
+import { deleteLesson, publishVersion, unpublish } from '../../shared/publishing/publishing.ts';
+import { answers } from '../json-output.ts';
 import { requireOrganization, withContext } from '../context.ts';
 import { findMissing } from '../lesson-checks.ts';
 import {
@@ -15,7 +15,7 @@ import {
 import { count, note } from '../output.ts';
 import { describePreview, previewOfPublished } from '../play-links.ts';
 import { prebuildArchive } from '../prebuild.ts';
-import { countValue, uuidValue } from '../values.ts';
+import { countValue, uuidValue } from '../option-parsers.ts';
 import { addLessonCheckCommand } from './lesson-check.ts';
 import { addLessonExportCommand } from './lesson-export.ts';
 import { addLessonImportCommand } from './lesson-import.ts';

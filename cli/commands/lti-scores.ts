@@ -1,14 +1,14 @@
 import type { Command } from 'commander';
-import { LecternError } from '../../shared/errors.ts';
+import { LecternError } from '../../shared/platform/errors.ts';
 import type { Database } from '../../shared/models/database.ts';
 import { findScoresById, listScores } from '../../shared/models/lti-score.ts';
 import type { LtiScore, ScoreSelection, ScoreValues } from '../../shared/models/lti-score.ts';
 import { dismissScores, sendAgain } from '../../shared/models/lti-score-changes.ts';
-import { answers } from '../answers.ts';
-import type { Answer } from '../answers.ts';
+import { answers } from '../json-output.ts';
+import type { Answer } from '../json-output.ts';
 import { requireOrganization, withContext } from '../context.ts';
 import { count, note, table } from '../output.ts';
-import { pageSizeValue, slugValue, uuidsValue, uuidValue } from '../values.ts';
+import { pageSizeValue, slugValue, uuidsValue, uuidValue } from '../option-parsers.ts';
 
 /** A school has many learners; who wants to see more of them goes on behind the last one. */
 const mostShown = 1000;

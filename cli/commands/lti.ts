@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { addScoreCommands } from './lti-scores.ts';
-import { addSimulateCommand } from './lti-simulate.ts';
+import { addSimulateCommand } from '../../simulator/command.ts';
 
 /** `lectern lti …` */
 export function addLtiCommands(program: Command): void {

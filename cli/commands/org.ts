@@ -1,7 +1,7 @@
 import { Argument, Option } from 'commander';
 import type { Command } from 'commander';
-import { maxEmbeddingOrigins } from '../../shared/embedding-origins.ts';
-import { LecternError } from '../../shared/errors.ts';
+import { maxEmbeddingOrigins } from '../../shared/accounts/embedding-origins.ts';
+import { LecternError } from '../../shared/platform/errors.ts';
 import {
   createOrganization,
   listOrganizations,
@@ -10,10 +10,10 @@ import {
   setOrganizationPlan,
 } from '../../shared/models/organization.ts';
 import type { Organization, Plan } from '../../shared/models/organization.ts';
-import { answers } from '../answers.ts';
+import { answers } from '../json-output.ts';
 import { unknownOrganization, withContext } from '../context.ts';
 import { table } from '../output.ts';
-import { nameValue, originValue, slugValue } from '../values.ts';
+import { nameValue, originValue, slugValue } from '../option-parsers.ts';
 
 /** `lectern org …` */
 export function addOrganizationCommands(program: Command): void {

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
-import type { Config } from '../../shared/config.ts';
-import { LecternError } from '../../shared/errors.ts';
-import { platformAddressFault } from '../../shared/lti/platform-address.ts';
+import type { Config } from '../../shared/platform/config.ts';
+import { LecternError } from '../../shared/platform/errors.ts';
+import { platformAddressFault } from '../../shared/lti/platform-url.ts';
 import {
   approvePlatform,
   createPlatform,
@@ -11,12 +11,12 @@ import {
 import type { LtiPlatform } from '../../shared/models/lti-platform.ts';
 import { invitationHours, inviteRegistration } from '../../shared/models/lti-registration.ts';
 import { listOrganizations } from '../../shared/models/organization.ts';
-import { platformFacingAddress } from '../addresses.ts';
-import { answers } from '../answers.ts';
+import { platformFacingAddress } from '../urls.ts';
+import { answers } from '../json-output.ts';
 import { requireOrganization, withContext } from '../context.ts';
 import type { CommandContext } from '../context.ts';
 import { table } from '../output.ts';
-import { ltiIdsValue, ltiIdValue, nameValue, uuidValue, webAddressValue } from '../values.ts';
+import { ltiIdsValue, ltiIdValue, nameValue, uuidValue, webAddressValue } from '../option-parsers.ts';
 
 interface AddOptions {
   org: string;

@@ -1,16 +1,16 @@
 import type { Command } from 'commander';
-import { LecternError } from '../../shared/errors.ts';
+import { LecternError } from '../../shared/platform/errors.ts';
 import type { Database } from '../../shared/models/database.ts';
 import { revokeTokens } from '../../shared/models/token-revocation.ts';
 import type { RevokedTokens } from '../../shared/models/token-revocation.ts';
-import { printJson, RawJson } from '../../shared/raw-json.ts';
-import { parseSignTokenRequest } from '../../shared/sign-token-request.ts';
-import { answers } from '../answers.ts';
+import { printJson, RawJson } from '../../shared/platform/raw-json.ts';
+import { parseSignTokenRequest } from '../../shared/tokens/sign-token-request.ts';
+import { answers } from '../json-output.ts';
 import { requireOrganization, withContext } from '../context.ts';
 import type { CommandContext } from '../context.ts';
 import { findLessonVersions, findVersionNumbered } from '../lessons.ts';
 import { noAddress, playUrl } from '../play-links.ts';
-import { countValue, jsonValue, learnerValue, uuidValue } from '../values.ts';
+import { countValue, jsonValue, learnerValue, uuidValue } from '../option-parsers.ts';
 
 interface SignOptions {
   lesson: string;
@@ -87,7 +87,7 @@ async function signToken(
   );
   const { organizationId } = found.lesson;
   const { signing } = await secrets();
-  const { signEmbedToken } = await import('../../shared/player-tokens.ts');
+  const { signEmbedToken } = await import('../../shared/tokens/player-tokens.ts');
   const { token, expiresAt } = signEmbedToken(signing, { organizationId, ...request }, request.timeout);
   const url = await playUrl(config, lessonId, token);
   const expires = expiresAt.toISOString();

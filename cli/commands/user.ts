@@ -1,14 +1,14 @@
 import { Option } from 'commander';
 import type { Command } from 'commander';
-import { LecternError } from '../../shared/errors.ts';
+import { LecternError } from '../../shared/platform/errors.ts';
 import { createUser, disableUser, listUsers, roles, setPassword } from '../../shared/models/user.ts';
 import type { Role, User } from '../../shared/models/user.ts';
-import { hashPassword } from '../../shared/passwords.ts';
-import { answers } from '../answers.ts';
+import { hashPassword } from '../../shared/platform/passwords.ts';
+import { answers } from '../json-output.ts';
 import { requireOrganization, withContext } from '../context.ts';
 import { table } from '../output.ts';
 import { readNewPassword } from '../read-password.ts';
-import { emailValue } from '../values.ts';
+import { emailValue } from '../option-parsers.ts';
 
 /** `lectern user …` */
 export function addUserCommands(program: Command): void {

@@ -1,10 +1,10 @@
 import { InvalidArgumentError } from 'commander';
 import type { Command } from 'commander';
 import { isCoreWidget } from '../../shared/lessons/core-widgets.ts';
-import { answers } from '../answers.ts';
+import { answers } from '../json-output.ts';
 import { withContext } from '../context.ts';
 import type { RegisterOptions } from '../register-widget.ts';
-import { webAddressValue } from '../values.ts';
+import { webAddressValue } from '../option-parsers.ts';
 
 /** `lectern widget …` */
 export function addWidgetCommands(program: Command): void {

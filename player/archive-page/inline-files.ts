@@ -2,7 +2,7 @@ import { addStylesheet } from '../lesson/archive.ts';
 import type { WidgetSource } from '../lesson/widget-loader.ts';
 import type { Widget } from '../widget.ts';
 
-/** Files of the archive that the page carries in itself, as worker/export/index-page.ts writes them. */
+/** Files of the archive that the page carries in itself, as worker/exports/index-page.ts writes them. */
 export interface InlineFiles {
   /** By type: the text of the module, and where the stylesheet is. */
   widgets: Record<string, { cssPath: string | null; module: string }>;

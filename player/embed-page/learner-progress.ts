@@ -1,7 +1,7 @@
 import type { LessonBoot } from './boot.ts';
 import type { FrameMessage } from './frame-messages.ts';
 import type { HostLink } from './host-link.ts';
-import type { LessonPlaces } from './lesson-places.ts';
+import type { LessonPlaces } from './step-positions.ts';
 import { isCompleted } from './save-queue.ts';
 import type { Saver } from './saver.ts';
 import type { JsonObject, Place, SessionRecord } from './session-record.ts';

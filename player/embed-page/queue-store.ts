@@ -1,4 +1,4 @@
-import type { Leftover } from './leftovers.ts';
+import type { Leftover } from './abandoned-saves.ts';
 import type { QueuedWrite } from './queued-write.ts';
 
 /** Where a tab keeps what is not saved yet. Each has a place of its own, so that none overwrites another's. */

@@ -1,5 +1,5 @@
-import { adopt, leftoverOf, outdatedLeftover } from './leftovers.ts';
-import type { Leftover } from './leftovers.ts';
+import { adopt, leftoverOf, outdatedLeftover } from './abandoned-saves.ts';
+import type { Leftover } from './abandoned-saves.ts';
 import {
   answered,
   catchUp,

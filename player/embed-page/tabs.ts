@@ -1,4 +1,4 @@
-import type { Leftover } from './leftovers.ts';
+import type { Leftover } from './abandoned-saves.ts';
 import { readLeftover } from './queue-store.ts';
 import { readRecord } from './session-record.ts';
 import type { SessionRecord } from './session-record.ts';

@@ -1,5 +1,5 @@
 import { createServer } from 'node:net';
-import { withTimeLimit } from '../deadline.ts';
+import { withTimeLimit } from '../platform/time-limits.ts';
 import { spawnGuarded } from './guarded-process.ts';
 import type { GuardedProcess } from './guarded-process.ts';
 

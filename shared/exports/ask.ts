@@ -1,9 +1,9 @@
 import type { Job } from 'bullmq';
-import type { ExportJob, ExportResult } from '../jobs.ts';
-import { nowInLua } from '../lua.ts';
-import type { ExportQueue } from '../queues.ts';
-import { placeFunction, prebuilding, reading } from './places.ts';
-import type { JobClass } from './places.ts';
+import type { ExportJob, ExportResult } from './jobs.ts';
+import { nowInLua } from '../platform/lua.ts';
+import type { ExportQueue } from './queues.ts';
+import { placeFunction, prebuilding, reading } from './fair-scheduling.ts';
+import type { JobClass } from './fair-scheduling.ts';
 import { cancelKey, waitersKey } from './queue-access.ts';
 import type { QueueAccess } from './queue-access.ts';
 import { placeAgain } from './start.ts';

@@ -1,4 +1,4 @@
-import type { ExportQueue } from '../queues.ts';
+import type { ExportQueue } from './queues.ts';
 import { cancelKey, waitersKey } from './queue-access.ts';
 import type { QueueAccess } from './queue-access.ts';
 

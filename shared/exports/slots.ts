@@ -1,4 +1,4 @@
-import { prebuilding, reading } from './places.ts';
+import { prebuilding, reading } from './fair-scheduling.ts';
 import type { QueueAccess } from './queue-access.ts';
 
 /** Jobs that a look reads from the front of the queue: fair queueing places a newcomer among the first. */

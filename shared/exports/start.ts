@@ -1,6 +1,6 @@
-import type { ExportJob } from '../jobs.ts';
-import { nowInLua } from '../lua.ts';
-import { placeFunction, prebuilding, reading, tagsOfClass } from './places.ts';
+import type { ExportJob } from './jobs.ts';
+import { nowInLua } from '../platform/lua.ts';
+import { placeFunction, prebuilding, reading, tagsOfClass } from './fair-scheduling.ts';
 import type { QueueAccess } from './queue-access.ts';
 
 /** The virtual time moves to the tag of the job that was started; what comes from now on gets a place of its own. */

@@ -8,7 +8,7 @@ import { listOf, recordOf } from './json-values.ts';
 import type { LessonContent } from './lesson-content.ts';
 import { quote } from './quote.ts';
 import { choiceIdOf } from './scoring.ts';
-import { nearestName } from '../nearest-name.ts';
+import { nearestName } from '../platform/nearest-name.ts';
 
 /** More tell an author nothing new. */
 const maxWarnings = 1_000;

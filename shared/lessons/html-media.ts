@@ -1,6 +1,6 @@
 import { defaultTreeAdapter, html as html5, parseFragment } from 'parse5';
 import type { DefaultTreeAdapterTypes, Token } from 'parse5';
-import { LecternError } from '../errors.ts';
+import { LecternError } from '../platform/errors.ts';
 
 export type MediaKind = 'image' | 'video' | 'audio' | 'captions';
 

@@ -1,4 +1,4 @@
-import { LecternError } from '../errors.ts';
+import { LecternError } from '../platform/errors.ts';
 import { isContainer } from './json-values.ts';
 
 /** How many arrays and objects may stand inside each other, in a lesson as in anything else that is JSON. */

@@ -1,11 +1,11 @@
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes, randomUUID } from 'node:crypto';
 import { exportJWK, generateKeyPair, importJWK } from 'jose';
 import type { CryptoKey, JWK } from 'jose';
-import { LecternError } from '../errors.ts';
+import { LecternError } from '../platform/errors.ts';
 import type { Database } from '../models/database.ts';
 import { addLtiKey, listLtiKeys, removeLtiKeysBefore } from '../models/lti-key.ts';
 import type { LtiKey } from '../models/lti-key.ts';
-import type { Secrets } from '../secrets.ts';
+import type { Secrets } from '../platform/secrets.ts';
 
 const dayMs = 24 * 3600_000;
 

@@ -1,11 +1,11 @@
-import type { Config } from '../config.ts';
-import { withTimeLimit } from '../deadline.ts';
-import { hostOf } from '../outgoing/addresses.ts';
-import { Connections } from '../outgoing/connections.ts';
-import { faultCode, OutgoingError } from '../outgoing/failure.ts';
-import type { OutgoingReason } from '../outgoing/failure.ts';
-import { send } from '../outgoing/request.ts';
-import type { Answer } from '../outgoing/request.ts';
+import type { Config } from '../platform/config.ts';
+import { withTimeLimit } from '../platform/time-limits.ts';
+import { hostOf } from '../platform/http/ssrf-guard.ts';
+import { Connections } from '../platform/http/connections.ts';
+import { faultCode, OutgoingError } from '../platform/http/failure.ts';
+import type { OutgoingReason } from '../platform/http/failure.ts';
+import { send } from '../platform/http/request.ts';
+import type { Answer } from '../platform/http/request.ts';
 
 /** How long a platform may take for a whole answer, and how much it may send. */
 const deadlineMs = 10_000;

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { SignJWT } from 'jose';
 import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
-import { onAbort } from '../abort-listeners.ts';
+import { onAbort } from '../platform/abort-listeners.ts';
 import type { LtiPlatform } from '../models/lti-platform.ts';
 import type { LtiKeys } from './keys.ts';
 import { jsonOf } from './platform-requests.ts';

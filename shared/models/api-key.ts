@@ -1,8 +1,8 @@
 import { Schema } from 'mongoose';
 import type { Model } from 'mongoose';
-import { generateCredentials, hashSecretKey, secretKeyMatches } from '../credentials.ts';
-import type { Credentials } from '../credentials.ts';
-import { schemaOptions } from '../mongo.ts';
+import { generateCredentials, hashSecretKey, secretKeyMatches } from '../accounts/credentials.ts';
+import type { Credentials } from '../accounts/credentials.ts';
+import { schemaOptions } from '../platform/mongo.ts';
 import { batched } from './batched.ts';
 import type { Organization } from './organization.ts';
 

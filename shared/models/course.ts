@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Schema } from 'mongoose';
 import type { Model } from 'mongoose';
-import { schemaOptions, upsertSafely, uuidField } from '../mongo.ts';
+import { schemaOptions, upsertSafely, uuidField } from '../platform/mongo.ts';
 
 /** A course of an LTI platform; launches without a context share one course per platform. */
 export interface Course {

@@ -1,9 +1,9 @@
 import type { Connection, Model } from 'mongoose';
-import { connectMongo } from '../mongo.ts';
+import { connectMongo } from '../platform/mongo.ts';
 import { apiKeySchema } from './api-key.ts';
 import type { ApiKey, ApiKeyDb } from './api-key.ts';
-import { assetNoteSchema } from './asset-note.ts';
-import type { AssetNote, AssetNoteDb } from './asset-note.ts';
+import { assetNoteSchema } from './orphan-candidate.ts';
+import type { AssetNote, AssetNoteDb } from './orphan-candidate.ts';
 import { courseSchema } from './course.ts';
 import type { Course, CourseDb } from './course.ts';
 import { embedProgressSchema } from './embed-progress.ts';

@@ -1,6 +1,6 @@
 import { Schema } from 'mongoose';
 import type { Model } from 'mongoose';
-import { schemaOptions, uuidField } from '../mongo.ts';
+import { schemaOptions, uuidField } from '../platform/mongo.ts';
 import type { ProgressState } from '../progress/state.ts';
 import { batched } from './batched.ts';
 import { headProjection, progressFields, saveState } from './progress-record.ts';

@@ -1,7 +1,7 @@
 import { Schema } from 'mongoose';
 import type { Model, Types } from 'mongoose';
-import { toGzip } from '../gzip-texts.ts';
-import { schemaOptions, upsertSafely } from '../mongo.ts';
+import { toGzip } from '../platform/gzip-texts.ts';
+import { schemaOptions, upsertSafely } from '../platform/mongo.ts';
 import type { Digest } from '../storage/store.ts';
 import { fromGzipParts } from './gzip-parts.ts';
 

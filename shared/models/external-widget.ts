@@ -1,6 +1,6 @@
 import { Schema } from 'mongoose';
 import type { Model } from 'mongoose';
-import { schemaOptions } from '../mongo.ts';
+import { schemaOptions } from '../platform/mongo.ts';
 
 /**
  * A widget that one version of a lesson names by URL: its files are downloaded when an archive is built or a learner

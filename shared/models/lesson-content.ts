@@ -1,7 +1,7 @@
 import { Schema } from 'mongoose';
 import type { Model, Types } from 'mongoose';
 import type { LessonContent } from '../lessons/lesson-content.ts';
-import { schemaOptions } from '../mongo.ts';
+import { schemaOptions } from '../platform/mongo.ts';
 import { fromGzipParts, toGzipParts } from './gzip-parts.ts';
 
 /** A piece of a version's lesson.json, compressed; media references as `media:<uuid>`. */

@@ -1,6 +1,6 @@
 import { Schema } from 'mongoose';
 import type { Model } from 'mongoose';
-import { schemaOptions } from '../mongo.ts';
+import { schemaOptions } from '../platform/mongo.ts';
 import { batched } from './batched.ts';
 import { lessonExists } from './lesson.ts';
 import type { LessonDb } from './lesson.ts';

@@ -1,6 +1,6 @@
 import { Schema } from 'mongoose';
 import type { Model } from 'mongoose';
-import { isDuplicate, schemaOptions } from '../mongo.ts';
+import { isDuplicate, schemaOptions } from '../platform/mongo.ts';
 import { batched } from './batched.ts';
 
 /** A lesson: what its versions have in common. Its slug and title are those of the newest version. */

@@ -1,6 +1,6 @@
 import { Schema } from 'mongoose';
 import type { Model } from 'mongoose';
-import { isDuplicate, schemaOptions } from '../mongo.ts';
+import { isDuplicate, schemaOptions } from '../platform/mongo.ts';
 
 /** A pair of keys with which Lectern signs what it sends to learning platforms. */
 export interface LtiKey {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Schema } from 'mongoose';
 import type { Model } from 'mongoose';
-import { schemaOptions, upsertSafely } from '../mongo.ts';
+import { schemaOptions, upsertSafely } from '../platform/mongo.ts';
 
 /** Longer than it takes to find or make a line item. Whoever is at it for longer has ended. */
 const leaseMilliseconds = 60_000;

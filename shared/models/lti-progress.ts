@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Schema } from 'mongoose';
 import type { Model } from 'mongoose';
-import { schemaOptions, uuidField } from '../mongo.ts';
+import { schemaOptions, uuidField } from '../platform/mongo.ts';
 import type { ProgressState } from '../progress/state.ts';
 import { headProjection, progressFields, saveState } from './progress-record.ts';
 import type { ProgressRecord, RecordHead } from './progress-record.ts';

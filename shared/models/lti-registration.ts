@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { Schema } from 'mongoose';
 import type { Model } from 'mongoose';
-import { schemaOptions } from '../mongo.ts';
+import { schemaOptions } from '../platform/mongo.ts';
 
 /** How long an invitation may be used. */
 export const invitationHours = 24;

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { Schema } from 'mongoose';
 import type { Model } from 'mongoose';
-import { schemaOptions, upsertSafely, uuidField } from '../mongo.ts';
+import { schemaOptions, upsertSafely, uuidField } from '../platform/mongo.ts';
 import type { LtiPlatform } from './lti-platform.ts';
 
 /** What names a link for its platform. */

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Schema } from 'mongoose';
 import type { Model } from 'mongoose';
-import { schemaOptions, upsertSafely, uuidField } from '../mongo.ts';
+import { schemaOptions, upsertSafely, uuidField } from '../platform/mongo.ts';
 import type { LtiLearner } from './lti-progress.ts';
 
 /** What a score says, in the words of Assignment and Grade Services 2.0: the points of a lesson that was finished. */

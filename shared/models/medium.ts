@@ -1,6 +1,6 @@
 import { Schema } from 'mongoose';
 import type { Model } from 'mongoose';
-import { schemaOptions } from '../mongo.ts';
+import { schemaOptions } from '../platform/mongo.ts';
 import type { Digest } from '../storage/store.ts';
 import { existingVersions } from './lesson-version.ts';
 import type { LessonVersionDb } from './lesson-version.ts';

@@ -1,7 +1,7 @@
 import { Schema } from 'mongoose';
 import type { Model } from 'mongoose';
-import { LecternError } from '../errors.ts';
-import { isDuplicate, schemaOptions, uuidField } from '../mongo.ts';
+import { LecternError } from '../platform/errors.ts';
+import { isDuplicate, schemaOptions, uuidField } from '../platform/mongo.ts';
 import { batched } from './batched.ts';
 
 /** What an organization pays for: only `edtech` may export. */

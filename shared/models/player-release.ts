@@ -1,7 +1,7 @@
 import { Schema } from 'mongoose';
 import type { Model, mongo } from 'mongoose';
-import { schemaOptions, upsertSafely } from '../mongo.ts';
-import type { PlayerRelease } from '../player-release.ts';
+import { schemaOptions, upsertSafely } from '../platform/mongo.ts';
+import type { PlayerRelease } from '../player/player-release.ts';
 
 /** Releases that are kept: those of an upgrade under way, and of pages that were opened long ago. */
 const keptReleases = 10;

@@ -1,7 +1,7 @@
 import { Schema } from 'mongoose';
 import type { Model, Types } from 'mongoose';
-import { codeOf } from '../errors.ts';
-import { schemaOptions, upsertSafely } from '../mongo.ts';
+import { codeOf } from '../platform/errors.ts';
+import { schemaOptions, upsertSafely } from '../platform/mongo.ts';
 import { fromGzipParts, toGzipParts } from './gzip-parts.ts';
 
 /** What is made once of a version's content: the lesson as players get it, and the facts that requests ask for. */

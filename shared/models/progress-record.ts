@@ -1,6 +1,6 @@
 import { Schema } from 'mongoose';
 import type { Model, SchemaDefinition } from 'mongoose';
-import { isDuplicate } from '../mongo.ts';
+import { isDuplicate } from '../platform/mongo.ts';
 import { itemsFromJson, itemsToJson, progressStatuses } from '../progress/state.ts';
 import type { FinishedAttempt, ProgressState } from '../progress/state.ts';
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { Schema } from 'mongoose';
 import type { Connection, Model } from 'mongoose';
-import { schemaOptions, upsertSafely } from '../mongo.ts';
+import { schemaOptions, upsertSafely } from '../platform/mongo.ts';
 import type { Digest } from '../storage/store.ts';
 import { digestSchema } from './medium.ts';
 
@@ -13,7 +13,7 @@ export interface RemoteFile {
   file: Digest;
   /** The type that a medium declared when the file passed for it; null for one that was stored before types were. */
   declaredType: string | null;
-  /** What it is as that: see `inspect` in shared/downloads/content-types.ts. */
+  /** What it is as that: see `inspect` in shared/media/downloads/content-types.ts. */
   mimeType: string | null;
   /** What the server said to ask with for changes. */
   etag: string | null;

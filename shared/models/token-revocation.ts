@@ -1,6 +1,6 @@
 import { Schema } from 'mongoose';
 import type { Model } from 'mongoose';
-import { schemaOptions, upsertSafely } from '../mongo.ts';
+import { schemaOptions, upsertSafely } from '../platform/mongo.ts';
 import { batched } from './batched.ts';
 
 /** Tokens of an organization, of one of its lessons, of one of its learners, or of both: null stands for any. */

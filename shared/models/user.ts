@@ -1,8 +1,8 @@
 import { Schema } from 'mongoose';
 import type { Model } from 'mongoose';
 import { z } from 'zod';
-import { LecternError } from '../errors.ts';
-import { isDuplicate, schemaOptions, uuidField } from '../mongo.ts';
+import { LecternError } from '../platform/errors.ts';
+import { isDuplicate, schemaOptions, uuidField } from '../platform/mongo.ts';
 import type { Organization } from './organization.ts';
 
 /** What a user is to the pages that use Lectern, which are told; in Lectern both may do the same. */

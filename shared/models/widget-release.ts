@@ -1,6 +1,6 @@
 import { Schema } from 'mongoose';
 import type { Model } from 'mongoose';
-import { schemaOptions, upsertSafely } from '../mongo.ts';
+import { schemaOptions, upsertSafely } from '../platform/mongo.ts';
 import type { Digest } from '../storage/store.ts';
 import { digestSchema } from './medium.ts';
 

@@ -1,7 +1,7 @@
-import { cachedRead } from '../cached-read.ts';
-import { withDeadline } from '../deadline.ts';
-import { messageOf } from '../errors.ts';
-import type { Logger } from '../log.ts';
+import { cachedRead } from '../platform/cached-read.ts';
+import { withDeadline } from '../platform/time-limits.ts';
+import { messageOf } from '../platform/errors.ts';
+import type { Logger } from '../platform/log.ts';
 
 /** A check that does not answer within this time has failed. */
 const checkTimeoutMs = 5_000;

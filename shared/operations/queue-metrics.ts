@@ -1,8 +1,8 @@
 import { Gauge } from 'prom-client';
 import type { Registry } from 'prom-client';
-import { prebuilding } from '../exports/places.ts';
-import { nowInLua } from '../lua.ts';
-import type { ExportQueue } from '../queues.ts';
+import { prebuilding } from '../exports/fair-scheduling.ts';
+import { nowInLua } from '../platform/lua.ts';
+import type { ExportQueue } from '../exports/queues.ts';
 
 /** Of how many waiting jobs the age is looked at; the first of them are those that start next. */
 const agedJobs = 1000;

@@ -3,8 +3,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { collectDefaultMetrics } from 'prom-client';
 import type { Registry } from 'prom-client';
-import { LecternError, messageOf } from '../errors.ts';
-import type { Logger } from '../log.ts';
+import { LecternError, messageOf } from '../platform/errors.ts';
+import type { Logger } from '../platform/log.ts';
 import type { ReadinessProbe } from './checks.ts';
 
 /** Requests have no bodies and few headers; whoever takes longer than this to send one is no probe. */

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { Gauge } from 'prom-client';
 import type { Registry } from 'prom-client';
 import type { QueueAccess } from '../exports/queue-access.ts';
-import { nowInLua } from '../lua.ts';
+import { nowInLua } from '../platform/lua.ts';
 
 /** A worker that has sent no heartbeat for this long counts as gone. */
 const heartbeatTtlMs = 15_000;

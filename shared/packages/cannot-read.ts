@@ -1,4 +1,4 @@
-import { codeOf, messageOf } from '../errors.ts';
+import { codeOf, messageOf } from '../platform/errors.ts';
 import { shownPath } from './entry-name.ts';
 import { PackageError } from './package-error.ts';
 

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { sniffBytes } from '../downloads/content-types.ts';
+import { sniffBytes } from '../media/downloads/content-types.ts';
 import { checkDigest } from './check-digest.ts';
 import { realType } from './import-media.ts';
 import type { LessonPackage, PackageFile } from './lesson-package.ts';

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { crc32 } from 'node:zlib';
 
-import { messageOf } from '../errors.ts';
+import { messageOf } from '../platform/errors.ts';
 import { PackageError } from './package-error.ts';
 
 /**

@@ -1,10 +1,10 @@
 import pLimit from 'p-limit';
-import { inspect, sniffBytes } from '../downloads/content-types.ts';
+import { inspect, sniffBytes } from '../media/downloads/content-types.ts';
 import type { Database } from '../models/database.ts';
 import { insertMedia } from '../models/medium.ts';
 import type { Organization } from '../models/organization.ts';
 import type { Digest, Store } from '../storage/store.ts';
-import { storeAsset } from '../stored-assets.ts';
+import { storeAsset } from '../assets/stored-assets.ts';
 import type { LessonPackage, PackageMedium } from './lesson-package.ts';
 import { checkDigest } from './check-digest.ts';
 import { shownPath } from './entry-name.ts';

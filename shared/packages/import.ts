@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Config } from '../config.ts';
+import type { Config } from '../platform/config.ts';
 import { playabilityErrors } from '../lessons/playability.ts';
 import type { LessonContent } from '../lessons/lesson-content.ts';
 import { rewriteMediaReferences } from '../lessons/media-references.ts';
@@ -17,7 +17,7 @@ import {
 import type { LessonVersion } from '../models/lesson-version.ts';
 import { keepReleases } from '../models/widget-release.ts';
 import type { Organization } from '../models/organization.ts';
-import { isDuplicate } from '../mongo.ts';
+import { isDuplicate } from '../platform/mongo.ts';
 import type { Store } from '../storage/store.ts';
 import { storeMedia } from './import-media.ts';
 import { ImportUndo } from './import-undo.ts';

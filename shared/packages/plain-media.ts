@@ -8,12 +8,12 @@ import type { MediaKind, ReplaceAddress } from '../lessons/html-media.ts';
 import { isRecord } from '../lessons/json-values.ts';
 import type { LessonContent } from '../lessons/lesson-content.ts';
 import { quote } from '../lessons/quote.ts';
-import { uuidV5 } from '../uuid.ts';
+import { uuidV5 } from '../platform/uuid.ts';
 import type { PackageMedium } from './lesson-package.ts';
 import type { FaultList } from './package-error.ts';
 import { extensionOf, pathExtension } from './package-media.ts';
 import { maxUrlLength } from './text-shapes.ts';
-import { messageOf } from '../errors.ts';
+import { messageOf } from '../platform/errors.ts';
 
 /** What is assumed of a file whose address does not say what it is. */
 const usualTypes: Record<MediaKind, string> = {

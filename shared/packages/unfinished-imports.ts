@@ -3,7 +3,7 @@ import { deleteExternalWidgetsOfVersion } from '../models/external-widget.ts';
 import { deleteContent, listUnfinishedContent } from '../models/lesson-content.ts';
 import { findVersion } from '../models/lesson-version.ts';
 import { deleteMediaOfVersion, listMediaOfVersion } from '../models/medium.ts';
-import { noteAssets } from '../stored-assets.ts';
+import { noteAssets } from '../assets/stored-assets.ts';
 
 /**
  * Removes what an import wrote before its version: that is how an import that failed leaves nothing. Its files go a

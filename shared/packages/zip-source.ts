@@ -3,7 +3,7 @@ import { basename, resolve } from 'node:path';
 
 import { fromRandomAccessReaderPromise } from 'yauzl';
 
-import { messageOf } from '../errors.ts';
+import { messageOf } from '../platform/errors.ts';
 import { cannotRead } from './cannot-read.ts';
 import { checkedStream } from './checked-stream.ts';
 import { samePath, shownPath } from './entry-name.ts';

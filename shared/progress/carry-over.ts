@@ -1,7 +1,7 @@
 import { widgetKey } from './outline.ts';
 import type { LessonOutline } from './outline.ts';
-import { firstPlace, placesOf } from './places.ts';
-import type { Place } from './places.ts';
+import { firstPlace, placesOf } from './step-position.ts';
+import type { Place } from './step-position.ts';
 import { totalPoints } from './score.ts';
 import type { ProgressState, StoredItem } from './state.ts';
 

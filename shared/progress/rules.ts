@@ -1,10 +1,10 @@
-import { LecternError } from '../errors.ts';
+import { LecternError } from '../platform/errors.ts';
 import { quote } from '../lessons/quote.ts';
 import { finishedAfter } from './finished.ts';
 import { widgetKey } from './outline.ts';
 import type { LessonOutline, OutlineWidget } from './outline.ts';
-import { firstPlace, placesOf } from './places.ts';
-import type { Place } from './places.ts';
+import { firstPlace, placesOf } from './step-position.ts';
+import type { Place } from './step-position.ts';
 import { scoreAnswer, totalPoints } from './score.ts';
 import { itemsToJson } from './state.ts';
 import type { ProgressState, StoredItem } from './state.ts';

@@ -1,5 +1,5 @@
-import { arrayElements, arrayText, objectMembers } from '../json-text.ts';
-import { printJson, RawJson } from '../raw-json.ts';
+import { arrayElements, arrayText, objectMembers } from '../platform/json-text.ts';
+import { printJson, RawJson } from '../platform/raw-json.ts';
 
 export const progressStatuses = ['not_started', 'in_progress', 'completed'] as const;
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { LecternError } from '../errors.ts';
-import { arrayElements, objectMembers } from '../json-text.ts';
+import { LecternError } from '../platform/errors.ts';
+import { arrayElements, objectMembers } from '../platform/json-text.ts';
 import { quote } from '../lessons/quote.ts';
 
 const maxItems = 1000;

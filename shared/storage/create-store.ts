@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { Config } from '../config.ts';
+import type { Config } from '../platform/config.ts';
 import { MiB, partBytesOf } from './s3/part-sizes.ts';
 import { createDiskStore } from './disk-store.ts';
 import type { Store } from './store.ts';

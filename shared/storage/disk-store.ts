@@ -3,9 +3,9 @@ import { constants } from 'node:fs';
 import { mkdir, open, readdir, rename, rm, stat, statfs, unlink } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { codeOf, LecternError, messageOf } from '../errors.ts';
+import { codeOf, LecternError, messageOf } from '../platform/errors.ts';
 import { readChunks, sendChunks, writeFully, writeSource } from './file-bytes.ts';
-import { LentBuffers } from './lent-buffers.ts';
+import { LentBuffers } from './buffer-pool.ts';
 import type { ArchiveDraft, ArchiveStore, BlobStore, ListedArchive, OpenFile, Store } from './store.ts';
 
 /** Part of every path: a later layout ignores what this one wrote instead of migrating it. */

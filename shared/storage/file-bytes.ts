@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { FileHandle } from 'node:fs/promises';
 import { crc32 } from 'node:zlib';
-import type { LentBuffers } from './lent-buffers.ts';
+import type { LentBuffers } from './buffer-pool.ts';
 import type { Digest } from './store.ts';
 
 /** Read at once: most pictures in one piece, and little enough for many readers. */

@@ -1,4 +1,4 @@
-import type { Config } from '../config.ts';
+import type { Config } from '../platform/config.ts';
 import type { Store } from './store.ts';
 
 /** The part of its filesystem that archives and downloaded media may take where STORE_MAX_BYTES is not set. */

@@ -1,8 +1,8 @@
 import { buffer } from 'node:stream/consumers';
 import { LRUCache } from 'lru-cache';
-import { onAbort } from '../abort-listeners.ts';
-import { DownloadError } from '../downloads/failure.ts';
-import { DownloadSlots } from '../downloads/slots.ts';
+import { onAbort } from '../platform/abort-listeners.ts';
+import { DownloadError } from '../media/downloads/failure.ts';
+import { DownloadSlots } from '../media/downloads/slots.ts';
 import type { Digest, Store } from '../storage/store.ts';
 import { moduleFault } from './parse-module.ts';
 

@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { codeOf, LecternError } from '../errors.ts';
+import { codeOf, LecternError } from '../platform/errors.ts';
 import type { CoreWidgetType } from '../lessons/core-widgets.ts';
-import { packageRoot } from '../paths.ts';
+import { packageRoot } from '../platform/paths.ts';
 
 /** Where player/build.ts puts them. */
 const folder = join(packageRoot, 'player', 'dist', 'widgets');

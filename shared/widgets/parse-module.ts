@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
-import { onAbort } from '../abort-listeners.ts';
-import { DownloadError } from '../downloads/failure.ts';
+import { onAbort } from '../platform/abort-listeners.ts';
+import { DownloadError } from '../media/downloads/failure.ts';
 
 /** CPU time of one parser process. A module of 2 MiB usually takes 0.2 s, and a hostile one could take 8 s. */
 const cpuSeconds = 2;

@@ -4,7 +4,7 @@ import type { Database } from '../models/database.ts';
 import { registerWidgetRelease, savePackagedRelease } from '../models/widget-release.ts';
 import type { WidgetRelease } from '../models/widget-release.ts';
 import type { Store } from '../storage/store.ts';
-import { storeAsset } from '../stored-assets.ts';
+import { storeAsset } from '../assets/stored-assets.ts';
 
 /** A widget's files, in the store. */
 export type WidgetFiles = Pick<WidgetRelease, 'js' | 'css'>;

@@ -1,7 +1,7 @@
 import type { Database } from '../models/database.ts';
 import { usesRelease } from '../models/lesson-version.ts';
 import { deleteUnusedRelease, keepReleases, listUnusedReleases } from '../models/widget-release.ts';
-import { noteAssets } from '../stored-assets.ts';
+import { noteAssets } from '../assets/stored-assets.ts';
 
 /**
  * Removes the releases that a package brought and that no version uses: those of imports that failed. Their files go

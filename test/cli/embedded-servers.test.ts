@@ -1,7 +1,7 @@
 import { expect, test, vi } from 'vitest';
 import { openDatabase } from '../../shared/models/database.ts';
 import { listOrganizations } from '../../shared/models/organization.ts';
-import { packageRoot } from '../../shared/paths.ts';
+import { packageRoot } from '../../shared/platform/paths.ts';
 import { acquire, noServersRun, temporaryDataDir } from '../embedded/processes.ts';
 import { lectern, lecternJson, startCommand, startLectern } from './command-line.ts';
 import { allEnded, descendantsOf } from './process-tree.ts';

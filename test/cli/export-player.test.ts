@@ -1,11 +1,11 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { exportJobOf, withPlayer } from '../../shared/jobs.ts';
+import { exportJobOf, withPlayer } from '../../shared/exports/jobs.ts';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
-import { playerRelease } from '../../shared/player-release.ts';
-import { temporaryFolder } from '../export/archives.ts';
-import { takeApart } from '../export/exports.ts';
+import { playerRelease } from '../../shared/player/player-release.ts';
+import { temporaryFolder } from '../exports/archives.ts';
+import { takeApart } from '../exports/exports.ts';
 import { buildOrganization, buildPackage, buildVersion } from '../support/factories.ts';
 import { startHarness } from '../support/harness.ts';
 import type { Harness } from '../support/harness.ts';

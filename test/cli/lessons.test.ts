@@ -4,7 +4,7 @@ import { lstat, mkdir, mkdtemp, open, readdir, readFile, rm, symlink, writeFile 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { exportJobOf } from '../../shared/jobs.ts';
+import { exportJobOf } from '../../shared/exports/jobs.ts';
 import { buildOrganization, buildPackage, buildVersion } from '../support/factories.ts';
 import { startHarness } from '../support/harness.ts';
 import type { Harness } from '../support/harness.ts';

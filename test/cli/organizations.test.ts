@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { authenticate } from '../../shared/models/api-key.ts';
-import { parseBearer } from '../../shared/credentials.ts';
+import { parseBearer } from '../../shared/accounts/credentials.ts';
 import { buildOrganization } from '../support/factories.ts';
 import { startHarness, testPepper } from '../support/harness.ts';
 import type { Harness } from '../support/harness.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { verifyPlayerToken } from '../../shared/player-tokens.ts';
-import { ask } from '../api/answers.ts';
-import { bootOf } from '../api/embed-pages.ts';
+import { verifyPlayerToken } from '../../shared/tokens/player-tokens.ts';
+import { ask } from '../support/answers.ts';
+import { bootOf } from '../embed/embed-pages.ts';
 import { buildOrganization, buildPackage, buildVersion } from '../support/factories.ts';
 import { startHarness, testSigningSecrets } from '../support/harness.ts';
 import type { Harness } from '../support/harness.ts';

@@ -1,6 +1,6 @@
 import { rm } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { exportJobOf } from '../../shared/jobs.ts';
+import { exportJobOf } from '../../shared/exports/jobs.ts';
 import { findVersion } from '../../shared/models/lesson-version.ts';
 import { buildOrganization, buildPackage } from '../support/factories.ts';
 import { startHarness } from '../support/harness.ts';

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { findAccount } from '../../shared/models/user.ts';
 import type { Organization } from '../../shared/models/organization.ts';
-import { passwordMatches } from '../../shared/passwords.ts';
+import { passwordMatches } from '../../shared/platform/passwords.ts';
 import { buildOrganization } from '../support/factories.ts';
 import { startHarness } from '../support/harness.ts';
 import type { Harness } from '../support/harness.ts';

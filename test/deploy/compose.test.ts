@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { z } from 'zod';
-import { packageRoot } from '../../shared/paths.ts';
+import { packageRoot } from '../../shared/platform/paths.ts';
 
 /** What the image, or the Compose file itself, decides. `PORT` is that of the host there. */
 const decided = [

@@ -4,8 +4,8 @@ import ts from 'typescript';
 import { expect, test } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import { z } from 'zod';
-import { parseConfig } from '../../shared/config.ts';
-import { packageRoot } from '../../shared/paths.ts';
+import { parseConfig } from '../../shared/platform/config.ts';
+import { packageRoot } from '../../shared/platform/paths.ts';
 
 const folder = join(packageRoot, 'deploy', 'kubernetes');
 

@@ -8,7 +8,7 @@ import { buffer } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { demoOrganization, demoVersion } from '../../cli/demo-lesson.ts';
-import { packageRoot } from '../../shared/paths.ts';
+import { packageRoot } from '../../shared/platform/paths.ts';
 import { lecternHere } from '../cli/command-line.ts';
 import { startHarness } from '../support/harness.ts';
 import type { Harness } from '../support/harness.ts';

@@ -1,11 +1,11 @@
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { requestArchive } from '../../api/exports/archive-requests.ts';
-import { JobWaiters } from '../../api/exports/job-waiters.ts';
-import { OpenWaits } from '../../api/exports/open-waits.ts';
-import { exportJobOf } from '../../shared/jobs.ts';
-import { createLogger } from '../../shared/log.ts';
-import { createExportEvents } from '../../shared/queues.ts';
-import { alone } from '../../shared/sharing/sharing.ts';
+import { JobWaiters } from '../../api/exports/job-subscriptions.ts';
+import { OpenWaits } from '../../api/exports/wait-limiter.ts';
+import { exportJobOf } from '../../shared/exports/jobs.ts';
+import { createLogger } from '../../shared/platform/log.ts';
+import { createExportEvents } from '../../shared/exports/queues.ts';
+import { alone } from '../../shared/coordination/coordination.ts';
 import type { ArchiveStore } from '../../shared/storage/store.ts';
 import { startFleet } from './fleet.ts';
 import type { Fleet } from './fleet.ts';

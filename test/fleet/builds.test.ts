@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { BuildGivenBack, Builds } from '../../worker/builds.ts';
+import { BuildGivenBack, Builds } from '../../worker/exports/builds.ts';
 import { usedMemory } from '../support/garbage.ts';
 
 test('a worker keeps nothing of the jobs it has done', async () => {

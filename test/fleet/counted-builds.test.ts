@@ -1,17 +1,17 @@
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
-import { createDownloader } from '../../shared/downloads/downloader.ts';
+import { createDownloader } from '../../shared/media/downloads/downloader.ts';
 import { prebuildExport, reviveExport } from '../../shared/exports/ask.ts';
 import { noteStart } from '../../shared/exports/start.ts';
-import { exportJobOf } from '../../shared/jobs.ts';
-import { createLogger } from '../../shared/log.ts';
+import { exportJobOf } from '../../shared/exports/jobs.ts';
+import { createLogger } from '../../shared/platform/log.ts';
 import { saveExportRecord } from '../../shared/models/export-record.ts';
-import { alone } from '../../shared/sharing/sharing.ts';
-import { Builds } from '../../worker/builds.ts';
-import { WorkerMetrics } from '../../worker/metrics.ts';
-import { processExport } from '../../worker/process-export.ts';
-import { startExportLab } from '../api/held-exports.ts';
-import type { ExportLab } from '../api/held-exports.ts';
-import { openQueue } from '../api/open-queue.ts';
+import { alone } from '../../shared/coordination/coordination.ts';
+import { Builds } from '../../worker/exports/builds.ts';
+import { WorkerMetrics } from '../../worker/operations/metrics.ts';
+import { processExport } from '../../worker/exports/process-export.ts';
+import { startExportLab } from '../exports/held-exports.ts';
+import type { ExportLab } from '../exports/held-exports.ts';
+import { openQueue } from '../exports/open-queue.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { ask, jobNamed, lockToken, openTurns } from './turns.ts';
 

@@ -1,6 +1,6 @@
 import { expect, test, vi } from 'vitest';
 import { askForExport, prebuildExport } from '../../shared/exports/ask.ts';
-import { exportJobOf } from '../../shared/jobs.ts';
+import { exportJobOf } from '../../shared/exports/jobs.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { startFleet } from './fleet.ts';
 import { holdFile } from './held-file.ts';

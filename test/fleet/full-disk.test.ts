@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest';
-import { ageStore, joinStore, knowUses } from '../eviction/evictable.ts';
+import { ageStore, joinStore, knowUses } from '../maintenance/eviction/evictable.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { startFleet } from './fleet.ts';
 import { expectArchive, expectCleanFailure } from './lessons.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
-import { BuildGaveWay, Builds } from '../../worker/builds.ts';
-import { startGivingWay } from '../../worker/giving-way.ts';
+import { BuildGaveWay, Builds } from '../../worker/exports/builds.ts';
+import { startGivingWay } from '../../worker/exports/yielding.ts';
 import { startHarness } from '../support/harness.ts';
 import type { Harness } from '../support/harness.ts';
 import { waitFor } from '../support/wait-for.ts';

@@ -1,8 +1,8 @@
 import { Redis } from 'ioredis';
 import { onTestFinished } from 'vitest';
-import { exportJobOf } from '../../shared/jobs.ts';
-import { createExportQueue } from '../../shared/queues.ts';
-import type { ExportQueue } from '../../shared/queues.ts';
+import { exportJobOf } from '../../shared/exports/jobs.ts';
+import { createExportQueue } from '../../shared/exports/queues.ts';
+import type { ExportQueue } from '../../shared/exports/queues.ts';
 import type { Harness } from '../support/harness.ts';
 import type { PublishedLesson } from './lessons.ts';
 

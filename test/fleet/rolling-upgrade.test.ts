@@ -1,9 +1,9 @@
 import { cp, mkdtemp, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, inject, test } from 'vitest';
-import { packageRoot } from '../../shared/paths.ts';
-import { ask, jsonOf } from '../api/answers.ts';
-import { downloadExport } from '../export/exports.ts';
+import { packageRoot } from '../../shared/platform/paths.ts';
+import { ask, jsonOf } from '../support/answers.ts';
+import { downloadExport } from '../exports/exports.ts';
 import { compiled } from '../support/compiled.ts';
 import {
   buildLearnerToken,

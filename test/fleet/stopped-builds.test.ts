@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { askForExport, jobsBefore, prebuildExport } from '../../shared/exports/ask.ts';
 import { findCancelled, isCancelled, requestCancel } from '../../shared/exports/cancel.ts';
-import { prebuilding } from '../../shared/exports/places.ts';
-import { exportJobOf } from '../../shared/jobs.ts';
-import { startExportLab } from '../api/held-exports.ts';
-import type { ExportLab } from '../api/held-exports.ts';
-import { openQueue } from '../api/open-queue.ts';
-import type { OpenQueue } from '../api/open-queue.ts';
+import { prebuilding } from '../../shared/exports/fair-scheduling.ts';
+import { exportJobOf } from '../../shared/exports/jobs.ts';
+import { startExportLab } from '../exports/held-exports.ts';
+import type { ExportLab } from '../exports/held-exports.ts';
+import { openQueue } from '../exports/open-queue.ts';
+import type { OpenQueue } from '../exports/open-queue.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { jobNamed } from './turns.ts';
 

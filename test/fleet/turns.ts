@@ -5,10 +5,10 @@ import { Redis } from 'ioredis';
 import { onTestFinished } from 'vitest';
 import { askForExport } from '../../shared/exports/ask.ts';
 import { noteStart } from '../../shared/exports/start.ts';
-import { archiveFormatName, exportQueueName } from '../../shared/jobs.ts';
-import type { ExportJob, ExportResult } from '../../shared/jobs.ts';
-import { createExportQueue } from '../../shared/queues.ts';
-import type { ExportQueue } from '../../shared/queues.ts';
+import { archiveFormatName, exportQueueName } from '../../shared/exports/jobs.ts';
+import type { ExportJob, ExportResult } from '../../shared/exports/jobs.ts';
+import { createExportQueue } from '../../shared/exports/queues.ts';
+import type { ExportQueue } from '../../shared/exports/queues.ts';
 import type { Harness } from '../support/harness.ts';
 
 export type QueuedExport = Job<ExportJob, ExportResult>;

@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { askForExport } from '../../shared/exports/ask.ts';
-import { createLogger } from '../../shared/log.ts';
-import { startWatchdog } from '../../worker/watchdog.ts';
+import { createLogger } from '../../shared/platform/log.ts';
+import { startWatchdog } from '../../worker/maintenance/watchdog.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { startFleet } from './fleet.ts';
 import { startFrozenProxy } from './frozen-proxy.ts';

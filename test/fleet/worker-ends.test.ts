@@ -1,7 +1,7 @@
 import { expect, test, vi } from 'vitest';
 import { askForExport } from '../../shared/exports/ask.ts';
 import { isCancelled, requestCancel } from '../../shared/exports/cancel.ts';
-import { exportJobOf } from '../../shared/jobs.ts';
+import { exportJobOf } from '../../shared/exports/jobs.ts';
 import { file } from '../support/origin.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { startFleet } from './fleet.ts';

@@ -3,7 +3,7 @@ import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import { askForExport } from '../../shared/exports/ask.ts';
-import { openQueue } from '../api/open-queue.ts';
+import { openQueue } from '../exports/open-queue.ts';
 import { startHarness } from '../support/harness.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { jobNamed } from './turns.ts';

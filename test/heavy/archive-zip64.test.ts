@@ -6,9 +6,9 @@ import { crc32 } from 'node:zlib';
 import { expect, test } from 'vitest';
 import { openPromise } from 'yauzl';
 import { bytesOf, digestOf } from '../../shared/storage/digest.ts';
-import { ArchiveWriter } from '../../worker/export/archive-writer.ts';
-import type { ArchiveSink } from '../../worker/export/archive-writer.ts';
-import { someBytes, someTime, temporaryFolder } from '../export/archives.ts';
+import { ArchiveWriter } from '../../worker/exports/archive-writer.ts';
+import type { ArchiveSink } from '../../worker/exports/archive-writer.ts';
+import { someBytes, someTime, temporaryFolder } from '../exports/archives.ts';
 
 const run = promisify(execFile);
 const GiB = 1024 ** 3;

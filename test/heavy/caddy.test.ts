@@ -11,8 +11,8 @@ import { promisify } from 'node:util';
 import { describe, expect, inject, onTestFinished, test } from 'vitest';
 import { findCommand } from '../../shared/embedded/find-command.ts';
 import { withFetchFolder } from '../../shared/embedded/fetch-folder.ts';
-import { messageOf } from '../../shared/errors.ts';
-import { packageRoot } from '../../shared/paths.ts';
+import { messageOf } from '../../shared/platform/errors.ts';
+import { packageRoot } from '../../shared/platform/paths.ts';
 import {
   buildLearnerToken,
   buildOrganization,

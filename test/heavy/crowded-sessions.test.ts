@@ -6,7 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
 import { spawnApi } from '../fleet/processes.ts';
-import { heading, Player, publishLesson, section, step } from '../api/player-lessons.ts';
+import { heading, Player, publishLesson, section, step } from '../player/player-lessons.ts';
 import { buildLearnerToken, buildOrganization } from '../support/factories.ts';
 import { startHarness } from '../support/harness.ts';
 import type { Crowd, CrowdAnswers } from './crowd-process.ts';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { build } from 'esbuild';
 import { withFetchFolder } from '../../shared/embedded/fetch-folder.ts';
-import { messageOf } from '../../shared/errors.ts';
+import { messageOf } from '../../shared/platform/errors.ts';
 
 const run = promisify(execFile);
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { exportJobOf } from '../../shared/jobs.ts';
+import { exportJobOf } from '../../shared/exports/jobs.ts';
 import { file } from '../support/origin.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { startFleet } from '../fleet/fleet.ts';
@@ -9,7 +9,7 @@ import { spawnApi, spawnWorker } from '../fleet/processes.ts';
 import { viewQueue } from '../fleet/queue.ts';
 import { printFigure } from './figures.ts';
 
-/** As worker/process-export.ts has it. */
+/** As worker/exports/process-export.ts has it. */
 const starts = 10;
 
 test('an export that kills each of its workers is given up with a reason, and others go on', async () => {

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test, vi } from 'vitest';
-import type { Link, Tool } from '../../cli/simulator/model.ts';
-import type { DriveOptions } from '../../cli/simulator/drive-launch.ts';
-import type { Simulator } from '../../cli/simulator/simulator.ts';
-import { startSimulator } from '../../cli/simulator/start.ts';
+import type { Link, Tool } from '../../simulator/model.ts';
+import type { DriveOptions } from '../../simulator/drive-launch.ts';
+import type { Simulator } from '../../simulator/simulator.ts';
+import { startSimulator } from '../../simulator/start.ts';
 import { fetchTools } from './fetched-tools.ts';
 import type { ForeignTool } from './foreign-tool.ts';
 import { startLtiToolCore } from './lti-tool-core-tool.ts';

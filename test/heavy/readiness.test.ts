@@ -1,6 +1,6 @@
 import { Agent, get } from 'node:http';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { startApiProcess } from '../api/api-process.ts';
+import { startApiProcess } from '../support/api-process.ts';
 import { startHarness } from '../support/harness.ts';
 import { printFigure } from './figures.ts';
 

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, onTestFinished, test } from 'vitest';
-import { packageRoot } from '../../shared/paths.ts';
+import { packageRoot } from '../../shared/platform/paths.ts';
 import { lectern, startLectern } from '../cli/command-line.ts';
 import type { Environment, Running } from '../cli/command-line.ts';
 import { shellBlocks } from '../support/shell-blocks.ts';

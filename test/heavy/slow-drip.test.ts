@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
-import { follow, mediumPath } from '../api/player-files.ts';
-import { png } from '../export/pictures.ts';
+import { follow, mediumPath } from '../player/player-files.ts';
+import { png } from '../exports/pictures.ts';
 import { spawnApi, spawnWorker } from '../fleet/processes.ts';
 import { buildOrganization, buildPackage, buildVersion, exportPath } from '../support/factories.ts';
 import { startHarness } from '../support/harness.ts';

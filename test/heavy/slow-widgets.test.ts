@@ -10,9 +10,9 @@ import type { Harness } from '../support/harness.ts';
 import { startOrigin } from '../support/origin.ts';
 import type { Origin } from '../support/origin.ts';
 import { waitFor } from '../support/wait-for.ts';
-import { ask, expectError } from '../api/answers.ts';
-import { startApiProcess } from '../api/api-process.ts';
-import { follow, widgetPath } from '../api/player-files.ts';
+import { ask, expectError } from '../support/answers.ts';
+import { startApiProcess } from '../support/api-process.ts';
+import { follow, widgetPath } from '../player/player-files.ts';
 import { startLectern } from '../cli/command-line.ts';
 
 const maxBytes = 2 * 1024 ** 2;

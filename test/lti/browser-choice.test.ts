@@ -1,6 +1,6 @@
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { publishLesson } from '../api/player-lessons.ts';
+import { publishLesson } from '../player/player-lessons.ts';
 import { faultsIn } from '../support/axe.ts';
 import { launchBrowser } from '../support/browser.ts';
 import { beginChoice } from './support/choice.ts';

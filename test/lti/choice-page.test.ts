@@ -1,11 +1,11 @@
 import { describe, expect, test, vi } from 'vitest';
 import { removePlatform } from '../../shared/models/lti-platform.ts';
 import { setOrganizationOrigins } from '../../shared/models/organization.ts';
-import { deleteLesson } from '../../shared/publishing.ts';
-import { ask } from '../api/answers.ts';
-import type { Answer } from '../api/answers.ts';
-import { policyOf } from '../api/embed-pages.ts';
-import { publishLesson } from '../api/player-lessons.ts';
+import { deleteLesson } from '../../shared/publishing/publishing.ts';
+import { ask } from '../support/answers.ts';
+import type { Answer } from '../support/answers.ts';
+import { policyOf } from '../embed/embed-pages.ts';
+import { publishLesson } from '../player/player-lessons.ts';
 import { buildOrganization } from '../support/factories.ts';
 import { beginChoice, requestChoice, sendChoice, titlesIn } from './support/choice.ts';
 import { answerOf, expectRefusal, useLaunchLab } from './support/launch-lab.ts';

@@ -2,9 +2,9 @@ import { decodeJwt, decodeProtectedHeader } from 'jose';
 import { describe, expect, test, vi } from 'vitest';
 import { claim } from '../../shared/lti/claims.ts';
 import type { LtiResourceLink } from '../../shared/models/lti-resource-link.ts';
-import { unpublish } from '../../shared/publishing.ts';
-import { publishLesson } from '../api/player-lessons.ts';
-import { ask } from '../api/answers.ts';
+import { unpublish } from '../../shared/publishing/publishing.ts';
+import { publishLesson } from '../player/player-lessons.ts';
+import { ask } from '../support/answers.ts';
 import { beginChoice, deliver, formOf, sendChoice } from './support/choice.ts';
 import { claimsOf, useLaunchLab } from './support/launch-lab.ts';
 

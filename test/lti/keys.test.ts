@@ -3,7 +3,7 @@ import type { JWK } from 'jose';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createLtiKeys } from '../../shared/lti/keys.ts';
 import type { LtiKeys } from '../../shared/lti/keys.ts';
-import { ask, jsonOf } from '../api/answers.ts';
+import { ask, jsonOf } from '../support/answers.ts';
 import { startHarness, testPepper } from '../support/harness.ts';
 import type { Harness } from '../support/harness.ts';
 

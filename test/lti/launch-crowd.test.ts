@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { submitLaunch } from '../../cli/simulator/drive-launch.ts';
-import { ask, jsonOf } from '../api/answers.ts';
+import { submitLaunch } from '../../simulator/drive-launch.ts';
+import { ask, jsonOf } from '../support/answers.ts';
 import { claimsOf, answerOf, tokenOf, useLaunchLab } from './support/launch-lab.ts';
 
 const lab = useLaunchLab();

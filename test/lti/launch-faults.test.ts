@@ -1,13 +1,13 @@
 import { Redis } from 'ioredis';
 import { describe, expect, test } from 'vitest';
-import type { DrivenLaunch } from '../../cli/simulator/drive-launch.ts';
-import type { Tampering } from '../../cli/simulator/id-token.ts';
+import type { DrivenLaunch } from '../../simulator/drive-launch.ts';
+import type { Tampering } from '../../simulator/id-token.ts';
 import { faults } from '../../api/lti/faults.ts';
 import { digestOfAddress, LaunchStates } from '../../api/lti/launch-state.ts';
 import { claim } from '../../shared/lti/claims.ts';
 import { removePlatform } from '../../shared/models/lti-platform.ts';
 import type { LtiPlatform } from '../../shared/models/lti-platform.ts';
-import { loadSecrets } from '../../shared/secrets.ts';
+import { loadSecrets } from '../../shared/platform/secrets.ts';
 import { answerOf, expectRefusal, useLaunchLab } from './support/launch-lab.ts';
 
 /*

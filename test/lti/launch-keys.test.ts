@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { Fault } from '../../cli/simulator/faults.ts';
-import type { Link } from '../../cli/simulator/model.ts';
+import type { Fault } from '../../simulator/faults.ts';
+import type { Link } from '../../simulator/model.ts';
 import { expectRefusal, useLaunchLab } from './support/launch-lab.ts';
 
 /* What a platform's key set does to launches. Each test has an API of its own, which knows no keys yet. */

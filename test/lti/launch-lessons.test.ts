@@ -5,7 +5,7 @@ import { markLessonDeleted } from '../../shared/models/lesson.ts';
 import { markVersionsUnpublished } from '../../shared/models/lesson-version.ts';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
 import type { LtiResourceLink } from '../../shared/models/lti-resource-link.ts';
-import { publishLesson } from '../api/player-lessons.ts';
+import { publishLesson } from '../player/player-lessons.ts';
 import { buildOrganization } from '../support/factories.ts';
 import { claimsOf, expectRefusal, useLaunchLab } from './support/launch-lab.ts';
 import type { LaunchAnswer } from './support/launch-lab.ts';

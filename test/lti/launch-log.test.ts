@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
 import { faults } from '../../api/lti/faults.ts';
 import { claim } from '../../shared/lti/claims.ts';
-import { packageRoot } from '../../shared/paths.ts';
-import { startApiProcess } from '../api/api-process.ts';
+import { packageRoot } from '../../shared/platform/paths.ts';
+import { startApiProcess } from '../support/api-process.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { tokenOf, useLaunchLab } from './support/launch-lab.ts';
 

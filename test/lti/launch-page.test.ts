@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { setOrganizationOrigins } from '../../shared/models/organization.ts';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
-import { deleteLesson } from '../../shared/publishing.ts';
+import { deleteLesson } from '../../shared/publishing/publishing.ts';
 import { buildLaunchToken, buildLearnerToken, buildOrganization } from '../support/factories.ts';
 import { startHarness } from '../support/harness.ts';
 import type { Harness } from '../support/harness.ts';
-import { ask } from '../api/answers.ts';
-import type { Answer } from '../api/answers.ts';
-import { bootOf, embedPath, expectFailurePage, policyOf, textOf } from '../api/embed-pages.ts';
-import { publishLesson } from '../api/player-lessons.ts';
+import { ask } from '../support/answers.ts';
+import type { Answer } from '../support/answers.ts';
+import { bootOf, embedPath, expectFailurePage, policyOf, textOf } from '../embed/embed-pages.ts';
+import { publishLesson } from '../player/player-lessons.ts';
 
 const returnUrl = 'https://lms.example/course/view.php?id=2&x=<y>';
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { claim } from '../../shared/lti/claims.ts';
 import { createPlatform } from '../../shared/models/lti-platform.ts';
 import type { LtiPlatform } from '../../shared/models/lti-platform.ts';
-import { publishLesson } from '../api/player-lessons.ts';
+import { publishLesson } from '../player/player-lessons.ts';
 import { buildOrganization } from '../support/factories.ts';
 import { answerOf, claimsOf, expectRefusal, useLaunchLab } from './support/launch-lab.ts';
 

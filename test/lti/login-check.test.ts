@@ -1,6 +1,6 @@
 import { Redis } from 'ioredis';
 import { describe, expect, test } from 'vitest';
-import type { DriveOptions } from '../../cli/simulator/drive-launch.ts';
+import type { DriveOptions } from '../../simulator/drive-launch.ts';
 import { expectRefusal, answerOf, useLaunchLab } from './support/launch-lab.ts';
 
 /* Before the platform is asked, a login that may be in a frame shows whether the browser keeps cookies there. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { PlatformTurns } from '../../worker/scores/platform-turns.ts';
+import { PlatformTurns } from '../../worker/deliveries/platform-turns.ts';
 
 /** Turns by a clock that stands still until it is told to go on. */
 function turnsWithClock() {

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
-import type { Link } from '../../cli/simulator/model.ts';
-import { passOnDueScores } from '../../shared/lti/scores/pass-on.ts';
+import type { Link } from '../../simulator/model.ts';
+import { passOnDueScores } from '../../shared/lti/scores/publish-to-outbox.ts';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
 import type { LtiScore } from '../../shared/models/lti-score.ts';
-import { Player, playedSections, publishLesson, question, section, step } from '../api/player-lessons.ts';
-import type { Session } from '../api/player-lessons.ts';
+import { Player, playedSections, publishLesson, question, section, step } from '../player/player-lessons.ts';
+import type { Session } from '../player/player-lessons.ts';
 import { tokenOf, useLaunchLab } from './support/launch-lab.ts';
 
 /* What a learner's attempts are to a gradebook, from the learner's writes to what the outbox wants. */

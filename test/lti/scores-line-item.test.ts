@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { LineItem } from '../../cli/simulator/model.ts';
+import type { LineItem } from '../../simulator/model.ts';
 import { gradeScopes } from '../../shared/lti/claims.ts';
 import type { LtiLineItem } from '../../shared/models/lti-line-item.ts';
 import { saveResourceLink } from '../../shared/models/lti-resource-link.ts';

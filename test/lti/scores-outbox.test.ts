@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { expectScore } from '../../shared/lti/scores/expect.ts';
-import { passOnDueScores, passOnScore } from '../../shared/lti/scores/pass-on.ts';
+import { expectScore } from '../../shared/lti/scores/register-line-item.ts';
+import { passOnDueScores, passOnScore } from '../../shared/lti/scores/publish-to-outbox.ts';
 import { clearScoresDue, findScoreDue, markScoresDue } from '../../shared/models/lti-progress.ts';
 import { saveResourceLink } from '../../shared/models/lti-resource-link.ts';
 import { claimScore, wantScore } from '../../shared/models/lti-score-changes.ts';

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
-import type { Fault, Service } from '../../cli/simulator/faults.ts';
+import type { Fault, Service } from '../../simulator/faults.ts';
 import { gradeScopes } from '../../shared/lti/claims.ts';
-import { expectScore } from '../../shared/lti/scores/expect.ts';
+import { expectScore } from '../../shared/lti/scores/register-line-item.ts';
 import { claimScore, endToTryAgain } from '../../shared/models/lti-score-changes.ts';
 import type { ClaimedScore } from '../../shared/models/lti-score-changes.ts';
 import { completed, useScoreLab } from './support/score-lab.ts';

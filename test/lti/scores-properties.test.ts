@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { Fault, Service } from '../../cli/simulator/faults.ts';
-import type { Score } from '../../cli/simulator/model.ts';
-import { passOnDueScores } from '../../shared/lti/scores/pass-on.ts';
+import type { Fault, Service } from '../../simulator/faults.ts';
+import type { Score } from '../../simulator/model.ts';
+import { passOnDueScores } from '../../shared/lti/scores/publish-to-outbox.ts';
 import { sendScore } from '../../shared/lti/scores/send.ts';
 import { scoreValuesOf } from '../../shared/lti/scores/values.ts';
 import { findScoreDue } from '../../shared/models/lti-progress.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { saveResourceLink } from '../../shared/models/lti-resource-link.ts';
-import { expectScore } from '../../shared/lti/scores/expect.ts';
+import { expectScore } from '../../shared/lti/scores/register-line-item.ts';
 import { removePlatform } from '../../shared/models/lti-platform.ts';
 import { sendAgain } from '../../shared/models/lti-score-changes.ts';
 import { waitFor } from '../support/wait-for.ts';

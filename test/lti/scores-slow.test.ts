@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Fault, Service } from '../../cli/simulator/faults.ts';
+import type { Fault, Service } from '../../simulator/faults.ts';
 import { gradeScopes } from '../../shared/lti/claims.ts';
 import { completed, useScoreLab } from './support/score-lab.ts';
 

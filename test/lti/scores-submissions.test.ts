@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { expectScore } from '../../shared/lti/scores/expect.ts';
+import { expectScore } from '../../shared/lti/scores/register-line-item.ts';
 import { saveResourceLink } from '../../shared/models/lti-resource-link.ts';
 import { sendAgain } from '../../shared/models/lti-score-changes.ts';
 import { waitFor } from '../support/wait-for.ts';

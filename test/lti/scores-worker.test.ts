@@ -1,13 +1,13 @@
 import { onTestFinished, expect, test, vi } from 'vitest';
 import { Registry } from 'prom-client';
-import type { Link } from '../../cli/simulator/model.ts';
+import type { Link } from '../../simulator/model.ts';
 import { startRedis } from '../../shared/embedded/redis.ts';
 import { createScoreQueue } from '../../shared/lti/scores/queue.ts';
 import type { LtiScore } from '../../shared/models/lti-score.ts';
 import { registerScoreMetrics } from '../../shared/operations/score-metrics.ts';
-import { connectRedis } from '../../shared/redis.ts';
-import { registerScoreTries } from '../../worker/scores/metrics.ts';
-import { Player } from '../api/player-lessons.ts';
+import { connectRedis } from '../../shared/platform/redis.ts';
+import { registerScoreTries } from '../../worker/deliveries/metrics.ts';
+import { Player } from '../player/player-lessons.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { startLaunchLab, tokenOf } from './support/launch-lab.ts';
 import type { LaunchLab } from './support/launch-lab.ts';

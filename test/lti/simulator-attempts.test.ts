@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import type { LineItem, User } from '../../cli/simulator/model.ts';
-import { withPathSuffix } from '../../cli/simulator/service-address.ts';
-import { canvasSubmission, mediaType, scope } from '../../cli/simulator/vocabulary.ts';
+import type { LineItem, User } from '../../simulator/model.ts';
+import { withPathSuffix } from '../../simulator/service-address.ts';
+import { canvasSubmission, mediaType, scope } from '../../simulator/vocabulary.ts';
 import { useSimulatorLab } from './support/simulator.ts';
 
 /* Platforms that count submissions, and compare timestamps finely. */

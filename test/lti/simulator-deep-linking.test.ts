@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { decodeJwt } from 'jose';
 import type { JWTPayload } from 'jose';
 import { describe, expect, test } from 'vitest';
-import type { Course } from '../../cli/simulator/model.ts';
+import type { Course } from '../../simulator/model.ts';
 import { useSimulatorLab } from './support/simulator.ts';
 
 const lab = useSimulatorLab();

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { scope } from '../../cli/simulator/vocabulary.ts';
+import { scope } from '../../simulator/vocabulary.ts';
 import { useSimulatorLab } from './support/simulator.ts';
 
 const lab = useSimulatorLab();

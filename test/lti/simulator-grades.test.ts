@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import type { Course, LineItem, Link, User } from '../../cli/simulator/model.ts';
-import { withPathSuffix } from '../../cli/simulator/service-address.ts';
-import { mediaType, scope } from '../../cli/simulator/vocabulary.ts';
+import type { Course, LineItem, Link, User } from '../../simulator/model.ts';
+import { withPathSuffix } from '../../simulator/service-address.ts';
+import { mediaType, scope } from '../../simulator/vocabulary.ts';
 import { useSimulatorLab } from './support/simulator.ts';
 
 const lab = useSimulatorLab();

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { scope } from '../../cli/simulator/vocabulary.ts';
+import { scope } from '../../simulator/vocabulary.ts';
 import { useSimulatorLab } from './support/simulator.ts';
 
 const lab = useSimulatorLab({ tokenSeconds: 600 });

@@ -4,8 +4,8 @@ import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Browser, BrowserContext, FrameLocator, Page } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
-import { storageFrame } from '../../cli/simulator/launches.ts';
-import type { Link } from '../../cli/simulator/model.ts';
+import { storageFrame } from '../../simulator/launches.ts';
+import type { Link } from '../../simulator/model.ts';
 import { launchBrowser } from '../support/browser.ts';
 import { useLaunchLab } from './support/launch-lab.ts';
 

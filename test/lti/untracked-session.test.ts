@@ -3,8 +3,8 @@ import type { LessonVersion } from '../../shared/models/lesson-version.ts';
 import { buildLaunchToken, buildOrganization } from '../support/factories.ts';
 import { startHarness } from '../support/harness.ts';
 import type { Harness } from '../support/harness.ts';
-import { expectError } from '../api/answers.ts';
-import { Player, publishLesson } from '../api/player-lessons.ts';
+import { expectError } from '../support/answers.ts';
+import { Player, publishLesson } from '../player/player-lessons.ts';
 
 let harness: Harness;
 let version: LessonVersion;

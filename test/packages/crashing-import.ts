@@ -1,7 +1,7 @@
 import { findOrganizationBySlug } from '../../shared/models/organization.ts';
 import { openDatabase } from '../../shared/models/database.ts';
 import { importPackage } from '../../shared/packages/import.ts';
-import { loadConfig } from '../../shared/config.ts';
+import { loadConfig } from '../../shared/platform/config.ts';
 import { createStore } from '../../shared/storage/create-store.ts';
 
 /*

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Organization } from '../../shared/models/organization.ts';
 import { removeUnfinishedImports } from '../../shared/packages/unfinished-imports.ts';
-import { removeUnusedAssets } from '../../shared/stored-assets.ts';
+import { removeUnusedAssets } from '../../shared/assets/stored-assets.ts';
 import { buildOrganization, buildPackage } from '../support/factories.ts';
 import type { BuiltPackage } from '../support/factories.ts';
 import { startHarness } from '../support/harness.ts';

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Organization } from '../../shared/models/organization.ts';
 import { digestOf } from '../../shared/storage/digest.ts';
-import { removeUnusedAssets } from '../../shared/stored-assets.ts';
+import { removeUnusedAssets } from '../../shared/assets/stored-assets.ts';
 import { removeUnusedReleases } from '../../shared/widgets/unused-releases.ts';
 import { buildOrganization, buildPackage } from '../support/factories.ts';
 import type { BuiltPackage } from '../support/factories.ts';

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { findReleases } from '../../shared/models/widget-release.ts';
 import type { Organization } from '../../shared/models/organization.ts';
 import { bytesOf, digestOf } from '../../shared/storage/digest.ts';
-import { removeUnusedAssets, storeAsset } from '../../shared/stored-assets.ts';
+import { removeUnusedAssets, storeAsset } from '../../shared/assets/stored-assets.ts';
 import { buildOrganization, buildPackage } from '../support/factories.ts';
 import { startHarness } from '../support/harness.ts';
 import type { Harness } from '../support/harness.ts';

@@ -6,7 +6,7 @@ import { findContent } from '../../shared/models/lesson-content.ts';
 import { findMedia, listMediaOfVersion } from '../../shared/models/medium.ts';
 import type { Organization } from '../../shared/models/organization.ts';
 import { digestOf } from '../../shared/storage/digest.ts';
-import { png } from '../export/pictures.ts';
+import { png } from '../exports/pictures.ts';
 import { read } from '../storage/stores.ts';
 import { buildOrganization, buildPackage } from '../support/factories.ts';
 import { startHarness } from '../support/harness.ts';

@@ -5,7 +5,7 @@ import type { ImportedVersion, ImportOptions } from '../../shared/packages/impor
 import type { Organization } from '../../shared/models/organization.ts';
 import { digestOf } from '../../shared/storage/digest.ts';
 import type { Store } from '../../shared/storage/store.ts';
-import { someBytes } from '../export/archives.ts';
+import { someBytes } from '../exports/archives.ts';
 import { filesBelow } from '../storage/stores.ts';
 import type { Harness } from '../support/harness.ts';
 import { writeArchive, zipBytes } from './zip-builder.ts';

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { deleteVersion } from '../../shared/models/lesson-version.ts';
 import { findReleases } from '../../shared/models/widget-release.ts';
 import type { Organization } from '../../shared/models/organization.ts';
-import { publishVersion } from '../../shared/publishing.ts';
+import { publishVersion } from '../../shared/publishing/publishing.ts';
 import { bytesOf, digestOf } from '../../shared/storage/digest.ts';
 import { releaseWidget } from '../../shared/widgets/releases.ts';
 import { removeUnusedReleases } from '../../shared/widgets/unused-releases.ts';

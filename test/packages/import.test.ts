@@ -5,7 +5,7 @@ import { findLesson } from '../../shared/models/lesson.ts';
 import { listMediaOfVersion } from '../../shared/models/medium.ts';
 import type { Organization } from '../../shared/models/organization.ts';
 import { mediaReferences } from '../../shared/lessons/media-references.ts';
-import { deleteLesson, publishVersion } from '../../shared/publishing.ts';
+import { deleteLesson, publishVersion } from '../../shared/publishing/publishing.ts';
 import { digestOf } from '../../shared/storage/digest.ts';
 import { buildOrganization, buildPackage } from '../support/factories.ts';
 import { startHarness } from '../support/harness.ts';

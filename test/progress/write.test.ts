@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 
-import { LecternError } from '../../shared/errors.ts';
+import { LecternError } from '../../shared/platform/errors.ts';
 import { parseProgressWrite } from '../../shared/progress/write.ts';
 
 const versionId = 'AAAAAAAA-0000-4000-8000-00000000000A';

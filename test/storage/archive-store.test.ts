@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { digestOf } from '../../shared/storage/digest.ts';
 import type { ListedArchive, Store } from '../../shared/storage/store.ts';
-import { someBytes } from '../export/archives.ts';
+import { someBytes } from '../exports/archives.ts';
 import { useStoreKinds } from './kinds.ts';
 import { archiveKey as key, read, storeArchive } from './stores.ts';
 

@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { bytesOf, digestOf } from '../../shared/storage/digest.ts';
 import type { BlobStore, ListedBlob } from '../../shared/storage/store.ts';
-import { someBytes } from '../export/archives.ts';
+import { someBytes } from '../exports/archives.ts';
 import { useStoreKinds } from './kinds.ts';
 import { read } from './stores.ts';
 

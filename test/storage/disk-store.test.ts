@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { createDiskStore } from '../../shared/storage/disk-store.ts';
 import { bytesOf, digestOf } from '../../shared/storage/digest.ts';
-import { someBytes } from '../export/archives.ts';
+import { someBytes } from '../exports/archives.ts';
 import { archiveKey, filesBelow, read, startStore, storeArchive } from './stores.ts';
 
 test('a file that is cut off while it is read is an error, not a short answer', async () => {

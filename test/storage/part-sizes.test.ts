@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { parseConfig } from '../../shared/config.ts';
+import { parseConfig } from '../../shared/platform/config.ts';
 import { createStore } from '../../shared/storage/create-store.ts';
 import { growingPartBytes, MiB, partBytesOf } from '../../shared/storage/s3/part-sizes.ts';
 

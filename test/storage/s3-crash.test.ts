@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test, vi } from 'vitest';
 import { bytesOf, digestOf } from '../../shared/storage/digest.ts';
-import { someBytes } from '../export/archives.ts';
+import { someBytes } from '../exports/archives.ts';
 import { startS3Proxy } from '../support/s3-proxy.ts';
 import type { S3Proxy } from '../support/s3-proxy.ts';
 import type { S3Server } from '../support/s3-server.ts';

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { bytesOf, digestOf } from '../../shared/storage/digest.ts';
 import type { S3Limits } from '../../shared/storage/s3/settings.ts';
-import { someBytes } from '../export/archives.ts';
+import { someBytes } from '../exports/archives.ts';
 import { startS3Proxy } from '../support/s3-proxy.ts';
 import type { S3Proxy } from '../support/s3-proxy.ts';
 import type { S3Server } from '../support/s3-server.ts';

@@ -4,7 +4,7 @@ import { presign } from '../../shared/storage/s3/presign.ts';
 import { createS3Store } from '../../shared/storage/s3/s3-store.ts';
 import { defaultLimits } from '../../shared/storage/s3/settings.ts';
 import type { S3Settings } from '../../shared/storage/s3/settings.ts';
-import { someBytes } from '../export/archives.ts';
+import { someBytes } from '../exports/archives.ts';
 import { strangersKey } from '../support/s3-server.ts';
 import type { S3Server } from '../support/s3-server.ts';
 import { leastPartBytes, s3Name, startS3Store, useS3Server } from './kinds.ts';

@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { bytesOf, digestOf } from '../../shared/storage/digest.ts';
 import type { OpenFile, Store } from '../../shared/storage/store.ts';
-import { someBytes } from '../export/archives.ts';
+import { someBytes } from '../exports/archives.ts';
 import { useStoreKinds } from './kinds.ts';
 import { startStore } from './stores.ts';
 

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { childEnvironment } from '../../shared/config.ts';
+import { childEnvironment } from '../../shared/platform/config.ts';
 import { compiled } from './compiled.ts';
 
 const startMilliseconds = 60_000;

@@ -5,8 +5,8 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { inject } from 'vitest';
-import { packageRoot } from '../../shared/paths.ts';
-import { codeOf } from '../../shared/errors.ts';
+import { packageRoot } from '../../shared/platform/paths.ts';
+import { codeOf } from '../../shared/platform/errors.ts';
 import { waitFor } from './wait-for.ts';
 
 const compiler = createRequire(import.meta.url).resolve('typescript/bin/tsc');

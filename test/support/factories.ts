@@ -8,8 +8,8 @@ import { issueApiKey } from '../../shared/models/api-key.ts';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
 import { createOrganization } from '../../shared/models/organization.ts';
 import type { Organization, Plan } from '../../shared/models/organization.ts';
-import { signEmbedToken, signLaunchToken, signPreviewToken } from '../../shared/player-tokens.ts';
-import { publishVersion } from '../../shared/publishing.ts';
+import { signEmbedToken, signLaunchToken, signPreviewToken } from '../../shared/tokens/player-tokens.ts';
+import { publishVersion } from '../../shared/publishing/publishing.ts';
 import { testPepper, testSigningSecrets } from './harness.ts';
 import type { Harness } from './harness.ts';
 

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { packageRoot } from '../../shared/paths.ts';
+import { packageRoot } from '../../shared/platform/paths.ts';
 
 /**
  * Reads the shell commands of a page: its fenced blocks marked `sh`, in their order.

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { ZodOpenApiPathsObject, ZodOpenApiResponsesObject } from 'zod-openapi';
 import { failureCodes } from '../../embed/page-words.ts';
 import { playerLessonId } from '../../player/authorize.ts';
-import { oembedQuery } from '../../routes/oembed.ts';
+import { oembedQuery } from '../../embed/oembed.endpoints.ts';
 import { oembed } from '../bodies.ts';
 import * as example from '../examples.ts';
 import { anyOrigin, asHeaders, challenge, limited, noStore, requestId, retryAfter } from '../headers.ts';

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import type { ZodOpenApiPathsObject, ZodOpenApiResponseObject } from 'zod-openapi';
-import { mediaIdSchema, widgetFile } from '../../assets/version-files.ts';
+import { mediaIdSchema, widgetFile } from '../../media/version-files.ts';
 import { playerLessonId, playerQuerySchema } from '../../player/authorize.ts';
-import { contentQuery } from '../../routes/player.ts';
+import { contentQuery } from '../../player/player.endpoints.ts';
 import { contentAddress } from '../bodies.ts';
 import * as example from '../examples.ts';
 import {

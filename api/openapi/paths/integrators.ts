@@ -1,6 +1,6 @@
 import type { ZodOpenApiPathsObject } from 'zod-openapi';
-import { signTokenSchema } from '../../../shared/sign-token-request.ts';
-import { embedProgressPath, ltiProgressPath, ltiProgressQuery } from '../../routes/progress.ts';
+import { signTokenSchema } from '../../../shared/tokens/sign-token-request.ts';
+import { embedProgressPath, ltiProgressPath, ltiProgressQuery } from '../../progress/progress.endpoints.ts';
 import { embedProgress, ltiProgress, signedToken } from '../bodies.ts';
 import * as example from '../examples.ts';
 import { limited, noStore } from '../headers.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { ZodOpenApiPathsObject } from 'zod-openapi';
-import { userPlayerDataRequest } from '../../routes/lesson-player-data.ts';
-import { listedLessonId, lessonListQuery } from '../../routes/lessons.ts';
+import { userPlayerDataRequest } from '../../lessons/lesson-player-data.endpoints.ts';
+import { listedLessonId, lessonListQuery } from '../../lessons/lessons.endpoints.ts';
 import { lessonPage, lessonVersions, userPlayerData } from '../bodies.ts';
 import * as example from '../examples.ts';
 import { forCallers, forUsers } from '../headers.ts';

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { ZodOpenApiPathsObject, ZodOpenApiResponsesObject } from 'zod-openapi';
 import { registrationFaults } from '../../lti/registration-faults.ts';
 import type { RegistrationFaultCode } from '../../lti/registration-faults.ts';
-import { registrationQuery } from '../../routes/lti-registration.ts';
+import { registrationQuery } from '../../lti/lti-registration.endpoints.ts';
 import { anyOrigin, limited, retryAfter } from '../headers.ts';
 import { failures, jsonResponse, limitedFailures } from '../responses.ts';
 import { open } from '../security.ts';

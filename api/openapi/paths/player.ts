@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { ZodOpenApiPathsObject } from 'zod-openapi';
 import { progressWriteSchema } from '../../../shared/progress/write.ts';
 import { playerLessonId, playerQuerySchema } from '../../player/authorize.ts';
-import { playerDataQuery } from '../../routes/player.ts';
+import { playerDataQuery } from '../../player/player.endpoints.ts';
 import { playerData, session, staleSession } from '../bodies.ts';
 import * as example from '../examples.ts';
 import { forPlayers, noStore } from '../headers.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { ZodOpenApiPathsObject } from 'zod-openapi';
-import { logInSchema } from '../../routes/session.ts';
+import { logInSchema } from '../../accounts/session.endpoints.ts';
 import { userSession } from '../bodies.ts';
 import * as example from '../examples.ts';
 import { asHeaders, forUsers } from '../headers.ts';

@@ -6,7 +6,7 @@ import type { LtiResourceLink } from '../../models/lti-resource-link.ts';
 import { endLineItemClaim, findOrClaimLineItem } from '../../models/lti-line-item.ts';
 import { fullMarks } from '../../progress/score.ts';
 import { gradeScopes } from '../claims.ts';
-import { areRelated } from '../platform-address.ts';
+import { areRelated } from '../platform-url.ts';
 import { jsonOf } from '../platform-requests.ts';
 import type { PlatformAnswer } from '../platform-requests.ts';
 import { askGradeService, ScoreFault } from './service-request.ts';

@@ -1,7 +1,7 @@
 import { Queue } from 'bullmq';
 import type { Redis } from 'ioredis';
 import { z } from 'zod';
-import type { Config } from '../../config.ts';
+import type { Config } from '../../platform/config.ts';
 import type { LtiScore } from '../../models/lti-score.ts';
 
 /** The queue of scores to send. It makes sending prompt, and holds nothing: rows that wait are found without it. */

@@ -1,4 +1,4 @@
-import { codeOf, LecternError, messageOf } from '../../errors.ts';
+import { codeOf, LecternError, messageOf } from '../../platform/errors.ts';
 import type { S3Settings } from './settings.ts';
 
 /** A call, or a body that is read, of which nothing came for too long. */

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { LecternError } from '../../errors.ts';
+import { LecternError } from '../../platform/errors.ts';
 import type { ArchiveStore, BlobStore, OpenFile, Store } from '../store.ts';
 import { ArchivePointers } from './archive-pointers.ts';
 import { Bucket } from './bucket.ts';

@@ -1,7 +1,7 @@
-import type { DriveOptions } from '../../../cli/simulator/drive-launch.ts';
+import type { DriveOptions } from '../../../simulator/drive-launch.ts';
 import { expect } from 'vitest';
-import { ask } from '../../api/answers.ts';
-import type { Answer } from '../../api/answers.ts';
+import { ask } from '../../support/answers.ts';
+import type { Answer } from '../../support/answers.ts';
 import type { LaunchLab } from './launch-lab.ts';
 
 /** What a platform may say when it has somebody choose lessons. */

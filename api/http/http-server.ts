@@ -1,0 +1,114 @@
+import { randomUUID } from 'node:crypto';
+import { createServer, STATUS_CODES } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { Duplex } from 'node:stream';
+import type { Config } from '../../shared/platform/config.ts';
+import { codeOf } from '../../shared/platform/errors.ts';
+import type { Logger } from '../../shared/platform/log.ts';
+import { presentError } from './present-error.ts';
+
+/** Request line and headers together. A token in the address may have 16 KiB, beside a browser's cookies. */
+const maxHeaderBytes = 32 * 1024;
+
+const headersMilliseconds = 20_000;
+
+/** How often connections are looked at, for requests that take too long. */
+const checkMilliseconds = 1_000;
+
+/** Above the 60 s for which common proxies keep a connection: the one that closes it must not be this end. */
+const keepAliveMilliseconds = 65_000;
+
+/** A reader that takes nothing for so long is gone, and so is one that Lectern has nothing for. */
+const leastSilenceMilliseconds = 10 * 60_000;
+
+/** Between the end of the longest wait for an archive and the cut of its connection. */
+const silenceMarginMilliseconds = 60_000;
+
+export interface ServerLimits {
+  /** For a request to arrive as a whole. */
+  requestMilliseconds: number;
+  /** For a connection on which no byte moves, in either direction. */
+  silenceMilliseconds: number;
+}
+
+export function serverLimits(config: Pick<Config, 'requestSeconds' | 'export'>): ServerLimits {
+  const waitMilliseconds = config.export.waitSeconds * 1000;
+  return {
+    requestMilliseconds: config.requestSeconds * 1000,
+    silenceMilliseconds: Math.max(leastSilenceMilliseconds, waitMilliseconds + silenceMarginMilliseconds),
+  };
+}
+
+/**
+ * The HTTP server of the API. A client that drips its request or stops reading is cut; what is no HTTP, is too large
+ * or comes too slowly is answered in shape A, and its connection closed. A client that asks before it sends a body
+ * (Expect: 100-continue) sends it only when the body is wanted: `readJsonBody` tells it.
+ */
+export function createHttpServer(
+  handle: (request: IncomingMessage, response: ServerResponse) => void,
+  { requestMilliseconds, silenceMilliseconds }: ServerLimits,
+  log: Logger,
+): Server {
+  const server = createServer({
+    maxHeaderSize: maxHeaderBytes,
+    requestTimeout: requestMilliseconds,
+    headersTimeout: Math.min(headersMilliseconds, requestMilliseconds),
+    connectionsCheckingInterval: checkMilliseconds,
+    keepAliveTimeout: keepAliveMilliseconds,
+  });
+  server.timeout = silenceMilliseconds;
+  const answering = new WeakMap<Duplex, Set<ServerResponse>>();
+  const serve = (request: IncomingMessage, response: ServerResponse) => {
+    const responses = answering.get(request.socket) ?? new Set();
+    answering.set(request.socket, responses.add(response));
+    // An answer may be sent before its request has arrived as a whole.
+    let open = 2;
+    const close = () => {
+      open -= 1;
+      if (open === 0) responses.delete(response);
+    };
+    request.once('close', close);
+    response.once('close', close);
+    handle(request, response);
+  };
+  server.on('request', serve);
+  server.on('checkContinue', serve);
+  // Whatever else a client expects may be left unheeded (RFC 9110, 10.1.1); Node would answer 417 by itself.
+  server.on('checkExpectation', serve);
+  server.on('clientError', (error, socket) => {
+    const begun = [...(answering.get(socket) ?? [])].some((response) => response.headersSent);
+    // Into an answer that is under way nothing else can be written, and a request is not answered twice.
+    if (socket.writable && !begun) socket.end(refusal(error, log), () => socket.destroy());
+    else socket.destroy();
+  });
+  return server;
+}
+
+const statuses: Record<string, { status: number; message: string }> = {
+  HPE_HEADER_OVERFLOW: {
+    status: 431,
+    message: `The address and the headers of a request must be at most ${maxHeaderBytes} bytes`,
+  },
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: { status: 413, message: 'The chunk extensions of the body are too large' },
+  ERR_HTTP_REQUEST_TIMEOUT: { status: 408, message: 'The request took too long to arrive' },
+};
+const malformed = { status: 400, message: 'The request is not valid HTTP' };
+
+/** An answer for what never became a request. Of the error only the code is logged: the rest holds what was sent. */
+function refusal(error: Error, log: Logger): string {
+  const code = String(codeOf(error));
+  const { status, message } = statuses[code] ?? malformed;
+  const requestId = randomUUID();
+  log.info({ request: requestId, status, code }, 'request refused');
+  const body = JSON.stringify(presentError(message));
+  return [
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
+    'Content-Type: application/json; charset=utf-8',
+    `Content-Length: ${Buffer.byteLength(body)}`,
+    'X-Content-Type-Options: nosniff',
+    `X-Request-Id: ${requestId}`,
+    'Connection: close',
+    '',
+    body,
+  ].join('\r\n');
+}

@@ -1,0 +1,44 @@
+import type { Context } from 'koa';
+import { LecternError } from '../../../shared/platform/errors.ts';
+import { isPlainUtf8, readBytes } from './request-bytes.ts';
+
+/** The fields of a form, each given once. */
+export type Fields = ReadonlyMap<string, string>;
+
+const formType = 'application/x-www-form-urlencoded';
+
+/**
+ * Reads the fields of a form that a browser posts. A refused body is read to its end and dropped, as JSON is.
+ *
+ * @throws {LecternError} INVALID_CONTENT for anything but a urlencoded form in UTF-8 or a field that is given twice;
+ * PAYLOAD_TOO_LARGE, BAD_REQUEST and REQUEST_TIMEOUT as {@link readBytes}.
+ */
+export async function readForm(
+  ctx: Pick<Context, 'req' | 'res' | 'request'>,
+  { maxBytes }: { maxBytes: number },
+): Promise<Fields> {
+  try {
+    const { request } = ctx;
+    if (request.type.trim().toLowerCase() !== formType || !isPlainUtf8(request)) {
+      throw new LecternError('INVALID_CONTENT', `Request body must be a form (${formType})`);
+    }
+    return readFields((await readBytes(ctx, { maxBytes })).toString());
+  } catch (error) {
+    ctx.req.resume();
+    throw error;
+  }
+}
+
+/**
+ * The fields of a query or of a urlencoded body.
+ *
+ * @throws {LecternError} INVALID_CONTENT for one that is given twice: readers of such a text differ in which they take.
+ */
+export function readFields(text: string): Fields {
+  const fields = new Map<string, string>();
+  for (const [name, value] of new URLSearchParams(text)) {
+    if (fields.has(name)) throw new LecternError('INVALID_CONTENT', 'A field is given more than once');
+    fields.set(name, value);
+  }
+  return fields;
+}

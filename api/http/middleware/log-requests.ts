@@ -1,0 +1,44 @@
+import type { Context, Middleware } from 'koa';
+import { withoutContentSignature } from '../../../shared/media/content-urls.ts';
+import type { Logger } from '../../../shared/platform/log.ts';
+import { pathOf } from './readable-path.ts';
+
+/** The status of a request whose client went away before it had its answer; none is sent. */
+export const clientGone = 499;
+
+/** Told of each request at its end. */
+export interface RequestMetrics {
+  answered(ctx: Context, answer: { status: number; seconds: number; bytes: number }): void;
+}
+
+/** Logs and counts each request once, at its end, without what is secret in its address: query, signature, invitation. */
+export function logRequests(log: Logger, metrics: RequestMetrics): Middleware {
+  return async (ctx, next) => {
+    const started = performance.now();
+    const requestLog = log.child({ request: ctx.state.requestId as string });
+    ctx.state.log = requestLog;
+    const path = pathOf(ctx);
+    const { socket } = ctx.req;
+    const writtenBefore = socket.bytesWritten;
+    ctx.res.once('close', () => {
+      const status = ctx.res.writableFinished ? ctx.status : clientGone;
+      const milliseconds = performance.now() - started;
+      const bytes = Math.max(0, socket.bytesWritten - writtenBefore);
+      metrics.answered(ctx, { status, seconds: milliseconds / 1000, bytes });
+      const fields = {
+        method: ctx.method,
+        path: path && withoutInvitation(withoutContentSignature(path)),
+        status,
+        milliseconds: Math.round(milliseconds),
+      };
+      if (path?.startsWith('/health/')) requestLog.debug(fields, 'request');
+      else requestLog.info(fields, 'request');
+    });
+    await next();
+  };
+}
+
+/** The path of a registration in a learning platform, or of a choice of lessons, without what lets in. */
+function withoutInvitation(path: string): string {
+  return path.replace(/^(\/lti\/(?:register|select)\/).+/, '$1…');
+}

@@ -1,0 +1,41 @@
+import type { Context, Middleware } from 'koa';
+import { LecternError } from '../../../shared/platform/errors.ts';
+import { isPlainHost } from '../public-url.ts';
+
+/**
+ * Refuses a request whose Host is not a plain host and port (RFC 9112, 3.2), or whose trusted proxy forwards such a
+ * host, or a scheme other than http and https. Without PUBLIC_URL, links, redirects and policies are made from them.
+ */
+export const requirePlainHost: Middleware = async (ctx, next) => {
+  assertHost('Host', ctx.get('Host'));
+  if (ctx.app.proxy) {
+    for (const host of forwarded(ctx, 'X-Forwarded-Host')) assertHost('X-Forwarded-Host', host);
+    for (const scheme of forwarded(ctx, 'X-Forwarded-Proto')) assertScheme(scheme);
+  }
+  await next();
+};
+
+/** @throws {LecternError} BAD_REQUEST where proxies added to what the client sent, whose value would come first. */
+function forwarded(ctx: Context, name: string): string[] {
+  const values = ctx.get(name).split(',');
+  if (values.length > ctx.app.maxIpsCount) {
+    throw new LecternError(
+      'BAD_REQUEST',
+      `The ${name} header has more values than there are trusted proxies`,
+    );
+  }
+  return values.map((value) => value.trim());
+}
+
+function assertHost(name: string, host: string): void {
+  if (host === '' || isPlainHost(host)) return;
+  throw new LecternError(
+    'BAD_REQUEST',
+    `The ${name} header must be a host name or an IP address, with or without a port`,
+  );
+}
+
+function assertScheme(scheme: string): void {
+  if (['', 'http', 'https'].includes(scheme.toLowerCase())) return;
+  throw new LecternError('BAD_REQUEST', 'The X-Forwarded-Proto header must be http or https');
+}

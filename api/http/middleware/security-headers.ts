@@ -1,0 +1,14 @@
+import type { Middleware } from 'koa';
+import type { Config } from '../../../shared/platform/config.ts';
+
+const oneYear = 365 * 24 * 3600;
+
+/** Headers of every answer: no guessing of content types, and HTTPS from now on where it is used. */
+export function securityHeaders({ publicUrl }: Pick<Config, 'publicUrl'>): Middleware {
+  const https = publicUrl?.startsWith('https:') === true;
+  return async (ctx, next) => {
+    ctx.set('X-Content-Type-Options', 'nosniff');
+    if (https) ctx.set('Strict-Transport-Security', `max-age=${oneYear}`);
+    await next();
+  };
+}

@@ -1,0 +1,42 @@
+import cors from '@koa/cors';
+import type { Middleware } from 'koa';
+import type { Config } from '../../../shared/platform/config.ts';
+import { LecternError } from '../../../shared/platform/errors.ts';
+import { isForeignWrite } from './csrf.ts';
+
+/** How long a browser may remember what it was told about an address, in seconds. */
+const preflightSeconds = 600;
+
+/**
+ * Lets pages of the configured origins use a user's session: they may send the cookie and read the answers. Pages of
+ * other origins are told nothing, and a browser keeps the answers from them.
+ *
+ * @param methods those that the addresses behind it take, such as "GET".
+ */
+export function sessionOrigins(
+  { allowedOrigins }: Pick<Config, 'allowedOrigins'>,
+  methods: string,
+): Middleware {
+  return cors({
+    origin: (ctx) => allowedOrigins.find((origin) => origin === ctx.get('Origin')) ?? '',
+    credentials: true,
+    allowMethods: methods,
+    allowHeaders: 'Content-Type',
+    maxAge: preflightSeconds,
+    keepHeadersOnError: false,
+  });
+}
+
+/** Refuses to change anything for pages of other sites, but for those of the configured origins. */
+export function refuseForeignWrites({
+  publicUrl,
+  allowedOrigins,
+}: Pick<Config, 'publicUrl' | 'allowedOrigins'>): Middleware {
+  const publicOrigin = publicUrl === undefined ? undefined : new URL(publicUrl).origin;
+  return async (ctx, next) => {
+    if (isForeignWrite(ctx, publicOrigin) && !allowedOrigins.includes(ctx.get('Origin'))) {
+      throw new LecternError('FORBIDDEN', 'Requests from other sites are refused');
+    }
+    await next();
+  };
+}

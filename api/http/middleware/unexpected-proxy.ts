@@ -1,0 +1,30 @@
+import type { Middleware } from 'koa';
+import type { Config } from '../../../shared/platform/config.ts';
+import type { Logger } from '../../../shared/platform/log.ts';
+import { clientAddress } from '../client-ip.ts';
+
+/** Proxies add one of these to each request that they forward. */
+const proxyHeaders = ['X-Forwarded-For', 'Forwarded'];
+
+/**
+ * Warns at the first request that came by way of a proxy although TRUST_PROXY is 0: all clients then share the proxy's
+ * IP address, so one that guesses passwords locks out all others. Once per process, because any client can send the
+ * header; for the same reason its value is not logged.
+ */
+export function warnOfProxies({ trustProxy }: Pick<Config, 'trustProxy'>, log: Logger): Middleware {
+  let isDone = trustProxy > 0;
+  return async (ctx, next) => {
+    const header = isDone ? undefined : proxyHeaders.find((name) => ctx.get(name) !== '');
+    if (header !== undefined) {
+      isDone = true;
+      log.warn(
+        { header, from: clientAddress(ctx) },
+        `A request has the header ${header}, but TRUST_PROXY is 0: clients behind a proxy share its IP address, so ` +
+          'one of them can use up the limit of requests and of log-ins for all, and lock the queue board. Set ' +
+          'TRUST_PROXY to the number of proxies before the API. If there is none, a client made the header up: ' +
+          'leave TRUST_PROXY at 0.',
+      );
+    }
+    await next();
+  };
+}

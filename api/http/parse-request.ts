@@ -1,0 +1,18 @@
+import type { z } from 'zod';
+import { LecternError } from '../../shared/platform/errors.ts';
+
+/**
+ * Reads a part of a request: its path, its query or its body.
+ *
+ * @param code of the error.
+ * @throws {LecternError} with the first fault.
+ */
+export function parseRequest<Schema extends z.ZodType>(
+  schema: Schema,
+  given: unknown,
+  code: 'BAD_REQUEST' | 'INVALID_CONTENT',
+): z.output<Schema> {
+  const parsed = schema.safeParse(given);
+  if (parsed.success) return parsed.data;
+  throw new LecternError(code, parsed.error.issues[0]?.message ?? 'Invalid request');
+}

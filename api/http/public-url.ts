@@ -1,0 +1,42 @@
+import type { Context } from 'koa';
+import type { Config } from '../../shared/platform/config.ts';
+import { LecternError } from '../../shared/platform/errors.ts';
+
+type Addressed = Pick<Context, 'protocol' | 'host'>;
+
+/** A name or an IP address, and perhaps a port: no user, path, space or anything else that a header could carry. */
+const plainHost = /^(?:[a-z0-9._-]+|\[[0-9a-f:.]+\])(?::\d{1,5})?$/i;
+
+/** The address that a client knows this service by, without a slash at its end: PUBLIC_URL, else the request's own. */
+export function publicAddress(ctx: Addressed, { publicUrl }: Pick<Config, 'publicUrl'>): string {
+  return publicUrl ?? requestOrigin(ctx);
+}
+
+/**
+ * Returns the origin that a request was sent to, serialized as browsers do. Host and scheme come from the client or
+ * from its proxy, so nothing of them is passed on as it came.
+ *
+ * @throws {LecternError} BAD_REQUEST without a Host, which HTTP/1.0 allows.
+ */
+function requestOrigin({ protocol, host }: Addressed): string {
+  if (!isPlainHost(host)) throw new LecternError('BAD_REQUEST', 'A Host header is required here');
+  return new URL(`${protocol === 'https' ? 'https' : 'http'}://${host}`).origin;
+}
+
+/** Whether a text is a host and nothing else, as a Host header may have it. */
+export function isPlainHost(host: string): boolean {
+  return plainHost.test(host) && URL.canParse(`http://${host}`);
+}
+
+/**
+ * Returns who may keep a response that names the service's own address. Without PUBLIC_URL that address is the Host
+ * header's: a shared cache would hand one client's to all others.
+ */
+export function cacheScope({ publicUrl }: Pick<Config, 'publicUrl'>): 'public' | 'private' {
+  return publicUrl === undefined ? 'private' : 'public';
+}
+
+/** The path of PUBLIC_URL, which a proxy takes away before requests come here: '' or such as '/lectern'. */
+export function publicPath({ publicUrl }: Pick<Config, 'publicUrl'>): string {
+  return publicUrl === undefined ? '' : new URL(publicUrl).pathname.replace(/\/$/, '');
+}

@@ -1,0 +1,118 @@
+import type { Asset } from '../../shared/media/asset-urls.ts';
+import { DownloadError } from '../../shared/media/downloads/downloader.ts';
+import { LecternError } from '../../shared/platform/errors.ts';
+import type { CachedMedium } from '../../shared/media/media-cache.ts';
+import type { LessonVersion } from '../../shared/models/lesson-version.ts';
+import { findMedia } from '../../shared/models/medium.ts';
+import type { FoundMedium } from '../../shared/models/medium.ts';
+import type { Digest } from '../../shared/storage/store.ts';
+import { checkWidgetFile, maxWidgetBytes, widgetMimeTypes } from '../../shared/widgets/check-widget-file.ts';
+import type { WidgetFileKind } from '../../shared/widgets/check-widget-file.ts';
+import { findVersionWidgets, widgetFileSources } from '../../shared/widgets/version-widgets.ts';
+import { ContentUses } from './content-uses.ts';
+import { ExternalMedia } from './external-media.ts';
+import type { ExternalMediaDependencies } from './external-media.ts';
+
+/** The files that a player of one version may have: its media, and its widgets. */
+export class PlayerAssets {
+  readonly #deps: ExternalMediaDependencies;
+  readonly #uses: ContentUses;
+  readonly #external: ExternalMedia;
+
+  constructor(deps: ExternalMediaDependencies) {
+    this.#deps = deps;
+    this.#uses = new ContentUses(deps.db);
+    this.#external = new ExternalMedia(deps);
+  }
+
+  /**
+   * A medium of a version, the same that an export of it holds. An external one is fetched when it is not there yet.
+   *
+   * @throws {LecternError} NOT_FOUND when the version has no such medium, or its file cannot be had.
+   */
+  async findMedium(version: LessonVersion, mediaId: string, signal: AbortSignal): Promise<Asset> {
+    const medium = await this.#mediumOf(version, mediaId);
+    if (medium === null) throw new LecternError('NOT_FOUND', 'Media file not found');
+    const found = await this.#findFile(version, medium, signal);
+    if (found === null) throw new LecternError('NOT_FOUND', 'Media file not available');
+    return { ...found, fileName: `${mediaId}.${medium.extension}` };
+  }
+
+  /**
+   * A file of the widget that a version uses, the same that an export of it holds. One behind a URL is fetched when it
+   * is not there yet.
+   *
+   * @throws {LecternError} NOT_FOUND when the version uses no such widget, it has no such file, or that cannot be had.
+   */
+  async findWidgetFile(
+    version: LessonVersion,
+    type: string,
+    kind: WidgetFileKind,
+    signal: AbortSignal,
+  ): Promise<Asset> {
+    const widget = (await findVersionWidgets(this.#deps.db, version, [type])).get(type);
+    const source = widget && widgetFileSources(widget)[kind];
+    const uses =
+      version.widgets.some((pin) => pin.type === type) || (await this.#uses.usesWidget(version._id, type));
+    if (widget === undefined || source === undefined || source === null || !uses) {
+      throw new LecternError('NOT_FOUND', 'Widget not found');
+    }
+    const fileName = `${widget.widgetId}.${kind}`;
+    const mimeType = widgetMimeTypes[kind];
+    if (source.asset !== null) return { ...inArea('assets', { ...source.asset, mimeType }), fileName };
+    const { url } = source;
+    const { organizationId } = version;
+    const wanted = { organizationId, url, mimeType, maxBytes: maxWidgetBytes };
+    const file = await this.#external.get(wanted, signal);
+    if (file === null || !(await this.#isWidgetFile(file, kind, { organizationId, signal }))) {
+      throw new LecternError('NOT_FOUND', 'Widget not available');
+    }
+    return { ...inArea('cache', { ...file, mimeType }), fileName };
+  }
+
+  /** Ends the downloads under way. */
+  close(): Promise<void> {
+    return this.#external.close();
+  }
+
+  async #mediumOf({ _id, organizationId }: LessonVersion, mediaId: string): Promise<FoundMedium | null> {
+    const found = await findMedia(this.#deps.db, { organizationId, versionId: _id }, [mediaId]);
+    const medium = found.get(mediaId);
+    if (medium === undefined) return null;
+    // One that another version brought is this one's only where its content says so.
+    return medium.own || (await this.#uses.refersToMedium(_id, mediaId)) ? medium : null;
+  }
+
+  async #findFile(
+    { organizationId }: LessonVersion,
+    { asset, sourceUrl, mimeType }: FoundMedium,
+    signal: AbortSignal,
+  ): Promise<Omit<Asset, 'fileName'> | null> {
+    if (asset !== null) {
+      return (await this.#deps.store.assets.has(asset)) ? inArea('assets', { ...asset, mimeType }) : null;
+    }
+    if (sourceUrl === null) return null;
+    const file = await this.#external.get({ organizationId, url: sourceUrl, mimeType }, signal);
+    return file && inArea('cache', file);
+  }
+
+  async #isWidgetFile(
+    file: Digest,
+    kind: WidgetFileKind,
+    turn: { organizationId: string; signal: AbortSignal },
+  ): Promise<boolean> {
+    const { store, log } = this.#deps;
+    try {
+      await checkWidgetFile(store, file, kind, turn);
+      return true;
+    } catch (error) {
+      if (!(error instanceof DownloadError)) throw error;
+      log.warn({ reason: error.reason, detail: error.message }, 'a widget by URL cannot be used');
+      return false;
+    }
+  }
+}
+
+function inArea(area: Asset['area'], { sha256, size, mimeType }: CachedMedium) {
+  return { area, sha256, size, mimeType };
+}

@@ -1,0 +1,81 @@
+import type { Context } from 'koa';
+import { z } from 'zod';
+import { signAssetAddress } from '../../shared/media/asset-urls.ts';
+import type { Asset } from '../../shared/media/asset-urls.ts';
+import { LecternError } from '../../shared/platform/errors.ts';
+import type { LessonVersion } from '../../shared/models/lesson-version.ts';
+import type { AppDependencies } from '../dependencies.ts';
+import { parseRequest } from '../http/parse-request.ts';
+
+/** How long a redirect may be kept, in seconds; never for the last half hour of the address that it leads to. */
+const redirectSeconds = 1800;
+const fetchSeconds = 1800;
+
+export const mediaIdSchema = z
+  .guid('Invalid media ID')
+  .toLowerCase()
+  .meta({ description: 'Id of the medium: what follows `media:` in the lesson.' });
+export const widgetFile = /^(.+)\.(js|css)$/s;
+
+/**
+ * The answers to clients that may have the files of a version: 302 to the signed address of one, which ends at the time
+ * that is given, else after an hour or more.
+ */
+export interface VersionFiles {
+  /** @throws {LecternError} BAD_REQUEST for what is no id; NOT_FOUND as `PlayerAssets.findMedium`. */
+  sendMedium(ctx: Context, version: LessonVersion, mediaId: unknown, until?: Date): Promise<void>;
+  /** @param file such as "Heading.js". @throws {LecternError} BAD_REQUEST for none; NOT_FOUND as `findWidgetFile`. */
+  sendWidget(ctx: Context, version: LessonVersion, file: unknown, until?: Date): Promise<void>;
+}
+
+export function versionFiles({
+  config,
+  secrets,
+  playerAssets,
+  sharing,
+  store,
+}: Pick<AppDependencies, 'config' | 'secrets' | 'playerAssets' | 'sharing' | 'store'>): VersionFiles {
+  /** Pins a file while its URL is good. Returns false if an evictor removed it just before. */
+  const pin = async (organizationId: string, asset: Asset, until: Date): Promise<boolean> => {
+    // Uploads are never evicted.
+    if (asset.area !== 'cache') return true;
+    await sharing.uses.own(organizationId, [`cache:${asset.sha256}`]);
+    const unsure = await sharing.uses.keepUntil([`cache:${asset.sha256}`], until);
+    return unsure.length === 0 || (await store.cache.has(asset, 'glance'));
+  };
+  const redirect = async (
+    ctx: Context,
+    { organizationId }: LessonVersion,
+    { find, until }: { find: () => Promise<Asset>; until: Date | undefined },
+  ) => {
+    const options = { base: config.publicUrl, ...(until && { until }) };
+    let asset = await find();
+    let signed = signAssetAddress(secrets.asset, asset, options);
+    if (!(await pin(organizationId, asset, signed.expiresAt))) {
+      asset = await find();
+      signed = signAssetAddress(secrets.asset, asset, options);
+      await pin(organizationId, asset, signed.expiresAt);
+    }
+    const { url, expiresAt } = signed;
+    ctx.status = 302;
+    ctx.set('Location', url);
+    const left = Math.floor((expiresAt.getTime() - Date.now()) / 1000) - fetchSeconds;
+    ctx.set('Cache-Control', `private, max-age=${Math.max(0, Math.min(left, redirectSeconds))}`);
+    ctx.body = '';
+  };
+  return {
+    async sendMedium(ctx, version, mediaId, until) {
+      const id = parseRequest(mediaIdSchema, mediaId, 'BAD_REQUEST');
+      const find = () => playerAssets.findMedium(version, id, ctx.state.signal as AbortSignal);
+      await redirect(ctx, version, { find, until });
+    },
+    async sendWidget(ctx, version, file, until) {
+      if (file === undefined) throw new LecternError('BAD_REQUEST', 'Widget file is required');
+      const [, type, kind] = widgetFile.exec(typeof file === 'string' ? file : '') ?? [];
+      if (type === undefined) throw new LecternError('NOT_FOUND', 'Widget not found');
+      const signal = ctx.state.signal as AbortSignal;
+      const find = () => playerAssets.findWidgetFile(version, type, kind === 'css' ? 'css' : 'js', signal);
+      await redirect(ctx, version, { find, until });
+    },
+  };
+}

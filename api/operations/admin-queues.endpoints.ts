@@ -1,0 +1,101 @@
+import { timingSafeEqual, createHash } from 'node:crypto';
+import type { Context, Middleware, Next } from 'koa';
+import { LecternError } from '../../shared/platform/errors.ts';
+import type { ExportQueue } from '../../shared/exports/queues.ts';
+import { clientAddress } from '../http/client-ip.ts';
+import type { AppDependencies } from '../dependencies.ts';
+import { isForeignWrite } from '../http/middleware/csrf.ts';
+import { presentError } from '../http/present-error.ts';
+import type { BoardQueues } from './queue-board.ts';
+import { LogInThrottle } from '../accounts/log-in-throttle.ts';
+
+const basePath = '/admin/queues';
+
+/** The page asks a foreign server for its fonts; it looks well with the system's, and nobody learns of its use. */
+const foreignFonts = /<link href="https:\/\/fonts\.googleapis\.com\/[^>]*>/;
+
+/** Bull Board's page works with its own files alone, and in no frame. */
+const contentSecurityPolicy = [
+  "default-src 'self'",
+  "style-src 'self' 'unsafe-inline'",
+  "img-src 'self' data:",
+  "object-src 'none'",
+  "base-uri 'self'",
+  "form-action 'self'",
+  "frame-ancestors 'none'",
+].join('; ');
+
+/** Whose tries to log in are counted: no user's, as those have an email. */
+const operator = '';
+
+interface Account {
+  username: string;
+  password: string;
+}
+
+/** The queues as Bull Board shows them, for the operator whose name and password are configured. */
+export function adminQueues(
+  account: Account,
+  queue: ExportQueue,
+  {
+    config,
+    redis,
+    rateLimits,
+    scoreQueue,
+  }: Pick<AppDependencies, 'config' | 'redis' | 'rateLimits' | 'scoreQueue'>,
+): Middleware {
+  const { publicUrl } = config;
+  const throttle = new LogInThrottle(redis, config);
+  const publicOrigin = publicUrl === undefined ? undefined : new URL(publicUrl).origin;
+  let board: Promise<Middleware> | undefined;
+
+  return async (ctx: Context, next: Next): Promise<void> => {
+    if (ctx.path !== basePath && !ctx.path.startsWith(`${basePath}/`)) {
+      await next();
+      return;
+    }
+    const address = clientAddress(ctx);
+    await rateLimits.perAddress.count(ctx, address);
+    const header = ctx.get('Authorization');
+    const isRight = isAccount(account, header);
+    if (isRight) await throttle.admit(operator, address);
+    else if (header !== '') await throttle.count(operator, address);
+    if (!isRight) {
+      ctx.status = 401;
+      ctx.set('WWW-Authenticate', 'Basic realm="Lectern", charset="UTF-8"');
+      ctx.body = 'Log in with ADMIN_USERNAME and ADMIN_PASSWORD.';
+      return;
+    }
+    await rateLimits.perAddress.uncount(ctx, address);
+    if (isForeignWrite(ctx, publicOrigin)) {
+      ctx.status = 403;
+      ctx.body = presentError('Requests from other sites are refused');
+      return;
+    }
+    ctx.set('Content-Security-Policy', contentSecurityPolicy);
+    ctx.set('Cache-Control', 'no-store');
+    board ??= loadBoard({ exports: queue, scores: scoreQueue });
+    await (
+      await board
+    )(ctx, () => Promise.resolve());
+    if (ctx.status === 404 && ctx.body === undefined) throw new LecternError('NOT_FOUND', 'Not found');
+    if (typeof ctx.body === 'string') ctx.body = ctx.body.replace(foreignFonts, '');
+  };
+}
+
+/** Bull Board is loaded by the first who looks at it: many an API has nobody who does. */
+async function loadBoard(queues: BoardQueues): Promise<Middleware> {
+  const { createQueueBoard } = await import('./queue-board.ts');
+  return createQueueBoard(queues, basePath);
+}
+
+function isAccount({ username, password }: Account, header: string): boolean {
+  const [, encoded = ''] = /^Basic +(\S+)$/i.exec(header) ?? [];
+  const given = Buffer.from(encoded, 'base64').toString('utf8');
+  // Digests have one length, so the comparison tells nothing about the lengths of name and password.
+  return timingSafeEqual(digest(given), digest(`${username}:${password}`));
+}
+
+function digest(text: string): Buffer {
+  return createHash('sha256').update(text).digest();
+}

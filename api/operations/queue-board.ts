@@ -1,0 +1,54 @@
+import { createBullBoard } from '@bull-board/api';
+import { BullMQAdapter } from '@bull-board/api/bullMQAdapter';
+import { KoaAdapter } from '@bull-board/koa';
+import type { Middleware } from 'koa';
+import { exportJobSchema, exportProgressSchema } from '../../shared/exports/jobs.ts';
+import type { ScoreQueue } from '../../shared/lti/scores/queue.ts';
+import type { ExportQueue } from '../../shared/exports/queues.ts';
+
+export interface BoardQueues {
+  exports: ExportQueue;
+  scores: ScoreQueue;
+}
+
+/** Bull Board over the queues, with its page at `basePath`; it throws what goes wrong. */
+export function createQueueBoard(queues: BoardQueues, basePath: string): Middleware {
+  const exports = new BullMQAdapter(queues.exports, {
+    displayName: 'Exports',
+    description: 'Archives to build',
+  });
+  exports.setFormatter('name', describeJob);
+  exports.setFormatter('progress', describeProgress);
+  const scores = new BullMQAdapter(queues.scores, {
+    displayName: 'Scores',
+    description: 'Scores to send to learning platforms',
+  });
+  const server = new KoaAdapter();
+  server.setBasePath(basePath);
+  createBullBoard({
+    queues: [exports, scores],
+    serverAdapter: server,
+    options: { uiConfig: { boardTitle: 'Lectern' } },
+  });
+  // It would answer with the message of any error; those are for the log, and rendered as all others are.
+  server.setErrorHandler((error) => {
+    throw error;
+  });
+  return server.registerPlugin();
+}
+
+/** "biology-v3" says more to an operator than a digest. */
+function describeJob(job: { data?: unknown; name?: string }): string {
+  const parsed = exportJobSchema.safeParse(job.data);
+  return parsed.success ? `${parsed.data.slug}-v${parsed.data.versionNumber}.zip` : (job.name ?? 'export');
+}
+
+/**
+ * The figures of `export-status`, and what the board makes a ring of: percent of the files. BullMQ starts with the
+ * number 0.
+ */
+function describeProgress(progress: unknown): object | number {
+  const figures = exportProgressSchema.safeParse(progress).data;
+  if (figures === undefined) return 0;
+  return { progress: Math.floor((100 * figures.done) / figures.total), ...figures };
+}

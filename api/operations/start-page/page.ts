@@ -1,0 +1,94 @@
+import { createHash } from 'node:crypto';
+import { Html, markup } from '../../http/html.ts';
+import type { ServiceState } from './service-state.ts';
+
+/** What the page links to, as paths or URLs; null for what is not there, or not for this visitor. */
+export interface StartPageLinks {
+  favicon: string;
+  docs: string;
+  openapi: string;
+  queueBoard: string | null;
+  demoLesson: string | null;
+}
+
+const style = `
+:root { color-scheme: light dark; --back: #fff; --panel: #f5f7fa; --text: #1b2330; --soft: #566072; --line: #d5dbe5;
+  --link: #0b57a4; --ok: #0b6b4f; --warn: #8a5200; --bad: #a3262c; }
+@media (prefers-color-scheme: dark) {
+  :root { --back: #14181f; --panel: #1b212b; --text: #e8ecf3; --soft: #a3aebf; --line: #323b49;
+    --link: #82b8ff; --ok: #5fd0a8; --warn: #f0b866; --bad: #ff9a9f; }
+}
+html { -webkit-text-size-adjust: 100%; text-size-adjust: 100%; }
+body { margin: 0; background: var(--back); color: var(--text);
+  font: 1rem/1.55 system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", sans-serif; }
+main { box-sizing: border-box; max-width: 40rem; margin: 0 auto; padding: 3rem 1.25rem; overflow-wrap: anywhere; }
+header { display: flex; align-items: center; gap: .75rem; }
+header img { width: 2.5rem; height: 2.5rem; }
+h1 { margin: 0; font-size: 1.75rem; line-height: 1.2; }
+p { margin: .75rem 0 0; }
+a { color: var(--link); }
+a:focus-visible { outline: 2px solid var(--link); outline-offset: 2px; border-radius: 2px; }
+.state { display: flex; gap: .6rem; margin-top: 1.5rem; padding: .75rem 1rem; background: var(--panel);
+  border: 1px solid var(--line); border-left: 4px solid var(--tone); border-radius: 6px; }
+.state strong { color: var(--tone); white-space: nowrap; }
+.ok { --tone: var(--ok); } .no_workers { --tone: var(--warn); } .unavailable { --tone: var(--bad); }
+ul { margin: 1.5rem 0 0; padding: 0; list-style: none; }
+li { padding: .75rem 0; border-top: 1px solid var(--line); }
+li a { font-weight: 600; }
+li span { display: block; color: var(--soft); font-size: .9375rem; }
+footer { margin-top: .75rem; padding-top: .75rem; border-top: 1px solid var(--line); color: var(--soft); font-size: .9375rem; }
+`;
+
+/** It loads its icon and nothing else, runs nothing, and stands in no frame. */
+export const startPagePolicy = [
+  "default-src 'none'",
+  "img-src 'self'",
+  `style-src 'sha256-${createHash('sha256').update(style).digest('base64')}'`,
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ');
+
+const states: Record<ServiceState, [title: string, text: string]> = {
+  ok: ['Ready', 'Lessons play, and exports are built.'],
+  no_workers: ['No worker', 'Lessons play, but exports wait and no grades are sent until a worker runs.'],
+  unavailable: [
+    'Unavailable',
+    'A server that Lectern depends on is not responding. Check the log for details.',
+  ],
+};
+
+/** Returns the page at `/`, for operators and integrators. A learner may come by, and is sent to the course. */
+export function startPage(state: ServiceState, links: StartPageLinks): string {
+  const [title, text] = states[state];
+  return markup`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="robots" content="noindex">
+<title>Lectern</title>
+<link rel="icon" type="image/svg+xml" href="${links.favicon}">
+<style>${new Html(style)}</style>
+</head>
+<body>
+<main>
+<header><img src="${links.favicon}" alt=""><h1>Lectern</h1></header>
+<p>Lectern delivers lessons: to frames in other sites, to learning platforms, and as archives.</p>
+<p class="state ${state}"><strong>${title}</strong> <span>${text}</span></p>
+<ul>
+${entry(links.demoLesson, 'Play the demo lesson', 'Only browsers on this machine see this link. Your progress is recorded for the learner “start-page”.')}
+${entry(links.docs, 'API reference', 'Every endpoint, for integrators.')}
+${entry(links.openapi, 'OpenAPI document', 'The API reference as JSON, for tools.')}
+${entry(links.queueBoard, 'Queue board', 'For operators: waiting, running and failed jobs. Requires a password.')}
+</ul>
+<footer>Looking for a lesson? Open it in your course, or with the link that you were given.</footer>
+</main>
+</body>
+</html>
+`.source;
+}
+
+function entry(href: string | null, name: string, text: string): Html[] {
+  return href === null ? [] : [markup`<li><a href="${href}">${name}</a> <span>${text}</span></li>`];
+}

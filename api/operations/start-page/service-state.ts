@@ -1,0 +1,32 @@
+import { cachedRead } from '../../../shared/platform/cached-read.ts';
+import { countWorkers } from '../../../shared/operations/workers.ts';
+import type { AppDependencies } from '../../dependencies.ts';
+
+/** What the start page tells of the service: it works, it works but builds nothing, or it cannot do its work. */
+export type ServiceState = 'ok' | 'no_workers' | 'unavailable';
+
+const keepMs = 3_000;
+
+/**
+ * Returns a function that reads the state. Anyone may call it at any rate: a result is shared, and kept for 3 seconds.
+ * It says nothing of what fails, or of how many workers there are.
+ */
+export function createServiceState(
+  deps: Pick<AppDependencies, 'readiness' | 'queue'>,
+): () => Promise<ServiceState> {
+  return cachedRead(
+    () => readState(deps),
+    () => keepMs,
+  );
+}
+
+async function readState({
+  readiness,
+  queue,
+}: Pick<AppDependencies, 'readiness' | 'queue'>): Promise<ServiceState> {
+  const { ready } = await readiness.read();
+  if (!ready) return 'unavailable';
+  const workers = await countWorkers(queue).catch(() => null);
+  if (workers === null) return 'unavailable';
+  return workers === 0 ? 'no_workers' : 'ok';
+}

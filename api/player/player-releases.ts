@@ -1,0 +1,69 @@
+import { LRUCache } from 'lru-cache';
+import type { Database } from '../../shared/models/database.ts';
+import { findPlayerRelease, savePlayerRelease } from '../../shared/models/player-release.ts';
+import type { PlayerRelease } from '../../shared/player/player-release.ts';
+import { framePage } from '../embed/frame-page.ts';
+import { EncodedFile } from '../http/encoded-file.ts';
+
+/** Other releases that are kept in memory: an upgrade has one, and open pages may be of earlier ones. */
+const keptReleases = 3;
+
+/** For how long a release that does not exist is not looked for again. It may be started at any moment. */
+const absenceMilliseconds = 2_000;
+
+const releaseName = /^[\w.+-]{1,100}$/;
+
+type Files = ReadonlyMap<string, EncodedFile>;
+
+/**
+ * The files of the player that this API serves: its own, and those that APIs of other releases have stored. While an
+ * installation is upgraded process by process, a page may come from one process and ask another for its player.
+ */
+export class PlayerReleases {
+  /** Of this API. */
+  readonly name: string;
+  readonly #db: Database;
+  readonly #own: PlayerRelease;
+  readonly #ownFiles: Files;
+  readonly #others: LRUCache<string, Files>;
+  readonly #absent = new LRUCache<string, true>({ max: 1_000, ttl: absenceMilliseconds });
+
+  constructor(db: Database, player: PlayerRelease) {
+    this.#db = db;
+    this.name = player.name;
+    // The frame's document belongs to the release, and is no file of the build.
+    this.#own = {
+      ...player,
+      files: new Map([...player.files, ['frame.html', Buffer.from(framePage)]]),
+    };
+    this.#ownFiles = encoded(this.#own);
+    this.#others = new LRUCache<string, Files>({
+      max: keptReleases,
+      fetchMethod: async (name) => {
+        const found = await findPlayerRelease(db, name);
+        if (found === null) this.#absent.set(name, true);
+        return found === null ? undefined : encoded(found);
+      },
+    });
+  }
+
+  /** Stores this API's files for others. Do so before the first page names them. */
+  announce(): Promise<void> {
+    return savePlayerRelease(this.#db, this.#own);
+  }
+
+  /** Returns a file of a release; null when there is no such release, or it has no such file. */
+  async find(release: string, file: string): Promise<EncodedFile | null> {
+    const files = release === this.name ? this.#ownFiles : await this.#findOther(release);
+    return files?.get(file) ?? null;
+  }
+
+  async #findOther(name: string): Promise<Files | undefined> {
+    if (!releaseName.test(name) || this.#absent.has(name)) return undefined;
+    return this.#others.fetch(name);
+  }
+}
+
+function encoded({ files }: PlayerRelease): Files {
+  return new Map([...files].map(([name, bytes]) => [name, new EncodedFile(bytes)]));
+}

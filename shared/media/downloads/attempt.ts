@@ -1,0 +1,144 @@
+import { hostOf } from '../../platform/http/ssrf-guard.ts';
+import type { Connections } from '../../platform/http/connections.ts';
+import { release } from '../../platform/http/request.ts';
+import type { Answer } from '../../platform/http/request.ts';
+import { Body } from './body.ts';
+import { concreteType, contradicts } from './content-types.ts';
+import { DownloadError, reasonOfStatus } from './failure.ts';
+import { get } from './request.ts';
+import { parseRetryAfter } from './retry.ts';
+import type { DownloadSlots } from './slots.ts';
+import type { DownloadRequest, DownloadResult } from './types.ts';
+import { Watch } from './idle-timeout.ts';
+
+const maxRedirects = 5;
+const redirects = new Set([301, 302, 303, 307, 308]);
+const gzipNames = new Set(['gzip', 'x-gzip']);
+
+export interface AttemptContext {
+  connections: Connections;
+  slots: DownloadSlots;
+  idleMs: number;
+  minBytesPerSecond: number;
+  /** How long the origins of this file may take; what a try takes is subtracted. */
+  budget: { leftMs: number };
+  /** Not the first try: what is wrong may be a connection that was kept. */
+  again: boolean;
+}
+
+type StoreBody<T> = (body: AsyncIterable<Uint8Array>) => Promise<T>;
+
+/** Tries once to fetch a file, along its redirects. Slots are held only while their host is asked. */
+export async function attempt<T>(
+  request: DownloadRequest,
+  store: StoreBody<T>,
+  { connections, slots, again, budget, ...limits }: AttemptContext,
+): Promise<DownloadResult<T>> {
+  const first = parseUrl(request.url);
+  let url = first;
+  for (let hops = 0; ; hops++) {
+    const here = url;
+    // A validator is meant for the server that gave it, and for no other.
+    const own = here.origin === first.origin;
+    const owner = { host: hostOf(here), organizationId: request.organizationId };
+    const outcome = await slots.run(owner, request.signal, async () => {
+      const started = performance.now();
+      const watch = new Watch(request.signal, { ...limits, host: hostOf(here), deadlineMs: budget.leftMs });
+      try {
+        const headers = own ? conditions(request) : {};
+        const answer = await get(here, { connections, fresh: again }, headers, watch.signal);
+        try {
+          if (redirects.has(answer.status)) return nextUrl(answer, here);
+          if (answer.status === 304 && Object.keys(headers).length > 0) return { modified: false } as const;
+          const stored = await receive(answer, hostOf(here), request, store, watch);
+          return { modified: true, ...stored, ...(own && validatorsOf(answer)) } as const;
+        } finally {
+          release(answer);
+        }
+      } finally {
+        watch.close();
+        budget.leftMs = Math.max(0, budget.leftMs - (performance.now() - started));
+      }
+    });
+    if (!(outcome instanceof URL)) return outcome;
+    if (hops === maxRedirects) {
+      throw new DownloadError(
+        'too_many_redirects',
+        `${hostOf(first)} redirected more than ${maxRedirects} times`,
+      );
+    }
+    url = outcome;
+  }
+}
+
+/** Checks an answer, then has its body stored. */
+async function receive<T>(
+  answer: Answer,
+  host: string,
+  { mimeType, maxBytes, onBytes }: DownloadRequest,
+  store: StoreBody<T>,
+  watch: Watch,
+): Promise<{ stored: T; mimeType: string }> {
+  const { status, length } = answer;
+  if (status !== 200 && status !== 203) {
+    const retryAfterMs = parseRetryAfter(answer.header('retry-after'));
+    throw new DownloadError(reasonOfStatus(status), `${host} answered ${status}`, {
+      status,
+      ...(retryAfterMs !== undefined && { retryAfterMs }),
+    });
+  }
+  const named = concreteType(answer.header('content-type'));
+  if (named !== null && contradicts(mimeType, named)) {
+    throw new DownloadError('bad_type', `${host} sends ${named}, declared is ${mimeType}`, { status });
+  }
+  const coding = answer.header('content-encoding')?.trim().toLowerCase() ?? 'identity';
+  const gzip = gzipNames.has(coding);
+  if (!gzip && coding !== 'identity') {
+    throw new DownloadError('bad_type', `${host} sends the file encoded (${coding})`, { status });
+  }
+  if (length !== null && length > maxBytes) {
+    throw new DownloadError('too_large', `${host} has ${length} bytes, allowed are ${maxBytes}`, { status });
+  }
+  watch.resume();
+  const body = new Body(answer.body, { host, maxBytes, length, gzip, mimeType, onBytes }, watch);
+  let stored: T;
+  try {
+    stored = await store(body);
+  } catch (error) {
+    // A store that fails because its source did need not say so in the source's words.
+    throw body.failure ?? error;
+  }
+  if (!body.complete) throw body.failure ?? new Error('The store did not read the file to its end');
+  return { stored, mimeType: body.mimeType };
+}
+
+/** The headers that let the origin answer 304. */
+function conditions({ validators }: DownloadRequest): Record<string, string> {
+  return {
+    ...(validators?.etag !== undefined && { 'If-None-Match': validators.etag }),
+    ...(validators?.lastModified !== undefined && { 'If-Modified-Since': validators.lastModified }),
+  };
+}
+
+function validatorsOf(answer: Answer): { etag?: string; lastModified?: string } {
+  const etag = answer.header('etag');
+  const lastModified = answer.header('last-modified');
+  return { ...(etag !== null && { etag }), ...(lastModified !== null && { lastModified }) };
+}
+
+function nextUrl(answer: Answer, base: URL): URL {
+  const location = answer.header('location');
+  // Node reads headers as Latin-1; a Location that is not ASCII is UTF-8 in practice.
+  const text = location === null ? null : Buffer.from(location, 'latin1').toString();
+  if (text === null || !URL.canParse(text, base.href)) {
+    throw new DownloadError('server_error', `${hostOf(base)} redirected to nowhere`, {
+      status: answer.status,
+    });
+  }
+  return new URL(text, base);
+}
+
+function parseUrl(text: string): URL {
+  if (!URL.canParse(text)) throw new DownloadError('blocked_address', 'This is not a URL');
+  return new URL(text);
+}

@@ -1,0 +1,105 @@
+import { pipeline, type Readable } from 'node:stream';
+import { createGunzip } from 'node:zlib';
+import { faultCode } from '../../platform/http/failure.ts';
+import { inspect, sniffBytes } from './content-types.ts';
+import { DownloadError } from './failure.ts';
+import type { Watch } from './idle-timeout.ts';
+
+export interface BodyRules {
+  /** Named in messages. */
+  host: string;
+  maxBytes: number;
+  /** The Content-Length, null without one. */
+  length: number | null;
+  /** Whether the origin compressed the body although it was asked not to. */
+  gzip: boolean;
+  mimeType: string;
+  onBytes: ((count: number) => void) | undefined;
+}
+
+/**
+ * The body of an answer, to be read once: it fails when it is too large, of the wrong type or incomplete. No bytes
+ * come out before the first ones have been looked at.
+ */
+export class Body implements AsyncIterable<Uint8Array> {
+  /** What ended the reading early. */
+  failure: Error | undefined;
+  complete = false;
+  /** The declared type, or the one of its family that the first bytes show. */
+  mimeType: string;
+
+  readonly #source: Readable;
+  readonly #rules: BodyRules;
+  readonly #watch: Watch;
+
+  constructor(source: Readable, rules: BodyRules, watch: Watch) {
+    this.#source = source;
+    this.#rules = rules;
+    this.mimeType = rules.mimeType;
+    this.#watch = watch;
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array, void, undefined> {
+    const { host, maxBytes, length, gzip, onBytes } = this.#rules;
+    let size = 0;
+    // What is held back until it tells the type; null once nothing is held back.
+    let head: Buffer | null = Buffer.alloc(0);
+    try {
+      for await (const chunk of this.#decoded() as AsyncIterable<Buffer>) {
+        this.#watch.pause(chunk.length);
+        this.#watch.signal.throwIfAborted();
+        size += chunk.length;
+        if (size > maxBytes) throw new DownloadError('too_large', `${host} sent more than ${maxBytes} bytes`);
+        onBytes?.(chunk.length);
+        if (head === null) {
+          yield chunk;
+        } else {
+          head = head.length === 0 ? chunk : Buffer.concat([head, chunk]);
+          if (head.length >= sniffBytes) {
+            await this.#inspect(head);
+            yield head;
+            head = null;
+          }
+        }
+        this.#watch.resume();
+      }
+      // Node reports a body that was cut off; this is for whatever it may miss.
+      if (!gzip && length !== null && size !== length) {
+        throw new DownloadError('truncated', `${host} sent ${size} of ${length} bytes`);
+      }
+      // Most likely its origin is at fault for a while: a copy that was good before is used instead.
+      if (size === 0) throw new DownloadError('truncated', `${host} sent an empty file`);
+      if (head !== null) {
+        await this.#inspect(head);
+        yield head;
+      }
+      this.complete = true;
+    } catch (error) {
+      this.failure = this.#explain(error);
+      throw this.failure;
+    }
+  }
+
+  #decoded(): Readable {
+    // A decoder's failure reaches whoever reads from it; the callback is there because pipeline wants one.
+    return this.#rules.gzip ? pipeline(this.#source, createGunzip(), () => {}) : this.#source;
+  }
+
+  async #inspect(head: Uint8Array): Promise<void> {
+    const { host, mimeType } = this.#rules;
+    const found = await inspect(mimeType, head);
+    if (found.contradiction !== null) {
+      throw new DownloadError('bad_type', `${host} sent ${found.contradiction}, declared is ${mimeType}`);
+    }
+    this.mimeType = found.mimeType;
+  }
+
+  #explain(error: unknown): Error {
+    if (this.#watch.signal.aborted) return this.#watch.signal.reason as Error;
+    if (error instanceof DownloadError) return error;
+    const { host } = this.#rules;
+    const code = faultCode(error);
+    if (code === 'Z_DATA_ERROR') return new DownloadError('bad_type', `What ${host} sent as gzip is not`);
+    return new DownloadError('truncated', `${host} did not send the whole file (${code})`);
+  }
+}

@@ -1,0 +1,79 @@
+import { onAbort } from '../../platform/abort-listeners.ts';
+import { DownloadError, SlowDownload } from './failure.ts';
+
+export interface WatchLimits {
+  /** Names the origin in messages. */
+  host: string;
+  /** Without a byte. */
+  idleMs: number;
+  /** On average over `idleMs`; 0 for no minimum. */
+  minBytesPerSecond: number;
+  /** Until the end of the request. */
+  deadlineMs: number;
+}
+
+/**
+ * Ends one request when its caller aborts, and when the origin is silent, too slow, or over its deadline. Two timers
+ * serve the whole request; each chunk only pushes one of them back.
+ */
+export class Watch {
+  readonly #controller = new AbortController();
+  readonly #stopListening: () => void;
+  readonly #idle: NodeJS.Timeout;
+  readonly #deadline: NodeJS.Timeout;
+  readonly #limits: WatchLimits;
+  #paused = false;
+  #resumedAt = 0;
+  /** Bytes of the current window, and how long the origin took for them. */
+  #bytes = 0;
+  #waitedMs = 0;
+
+  /** `caller` must not be aborted yet. */
+  constructor(caller: AbortSignal, limits: WatchLimits) {
+    const { host, idleMs, deadlineMs } = limits;
+    this.#limits = limits;
+    this.#stopListening = onAbort(caller, () => this.#controller.abort(caller.reason));
+    this.#idle = setTimeout(() => {
+      if (this.#paused) this.#idle.refresh();
+      else this.#controller.abort(new DownloadError('timeout', `Not a byte came for ${idleMs / 1000} s`));
+    }, idleMs);
+    this.#deadline = setTimeout(() => {
+      const seconds = Math.round(deadlineMs / 1000);
+      this.#controller.abort(new SlowDownload(`${host} did not send the file within ${seconds} s`));
+    }, deadlineMs);
+  }
+
+  /** Aborted with the caller's reason, or with a {@link DownloadError}. */
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  /** Counts bytes that came just now. From here on the store takes its time, not the origin. */
+  pause(bytes: number): void {
+    this.#paused = true;
+    const { host, idleMs, minBytesPerSecond } = this.#limits;
+    this.#bytes += bytes;
+    this.#waitedMs += performance.now() - this.#resumedAt;
+    if (this.#waitedMs < idleMs) return;
+    if (this.#bytes < (minBytesPerSecond * this.#waitedMs) / 1000) {
+      const seconds = Math.round(this.#waitedMs / 1000);
+      const message = `${host} sent ${this.#bytes} bytes in ${seconds} s, required are ${minBytesPerSecond} a second`;
+      this.#controller.abort(new SlowDownload(message));
+    }
+    this.#bytes = 0;
+    this.#waitedMs = 0;
+  }
+
+  /** Counts the origin's silence from now on. */
+  resume(): void {
+    this.#paused = false;
+    this.#resumedAt = performance.now();
+    this.#idle.refresh();
+  }
+
+  close(): void {
+    clearTimeout(this.#idle);
+    clearTimeout(this.#deadline);
+    this.#stopListening();
+  }
+}

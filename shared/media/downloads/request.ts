@@ -1,0 +1,25 @@
+import type { Connections } from '../../platform/http/connections.ts';
+import { OutgoingError } from '../../platform/http/failure.ts';
+import { send } from '../../platform/http/request.ts';
+import type { Answer } from '../../platform/http/request.ts';
+import { DownloadError } from './failure.ts';
+
+/**
+ * Sends one GET and follows nothing.
+ *
+ * @param fresh on a connection of its own.
+ * @throws {DownloadError} `blocked_address`, `timeout` or `network`, or the reason of the signal.
+ */
+export async function get(
+  url: URL,
+  { connections, fresh }: { connections: Connections; fresh: boolean },
+  headers: Record<string, string>,
+  signal: AbortSignal,
+): Promise<Answer> {
+  try {
+    return await send(url, { agent: connections.agentFor(url, fresh), headers, signal });
+  } catch (error) {
+    if (error instanceof OutgoingError) throw new DownloadError(error.reason, error.message);
+    throw error;
+  }
+}

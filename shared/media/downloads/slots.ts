@@ -1,0 +1,159 @@
+import { onAbort } from '../../platform/abort-listeners.ts';
+
+export interface SlotLimits {
+  perHost: number;
+  /** Of all hosts together. */
+  perOrganization?: number;
+  total?: number;
+}
+
+/** What a request counts towards. */
+export interface SlotOwner {
+  host: string;
+  organizationId: string;
+}
+
+interface Waiting extends SlotOwner {
+  start: () => void;
+}
+
+/** How many slots of a pool are taken, in all and by organization. */
+class Taken {
+  all = 0;
+  readonly #by = new Map<string, number>();
+
+  of(organizationId: string): number {
+    return this.#by.get(organizationId) ?? 0;
+  }
+
+  add(organizationId: string, count: 1 | -1): void {
+    this.all += count;
+    const own = this.of(organizationId) + count;
+    if (own === 0) this.#by.delete(organizationId);
+    else this.#by.set(organizationId, own);
+  }
+}
+
+/**
+ * Fair slots for requests to foreign hosts. A request takes one of its host, one of its organization and one of all at
+ * once, and holds none while it waits. The last free slot of a host, and of all, stays open to an organization that
+ * holds none there; a limit of one has no slot to keep. Of several organizations that wait, the one with the fewest
+ * slots is next, and those with as many take turns. Hosts and organizations without requests take no memory.
+ */
+export class DownloadSlots {
+  readonly #limits: Required<SlotLimits>;
+  readonly #taken = new Taken();
+  readonly #takenOfHosts = new Map<string, Taken>();
+  /** By organization, then by host, in order of arrival. */
+  readonly #waiting = new Map<string, Map<string, Set<Waiting>>>();
+
+  constructor({ perHost, perOrganization = Infinity, total = Infinity }: SlotLimits) {
+    this.#limits = { perHost, perOrganization, total };
+  }
+
+  /** How many hosts have requests that run or wait. */
+  get size(): number {
+    const waited = [...this.#waiting.values()].flatMap((hosts) => [...hosts.keys()]);
+    return new Set([...this.#takenOfHosts.keys(), ...waited]).size;
+  }
+
+  /**
+   * Runs a task once it has its slots. An abort ends the wait at once with the signal's reason; a task that has begun
+   * has to end by itself.
+   */
+  async run<T>(owner: SlotOwner, signal: AbortSignal, task: () => Promise<T>): Promise<T> {
+    signal.throwIfAborted();
+    await this.#take(owner, signal);
+    try {
+      return await task();
+    } finally {
+      this.#count(owner, -1);
+      this.#startWaiting();
+    }
+  }
+
+  async #take({ host, organizationId }: SlotOwner, signal: AbortSignal): Promise<void> {
+    let stopListening = (): void => undefined;
+    await new Promise<void>((resolve, reject) => {
+      const waiting: Waiting = { host, organizationId, start: resolve };
+      this.#add(waiting);
+      stopListening = onAbort(signal, () => {
+        if (this.#remove(waiting)) reject(signal.reason as Error);
+      });
+      this.#startWaiting();
+    }).finally(() => stopListening());
+  }
+
+  #startWaiting(): void {
+    for (let next = this.#next(); next !== null; next = this.#next()) {
+      this.#remove(next);
+      this.#putLast(next.organizationId);
+      this.#count(next, 1);
+      next.start();
+    }
+  }
+
+  /** The first request that has free slots, of the organization with the fewest. */
+  #next(): Waiting | null {
+    let next: Waiting | null = null;
+    let fewest = Infinity;
+    for (const [organizationId, hosts] of this.#waiting) {
+      const own = this.#taken.of(organizationId);
+      if (own >= fewest || own >= this.#limits.perOrganization) continue;
+      if (!isOpen(this.#taken, this.#limits.total, organizationId)) continue;
+      const first = this.#firstOf(organizationId, hosts);
+      if (first === null) continue;
+      next = first;
+      fewest = own;
+    }
+    return next;
+  }
+
+  #firstOf(organizationId: string, hosts: Map<string, Set<Waiting>>): Waiting | null {
+    for (const [host, waiting] of hosts) {
+      const taken = this.#takenOfHosts.get(host);
+      const [first] = waiting;
+      if (first !== undefined && (!taken || isOpen(taken, this.#limits.perHost, organizationId))) {
+        return first;
+      }
+    }
+    return null;
+  }
+
+  #count({ host, organizationId }: SlotOwner, count: 1 | -1): void {
+    this.#taken.add(organizationId, count);
+    const ofHost = this.#takenOfHosts.get(host) ?? new Taken();
+    ofHost.add(organizationId, count);
+    if (ofHost.all === 0) this.#takenOfHosts.delete(host);
+    else this.#takenOfHosts.set(host, ofHost);
+  }
+
+  #add(waiting: Waiting): void {
+    const hosts = this.#waiting.get(waiting.organizationId) ?? new Map<string, Set<Waiting>>();
+    this.#waiting.set(waiting.organizationId, hosts);
+    const ofHost = hosts.get(waiting.host) ?? new Set();
+    hosts.set(waiting.host, ofHost.add(waiting));
+  }
+
+  #putLast(organizationId: string): void {
+    const hosts = this.#waiting.get(organizationId);
+    if (hosts === undefined) return;
+    this.#waiting.delete(organizationId);
+    this.#waiting.set(organizationId, hosts);
+  }
+
+  /** Returns whether it still waited. */
+  #remove(waiting: Waiting): boolean {
+    const hosts = this.#waiting.get(waiting.organizationId);
+    const ofHost = hosts?.get(waiting.host);
+    if (ofHost?.delete(waiting) !== true) return false;
+    if (ofHost.size === 0) hosts?.delete(waiting.host);
+    if (hosts?.size === 0) this.#waiting.delete(waiting.organizationId);
+    return true;
+  }
+}
+
+function isOpen(taken: Taken, limit: number, organizationId: string): boolean {
+  const keepsOne = taken.of(organizationId) > 0 && limit > 1;
+  return taken.all < (keepsOne ? limit - 1 : limit);
+}

@@ -1,0 +1,81 @@
+import { Schema } from 'mongoose';
+import type { Model } from 'mongoose';
+import { isDuplicate, schemaOptions } from '../platform/mongo.ts';
+
+/** A file of the store's assets that nothing may refer to: it is new, or lost what referred to it. */
+export interface AssetNote {
+  /** SHA-256. */
+  _id: string;
+  /** When it was noted last. */
+  notedAt: Date;
+  /** Until when somebody removes it; null while nobody does. */
+  leavingUntil: Date | null;
+}
+
+/** The part of the database that these operations use. */
+export interface AssetNoteDb {
+  assetNotes: Model<AssetNote>;
+}
+
+export const assetNoteSchema = new Schema<AssetNote>(
+  {
+    _id: { type: String, required: true },
+    notedAt: { type: Date, required: true },
+    leavingUntil: { type: Date, default: null },
+  },
+  schemaOptions,
+);
+assetNoteSchema.index({ notedAt: 1, _id: 1 });
+
+/** Who removes a file has so long for it; one that dies keeps those who store the same file waiting for as long. */
+const leavingMilliseconds = 60_000;
+
+const stays = (now: Date) => [{ leavingUntil: null }, { leavingUntil: { $lt: now } }];
+
+/** Notes a file that is about to be stored, or to lose what refers to it. False while it is being removed. */
+export async function noteAsset(db: AssetNoteDb, sha256: string): Promise<boolean> {
+  for (let tries = 1; ; tries += 1) {
+    const notedAt = new Date();
+    try {
+      await db.assetNotes.updateOne(
+        { _id: sha256, $or: stays(notedAt) },
+        { $set: { notedAt, leavingUntil: null } },
+        { upsert: true },
+      );
+      return true;
+    } catch (error) {
+      if (!isDuplicate(error)) throw error;
+      // Another one noted it at the same time, or it is leaving.
+      if (tries === 2) return false;
+    }
+  }
+}
+
+/** Files that were noted last before a time, so many at most: those behind another one, in the order of their names. */
+export async function listNotedAssets(
+  db: AssetNoteDb,
+  { before, behind, limit }: { before: Date; behind: string; limit: number },
+): Promise<string[]> {
+  const notes = await db.assetNotes
+    .find({ _id: { $gt: behind }, notedAt: { $lte: before } })
+    .sort({ _id: 1 })
+    .limit(limit)
+    .lean<AssetNote[]>()
+    .exec();
+  return notes.map(({ _id }) => _id);
+}
+
+/** Marks a file as leaving; false where it was noted again, or leaves already. */
+export async function markAssetLeaving(db: AssetNoteDb, sha256: string, before: Date): Promise<boolean> {
+  const now = new Date();
+  const { modifiedCount } = await db.assetNotes.updateOne(
+    { _id: sha256, notedAt: { $lte: before }, $or: stays(now) },
+    { $set: { leavingUntil: new Date(now.getTime() + leavingMilliseconds) } },
+  );
+  return modifiedCount === 1;
+}
+
+/** Drops the notes of files, but for those that were noted again since a time. */
+export async function forgetAssets(db: AssetNoteDb, sha256s: string[], before: Date): Promise<void> {
+  await db.assetNotes.deleteMany({ _id: { $in: sha256s }, notedAt: { $lte: before } });
+}

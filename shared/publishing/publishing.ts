@@ -1,0 +1,131 @@
+import { LecternError } from '../platform/errors.ts';
+import { usedWidgetTypes } from '../lessons/blocks.ts';
+import { isCoreWidget } from '../lessons/core-widgets.ts';
+import type { Database } from '../models/database.ts';
+import { findExternalWidgets } from '../models/external-widget.ts';
+import { findContent } from '../models/lesson-content.ts';
+import { markLessonDeleted } from '../models/lesson.ts';
+import {
+  findVersion,
+  isPreviewable,
+  markVersionPublished,
+  markVersionsUnpublished,
+} from '../models/lesson-version.ts';
+import type { LessonVersion, WidgetPin } from '../models/lesson-version.ts';
+import { findNewestReleases } from '../models/widget-release.ts';
+import type { Store } from '../storage/store.ts';
+import { bytesOf } from '../storage/digest.ts';
+import { readCoreBundle } from '../widgets/core-bundles.ts';
+import { releaseWidget } from '../widgets/releases.ts';
+
+/**
+ * Publishes a version: from now on it can be signed, loaded and exported, with the widget releases of this moment.
+ * A version that is published stays as it is.
+ *
+ * @param options.force publish also what cannot be played yet.
+ * @throws {LecternError} NOT_FOUND; INVALID_CONTENT naming what keeps the lesson from being played.
+ */
+export async function publishVersion(
+  db: Database,
+  store: Store,
+  versionId: string,
+  options: { force: boolean },
+): Promise<LessonVersion> {
+  const { version, content } = await findWithContent(db, versionId);
+  if (version.status === 'published') return version;
+  if (version.problems.length > 0 && !options.force) {
+    throw new LecternError(
+      'INVALID_CONTENT',
+      `The lesson cannot be played yet: ${version.problems.join('; ')}. Mend it, or publish it all the same with --force.`,
+    );
+  }
+  const pins = await pinWidgets(db, store, version, usedWidgetTypes(content));
+  // Null when someone else published it just now, with pins and a time of their own.
+  return (await markVersionPublished(db, versionId, pins)) ?? publishVersion(db, store, versionId, options);
+}
+
+async function findWithContent(db: Database, versionId: string) {
+  const version = await findVersion(db, versionId);
+  const content = version === null ? null : await findContent(db, versionId);
+  if (version === null || content === null)
+    throw new LecternError('NOT_FOUND', `There is no version ${versionId}.`);
+  return { version, content };
+}
+
+/**
+ * The release of each type that the version uses; types without any are left out, and can be registered later. What
+ * the package names by URL is no release, and is not pinned.
+ */
+async function pinWidgets(
+  db: Database,
+  store: Store,
+  version: LessonVersion,
+  types: string[],
+): Promise<WidgetPin[]> {
+  const core = await releaseCoreWidgets(db, store, version, types);
+  const pins = new Map([...version.widgets, ...core].map((pin) => [pin.type, pin]));
+  const open = types.filter((type) => !isCoreWidget(type) && !pins.has(type));
+  const external = await findExternalWidgets(db, version._id, open);
+  const others = open.filter((type) => !external.has(type));
+  for (const { type, widgetId } of (await findNewestReleases(db, version.organizationId, others)).values()) {
+    pins.set(type, { type, widgetId });
+  }
+  return [...pins.values()].sort((a, b) => (a.type < b.type ? -1 : 1));
+}
+
+/**
+ * Keeps the core widgets that a version uses, as this Lectern ships them: what publishing pins, and what a draft is
+ * previewed with. Those that are pinned already are left out.
+ */
+async function releaseCoreWidgets(
+  db: Database,
+  store: Store,
+  version: Pick<LessonVersion, 'widgets'>,
+  types: string[],
+): Promise<WidgetPin[]> {
+  const pinned = new Set(version.widgets.map(({ type }) => type));
+  const pins: WidgetPin[] = [];
+  for (const type of types.filter(isCoreWidget)) {
+    if (pinned.has(type)) continue;
+    const { js, css } = await readCoreBundle(type);
+    const files = { js: bytesOf(js), css: css === null ? null : bytesOf(css) };
+    const { widgetId } = await releaseWidget(db, store, { organizationId: null, type, ...files });
+    pins.push({ type, widgetId });
+  }
+  return pins;
+}
+
+/**
+ * Makes a draft ready for a preview: the core widgets that it uses are in the store, where publishing would put them.
+ *
+ * @throws {LecternError} NOT_FOUND; INVALID_CONTENT for a version that is withdrawn, or cannot be played yet.
+ */
+export async function preparePreview(db: Database, store: Store, versionId: string): Promise<LessonVersion> {
+  const { version, content } = await findWithContent(db, versionId);
+  const which = `Version ${version.versionNumber} of ${version.slug}`;
+  if (!isPreviewable(version)) {
+    throw new LecternError('INVALID_CONTENT', `${which} is ${version.status}. Publish it to preview it.`);
+  }
+  if (version.problems.length > 0) {
+    const problems = version.problems.join('; ');
+    throw new LecternError(
+      'INVALID_CONTENT',
+      `${which} cannot be played yet: ${problems}. See: lectern lesson check`,
+    );
+  }
+  await releaseCoreWidgets(db, store, version, usedWidgetTypes(content));
+  return version;
+}
+
+/** Takes back the publication of one version, or of all of a lesson. Gives how many were published. */
+export function unpublish(db: Database, lessonId: string, versionId?: string): Promise<number> {
+  return markVersionsUnpublished(db, { lessonId, ...(versionId !== undefined && { versionId }) });
+}
+
+/** Deletes a lesson for everyone. False when there was none. Its versions stay, unpublished, for a later import. */
+export async function deleteLesson(db: Database, lessonId: string): Promise<boolean> {
+  // The lesson first: from here on nothing of it can be reached, whatever happens next.
+  const deleted = await markLessonDeleted(db, lessonId);
+  await markVersionsUnpublished(db, { lessonId });
+  return deleted;
+}

@@ -1,0 +1,77 @@
+import { z } from 'zod';
+import { LecternError } from '../platform/errors.ts';
+import { objectMembers } from '../platform/json-text.ts';
+
+export const defaultTokenSeconds = 7200;
+export const maxTokenSeconds = 86_400;
+export const maxUserAttributesBytes = 8192;
+
+const timeoutFault = `timeout must be an integer between 1 and ${maxTokenSeconds}`;
+const uuid = (fault: string) => z.guid(fault).toLowerCase();
+
+/** A learner as an integrator names one: 1 to 255 characters without control characters or halves of characters. */
+export const learnerIdPattern = /^[^\p{Cc}\p{Cs}]{1,255}$/u;
+
+/** The body of a request for a token; faults are told in the order of the fields. */
+export const signTokenSchema = z.object({
+  lessonId: uuid('Lesson ID must be a UUID').meta({ description: 'The lesson to include.' }),
+  versionId: uuid('Version ID must be a UUID').optional().meta({
+    description: 'The published version to pin. Without it, the newest published one is played at each load.',
+  }),
+  learnerId: z
+    .string('learnerId is required')
+    .min(1, 'learnerId is required')
+    .regex(learnerIdPattern, 'learnerId must be 1 to 255 characters without control characters')
+    .meta({
+      description:
+        'Your anonymous identifier of the learner: 1 to 255 characters, no control characters, no personally ' +
+        'identifying data. Progress is kept under it. `.` and `..` are hard to ask for: clients take them out of paths.',
+    }),
+  userAttributes: z
+    .record(z.string(), z.unknown(), 'userAttributes must be an object')
+    .optional()
+    .meta({
+      description: `Any JSON object of at most ${maxUserAttributesBytes} bytes, without personally identifying data.`,
+    }),
+  timeout: z
+    .int(timeoutFault)
+    .min(1, timeoutFault)
+    .max(maxTokenSeconds, timeoutFault)
+    .default(defaultTokenSeconds)
+    .meta({ description: 'Seconds until the token expires.' }),
+});
+
+export interface SignTokenRequest {
+  lessonId: string;
+  versionId: string | null;
+  learnerId: string;
+  /** A JSON object, as text, as it was sent. */
+  userAttributes: string;
+  /** Seconds. */
+  timeout: number;
+}
+
+/**
+ * Reads the body of a request for a token.
+ *
+ * @param text JSON.
+ * @throws {LecternError} INVALID_CONTENT with the first fault in the order of the contract's table.
+ */
+export function parseSignTokenRequest(text: string): SignTokenRequest {
+  const parsed = signTokenSchema.safeParse(JSON.parse(text));
+  const attributes = text.trimStart().startsWith('{') ? objectMembers(text).get('userAttributes') : undefined;
+  const userAttributes = attributes ?? '{}';
+  const tooLarge = Buffer.byteLength(userAttributes) > maxUserAttributesBytes;
+  const [fault] = parsed.error?.issues ?? [];
+  // The one rule that a schema of parsed values cannot know stands before those of later fields.
+  if (tooLarge && (fault === undefined || fault.path[0] === 'timeout')) {
+    const limit = `userAttributes must be at most ${maxUserAttributesBytes} bytes as JSON`;
+    throw new LecternError('INVALID_CONTENT', limit);
+  }
+  if (!parsed.success) {
+    const message = fault?.path.length === 0 ? 'Request body must be a JSON object' : fault?.message;
+    throw new LecternError('INVALID_CONTENT', message ?? 'Request body is not valid');
+  }
+  const { versionId = null, ...rest } = parsed.data;
+  return { ...rest, versionId, userAttributes };
+}

@@ -1,0 +1,140 @@
+import { Option } from 'commander';
+import type { Command } from 'commander';
+import { loadConfig } from '../shared/platform/config.ts';
+import type { Config } from '../shared/platform/config.ts';
+import { codeOf, LecternError } from '../shared/platform/errors.ts';
+import { customParameters } from '../shared/lti/claims.ts';
+import { platformAddressFault } from '../shared/lti/platform-url.ts';
+import { createPlatform, findPlatformsOfIssuer, removePlatform } from '../shared/models/lti-platform.ts';
+import type { LtiPlatform } from '../shared/models/lti-platform.ts';
+import { platformFacingAddress } from '../cli/urls.ts';
+import { requireOrganization, withContext } from '../cli/context.ts';
+import type { CommandContext } from '../cli/context.ts';
+import { aborted, listenForInterrupts } from '../cli/interrupts.ts';
+import { print } from '../cli/output.ts';
+import type { Simulator } from './simulator.ts';
+import { startSimulator } from './start.ts';
+import { countValue, portValue, slugValue, webAddressValue } from '../cli/option-parsers.ts';
+
+interface SimulateOptions {
+  port: number;
+  tool?: string;
+  org?: string;
+  attempts?: number;
+}
+
+/** Of the platforms that this command adds, and removes when it ends. */
+const platformName = 'LTI simulator';
+
+/** `lectern lti simulate`: a platform of LTI 1.3 on this machine, until Ctrl-C. */
+export function addSimulateCommand(lti: Command): void {
+  const org = new Option(
+    '--org <slug>',
+    'connect it to this Lectern, to open lessons of the organization while it runs',
+  );
+  lti
+    .command('simulate')
+    .description('run a small LTI 1.3 platform on this machine to try tools out; all of it is in memory')
+    .option('--port <number>', 'where it listens', portValue, 4000)
+    .option(
+      '--attempts <number>',
+      'how many submissions of a learner a grade takes, as in Canvas',
+      countValue,
+    )
+    .option('--tool <url>', 'registration address of a tool, to begin with', webAddressValue)
+    .addOption(org.argParser(slugValue).conflicts('tool'))
+    .action((options: SimulateOptions) =>
+      options.org === undefined ? runAlone(options) : runConnected(options, options.org),
+    );
+}
+
+async function runAlone({ tool, ...options }: SimulateOptions): Promise<void> {
+  const interrupts = listenForInterrupts(loadConfig());
+  const simulator = await start(options);
+  try {
+    const query = tool === undefined ? '' : `tools?${new URLSearchParams({ url: tool }).toString()}`;
+    announce(`${simulator.addresses.home}${query}`);
+    await aborted(interrupts.end);
+  } finally {
+    await simulator.close();
+    interrupts.release();
+  }
+}
+
+function runConnected(options: SimulateOptions, org: string): Promise<void> {
+  return withContext(async (context) => {
+    const simulator = await start(options);
+    try {
+      const platform = await connect(context, simulator, org);
+      try {
+        print(`Connected to ${org} as platform ${platform._id}`);
+        announce(simulator.addresses.home);
+        await aborted(context.signal);
+      } finally {
+        await removePlatform(context.db, platform._id);
+      }
+    } finally {
+      await simulator.close();
+    }
+  });
+}
+
+/** @throws {LecternError} CONFLICT where the port is taken. */
+async function start({ port, attempts }: SimulateOptions): Promise<Simulator> {
+  try {
+    return await startSimulator({ port, attempts });
+  } catch (error) {
+    if (codeOf(error) !== 'EADDRINUSE') throw error;
+    throw new LecternError('CONFLICT', `Port ${port} is taken. Name another one: --port <number>`);
+  }
+}
+
+function announce(address: string): void {
+  print(`The LTI platform is ready at ${address}\nPress Ctrl-C to stop.`);
+}
+
+/** Makes the two known to each other. What a run before this one left behind, because it was killed, goes first. */
+async function connect(context: CommandContext, simulator: Simulator, org: string): Promise<LtiPlatform> {
+  const { config, db } = context;
+  const { addresses, issuer } = simulator;
+  const fault = platformAddressFault(addresses.token, config.download.allowedPrivateHosts);
+  if (fault !== null) {
+    const { host } = new URL(addresses.url);
+    throw new LecternError(
+      'BAD_REQUEST',
+      `Put LECTERN_ALLOWED_PRIVATE_HOSTS=${host} into .env and restart Lectern: both read it there.`,
+    );
+  }
+  const { _id: organizationId } = await requireOrganization(db, org);
+  for (const { _id, name } of await findPlatformsOfIssuer(db, issuer)) {
+    if (name === platformName) await removePlatform(db, _id);
+  }
+  const { clientId, deploymentIds } = await addLectern(simulator, config);
+  return createPlatform(db, {
+    organizationId,
+    issuer,
+    clientId,
+    deploymentIds: [...deploymentIds],
+    authUrl: addresses.authorization,
+    tokenUrl: addresses.token,
+    jwksUrl: addresses.jwks,
+    tokenAudience: null,
+    name: platformName,
+    status: 'active',
+  });
+}
+
+async function addLectern(simulator: Simulator, config: Config) {
+  const lectern = `${await platformFacingAddress(config)}/lti`;
+  return simulator.addTool({
+    name: 'Lectern',
+    loginUrl: `${lectern}/login`,
+    redirectUris: [`${lectern}/launch`],
+    jwksUrl: `${lectern}/jwks`,
+    targetLinkUri: `${lectern}/launch`,
+    custom: {
+      [customParameters.resourceLinkHistory]: '$ResourceLink.id.history',
+      [customParameters.contextHistory]: '$Context.id.history',
+    },
+  });
+}

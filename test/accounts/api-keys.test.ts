@@ -1,0 +1,115 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Credentials } from '../../shared/accounts/credentials.ts';
+import { authenticate, issueApiKey, revokeApiKey, rotateApiKey } from '../../shared/models/api-key.ts';
+import type { ApiKey } from '../../shared/models/api-key.ts';
+import { setOrganizationPlan } from '../../shared/models/organization.ts';
+import { buildOrganization } from '../support/factories.ts';
+import { startHarness, testPepper } from '../support/harness.ts';
+import type { Harness } from '../support/harness.ts';
+
+let harness: Harness;
+beforeAll(async () => {
+  harness = await startHarness();
+});
+afterAll(() => harness.close());
+
+const minute = 60_000;
+
+async function buildKey(expiresAt: Date | null = null) {
+  const { organization } = await buildOrganization(harness);
+  const fields = { organizationId: organization._id, label: 'a label', expiresAt };
+  return { organization, key: await issueApiKey(harness.db, testPepper, fields) };
+}
+
+function enter(credentials: Credentials, pepper = testPepper) {
+  return authenticate(harness.db, pepper, credentials);
+}
+
+async function stored({ publicKey }: Credentials): Promise<ApiKey> {
+  const found = await harness.db.apiKeys.findById(publicKey).lean<ApiKey>();
+  if (found === null) throw new Error(`There is no ${publicKey}`);
+  return found;
+}
+
+describe('credentials open their organization', () => {
+  test('with the plan it has at that moment', async () => {
+    const { organization, key } = await buildKey();
+    expect(await enter(key)).toMatchObject({ organization: { _id: organization._id, plan: 'edtech' } });
+    await setOrganizationPlan(harness.db, organization.slug, 'solo');
+    expect(await enter(key)).toMatchObject({ organization: { _id: organization._id, plan: 'solo' } });
+  });
+
+  test('until they expire', async () => {
+    const { organization, key } = await buildKey(new Date(Date.now() + minute));
+    expect(await enter(key)).toMatchObject({ organization: { _id: organization._id } });
+  });
+
+  test('and their secret is nowhere in the database', async () => {
+    const { key } = await buildKey();
+    expect(JSON.stringify(await stored(key))).not.toContain(key.secretKey.slice(4));
+  });
+});
+
+describe('nothing is opened by', () => {
+  test('a public key that nobody has', async () => {
+    const { key } = await buildKey();
+    expect(await enter({ ...key, publicKey: `lkp_${'0'.repeat(24)}` })).toStrictEqual({ fault: 'unknown' });
+  });
+
+  test('the secret of another key', async () => {
+    const [mine, other] = [await buildKey(), await buildKey()];
+    expect(await enter({ ...mine.key, secretKey: other.key.secretKey })).toStrictEqual({ fault: 'unknown' });
+    expect((await stored(mine.key)).lastUsedAt).toBeNull();
+  });
+
+  test('credentials that were issued under another pepper', async () => {
+    const { key } = await buildKey();
+    expect(await enter(key, 'another pepper')).toStrictEqual({ fault: 'unknown' });
+  });
+
+  test('a key from the moment it expires', async () => {
+    const { key } = await buildKey(new Date());
+    expect(await enter(key)).toStrictEqual({ fault: 'expired' });
+  });
+
+  test('a key from the moment it is revoked; the first revocation counts', async () => {
+    const { key } = await buildKey();
+    expect(await enter(key)).not.toHaveProperty('fault');
+    const revoked = await revokeApiKey(harness.db, key.publicKey);
+    expect(await enter(key)).toStrictEqual({ fault: 'revoked' });
+    expect(await revokeApiKey(harness.db, key.publicKey)).toStrictEqual(revoked);
+  });
+});
+
+test('the time of the last use is written at most once a minute', async () => {
+  const { key } = await buildKey();
+  const used = async (secondsAgo: number) => {
+    const lastUsedAt = new Date(Date.now() - secondsAgo * 1000);
+    await harness.db.apiKeys.updateOne({ _id: key.publicKey }, { lastUsedAt });
+    await enter(key);
+    return { before: lastUsedAt, after: (await stored(key)).lastUsedAt };
+  };
+  await enter(key);
+  expect((await stored(key)).lastUsedAt).not.toBeNull();
+  const recent = await used(50);
+  expect(recent.after).toStrictEqual(recent.before);
+  const old = await used(60);
+  expect(Number(old.after)).toBeGreaterThan(Number(old.before));
+});
+
+describe('rotation', () => {
+  test('never lengthens the life of the old key', async () => {
+    const soon = new Date(Date.now() + minute);
+    const { key } = await buildKey(soon);
+    expect(await rotateApiKey(harness.db, testPepper, key.publicKey, 3600)).not.toBeNull();
+    expect((await stored(key)).expiresAt).toStrictEqual(soon);
+  });
+
+  test('gives no successor to a key that was revoked, or that nobody has', async () => {
+    const { organization, key } = await buildKey();
+    await revokeApiKey(harness.db, key.publicKey);
+    expect(await rotateApiKey(harness.db, testPepper, key.publicKey, 3600)).toBeNull();
+    expect(await rotateApiKey(harness.db, testPepper, 'lkp_nobody', 3600)).toBeNull();
+    expect(await harness.db.apiKeys.countDocuments({ organizationId: organization._id })).toBe(2);
+  });
+});

@@ -1,0 +1,95 @@
+import { describe, expect, test } from 'vitest';
+import { LecternError } from '../../shared/platform/errors.ts';
+import {
+  assertGoodPassword,
+  hashPassword,
+  isOutdated,
+  passwordMatches,
+} from '../../shared/platform/passwords.ts';
+
+describe('a new password', () => {
+  test.each<[string, string]>([
+    ['has 10 characters', 'abcdefghij'],
+    ['has 200 characters', 'x'.repeat(200)],
+    ['has 200 characters of two code units', '🔑'.repeat(200)],
+    ['has spaces and any script', 'пароль 密码 كلمة'],
+  ])('is good when it %s', (_what, password) => {
+    expect(() => assertGoodPassword(password)).not.toThrow();
+  });
+
+  test.each<[string, string]>([
+    ['is empty', ''],
+    ['has 9 characters', 'abcdefghi'],
+    ['has 9 characters of two code units', '🔑'.repeat(9)],
+    ['has 201 characters', 'x'.repeat(201)],
+    ['has 10 characters before they are composed', 'e\u0301'.repeat(5)],
+    ['has a line break', 'abcdefghij\nk'],
+    ['has a NUL', 'abcdefghij\u0000'],
+    ['has half a character', 'abcdefghij\ud83d'],
+  ])('is refused when it %s', (_what, password) => {
+    expect(() => assertGoodPassword(password)).toThrow(
+      'A password has 10 to 200 characters, and no control characters.',
+    );
+  });
+});
+
+test('a hash says how it was made, never twice the same, and nothing of the password', async () => {
+  const [first, second] = [await hashPassword('a password'), await hashPassword('a password')];
+  for (const hash of [first, second]) {
+    expect(hash).toMatch(/^\$scrypt\$ln=15,r=8,p=3\$[\w+/]{22}\$[\w+/]{43}$/);
+    expect(isOutdated(hash)).toBe(false);
+  }
+  expect(first.split('$')[3]).not.toBe(second.split('$')[3]);
+});
+
+test('a password matches its own hash, in any form of its characters, and no other', async () => {
+  const hash = await hashPassword('Zürich ﬁnden');
+  for (const same of ['Zürich ﬁnden', 'Zürich finden', 'Zu\u0308rich finden']) {
+    expect(await passwordMatches(same, hash)).toBe(true);
+  }
+  for (const other of ['zürich finden', 'Zürich finden ', '', 'Zürich finden\u0000']) {
+    expect(await passwordMatches(other, hash)).toBe(false);
+  }
+});
+
+test('a hash of another cost, made by other software, is verified as it says, and is outdated', async () => {
+  // Python: hashlib.scrypt(b'correct horse battery', salt=bytes(16), n=2**10, r=8, p=1, dklen=32)
+  const older = '$scrypt$ln=10,r=8,p=1$AAAAAAAAAAAAAAAAAAAAAA$AsWvwMY/76m6UtetkFvlJIEPTCAm8Pu2vkYrRktx10s';
+  expect(await passwordMatches('correct horse battery', older)).toBe(true);
+  expect(await passwordMatches('correct horse batterx', older)).toBe(false);
+  expect(isOutdated(older)).toBe(true);
+});
+
+test('without a user no password matches', async () => {
+  expect(await passwordMatches('a password', null)).toBe(false);
+});
+
+test.each(['', 'plain text', '$scrypt$ln=15,r=8,p=3$AAAA', '$argon2id$v=19$m=1,t=1,p=1$AAAA$AAAA'])(
+  'a damaged hash (%j) is an error, never a match',
+  async (stored) => {
+    await expect(passwordMatches('a password', stored)).rejects.toThrow('damaged');
+  },
+);
+
+test('of many at once some wait, and the rest are told to come again', async () => {
+  const results = await Promise.allSettled(
+    Array.from({ length: 40 }, () =>
+      passwordMatches('a password', '$scrypt$ln=10,r=8,p=1$AAAA$' + 'A'.repeat(43)),
+    ),
+  );
+  const refused = results.flatMap((result) =>
+    result.status === 'rejected' ? [result.reason as unknown] : [],
+  );
+  // Two are looked at, and twenty wait.
+  expect(results.length - refused.length).toBe(22);
+  for (const reason of refused) {
+    expect(reason).toBeInstanceOf(LecternError);
+    expect(reason).toMatchObject({ code: 'TOO_MANY_REQUESTS', retryAfterSeconds: 10 });
+  }
+  expect(await passwordMatches('a password', null)).toBe(false);
+});
+
+test('who has gone away is not waited for', async () => {
+  const gone = AbortSignal.abort(new Error('gone'));
+  await expect(passwordMatches('a password', null, gone)).rejects.toThrow('gone');
+});

@@ -1,0 +1,142 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { User } from '../../shared/models/user.ts';
+import { buildOrganization } from '../support/factories.ts';
+import { startHarness } from '../support/harness.ts';
+import type { Harness } from '../support/harness.ts';
+import { ask, jsonOf } from '../support/answers.ts';
+import { buildUser, logIn, openSession } from './users.ts';
+
+const app = 'https://app.lectern.example';
+const own = 'https://lectern.example';
+const foreign = 'https://evil.example';
+
+let harness: Harness;
+let address: string;
+let user: User;
+
+beforeAll(async () => {
+  harness = await startHarness({ LECTERN_ALLOWED_ORIGINS: `${app},https://admin.lectern.example` });
+  address = await harness.startApi({ PUBLIC_URL: own });
+  ({ user } = await buildUser(harness));
+});
+afterAll(() => harness.close());
+
+describe('a log-in or log-out', () => {
+  test.each<[string, Record<string, string>, boolean]>([
+    ['from no browser', {}, true],
+    ['of a page of Lectern', { origin: own, 'sec-fetch-site': 'same-origin' }, true],
+    ['of a page of Lectern, in an older browser', { origin: own }, true],
+    ['of an allowed origin, on the same site', { origin: app, 'sec-fetch-site': 'same-site' }, true],
+    ['of an allowed origin, on another site', { origin: app, 'sec-fetch-site': 'cross-site' }, true],
+    ['of an allowed origin, in an older browser', { origin: app }, true],
+    ['of another site', { origin: foreign, 'sec-fetch-site': 'cross-site' }, false],
+    ['of another site, in an older browser', { origin: foreign }, false],
+    [
+      'of a neighbour on the same site',
+      { origin: 'https://x.lectern.example', 'sec-fetch-site': 'same-site' },
+      false,
+    ],
+    ['of an allowed host, but another port', { origin: `${app}:8443` }, false],
+    ['of an allowed host, but over http', { origin: app.replace('https', 'http') }, false],
+    ['of a host that begins like an allowed one', { origin: `${app}.evil.example` }, false],
+    ['of a page without an origin', { origin: 'null', 'sec-fetch-site': 'cross-site' }, false],
+    ['of another site that tells no origin', { 'sec-fetch-site': 'cross-site' }, false],
+  ])('%s: %o, let through: %s', async (_whose, headers, letThrough) => {
+    const refused = { error: 'Requests from other sites are refused' };
+    const out = await ask(`${address}/api/session`, { method: 'DELETE', headers });
+    expect(out.status).toBe(letThrough ? 204 : 403);
+    if (!letThrough) expect(jsonOf(out)).toStrictEqual(refused);
+    // A body that is no JSON: 422 says that the request came as far as that.
+    const logging = await ask(`${address}/api/session`, { method: 'POST', headers, body: 'email=a' });
+    expect(logging.status).toBe(letThrough ? 422 : 403);
+  });
+
+  test('that was refused has ended nothing', async () => {
+    const session = await openSession(address, user);
+    const headers = { ...session, origin: foreign };
+    expect((await ask(`${address}/api/session`, { method: 'DELETE', headers })).status).toBe(403);
+    expect((await ask(`${address}/api/session`, { headers: session })).status).toBe(200);
+  });
+});
+
+test('behind HTTPS the cookie is for this host and for HTTPS alone, whatever the proxy tells', async () => {
+  const cookies = (await logIn(address, user)).headers.getSetCookie();
+  expect(cookies).toHaveLength(2);
+  for (const cookie of cookies) {
+    expect(cookie).toMatch(/^__Host-lectern(\.sig)?=[\w-]+; path=\/; expires=/);
+    expect(cookie).toMatch(/; samesite=lax; secure; httponly$/);
+    expect(cookie).not.toContain('domain');
+  }
+});
+
+test('over http the cookie is called otherwise and not Secure, but HttpOnly and SameSite=Lax', async () => {
+  const plain = await harness.startApi();
+  const cookies = (await logIn(plain, user)).headers.getSetCookie();
+  expect(cookies).toHaveLength(2);
+  for (const cookie of cookies) {
+    expect(cookie).toMatch(/^lectern(\.sig)?=[\w-]+; path=\/; expires=[^;]+; samesite=lax; httponly$/);
+  }
+});
+
+const lesson = '11111111-1111-4111-8111-111111111111';
+const routes: [string, string][] = [
+  ['/api/session', 'GET, POST, DELETE'],
+  ['/api/lessons', 'GET'],
+  [`/api/lessons/${lesson}/versions`, 'GET'],
+  [`/api/lessons/${lesson}/player-data`, 'GET'],
+];
+
+describe.each(routes)('%s', (path, methods) => {
+  const read = (origin?: string) => ask(address + path, { headers: origin === undefined ? {} : { origin } });
+  const preflight = (origin: string) =>
+    ask(address + path, {
+      method: 'OPTIONS',
+      headers: {
+        origin,
+        'access-control-request-method': 'GET',
+        'access-control-request-headers': 'content-type,x-anything',
+      },
+    });
+
+  test('may be read by pages of an allowed origin, with the cookie, also where it answers an error', async () => {
+    const { status, headers } = await read(app);
+    expect(status).toBe(401);
+    expect(headers.get('access-control-allow-origin')).toBe(app);
+    expect(headers.get('access-control-allow-credentials')).toBe('true');
+    expect(headers.get('vary')).toBe('Origin');
+  });
+
+  test('tells an allowed origin beforehand what it may ask', async () => {
+    const { status, headers } = await preflight(app);
+    expect(status).toBe(204);
+    expect(headers.get('access-control-allow-origin')).toBe(app);
+    expect(headers.get('access-control-allow-credentials')).toBe('true');
+    expect(headers.get('access-control-allow-methods')).toBe(methods);
+    expect(headers.get('access-control-allow-headers')).toBe('Content-Type');
+    expect(headers.get('vary')).toBe('Origin');
+  });
+
+  test.each([foreign, `${app}:8443`, `${app}.evil.example`, 'null', own, '*'])(
+    'tells %s nothing, and lets it read nothing',
+    async (origin) => {
+      for (const { status, headers } of [await read(origin), await preflight(origin)]) {
+        expect(status).toBeGreaterThanOrEqual(400);
+        expect(headers.get('access-control-allow-origin')).toBeNull();
+        expect(headers.get('access-control-allow-credentials')).toBeNull();
+        expect(headers.get('vary')).toBe('Origin');
+      }
+    },
+  );
+
+  test('never allows any origin', async () => {
+    expect((await read()).headers.get('access-control-allow-origin')).toBeNull();
+  });
+});
+
+test('exports and other addresses of integrators are open to no origin', async () => {
+  const { headers } = await buildOrganization(harness);
+  const path = `/api/lessons/${lesson}/versions/${lesson}/export-zip`;
+  const answer = await ask(address + path, { headers: { ...headers, origin: app } });
+  expect(answer.status).toBe(404);
+  expect(answer.headers.get('access-control-allow-origin')).toBeNull();
+});

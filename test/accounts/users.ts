@@ -1,0 +1,65 @@
+import { randomUUID } from 'node:crypto';
+import { createUser } from '../../shared/models/user.ts';
+import type { Role, User } from '../../shared/models/user.ts';
+import type { Organization } from '../../shared/models/organization.ts';
+import { hashPassword } from '../../shared/platform/passwords.ts';
+import { ask } from '../support/answers.ts';
+import type { Answer } from '../support/answers.ts';
+import { buildOrganization } from '../support/factories.ts';
+import type { Harness } from '../support/harness.ts';
+
+export const testPassword = 'correct horse battery';
+
+/** Of the same password, with 2^10 blocks: looked at in no time, and made anew at the first log-in. With Python's hashlib. */
+export const quickHash =
+  '$scrypt$ln=10,r=8,p=1$AAAAAAAAAAAAAAAAAAAAAA$AsWvwMY/76m6UtetkFvlJIEPTCAm8Pu2vkYrRktx10s';
+
+/** Hashing takes its time; users of tests have one password. */
+let hash: Promise<string> | undefined;
+
+/** A user, in an organization of the user's own unless one is given. */
+export async function buildUser(
+  harness: Pick<Harness, 'db'>,
+  overrides: { organization?: Organization; role?: Role; passwordHash?: string } = {},
+): Promise<{ user: User; organization: Organization }> {
+  const organization = overrides.organization ?? (await buildOrganization(harness)).organization;
+  const user = await createUser(harness.db, {
+    organizationId: organization._id,
+    email: `${randomUUID()}@example.com`,
+    role: overrides.role ?? 'author',
+    passwordHash: overrides.passwordHash ?? (await (hash ??= hashPassword(testPassword))),
+  });
+  return { user, organization };
+}
+
+/** Sends a body, as it is or as JSON, to log in. */
+export function postSession(
+  address: string,
+  body: unknown,
+  headers: Record<string, string> = {},
+): Promise<Answer> {
+  return ask(`${address}/api/session`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...headers },
+    body: typeof body === 'string' ? body : JSON.stringify(body),
+  });
+}
+
+export function logIn(address: string, { email }: Pick<User, 'email'>, headers = {}): Promise<Answer> {
+  return postSession(address, { email, password: testPassword }, headers);
+}
+
+/** What a browser would send back of the cookies that an answer sets. */
+export function cookieOf({ headers }: Pick<Answer, 'headers'>): string {
+  return headers
+    .getSetCookie()
+    .map((cookie) => cookie.split(';', 1)[0])
+    .join('; ');
+}
+
+/** The header of a session that was just begun. */
+export async function openSession(address: string, user: User): Promise<{ cookie: string }> {
+  const answer = await logIn(address, user);
+  if (answer.status !== 200) throw new Error(`Log-in answered ${answer.status}: ${answer.body.toString()}`);
+  return { cookie: cookieOf(answer) };
+}

@@ -1,0 +1,38 @@
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { connectFastRedis } from '../../shared/platform/redis.ts';
+import { createSharing } from '../../shared/coordination/coordination.ts';
+import { trackUses } from '../../shared/coordination/tracked-store.ts';
+import { storeDownload } from '../maintenance/eviction/evictable.ts';
+import { startFrozenProxy } from '../fleet/frozen-proxy.ts';
+import { startHarness } from '../support/harness.ts';
+import { waitFor } from '../support/wait-for.ts';
+
+vi.setConfig({ testTimeout: 60_000 });
+
+test('a Redis that hangs holds nobody up: files are found and downloaded without it', async () => {
+  const harness = await startHarness();
+  onTestFinished(() => harness.close());
+  const { hostname, port } = new URL(harness.servers.redisUrl);
+  const proxy = await startFrozenProxy({ host: hostname, port: Number(port) });
+  const redis = await connectFastRedis(`redis://127.0.0.1:${proxy.port}`);
+  const sharing = createSharing(redis, harness.config);
+  onTestFinished(() => {
+    sharing.uses.close();
+    redis.disconnect();
+  });
+  const file = await storeDownload(harness, 10, 1);
+  const since = await sharing.downloads.now();
+  proxy.freeze();
+
+  expect(await trackUses(harness.store, sharing.uses).cache.has(file.digest)).toBe(true);
+  const url = 'http://127.0.0.1/frozen.png';
+  const types = { declaredType: 'image/png', mimeType: 'image/png' };
+  const downloaded = { url, file: file.digest, ...types, etag: null, lastModified: null };
+  const { signal } = new AbortController();
+  const request = { organizationId: 'tenant', url, mimeType: 'image/png', maxBytes: 1000 };
+  const wanted = { ...request, since, signal };
+  const shared = await sharing.downloads.share(wanted, () => Promise.resolve(downloaded));
+  expect(shared).toBe(downloaded);
+  // And the dead connection is replaced, so that others hear of uses again.
+  await waitFor('another connection', () => redis.ping(), 30_000);
+});

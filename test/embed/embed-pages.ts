@@ -1,0 +1,52 @@
+import { expect } from 'vitest';
+import type { LessonVersion } from '../../shared/models/lesson-version.ts';
+import { buildLearnerToken } from '../support/factories.ts';
+import type { Answer } from '../support/answers.ts';
+
+/** Where a learner's frame opens a lesson. */
+export function embedPath(
+  version: Pick<LessonVersion, 'organizationId' | 'lessonId'>,
+  token = buildLearnerToken(version),
+): string {
+  return `/embed/${version.lessonId}?token=${token}`;
+}
+
+/** What the script of a page begins with. */
+export function bootOf(answer: Answer): Record<string, unknown> {
+  const [, json = ''] =
+    /<script type="application\/json" id="lectern-boot">(.*?)<\/script>/s.exec(answer.body.toString()) ?? [];
+  return JSON.parse(json) as Record<string, unknown>;
+}
+
+/** The directives of a page's Content-Security-Policy, by their names. */
+export function policyOf({ headers }: Answer): Record<string, string> {
+  const directives = (headers.get('content-security-policy') ?? '').split('; ');
+  return Object.fromEntries(
+    directives.map((directive) => {
+      const [name = '', ...values] = directive.split(' ');
+      return [name, values.join(' ')];
+    }),
+  );
+}
+
+/** The text that people read, without tags. */
+export function textOf(answer: Answer): string {
+  const [, main = ''] = /<main[^>]*>(.*?)<\/main>/s.exec(answer.body.toString()) ?? [];
+  return main
+    .replace(/<[^>]*>/g, ' ')
+    .replace(/\s+/g, ' ')
+    .trim();
+}
+
+/** Checks that an answer is the page of a failure, by its code, and holds no secret. */
+export function expectFailurePage(answer: Answer, status: number, code: string, token?: string): void {
+  expect({ status: answer.status, type: answer.headers.get('content-type') }).toEqual({
+    status,
+    type: 'text/html; charset=utf-8',
+  });
+  expect(bootOf(answer)).toMatchObject({ page: 'failure', code, allowedOrigins: null });
+  expect(textOf(answer)).toContain(`${code} ${answer.headers.get('x-request-id')}`);
+  expect(answer.headers.get('cache-control')).toBe('no-store');
+  expect(answer.headers.get('referrer-policy')).toBe('no-referrer');
+  if (token !== undefined) expect(answer.body.toString()).not.toContain(token.split('.')[2]);
+}

@@ -1,0 +1,101 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { expectSameFiles } from './manifests.ts';
+import { startExportLab } from './held-exports.ts';
+import type { ExportLab } from './held-exports.ts';
+import { publishVersion } from '../../shared/publishing/publishing.ts';
+import { addWidgets, changeJson } from '../packages/import-support.ts';
+import { temporaryFolder } from '../packages/package-folder.ts';
+import { buildPackage, buildVersion } from '../support/factories.ts';
+import type { Export } from './exports.ts';
+
+let lab: ExportLab;
+beforeAll(async () => {
+  lab = await startExportLab();
+  await lab.harness.startWorker();
+});
+afterAll(() => lab.close());
+
+const blocks = (types: string[]) =>
+  types.map((type, index) => ({ type, props: { id: `Block-${index + 1}` } }));
+
+/** Paths as a file system compares them that ignores case. */
+const folded = (paths: Iterable<string>) => [...paths].map((path) => path.normalize('NFC').toLowerCase());
+
+/** Exports a version in both ways and checks that no two of its files could overwrite each other. */
+async function exportAll(...asked: Parameters<typeof buildVersion>) {
+  const version = await buildVersion(...asked);
+  for (const query of ['?include=player', '']) {
+    const { archive } = await expectSameFiles({ ...lab, query }, version);
+    const paths = folded(archive.files.keys());
+    expect(new Set(paths).size).toBe(paths.length);
+    if (query === '') return archive;
+  }
+  throw new Error('unreachable');
+}
+
+const widgetsOf = ({ manifest }: Export) =>
+  manifest.files.widgets.map(({ widgetType, localPath, cssLocalPath }) => ({
+    widgetType,
+    localPath,
+    cssLocalPath,
+  }));
+
+test.each([
+  { types: ['测验', '问答'], css: undefined },
+  { types: ['FooBar', 'Foo_Bar', 'foo-bar'], css: '.foo {}' },
+  { types: ['x'.repeat(250), `${'x'.repeat(250)}y`], css: undefined },
+])('widget types of equal bytes and equal file names share their files: $types', async ({ types, css }) => {
+  const { path } = await buildPackage({ blocks: () => blocks(types) });
+  const js = `export default ${JSON.stringify(types)}`;
+  await addWidgets(path, [{ type: 'shared', js, ...(css !== undefined && { css }) }]);
+  // One file of the package, listed once for each type.
+  await changeJson(path, 'manifest.json', ({ files }) => {
+    files.widgets = files.widgets.flatMap((file) => types.map((widgetType) => ({ ...file, widgetType })));
+  });
+  const archive = await exportAll(lab.harness, lab.organization, path);
+  const listed = widgetsOf(archive);
+  expect(listed.map(({ widgetType }) => widgetType).sort()).toEqual([...types].sort());
+  expect(new Set(listed.map(({ localPath }) => localPath)).size).toBe(1);
+  for (const { localPath } of listed) {
+    expect(localPath.length).toBeLessThan(150);
+    expect(String(archive.files.get(localPath.slice(2)))).toBe(js);
+  }
+  if (css !== undefined) expect(new Set(listed.map(({ cssLocalPath }) => cssLocalPath)).size).toBe(1);
+
+  const zip = join(await temporaryFolder(), 'again.zip');
+  await writeFile(zip, archive.bytes);
+  const again = await exportAll(lab.harness, lab.organization, zip, { asNew: true });
+  expect(widgetsOf(again)).toEqual(listed);
+});
+
+test('releases that share an id and not their bytes have files of their own', async () => {
+  const { db, store } = lab.harness;
+  const types = ['Dial-A', 'dialA'];
+  const { path } = await buildPackage({ blocks: () => blocks(types) });
+  await addWidgets(
+    path,
+    types.map((type) => ({ type, js: `export default ${JSON.stringify(type)}` })),
+  );
+  // What two digests lead to that begin with the same 8 digits.
+  const widgetId = 'dial-a-01234567';
+  onTestFinished(async () => {
+    await db.widgetReleases.deleteMany({ widgetId });
+  });
+  const draft = await buildVersion(lab.harness, lab.organization, path, { publish: false });
+  await db.widgetReleases.updateMany({ type: { $in: types } }, { widgetId });
+  await db.lessonVersions.updateOne({ _id: draft._id }, { $set: { 'widgets.$[].widgetId': widgetId } });
+
+  const version = await publishVersion(db, store, draft._id, { force: false });
+  const { archive } = await expectSameFiles(lab, version);
+  for (const { widgetType, localPath } of archive.manifest.files.widgets) {
+    expect(String(archive.files.get(localPath.slice(2)))).toBe(
+      `export default ${JSON.stringify(widgetType)}`,
+    );
+  }
+  expect(widgetsOf(archive).map(({ localPath }) => localPath)).toEqual([
+    `./widgets/${widgetId}.js`,
+    `./widgets/${widgetId}-2.js`,
+  ]);
+});

@@ -1,0 +1,140 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { createHash } from 'node:crypto';
+import { describe, expect, test } from 'vitest';
+import { bytesOf, digestOf } from '../../shared/storage/digest.ts';
+import { ArchiveWriter } from '../../worker/exports/archive-writer.ts';
+import { memorySink, someBytes, someTime } from './archives.ts';
+
+const bytes = someBytes(1000);
+const digest = digestOf(bytes);
+const writerTo = (sink = memorySink()) => new ArchiveWriter(sink, someTime);
+
+describe('what an archive refuses', () => {
+  test('a name that is in it already', async () => {
+    const writer = writerTo();
+    await writer.add('a.png', digest, bytesOf(bytes));
+    await expect(writer.add('a.png', digest, bytesOf(bytes))).rejects.toThrow(
+      'a.png is in the archive already',
+    );
+  });
+
+  test('a name that is longer than a ZIP can hold', async () => {
+    await expect(writerTo().add('n'.repeat(65_536), digest, bytesOf(bytes))).rejects.toThrow();
+  });
+
+  test('bytes with another checksum than announced', async () => {
+    const damaged = Buffer.from(bytes);
+    damaged[500] = (damaged[500] ?? 0) ^ 1;
+    await expect(writerTo().add('a.png', digest, bytesOf(damaged))).rejects.toThrow('a.png is damaged');
+  });
+
+  test('fewer bytes than announced', async () => {
+    await expect(writerTo().add('a.png', digest, bytesOf(bytes.subarray(1)))).rejects.toThrow(
+      'a.png is damaged: 999 of 1000 bytes',
+    );
+  });
+
+  test('more bytes than announced, without reading a source that never ends', async () => {
+    let read = 0;
+    async function* endless() {
+      for (;;) {
+        read += bytes.length;
+        yield bytes;
+        await nextTurn();
+      }
+    }
+    await expect(writerTo().add('a.png', digest, endless())).rejects.toThrow('a.png is damaged');
+    expect(read).toBe(2000);
+  });
+});
+
+test("a source's error is the archive's, and the source is closed", async () => {
+  let closed = false;
+  async function* failing() {
+    try {
+      yield bytes;
+      await nextTurn();
+      throw new Error('the disk is gone');
+    } finally {
+      closed = true;
+    }
+  }
+  await expect(writerTo().add('a.png', digest, failing())).rejects.toThrow('the disk is gone');
+  expect(closed).toBe(true);
+});
+
+describe('a sink that fails', () => {
+  /** Takes some writes, then fails each one. */
+  function failingSink(goodWrites: number) {
+    let writes = 0;
+    return {
+      write: async () => {
+        await nextTurn();
+        writes += 1;
+        if (writes > goodWrites) throw new Error('no space left');
+      },
+    };
+  }
+  const large = someBytes(3 * 1024 ** 2);
+  const chunks = async function* () {
+    for (let start = 0; start < large.length; start += 65_536) {
+      yield large.subarray(start, start + 65_536);
+      await nextTurn();
+    }
+  };
+
+  // A rejection that nobody handles fails the run of these tests.
+  test.each([0, 1, 2])(
+    'after %i writes fails the archive at once or at its end, never silently',
+    async (good) => {
+      const writer = new ArchiveWriter(failingSink(good), someTime);
+      const writing = writer.add('large.bin', digestOf(large), chunks()).then(() => writer.finish());
+      await expect(writing).rejects.toThrow('no space left');
+      await nextTurn();
+    },
+  );
+
+  test('goes on failing whoever tries to write more', async () => {
+    const writer = new ArchiveWriter(failingSink(0), someTime);
+    await expect(writer.add('large.bin', digestOf(large), chunks())).rejects.toThrow('no space left');
+    await expect(writer.finish()).rejects.toThrow('no space left');
+  });
+
+  test('closes the source that was being read', async () => {
+    let closed = false;
+    async function* source() {
+      try {
+        yield* chunks();
+      } finally {
+        closed = true;
+      }
+    }
+    const writer = new ArchiveWriter(failingSink(0), someTime);
+    await expect(writer.add('large.bin', digestOf(large), source())).rejects.toThrow('no space left');
+    expect(closed).toBe(true);
+  });
+});
+
+test('one write is under way at a time, and finish tells size and SHA-256 of what was written', async () => {
+  const sink = memorySink();
+  let underWay = 0;
+  let most = 0;
+  const writer = new ArchiveWriter(
+    {
+      async write(chunks) {
+        underWay += 1;
+        most = Math.max(most, underWay);
+        await nextTurn();
+        await sink.write(chunks);
+        underWay -= 1;
+      },
+    },
+    someTime,
+  );
+  const large = someBytes(2.5 * 1024 ** 2);
+  for (const name of ['a', 'b', 'c']) await writer.add(name, digestOf(large), bytesOf(large));
+  const { size, sha256 } = await writer.finish();
+  expect(most).toBe(1);
+  expect(size).toBe(sink.bytes().length);
+  expect(sha256).toBe(createHash('sha256').update(sink.bytes()).digest('hex'));
+});

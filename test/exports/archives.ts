@@ -1,0 +1,77 @@
+import { mkdtemp, open, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { onTestFinished } from 'vitest';
+import { bytesOf, digestOf } from '../../shared/storage/digest.ts';
+import { ArchiveWriter } from '../../worker/exports/archive-writer.ts';
+import type { ArchiveSink } from '../../worker/exports/archive-writer.ts';
+import type { ReadEntry } from './zip-readers.ts';
+
+/** A file for an archive. */
+export interface TestEntry {
+  name: string;
+  bytes: Uint8Array;
+}
+
+export const someTime = new Date('2026-01-15T09:00:00.000Z');
+
+/** A folder of its own for one test, gone afterwards. */
+export async function temporaryFolder(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'lectern-export-'));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+/** A sink that keeps what it was given. */
+export function memorySink(): ArchiveSink & { bytes(): Buffer } {
+  const written: Buffer[] = [];
+  return {
+    write: (chunks) => {
+      // A copy: the chunks are the writer's again afterwards.
+      written.push(Buffer.concat(chunks));
+      return Promise.resolve();
+    },
+    bytes: () => Buffer.concat(written),
+  };
+}
+
+/** The archive of these files, in memory. */
+export async function archiveInMemory(entries: TestEntry[], time = someTime): Promise<Buffer> {
+  const sink = memorySink();
+  const writer = new ArchiveWriter(sink, time);
+  for (const { name, bytes } of entries) await writer.add(name, digestOf(bytes), bytesOf(bytes));
+  await writer.finish();
+  return sink.bytes();
+}
+
+/** The archive of these files, on disk for readers; gone with the test. */
+export async function archiveOnDisk(entries: TestEntry[]): Promise<string> {
+  const path = join(await temporaryFolder(), 'archive.zip');
+  const file = await open(path, 'wx');
+  try {
+    await file.writeFile(await archiveInMemory(entries));
+  } finally {
+    await file.close();
+  }
+  return path;
+}
+
+/** What a reader has to find. */
+export function expectedEntries(entries: TestEntry[]): ReadEntry[] {
+  return entries.map(({ name, bytes }) => ({
+    name,
+    size: bytes.byteLength,
+    sha256: digestOf(bytes).sha256,
+  }));
+}
+
+/** Bytes that look random and are the same each time. */
+export function someBytes(size: number, seed = 1): Buffer {
+  const bytes = Buffer.allocUnsafe(size);
+  let state = seed;
+  for (let index = 0; index < size; index += 1) {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    bytes[index] = state >>> 24;
+  }
+  return bytes;
+}

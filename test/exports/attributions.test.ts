@@ -1,0 +1,61 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startExportLab } from './held-exports.ts';
+import type { ExportLab } from './held-exports.ts';
+import { expectSameFiles } from './manifests.ts';
+import { changeJson, picture } from '../packages/import-support.ts';
+import { temporaryFolder } from '../packages/package-folder.ts';
+import { buildPackage, buildVersion } from '../support/factories.ts';
+
+let lab: ExportLab;
+beforeAll(async () => {
+  lab = await startExportLab();
+  await lab.harness.startWorker();
+});
+afterAll(() => lab.close());
+
+const credit = (text: string) => ({ text, url: `https://example.org/${text}`, portfolioUrl: '' });
+const first = '11111111-1111-4111-8111-111111111111';
+const second = '22222222-2222-4222-8222-222222222222';
+
+test('every attribution of a media file is kept, in the order of the package', async () => {
+  const { path } = await buildPackage({
+    media: [
+      { id: first, ...picture(1) },
+      { id: second, ...picture(2) },
+    ],
+  });
+  // Not in the order of any text or id.
+  const attributions = [
+    { mediaId: first, ...credit('photographer') },
+    { mediaId: second, ...credit('museum') },
+    { mediaId: first, ...credit('archive') },
+    { mediaId: first, ...credit('photographer') },
+  ];
+  await changeJson(path, 'manifest.json', (manifest) => Object.assign(manifest, { attributions }));
+  const kept = [...attributions.filter(({ mediaId }) => mediaId === first), attributions[1]];
+  const version = await buildVersion(lab.harness, lab.organization, path);
+  const { archive, listed } = await expectSameFiles(lab, version);
+  expect(archive.manifest.attributions).toEqual(kept);
+  expect(listed.attributions).toEqual(kept);
+
+  const zip = join(await temporaryFolder(), 'again.zip');
+  await writeFile(zip, archive.bytes);
+  const again = await buildVersion(lab.harness, lab.organization, zip);
+  expect((await expectSameFiles(lab, again)).archive.manifest.attributions).toEqual(kept);
+
+  const player = await expectSameFiles({ ...lab, query: '?include=player' }, version);
+  expect(String(player.archive.files.get('index.html'))).toContain('archive');
+});
+
+test('a version that was stored with one attribution for each media file keeps it', async () => {
+  const { path } = await buildPackage({ media: [{ ...picture(3), attribution: credit('painter') }] });
+  const version = await buildVersion(lab.harness, lab.organization, path);
+  await lab.harness.db.media.collection.updateMany(
+    { versionId: version._id },
+    { $set: { attribution: credit('painter') }, $unset: { attributions: '' } },
+  );
+  const { archive } = await expectSameFiles(lab, version);
+  expect(archive.manifest.attributions).toMatchObject([credit('painter')]);
+});

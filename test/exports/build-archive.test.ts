@@ -1,0 +1,334 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { createDownloader } from '../../shared/media/downloads/downloader.ts';
+import { exportJobOf } from '../../shared/exports/jobs.ts';
+import type { ExportProgress } from '../../shared/exports/jobs.ts';
+import type { LessonVersion } from '../../shared/models/lesson-version.ts';
+import { alone } from '../../shared/coordination/coordination.ts';
+import { digestOf } from '../../shared/storage/digest.ts';
+import type { OpenFile, Store } from '../../shared/storage/store.ts';
+import { buildArchive } from '../../worker/exports/build-archive.ts';
+import { filesBelow, read } from '../storage/stores.ts';
+import { buildOrganization, buildPackage, buildVersion } from '../support/factories.ts';
+import type { BuiltMedium } from '../support/factories.ts';
+import { startHarness } from '../support/harness.ts';
+import type { Harness } from '../support/harness.ts';
+import { file, hang, startOrigin } from '../support/origin.ts';
+import type { Origin } from '../support/origin.ts';
+import { waitFor } from '../support/wait-for.ts';
+import { takeApart } from './exports.ts';
+import { png } from './pictures.ts';
+
+let origin: Origin;
+let harness: Harness;
+let organization: Awaited<ReturnType<typeof buildOrganization>>['organization'];
+const endings: (() => void)[] = [];
+beforeAll(async () => {
+  origin = await startOrigin();
+  harness = await startHarness({ LECTERN_ALLOWED_PRIVATE_HOSTS: origin.host });
+});
+beforeEach(async () => {
+  ({ organization } = await buildOrganization(harness));
+});
+afterAll(async () => {
+  for (const end of endings) end();
+  await harness.close();
+  await origin.close();
+});
+
+/** The id with which a medium's file comes at this place in the archive. */
+const idAt = (place: number) => `${`${place}`.padStart(8, '0')}-0000-4000-8000-000000000000`;
+
+async function version(media: BuiltMedium[]): Promise<LessonVersion> {
+  const { path } = await buildPackage({
+    media: media.map((medium, place) => ({ id: idAt(place), ...medium })),
+  });
+  return buildVersion(harness, organization, path);
+}
+
+interface BuildOptions {
+  store?: Store;
+  signal?: AbortSignal;
+  onProgress?: (progress: ExportProgress) => void;
+  maxBytes?: number;
+}
+
+/** Builds in this process, as a worker does. */
+function build(of: LessonVersion, { store, signal, onProgress, maxBytes }: BuildOptions = {}) {
+  const { db, config } = harness;
+  const downloader = createDownloader(config.download);
+  endings.push(() => downloader.close());
+  return buildArchive(
+    {
+      db,
+      store: store ?? harness.store,
+      downloader,
+      sharing: alone,
+      config: { ...config, export: { ...config.export, ...(maxBytes !== undefined && { maxBytes }) } },
+    },
+    exportJobOf(of),
+    { signal: signal ?? new AbortController().signal, onProgress: onProgress ?? (() => undefined) },
+  );
+}
+
+/** What a build that failed may have left: temporary files and archives. */
+async function leftovers(of: LessonVersion): Promise<string[]> {
+  const { key } = exportJobOf(of);
+  const files = await filesBelow(harness.config.storeDir);
+  return files.filter((path) => path.startsWith('v1/tmp/') || path.includes(key));
+}
+
+/** The store, with a count of the files that are open. */
+function countOpenFiles(store: Store): { store: Store; open: () => number; most: () => number } {
+  let open = 0;
+  let most = 0;
+  const counted = (file: OpenFile | null): OpenFile | null => {
+    if (file === null) return null;
+    open += 1;
+    most = Math.max(most, open);
+    return {
+      ...file,
+      async close() {
+        open -= 1;
+        await file.close();
+      },
+    };
+  };
+  const counting = (area: 'assets' | 'cache') => ({
+    ...store[area],
+    open: async (digest: Parameters<Store['assets']['open']>[0]) => counted(await store[area].open(digest)),
+  });
+  return {
+    store: { ...store, assets: counting('assets'), cache: counting('cache') },
+    open: () => open,
+    most: () => most,
+  };
+}
+
+/** The store, with a look at what is written into archives. */
+function watchDrafts(store: Store, onWrite: (bytes: number) => void): Store {
+  return {
+    ...store,
+    archives: {
+      ...store.archives,
+      async create() {
+        const draft = await store.archives.create();
+        return {
+          ...draft,
+          async write(chunks) {
+            onWrite(chunks.reduce((sum, chunk) => sum + chunk.byteLength, 0));
+            await draft.write(chunks);
+          },
+        };
+      },
+    },
+  };
+}
+
+test('however many files an archive has, few are open at once, and none at the end', async () => {
+  const built = await version(Array.from({ length: 200 }, (_, index) => ({ bytes: png(index) })));
+  const counted = countOpenFiles(harness.store);
+  expect(await build(built, { store: counted.store })).toMatchObject({ failures: 0 });
+  expect(counted.most()).toBeLessThanOrEqual(8);
+  expect(counted.open()).toBe(0);
+});
+
+test('progress goes file by file, to the total and the bytes of all', async () => {
+  const built = await version([
+    { bytes: png(1) },
+    { bytes: png(2) },
+    { sourceUrl: origin.url('/not-there.png') },
+  ]);
+  const told: ExportProgress[] = [];
+  await build(built, { onProgress: (progress) => told.push(progress) });
+  expect(told.map(({ done }) => done)).toEqual(told.map((_, index) => index + 1));
+  expect(told.at(-1)?.done).toBe(told.at(-1)?.total);
+  const bytes = told.map((progress) => progress.bytes);
+  expect(bytes).toEqual([...bytes].sort((a, b) => a - b));
+});
+
+test('the archive is written while files still arrive', async () => {
+  const large = Buffer.alloc(2 * 1024 ** 2, 'a');
+  let release: () => void = () => undefined;
+  const released = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  origin.serve('/early.png', png(3));
+  origin.script('/late.png', async (request, response) => {
+    await released;
+    await file(png(4))(request, response);
+  });
+  const built = await version([
+    { bytes: large, mimeType: 'application/pdf', extension: 'pdf' },
+    { sourceUrl: origin.url('/early.png') },
+    { sourceUrl: origin.url('/late.png') },
+  ]);
+  let written = 0;
+  const store = watchDrafts(harness.store, (bytes) => {
+    written += bytes;
+  });
+  const building = build(built, { store });
+  await waitFor('the first bytes of the archive', () => written >= large.length);
+  await waitFor('the late file to be asked for', () => origin.requests('/late.png') === 1);
+  release();
+  expect(await building).toMatchObject({ failures: 0 });
+  const archive = await harness.store.archives.open(exportJobOf(built).key);
+  const { files } = await takeApart(await read(archive));
+  await archive?.close();
+  expect(files.get(`media/${idAt(2)}.png`)?.equals(png(4))).toBe(true);
+});
+
+test('an abort ends a build at once, while a file arrives that never ends, and leaves nothing', async () => {
+  origin.script('/never.png', hang());
+  const built = await version([
+    { bytes: png(5) },
+    { sourceUrl: origin.url('/never.png') },
+    { bytes: png(6) },
+  ]);
+  const controller = new AbortController();
+  const counted = countOpenFiles(harness.store);
+  const building = build(built, { store: counted.store, signal: controller.signal });
+  await waitFor('the download', () => origin.requests('/never.png') === 1);
+  const reason = new Error('the worker is shutting down');
+  const started = Date.now();
+  controller.abort(reason);
+  await expect(building).rejects.toBe(reason);
+  expect(Date.now() - started).toBeLessThan(2000);
+  expect(await leftovers(built)).toEqual([]);
+  expect(counted.open()).toBe(0);
+});
+
+test('a file that a slow store opens after the abort is closed', async () => {
+  const built = await version([{ bytes: png(7) }]);
+  const controller = new AbortController();
+  const reason = new Error('the worker is shutting down');
+  const counted = countOpenFiles(harness.store);
+  const { assets } = counted.store;
+  const slow: Store = {
+    ...counted.store,
+    assets: {
+      ...assets,
+      open(digest) {
+        controller.abort(reason);
+        return assets.open(digest);
+      },
+    },
+  };
+  await expect(build(built, { store: slow, signal: controller.signal })).rejects.toBe(reason);
+  expect(counted.most()).toBeGreaterThan(0);
+  expect(counted.open()).toBe(0);
+});
+
+test('a store that fails ends a build at once, with the downloads that are under way, and leaves nothing', async () => {
+  let abandoned = false;
+  origin.script('/slow.png', (_request, response) => {
+    response.on('close', () => {
+      abandoned = true;
+    });
+  });
+  const built = await version([
+    { bytes: Buffer.alloc(2 * 1024 ** 2, 'b'), mimeType: 'application/pdf', extension: 'pdf' },
+    { sourceUrl: origin.url('/slow.png') },
+  ]);
+  const counted = countOpenFiles(harness.store);
+  const failing = watchDrafts(counted.store, () => {
+    if (origin.requests('/slow.png') > 0) throw new Error('no space left on device');
+  });
+  // The first write waits until the download is under way.
+  const store: Store = {
+    ...failing,
+    assets: {
+      ...failing.assets,
+      async open(digest) {
+        await waitFor('the download', () => origin.requests('/slow.png') === 1);
+        return failing.assets.open(digest);
+      },
+    },
+  };
+  const started = Date.now();
+  await expect(build(built, { store })).rejects.toThrow('no space left on device');
+  expect(Date.now() - started).toBeLessThan(5000);
+  expect(await leftovers(built)).toEqual([]);
+  expect(counted.open()).toBe(0);
+  await waitFor('the end of the download', () => abandoned);
+});
+
+test('an archive that would be too large ends a build at once, also behind a file that never comes', async () => {
+  origin.script('/first.png', hang());
+  const built = await version([
+    { sourceUrl: origin.url('/first.png') },
+    { bytes: png(7) },
+    { bytes: png(8) },
+    { bytes: png(9) },
+  ]);
+  await expect(build(built, { maxBytes: 5000 })).rejects.toMatchObject({
+    code: 'INVALID_CONTENT',
+    message: 'The archive would be larger than the limit of 5000 bytes.',
+  });
+  expect(await leftovers(built)).toEqual([]);
+});
+
+test('a full disk does not cost the copies of downloads', async () => {
+  const large = Buffer.alloc(2 * 1024 ** 2, 'c');
+  origin.serve('/kept.pdf', large);
+  const medium = { sourceUrl: origin.url('/kept.pdf'), mimeType: 'application/pdf', extension: 'pdf' };
+  const built = await version([medium]);
+  const store = watchDrafts(harness.store, () => {
+    throw new Error('no space left on device');
+  });
+  await expect(build(built, { store })).rejects.toThrow('no space left on device');
+  expect(await harness.store.cache.has(digestOf(large))).toBe(true);
+});
+
+test('an uploaded file that is damaged fails the build, rather than getting into an archive', async () => {
+  const built = await version([{ bytes: png(12) }]);
+  const store: Store = {
+    ...harness.store,
+    assets: {
+      ...harness.store.assets,
+      async open(digest) {
+        const opened = await harness.store.assets.open(digest);
+        if (opened === null || digest.size !== png(12).length) return opened;
+        return {
+          ...opened,
+          async *chunks(start, end) {
+            for await (const chunk of opened.chunks(start, end)) yield Buffer.from(chunk).fill(0, 100, 120);
+          },
+        };
+      },
+    },
+  };
+  await expect(build(built, { store })).rejects.toThrow(/is damaged: 2033 of 2033 bytes/);
+  expect(await leftovers(built)).toEqual([]);
+});
+
+test('a file that cannot be opened ends the build at once, whatever is downloaded still', async () => {
+  const path = '/never.png';
+  origin.script(path, hang());
+  const built = await version([{ bytes: png(16) }, { sourceUrl: origin.url(path) }]);
+  const open = async (...[digest]: Parameters<Store['assets']['open']>) => {
+    await waitFor('the download', () => origin.requests(path) > 0);
+    throw new Error(`${digest.sha256} cannot be opened`);
+  };
+  const store: Store = { ...harness.store, assets: { ...harness.store.assets, open } };
+  await expect(build(built, { store })).rejects.toThrow('cannot be opened');
+  expect(origin.requests(path)).toBe(1);
+});
+
+test('an uploaded file that is gone is named, and the rest exported', async () => {
+  const built = await version([{ bytes: png(13) }, { bytes: png(14) }]);
+  const medium = await harness.db.media
+    .findOne({ versionId: built._id, mediaId: idAt(0) })
+    .lean()
+    .exec();
+  await harness.store.assets.delete(medium?.asset?.sha256 ?? '');
+  expect(await build(built)).toMatchObject({ failures: 1 });
+});
+
+test('two builds of one version at once publish the same archive', async () => {
+  const built = await version([{ bytes: png(15) }]);
+  const [one, other] = await Promise.all([build(built), build(built)]);
+  expect(one).toEqual(other);
+  const { key } = exportJobOf(built);
+  expect((await filesBelow(harness.config.storeDir)).filter((path) => path.includes(key)).length).toBe(1);
+  expect(await harness.db.exportRecords.countDocuments({ exportKey: key })).toBe(1);
+});

@@ -1,0 +1,165 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { exportJobOf, withPlayer } from '../../shared/exports/jobs.ts';
+import type { LessonVersion } from '../../shared/models/lesson-version.ts';
+import { playerRelease } from '../../shared/player/player-release.ts';
+import { digestOf } from '../../shared/storage/digest.ts';
+import { temporaryFolder } from './archives.ts';
+import { takeApart } from './exports.ts';
+import type { Export } from './exports.ts';
+import { png } from './pictures.ts';
+import { buildOrganization, buildPackage, buildVersion, exportPath } from '../support/factories.ts';
+import { startHarness } from '../support/harness.ts';
+import type { Harness } from '../support/harness.ts';
+import { ask, expectFailure } from '../support/answers.ts';
+import type { Answer } from '../support/answers.ts';
+
+const playerPaths = [
+  'player/archive-page.js',
+  'player/callbacks.js',
+  'player/player.classic.js',
+  'player/player.css',
+  'player/player.d.ts',
+  'player/player.js',
+];
+
+let harness: Harness;
+let tenant: Awaited<ReturnType<typeof buildOrganization>>;
+let version: LessonVersion;
+let url: string;
+let plain: Answer;
+let answer: Answer;
+let playing: Export;
+
+beforeAll(async () => {
+  harness = await startHarness();
+  const address = await harness.startApi();
+  await harness.startWorker();
+  tenant = await buildOrganization(harness);
+  const { path } = await buildPackage({ media: [{ bytes: png(1) }] });
+  version = await buildVersion(harness, tenant.organization, path);
+  url = address + exportPath(version);
+  // Both at once: one job each.
+  [plain, answer] = await Promise.all([get(''), get('?include=player')]);
+  playing = await takeApart(answer.body);
+});
+afterAll(() => harness.close());
+
+const get = (query: string, headers: Record<string, string> = {}) =>
+  ask(url + query, { headers: { ...tenant.headers, ...headers } });
+
+test('with the player, the archive holds what it holds without it, and the page and the player beside it', async () => {
+  const without = await takeApart(plain.body);
+  const names = [...without.files.keys()];
+  expect([...playing.files.keys()]).toEqual([
+    ...names.slice(0, -2),
+    ...playerPaths,
+    'index.html',
+    'lesson.json',
+    'manifest.json',
+  ]);
+  for (const name of names.slice(0, -1)) {
+    expect(playing.files.get(name)?.equals(without.files.get(name) ?? Buffer.alloc(0))).toBe(true);
+  }
+  expect(playing.folder).toBe(without.folder);
+});
+
+test('without the player, the archive does not speak of it', () => {
+  expect(plain.body.toString('latin1')).not.toMatch(/index\.html|"player"|player\//);
+});
+
+test('the player in the archive is the one that ships with Lectern', async () => {
+  const { files } = await playerRelease();
+  for (const path of playerPaths) {
+    expect(playing.files.get(path)?.equals(files.get(path.slice('player/'.length)) ?? Buffer.alloc(0))).toBe(
+      true,
+    );
+  }
+});
+
+test('manifest.json lists the page and the player with size and digest, and is else the same', async () => {
+  const { manifest: without } = await takeApart(plain.body);
+  const { player, ...files } = playing.manifest.files;
+  expect({ ...playing.manifest, files, exportedAt: '' }).toEqual({ ...without, exportedAt: '' });
+  expect(player).toEqual(
+    ['index.html', ...playerPaths].map((path) => {
+      const { size, sha256 } = digestOf(playing.files.get(path) ?? Buffer.alloc(0));
+      return { localPath: `./${path}`, size, sha256 };
+    }),
+  );
+});
+
+test('each of the two archives has its own file name in the store, and the same name for who saves it', async () => {
+  const { name } = await playerRelease();
+  const keys = [exportJobOf(version).key, exportJobOf(version, withPlayer(name)).key];
+  expect(new Set(keys).size).toBe(2);
+  for (const [index, key] of keys.entries()) {
+    const stored = await harness.store.archives.open(key);
+    expect(`"${stored?.sha256 ?? ''}"`).toBe([plain, answer][index]?.headers.get('etag'));
+    await stored?.close();
+  }
+  expect(answer.headers.get('content-disposition')).toBe(plain.headers.get('content-disposition'));
+});
+
+test('another release of the player makes another archive', () => {
+  const [one, other] = ['1.0.0-aaaaaaaa', '1.0.0-bbbbbbbb'].map((name) =>
+    exportJobOf(version, withPlayer(name)),
+  );
+  expect(one?.key).not.toBe(other?.key);
+});
+
+test('built again, it is equal byte for byte', async () => {
+  const { name } = await playerRelease();
+  await harness.store.archives.delete(exportJobOf(version, withPlayer(name)).key);
+  expect((await get('?include=player')).body.equals(answer.body)).toBe(true);
+});
+
+test('HEAD, ranges and conditions work as they do without it', async () => {
+  const etag = answer.headers.get('etag') ?? '';
+  const head = await ask(`${url}?include=player`, { method: 'HEAD', headers: tenant.headers });
+  expect([head.headers.get('etag'), head.headers.get('content-length')]).toEqual([
+    etag,
+    `${answer.body.length}`,
+  ]);
+  const rest = await get('?include=player', { range: 'bytes=1000-', 'if-range': etag });
+  expect([rest.status, rest.body.equals(answer.body.subarray(1000))]).toEqual([206, true]);
+  expect((await get('?include=player', { 'if-none-match': etag })).status).toBe(304);
+  expect((await get('', { 'if-none-match': etag })).status).toBe(200);
+});
+
+test.each([
+  '?include=',
+  '?include=Player',
+  '?include=media',
+  '?include=player,media',
+  '?include=player&include=player',
+])('%s is 400, and says what may be asked for', async (query) => {
+  expectFailure(await get(query), {
+    status: 400,
+    code: 'BAD_REQUEST',
+    error: 'Bad Request',
+    message: 'include must be "player", or be left out',
+  });
+});
+
+test('imported and exported again, lesson and media are the same', async () => {
+  const archive = join(await temporaryFolder(), 'export.zip');
+  await writeFile(archive, answer.body);
+  const elsewhere = await startHarness();
+  try {
+    const api = await elsewhere.startApi();
+    await elsewhere.startWorker();
+    const { organization, headers } = await buildOrganization(elsewhere);
+    const imported = await buildVersion(elsewhere, organization, archive);
+    const again = await ask(`${api}${exportPath(imported)}?include=player`, { headers });
+    const { files } = await takeApart(again.body);
+    expect([...files.keys()]).toEqual([...playing.files.keys()]);
+    for (const [name, bytes] of files) {
+      if (name !== 'manifest.json')
+        expect(bytes.equals(playing.files.get(name) ?? Buffer.alloc(0))).toBe(true);
+    }
+  } finally {
+    await elsewhere.close();
+  }
+});

@@ -1,0 +1,149 @@
+import { randomUUID } from 'node:crypto';
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import type { LessonVersion } from '../../shared/models/lesson-version.ts';
+import { digestOf } from '../../shared/storage/digest.ts';
+import { startExportLab } from './held-exports.ts';
+import type { ExportLab } from './held-exports.ts';
+import { buildOrganization, buildPackage, buildVersion } from '../support/factories.ts';
+import { answer, file, redirectTo, reset } from '../support/origin.ts';
+import { downloadExport } from './exports.ts';
+import type { Export } from './exports.ts';
+import { png } from './pictures.ts';
+
+let lab: ExportLab;
+beforeAll(async () => {
+  lab = await startExportLab({ MEDIA_MAX_BYTES: '100000' });
+  await lab.harness.startWorker();
+});
+afterAll(() => lab.close());
+
+/** The address of the picture of one test, which no other test asks for. */
+let path: string;
+beforeEach(() => {
+  path = `/${randomUUID()}.png`;
+});
+
+/** A lesson of its own with that picture. */
+async function build(): Promise<LessonVersion> {
+  const built = await buildPackage({ media: [{ sourceUrl: lab.origin.url(path) }] });
+  return buildVersion(lab.harness, lab.organization, built.path);
+}
+
+/** The archive of one more lesson with that picture. */
+const download = async () => downloadExport(lab.api, await build(), lab.headers);
+
+/** The one picture of an archive. */
+function pictureOf({ files }: Export): Buffer | undefined {
+  return [...files].find(([name]) => name.startsWith('media/'))?.[1];
+}
+
+const conditions = () =>
+  lab.origin.log
+    .filter((request) => request.path === path)
+    .map(({ headers }) => headers['if-none-match'] ?? headers['if-modified-since'] ?? null);
+
+describe('the next lesson with a file asks for changes only', () => {
+  test.each([
+    { validator: { etag: '"one"' }, condition: '"one"' },
+    {
+      validator: { lastModified: 'Thu, 15 Jan 2026 09:00:00 GMT' },
+      condition: 'Thu, 15 Jan 2026 09:00:00 GMT',
+    },
+  ])('by $condition, also for another organization', async ({ validator, condition }) => {
+    lab.origin.serve(path, png(1), validator);
+    await download();
+    expect(pictureOf(await download())?.equals(png(1))).toBe(true);
+
+    const other = await buildOrganization(lab.harness);
+    const built = await buildPackage({ media: [{ sourceUrl: lab.origin.url(path) }] });
+    const theirs = await buildVersion(lab.harness, other.organization, built.path);
+    expect(pictureOf(await downloadExport(lab.api, theirs, other.headers))?.equals(png(1))).toBe(true);
+    expect(conditions()).toEqual([null, condition, condition]);
+  });
+
+  test('but a validator is never shown to the server of a redirect', async () => {
+    const target = `${path}.moved`;
+    lab.origin.script(path, redirectTo(target));
+    lab.origin.serve(target, png(2), { etag: '"two"' });
+    await download();
+    await download();
+    expect(conditions().every((condition) => condition === null || condition === '"two"')).toBe(true);
+  });
+
+  test('but all of it where the cached file is gone', async () => {
+    lab.origin.serve(path, png(3), { etag: '"three"' });
+    await download();
+    await lab.harness.store.cache.delete(digestOf(png(3)).sha256);
+    expect(pictureOf(await download())?.equals(png(3))).toBe(true);
+    expect(conditions()).toEqual([null, null]);
+  });
+});
+
+describe('when the origin fails at the next lesson', () => {
+  test.each([
+    { fault: 'by an error', play: answer(503) },
+    { fault: 'by a reset connection', play: reset() },
+  ])('$fault, the copy that was good before is used', async ({ play }) => {
+    lab.origin.serve(path, png(4));
+    await download();
+    lab.origin.script(path, play);
+    expect(pictureOf(await download())?.equals(png(4))).toBe(true);
+    expect(lab.origin.requests(path)).toBe(4);
+  });
+
+  test('by saying that the file is gone, the copy is not used', async () => {
+    lab.origin.serve(path, png(5));
+    await download();
+    lab.origin.script(path, answer(410));
+    const { manifest } = await download();
+    expect(manifest.failedMedia).toMatchObject([{ reason: 'not_found', status: 410 }]);
+  });
+});
+
+test('a file that changed at its origin is the new one for the next lesson', async () => {
+  lab.origin.serve(path, png(6), { etag: '"old"' });
+  await download();
+  lab.origin.serve(path, png(7), { etag: '"new"' });
+  expect(pictureOf(await download())?.equals(png(7))).toBe(true);
+  expect(conditions()).toEqual([null, '"old"']);
+});
+
+test('a damaged file of the cache never gets into an archive, and is replaced', async () => {
+  lab.origin.serve(path, png(8), { etag: '"eight"' });
+  await download();
+  const { sha256 } = digestOf(png(8));
+  const cached = join(lab.harness.config.storeDir, 'v1/cache', sha256.slice(0, 2), sha256);
+  const damaged = Buffer.from(png(8)).fill(0, 1000, 1001);
+  await writeFile(cached, damaged);
+
+  expect(pictureOf(await download())?.equals(png(8))).toBe(true);
+  expect((await readFile(cached)).equals(png(8))).toBe(true);
+  expect(conditions()).toEqual([null, '"eight"', null]);
+});
+
+test('a file that grew over the limit since is too large, though the copy was not', async () => {
+  lab.origin.serve(path, png(9));
+  await download();
+  lab.origin.script(path, file(Buffer.alloc(100_001)));
+  const { manifest } = await download();
+  expect(manifest.failedMedia).toMatchObject([{ reason: 'too_large' }]);
+});
+
+test('a medium that declares the wrong type fails alone, and another at its address gets the file', async () => {
+  lab.origin.serve(path, png(10), { contentType: 'image/png' });
+  const idFrom = (start: string) => randomUUID().replace(/^.{8}/, start);
+  const wrong = {
+    id: idFrom('00000000'),
+    sourceUrl: lab.origin.url(path),
+    mimeType: 'audio/mpeg',
+    extension: 'mp3',
+  };
+  const right = { id: idFrom('ffffffff'), sourceUrl: lab.origin.url(path), mimeType: 'image/png' };
+  const built = await buildPackage({ media: [wrong, right] });
+  const version = await buildVersion(lab.harness, lab.organization, built.path);
+  const exported = await downloadExport(lab.api, version, lab.headers);
+  expect(exported.manifest.failedMedia).toMatchObject([{ id: wrong.id, reason: 'bad_type' }]);
+  expect(pictureOf(exported)?.equals(png(10))).toBe(true);
+});

@@ -1,0 +1,115 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { exportJobOf } from '../../shared/exports/jobs.ts';
+import { buildOrganization, buildPackage, buildVersion } from '../support/factories.ts';
+import { startHarness } from '../support/harness.ts';
+import type { Harness } from '../support/harness.ts';
+import { downloadExport, mediaPaths } from './exports.ts';
+import { png } from './pictures.ts';
+
+let harness: Harness;
+let api: string;
+beforeAll(async () => {
+  harness = await startHarness();
+  api = await harness.startApi();
+  await harness.startWorker();
+});
+afterAll(() => harness.close());
+
+/** Where in a step's content a reference may stand; the text has `*` for it. */
+const places: [name: string, content: (reference: string) => object, text: string][] = [
+  ['a prop', (src) => block({ src }), '*'],
+  ['a slot', (src) => block({ body: [block({ src }, 'inner')] }), '*'],
+  [
+    'a slot of a slot in a column',
+    (src) => block({ columns: [[], [block({ body: [block({ src }, 'b')] }, 'a')]] }),
+    '*',
+  ],
+  ['an array of strings', (src) => block({ pictures: ['', src] }), '*'],
+  ['an object of objects', (src) => block({ a: { b: { c: [{ d: src }] } } }), '*'],
+  ['an attribute of HTML', (html) => block({ html }), '<p>Look: <img class="a" src="*" alt="&quot;"></p>'],
+  ['a srcset', (html) => block({ html }), '<img srcset="* 1x, * 2x,* 3x">'],
+  ['a style', (html) => block({ html }), `<div style="background: url('*')"></div>`],
+  ['a sentence', (text) => block({ text }), 'Compare * with (*), "*".'],
+];
+
+function block(props: object, id = 'outer'): object {
+  return { type: 'Text', props: { id, html: '', ...props } };
+}
+
+function section(content: object): object {
+  const step = { id: 'step', title: 'A step', order_index: 0, content };
+  return { id: 'section', title: 'A section', order_index: 0, steps: [step] };
+}
+
+/** Exports a lesson of this one step, and gives the step's content. */
+async function exportedContent(contentOf: (id: string) => object): Promise<{ id: string; content: unknown }> {
+  const { organization, headers } = await buildOrganization(harness);
+  const id = '0a1b2c3d-4e5f-4a6b-8c7d-9e0f1a2b3c4d';
+  const { path } = await buildPackage({ media: [{ id, bytes: png(1) }], sections: [section(contentOf(id))] });
+  const exported = await downloadExport(api, await buildVersion(harness, organization, path), headers);
+  expect(mediaPaths(exported)).toEqual([`media/${id}.png`]);
+  expect(exported.manifest.failedMedia).toEqual([]);
+  return { id, content: exported.lesson.sections[0]?.steps[0]?.content };
+}
+
+test.each(places)(
+  'a reference in %s becomes a path, and nothing around it changes',
+  async (_name, place, text) => {
+    for (const spelling of [(id: string) => id, (id: string) => id.toUpperCase()]) {
+      const contentWith = (reference: string) => ({
+        content: [place(text.replaceAll('*', reference))],
+        root: { props: {} },
+      });
+      const { id, content } = await exportedContent((mediaId) => contentWith(`media:${spelling(mediaId)}`));
+      expect(content).toEqual(contentWith(`./media/${id}.png`));
+    }
+  },
+);
+
+test('references in zones and in the props of the root become paths', async () => {
+  const contentWith = (reference: string) => ({
+    content: [],
+    root: { props: { background: reference, title: `About ${reference}` } },
+    zones: {
+      'outer:left': [block({ src: reference })],
+      'outer:right': [block({ body: [block({ src: reference }, 'b')] }, 'a')],
+    },
+  });
+  const { id, content } = await exportedContent((mediaId) => contentWith(`media:${mediaId}`));
+  expect(content).toEqual(contentWith(`./media/${id}.png`));
+});
+
+test('what only looks like a reference, and keys, stay as they are', async () => {
+  const contentWith = (reference: string, id: string) => ({
+    content: [
+      block({
+        src: reference,
+        text: 'media:none media:123 @media: print { media: all }',
+        [`media:${id}`]: 'a key is a name',
+        longer: 'social media:0a1b2c3d-4e5f',
+      }),
+    ],
+    root: { props: {} },
+  });
+  const { id, content } = await exportedContent((mediaId) => contentWith(`media:${mediaId}`, mediaId));
+  expect(content).toEqual(contentWith(`./media/${id}.png`, id));
+});
+
+test('a picture that a later version replaces under its id leaves the export of the earlier one as it was', async () => {
+  const { organization, headers } = await buildOrganization(harness);
+  const built = await buildPackage({ media: [{ bytes: png(10) }] });
+  const [id] = built.mediaIds;
+  const first = await buildVersion(harness, organization, built.path);
+  const before = await downloadExport(api, first, headers);
+
+  await writeFile(join(built.path, 'media', `${id}.png`), png(11));
+  const second = await buildVersion(harness, organization, built.path);
+  const after = await downloadExport(api, second, headers);
+  expect(after.files.get(`media/${id}.png`)?.equals(png(11))).toBe(true);
+
+  await harness.store.archives.delete(exportJobOf(first).key);
+  expect((await downloadExport(api, first, headers)).bytes.equals(before.bytes)).toBe(true);
+  expect(before.files.get(`media/${id}.png`)?.equals(png(10))).toBe(true);
+});

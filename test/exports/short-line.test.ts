@@ -1,0 +1,42 @@
+import { expect, test } from 'vitest';
+import { ShortLine } from '../../api/exports/bounded-queue.ts';
+
+const { signal } = new AbortController();
+
+/** Work that goes on until it is told to end. */
+function held() {
+  let begun = false;
+  let end: () => void = () => undefined;
+  const ended = new Promise<void>((resolve) => (end = resolve));
+  const work = () => {
+    begun = true;
+    return ended;
+  };
+  return { work, hasBegun: () => begun, end };
+}
+
+test('so much work is under way at once, so much waits, and what comes then is told when to come again', async () => {
+  const line = new ShortLine({ atOnce: 2, waiting: 1 });
+  const [first, second, third] = [held(), held(), held()];
+  const running = [first, second, third].map(({ work }) => line.run(signal, work));
+  await expect(line.run(signal, held().work)).rejects.toMatchObject({
+    code: 'TOO_MANY_REQUESTS',
+    retryAfterSeconds: 10,
+  });
+  expect([first, second, third].map(({ hasBegun }) => hasBegun())).toEqual([true, true, false]);
+  for (const { end } of [first, second, third]) end();
+  await Promise.all(running);
+  expect(third.hasBegun()).toBe(true);
+});
+
+test('the line goes on after work that failed, and leaves out whose client is gone', async () => {
+  const line = new ShortLine({ atOnce: 1, waiting: 5 });
+  const failing = line.run(signal, () => Promise.reject(new Error('for the test')));
+  const gone = held();
+  const left = line.run(AbortSignal.abort(new Error('the client is gone')), gone.work);
+  const last = line.run(signal, () => Promise.resolve('done'));
+  await expect(failing).rejects.toThrow('for the test');
+  await expect(left).rejects.toThrow('the client is gone');
+  expect(await last).toBe('done');
+  expect(gone.hasBegun()).toBe(false);
+});

@@ -1,0 +1,108 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { playerRelease } from '../../shared/player/player-release.ts';
+import { startHarness } from '../support/harness.ts';
+import type { Harness } from '../support/harness.ts';
+import { ask, sendRaw, statusOf } from '../support/answers.ts';
+
+let harness: Harness;
+/** The APIs that are asked: without PUBLIC_URL, behind a proxy without it, and with it. */
+let direct: string;
+let proxied: string;
+let named: string;
+let framePath: string;
+
+const publicUrl = 'https://Lessons.example:443/a;b,c';
+
+beforeAll(async () => {
+  harness = await startHarness();
+  [direct, proxied, named] = await Promise.all([
+    harness.startApi(),
+    harness.startApi({ TRUST_PROXY: '1' }),
+    harness.startApi({ PUBLIC_URL: publicUrl, TRUST_PROXY: '1' }),
+  ]);
+  framePath = `/player/${(await playerRelease()).name}/frame.html`;
+});
+afterAll(() => harness.close());
+
+function get(address: string, path: string, headers: string[], version = '1.1'): Promise<string> {
+  const lines = [`GET ${path} HTTP/${version}`, ...headers, 'Connection: close', '', ''];
+  return sendRaw(address, Buffer.from(lines.join('\r\n'), 'latin1'));
+}
+
+function headerOf(answer: string, name: string): string | undefined {
+  return new RegExp(`^${name}: (.*)\r$`, 'im').exec(answer)?.[1];
+}
+
+const hostile = [
+  'x\t;script-src\t*',
+  'x;y',
+  'x,y',
+  'user@x',
+  'x/path',
+  'x?query',
+  'x#fragment',
+  '[::1',
+  '[[[',
+  'x:port',
+  'x:99999',
+  '%00',
+  '\xff',
+];
+
+describe('a Host that is more than a host and a port is refused', () => {
+  test.each(hostile)('%j', async (host) => {
+    expect(statusOf(await get(direct, framePath, [`Host: ${host}`]))).toBe(400);
+    expect(statusOf(await get(proxied, framePath, ['Host: a.example', `X-Forwarded-Host: ${host}`]))).toBe(
+      400,
+    );
+    // No proxy is trusted there, so its header means nothing.
+    const ignored = await get(direct, framePath, ['Host: a.example', `X-Forwarded-Host: ${host}`]);
+    expect(headerOf(ignored, 'Content-Security-Policy')).toContain(' http://a.example/content/ ');
+  });
+
+  test('as is a forwarded scheme other than http and https', async () => {
+    const answer = await get(proxied, framePath, ['Host: a.example', 'X-Forwarded-Proto: javascript']);
+    expect(statusOf(answer)).toBe(400);
+    expect(answer).toContain('The X-Forwarded-Proto header must be http or https');
+  });
+});
+
+test.each([
+  ['Lessons.Example', 'http://lessons.example'],
+  ['lessons.example:80', 'http://lessons.example'],
+  ['lessons_api:3000', 'http://lessons_api:3000'],
+  ['[::1]:3000', 'http://[::1]:3000'],
+])('links and policies name the Host %s by its serialized origin %s', async (host, origin) => {
+  const frame = await get(direct, framePath, [`Host: ${host}`]);
+  expect(headerOf(frame, 'Content-Security-Policy')).toContain(`script-src 'self' ${origin};`);
+  const described = await get(
+    direct,
+    `/oembed?url=${encodeURIComponent(`${origin}/embed/${'0'.repeat(8)}-0000-4000-8000-${'0'.repeat(12)}`)}`,
+    [`Host: ${host}`],
+  );
+  expect(described).toContain(`"provider_url":"${origin}"`);
+  // What holds the address of one client is for no cache that others share.
+  expect(headerOf(frame, 'Cache-Control')).toBe('private, max-age=3600');
+  expect(headerOf(described, 'Cache-Control')).toBe('private, max-age=3600');
+});
+
+test('a trusted proxy forwards host and scheme', async () => {
+  const forwarded = ['Host: api:3000', 'X-Forwarded-Host: lessons.example', 'X-Forwarded-Proto: HTTPS'];
+  const answer = await get(proxied, framePath, forwarded);
+  expect(headerOf(answer, 'Content-Security-Policy')).toContain("script-src 'self' https://lessons.example;");
+});
+
+test('with PUBLIC_URL nothing comes from the request, and what separates directives is encoded', async () => {
+  const answer = await get(named, framePath, ['Host: evil.example', 'X-Forwarded-Host: evil.example']);
+  const policy = headerOf(answer, 'Content-Security-Policy');
+  expect(policy).not.toContain('evil.example');
+  expect(policy).toContain("script-src 'self' https://lessons.example;");
+  expect(policy).toContain('connect-src https://lessons.example/a%3Bb%2Cc/content/ https://lessons.example/');
+  expect(headerOf(answer, 'Cache-Control')).toBe('public, max-age=3600');
+});
+
+test('a health check of HTTP/1.0 needs no Host; what has to name its own address does', async () => {
+  expect(statusOf(await get(direct, '/health/live', [], '1.0'))).toBe(200);
+  expect(statusOf(await get(direct, framePath, [], '1.0'))).toBe(400);
+  expect((await ask(`${direct}${framePath}`)).status).toBe(200);
+});

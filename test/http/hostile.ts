@@ -1,0 +1,186 @@
+import { expect } from 'vitest';
+import { playerRelease } from '../../shared/player/player-release.ts';
+import { ask, sendRaw, statusOf } from '../support/answers.ts';
+import { endpoints, requestOf, withoutIds } from './isolation-table.ts';
+import type { Caller } from './isolation-table.ts';
+import { tokenOf } from '../support/tenants.ts';
+import type { Tenant } from '../support/tenants.ts';
+import { cookieOf, postSession } from '../accounts/users.ts';
+
+/** A request as it goes over the wire; `target` and `headers` may hold anything, in Latin-1. */
+export interface RawRequest {
+  method: string;
+  target: string;
+  headers: string[];
+  body: Buffer | null;
+}
+
+/** Each endpoint, with each kind of credentials that it takes; a token that pins a version is of no other kind. */
+export const hostileCases: [name: string, caller: Caller][] = [
+  ...Object.entries(endpoints).flatMap(([name, { callers }]) =>
+    callers.filter((caller) => caller !== 'pinned').map((caller): [string, Caller] => [name, caller]),
+  ),
+  ...Object.keys(withoutIds).map((name): [string, Caller] => [
+    name,
+    name.endsWith(' /api/session') ? 'session' : 'anyone',
+  ]),
+];
+
+/** What those cases are answered with that are not good as {@link requestsOf} has them. */
+export const meantStatuses: Record<string, number> = {
+  'POST /api/session': 422,
+  'POST /lti/launch': 403,
+  'GET /lti/register/:token': 400,
+  'GET /lti/select/:choiceId': 404,
+  'POST /lti/select/:choiceId': 404,
+};
+
+/** The bodies that are forms, with all of their fields. */
+export function formsOf({ issuer }: Pick<Tenant, 'issuer'>): Record<string, Record<string, string>> {
+  // By the Host header that all these requests have.
+  const target = 'http://127.0.0.1/lti/launch';
+  const login = {
+    ...{ iss: issuer, client_id: 'lectern', login_hint: 'user', target_link_uri: target },
+    ...{ lti_deployment_id: '1', lti_message_hint: 'message', lti_storage_target: 'frame' },
+  };
+  return {
+    'POST /lti/login': login,
+    'POST /lti/login/checked': login,
+    'POST /lti/launch': { state: 'state', id_token: 'a.b.c', storage_value: 'value' },
+    'POST /lti/select/:choiceId': { q: 'title', cursor: '', lesson: 'id', action: 'choose' },
+  };
+}
+
+/**
+ * A sixth of some requests of a case, and another sixth for the next: together they are thousands, and what a value
+ * breaks it breaks in more than one endpoint.
+ */
+export function sixthOf<T>(requests: T[], name: string, caller: Caller): T[] {
+  const offset = hostileCases.findIndex(([other, by]) => other === name && by === caller);
+  return requests.filter((_, index) => (index + offset) % 6 === 0);
+}
+
+/** Gives the request of a case as it should be, but a log-in without its password: each one would take its hash. */
+export type RequestOfCase = (name: string, caller: Caller) => RawRequest;
+
+export async function requestsOf(address: string, tenant: Tenant): Promise<RequestOfCase> {
+  const media = `/api/public/lessons/${tenant.ids.lessonId}/media/${tenant.ids.mediaId}`;
+  const led = await ask(`${address}${media}?token=${tokenOf(tenant, tenant.ids)}`);
+  // By the Host header that all these requests have.
+  const embedAddress = `http://127.0.0.1/embed/${tenant.ids.lessonId}`;
+  const login = new URLSearchParams(formsOf(tenant)['POST /lti/login']).toString();
+  const paths: Record<string, string> = {
+    '/assets/*address': led.headers.get('location') ?? '',
+    '/lti/login': `/lti/login?${login}`,
+    '/lti/login/checked': `/lti/login/checked?${login}`,
+    '/oembed': `/oembed?url=${encodeURIComponent(embedAddress)}`,
+    '/player/:release/:file': `/player/${(await playerRelease()).name}/player.js`,
+  };
+  // One that is ended again and again is not the one that others use.
+  const { password, ids } = tenant;
+  const expendable = cookieOf(await postSession(address, { email: ids.email, password }));
+  return (name, caller) => {
+    const [method = '', path = ''] = name.split(' ');
+    const endpoint = endpoints[name];
+    const form = formsOf(tenant)[name];
+    if (form !== undefined) return formRequest(method, path, new URLSearchParams(form).toString());
+    if (endpoint === undefined) {
+      const target = paths[path] ?? path;
+      const cookie = method === 'DELETE' ? expendable : tenant.cookie;
+      return { method, target, headers: caller === 'session' ? [`cookie: ${cookie}`] : [], body: null };
+    }
+    const { path: target, options } = requestOf(endpoint, caller, tenant, tenant.ids);
+    const headers = Object.entries(options.headers as Record<string, string>);
+    const body = name === 'POST /api/session' ? JSON.stringify({ email: ids.email }) : options.body;
+    return {
+      method,
+      target,
+      headers: headers.map(([header, value]) => `${header}: ${value}`),
+      body: body === undefined ? null : Buffer.from(body as string),
+    };
+  };
+}
+
+/** A form as a browser posts it. */
+export function formRequest(method: string, target: string, body: string): RawRequest {
+  const headers = ['content-type: application/x-www-form-urlencoded'];
+  return { method, target, headers, body: Buffer.from(body, 'latin1') };
+}
+
+/** The bytes of a request; the server ends the connection after it. */
+export function bytesOfRequest({ method, target, headers, body }: RawRequest): Buffer {
+  const length = body === null ? [] : [`Content-Length: ${body.length}`];
+  const first = [`${method} ${target} HTTP/1.1`, 'Host: 127.0.0.1', 'Connection: close'];
+  const head = Buffer.from([...first, ...headers, ...length, '', ''].join('\r\n'), 'latin1');
+  return body === null ? head : Buffer.concat([head, body]);
+}
+
+/** Sends requests, some at a time, and checks each answer and the process after them; gives the statuses. */
+export async function expectAllSane(address: string, requests: RawRequest[]): Promise<number[]> {
+  const statuses: number[] = [];
+  for (let start = 0; start < requests.length; start += 8) {
+    const sent = requests.slice(start, start + 8).map((request) => expectSane(address, request));
+    statuses.push(...(await Promise.all(sent)));
+  }
+  await expectUnharmed(address);
+  return statuses;
+}
+
+/** Sends a request and checks its answer; gives the status. */
+export async function expectSane(address: string, request: RawRequest): Promise<number> {
+  return expectSaneAnswer(await sendRaw(address, bytesOfRequest(request)), request);
+}
+
+/** The addresses whose refusals are pages, however a target names the host. */
+const pages = /^(?:\w+:\/\/[^/]*)?\/(?:embed|lti)\//;
+
+/** Answers without a body may tell the length of one. */
+const bodiless = [204, 304];
+
+/**
+ * Checks that a raw answer is one, no failure of the server, as long as it says, with nothing of the client's in its
+ * head; an error is in one of the documented shapes, or a page where the endpoint is one.
+ */
+export function expectSaneAnswer(given: string, { method, target }: RawRequest): number {
+  const raw = given.replace(/^HTTP\/1\.1 100 Continue\r\n\r\n/, '');
+  const status = statusOf(raw);
+  const about = { request: `${method} ${target.slice(0, 300)}`, answer: raw.slice(0, 600) };
+  // 501 is how oEmbed refuses a format.
+  const isSane = (status >= 200 && status < 500) || (status === 501 && target.startsWith('/oembed?'));
+  expect({ ...about, sane: isSane }).toStrictEqual({ ...about, sane: true });
+  const [head, body] = cut(raw);
+  expect(head).not.toMatch(/^x-injected/im);
+  if (method === 'HEAD' || bodiless.includes(status)) return status;
+  const length = /^content-length: (\d+)$/im.exec(head)?.[1];
+  if (length !== undefined) expect({ ...about, length: body.length }).toEqual({ ...about, length: +length });
+  const isPage = /^content-type: text\/html; charset=utf-8$/im.test(head);
+  if (status >= 400 && isPage) {
+    expect({ ...about, isPage: pages.test(target) }).toEqual({ ...about, isPage: true });
+  } else if (status >= 400) {
+    const shapes = [['error'], ['error', 'message', 'code', 'timestamp'], ['error', 'current']];
+    const fields = expect.toBeOneOf(shapes) as string[];
+    expect({ ...about, fields: fieldsOf(body) }).toEqual({ ...about, fields });
+  }
+  return status;
+}
+
+/** Checks that the process still answers, and that no input has reached what all objects share. */
+async function expectUnharmed(address: string): Promise<void> {
+  expect((await ask(`${address}/health/live`)).status).toBe(200);
+  expect(Object.keys(Object.prototype)).toStrictEqual([]);
+  const shared = Object.getOwnPropertyNames(Object.prototype).filter((name) => name.includes('polluted'));
+  expect(shared).toStrictEqual([]);
+}
+
+function cut(raw: string): [head: string, body: string] {
+  const end = raw.indexOf('\r\n\r\n');
+  return end === -1 ? [raw, ''] : [raw.slice(0, end).replaceAll('\r', ''), raw.slice(end + 4)];
+}
+
+function fieldsOf(body: string): string[] {
+  try {
+    return Object.keys(JSON.parse(body) as object);
+  } catch {
+    return [`no JSON: ${body.slice(0, 200)}`];
+  }
+}

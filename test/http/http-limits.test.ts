@@ -1,0 +1,163 @@
+import { once } from 'node:events';
+import { get } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { connect } from 'node:net';
+import { expect, onTestFinished, test } from 'vitest';
+import { serverLimits } from '../../api/http/http-server.ts';
+import { parseConfig } from '../../shared/platform/config.ts';
+import { waitFor } from '../support/wait-for.ts';
+import { ask, sendRaw, statusOf } from '../support/answers.ts';
+import { serve } from '../support/serve.ts';
+
+const echoLength = (request: IncomingMessage, response: ServerResponse) => {
+  response.end(String(request.url?.length));
+};
+
+/** A raw answer in shape A, and its connection closed behind it. */
+function expectRefusal(raw: string, status: number, message: string): void {
+  const [head = '', body = ''] = raw.split('\r\n\r\n');
+  expect(statusOf(raw)).toBe(status);
+  expect(JSON.parse(body)).toEqual({ error: message });
+  const lines = head.split('\r\n');
+  expect(lines).toContain('Content-Type: application/json; charset=utf-8');
+  expect(lines).toContain(`Content-Length: ${body.length}`);
+  expect(lines).toContain('Connection: close');
+  expect(head).toMatch(/\r\nX-Request-Id: [\da-f-]{36}(\r\n|$)/);
+}
+
+/** Sends the first bytes at once and then one after the other until the server hangs up; gives what it said. */
+async function drip(address: string, first: string, each: string): Promise<string> {
+  const socket = connect(Number(new URL(address).port), '127.0.0.1');
+  let received = '';
+  socket.on('data', (chunk: Buffer) => (received += chunk.toString('latin1')));
+  // The drop that meets the closed connection.
+  socket.on('error', () => undefined);
+  socket.write(first);
+  const drops = setInterval(() => socket.write(each), 50);
+  // Not by `once` of node:events, which takes that error for a failure.
+  await new Promise((resolve) => socket.once('close', resolve));
+  clearInterval(drops);
+  return received;
+}
+
+test('an address with a token of 16 KB, beside 8 KB of cookies, is answered', async () => {
+  const address = await serve(echoLength);
+  const target = `/?token=${'a'.repeat(16 * 1024)}`;
+  const answer = await ask(address + target, { headers: { cookie: 'c'.repeat(8 * 1024) } });
+  expect([answer.status, answer.body.toString()]).toEqual([200, String(target.length)]);
+});
+
+test.each([
+  ['an address', `GET /${'a'.repeat(33 * 1024)} HTTP/1.1\r\nHost: a\r\n\r\n`],
+  ['a header', `GET / HTTP/1.1\r\nHost: a\r\nX-Large: ${'a'.repeat(33 * 1024)}\r\n\r\n`],
+])('%s of more than 32 KB is 431, in words', async (_what, request) => {
+  const raw = await sendRaw(await serve(echoLength), request);
+  expectRefusal(raw, 431, 'The address and the headers of a request must be at most 32768 bytes');
+});
+
+test.each(['the worst', ''])(
+  'the expectation "%s", which nobody knows, is left unheeded',
+  async (expectation) => {
+    const head = `GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\nExpect: ${expectation}`;
+    expect(statusOf(await sendRaw(await serve(echoLength), `${head}\r\n\r\n`))).toBe(200);
+  },
+);
+
+test.each([
+  ['another protocol', 'SSH-2.0-OpenSSH_9.2\r\n'],
+  ['a TLS hello', '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03'],
+  ['a header without a name', 'GET / HTTP/1.1\r\nHost: a\r\n: x\r\n\r\n'],
+  ['a length and chunks', 'POST / HTTP/1.1\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n'],
+])('%s is 400, in words', async (_what, request) => {
+  expectRefusal(await sendRaw(await serve(echoLength), request), 400, 'The request is not valid HTTP');
+});
+
+test('a client that drips its headers is cut with 408', async () => {
+  const address = await serve(echoLength, { requestMilliseconds: 500 });
+  const raw = await drip(address, 'GET / HTTP/1.1\r\nHost: a\r\n', 'X-Drop: a\r\n');
+  expectRefusal(raw, 408, 'The request took too long to arrive');
+});
+
+test('a client that drips its body is cut with 408', async () => {
+  const address = await serve((request) => request.resume(), { requestMilliseconds: 500 });
+  const raw = await drip(address, 'POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1000000\r\n\r\n', 'x');
+  expectRefusal(raw, 408, 'The request took too long to arrive');
+});
+
+test('a client that drips a body that was refused is cut, too', async () => {
+  const address = await serve(
+    (request, response) => {
+      request.resume();
+      response.writeHead(413).end();
+    },
+    { requestMilliseconds: 500 },
+  );
+  const raw = await drip(address, 'POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1000000\r\n\r\n', 'x');
+  expect(raw.match(/HTTP\/1\.1/g)).toHaveLength(1);
+  expect(statusOf(raw)).toBe(413);
+});
+
+test('a request that has arrived may be answered later than requests may take to arrive', async () => {
+  let answer = (): unknown => undefined;
+  const address = await serve((_request, response) => (answer = () => response.end('late')), {
+    requestMilliseconds: 500,
+  });
+  const asked = ask(address);
+  const dripped = await drip(address, 'GET / HTTP/1.1\r\nHost: a\r\n', 'X-Drop: a\r\n');
+  expect(statusOf(dripped)).toBe(408);
+  answer();
+  expect((await asked).body.toString()).toBe('late');
+});
+
+test('a reader that takes nothing more is cut, and what it was sent is let go of', async () => {
+  let closed = false;
+  const address = await serve(
+    (_request, response) => {
+      response.once('close', () => (closed = true));
+      const fill = () => {
+        while (response.write(Buffer.alloc(1024 ** 2)));
+      };
+      response.on('drain', fill);
+      fill();
+    },
+    { silenceMilliseconds: 500 },
+  );
+  const [stalled] = (await once(get(address, { agent: false }), 'response')) as [IncomingMessage];
+  onTestFinished(() => void stalled.destroy());
+  stalled.on('error', () => undefined);
+  await waitFor('the cut', () => closed);
+});
+
+test('a slow reader that goes on reading is not cut', async () => {
+  const bytes = 64 * 1024 ** 2;
+  const address = await serve((_request, response) => response.end(Buffer.alloc(bytes)), {
+    silenceMilliseconds: 500,
+  });
+  const [slow] = (await once(get(address, { agent: false }), 'response')) as [IncomingMessage];
+  let received = 0;
+  const started = performance.now();
+  for await (const chunk of slow) {
+    received += (chunk as Buffer).length;
+    // A little at a time, for longer than the silence.
+    const share = received / bytes;
+    await waitFor('its turn', () => performance.now() - started > share * 1_500);
+  }
+  expect(received).toBe(bytes);
+});
+
+test('who waits for an archive is not taken for silent, however long that may be', () => {
+  const silenceFor = (seconds: string) =>
+    serverLimits(parseConfig({ EXPORT_WAIT_SECONDS: seconds })).silenceMilliseconds;
+  expect(silenceFor('300')).toBe(600_000);
+  expect(silenceFor('3600')).toBe(3_660_000);
+});
+
+test('an answer that is under way is not mixed with the refusal of what follows it', async () => {
+  const address = await serve((_request, response) => {
+    response.writeHead(200, { 'Content-Length': 1000 });
+    response.write('x'.repeat(10));
+  });
+  const raw = await sendRaw(address, 'GET / HTTP/1.1\r\nHost: a\r\n\r\nNO HTTP\r\n\r\n');
+  expect(raw.match(/HTTP\/1\.1/g)?.length ?? 0).toBeLessThanOrEqual(1);
+  expect(raw).not.toContain('The request is not valid HTTP');
+});

@@ -1,0 +1,137 @@
+import { EventEmitter } from 'node:events';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { describe, expect, test } from 'vitest';
+import { LargeTexts } from '../../api/http/large-texts.ts';
+
+const limits = { smallBytes: 10, bytesPerSecond: 1e9, burstBytes: 1e9 };
+
+/** A response that is open until it is closed. */
+function openResponse() {
+  const response = Object.assign(new EventEmitter(), { closed: false });
+  return response;
+}
+
+/** Work of an organization that goes on until it is told to end. */
+function startWork(texts: LargeTexts, organizationId: string, bytes = 100) {
+  const state = { hasBegun: false, end: () => undefined as void };
+  const ended = new Promise<void>((resolve) => (state.end = resolve));
+  const response = openResponse();
+  const work = () => {
+    state.hasBegun = true;
+    return ended;
+  };
+  const done = texts.share(organizationId, response as never).run(bytes, work);
+  return Object.assign(state, { done, close: () => response.emit('close') });
+}
+
+const tooMany = { code: 'TOO_MANY_REQUESTS', retryAfterSeconds: 5 };
+
+describe('work on large texts', () => {
+  test('of one organization takes its slots, and the last one stays open to one that holds none', async () => {
+    const texts = new LargeTexts({ ...limits, atOnce: 3, atOncePerOrganization: 2 });
+    const greedy = Array.from({ length: 4 }, () => startWork(texts, 'greedy'));
+    await nextTurn();
+    expect(greedy.map(({ hasBegun }) => hasBegun)).toEqual([true, true, false, false]);
+    const other = startWork(texts, 'other');
+    await nextTurn();
+    expect(other.hasBegun).toBe(true);
+    for (const work of [...greedy, other]) work.end();
+    await Promise.all([...greedy, other].map(({ done }) => done));
+  });
+
+  test('waits in a line that is bounded, each organization in its own', async () => {
+    const texts = new LargeTexts({ ...limits, atOnce: 1, waitingPerOrganization: 1 });
+    const [running, waiting, refused] = Array.from({ length: 3 }, () => startWork(texts, 'greedy'));
+    await expect(refused?.done).rejects.toMatchObject(tooMany);
+    const other = startWork(texts, 'other');
+    expect([running, waiting, other].map((work) => work?.hasBegun)).toEqual([true, false, false]);
+    running?.end();
+    await running?.done;
+    await nextTurn();
+    // The one that was served longer ago comes first, though it came later.
+    expect([waiting?.hasBegun, other.hasBegun]).toEqual([false, true]);
+    other.end();
+    waiting?.end();
+    await Promise.all([other.done, waiting?.done]);
+  });
+
+  test('counts memory until the response is closed, and gives up after a while', async () => {
+    const texts = new LargeTexts({ ...limits, textBytesPerOrganization: 250, waitMs: 20 });
+    const sent = [startWork(texts, 'a'), startWork(texts, 'a')];
+    for (const work of sent) work.end();
+    await Promise.all(sent.map(({ done }) => done));
+    await expect(startWork(texts, 'a').done).rejects.toMatchObject(tooMany);
+    sent[0]?.close();
+    const next = startWork(texts, 'a');
+    await nextTurn();
+    expect(next.hasBegun).toBe(true);
+    next.end();
+    await next.done;
+  });
+
+  test('is done at once where the text is small', async () => {
+    const texts = new LargeTexts({ ...limits, atOnce: 1 });
+    const running = startWork(texts, 'a');
+    const small = startWork(texts, 'a', 10);
+    expect(small.hasBegun).toBe(true);
+    for (const work of [small, running]) work.end();
+    await Promise.all([small.done, running.done]);
+  });
+});
+
+/** A body that arrives as the test says. */
+function beginBody(texts: LargeTexts, organizationId: string, learner: string, announcedBytes = 0) {
+  const response = openResponse();
+  const body: { grow?: (bytes: number) => void; end?: () => void } = {};
+  const read = (onArrival: (bytes: number) => void) =>
+    new Promise<Buffer>((resolve, reject) => {
+      body.end = () => resolve(Buffer.alloc(0));
+      body.grow = (bytes) => {
+        try {
+          onArrival(bytes);
+        } catch (error) {
+          reject(error instanceof Error ? error : new Error('no error'));
+        }
+      };
+    });
+  const done = texts.share(organizationId, response as never).receive({ learner, announcedBytes, read });
+  return {
+    done,
+    grow: (bytes: number) => body.grow?.(bytes),
+    end: () => body.end?.(),
+    close: () => response.emit('close'),
+  };
+}
+
+test('bodies that have arrived are counted until their response is closed; one of each organization has room', async () => {
+  const texts = new LargeTexts({ ...limits, bodyBytes: 150, bodyBytesPerOrganization: 120 });
+  const first = beginBody(texts, 'a', 'one');
+  first.grow(100);
+  first.end();
+  await first.done;
+  await expect(beginBody(texts, 'a', 'two', 100).done).rejects.toMatchObject(tooMany);
+  const ofOther = beginBody(texts, 'b', 'three', 100);
+  ofOther.grow(100);
+  first.close();
+  const next = beginBody(texts, 'a', 'two', 100);
+  next.grow(100);
+  for (const body of [ofOther, next]) body.end();
+  await Promise.all([ofOther.done, next.done]);
+});
+
+test('a body counts with what has arrived of it, and a refused one makes room for the others at once', async () => {
+  const texts = new LargeTexts({ ...limits, bodyBytesPerOrganization: 150, bodyBytesPerLearner: 100 });
+  const [first, second] = [beginBody(texts, 'a', 'one', 100), beginBody(texts, 'a', 'one', 100)];
+  const ofAnother = beginBody(texts, 'a', 'another', 1000);
+  first.grow(60);
+  second.grow(30);
+  ofAnother.grow(60);
+  second.grow(41);
+  await expect(second.done).rejects.toThrow('by this learner');
+  first.grow(80);
+  first.grow(91);
+  await expect(first.done).rejects.toThrow('Too much data requested at once');
+  ofAnother.grow(1000);
+  ofAnother.end();
+  await ofAnother.done;
+});

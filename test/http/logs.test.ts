@@ -1,0 +1,195 @@
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import type { LessonVersion } from '../../shared/models/lesson-version.ts';
+import { buildOrganization, buildPackage, buildVersion, exportPath } from '../support/factories.ts';
+import { startHarness, testSigningSecrets } from '../support/harness.ts';
+import type { Harness } from '../support/harness.ts';
+import { waitFor } from '../support/wait-for.ts';
+import { ask, jsonOf, sendRaw } from '../support/answers.ts';
+import { startApiProcess } from '../support/api-process.ts';
+import type { ApiProcess } from '../support/api-process.ts';
+import { openQueue } from '../exports/open-queue.ts';
+import { buildUser, openSession, postSession, testPassword } from '../accounts/users.ts';
+
+let harness: Harness;
+let api: ApiProcess;
+let address: string;
+let version: LessonVersion;
+let tenant: Awaited<ReturnType<typeof buildOrganization>>;
+
+const adminPassword = 'the-password-of-an-operator';
+const requests = () => api.log().filter((line) => line.msg === 'request');
+
+/** An API process of its own that logs all it can. */
+beforeAll(async () => {
+  harness = await startHarness();
+  tenant = await buildOrganization(harness);
+  version = await buildVersion(harness, tenant.organization, (await buildPackage()).path);
+  api = await startApiProcess(harness, {
+    LOG_LEVEL: 'debug',
+    ADMIN_USERNAME: 'operator',
+    ADMIN_PASSWORD: adminPassword,
+  });
+  address = api.address;
+});
+afterAll(async () => {
+  await api.end();
+  await harness.close();
+});
+
+test('no secret that a request carries reaches the log', async () => {
+  const secrets = {
+    credentials: tenant.credentials,
+    wrong: `lkp_${'A'.repeat(24)}.lks_${'B'.repeat(43)}`,
+    malformed: 'malformed-credentials',
+    token: 'a-token-in-a-query',
+    signature: 'a-signature-in-a-query',
+    cookie: 'a-session-in-a-cookie',
+    password: adminPassword,
+    wrongPassword: 'not-the-password',
+    ofAddress: 'password-of-an-address',
+    body: 'a-secret-in-a-body',
+  };
+  const paths = [
+    exportPath(version),
+    '/nowhere',
+    '/health/ready',
+    '/admin/queues',
+    '/admin/queues/api/queues',
+  ];
+  const authorizations = [
+    `Bearer ${secrets.credentials}`,
+    `Bearer ${secrets.wrong}`,
+    secrets.malformed,
+    `Basic ${btoa(`operator:${secrets.password}`)}`,
+    `Basic ${btoa(`operator:${secrets.wrongPassword}`)}`,
+  ];
+  for (const path of paths) {
+    for (const authorization of authorizations) {
+      const url = `${address}${path}?token=${secrets.token}&signature=${secrets.signature}`;
+      const headers = {
+        authorization,
+        cookie: `session=${secrets.cookie}`,
+        'content-type': 'application/json',
+      };
+      // The export with good credentials is waited for in vain: there is no worker.
+      await ask(url, { headers, signal: AbortSignal.timeout(2_000) }).catch(() => undefined);
+      await ask(url, { method: 'POST', headers, body: `{"password": "${secrets.body}` });
+    }
+  }
+  await sendRaw(
+    address,
+    `GET http://user:${secrets.ofAddress}@127.0.0.1/health/live?token=${secrets.token} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`,
+  );
+  const last = await ask(`${address}/last`);
+  expect(last.status).toBe(404);
+  await waitFor('the last request in the log', () => requests().some(({ path }) => path === '/last'));
+
+  expect(requests().length).toBeGreaterThan(40);
+  const output = api.output();
+  const [publicKey = '', secretKey = ''] = secrets.credentials.split('.');
+  expect(output).not.toContain(secretKey);
+  expect(output).not.toContain(publicKey);
+  expect(output).not.toContain('lks_');
+  for (const secret of Object.values(secrets)) {
+    expect(output).not.toContain(secret);
+    expect(output).not.toContain(btoa(secret));
+    expect(output).not.toContain(btoa(`operator:${secret}`));
+  }
+});
+
+test('no secret of learners, of users and of the installation reaches the log', async () => {
+  const { user } = await buildUser(harness);
+  const wrongPassword = 'a-password-that-is-wrong';
+  await postSession(address, { email: user.email, password: wrongPassword });
+  const { cookie } = await openSession(address, user);
+  await ask(`${address}/api/lessons`, { headers: { cookie } });
+  const signed = await ask(`${address}/api/public/sign-token`, {
+    method: 'POST',
+    headers: { ...tenant.headers, 'content-type': 'application/json' },
+    body: JSON.stringify({ lessonId: version.lessonId, learnerId: 'learner' }),
+  });
+  const { token } = jsonOf(signed) as { token: string };
+  const lesson = `${address}/api/public/lessons/${version.lessonId}`;
+  for (const name of ['player-data', 'session', 'widgets/Heading.js']) {
+    await ask(`${lesson}/${name}?token=${token}`);
+    await ask(`${lesson}/${name}?token=${token}x`);
+  }
+  for (const query of [`token=${token}`, `token=${token}x`]) {
+    await ask(`${address}/embed/${version.lessonId}?${query}`);
+  }
+  const led = await ask(`${lesson}/widgets/Heading.js?token=${token}`);
+  const location = new URL(led.headers.get('location') ?? '', address);
+  await ask(location.href);
+  const content = jsonOf(await ask(`${lesson}/content?token=${token}`)) as { base: string };
+  await ask(`${address}${content.base}widgets/Heading.js`);
+  const invitation = 'an-invitation-of-a-learning-platform';
+  await ask(`${address}/lti/register/${invitation}?registration_token=${invitation}`);
+  const noHttp = 'a-secret-in-what-is-no-http';
+  await sendRaw(address, `GET /?token=${noHttp} HTTP/1.1\r\n: ${noHttp}\r\n\r\n`);
+  await waitFor('the last line', () => api.log().some(({ msg }) => msg === 'request refused'));
+
+  expect([signed.status, led.status]).toEqual([200, 302]);
+  const { LECTERN_ASSET_SECRET, LECTERN_COOKIE_SECRET, LECTERN_KEY_PEPPER } = harness.environment;
+  const secrets = [
+    ...[testPassword, wrongPassword, invitation, noHttp, token, String([...Buffer.from(noHttp)])],
+    ...cookie.split(/[;=] ?/).filter((part) => part.length > 20),
+    ...[...location.searchParams.values()].filter((value) => value.length > 20),
+    ...content.base.split('/').slice(-2, -1),
+    ...testSigningSecrets.map(({ secret }) => secret),
+    ...[LECTERN_ASSET_SECRET, LECTERN_COOKIE_SECRET, LECTERN_KEY_PEPPER].map(String),
+  ];
+  expect(secrets.length).toBeGreaterThan(12);
+  const output = api.output();
+  for (const secret of secrets) expect(output).not.toContain(secret);
+  // The signature of a token alone would be enough to know it by.
+  expect(output).not.toContain(token.split('.')[2]);
+});
+
+test('each request is logged once, with its id, method, path and status', async () => {
+  const headers = { 'x-request-id': 'the-one-request' };
+  await ask(`${address}/one?token=x`, { method: 'PUT', headers });
+  await waitFor('the request in the log', () => requests().some(({ path }) => path === '/one'));
+  expect(api.log().filter((line) => line.request === 'the-one-request' && line.msg === 'request')).toEqual([
+    expect.objectContaining({ method: 'PUT', path: '/one', status: 404 }),
+  ]);
+});
+
+test('requests by way of a proxy that TRUST_PROXY does not count are warned about once, without what they say', async () => {
+  const request = (header: string) =>
+    sendRaw(address, `GET / HTTP/1.1\r\nHost: a\r\n${header}\r\nConnection: close\r\n\r\n`);
+  await request('X-Forwarded-For: 203.0.113.66\u001b[31m, \u0007198.51.100.7');
+  for (let count = 0; count < 3; count += 1) await request('Forwarded: for=203.0.113.66');
+  await request('X-Forwarded-For: 203.0.113.66');
+  const last = 'the-last-one-forwarded';
+  await ask(`${address}/`, { headers: { 'x-request-id': last } });
+  await waitFor('the last one in the log', () => requests().some((line) => line.request === last));
+  const warnings = api.log().filter(({ msg }) => msg.includes('TRUST_PROXY'));
+  expect(warnings).toEqual([
+    expect.objectContaining({
+      level: 40,
+      header: expect.stringMatching(/forwarded/i) as string,
+      from: '127.0.0.1',
+    }),
+  ]);
+  expect(api.output()).not.toContain('203.0.113.66');
+});
+
+test('a client that goes away is logged as 499, and nothing waits for it any more', async () => {
+  const queue = await openQueue(harness);
+  onTestFinished(() => queue.close());
+  await queue.jobs.drain();
+  const leaving = new AbortController();
+  const headers = { ...tenant.headers, 'x-request-id': 'the-impatient' };
+  const asking = ask(address + exportPath(version), { headers, signal: leaving.signal });
+  asking.catch(() => undefined);
+  await waitFor('its job', async () => (await queue.jobs.getPrioritizedCount()) === 1);
+  leaving.abort();
+  const ofImpatient = () => api.log().filter((line) => line.request === 'the-impatient');
+  await waitFor('both lines', () => ofImpatient().length === 2);
+  expect(ofImpatient().map(({ msg, status }) => [msg, status])).toEqual(
+    expect.arrayContaining([
+      ['request', 499],
+      ['the client went away', undefined],
+    ]),
+  );
+});

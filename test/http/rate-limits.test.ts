@@ -1,0 +1,196 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { generateCredentials } from '../../shared/accounts/credentials.ts';
+import { issueApiKey } from '../../shared/models/api-key.ts';
+import { buildOrganization, exportPath } from '../support/factories.ts';
+import { startHarness, testPepper } from '../support/harness.ts';
+import type { Harness } from '../support/harness.ts';
+import { ask, expectFailure, jsonOf, notFound, unauthorized } from '../support/answers.ts';
+import type { Answer } from '../support/answers.ts';
+
+let harness: Harness;
+let tenant: Awaited<ReturnType<typeof buildOrganization>>;
+
+beforeAll(async () => {
+  harness = await startHarness();
+  tenant = await buildOrganization(harness);
+});
+afterAll(() => harness.close());
+
+/** An API with counts of its own. */
+const startLimited = (perKey: number, perAddress: number, settings: Record<string, string> = {}) =>
+  harness.startApi({
+    RATE_LIMIT_PER_KEY: String(perKey),
+    RATE_LIMIT_PER_ADDRESS: String(perAddress),
+    ...settings,
+  });
+
+const unknownExport = exportPath({ lessonId: randomUUID(), _id: randomUUID() });
+const progressPath = `/api/public/lessons/${randomUUID()}/progress/learner`;
+const playerDataPath = `/api/public/lessons/${randomUUID()}/player-data?token=x`;
+
+const limitHeaders = ({ headers }: Answer) => [headers.get('ratelimit-policy'), headers.get('ratelimit')];
+const matching = (pattern: RegExp) => expect.stringMatching(pattern) as string;
+
+/** The statuses of so many requests, one after the other. */
+async function statuses(count: number, url: string, headers: Record<string, string> = {}) {
+  const answers: number[] = [];
+  for (let asked = 0; asked < count; asked += 1) answers.push((await ask(url, { headers })).status);
+  return answers;
+}
+
+function wrongCredentials(): { authorization: string } {
+  const { publicKey, secretKey } = generateCredentials();
+  return { authorization: `Bearer ${publicKey}.${secretKey}` };
+}
+
+test('answers to good credentials tell what is left to their key, as the standard has it', async () => {
+  const address = await startLimited(3, 1);
+  const first = await ask(address + unknownExport, { headers: tenant.headers });
+  expectFailure(first, notFound);
+  expect(limitHeaders(first)).toEqual(['"key";q=3;w=60', matching(/^"key";r=2;t=(60|59)$/)]);
+  const second = await ask(address + unknownExport, { headers: tenant.headers });
+  expect(limitHeaders(second)[1]).toMatch(/^"key";r=1;t=\d+$/);
+});
+
+test('a key over its limit is 429 on export endpoints, in shape B, until the minute is over', async () => {
+  const address = await startLimited(2, 0);
+  expect(await statuses(2, address + unknownExport, tenant.headers)).toEqual([404, 404]);
+  const refused = await ask(address + unknownExport, { headers: tenant.headers });
+  const seconds = Number(refused.headers.get('retry-after'));
+  expect(seconds).toBeGreaterThan(0);
+  expect(seconds).toBeLessThanOrEqual(60);
+  expectFailure(refused, {
+    status: 429,
+    code: 'TOO_MANY_REQUESTS',
+    error: 'Too Many Requests',
+    message: `Too many requests; try again in ${seconds} seconds`,
+  });
+  expect(limitHeaders(refused)).toEqual(['"key";q=2;w=60', `"key";r=0;t=${seconds}`]);
+});
+
+test('a key over its limit is 429 on all other endpoints, in shape A', async () => {
+  const address = await startLimited(1, 0);
+  expect(await statuses(1, address + progressPath, tenant.headers)).toEqual([404]);
+  const refused = await ask(address + progressPath, { headers: tenant.headers });
+  expect(refused.status).toBe(429);
+  expect(jsonOf(refused)).toEqual({
+    error: `Too many requests; try again in ${refused.headers.get('retry-after')} seconds`,
+  });
+});
+
+test('keys are counted apart, also those of one organization, and over all endpoints together', async () => {
+  const address = await startLimited(2, 0);
+  const other = await issueApiKey(harness.db, testPepper, {
+    organizationId: tenant.organization._id,
+    label: null,
+    expiresAt: null,
+  });
+  const otherHeaders = { authorization: `Bearer ${other.publicKey}.${other.secretKey}` };
+  expect(await statuses(1, address + progressPath, tenant.headers)).toEqual([404]);
+  expect(await statuses(2, address + unknownExport, tenant.headers)).toEqual([404, 429]);
+  expect(await statuses(3, address + unknownExport, otherHeaders)).toEqual([404, 404, 429]);
+});
+
+test('good credentials cost their address nothing', async () => {
+  const address = await startLimited(0, 2);
+  expect(await statuses(10, address + progressPath, tenant.headers)).toEqual(Array(10).fill(404));
+});
+
+test('guessing is slowed: who fails too often is refused, with good credentials as well', async () => {
+  const address = await startLimited(10, 3);
+  const failed = await ask(address + unknownExport, { headers: wrongCredentials() });
+  expectFailure(failed, unauthorized);
+  expect(limitHeaders(failed)).toEqual(['"address";q=3;w=60', matching(/^"address";r=2;t=\d+$/)]);
+  // No credentials and malformed ones count as wrong ones do.
+  expect(await statuses(1, address + unknownExport)).toEqual([401]);
+  expect(await statuses(1, address + progressPath, { authorization: 'Bearer x' })).toEqual([401]);
+  expect(await statuses(2, address + unknownExport, wrongCredentials())).toEqual([429, 429]);
+  expect(await statuses(1, address + unknownExport, tenant.headers)).toEqual([429]);
+});
+
+test('of many guesses at once no more than the limit are looked at', async () => {
+  const address = await startLimited(0, 5);
+  const guesses = Array.from({ length: 40 }, () =>
+    ask(address + progressPath, { headers: wrongCredentials() }),
+  );
+  const answered = (await Promise.all(guesses)).map(({ status }) => status);
+  expect(answered.filter((status) => status === 401)).toHaveLength(5);
+  expect(answered.filter((status) => status === 429)).toHaveLength(35);
+});
+
+test('an address over its limit is refused before the database is asked', async () => {
+  const own = await startHarness();
+  onTestFinished(() => own.close());
+  const address = await own.startApi({ RATE_LIMIT_PER_ADDRESS: '2' });
+  const database = own.db.connection.db;
+  await database?.command({ profile: 2 });
+  const asked = await statuses(5, address + progressPath, wrongCredentials());
+  await database?.command({ profile: 0 });
+  expect(asked).toEqual([401, 401, 429, 429, 429]);
+  const ns = `${database?.databaseName}.${own.db.apiKeys.collection.name}`;
+  expect(await database?.collection('system.profile').countDocuments({ ns })).toBe(2);
+});
+
+test('the password of the queue board cannot be guessed either', async () => {
+  const admin = { ADMIN_USERNAME: 'operator', ADMIN_PASSWORD: 'a long, long password' };
+  const board = `${await startLimited(0, 3, admin)}/admin/queues`;
+  const good = { authorization: `Basic ${btoa('operator:a long, long password')}` };
+  expect(await statuses(5, board, good)).toEqual(Array(5).fill(200));
+  const wrong = { authorization: `Basic ${btoa('operator:a guess')}` };
+  expect(await statuses(5, board, wrong)).toEqual([401, 401, 401, 429, 429]);
+  expect(await statuses(1, board, good)).toEqual([429]);
+});
+
+test('player addresses count by the client, and every page may read their 429', async () => {
+  const address = await startLimited(0, 2);
+  expect(await statuses(2, address + playerDataPath)).toEqual([401, 401]);
+  const refused = await ask(address + playerDataPath, { headers: { origin: 'https://school.example' } });
+  expect(refused.status).toBe(429);
+  expect(Object.keys(jsonOf(refused) as object)).toEqual(['error']);
+  expect(Object.fromEntries([...refused.headers].filter(([name]) => name.startsWith('access-')))).toEqual({
+    'access-control-allow-origin': '*',
+    'access-control-allow-methods': 'GET, OPTIONS',
+    'access-control-allow-headers': 'Content-Type',
+    'access-control-expose-headers': 'Retry-After, RateLimit, RateLimit-Policy',
+  });
+});
+
+test("a browser's question for permission is answered, whatever was asked before", async () => {
+  const address = await startLimited(0, 1);
+  expect(await statuses(2, address + playerDataPath)).toEqual([401, 429]);
+  expect((await ask(address + playerDataPath, { method: 'OPTIONS' })).status).toBe(204);
+});
+
+test('health is answered, however often it is asked', async () => {
+  const address = await startLimited(1, 1);
+  expect(await statuses(2, address + playerDataPath)).toEqual([401, 429]);
+  expect(await statuses(5, `${address}/health/live`)).toEqual(Array(5).fill(200));
+  expect(limitHeaders(await ask(`${address}/health/ready`))).toEqual([null, null]);
+});
+
+test('0 turns a limit off, and its headers', async () => {
+  const address = await startLimited(0, 0);
+  for (const path of [unknownExport, playerDataPath]) {
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, () => ask(address + path, { headers: tenant.headers })),
+    );
+    for (const answer of answers) {
+      expect(answer.status).toBeLessThan(429);
+      expect(limitHeaders(answer)).toEqual([null, null]);
+    }
+  }
+});
+
+test("what a client says of its own address counts for nothing, nor what a proxy's client says", async () => {
+  const forwarded = (value: string) => ({ 'x-forwarded-for': value });
+  const direct = await startLimited(0, 1);
+  expect(await statuses(1, direct + playerDataPath, forwarded('192.0.2.1'))).toEqual([401]);
+  expect(await statuses(1, direct + playerDataPath, forwarded('192.0.2.2'))).toEqual([429]);
+
+  // The proxy adds the address it saw behind what was there.
+  const proxied = await startLimited(0, 1, { TRUST_PROXY: '1' });
+  expect(await statuses(1, proxied + playerDataPath, forwarded('198.51.100.1, 192.0.2.1'))).toEqual([401]);
+  expect(await statuses(1, proxied + playerDataPath, forwarded('198.51.100.2, 192.0.2.1'))).toEqual([429]);
+  expect(await statuses(1, proxied + playerDataPath, forwarded('198.51.100.1, 192.0.2.2'))).toEqual([401]);
+});

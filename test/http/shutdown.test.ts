@@ -1,0 +1,121 @@
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { get } from 'node:http';
+import type { IncomingMessage } from 'node:http';
+import { connect } from 'node:net';
+import { expect, onTestFinished, test } from 'vitest';
+import { startRedis } from '../../shared/embedded/redis.ts';
+import {
+  buildOrganization,
+  buildPackage,
+  buildVersion,
+  exportPath,
+  statusPath,
+} from '../support/factories.ts';
+import { startHarness } from '../support/harness.ts';
+import { waitFor } from '../support/wait-for.ts';
+import { ask, expectFailure, internalError } from '../support/answers.ts';
+import { startApiProcess } from '../support/api-process.ts';
+import type { ApiProcess } from '../support/api-process.ts';
+import { openQueue } from '../exports/open-queue.ts';
+
+async function start(settings: Record<string, string> = {}) {
+  const harness = await startHarness(settings);
+  onTestFinished(() => harness.close());
+  const api = await startApiProcess(harness, { LOG_LEVEL: 'info' });
+  onTestFinished(async () => void (await api.end('SIGKILL')));
+  return { harness, api };
+}
+
+/** Ends the process in order: with exit code 0, long before SHUTDOWN_SECONDS (30) would cut it off. */
+async function expectOrderlyEnd(api: ApiProcess): Promise<void> {
+  const started = performance.now();
+  expect(await api.end()).toBe('exit code 0');
+  expect(performance.now() - started).toBeLessThan(10_000);
+}
+
+test('SIGTERM ends an idle API at once, with exit code 0', async () => {
+  const { api } = await start();
+  expect((await ask(`${api.address}/health/ready`)).status).toBe(200);
+  await expectOrderlyEnd(api);
+  expect(api.log().at(-1)?.msg).toBe('stopping');
+});
+
+test('a connection that never sends anything does not hold up the end', async () => {
+  const { api } = await start();
+  const { hostname, port } = new URL(api.address);
+  const socket = connect(Number(port), hostname);
+  await once(socket, 'connect');
+  expect((await ask(`${api.address}/health/live`)).status).toBe(200);
+  await expectOrderlyEnd(api);
+});
+
+test('a client that waits for a build is told to come again, and its job goes on', async () => {
+  const { harness, api } = await start();
+  const { organization, headers } = await buildOrganization(harness);
+  const version = await buildVersion(harness, organization, (await buildPackage()).path);
+  const queue = await openQueue(harness);
+  onTestFinished(() => queue.close());
+  const asking = ask(api.address + exportPath(version), { headers });
+  await waitFor('its job', async () => (await queue.jobs.getPrioritizedCount()) === 1);
+  await expectOrderlyEnd(api);
+  const answer = await asking;
+  expectFailure(answer, internalError);
+  expect(answer.headers.get('retry-after')).toBe('10');
+
+  await harness.startWorker();
+  const successor = await harness.startApi();
+  expect((await ask(successor + exportPath(version), { headers })).status).toBe(200);
+});
+
+test('a stream of events ends with the process, for its client to come again', async () => {
+  const { harness, api } = await start();
+  const { organization, headers } = await buildOrganization(harness);
+  const version = await buildVersion(harness, organization, (await buildPackage()).path);
+  await ask(api.address + exportPath(version), { headers: { ...headers, prefer: 'respond-async' } });
+  const asked = { headers: { ...headers, accept: 'text/event-stream' }, agent: false };
+  const [response] = (await once(get(api.address + statusPath(version), asked), 'response')) as [
+    IncomingMessage,
+  ];
+  await expectOrderlyEnd(api);
+  const received: Buffer[] = [];
+  for await (const chunk of response) received.push(chunk as Buffer);
+  expect(Buffer.concat(received).toString()).toContain('id: queued');
+});
+
+test('a download that is under way is finished before the process ends', async () => {
+  const { harness, api } = await start();
+  const { organization, headers } = await buildOrganization(harness);
+  // More than any socket buffers, so that the API has to go on reading after it was told to end.
+  const { path } = await buildPackage({ media: [{ bytes: randomBytes(40 * 1024 ** 2) }] });
+  const version = await buildVersion(harness, organization, path);
+  const endWorker = await harness.startWorker();
+  const whole = await ask(api.address + exportPath(version), { headers });
+  await endWorker();
+
+  // What a client expects is no reason to cut it off.
+  const responses = await Promise.all(
+    [headers, { ...headers, expect: 'the worst' }].map(async (sent) => {
+      const request = get(api.address + exportPath(version), { headers: sent, agent: false });
+      return (await once(request, 'response')) as [IncomingMessage];
+    }),
+  );
+  const ended = api.end();
+  await waitFor('the end to begin', () => api.log().some(({ msg }) => msg === 'stopping'));
+  for (const [response] of responses) {
+    const chunks: Buffer[] = [];
+    for await (const chunk of response) chunks.push(chunk as Buffer);
+    expect(Buffer.concat(chunks).equals(whole.body)).toBe(true);
+  }
+  expect(await ended).toBe('exit code 0');
+});
+
+test('an API whose Redis is away ends in order', async () => {
+  const redis = await startRedis();
+  onTestFinished(() => redis.stop());
+  const { api } = await start({ REDIS_URL: redis.url });
+  redis.kill();
+  await redis.exited;
+  expect((await ask(`${api.address}/health/ready`)).status).toBe(503);
+  await expectOrderlyEnd(api);
+});

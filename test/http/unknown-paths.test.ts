@@ -1,0 +1,86 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { buildOrganization, exportPath } from '../support/factories.ts';
+import { startHarness } from '../support/harness.ts';
+import type { Harness } from '../support/harness.ts';
+import { ask, expectFailure, jsonOf, unauthorized } from '../support/answers.ts';
+import { apiRoutes } from './route-table.ts';
+
+let harness: Harness;
+let address: string;
+let headers: { authorization: string };
+
+beforeAll(async () => {
+  harness = await startHarness();
+  address = await harness.startApi();
+  headers = (await buildOrganization(harness)).headers;
+});
+afterAll(() => harness.close());
+
+const path = exportPath({ lessonId: randomUUID(), _id: randomUUID() });
+
+test.each([
+  '/api',
+  '/api/lesson',
+  '/favicon.png',
+  '/health',
+  `${path}/more`,
+  `${path}x`,
+  path.replace('export-zip', ''),
+  '/API/LESSONS',
+  '/admin/queues',
+  '/admin/queues/api/queues',
+])('the unknown path %s is 404 with one field, with and without credentials', async (unknown) => {
+  for (const options of [{}, { headers }, { method: 'POST', body: '{}' }]) {
+    const answer = await ask(address + unknown, options);
+    expect({ status: answer.status, body: jsonOf(answer) }).toEqual({
+      status: 404,
+      body: { error: 'Not found' },
+    });
+    expect(answer.headers.get('x-content-type-options')).toBe('nosniff');
+  }
+});
+
+test('no endpoint answers to its path in other letters: whatever stands in front of it is not passed by', async () => {
+  for (const { method, path: known } of apiRoutes(harness).filter(({ path }) => path !== '/')) {
+    const changed = known
+      .split('/')
+      .map((part) => (part.startsWith(':') ? randomUUID() : part.toUpperCase()))
+      .join('/');
+    const answer = await ask(address + changed, { method, headers });
+    expect({ changed, status: answer.status, body: jsonOf(answer) }).toEqual({
+      changed,
+      status: 404,
+      body: { error: 'Not found' },
+    });
+  }
+});
+
+const methods = ['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
+
+test.each(methods)('%s of an export is 405 in shape B and says what is allowed', async (method) => {
+  const answer = await ask(address + path, { method, headers });
+  expectFailure(answer, {
+    status: 405,
+    code: 'METHOD_NOT_ALLOWED',
+    error: 'Method Not Allowed',
+    message: `${method} is not allowed here`,
+  });
+  expect(answer.headers.get('allow')).toBe('GET, HEAD');
+});
+
+test('bad credentials are told before a method that is not allowed', async () => {
+  expectFailure(await ask(address + path, { method: 'POST' }), unauthorized);
+});
+
+test.each(['/health/live', '/health/ready'])('%s answers GET and HEAD alone', async (health) => {
+  expect((await ask(address + health, { method: 'HEAD' })).status).toBe(200);
+  for (const method of methods) {
+    const answer = await ask(address + health, { method });
+    expect({ status: answer.status, allow: answer.headers.get('allow'), body: jsonOf(answer) }).toEqual({
+      status: 405,
+      allow: 'GET, HEAD',
+      body: { error: `${method} is not allowed here` },
+    });
+  }
+});

@@ -1,0 +1,154 @@
+import { getEventListeners } from 'node:events';
+import { setImmediate as yieldToOthers } from 'node:timers/promises';
+import { gzipSync } from 'node:zlib';
+import { describe, expect, test } from 'vitest';
+import { createDownloader } from '../../../shared/media/downloads/downloader.ts';
+import { answer, hang, raw, redirectTo, slowly, stalled, stream } from '../../support/origin.ts';
+import type { Behaviour } from '../../support/origin.ts';
+import { eventually, failureOf, idleSeconds, resolveTo, text, useDownloads } from './downloads.ts';
+
+const { lab, make, get } = useDownloads();
+
+describe('redirects', () => {
+  test.each([301, 302, 303, 307, 308])('of status %i are followed, relative ones too', async (status) => {
+    lab.origin.script('/dir/a', redirectTo('../b?c=d', status));
+    lab.origin.serve('/b', text);
+    expect(await get('/dir/a')).toMatchObject({ stored: text });
+    expect(lab.origin.log[1]?.url).toBe('/b?c=d');
+  });
+
+  test('may be five, not six', async () => {
+    for (let i = 1; i < 7; i++) lab.origin.script(`/${i}`, redirectTo(`/${i + 1}`));
+    lab.origin.serve('/7', text);
+    expect(await get('/2')).toMatchObject({ stored: text });
+    expect(await failureOf(get('/1'))).toMatchObject({ reason: 'too_many_redirects' });
+  });
+
+  test('to an address that is not ASCII are followed as UTF-8', async () => {
+    lab.origin.script('/a', raw('HTTP/1.1 302 Found\r\nLocation: /größe\r\nContent-Length: 0\r\n\r\n'));
+    lab.origin.serve('/gr%C3%B6%C3%9Fe', text);
+    expect(await get('/a')).toMatchObject({ stored: text });
+  });
+});
+
+describe('requests to one host', () => {
+  test('are never more at once than its limit, and as many as that', async () => {
+    lab.downloader = make({}, { concurrencyPerHost: 3 });
+    lab.origin.script('/a', slowly(text, 2, 10));
+    const organizations = ['a', 'b', 'c'];
+    await Promise.all(
+      Array.from({ length: 20 }, (_, index) => get('/a', { organizationId: organizations[index % 3] ?? '' })),
+    );
+    expect(lab.origin.peak).toBe(3);
+    expect(lab.origin.connections.total).toBe(3);
+  });
+
+  test('do not count time spent waiting for a slot as silence', async () => {
+    lab.downloader = make({}, { concurrencyPerHost: 1 });
+    lab.origin.script('/a', slowly(text, 2, idleSeconds * 250));
+    await Promise.all(Array.from({ length: 4 }, () => get('/a')));
+    expect(lab.origin.requests('/a')).toBe(4);
+  });
+
+  test('do not hold up another host', async () => {
+    const port = lab.origin.host.split(':')[1];
+    lab.downloader = make(
+      { lookup: resolveTo('127.0.0.1') },
+      {
+        concurrencyPerHost: 1,
+        timeoutSeconds: 60,
+        allowedPrivateHosts: [`a.test:${port}`, `b.test:${port}`],
+      },
+    );
+    lab.origin.script('/hang', hang());
+    lab.origin.serve('/b', text);
+    const controller = new AbortController();
+    const held = get('/hang', { url: `http://a.test:${port}/hang`, signal: controller.signal });
+    expect(await get('/b', { url: `http://b.test:${port}/b` })).toMatchObject({ stored: text });
+    controller.abort(new Error('enough'));
+    await expect(held).rejects.toThrow('enough');
+  });
+});
+
+describe('an abort', () => {
+  const reason = new Error('no longer wanted');
+
+  test.each<[string, Behaviour]>([
+    ['before an answer', hang()],
+    ['within a body', stalled(text, 10)],
+    ['within a compressed body', stalled(gzipSync(text), 10, { 'content-encoding': 'gzip' })],
+  ])('%s ends the download at once with its reason, without another try', async (_title, behaviour) => {
+    lab.downloader = make({}, { concurrencyPerHost: 1, timeoutSeconds: 3600 });
+    lab.origin.script('/a', behaviour);
+    const controller = new AbortController();
+    const download = get('/a', { signal: controller.signal });
+    await eventually(() => expect(lab.origin.requests('/a')).toBe(1));
+    controller.abort(reason);
+    await expect(download).rejects.toBe(reason);
+    expect(lab.origin.requests('/a')).toBe(1);
+    await eventually(() => expect(lab.origin.connections.open).toBe(0));
+  });
+
+  test('ends an endless download whose store reads on and on', async () => {
+    lab.origin.script('/a', stream());
+    const controller = new AbortController();
+    let size = 0;
+    const onBytes = (count: number) => {
+      size += count;
+      if (size > 1024 ** 2) controller.abort(reason);
+    };
+    await expect(get('/a', { signal: controller.signal, maxBytes: Infinity, onBytes })).rejects.toBe(reason);
+    await eventually(() => expect(lab.origin.connections.open).toBe(0));
+  });
+
+  test('may be meant for many downloads: each stops listening when it ends, and none warns of a leak', async () => {
+    const warnings: Error[] = [];
+    const listen = (warning: Error) => warnings.push(warning);
+    process.on('warning', listen);
+    const { signal } = new AbortController();
+    lab.origin.serve('/a', text);
+    await Promise.all(Array.from({ length: 50 }, () => get('/a', { signal })));
+    await yieldToOthers();
+    process.off('warning', listen);
+    expect(warnings).toEqual([]);
+    expect(getEventListeners(signal, 'abort')).toEqual([]);
+  });
+
+  test('ends the wait for a slot', async () => {
+    lab.downloader = make({}, { concurrencyPerHost: 1 });
+    lab.origin.script('/a', hang());
+    const first = new AbortController();
+    const second = new AbortController();
+    const holding = get('/a', { signal: first.signal });
+    const waiting = get('/b', { signal: second.signal });
+    second.abort(reason);
+    await expect(waiting).rejects.toBe(reason);
+    first.abort(reason);
+    await expect(holding).rejects.toBe(reason);
+    expect(lab.origin.requests('/b')).toBe(0);
+  });
+
+  test('ends the wait between two tries', async () => {
+    lab.downloader = createDownloader({
+      maxBytes: 1,
+      concurrency: 1,
+      concurrencyPerHost: 1,
+      timeoutSeconds: 1,
+      minBytesPerSecond: 0,
+      deadlineSeconds: 60,
+      allowedPrivateHosts: [lab.origin.host],
+    });
+    lab.origin.script('/a', answer(503, { 'retry-after': '60' }));
+    const controller = new AbortController();
+    const download = get('/a', { signal: controller.signal });
+    await eventually(() => expect(lab.origin.requests('/a')).toBe(1));
+    await eventually(() => expect(lab.origin.connections.open).toBe(1));
+    controller.abort(reason);
+    await expect(download).rejects.toBe(reason);
+  });
+
+  test('that came before the download keeps it from asking anyone', async () => {
+    await expect(get('/a', { signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
+    expect(lab.origin.log).toEqual([]);
+  });
+});

@@ -1,0 +1,137 @@
+import { Validator } from '@seriousme/openapi-schema-validator';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import project from '../../package.json' with { type: 'json' };
+import { startHarness } from '../support/harness.ts';
+import type { Harness } from '../support/harness.ts';
+import { ask, jsonOf } from '../support/answers.ts';
+import { createChecker } from './openapi-checks.ts';
+import type { Document, Operation } from './openapi-checks.ts';
+import { apiRoutes } from '../http/route-table.ts';
+
+let harness: Harness;
+let address: string;
+let document: Document;
+let operations: { name: string; path: string; method: string; operation: Operation }[];
+
+beforeAll(async () => {
+  harness = await startHarness();
+  address = await harness.startApi();
+  document = jsonOf(await ask(`${address}/openapi.json`)) as Document;
+  operations = Object.entries(document.paths).flatMap(([path, item]) =>
+    Object.entries(item).map(([method, operation]) => ({
+      name: `${method.toUpperCase()} ${path}`,
+      path,
+      method,
+      operation,
+    })),
+  );
+});
+afterAll(() => harness.close());
+
+test('it is valid OpenAPI 3.1, of this release', async () => {
+  const validator = new Validator();
+  expect(await validator.validate({ ...document })).toEqual({ valid: true });
+  expect(validator.version).toBe('3.1');
+  expect(document.openapi).toMatch(/^3\.1\./);
+  expect(document.info.version).toBe(project.version);
+});
+
+/** The one route with a wildcard; its address has these parts, and is never put together by a caller. */
+const assetPath = '/assets/v1/{area}/{sha256}/{size}/{type}/{subtype}/{fileName}';
+
+test('it has every endpoint of the API, and no other', () => {
+  const routes = apiRoutes(harness).map(({ method, path }) => {
+    const written = path === '/assets/*address' ? assetPath : path.replace(/:(\w+)/g, '{$1}');
+    return `${method} ${written}`;
+  });
+  expect(operations.map(({ name }) => name).toSorted()).toEqual(routes.toSorted());
+});
+
+test('every operation has a name of its own, a summary, a tag and a word on authentication', () => {
+  const ids = operations.map(({ operation }) => operation.operationId);
+  expect(new Set(ids).size).toBe(ids.length);
+  for (const { name, operation } of operations) {
+    const { summary, tags, security } = operation;
+    expect({ name, told: [typeof summary, tags.length, Array.isArray(security)] }).toEqual({
+      name,
+      told: ['string', 1, true],
+    });
+  }
+});
+
+test('every parameter is described', () => {
+  const silent = operations.flatMap(({ name, operation }) =>
+    (operation.parameters ?? [])
+      .filter(({ description = '' }) => description === '')
+      .map((parameter) => `${name}: ${parameter.name}`),
+  );
+  expect(silent).toEqual([]);
+});
+
+test('every JSON body has examples, and every example fits its schema', () => {
+  const { faults } = createChecker(document);
+  let checked = 0;
+  for (const { name, path, method, operation } of operations) {
+    const at = ['paths', path, method];
+    const bodies = [
+      ...(operation.requestBody ? [{ at: [...at, 'requestBody'], ...operation.requestBody }] : []),
+      ...Object.entries(operation.responses).map(([status, response]) => ({
+        at: [...at, 'responses', status],
+        ...response,
+      })),
+    ];
+    for (const body of bodies) {
+      const json = body.content?.['application/json'];
+      // The document itself is example enough.
+      if (json === undefined || path === '/openapi.json') continue;
+      const examples = Object.entries(json.examples ?? {});
+      expect({ name, at: body.at, has: examples.length > 0 }).toMatchObject({ has: true });
+      for (const [key, { value }] of examples) {
+        const wrong = faults([...body.at, 'content', 'application/json', 'schema'], value);
+        expect({ name, at: body.at, key, wrong }).toEqual({ name, at: body.at, key, wrong: [] });
+        checked += 1;
+      }
+    }
+  }
+  expect(checked).toBeGreaterThan(100);
+});
+
+/** The contract's 7.1 to 7.4, and what every counted address may answer. */
+test.each([
+  ['GET /api/public/lessons/{lessonId}/progress/{learnerId}', '200 401 404 422 429 500'],
+  ['GET /api/public/lessons/{lessonId}/lti-progress/{ltiUserId}', '200 401 404 422 429 500'],
+  ['POST /api/public/sign-token', '200 401 404 413 422 429 500'],
+  ['GET /api/public/lessons/{lessonId}/player-data', '200 400 401 403 404 422 429 500'],
+  [
+    'GET /api/lessons/{lessonId}/versions/{versionId}/export-zip',
+    '200 202 206 304 400 401 403 404 412 416 422 429 500',
+  ],
+  ['GET /api/lessons/{lessonId}/versions/{versionId}/export-manifest', '200 202 400 401 403 404 422 429 500'],
+  ['GET /api/lessons/{lessonId}/versions/{versionId}/export-status', '200 204 400 401 403 404 422 429 500'],
+  [
+    'DELETE /api/lessons/{lessonId}/versions/{versionId}/export-status',
+    '202 204 400 401 403 404 409 422 429 500',
+  ],
+])('%s has every status that it answers with', (wanted, statuses) => {
+  const found = operations.find(({ name }) => name === wanted);
+  expect(Object.keys(found?.operation.responses ?? {})).toEqual(statuses.split(' '));
+});
+
+test('it is served to every origin, and not again to those who have it', async () => {
+  const first = await ask(`${address}/openapi.json`);
+  expect(first.headers.get('access-control-allow-origin')).toBe('*');
+  expect(first.headers.get('cache-control')).toBe('public, max-age=300');
+  const etag = first.headers.get('etag') ?? '';
+  const again = await ask(`${address}/openapi.json`, { headers: { 'if-none-match': etag } });
+  expect({ status: again.status, body: again.body.length }).toEqual({ status: 304, body: 0 });
+  expect((await ask(`${address}/openapi.json`, { method: 'POST' })).status).toBe(405);
+});
+
+test('it names the public address, and the cookie as browsers take it from there', async () => {
+  expect(document.servers).toEqual([{ url: '/' }]);
+  expect(document.components.securitySchemes.session?.name).toBe('lectern');
+  const secure = await harness.startApi({ PUBLIC_URL: 'https://lessons.example/lectern/' });
+  const named = jsonOf(await ask(`${secure}/openapi.json`)) as Document;
+  expect(named.servers).toEqual([{ url: 'https://lessons.example/lectern' }]);
+  expect(named.components.securitySchemes.session?.name).toBe('__Host-lectern');
+});

@@ -1,0 +1,99 @@
+import { rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { startRedis } from '../../shared/embedded/redis.ts';
+import { connectRedis } from '../../shared/platform/redis.ts';
+import { startHarness } from '../support/harness.ts';
+import type { Harness } from '../support/harness.ts';
+import { waitFor } from '../support/wait-for.ts';
+import { ask, jsonOf } from '../support/answers.ts';
+
+async function start(settings: Record<string, string> = {}): Promise<{ harness: Harness; address: string }> {
+  const harness = await startHarness(settings);
+  onTestFinished(() => harness.close());
+  return { harness, address: await harness.startApi() };
+}
+
+async function statusOf(address: string, check: 'live' | 'ready') {
+  const answer = await ask(`${address}/health/${check}`);
+  return { status: answer.status, body: jsonOf(answer) };
+}
+
+const live = { status: 200, body: { status: 'ok' } };
+const good = { mongodb: 'ok', indexes: 'ok', redis: 'ok', store: 'ok' };
+const ready = { status: 200, body: { status: 'ok', checks: good } };
+const notReady = (failed: Partial<typeof good>) => ({
+  status: 503,
+  body: { status: 'unavailable', checks: { ...good, ...failed } },
+});
+
+test('an API whose servers answer is live and ready', async () => {
+  const { address } = await start();
+  expect(await statusOf(address, 'live')).toEqual(live);
+  expect(await statusOf(address, 'ready')).toEqual(ready);
+});
+
+test('an API without Redis is live and not ready, and says that Redis is missing; then it is ready again', async () => {
+  let redis = await startRedis();
+  onTestFinished(() => redis.stop());
+  const { address } = await start({ REDIS_URL: redis.url });
+  expect(await statusOf(address, 'ready')).toEqual(ready);
+
+  redis.kill();
+  await redis.exited;
+  await waitFor('the failure', async () => (await statusOf(address, 'ready')).status === 503);
+  expect(await statusOf(address, 'ready')).toEqual(notReady({ redis: 'failed' }));
+  expect(await statusOf(address, 'live')).toEqual(live);
+
+  redis = await startRedis({ port: redis.port });
+  await waitFor('the API to be ready', async () => (await statusOf(address, 'ready')).status === 200);
+});
+
+test('an API whose Redis does not answer is not ready, and says so within seconds', async () => {
+  const redis = await startRedis();
+  onTestFinished(() => redis.stop());
+  const { address } = await start({ REDIS_URL: redis.url });
+  process.kill(redis.pid, 'SIGSTOP');
+  onTestFinished(() => void process.kill(redis.pid, 'SIGCONT'));
+  expect(await statusOf(address, 'ready')).toEqual(notReady({ redis: 'failed' }));
+});
+
+test('an API that cannot write to its store is not ready', async () => {
+  const { harness, address } = await start();
+  const temporaries = join(harness.config.storeDir, 'v1', 'tmp');
+  await rm(temporaries, { recursive: true });
+  await writeFile(temporaries, 'a file where a folder should be');
+  expect(await statusOf(address, 'ready')).toEqual(notReady({ store: 'failed' }));
+});
+
+test('an API whose database lacks an index is not ready', async () => {
+  const { harness, address } = await start();
+  await harness.db.organizations.collection.dropIndexes();
+  expect(await statusOf(address, 'ready')).toEqual(notReady({ indexes: 'failed' }));
+});
+
+test('however many callers ask at once, MongoDB, Redis and the store are asked once', async () => {
+  const redis = await startRedis();
+  onTestFinished(() => redis.stop());
+  const { harness, address } = await start({ REDIS_URL: redis.url });
+  const database = harness.db.connection.db;
+  if (database === undefined) throw new Error('not connected');
+  const view = await connectRedis(redis.url);
+  onTestFinished(() => view.disconnect());
+  const infoCalls = async () =>
+    Number(/^cmdstat_info:calls=(\d+)/m.exec(await view.info('commandstats'))?.[1] ?? 0);
+
+  await database.command({ profile: 2 });
+  const before = await infoCalls();
+  const asked = await Promise.all(Array.from({ length: 200 }, () => statusOf(address, 'ready')));
+  const calls = (await infoCalls()) - before;
+  await database.command({ profile: 0 });
+  const listed = await database
+    .collection('system.profile')
+    .countDocuments({ 'command.listIndexes': harness.db.organizations.collection.name });
+
+  expect(asked.every(({ status }) => status === 200)).toBe(true);
+  expect(listed).toBe(1);
+  // Its own look is one of them; on a loaded machine the requests may take longer than a result is kept.
+  expect(calls).toBeLessThan(20);
+});

@@ -1,0 +1,80 @@
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { parseConfig } from '../../shared/platform/config.ts';
+import { createLogger } from '../../shared/platform/log.ts';
+import { createReadinessProbe } from '../../shared/operations/checks.ts';
+import type { Check } from '../../shared/operations/checks.ts';
+
+const log = createLogger(parseConfig({ LOG_LEVEL: 'silent' }), 'test');
+
+function probeOf(check: Check) {
+  const stopping = new AbortController();
+  let runs = 0;
+  const run = () => {
+    runs += 1;
+    return check.run();
+  };
+  const probe = createReadinessProbe({ redis: { ...check, run } }, stopping.signal, log);
+  return { probe, stopping, runs: () => runs };
+}
+
+function useClock() {
+  vi.useFakeTimers();
+  onTestFinished(() => void vi.useRealTimers());
+}
+
+test('a result is kept for 3 seconds, a failure for one', async () => {
+  useClock();
+  let good = true;
+  const { probe, runs } = probeOf({
+    run: () => (good ? Promise.resolve() : Promise.reject(new Error('away'))),
+  });
+  await Promise.all([probe.read(), probe.read()]);
+  vi.advanceTimersByTime(2_900);
+  expect((await probe.read()).ready).toBe(true);
+  expect(runs()).toBe(1);
+  good = false;
+  vi.advanceTimersByTime(200);
+  expect(await probe.read()).toEqual({ ready: false, checks: { redis: 'failed' } });
+  good = true;
+  vi.advanceTimersByTime(1_100);
+  expect((await probe.read()).ready).toBe(true);
+});
+
+test('a process that ends is not ready at once, also for who waits for a check', async () => {
+  let end: () => void = () => undefined;
+  const { probe, stopping } = probeOf({ run: () => new Promise<void>((resolve) => (end = resolve)) });
+  const waiting = probe.read();
+  stopping.abort();
+  end();
+  const ending = { ready: false, checks: { shutdown: 'failed' } };
+  expect(await probe.read()).toEqual(ending);
+  expect(await waiting).toEqual(ending);
+});
+
+test('a check that hangs fails after 5 seconds, and no other is started while it does', async () => {
+  useClock();
+  const { probe, runs } = probeOf({ run: () => new Promise(() => undefined) });
+  for (let count = 0; count < 5; count += 1) {
+    const reading = probe.read();
+    await vi.advanceTimersByTimeAsync(7_000);
+    expect((await reading).ready).toBe(false);
+  }
+  expect(runs()).toBe(1);
+  await vi.advanceTimersByTimeAsync(60_000);
+  const reading = probe.read();
+  await vi.advanceTimersByTimeAsync(7_000);
+  expect((await reading).ready).toBe(false);
+  expect(runs()).toBe(2);
+});
+
+test('a costly check that was good is not repeated for its time', async () => {
+  useClock();
+  const { probe, runs } = probeOf({ goodForMs: 600_000, run: () => Promise.resolve() });
+  await probe.read();
+  await vi.advanceTimersByTimeAsync(590_000);
+  await probe.read();
+  expect(runs()).toBe(1);
+  await vi.advanceTimersByTimeAsync(20_000);
+  await probe.read();
+  expect(runs()).toBe(2);
+});

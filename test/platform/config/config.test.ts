@@ -1,0 +1,186 @@
+import { homedir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { parseConfig } from '../../../shared/platform/config.ts';
+import { bucket, faultsOf, production } from './environments.ts';
+
+describe('defaults', () => {
+  test('an empty environment makes a configuration that serves this machine alone', () => {
+    expect(parseConfig({})).toStrictEqual({
+      production: false,
+      host: '127.0.0.1',
+      port: 3000,
+      publicUrl: undefined,
+      trustProxy: 0,
+      logLevel: 'info',
+      mongodbUri: undefined,
+      redisUrl: undefined,
+      redisPrefix: 'lectern',
+      dataDir: resolve('.lectern'),
+      storeDir: resolve('.lectern/store'),
+      store: { kind: 'disk' },
+      storeLimits: { maxBytes: undefined, maxAgeHours: 720 },
+      cacheDir: join(homedir(), '.cache', 'lectern'),
+      keyPepper: undefined,
+      signingSecrets: undefined,
+      assetSecret: undefined,
+      cookieSecret: undefined,
+      allowedOrigins: [],
+      session: { hours: 12, loginTries: 10 },
+      rateLimit: { perKey: 6000, perAddress: 6000 },
+      requestSeconds: 30,
+      playerCacheBytes: 64 * 1024 ** 2,
+      admin: undefined,
+      export: {
+        waitSeconds: 300,
+        waitsPerOrganization: 1_000,
+        maxBytes: 8 * 1024 ** 3,
+        buildSeconds: 3600,
+        degradedSeconds: 60,
+        prebuild: false,
+      },
+      download: {
+        maxBytes: 512 * 1024 ** 2,
+        concurrency: 8,
+        concurrencyPerHost: 6,
+        timeoutSeconds: 60,
+        minBytesPerSecond: 16_384,
+        deadlineSeconds: 2048,
+        allowedPrivateHosts: [],
+      },
+      mediaFreshHours: 6,
+      worker: { concurrency: 2, lockSeconds: 30, watchdogSeconds: 60, port: undefined },
+      metricsPort: undefined,
+      shutdownSeconds: 30,
+      startedByNpm: false,
+    });
+  });
+
+  test('in production every address is listened on, unless HOST says otherwise', () => {
+    expect(parseConfig(production).host).toBe('0.0.0.0');
+    expect(parseConfig({ ...production, HOST: '127.0.0.1' }).host).toBe('127.0.0.1');
+  });
+
+  test('an empty value counts as not set', () => {
+    const names = ['PORT', 'HOST', 'MONGODB_URI', 'LECTERN_KEY_PEPPER', 'ADMIN_PASSWORD', 'XDG_CACHE_HOME'];
+    expect(parseConfig(Object.fromEntries(names.map((name) => [name, ''])))).toStrictEqual(parseConfig({}));
+  });
+
+  test('a variable that is none of ours is ignored', () => {
+    expect(parseConfig({ PATH: '/bin', LECTERN_UNKNOWN: 'x' })).toStrictEqual(parseConfig({}));
+  });
+});
+
+describe('settings that depend on each other', () => {
+  test('the queue board needs both a name and a password', () => {
+    expect(faultsOf({ ADMIN_USERNAME: 'a' })).toStrictEqual([
+      'ADMIN_PASSWORD must be set when ADMIN_USERNAME is',
+    ]);
+    expect(faultsOf({ ADMIN_PASSWORD: 'a password of 28 characters.' })).toStrictEqual([
+      'ADMIN_USERNAME must be set when ADMIN_PASSWORD is',
+    ]);
+    const { admin } = parseConfig({ ADMIN_USERNAME: 'a', ADMIN_PASSWORD: 'a password of 28 characters.' });
+    expect(admin).toStrictEqual({ username: 'a', password: 'a password of 28 characters.' });
+  });
+
+  test('a bucket needs its name and, on other services than Amazon, both keys; all that lacks is told', () => {
+    expect(faultsOf(bucket)).toStrictEqual([]);
+    expect(faultsOf({ STORE: 's3', S3_ENDPOINT: 'http://127.0.0.1:9000' })).toStrictEqual([
+      'S3_BUCKET is required with STORE=s3',
+      'S3_ACCESS_KEY_ID is required with S3_ENDPOINT or S3_SECRET_ACCESS_KEY',
+      'S3_SECRET_ACCESS_KEY is required with S3_ENDPOINT or S3_ACCESS_KEY_ID',
+    ]);
+    expect(faultsOf({ ...bucket, S3_ENDPOINT: '', S3_ACCESS_KEY_ID: '' })).toStrictEqual([
+      'S3_ACCESS_KEY_ID is required with S3_ENDPOINT or S3_SECRET_ACCESS_KEY',
+    ]);
+    // Without them the role of the machine counts.
+    expect(faultsOf({ STORE: 's3', S3_BUCKET: 'lectern' })).toStrictEqual([]);
+    // With files on the disk they count for nothing.
+    expect(parseConfig({ ...bucket, STORE: 'disk' }).store).toStrictEqual({ kind: 'disk' });
+  });
+
+  test('a bucket is named in paths where the service is not Amazon, unless said otherwise', () => {
+    expect(parseConfig(bucket).store).toStrictEqual({
+      kind: 's3',
+      endpoint: 'http://127.0.0.1:9000',
+      bucket: 'lectern',
+      region: 'us-east-1',
+      accessKeyId: 'id',
+      secretAccessKey: 'secret',
+      prefix: '',
+      forcePathStyle: true,
+      presignedReads: false,
+    });
+    expect(parseConfig({ STORE: 's3', S3_BUCKET: 'lectern' }).store).toMatchObject({ forcePathStyle: false });
+    expect(parseConfig({ ...bucket, S3_FORCE_PATH_STYLE: 'false' }).store).toMatchObject({
+      forcePathStyle: false,
+    });
+  });
+
+  test.each([
+    ['LECTERN_KEY_PEPPER', ''],
+    ['LECTERN_SIGNING_SECRETS', ', in the form kid:secret'],
+    ['LECTERN_ASSET_SECRET', ''],
+    ['LECTERN_COOKIE_SECRET', ''],
+  ])('production requires %s', (name, form) => {
+    expect(faultsOf({ ...production, [name]: undefined })).toStrictEqual([
+      `${name} is required with NODE_ENV=production (make one with: openssl rand -hex 32${form})`,
+    ]);
+    expect(faultsOf(production)).toStrictEqual([]);
+  });
+
+  test.each(['PUBLIC_URL', 'MONGODB_URI', 'REDIS_URL'])('production requires %s', (name) => {
+    expect(faultsOf({ ...production, [name]: undefined })).toStrictEqual([
+      expect.stringMatching(new RegExp(`^${name} is required with NODE_ENV=production \\(.*://`)),
+    ]);
+  });
+});
+
+test('all faults are told at once, those of single settings and those between settings', () => {
+  const faults = faultsOf({
+    NODE_ENV: 'production',
+    PORT: '70000',
+    LOG_LEVEL: 'loud',
+    TRUST_PROXY: 'yes',
+    MONGODB_URI: 'nowhere',
+    ADMIN_USERNAME: 'a',
+  });
+  expect(faults.map((fault) => fault.split(' ')[0]).sort()).toStrictEqual([
+    'ADMIN_PASSWORD',
+    'LECTERN_ASSET_SECRET',
+    'LECTERN_COOKIE_SECRET',
+    'LECTERN_KEY_PEPPER',
+    'LECTERN_SIGNING_SECRETS',
+    'LOG_LEVEL',
+    'MONGODB_URI',
+    'PORT',
+    'PUBLIC_URL',
+    'REDIS_URL',
+    'TRUST_PROXY',
+  ]);
+});
+
+test('no fault repeats a value: it may be a secret', () => {
+  const secrets = {
+    LECTERN_KEY_PEPPER: 'hunter2',
+    LECTERN_SIGNING_SECRETS: 'main:hunter3,hunter4',
+    LECTERN_ASSET_SECRET: 'hunter5',
+    LECTERN_COOKIE_SECRET: 'hunter6',
+    ADMIN_PASSWORD: 'pass',
+    S3_ENDPOINT: 'me:word2@host',
+    MONGODB_URI: 'me:word@host',
+    REDIS_URL: 'redis://me:wo@rd/word@host/keys',
+  };
+  const told = faultsOf(secrets).join('\n');
+  for (const [name, secret] of Object.entries(secrets)) {
+    expect(told).toContain(name);
+    expect(told).not.toContain(secret);
+  }
+});
+
+test('a configuration cannot be changed, in no part of it', () => {
+  const config = parseConfig({});
+  expect(Object.isFrozen(config)).toBe(true);
+  expect(Object.isFrozen(config.download)).toBe(true);
+  expect(Object.isFrozen(config.export)).toBe(true);
+});

@@ -1,0 +1,39 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { readEnvironmentFile } from '../../../shared/platform/environment-file.ts';
+
+async function fileWith(bytes: string | Buffer): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'lectern-env-'));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  const path = join(folder, '.env');
+  await writeFile(path, bytes);
+  return path;
+}
+
+test('quotes, # and $ mean what docs/operate.md says', async () => {
+  const lines = ["A='p#a$s s'", 'B="x#y"', 'C=bare # comment', 'D=$HOME', '# E=1', ''];
+  expect(readEnvironmentFile(await fileWith(lines.join('\n')))).toStrictEqual({
+    A: 'p#a$s s',
+    B: 'x#y',
+    C: 'bare',
+    D: '$HOME',
+  });
+});
+
+test('a byte order mark does not hide the first setting', async () => {
+  expect(readEnvironmentFile(await fileWith('\ufeffPORT=1\n'))).toStrictEqual({ PORT: '1' });
+});
+
+test('there may be none', () => {
+  expect(readEnvironmentFile(join(tmpdir(), 'lectern-no-such-folder', '.env'))).toStrictEqual({});
+});
+
+test('one that cannot be read, or is no UTF-8, is reported as that', async () => {
+  const utf16 = await fileWith(Buffer.from('\ufeffPORT=1', 'utf16le'));
+  expect(() => readEnvironmentFile(utf16)).toThrow(`${utf16} is not UTF-8 text. Save it as UTF-8.`);
+  const folder = `${utf16}-folder`;
+  await mkdir(folder);
+  expect(() => readEnvironmentFile(folder)).toThrow(/cannot be read \(EISDIR.*Correct its owner or mode/);
+});

@@ -1,0 +1,199 @@
+import { describe, expect, test } from 'vitest';
+import { parseConfig } from '../../../shared/platform/config.ts';
+import { bucket, faultsOf, production } from './environments.ts';
+
+describe('whole numbers', () => {
+  const maximum = Number.MAX_SAFE_INTEGER;
+  test.each([
+    ['PORT', 0, 65_535, (config) => config.port],
+    ['TRUST_PROXY', 0, 16, (config) => config.trustProxy],
+    ['SESSION_HOURS', 1, 720, (config) => config.session.hours],
+    ['LOGIN_TRIES', 1, 1000, (config) => config.session.loginTries],
+    ['RATE_LIMIT_PER_KEY', 0, 10_000_000, (config) => config.rateLimit.perKey],
+    ['RATE_LIMIT_PER_ADDRESS', 0, 10_000_000, (config) => config.rateLimit.perAddress],
+    ['REQUEST_TIMEOUT_SECONDS', 1, 3600, (config) => config.requestSeconds],
+    ['PLAYER_CACHE_BYTES', 1024 ** 2, maximum, (config) => config.playerCacheBytes],
+    ['EXPORT_WAIT_SECONDS', 1, 3600, (config) => config.export.waitSeconds],
+    ['EXPORT_WAITS_PER_ORGANIZATION', 1, 100_000, (config) => config.export.waitsPerOrganization],
+    ['EXPORT_MAX_BYTES', 1, maximum, (config) => config.export.maxBytes],
+    ['EXPORT_BUILD_SECONDS', 1, 86_400, (config) => config.export.buildSeconds],
+    ['DEGRADED_EXPORT_SECONDS', 0, 86_400, (config) => config.export.degradedSeconds],
+    ['MEDIA_MAX_BYTES', 1, maximum, (config) => config.download.maxBytes],
+    ['DOWNLOAD_CONCURRENCY', 1, 256, (config) => config.download.concurrency],
+    ['DOWNLOAD_CONCURRENCY_PER_HOST', 1, 256, (config) => config.download.concurrencyPerHost],
+    ['DOWNLOAD_TIMEOUT_SECONDS', 1, 3600, (config) => config.download.timeoutSeconds],
+    ['DOWNLOAD_MIN_BYTES_PER_SECOND', 0, maximum, (config) => config.download.minBytesPerSecond],
+    ['DOWNLOAD_DEADLINE_SECONDS', 1, 86_400, (config) => config.download.deadlineSeconds],
+    ['MEDIA_FRESH_HOURS', 0, 720, (config) => config.mediaFreshHours],
+    ['WORKER_CONCURRENCY', 1, 64, (config) => config.worker.concurrency],
+    ['WORKER_LOCK_SECONDS', 2, 600, (config) => config.worker.lockSeconds],
+    ['WORKER_WATCHDOG_SECONDS', 0, 3600, (config) => config.worker.watchdogSeconds],
+    ['WORKER_PORT', 0, 65_535, (config) => config.worker.port ?? NaN],
+    ['METRICS_PORT', 0, 65_535, (config) => config.metricsPort ?? NaN],
+    ['SHUTDOWN_SECONDS', 1, 600, (config) => config.shutdownSeconds],
+  ] satisfies [string, number, number, (config: ReturnType<typeof parseConfig>) => number][])(
+    '%s takes %i to %i and nothing else',
+    (name, min, max, read) => {
+      expect(read(parseConfig({ [name]: String(min) }))).toBe(min);
+      expect(read(parseConfig({ [name]: String(max) }))).toBe(max);
+      const fault = `${name} must be a whole number between ${min} and ${max}`;
+      for (const wrong of [String(min - 1), `${max}0`, '1.5', '1e2', '0x10', ' 1', 'many']) {
+        expect(faultsOf({ [name]: wrong }), wrong).toStrictEqual([fault]);
+      }
+    },
+  );
+});
+
+describe('texts', () => {
+  const ringFormat =
+    'must be a comma-separated list of kid:secret; a kid has letters, digits, ".", "_" and "-"';
+  const originFormat = 'must be a comma-separated list of origins, such as https://app.example';
+  test.each([
+    ['NODE_ENV', 'staging', 'NODE_ENV must be one of development, production, test'],
+    ['LOG_LEVEL', 'INFO', 'LOG_LEVEL must be one of silent, error, warn, info, debug'],
+    ['STORE', 'ftp', 'STORE must be one of disk, s3'],
+    ['S3_ENDPOINT', 'localhost:9000', 'S3_ENDPOINT must be an address that begins with http:// or https://'],
+    ['S3_BUCKET', 'My_Bucket', 'S3_BUCKET must be the name of a bucket: 3 to 63 of a-z, 0-9, . and -'],
+    ['S3_REGION', 'eu central', 'S3_REGION must be the name of a region, such as eu-central-1'],
+    [
+      'S3_PREFIX',
+      '/lectern',
+      'S3_PREFIX must be names of letters, digits, ".", "_" and "-", with / between them',
+    ],
+    ['S3_FORCE_PATH_STYLE', '1', 'S3_FORCE_PATH_STYLE must be true or false'],
+    ['S3_PRESIGNED_READS', 'yes', 'S3_PRESIGNED_READS must be true or false'],
+    ['PUBLIC_URL', 'ftp://a.example', 'PUBLIC_URL must be an address that begins with http:// or https://'],
+    ['PUBLIC_URL', 'a.example', 'PUBLIC_URL must be an address that begins with http:// or https://'],
+    [
+      'MONGODB_URI',
+      'http://x',
+      'MONGODB_URI must be an address that begins with mongodb:// or mongodb+srv://',
+    ],
+    ['REDIS_URL', 'localhost:6379', 'REDIS_URL must be an address that begins with redis:// or rediss://'],
+    ['REDIS_PREFIX', 'a:b', 'REDIS_PREFIX may hold letters, digits, - and _ only'],
+    ['LECTERN_KEY_PEPPER', 'x'.repeat(31), 'LECTERN_KEY_PEPPER must be at least 32 bytes'],
+    ['LECTERN_ASSET_SECRET', 'x'.repeat(31), 'LECTERN_ASSET_SECRET must be at least 32 bytes'],
+    ['LECTERN_COOKIE_SECRET', 'x'.repeat(31), 'LECTERN_COOKIE_SECRET must be at least 32 bytes'],
+    ['LECTERN_SIGNING_SECRETS', 'x'.repeat(64), `LECTERN_SIGNING_SECRETS ${ringFormat}`],
+    ['LECTERN_SIGNING_SECRETS', `:${'x'.repeat(32)}`, `LECTERN_SIGNING_SECRETS ${ringFormat}`],
+    ['LECTERN_SIGNING_SECRETS', `a b:${'x'.repeat(32)}`, `LECTERN_SIGNING_SECRETS ${ringFormat}`],
+    ['LECTERN_SIGNING_SECRETS', `a:${'x'.repeat(32)},`, `LECTERN_SIGNING_SECRETS ${ringFormat}`],
+    [
+      'LECTERN_SIGNING_SECRETS',
+      `a:${'x'.repeat(32)},b:short`,
+      'LECTERN_SIGNING_SECRETS must have secrets of at least 32 bytes (make one with: openssl rand -hex 32)',
+    ],
+    [
+      'LECTERN_SIGNING_SECRETS',
+      `a:${'x'.repeat(32)},a:${'y'.repeat(32)}`,
+      'LECTERN_SIGNING_SECRETS must name each kid once',
+    ],
+    ['LECTERN_ALLOWED_ORIGINS', 'app.example', `LECTERN_ALLOWED_ORIGINS ${originFormat}`],
+    ['LECTERN_ALLOWED_ORIGINS', '*', `LECTERN_ALLOWED_ORIGINS ${originFormat}`],
+    ['LECTERN_ALLOWED_ORIGINS', 'null', `LECTERN_ALLOWED_ORIGINS ${originFormat}`],
+    ['LECTERN_ALLOWED_ORIGINS', 'https://app.example/', `LECTERN_ALLOWED_ORIGINS ${originFormat}`],
+    ['LECTERN_ALLOWED_ORIGINS', 'https://App.example', `LECTERN_ALLOWED_ORIGINS ${originFormat}`],
+    [
+      'LECTERN_ALLOWED_PRIVATE_HOSTS',
+      'localhost',
+      'LECTERN_ALLOWED_PRIVATE_HOSTS must be a comma-separated list of host:port',
+    ],
+    [
+      'LECTERN_ALLOWED_PRIVATE_HOSTS',
+      'http://localhost:80',
+      'LECTERN_ALLOWED_PRIVATE_HOSTS must be a comma-separated list of host:port',
+    ],
+  ])('%s refuses "%s"', (name, value, fault) => {
+    expect(faultsOf({ [name]: value })).toStrictEqual([fault]);
+  });
+
+  test.each(['https://a.example/?q', 'https://a.example/#f', 'https://user:secret@a.example'])(
+    'PUBLIC_URL refuses %s',
+    (value) => {
+      expect(faultsOf({ PUBLIC_URL: value })).toStrictEqual([
+        'PUBLIC_URL must be an address without a user name, a password, a query (?) and a fragment (#)',
+      ]);
+    },
+  );
+
+  test.each([
+    'mongodb://h1:27017,h2:27017,h3:27017/lectern?replicaSet=rs0',
+    'mongodb://me:p%40ss@h1,h2/lectern',
+    'mongodb+srv://cluster.example/lectern?retryWrites=true',
+    'mongodb://[::1]:27017/lectern',
+  ])('MONGODB_URI takes %s', (value) => {
+    expect(parseConfig({ MONGODB_URI: value }).mongodbUri).toBe(value);
+  });
+
+  test.each([
+    ['MONGODB_URI', 'mongodb://host:27017', 'must name the database behind the hosts'],
+    ['MONGODB_URI', 'mongodb://host/?replicaSet=rs0', 'must name the database behind the hosts'],
+    ['MONGODB_URI', 'mongodb://me:p@ss@word@host/lectern', 'must be a connection string'],
+    ['REDIS_URL', 'redis://host/lectern', 'must name its database by number'],
+    ['REDIS_URL', 'redis://host/-1', 'must name its database by number'],
+    ['REDIS_URL', 'redis://host/0?db=keys', 'must name its database by number'],
+    ['REDIS_URL', 'redis://host:port', 'must be a URL'],
+  ])('%s refuses %s', (name, value, fault) => {
+    expect(faultsOf({ [name]: value })).toStrictEqual([expect.stringContaining(`${name} ${fault}`)]);
+  });
+
+  test.each(['redis://host', 'redis://host:6379/', 'redis://:p%40ss@host/15', 'rediss://host?db=3'])(
+    'REDIS_URL takes %s',
+    (value) => {
+      expect(parseConfig({ REDIS_URL: value }).redisUrl).toBe(value);
+    },
+  );
+
+  test('PUBLIC_URL is serialized', () => {
+    expect(parseConfig({ PUBLIC_URL: ' HTTPS://A.Example:443/a b ' }).publicUrl).toBe(
+      'https://a.example/a%20b',
+    );
+  });
+
+  test('PUBLIC_URL loses its trailing slashes, so that paths can be added to it', () => {
+    expect(parseConfig({ PUBLIC_URL: 'https://a.example/lectern//' }).publicUrl).toBe(
+      'https://a.example/lectern',
+    );
+  });
+
+  test('signing secrets are a list that keeps its order; a secret may hold colons', () => {
+    const [first, second] = ['x'.repeat(31) + ':', 'é'.repeat(16)];
+    expect(
+      parseConfig({ LECTERN_SIGNING_SECRETS: `2026-b:${first}, 2026-a:${second}` }).signingSecrets,
+    ).toStrictEqual([
+      { kid: '2026-b', secret: first },
+      { kid: '2026-a', secret: second },
+    ]);
+  });
+
+  test('"none" turns embed tokens off', () => {
+    expect(parseConfig({ ...production, LECTERN_SIGNING_SECRETS: 'none' }).signingSecrets).toStrictEqual([]);
+  });
+
+  test('allowed origins are a list, with room for spaces', () => {
+    const { allowedOrigins } = parseConfig({
+      LECTERN_ALLOWED_ORIGINS: 'https://app.example, http://localhost:5173 ,',
+    });
+    expect(allowedOrigins).toStrictEqual(['https://app.example', 'http://localhost:5173']);
+  });
+
+  test('private hosts are a list, lower-cased, with room for spaces and IPv6', () => {
+    const { download } = parseConfig({ LECTERN_ALLOWED_PRIVATE_HOSTS: ' Media.Local:80, [::1]:8080 ,' });
+    expect(download.allowedPrivateHosts).toStrictEqual(['media.local:80', '[::1]:8080']);
+  });
+
+  test('the store is in the data directory unless it has a place of its own', () => {
+    expect(parseConfig({ LECTERN_DATA_DIR: '/data' }).storeDir).toBe('/data/store');
+    expect(parseConfig({ LECTERN_DATA_DIR: '/data', LECTERN_STORE_DIR: '/big' }).storeDir).toBe('/big');
+  });
+
+  test('a prefix of names in the bucket ends with a slash', () => {
+    for (const S3_PREFIX of ['lectern/one', 'lectern/one/']) {
+      expect(parseConfig({ ...bucket, S3_PREFIX }).store).toMatchObject({ prefix: 'lectern/one/' });
+    }
+  });
+
+  test('server binaries are kept in the cache folder of the user', () => {
+    expect(parseConfig({ XDG_CACHE_HOME: '/cache' }).cacheDir).toBe('/cache/lectern');
+  });
+});

@@ -1,0 +1,40 @@
+import { expect, test } from 'vitest';
+import { warnOfUnknownSettings } from '../../../shared/platform/unknown-settings.ts';
+
+const settings = [
+  'PORT',
+  'HOST',
+  'MONGODB_URI',
+  'REDIS_URL',
+  'PUBLIC_URL',
+  'LECTERN_KEY_PEPPER',
+  'LOGIN_TRIES',
+];
+
+test.each([
+  ['MONGO_URI', 'MONGODB_URI'],
+  ['MONGODB_URL', 'MONGODB_URI'],
+  ['mongodb_uri', 'MONGODB_URI'],
+  ['REDIS_URI', 'REDIS_URL'],
+  ['LECTERN_KEY_PEPER', 'LECTERN_KEY_PEPPER'],
+])('%s is told, and that it may be meant as %s', (name, meant) => {
+  expect(warnOfUnknownSettings([name], settings)).toStrictEqual([
+    `${name} is not a Lectern setting and is ignored. Did you mean ${meant}?`,
+  ]);
+});
+
+test('what begins with LECTERN_ is told; settings, and variables of others, are not', () => {
+  expect(warnOfUnknownSettings(['LECTERN_COLOUR'], settings)).toStrictEqual([
+    'LECTERN_COLOUR is not a Lectern setting and is ignored.',
+  ]);
+  const others = [
+    'PATH',
+    'HOME',
+    'HOSTNAME',
+    'PORTS',
+    'MONGO_INITDB_ROOT_PASSWORD',
+    'npm_config_cache',
+    'XDG_DATA_HOME',
+  ];
+  expect(warnOfUnknownSettings([...settings, ...others], settings)).toStrictEqual([]);
+});

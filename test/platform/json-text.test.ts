@@ -1,0 +1,181 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+
+import { arrayElements, arrayText, objectMembers, objectText } from '../../shared/platform/json-text.ts';
+
+const membersOf = (text: string) => [...objectMembers(text)];
+
+/** Any JSON value, printed with and without whitespace. */
+const printed = <T>(value: fc.Arbitrary<T>) =>
+  fc.tuple(value, fc.constantFrom(0, 1, '\t', 4)).map(([json, indent]) => ({
+    json,
+    text: JSON.stringify(json, null, indent),
+  }));
+
+const awkward = fc.string({
+  unit: fc.constantFrom('"', '\\', '{', '}', '[', ']', ',', ':', '\n', 'é', '\ud800'),
+});
+const value = fc.oneof(
+  fc.jsonValue({ maxDepth: 5 }),
+  awkward,
+  fc.array(awkward),
+  fc.dictionary(awkward, awkward),
+);
+
+describe('the members of a JSON object', () => {
+  test.each<[title: string, text: string, members: [string, string][]]>([
+    ['none', ' { } ', []],
+    [
+      'without the whitespace around values',
+      '\n{ "a" :\t1 , "b":2\r\n} ',
+      [
+        ['a', '1'],
+        ['b', '2'],
+      ],
+    ],
+    ['with the whitespace inside values', '{"a": [ 1 , {"b" : 2} ] }', [['a', '[ 1 , {"b" : 2} ]']]],
+    [
+      'in the order of the text, also names that look like numbers',
+      '{"b":1,"2":2,"1":3}',
+      [
+        ['b', '1'],
+        ['2', '2'],
+        ['1', '3'],
+      ],
+    ],
+    [
+      'a repeated name with its last value',
+      '{"a":1,"b":2,"a":3}',
+      [
+        ['a', '3'],
+        ['b', '2'],
+      ],
+    ],
+    [
+      'names that are written with escapes',
+      '{"\\u0061\\"":1,"a\\\\":2}',
+      [
+        ['a"', '1'],
+        ['a\\', '2'],
+      ],
+    ],
+    [
+      '__proto__ like any other',
+      '{"__proto__":{"a":1},"constructor":null}',
+      [
+        ['__proto__', '{"a":1}'],
+        ['constructor', 'null'],
+      ],
+    ],
+    [
+      'numbers that JSON.parse would change',
+      '{"a":12345678901234567890,"b":1e400,"c":-0,"d":1.0}',
+      [
+        ['a', '12345678901234567890'],
+        ['b', '1e400'],
+        ['c', '-0'],
+        ['d', '1.0'],
+      ],
+    ],
+    [
+      'brackets and commas in strings',
+      '{"a":"]},{[","b":["}"]}',
+      [
+        ['a', '"]},{["'],
+        ['b', '["}"]'],
+      ],
+    ],
+    [
+      'quotation marks and backslashes in strings',
+      '{"a":"\\"\\\\","b":"\\\\\\""}',
+      [
+        ['a', '"\\"\\\\"'],
+        ['b', '"\\\\\\""'],
+      ],
+    ],
+    [
+      'escapes of lone surrogates',
+      '{"a":"\\ud800","b":["\\uDFFF"]}',
+      [
+        ['a', '"\\ud800"'],
+        ['b', '["\\uDFFF"]'],
+      ],
+    ],
+    ['repeated and sorted names inside a value', '{"a":{"2":1,"1":2,"2":3}}', [['a', '{"2":1,"1":2,"2":3}']]],
+  ])('%s', (_title, text, members) => {
+    expect(membersOf(text).sort()).toEqual(members.toSorted());
+  });
+
+  test('have the values that JSON.parse reads, and put together give the object again', () => {
+    fc.assert(
+      fc.property(printed(fc.dictionary(fc.oneof(fc.string(), awkward), value)), ({ text }) => {
+        const members = objectMembers(text);
+        const parsed = JSON.parse(text) as Record<string, unknown>;
+        expect([...members.keys()].sort()).toEqual(Object.keys(parsed).sort());
+        for (const [name, source] of members) expect(JSON.parse(source)).toEqual(parsed[name]);
+        expect(JSON.parse(objectText(members))).toEqual(parsed);
+      }),
+    );
+  });
+});
+
+describe('the elements of a JSON array', () => {
+  test.each([
+    ['none', ' [ ] ', []],
+    ['without the whitespace around them', '[ 1 ,\t"a"\n,null ]', ['1', '"a"', 'null']],
+    ['with what is inside them', '[[1, [2]],{"a": []},"],["]', ['[1, [2]]', '{"a": []}', '"],["']],
+    [
+      'numbers as they are written',
+      '[12345678901234567890,1e400,1E+2]',
+      ['12345678901234567890', '1e400', '1E+2'],
+    ],
+  ])('%s', (_title, text, elements) => {
+    expect(arrayElements(text)).toEqual(elements);
+  });
+
+  test('have the values that JSON.parse reads, and put together give the array again', () => {
+    fc.assert(
+      fc.property(printed(fc.array(value)), ({ text }) => {
+        const elements = arrayElements(text);
+        expect(elements.map((element) => JSON.parse(element) as unknown)).toEqual(JSON.parse(text));
+        expect(JSON.parse(arrayText(elements))).toEqual(JSON.parse(text));
+      }),
+    );
+  });
+});
+
+test('parts that are put together come apart as they were', () => {
+  const sources = fc.array(
+    fc.tuple(
+      fc.string(),
+      printed(value).map(({ text }) => text),
+    ),
+  );
+  fc.assert(
+    fc.property(sources, (parts) => {
+      const members = new Map(parts);
+      expect(objectMembers(objectText(members))).toEqual(members);
+      const elements = parts.map(([, source]) => source);
+      expect(arrayElements(arrayText(elements))).toEqual(elements);
+    }),
+  );
+});
+
+test('nesting and runs of backslashes as long as a body may be are no trouble', () => {
+  const half = 512 * 1024;
+  const deep = '['.repeat(half) + ']'.repeat(half);
+  const slashes = `"${'\\\\'.repeat(half)}"`;
+  const quotes = `"${'\\"'.repeat(half)}"`;
+  expect(objectMembers(`{"a":${deep},"b":${slashes},"c":${quotes}}`)).toEqual(
+    new Map([
+      ['a', deep],
+      ['b', slashes],
+      ['c', quotes],
+    ]),
+  );
+});
+
+test('what is no object has no members, and what is no array no elements', () => {
+  expect(() => objectMembers('[]')).toThrow(TypeError);
+  expect(() => arrayElements('{}')).toThrow(TypeError);
+});

@@ -1,0 +1,290 @@
+import type { LookupAddress } from 'node:dns';
+import type { LookupFunction } from 'node:net';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { hostOf, isPublicAddress, publicOnly } from '../../shared/platform/http/ssrf-guard.ts';
+import { createDownloader, DownloadError } from '../../shared/media/downloads/downloader.ts';
+import { file, type Origin, redirectTo, startOrigin } from '../support/origin.ts';
+
+let origin: Origin;
+let asked: string[];
+
+beforeEach(async () => {
+  origin = await startOrigin();
+  origin.script('/', file('secret'));
+  asked = [];
+});
+
+afterEach(() => origin.close());
+
+/** A name server that gives every name the same addresses, in the same turn or a later one. */
+function nameServer(addresses: string[], when: 'sync' | 'async' = 'async'): LookupFunction {
+  const found: LookupAddress[] = addresses.map((address) => ({
+    address,
+    family: address.includes(':') ? 6 : 4,
+  }));
+  return (name, options, callback) => {
+    asked.push(name);
+    const reply = () => {
+      if (options.all === true) callback(null, found);
+      else callback(null, found[0]?.address ?? '', found[0]?.family);
+    };
+    if (when === 'sync') reply();
+    else setImmediate(reply);
+  };
+}
+
+interface Settings {
+  allowed?: string[];
+  lookup?: LookupFunction;
+}
+
+async function reasonFor(
+  url: string,
+  { allowed = [], lookup = nameServer([]) }: Settings = {},
+): Promise<string> {
+  const downloader = createDownloader(
+    {
+      maxBytes: 1,
+      concurrency: 1,
+      concurrencyPerHost: 1,
+      timeoutSeconds: 5,
+      minBytesPerSecond: 0,
+      deadlineSeconds: 60,
+      allowedPrivateHosts: allowed,
+    },
+    { lookup, pause: () => Promise.resolve() },
+  );
+  const signal = new AbortController().signal;
+  try {
+    await downloader.download(
+      { url, organizationId: 'a', mimeType: 'text/plain', maxBytes: 1000, signal },
+      async (body) => {
+        for await (const chunk of body) expect(chunk.length).toBeGreaterThan(0);
+      },
+    );
+    return 'stored';
+  } catch (error) {
+    if (error instanceof DownloadError) return error.reason;
+    throw error;
+  } finally {
+    downloader.close();
+  }
+}
+
+/** The origin's own port in place of PORT. */
+const here = (url: string) => url.replace('PORT', origin.host.split(':')[1] ?? '');
+
+describe('an address that is not public', () => {
+  test.each([
+    ['loopback', 'http://127.0.0.1:PORT/'],
+    ['loopback, short', 'http://127.1:PORT/'],
+    ['loopback, decimal', 'http://2130706433:PORT/'],
+    ['loopback, hexadecimal', 'http://0x7f000001:PORT/'],
+    ['loopback, hexadecimal parts', 'http://0x7f.0x0.0x0.0x1:PORT/'],
+    ['loopback, octal', 'http://017700000001:PORT/'],
+    ['loopback, octal parts', 'http://0177.0.0.01:PORT/'],
+    ['loopback, mixed parts', 'http://0x7f.1:PORT/'],
+    ['loopback with a final dot', 'http://127.0.0.1.:PORT/'],
+    ['loopback, escaped', 'http://%31%32%37.0.0.1:PORT/'],
+    ['loopback in circled digits', 'http://①②⑦.⓪.⓪.①:PORT/'],
+    ['loopback in full-width digits', 'http://１２７．０．０．１:PORT/'],
+    ['loopback with ideographic dots', 'http://127。0。0。1:PORT/'],
+    ['another loopback', 'http://127.255.255.254:PORT/'],
+    ['this host', 'http://0.0.0.0:PORT/'],
+    ['this host, one digit', 'http://0:PORT/'],
+    ['this network', 'http://0.1.2.3/'],
+    ['private, 10/8', 'http://10.0.0.1/'],
+    ['private, 172.16/12', 'http://172.31.255.255/'],
+    ['private, 192.168/16', 'https://192.168.0.1/'],
+    ['carrier-grade NAT', 'http://100.64.0.1/'],
+    ['cloud metadata', 'http://169.254.169.254/latest/meta-data/'],
+    ['cloud metadata, decimal', 'http://2852039166/'],
+    ['cloud metadata, another cloud', 'http://100.100.100.200/'],
+    ['protocol assignments', 'http://192.0.0.192/'],
+    ['documentation', 'http://203.0.113.5/'],
+    ['benchmarking', 'http://198.18.0.1/'],
+    ['multicast', 'http://224.0.0.1/'],
+    ['reserved', 'http://240.0.0.1/'],
+    ['broadcast', 'http://255.255.255.255/'],
+    ['IPv6 loopback', 'http://[::1]:PORT/'],
+    ['IPv6 loopback, long', 'http://[0:0:0:0:0:0:0:1]:PORT/'],
+    ['IPv6 unspecified', 'http://[::]:PORT/'],
+    ['IPv4-mapped loopback', 'http://[::ffff:127.0.0.1]:PORT/'],
+    ['IPv4-mapped loopback, hexadecimal', 'http://[::ffff:7f00:1]:PORT/'],
+    ['IPv4-mapped metadata', 'http://[::ffff:a9fe:a9fe]/'],
+    ['IPv4-compatible loopback', 'http://[::127.0.0.1]:PORT/'],
+    ['IPv4-compatible metadata', 'http://[::a9fe:a9fe]/'],
+    ['IPv4-translated loopback', 'http://[::ffff:0:7f00:1]/'],
+    ['NAT64 of loopback', 'http://[64:ff9b::7f00:1]/'],
+    ['local NAT64 of metadata', 'http://[64:ff9b:1::a9fe:a9fe]/'],
+    ['6to4 of loopback', 'http://[2002:7f00:1::]/'],
+    ['6to4 of a private address', 'http://[2002:a00:1::1]/'],
+    ['Teredo', 'http://[2001:0:53aa:64c:0:fbff:80ff:fffe]/'],
+    ['IPv6 documentation', 'http://[2001:db8::1]/'],
+    ['IPv6 documentation, the newer', 'http://[3fff::1]/'],
+    ['IPv6 unique local', 'http://[fd00:ec2::254]/'],
+    ['IPv6 link-local', 'http://[fe80::1]/'],
+    ['IPv6 site-local', 'http://[fec0::1]/'],
+    ['IPv6 multicast', 'http://[ff02::1]/'],
+    ['IPv6 discard', 'http://[100::1]/'],
+    ['IPv6 that nobody was given', 'http://[4000::1]/'],
+  ])('%s is refused without asking anyone', async (_title, url) => {
+    expect(await reasonFor(here(url))).toBe('blocked_address');
+    expect(asked).toEqual([]);
+    expect(origin.connections.total).toBe(0);
+  });
+
+  test.each([
+    ['loopback', ['127.0.0.1']],
+    ['IPv6 loopback', ['::1']],
+    ['a mapped address', ['::ffff:127.0.0.1']],
+    ['an IPv4-compatible address', ['::7f00:1']],
+    ['metadata', ['169.254.169.254']],
+    ['a link-local address with a zone', ['fe80::1%lo']],
+    ['a public address and a private one', ['93.184.215.14', '127.0.0.1']],
+    ['a private address and a public one', ['127.0.0.1', '93.184.215.14']],
+    ['a public IPv6 address and IPv4 loopback', ['2606:2800:21f:cb07:6820:80da:af6b:8b2c', '127.0.0.1']],
+    ['something that is no address', ['elsewhere.test']],
+  ])('behind a name with %s is refused, whenever the name server answers', async (_title, addresses) => {
+    for (const when of ['sync', 'async'] as const) {
+      for (const protocol of ['http', 'https']) {
+        const lookup = nameServer(addresses, when);
+        expect(await reasonFor(here(`${protocol}://name.test:PORT/`), { lookup })).toBe('blocked_address');
+      }
+    }
+    expect(asked).toEqual(Array(4).fill('name.test'));
+    expect(origin.connections.total).toBe(0);
+  });
+
+  test('behind localhost and its kin is refused', async () => {
+    const lookup = nameServer(['127.0.0.1']);
+    for (const name of ['localhost', 'LOCALHOST', 'localhost.', 'a.localhost', '127.0.0.1.nip.test']) {
+      expect(await reasonFor(here(`http://${name}:PORT/`), { lookup })).toBe('blocked_address');
+    }
+    expect(origin.connections.total).toBe(0);
+  });
+
+  test('behind a name that was public when it was first asked about is refused', async () => {
+    const answers = [['93.184.215.14', '10.0.0.1'], ['127.0.0.1']];
+    const lookup: LookupFunction = (name, options, callback) =>
+      nameServer(answers.shift() ?? [], 'sync')(name, options, callback);
+    for (let i = 0; i < 2; i++) {
+      expect(await reasonFor(here('http://rebind.test:PORT/'), { lookup })).toBe('blocked_address');
+    }
+    expect(asked).toHaveLength(2);
+  });
+});
+
+test.each([
+  ['a file', 'file:///etc/passwd'],
+  ['data', 'data:text/plain,hello'],
+  ['FTP', 'ftp://example.org/a'],
+  ['a page of its own making', 'blob:http://example.org/1'],
+  ['a path', '/media/a.png'],
+  ['nothing', ''],
+  ['a host that is none', 'http://[::1'],
+  ['an IPv6 zone', 'http://[fe80::1%25eth0]/'],
+  ['a user', 'http://user@example.org/'],
+  ['a user and a password', 'http://user:password@example.org/'],
+])('%s is not an address to fetch from', async (_title, url) => {
+  expect(await reasonFor(url)).toBe('blocked_address');
+  expect(asked).toEqual([]);
+});
+
+describe('an allowed private host', () => {
+  test('is fetched from by exactly the host and port that were named', async () => {
+    expect(await reasonFor(here('http://127.0.0.1:PORT/'), { allowed: [origin.host] })).toBe('stored');
+    for (const url of [
+      'http://127.0.0.2:PORT/',
+      'http://localhost:PORT/',
+      'http://[::ffff:127.0.0.1]:PORT/',
+    ]) {
+      const lookup = nameServer(['127.0.0.1']);
+      expect(await reasonFor(here(url), { allowed: [origin.host], lookup })).toBe('blocked_address');
+    }
+    expect(await reasonFor('http://127.0.0.1/', { allowed: [origin.host] })).toBe('blocked_address');
+  });
+
+  test('may be a name', async () => {
+    const settings = { allowed: [here('media.test:PORT')], lookup: nameServer(['127.0.0.1']) };
+    expect(await reasonFor(here('http://Media.Test:PORT/'), settings)).toBe('stored');
+    expect(await reasonFor(here('http://other.test:PORT/'), settings)).toBe('blocked_address');
+  });
+
+  test('may not send anyone to another port of its own', async () => {
+    const inner = await startOrigin();
+    inner.script('/', file('secret'));
+    origin.script('/', redirectTo(inner.url('/')));
+    expect(await reasonFor(origin.url('/'), { allowed: [origin.host] })).toBe('blocked_address');
+    expect(inner.connections.total).toBe(0);
+    expect(await reasonFor(origin.url('/'), { allowed: [origin.host, inner.host] })).toBe('stored');
+    await inner.close();
+  });
+
+  test.each([
+    ['metadata', 'http://169.254.169.254/'],
+    ['loopback spelled differently', 'http://2130706433:1/'],
+    ['a protocol that is not fetched', 'gopher://127.0.0.1/'],
+  ])('may not send anyone to %s', async (_title, target) => {
+    origin.script('/', redirectTo(target));
+    expect(await reasonFor(origin.url('/'), { allowed: [origin.host] })).toBe('blocked_address');
+    expect(origin.requests('/')).toBe(1);
+  });
+
+  test('may not send anyone to a name with a private address', async () => {
+    origin.script('/', redirectTo(here('http://inner.test:PORT/b')));
+    const settings = { allowed: [origin.host], lookup: nameServer(['127.0.0.1']) };
+    expect(await reasonFor(origin.url('/'), settings)).toBe('blocked_address');
+    expect(origin.requests('/b')).toBe(0);
+  });
+});
+
+describe('a host', () => {
+  test.each([
+    ['http://Example.ORG/a', 'example.org:80'],
+    ['https://example.org', 'example.org:443'],
+    ['http://example.org:443', 'example.org:443'],
+    ['https://example.org:8443', 'example.org:8443'],
+    ['http://[0:0::1]:8080', '[::1]:8080'],
+    ['http://127.1', '127.0.0.1:80'],
+  ])('of %s is %s', (url, expected) => {
+    expect(hostOf(new URL(url))).toBe(expected);
+  });
+
+  test.each([
+    '93.184.215.14',
+    '1.1.1.1',
+    '223.255.255.255',
+    '2606:4700:4700::1111',
+    '2a00:1450:4001:80b::200e',
+  ])('%s is public', (address) => {
+    expect(isPublicAddress(address)).toBe(true);
+  });
+
+  test.each([false, true])('with public addresses only is let through as it is (all: %s)', (all) => {
+    const seen: unknown[] = [];
+    publicOnly(nameServer(['93.184.215.14', '2606:4700:4700::1111'], 'sync'))(
+      'name.test',
+      { all },
+      (...answer) => seen.push(answer),
+    );
+    expect(seen).toEqual([
+      all
+        ? [
+            null,
+            [
+              { address: '93.184.215.14', family: 4 },
+              { address: '2606:4700:4700::1111', family: 6 },
+            ],
+            undefined,
+          ]
+        : [null, '93.184.215.14', 4],
+    ]);
+  });
+
+  test('that cannot be resolved is a fault of the network, not a forbidden address', async () => {
+    const lookup: LookupFunction = (_name, _options, callback) =>
+      callback(Object.assign(new Error('no such name'), { code: 'ENOTFOUND' }), []);
+    expect(await reasonFor('http://nowhere.test/', { lookup })).toBe('network');
+  });
+});

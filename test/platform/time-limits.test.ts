@@ -1,0 +1,48 @@
+import { setImmediate } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { expect, test } from 'vitest';
+import { withTimeLimit } from '../../shared/platform/time-limits.ts';
+
+/** Rejects with the reason of a signal; nothing but the signal knows of it. */
+function untilAborted(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason as Error));
+  });
+}
+
+/** Collects garbage until something has settled. */
+async function collectDuring(work: Promise<unknown>): Promise<void> {
+  setFlagsFromString('--expose-gc');
+  const collect = runInNewContext('gc') as () => void;
+  let settled = false;
+  const end = () => (settled = true);
+  work.then(end, end);
+  while (!settled) {
+    collect();
+    await setImmediate();
+  }
+}
+
+test('a time limit is kept however much garbage is collected until then', async () => {
+  const { signal } = new AbortController();
+  const work = withTimeLimit({ milliseconds: 300, signal }, untilAborted);
+  await collectDuring(work);
+  await expect(work).rejects.toMatchObject({ name: 'TimeoutError' });
+});
+
+test('the end of the caller ends the work before its limit, with the reason of the caller', async () => {
+  const caller = new AbortController();
+  const work = withTimeLimit({ milliseconds: 60_000, signal: caller.signal }, untilAborted);
+  caller.abort(new Error('the caller is gone'));
+  await expect(work).rejects.toThrow('the caller is gone');
+});
+
+test('a caller that has ended before is told to the work at once', async () => {
+  const signal = AbortSignal.abort(new Error('gone before'));
+  const work = withTimeLimit({ milliseconds: 60_000, signal }, (ending) => {
+    ending.throwIfAborted();
+    return Promise.resolve();
+  });
+  await expect(work).rejects.toThrow('gone before');
+});

@@ -1,0 +1,45 @@
+import { expect, test } from 'vitest';
+import { mergedStates, readKeptState } from '../../../player/archive-page/merge-states.ts';
+import type { KeptState } from '../../../player/archive-page/merge-states.ts';
+
+const second = (seconds: number) => new Date(1_800_000_000_000 + seconds * 1000).toISOString();
+const answer = (widgetId: string, value: string, seconds: number) => ({
+  ...{ widgetId, widgetType: 'OpenResponse', stepId: 's1', answer: value },
+  ...{ score: null, maxScore: null, answeredAt: second(seconds) },
+});
+const state = (fields: Partial<KeptState> = {}): KeptState => ({
+  ...{ attempt: 1, sectionIndex: 0, stepIndex: 0, stepId: 's1', items: [], variableState: {} },
+  progressData: { visited: ['s1'], completed: false, atEnd: false, tries: [] },
+  ...fields,
+});
+const answersOf = ({ items }: KeptState) =>
+  Object.fromEntries(items.map((item) => [item.widgetId, item.answer]));
+
+test('of two answers to one question the later one counts, whichever tab merges', () => {
+  const mine = state({ items: [answer('q1', 'early', 1), answer('q2', 'late', 4)] });
+  const theirs = state({ items: [answer('q1', 'late', 2), answer('q2', 'early', 3)] });
+  for (const merged of [mergedStates(mine, theirs, mine), mergedStates(theirs, mine, theirs)]) {
+    expect(answersOf(merged)).toEqual({ q1: 'late', q2: 'late' });
+  }
+});
+
+test('a restart leaves nothing of the attempt before, whichever tab merges', () => {
+  const before = state({ items: [answer('q1', 'old', 9)] });
+  const restarted = state({ attempt: 2 });
+  expect(mergedStates(restarted, before, before)).toEqual(restarted);
+  expect(mergedStates(before, restarted, before)).toEqual(restarted);
+});
+
+test('a variable that another tab has set stays, unless it was set here since', () => {
+  const base = state({ variableState: { set: 'base', left: 'base' } });
+  const mine = state({ variableState: { set: 'mine', left: 'base' } });
+  const theirs = state({ variableState: { set: 'theirs', left: 'theirs' } });
+  expect(mergedStates(mine, theirs, base).variableState).toEqual({ set: 'mine', left: 'theirs' });
+});
+
+test('what an older release kept is the first attempt, and what is no state is nothing', () => {
+  expect(readKeptState({ ...state(), attempt: undefined })).toEqual(state());
+  expect([null, 1, 'x', [], { items: 1 }, { items: [null] }].map(readKeptState)).toEqual(
+    Array.from({ length: 6 }),
+  );
+});

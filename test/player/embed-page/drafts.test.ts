@@ -1,0 +1,126 @@
+import { expect, test } from 'vitest';
+import type { LessonVersion } from '../../../shared/models/lesson-version.ts';
+import { heading, publishLesson, question, section, step } from '../player-lessons.ts';
+import { waitFor } from '../../support/wait-for.ts';
+import { answersIn, choose, press, seeKept, seeStep, useEmbedLab } from './embed-lab.ts';
+import type { HostPage } from './embed-lab.ts';
+
+const lab = useEmbedLab();
+
+/** A step with a question and a field to write in, and one to go to. */
+function publishEssay(): Promise<LessonVersion> {
+  const essay = { type: 'OpenResponse', props: { id: 'essay', prompt: 'Why do tides exist?' } };
+  const steps = [step('s1', question('q1'), essay), { ...step('s2', heading()), order_index: 1 }];
+  return publishLesson(lab.harness, lab.organization, { sections: [section('one', ...steps)] });
+}
+
+const fieldOf = ({ lesson }: Pick<HostPage, 'lesson'>) => lesson.getByRole('textbox');
+const continueHere = ({ outer }: HostPage) => outer.getByRole('button', { name: 'Continue here' }).click();
+const essayOf = async (version: LessonVersion) => answersIn(await lab.progressOf(version)).essay;
+
+async function seeText(page: HostPage, text: string): Promise<void> {
+  await waitFor(`the text "${text}"`, async () => (await fieldOf(page).inputValue()) === text);
+}
+
+test('text that was not submitted moves to the tab that takes over, and back', async () => {
+  const version = await publishEssay();
+  const context = await lab.browser.newContext();
+  const first = await lab.open(version, { context });
+  await seeStep(first, 's1');
+  await fieldOf(first).fill('The moon');
+
+  const second = await lab.open(version, { context });
+  await seeText(second, 'The moon');
+  await fieldOf(second).fill('The moon pulls');
+  await continueHere(first);
+  await seeText(first, 'The moon pulls');
+  await waitFor('the text on record', async () => (await essayOf(version)) === 'The moon pulls');
+});
+
+test('text that was not submitted survives in the browser when the tab that took over is gone', async () => {
+  const version = await publishEssay();
+  const context = await lab.browser.newContext();
+  const first = await lab.open(version, { context });
+  await seeStep(first, 's1');
+  // A tab that says that it takes over, and is closed before it hears of anything.
+  await context.addInitScript(`BroadcastChannel.prototype.addEventListener = () => undefined;`);
+  await fieldOf(first).fill('The moon');
+  const second = await lab.open(version, { context });
+  await first.outer.getByText('This lesson is open in another tab.').waitFor();
+  await second.page.close();
+  await continueHere(first);
+  await seeText(first, 'The moon');
+});
+
+test('text that was not submitted survives a conflict with another device, and is saved', async () => {
+  const version = await publishEssay();
+  const phone = await lab.open(version);
+  await seeStep(phone, 's1');
+  await waitFor('the first look', () => lab.progressOf(version));
+  await fieldOf(phone).fill('The moon');
+  const laptop = await lab.open(version);
+  await press(laptop, 'Next');
+  await waitFor('the step', async () => (await lab.progressOf(version))?.currentStepIndex === 1);
+
+  await choose(phone, 'b');
+  await continueHere(phone);
+  await seeText(phone, 'The moon');
+  await waitFor('the text on record', async () => (await essayOf(version)) === 'The moon');
+  await fieldOf(phone).fill('The moon pulls');
+  await press(phone, 'Next');
+  await waitFor('the later text', async () => (await essayOf(version)) === 'The moon pulls');
+});
+
+test('of a text that was not submitted and a later answer on another device, the later one stays', async () => {
+  const version = await publishEssay();
+  const phone = await lab.open(version);
+  await seeStep(phone, 's1');
+  await waitFor('the first look', () => lab.progressOf(version));
+  await fieldOf(phone).fill('An early note');
+  const laptop = await lab.open(version);
+  await seeStep(laptop, 's1');
+  await fieldOf(laptop).fill('The whole answer');
+  await press(laptop, 'Submit');
+  await waitFor('the answer', () => essayOf(version));
+
+  await choose(phone, 'b');
+  await continueHere(phone);
+  await seeText(phone, 'The whole answer');
+  await press(phone, 'Next');
+  await waitFor('the question', async () => answersIn(await lab.progressOf(version)).q1);
+  expect(await essayOf(version)).toBe('The whole answer');
+});
+
+test('text that was not submitted when the page was closed is saved, also without a network', async () => {
+  const version = await publishEssay();
+  const context = await lab.browser.newContext();
+  const first = await lab.open(version, { context });
+  await seeStep(first, 's1');
+  await waitFor('the first look', () => lab.progressOf(version));
+  await fieldOf(first).fill('The moon');
+  await seeKept(first, 'The moon');
+  await first.page.close();
+  await waitFor('the text on record', async () => (await essayOf(version)) === 'The moon');
+
+  const second = await lab.open(version, { context });
+  await seeText(second, 'The moon');
+  await context.setOffline(true);
+  await fieldOf(second).fill('The moon pulls');
+  await seeKept(second, 'The moon pulls');
+  await second.page.close();
+  await context.setOffline(false);
+  const third = await lab.open(version, { context });
+  await seeText(third, 'The moon pulls');
+  await waitFor('the later text', async () => (await essayOf(version)) === 'The moon pulls');
+  // Once submitted, or deleted, it is no draft any more.
+  await fieldOf(third).fill('A slip');
+  await seeKept(third, 'A slip');
+  await fieldOf(third).fill('The moon pulls');
+  await waitFor('no draft', async () => !(await keptBy(third)).includes('A slip'));
+});
+
+const keptBy = async ({ page }: HostPage) =>
+  (await page
+    .frames()
+    .find((frame) => frame.url().includes('/embed/'))
+    ?.evaluate<string>('JSON.stringify(localStorage)')) ?? '';

@@ -1,0 +1,81 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { readFrameMessage } from '../../../player/embed-page/frame-messages.ts';
+
+const state = { progressData: { visited: ['s1'] }, variables: { name: 'Ada' } };
+const points = { score: 1, maxScore: 2 };
+const answeredAt = '2026-01-02T03:04:05.678Z';
+const item = { stepId: 's1', widgetId: 'q1', answer: ['b'], ...points, answeredAt };
+
+describe('what the frame tells is read', () => {
+  test.each([
+    { type: 'ready', stepId: 's1' },
+    { type: 'step', stepId: 's1', state, completed: true },
+    { type: 'answer', stepId: 's1', state, item },
+    { type: 'variable', stepId: 's1', state, name: 'name' },
+    { type: 'restart', stepId: 's1' },
+    { type: 'unmounted' },
+    { type: 'error', code: 'widget_failed', message: 'broken' },
+    { type: 'resize', height: 300 },
+  ])('$type', (message) => {
+    expect(readFrameMessage({ ...message, more: 'is left out' })).toEqual(message);
+  });
+});
+
+describe('what is no message is ignored', () => {
+  const cyclic: Record<string, unknown> = { type: 'ready', stepId: 's1' };
+  cyclic.self = cyclic;
+  test.each<[string, unknown]>([
+    ['nothing', undefined],
+    ['a list', [{ type: 'ready', stepId: 's1' }]],
+    ['a cycle', cyclic],
+    ['a number too large for JSON', { type: 'ready', stepId: 's1', more: 1n }],
+    ['an unknown type', { type: 'eval', stepId: 's1', state }],
+    ['a step without an id', { type: 'step', state, completed: false }],
+    ['a step with an endless id', { type: 'step', stepId: 's'.repeat(256), state, completed: false }],
+    ['a step without its state', { type: 'step', stepId: 's1', completed: false }],
+    ['state that is no object', { type: 'step', stepId: 's1', state: { ...state, variables: [] } }],
+    [
+      'a variable that is not among the variables',
+      { type: 'variable', stepId: 's1', state, name: 'toString' },
+    ],
+    [
+      'an answer without a value',
+      { type: 'answer', stepId: 's1', state, item: { ...item, answer: undefined } },
+    ],
+    ['an answer of no widget', { type: 'answer', stepId: 's1', state, item: { ...item, widgetId: '' } }],
+    ['a height below zero', { type: 'resize', height: -1 }],
+    ['a height without bounds', { type: 'resize', height: 1e9 }],
+    [
+      'more than a write can hold',
+      { type: 'answer', stepId: 's1', state, item: { ...item, answer: 'x'.repeat(1e6) } },
+    ],
+  ])('%s', (_what, message) => {
+    expect(readFrameMessage(message)).toBeUndefined();
+  });
+});
+
+test.each([
+  [{ score: 3, maxScore: 2 }],
+  [{ score: -1, maxScore: 2 }],
+  [{ score: 1 }],
+  [{ score: '1', maxScore: '2' }],
+  [{ score: 1, maxScore: 1001 }],
+])('an answer with the result %j is kept without it', (result) => {
+  const message = {
+    type: 'answer',
+    stepId: 's1',
+    state,
+    item: { stepId: 's1', widgetId: 'q1', answer: ['b'], ...result },
+  };
+  expect(readFrameMessage(message)).toMatchObject({ item: { answer: ['b'], score: null, maxScore: null } });
+});
+
+test('whatever comes, it is read or ignored, and never throws', () => {
+  fc.assert(
+    fc.property(fc.anything(), (data) => {
+      readFrameMessage(data);
+      readFrameMessage({ type: 'answer', stepId: 's1', state: data, item: data });
+    }),
+  );
+});

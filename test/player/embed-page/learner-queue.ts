@@ -1,0 +1,134 @@
+import { expect } from 'vitest';
+import { parseProgressWrite } from '../../../shared/progress/write.ts';
+import { applyWrite, attemptOrder, initialProgress } from '../../../shared/progress/rules.ts';
+import { itemsToJson } from '../../../shared/progress/state.ts';
+import type { ProgressState } from '../../../shared/progress/state.ts';
+import type { WriteBody } from '../../../player/embed-page/queued-write.ts';
+import { answered, emptyQueue, enqueue, takeNext, waitTime } from '../../../player/embed-page/save-queue.ts';
+import type { Answer, Change, Context, SaveQueue } from '../../../player/embed-page/save-queue.ts';
+import type { Place, SessionRecord, StoredAnswer } from '../../../player/embed-page/session-record.ts';
+import { buildOutline, buildQuestion, buildWidget, now, versionId } from '../../progress/build-progress.ts';
+
+/** Three steps: nothing to answer, two questions and a custom widget, and one question. */
+const outline = buildOutline([
+  { intro: [], quiz: [buildQuestion('q1'), buildQuestion('q2'), buildWidget('Dial', 'dial')] },
+  { end: [buildQuestion('q1')] },
+]);
+
+export const places = {
+  intro: { sectionIndex: 0, stepIndex: 0, stepId: 'intro' },
+  quiz: { sectionIndex: 0, stepIndex: 1, stepId: 'quiz' },
+  end: { sectionIndex: 1, stepIndex: 0, stepId: 'end' },
+} satisfies Record<string, Place>;
+
+export const start = now.getTime();
+
+/** The rules of the session address over a record in memory: what the queue has to get along with. */
+export class SessionRules {
+  state: ProgressState = initialProgress(versionId, outline, now);
+  #writeIds: string[] = [];
+
+  record(): SessionRecord {
+    const { revision, attempt, status, score, maxScore, sectionIndex, stepIndex, ...rest } = this.state;
+    const { progressData, variableState, items } = rest;
+    return {
+      revision,
+      attempt,
+      versionId,
+      status,
+      score,
+      maxScore,
+      currentSectionIndex: sectionIndex,
+      currentStepIndex: stepIndex,
+      progressData: parsed(progressData),
+      variableState: parsed(variableState),
+      items: items === null ? null : (JSON.parse(itemsToJson(items)) as StoredAnswer[]),
+      completedAt: rest.completedAt?.toISOString() ?? null,
+      lastActivityAt: rest.lastActivityAt.toISOString(),
+    };
+  }
+
+  write(body: WriteBody, at: number): Answer {
+    const write = parseProgressWrite(JSON.stringify(body));
+    if (!this.#writeIds.includes(body.writeId)) {
+      const order = attemptOrder(this.state, write);
+      if (order === 'earlier') return { kind: 'saved', record: this.record() };
+      if (order === 'later' || write.revision !== this.state.revision)
+        return { kind: 'conflict', record: this.record() };
+      try {
+        this.state = applyWrite(this.state, write, outline, new Date(at));
+      } catch {
+        return { kind: 'refused' };
+      }
+      this.#writeIds = [...this.#writeIds, body.writeId].slice(-20);
+    }
+    return { kind: 'saved', record: this.record() };
+  }
+
+  answers(): Record<string, unknown> {
+    const items = this.record().items ?? [];
+    return Object.fromEntries(items.map(({ stepId, widgetId, answer }) => [`${stepId}/${widgetId}`, answer]));
+  }
+}
+
+let ids = 0;
+
+/** A lower-case UUID that no other test has. */
+export function newId(): string {
+  ids += 1;
+  return `00000000-0000-4000-8000-${ids.toString(16).padStart(12, '0')}`;
+}
+
+export function contextAt(at: number): Context {
+  return { now: at, newId };
+}
+
+export function newQueue(record: SessionRecord = new SessionRules().record()): SaveQueue {
+  return emptyQueue(record);
+}
+
+/** The queue after changes that come at once. */
+export function withChanges(queue: SaveQueue, changes: readonly Change[], at = start): SaveQueue {
+  return changes.reduce((next, change) => enqueue(next, change, versionId, contextAt(at)), queue);
+}
+
+export function answerOf(
+  widgetId: string,
+  answer: unknown,
+  place: Place = places.quiz,
+): Change & { answer: object } {
+  return { place, answer: { widgetId, answer, score: null, maxScore: null } };
+}
+
+export function stepTo(place: Place): Change {
+  return { place, progressData: { visited: [place.stepId] } };
+}
+
+/** Takes the next write, which has to be there. */
+export function taken(queue: SaveQueue): { queue: SaveQueue; body: WriteBody } {
+  const next = takeNext(queue);
+  if (next === undefined) throw new Error('There is nothing to send');
+  return next;
+}
+
+/** What an answer to the write on its way leads to. */
+export const settle = (queue: SaveQueue, answer: Answer, at = start, random = 0.5) =>
+  answered(queue, answer, { ...contextAt(at), random });
+
+export const afterAnswer = (queue: SaveQueue, answer: Answer, at = start) => settle(queue, answer, at).queue;
+
+/** Sends everything; fails when a write is not saved. */
+export function drained(queue: SaveQueue, server: SessionRules, at = start): SaveQueue {
+  let next = queue;
+  while (waitTime(next, Infinity) !== null) {
+    const { queue: sending, body } = taken(next);
+    const answer = server.write(body, at);
+    expect(answer.kind).toBe('saved');
+    next = afterAnswer(sending, answer, at);
+  }
+  return next;
+}
+
+function parsed(text: string | null): Record<string, unknown> | null {
+  return text === null ? null : (JSON.parse(text) as Record<string, unknown>);
+}

@@ -1,0 +1,62 @@
+import { randomUUID } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, inject, onTestFinished, test } from 'vitest';
+import { findMongod } from '../../shared/embedded/find-mongod.ts';
+import { startMongod } from '../../shared/embedded/mongod.ts';
+import { buildLearnerToken, buildOrganization } from '../support/factories.ts';
+import { startHarness } from '../support/harness.ts';
+import { waitFor } from '../support/wait-for.ts';
+import { ask, expectError } from '../support/answers.ts';
+
+test('while MongoDB is away each endpoint is 500 in its own words, and says when to try again', async () => {
+  const binary = await findMongod({
+    cacheDir: inject('cacheDir'),
+    report: () => undefined,
+    signal: new AbortController().signal,
+  });
+  const dbPath = await mkdtemp(join(tmpdir(), 'lectern-test-'));
+  onTestFinished(() => rm(dbPath, { recursive: true, force: true }));
+  let mongod = await startMongod({ binary, dbPath });
+  onTestFinished(() => mongod.stop());
+  const harness = await startHarness({ MONGODB_URI: mongod.url });
+  onTestFinished(() => harness.close());
+  const address = await harness.startApi();
+  const { organization, headers } = await buildOrganization(harness);
+  const lessonId = randomUUID();
+  const token = buildLearnerToken({ organizationId: organization._id, lessonId });
+  const lesson = `${address}/api/public/lessons/${lessonId}`;
+  const sign = () =>
+    ask(`${address}/api/public/sign-token`, {
+      method: 'POST',
+      headers: { ...headers, 'content-type': 'application/json' },
+      body: JSON.stringify({ lessonId, learnerId: 'learner-1' }),
+    });
+  expect((await sign()).status).toBe(404);
+
+  mongod.kill();
+  await mongod.exited;
+  const answers = await Promise.all([
+    sign(),
+    ask(`${lesson}/progress/learner-1`, { headers }),
+    ask(`${lesson}/lti-progress/user-1?platformId=platform-1`, { headers }),
+    ask(`${lesson}/player-data?token=${token}`),
+    ask(`${lesson}/session?token=${token}`),
+  ]);
+  const words = [
+    'Failed to generate token',
+    'Failed to fetch progress data',
+    'Failed to fetch progress data',
+    'An unexpected error occurred while fetching lesson data',
+    'An unexpected error occurred',
+  ];
+  for (const [index, answer] of answers.entries()) {
+    expectError(answer, 500, words[index] ?? '');
+    expect(answer.headers.get('retry-after')).toBe('10');
+  }
+  for (const answer of answers.slice(3)) expect(answer.headers.get('access-control-allow-origin')).toBe('*');
+
+  mongod = await startMongod({ binary, dbPath, port: mongod.port });
+  await waitFor('an answer after MongoDB is back', async () => (await sign()).status === 404);
+});

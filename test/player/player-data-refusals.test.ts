@@ -1,0 +1,256 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { LessonVersion } from '../../shared/models/lesson-version.ts';
+import { revokeTokens } from '../../shared/models/token-revocation.ts';
+import type { Organization } from '../../shared/models/organization.ts';
+import { signEmbedToken } from '../../shared/tokens/player-tokens.ts';
+import { deleteLesson } from '../../shared/publishing/publishing.ts';
+import { buildLaunchToken, buildLearnerToken, buildOrganization } from '../support/factories.ts';
+import { startHarness } from '../support/harness.ts';
+import type { Harness } from '../support/harness.ts';
+import { ask, expectError } from '../support/answers.ts';
+import type { Answer } from '../support/answers.ts';
+import { publishLesson } from './player-lessons.ts';
+
+let harness: Harness;
+let address: string;
+let organization: Organization;
+let headers: { authorization: string };
+let version: LessonVersion;
+
+beforeAll(async () => {
+  harness = await startHarness();
+  address = await harness.startApi();
+  ({ organization, headers } = await buildOrganization(harness));
+  version = await publishLesson(harness, organization);
+});
+afterAll(() => harness.close());
+
+const urlOf = (lessonId: string, query: string) =>
+  `${address}/api/public/lessons/${lessonId}/player-data${query}`;
+const load = (lessonId: string, query: string) => ask(urlOf(lessonId, query));
+
+/** The failure, and that pages of every origin may read it. */
+function expectRefusal(answer: Answer, status: number, error: string): void {
+  expectError(answer, status, error);
+  expectOpen(answer);
+  expect(answer.headers.get('cache-control')).toBe('no-store');
+}
+
+function expectOpen({ headers: sent }: Answer): void {
+  const names = [...sent.keys()].filter((name) => name.startsWith('access-control-allow-'));
+  expect(Object.fromEntries(names.map((name) => [name, sent.get(name)]))).toEqual({
+    'access-control-allow-origin': '*',
+    'access-control-allow-methods': 'GET, OPTIONS',
+    'access-control-allow-headers': 'Content-Type',
+  });
+}
+
+const expiredToken = () => buildLearnerToken(version, { seconds: -1 });
+const foreignSecret = [{ kid: 'new', secret: 'a secret of somebody else that is long enough' }];
+
+test('of several faults the first is told: lesson id, token and query, token, path, lesson, playability', async () => {
+  const unplayable = await publishLesson(harness, organization, { sections: [] });
+  const { lessonId } = version;
+  const gone = buildLearnerToken({ organizationId: organization._id, lessonId: randomUUID() });
+  const other = buildLearnerToken(unplayable);
+  const ofOther = buildLearnerToken({ organizationId: randomUUID(), lessonId: unplayable.lessonId });
+  const bad = '&include_metadata=1';
+
+  expectRefusal(await load('x', ''), 400, 'Invalid lesson ID');
+  expectRefusal(await load('x', `?token=${gone}${bad}`), 400, 'Invalid lesson ID');
+  expectRefusal(await load(lessonId, `?${bad}`), 400, 'token is required');
+  expectRefusal(await load(lessonId, `?token=x${bad}`), 400, 'include_metadata must be true or false');
+  expectRefusal(await load(randomUUID(), '?token=x'), 401, 'Token verification failed: Malformed token');
+  expectRefusal(
+    await load(randomUUID(), `?token=${expiredToken()}`),
+    401,
+    'Token verification failed: Token expired',
+  );
+  const wrongLesson = 'Token does not grant access to this lesson';
+  expectRefusal(await load(lessonId, `?token=${gone}`), 403, wrongLesson);
+  expectRefusal(await load(lessonId, `?token=${other}`), 403, wrongLesson);
+  const denied = 'Lesson not found or access denied';
+  expectRefusal(await load(unplayable.lessonId, `?token=${ofOther}`), 404, denied);
+  const error = 'Lesson has validation errors that prevent playback';
+  expectRefusal(await load(unplayable.lessonId, `?token=${other}`), 422, error);
+});
+
+test.each(['x', '1', '%00', '%ff', `${randomUUID()}x`, '..%2fx', `{${randomUUID()}}`])(
+  'the lesson id %s is 400',
+  async (lessonId) => {
+    expectRefusal(await load(lessonId, `?token=${buildLearnerToken(version)}`), 400, 'Invalid lesson ID');
+  },
+);
+
+test('a token that is missing, empty or given twice is 400', async () => {
+  const token = buildLearnerToken(version);
+  for (const query of ['', '?', '?token=', '?token', `?Token=${token}`, `?token=${token}&token=${token}`])
+    expectRefusal(await load(version.lessonId, query), 400, 'token is required');
+});
+
+test.each(['include_metadata', 'validate_playability'])(
+  '%s takes true and false, once, and nothing else',
+  async (name) => {
+    const values = [
+      '',
+      '=',
+      '=1',
+      '=yes',
+      '=TRUE',
+      '=true%20',
+      '=null',
+      `=true&${name}=false`,
+      `=true&${name}=true`,
+    ];
+    for (const value of values) {
+      const query = `?token=${buildLearnerToken(version)}&${name}${value}`;
+      expectRefusal(await load(version.lessonId, query), 400, `${name} must be true or false`);
+    }
+  },
+);
+
+describe('a token that is not good is 401 and says why', () => {
+  test.each<[reason: string, what: string, token: () => string]>([
+    ['Token expired', 'expired', expiredToken],
+    [
+      'Invalid signature',
+      'of another secret',
+      () =>
+        signEmbedToken(
+          foreignSecret,
+          { ...version, versionId: null, learnerId: 'l', userAttributes: '{}' },
+          60,
+        ).token,
+    ],
+    ['Invalid signature', 'without its signature', () => buildLearnerToken(version).replace(/[^.]+$/, '')],
+    ['Malformed token', 'no token', () => 'a.b.c'],
+    ['Malformed token', 'with spaces', () => `%20${buildLearnerToken(version)}`],
+    ['Malformed token', 'of NUL', () => '%00'],
+    ['Malformed token', 'of API credentials', () => headers.authorization.slice('Bearer '.length)],
+  ])('%s: %s', async (reason, _what, token) => {
+    const answer = await load(version.lessonId, `?token=${token()}`);
+    expectRefusal(answer, 401, `Token verification failed: ${reason}`);
+  });
+
+  test('Signing secret not configured', async () => {
+    const off = await harness.startApi({ LECTERN_SIGNING_SECRETS: 'none' });
+    const path = `/api/public/lessons/${version.lessonId}/player-data?token=${buildLearnerToken(version)}`;
+    const error = 'Token verification failed: Signing secret not configured';
+    expectRefusal(await ask(off + path), 401, error);
+  });
+
+  test('credentials and cookies do not stand in for a token, nor a header', async () => {
+    const token = buildLearnerToken(version);
+    for (const sent of [headers, { authorization: `Bearer ${token}` }, { cookie: `token=${token}` }]) {
+      const answer = await ask(urlOf(version.lessonId, ''), { headers: sent });
+      expectRefusal(answer, 400, 'token is required');
+    }
+  });
+});
+
+describe('tokens that were revoked are 401', () => {
+  const revoked = 'Token verification failed: Token revoked';
+  const statusOf = async ({ lessonId }: { lessonId: string }, token: string) => {
+    const answer = await load(lessonId, `?token=${token}`);
+    if (answer.status !== 200) expectRefusal(answer, 401, revoked);
+    return answer.status;
+  };
+  const secondsAgo = (seconds: number) => new Date(Date.now() - seconds * 1000);
+  /** Revoking up to now would let a token pass that is signed when the next second has begun. */
+  const inAMinute = () => secondsAgo(-60);
+  const any = { lessonId: null, learnerId: null };
+
+  test('of a lesson, and of no other lesson', async () => {
+    const [mine, other] = [
+      await publishLesson(harness, organization),
+      await publishLesson(harness, organization),
+    ];
+    const { organizationId, lessonId } = mine;
+    await revokeTokens(harness.db, { organizationId, lessonId, learnerId: null }, inAMinute());
+    expect(await statusOf(mine, buildLearnerToken(mine))).toBe(401);
+    expect(await statusOf(mine, buildLaunchToken(mine))).toBe(401);
+    expect(await statusOf(other, buildLearnerToken(other))).toBe(200);
+  });
+
+  test('of a learner in every lesson, and of no other learner', async () => {
+    const other = await publishLesson(harness, organization);
+    const { organizationId } = version;
+    await revokeTokens(harness.db, { organizationId, lessonId: null, learnerId: 'gone' }, inAMinute());
+    for (const played of [version, other]) {
+      expect(await statusOf(played, buildLearnerToken(played, { learnerId: 'gone' }))).toBe(401);
+      expect(await statusOf(played, buildLearnerToken(played, { learnerId: 'Gone' }))).toBe(200);
+    }
+    expect(await statusOf(version, buildLaunchToken(version, { ltiUserId: 'gone' }))).toBe(401);
+  });
+
+  test('of a learner in one lesson', async () => {
+    const other = await publishLesson(harness, organization);
+    const { organizationId, lessonId } = version;
+    await revokeTokens(harness.db, { organizationId, lessonId, learnerId: 'here' }, inAMinute());
+    expect(await statusOf(version, buildLearnerToken(version, { learnerId: 'here' }))).toBe(401);
+    expect(await statusOf(version, buildLearnerToken(version, { learnerId: 'there' }))).toBe(200);
+    expect(await statusOf(other, buildLearnerToken(other, { learnerId: 'here' }))).toBe(200);
+  });
+
+  test('of an organization, and of no other organization', async () => {
+    const [{ organization: closed }, { organization: open }] = [
+      await buildOrganization(harness),
+      await buildOrganization(harness),
+    ];
+    const [mine, other] = [await publishLesson(harness, closed), await publishLesson(harness, open)];
+    await revokeTokens(harness.db, { organizationId: closed._id, ...any }, inAMinute());
+    expect(await statusOf(mine, buildLearnerToken(mine))).toBe(401);
+    expect(await statusOf(other, buildLearnerToken(other))).toBe(200);
+  });
+
+  test('up to the time of the revocation: one that was signed afterwards is good', async () => {
+    const { organization: own } = await buildOrganization(harness);
+    const mine = await publishLesson(harness, own);
+    const organizationId = own._id;
+    await revokeTokens(harness.db, { organizationId, ...any }, secondsAgo(2));
+    expect(await statusOf(mine, buildLearnerToken(mine))).toBe(200);
+    await revokeTokens(harness.db, { organizationId, ...any }, inAMinute());
+    expect(await statusOf(mine, buildLearnerToken(mine))).toBe(401);
+    await revokeTokens(harness.db, { organizationId, ...any }, secondsAgo(60));
+    expect(await statusOf(mine, buildLearnerToken(mine))).toBe(401);
+  });
+});
+
+test('a lesson that is deleted, unpublished or not there is 404 in the same words', async () => {
+  const deleted = await publishLesson(harness, organization);
+  const draft = await publishLesson(harness, organization, { publish: false });
+  const missing = { organizationId: organization._id, lessonId: randomUUID() };
+  const pinned = buildLearnerToken(version, { versionId: draft._id });
+  await deleteLesson(harness.db, deleted.lessonId);
+  for (const { lessonId, organizationId } of [deleted, draft, missing]) {
+    const token = buildLearnerToken({ lessonId, organizationId });
+    expectRefusal(await load(lessonId, `?token=${token}`), 404, 'Lesson not found or access denied');
+  }
+  expectRefusal(await load(version.lessonId, `?token=${pinned}`), 404, 'Lesson not found or access denied');
+});
+
+describe('pages of every origin', () => {
+  test('are told before they ask, whatever the lesson and without a token', async () => {
+    const asked = { origin: 'https://lms.example', 'access-control-request-method': 'GET' };
+    for (const lessonId of [version.lessonId, 'x']) {
+      const answer = await ask(urlOf(lessonId, ''), { method: 'OPTIONS', headers: asked });
+      expect({ status: answer.status, length: answer.body.length }).toEqual({ status: 204, length: 0 });
+      expectOpen(answer);
+    }
+  });
+
+  test('may read the lesson', async () => {
+    const query = `?token=${buildLearnerToken(version)}`;
+    const answer = await ask(urlOf(version.lessonId, query), { headers: { origin: 'null' } });
+    expect(answer.status).toBe(200);
+    expectOpen(answer);
+  });
+});
+
+test.each(['POST', 'PUT', 'PATCH', 'DELETE'])('%s is 405 and says what is allowed', async (method) => {
+  const answer = await ask(urlOf(version.lessonId, ''), { method });
+  expectError(answer, 405, `${method} is not allowed here`);
+  expect(answer.headers.get('allow')).toBe('GET, HEAD, OPTIONS');
+  expectOpen(answer);
+});

@@ -1,0 +1,229 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { LessonVersion } from '../../shared/models/lesson-version.ts';
+import type { Organization } from '../../shared/models/organization.ts';
+import { unpublish } from '../../shared/publishing/publishing.ts';
+import { buildLaunchToken, buildLearnerToken, buildOrganization } from '../support/factories.ts';
+import { startHarness } from '../support/harness.ts';
+import type { Harness } from '../support/harness.ts';
+import { ask, expectError, jsonOf } from '../support/answers.ts';
+import { heading, publishLesson, section, step } from './player-lessons.ts';
+
+let harness: Harness;
+let address: string;
+let organization: Organization;
+let headers: { authorization: string };
+
+beforeAll(async () => {
+  harness = await startHarness();
+  address = await harness.startApi();
+  ({ organization, headers } = await buildOrganization(harness));
+});
+afterAll(() => harness.close());
+
+const load = (version: Pick<LessonVersion, 'lessonId'>, token: string, query = '') =>
+  ask(`${address}/api/public/lessons/${version.lessonId}/player-data?token=${token}${query}`);
+
+const publish = (content: Parameters<typeof publishLesson>[2] = {}) =>
+  publishLesson(harness, organization, content);
+
+interface PlayerData {
+  lesson: { lesson: { title: string }; sections: unknown[] };
+}
+
+async function titleFor(version: LessonVersion, token = buildLearnerToken(version)): Promise<string> {
+  const answer = await load(version, token);
+  expect(answer.status).toBe(200);
+  return (jsonOf(answer) as PlayerData).lesson.lesson.title;
+}
+
+describe('the body', () => {
+  test('has the fields of the contract and no other, in playing order, whatever else lesson.json holds', async () => {
+    const extra = { author: 'private', notes: ['private'] };
+    const variable = { name: 'points', type: 'number', initialValue: 0, ...extra };
+    const first = { ...step('s1', heading()), order_index: 1, ...extra };
+    const second = { ...step('s2', heading()), order_index: 2, ...extra };
+    const version = await publish({
+      lesson: {
+        title: 'The title',
+        variable_definitions: [variable, { name: 'later', type: 'string' }],
+        widget_settings: { overrides: { Heading: { level: 3 } }, ...extra },
+        ...extra,
+      },
+      sections: [
+        { ...section('two', step('s3', heading())), order_index: 9, ...extra },
+        { ...section('one', second, first), order_index: 4, ...extra },
+      ],
+    });
+    const answer = await load(version, buildLearnerToken(version, { userAttributes: '{"group":"B"}' }));
+    const played = (id: string, order_index: number) => ({
+      id,
+      title: `Title of ${id}`,
+      order_index,
+      content: { content: [heading()], root: { props: {} } },
+    });
+    expect(answer.status).toBe(200);
+    expect(jsonOf(answer)).toStrictEqual({
+      lesson: {
+        lesson: {
+          id: version.lessonId,
+          title: 'The title',
+          status: 'published',
+          variable_definitions: [
+            { name: 'points', type: 'number', initialValue: 0 },
+            { name: 'later', type: 'string', initialValue: null },
+          ],
+          widget_settings: { overrides: { Heading: { level: 3 } } },
+        },
+        sections: [
+          { id: 'one', title: 'Title of one', order_index: 4, steps: [played('s1', 1), played('s2', 2)] },
+          { id: 'two', title: 'Title of two', order_index: 9, steps: [played('s3', 0)] },
+        ],
+        totalSteps: 3,
+        totalSections: 2,
+      },
+      userAttributes: { group: 'B' },
+      playability: { valid: true, errors: [] },
+    });
+  });
+
+  test('keeps media references, and the zones of older content', async () => {
+    const id = randomUUID();
+    const picture = { type: 'Image', props: { id: 'Image-1', src: `media:${id}`, alt: '', caption: '' } };
+    const content = {
+      content: [picture],
+      root: { props: {} },
+      zones: { 'Image-1:below': [heading('below')] },
+    };
+    const media = [{ id, bytes: Buffer.from('a picture') }];
+    const version = await publish({ media, sections: [section('one', { ...step('s1'), content })] });
+    const { lesson } = jsonOf(await load(version, buildLearnerToken(version))) as PlayerData;
+    expect(lesson.sections).toMatchObject([{ steps: [{ content }] }]);
+  });
+
+  test('has the attributes of the token as the integrator wrote them, and none for an LTI launch', async () => {
+    const version = await publish();
+    const userAttributes = '{ "b":1, "10":1.10, "2":12345678901234567890, "__proto__":{"$a.b":"\\u0000"} }';
+    const body = (await load(version, buildLearnerToken(version, { userAttributes }))).body.toString();
+    expect(body).toContain(`,"userAttributes":${userAttributes},"playability":`);
+    const launched = jsonOf(await load(version, buildLaunchToken(version)));
+    expect(launched).toMatchObject({ userAttributes: {} });
+  });
+
+  test('is given for the largest token that can be asked for', async () => {
+    const version = await publish();
+    const body = {
+      lessonId: version.lessonId,
+      versionId: version._id,
+      learnerId: '😀'.repeat(255),
+      userAttributes: { a: 'x'.repeat(8184) },
+      timeout: 86_400,
+    };
+    const signed = await ask(`${address}/api/public/sign-token`, {
+      method: 'POST',
+      headers: { ...headers, 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    });
+    const answer = await load(version, (jsonOf(signed) as { token: string }).token);
+    expect(answer.status).toBe(200);
+    expect(jsonOf(answer)).toMatchObject({ userAttributes: body.userAttributes });
+  });
+
+  test.each([
+    ['', ['lesson', 'userAttributes', 'playability']],
+    ['&include_metadata=true', ['lesson', 'userAttributes', 'metadata', 'playability']],
+    ['&include_metadata=false&validate_playability=false', ['lesson', 'userAttributes']],
+    ['&include_metadata=true&validate_playability=false', ['lesson', 'userAttributes', 'metadata']],
+    ['&validate_playability=true&something=else', ['lesson', 'userAttributes', 'playability']],
+  ])('asked for with "%s" has the members %j', async (query, members) => {
+    const version = await publish();
+    const answer = await load(version, buildLearnerToken(version), query);
+    expect(Object.keys(jsonOf(answer) as object)).toEqual(members);
+  });
+
+  test('has metadata that count, and a duration in minutes: the figure of the lesson, else 2 a step', async () => {
+    const metadata = { title: 'A lesson', status: 'published', totalSections: 2, totalSteps: 3 };
+    for (const [estimatedDuration, minutes] of [[25, 25] as const, [null, 6] as const]) {
+      const version = await publish({ lesson: { estimatedDuration, status: 'draft' } });
+      const answer = await load(version, buildLearnerToken(version), '&include_metadata=true');
+      expect(jsonOf(answer)).toMatchObject({ metadata: { ...metadata, estimatedDuration: minutes } });
+      expect(Object.keys((jsonOf(answer) as { metadata: object }).metadata)).toHaveLength(5);
+    }
+  });
+
+  test('is equal byte for byte at every load, also from another process, and is never stored on its way', async () => {
+    const version = await publish();
+    const token = buildLearnerToken(version);
+    const first = await load(version, token);
+    expect((await load(version, token)).body).toEqual(first.body);
+    const other = await harness.startApi();
+    const url = `${other}/api/public/lessons/${version.lessonId}/player-data?token=${token}`;
+    expect((await ask(url)).body).toEqual(first.body);
+    expect(first.headers.get('cache-control')).toBe('no-store');
+    expect(Number(first.headers.get('content-length'))).toBe(first.body.length);
+  });
+
+  test('is what HEAD tells the length of', async () => {
+    const version = await publish();
+    const path = `/api/public/lessons/${version.lessonId}/player-data?token=${buildLearnerToken(version)}`;
+    const [head, get] = [await ask(address + path, { method: 'HEAD' }), await ask(address + path)];
+    expect({ status: head.status, length: head.headers.get('content-length') }).toEqual({
+      status: 200,
+      length: String(get.body.length),
+    });
+  });
+});
+
+describe('the version that is loaded', () => {
+  test('is the newest published one at each load, or the one that the token pins', async () => {
+    const one = await publish({ lesson: { title: 'One' } });
+    const { lessonId } = one;
+    const [open, pinned] = [buildLearnerToken(one), buildLearnerToken(one, { versionId: one._id })];
+    expect([await titleFor(one, open), await titleFor(one, pinned)]).toEqual(['One', 'One']);
+
+    await publish({ lessonId, lesson: { title: 'Draft' }, publish: false });
+    expect(await titleFor(one, open)).toBe('One');
+    const two = await publish({ lessonId, lesson: { title: 'Two' } });
+    expect([await titleFor(one, open), await titleFor(one, pinned)]).toEqual(['Two', 'One']);
+
+    await unpublish(harness.db, lessonId, two._id);
+    expect(await titleFor(one, open)).toBe('One');
+    await unpublish(harness.db, lessonId, one._id);
+    for (const token of [open, pinned])
+      expectError(await load(one, token), 404, 'Lesson not found or access denied');
+  });
+
+  test('is found whatever the case of the lesson id in the path', async () => {
+    const version = await publish({ lesson: { title: 'Upper' } });
+    const lessonId = version.lessonId.toUpperCase();
+    expect((await load({ lessonId }, buildLearnerToken(version))).status).toBe(200);
+  });
+
+  test('has to be playable, unless that is not asked for', async () => {
+    const empty = section('one', step('s1'));
+    for (const sections of [
+      [],
+      [section('one')],
+      [empty],
+      [section('one', step('s1', { props: { id: 'x' } }))],
+    ]) {
+      const version = await publish({ sections });
+      const token = buildLearnerToken(version);
+      const error = 'Lesson has validation errors that prevent playback';
+      expectError(await load(version, token), 422, error);
+      expectError(await load(version, token, '&validate_playability=true'), 422, error);
+      const answer = await load(version, token, '&validate_playability=false');
+      expect(answer.status).toBe(200);
+      expect(Object.keys(jsonOf(answer) as object)).toEqual(['lesson', 'userAttributes']);
+    }
+  });
+
+  test('is played with an unknown widget or a missing medium', async () => {
+    const blocks = [
+      { type: 'Unheard', props: { id: 'u' } },
+      { type: 'Image', props: { id: 'i', src: `media:${randomUUID()}`, alt: '', caption: '' } },
+    ];
+    const version = await publish({ sections: [section('one', step('s1', ...blocks))] });
+    expect((await load(version, buildLearnerToken(version))).status).toBe(200);
+  });
+});

@@ -1,0 +1,131 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { playerRelease } from '../../shared/player/player-release.ts';
+import type { PlayerRelease } from '../../shared/player/player-release.ts';
+import { startHarness } from '../support/harness.ts';
+import type { Harness } from '../support/harness.ts';
+import { ask, expectError } from '../support/answers.ts';
+import { policyOf } from '../embed/embed-pages.ts';
+
+let harness: Harness;
+let api: string;
+let release: PlayerRelease;
+beforeAll(async () => {
+  harness = await startHarness();
+  api = await harness.startApi();
+  release = await playerRelease();
+});
+afterAll(() => harness.close());
+
+const plain = { 'accept-encoding': 'identity' };
+const fileOf = (name: string, headers: Record<string, string> = plain, address = api) =>
+  ask(`${address}/player/${release.name}/${name}`, { headers });
+
+describe('files of the player', () => {
+  test('are served whole, for good, and to pages of every origin', async () => {
+    const names = [...release.files.keys()].filter(
+      (name) => /\.(js|css)$/.test(name) && !name.endsWith('.d.ts'),
+    );
+    expect(names).toEqual(expect.arrayContaining(['embed-page.js', 'frame.js', 'player.css', 'player.js']));
+    for (const name of names) {
+      const { status, headers, body } = await fileOf(name);
+      expect({ name, status }).toEqual({ name, status: 200 });
+      expect(body.equals(release.files.get(name) ?? Buffer.alloc(0))).toBe(true);
+      expect(Object.fromEntries(headers)).toMatchObject({
+        'content-type': `text/${name.endsWith('.js') ? 'javascript' : 'css'}; charset=utf-8`,
+        'cache-control': 'public, max-age=31536000, immutable',
+        'access-control-allow-origin': '*',
+        'cross-origin-resource-policy': 'cross-origin',
+        'x-content-type-options': 'nosniff',
+        vary: 'Accept-Encoding',
+      });
+    }
+  });
+
+  test('come compressed to whoever takes that, each way with an ETag of its own', async () => {
+    const bytes = release.files.get('player.js') ?? Buffer.alloc(0);
+    const ways = [
+      ['br', 'gzip, deflate, br'],
+      ['gzip', 'gzip'],
+      [null, 'identity'],
+    ] as const;
+    const etags = new Set<string | null>();
+    for (const [encoding, accepted] of ways) {
+      const { headers, body } = await fileOf('player.js', { 'accept-encoding': accepted });
+      expect(headers.get('content-encoding')).toBe(encoding);
+      // Decoded by fetch.
+      expect(body.equals(bytes)).toBe(true);
+      if (encoding !== null) expect(Number(headers.get('content-length'))).toBeLessThan(bytes.length / 2);
+      etags.add(headers.get('etag'));
+    }
+    expect(etags.size).toBe(3);
+  });
+
+  test('are not sent again to those who have them, nor with HEAD', async () => {
+    for (const accepted of ['br', 'identity']) {
+      const etag = (await fileOf('player.css', { 'accept-encoding': accepted })).headers.get('etag') ?? '';
+      const again = await fileOf('player.css', {
+        'accept-encoding': accepted,
+        'if-none-match': `"x", ${etag}`,
+      });
+      expect({ status: again.status, length: again.body.length }).toEqual({ status: 304, length: 0 });
+      expect(again.headers.get('cache-control')).toBe('public, max-age=31536000, immutable');
+    }
+    const head = await ask(`${api}/player/${release.name}/player.js`, { method: 'HEAD', headers: plain });
+    expect(head.body.length).toBe(0);
+    expect(Number(head.headers.get('content-length'))).toBe(release.files.get('player.js')?.length);
+  });
+
+  test('of another release, other files and other methods are refused', async () => {
+    expectError(await ask(`${api}/player/0.0.0-00000000/player.js`), 404, 'File not found');
+    for (const name of ['other.js', '..%2Fpackage.json', 'constructor', '__proto__', 'player.d.ts']) {
+      expectError(await fileOf(name), 404, 'File not found');
+    }
+    const post = await ask(`${api}/player/${release.name}/player.js`, { method: 'POST' });
+    expectError(post, 405, 'POST is not allowed here');
+    const options = await ask(`${api}/player/${release.name}/player.js`, { method: 'OPTIONS' });
+    expect({ status: options.status, allow: options.headers.get('allow') }).toEqual({
+      status: 204,
+      allow: 'GET, HEAD, OPTIONS',
+    });
+  });
+});
+
+test('the script for pages of integrators stays at one address, and is asked for again after an hour', async () => {
+  const answer = await ask(`${api}/embed.js`, { headers: plain });
+  expect(answer.body.equals(release.files.get('embed.js') ?? Buffer.alloc(0))).toBe(true);
+  expect(answer.headers.get('cache-control')).toBe('public, max-age=3600');
+  expect(answer.headers.get('content-type')).toBe('text/javascript; charset=utf-8');
+  const etag = answer.headers.get('etag') ?? '';
+  const again = await ask(`${api}/embed.js`, { headers: { ...plain, 'if-none-match': etag } });
+  expect(again.status).toBe(304);
+});
+
+describe('the document of the frame', () => {
+  const expected = (own: string, files: string) => ({
+    sandbox: 'allow-scripts allow-forms allow-popups allow-popups-to-escape-sandbox allow-downloads',
+    'default-src': "'none'",
+    'script-src': own,
+    'style-src': `${own} 'unsafe-inline'`,
+    'img-src': 'https: http: data: blob:',
+    'media-src': 'https: http: data: blob:',
+    'font-src': `${own} data:`,
+    'connect-src': `${files} data: blob:`,
+    'base-uri': "'none'",
+    'form-action': "'none'",
+  });
+
+  test('reaches files of lessons alone, and has no origin', async () => {
+    const answer = await fileOf('frame.html');
+    expect(answer.headers.get('content-type')).toBe('text/html; charset=utf-8');
+    expect(answer.headers.get('referrer-policy')).toBe('no-referrer');
+    expect(policyOf(answer)).toStrictEqual(expected(`'self' ${api}`, `${api}/content/ ${api}/assets/`));
+  });
+
+  test('reaches them at the public address alone where there is one', async () => {
+    const url = 'https://lessons.example/lectern';
+    const named = await harness.startApi({ PUBLIC_URL: url });
+    expect(policyOf(await fileOf('frame.html', plain, named))).toStrictEqual(
+      expected(`'self' https://lessons.example`, `${url}/content/ ${url}/assets/`),
+    );
+  });
+});

@@ -1,0 +1,236 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { LessonVersion } from '../../shared/models/lesson-version.ts';
+import type { Organization } from '../../shared/models/organization.ts';
+import { deleteLesson, unpublish } from '../../shared/publishing/publishing.ts';
+import { buildLaunchToken, buildLearnerToken, buildOrganization } from '../support/factories.ts';
+import { startHarness } from '../support/harness.ts';
+import type { Harness } from '../support/harness.ts';
+import { expectError, jsonOf } from '../support/answers.ts';
+import type { Answer } from '../support/answers.ts';
+import { heading, Player, publishLesson, question, section, sessionOf, step } from './player-lessons.ts';
+import type { Session } from './player-lessons.ts';
+
+let harness: Harness;
+let addresses: [string, string];
+let organization: Organization;
+let version: LessonVersion;
+
+beforeAll(async () => {
+  harness = await startHarness();
+  addresses = [await harness.startApi(), await harness.startApi()];
+  ({ organization } = await buildOrganization(harness));
+  version = await publishLesson(harness, organization);
+});
+afterAll(() => harness.close());
+
+/** Two tabs of a learner of their own, at two API processes. */
+function newTabs(kind: 'embed' | 'launch' = 'embed', played = version): [Player, Player] {
+  const token =
+    kind === 'embed'
+      ? buildLearnerToken(played, { learnerId: randomUUID() })
+      : buildLaunchToken(played, { ltiUserId: randomUUID() });
+  return [new Player(addresses[0], played, token), new Player(addresses[1], played, token)];
+}
+
+const answer = (widgetId: string, given: unknown) => ({ items: [{ widgetId, answer: given }] });
+
+/** The stored record that a write was refused with. */
+function conflictOf(refused: Answer): Session {
+  const body = jsonOf(refused) as { current: Session };
+  const error = 'The progress was changed since it was read';
+  expect({ status: refused.status, body }).toEqual({ status: 409, body: { error, current: body.current } });
+  return body.current;
+}
+
+describe.each(['embed', 'launch'] as const)('writes at the same time, of an %s token', (kind) => {
+  test.each([0, 1])('ten with revision %i: one is stored, nine are told what is', async (revision) => {
+    const tabs = newTabs(kind);
+    if (revision === 1) await tabs[0].write();
+    const answers = await Promise.all(
+      Array.from({ length: 10 }, (_, index) =>
+        tabs[index % 2 === 0 ? 0 : 1].tell({ revision, currentStepIndex: 1, progressData: { index } }),
+      ),
+    );
+    const [won, ...others] = answers.filter(({ status }) => status === 200);
+    expect(others).toEqual([]);
+    if (won === undefined) throw new Error('Nobody won');
+    const stored = sessionOf(won);
+    expect(stored.revision).toBe(revision + 1);
+    for (const refused of answers.filter((one) => one !== won))
+      expect(conflictOf(refused)).toStrictEqual(stored);
+    expect(await tabs[1].read()).toStrictEqual(stored);
+  });
+
+  test('ten with the same writeId: it is stored once, and all are told so', async () => {
+    const tabs = newTabs(kind);
+    const fields = { writeId: randomUUID(), currentStepIndex: 1 };
+    const sent = Array.from({ length: 10 }, (_, index) => tabs[index % 2 === 0 ? 0 : 1].write(fields));
+    const sessions = await Promise.all(sent);
+    for (const session of sessions) expect(session).toStrictEqual(sessions[0]);
+    expect(await tabs[0].read()).toMatchObject({ revision: 1 });
+  });
+});
+
+describe('a write that is sent again', () => {
+  test('with its writeId changes nothing, also when others came between', async () => {
+    const [one, two] = newTabs();
+    const fields = { revision: 0, writeId: randomUUID(), progressData: { of: 'one' } };
+    await one.write(fields);
+    const { lastActivityAt } = await two.write({ revision: 1, progressData: { of: 'two' } });
+    const again = await one.write({ ...fields, writeId: fields.writeId.toUpperCase() });
+    expect(again).toMatchObject({ revision: 2, progressData: { of: 'two' }, lastActivityAt });
+  });
+
+  test('after a conflict, with the revision it was told, is stored', async () => {
+    const [one, two] = newTabs();
+    await one.write();
+    const fields = { writeId: randomUUID(), ...answer('q2', ['b']) };
+    const { revision } = conflictOf(await two.tell({ revision: 0, ...fields }));
+    expect(await two.write({ revision, ...fields })).toMatchObject({ revision: 2, score: 2 });
+  });
+
+  test('without a writeId is a conflict: nobody knows that it is the same', async () => {
+    const [one] = newTabs();
+    await one.write({ currentStepIndex: 1 });
+    expect(conflictOf(await one.tell({ currentStepIndex: 1 }))).toMatchObject({ revision: 1 });
+  });
+});
+
+test('writes that are sent at once, each for the revision after the other, are all stored, in their order', async () => {
+  const [one] = newTabs();
+  const last = one.write({ revision: 2, currentStepIndex: 0 });
+  const second = one.write({ revision: 1, currentStepIndex: 1, ...answer('q2', ['b']) });
+  await one.write({ revision: 0, currentStepIndex: 1 });
+  expect(await second).toMatchObject({ revision: 2, currentStepIndex: 1 });
+  expect(await last).toMatchObject({ revision: 3, currentStepIndex: 0, score: 2 });
+});
+
+test('a revision that does not come is a conflict too', async () => {
+  const [one] = newTabs();
+  expect(conflictOf(await one.tell({ revision: 1 }))).toMatchObject({ revision: 0, status: 'not_started' });
+});
+
+test('a conflict is told before what is wrong with the place: the version may be another by now', async () => {
+  const [one] = newTabs();
+  await one.write();
+  conflictOf(await one.tell({ revision: 0, currentSectionIndex: 99 }));
+});
+
+test('two tabs, out of order and twice, lose nothing that was answered or completed', async () => {
+  const [one, two] = newTabs();
+  const first = { revision: 0, writeId: randomUUID(), currentStepIndex: 1, ...answer('q2', ['b']) };
+  await one.write(first);
+  const last = { currentSectionIndex: 1, completed: true, writeId: randomUUID(), ...answer('q3', ['b']) };
+  const { revision } = conflictOf(await two.tell({ revision: 0, ...last }));
+  const done = await two.write({ revision, ...last });
+  expect(done).toMatchObject({ status: 'completed', score: 3, maxScore: 3 });
+
+  // The first tab wakes up, repeats itself, and goes on from what it knew.
+  expect(await one.write(first)).toMatchObject({ revision: 2, status: 'completed', score: 3 });
+  conflictOf(await one.tell({ revision: 1, currentStepIndex: 0 }));
+  const back = await one.write({ revision: 2, currentStepIndex: 0 });
+  const kept = { status: 'completed', completedAt: done.completedAt, score: 3, items: done.items };
+  expect(back).toMatchObject({ revision: 3, currentSectionIndex: 0, ...kept });
+});
+
+describe('the attempt of a write', () => {
+  const finish = { currentSectionIndex: 1, completed: true };
+
+  test.each(['embed', 'launch'] as const)('late ones of an %s token change nothing', async (kind) => {
+    const [phone, laptop] = newTabs(kind);
+    await laptop.write({ attempt: 1, ...finish, ...answer('q2', ['b']) });
+    const restarted = await laptop.write({ revision: 1, attempt: 2, restart: true });
+    expect(restarted).toMatchObject({ attempt: 2, score: null, items: null });
+    const wrong = await laptop.write({ revision: 2, attempt: 2, ...answer('q2', ['a']) });
+    // The phone has answered all, and finished, while it was offline.
+    const late = { attempt: 1, ...finish, ...answer('q3', ['b']) };
+    for (const revision of [0, 3]) expect(await phone.write({ revision, ...late })).toStrictEqual(wrong);
+    expect(await phone.read()).toStrictEqual(wrong);
+  });
+
+  test('is the current one where none is named, and a later one is a conflict', async () => {
+    const [one] = newTabs();
+    expect(await one.write()).toMatchObject({ revision: 1, attempt: 1 });
+    expect(await one.write({ revision: 1, restart: true })).toMatchObject({ revision: 2, attempt: 2 });
+    expect(await one.write({ revision: 2 })).toMatchObject({ revision: 3, attempt: 2 });
+    conflictOf(await one.tell({ revision: 3, attempt: 3 }));
+    // A restart may name the attempt that it ends, or the one that it begins.
+    expect(await one.write({ revision: 3, attempt: 2, restart: true })).toMatchObject({ attempt: 3 });
+    expect(await one.write({ revision: 4, attempt: 4, restart: true })).toMatchObject({ attempt: 4 });
+  });
+
+  test('of a record of an earlier release is the first', async () => {
+    const [one] = newTabs();
+    const { learnerId } = await one.write(answer('q2', ['b']));
+    await harness.db.embedProgress.collection.updateOne({ learnerId }, { $unset: { attempt: '' } });
+    expect(await one.read()).toMatchObject({ attempt: 1 });
+    const written = await one.write({ revision: 1, attempt: 1, ...answer('q3', ['b']) });
+    expect(written).toMatchObject({ attempt: 1, score: 3 });
+  });
+});
+
+describe('the version of a write', () => {
+  const mismatch = 'versionId must be a version of the lesson that was published';
+  const denied = 'Lesson not found or access denied';
+  const published = (content: Parameters<typeof publishLesson>[2] = {}) =>
+    publishLesson(harness, organization, content);
+
+  test('is the one that the token pins, and no other', async () => {
+    const one = await published();
+    const two = await published({ lessonId: one.lessonId });
+    const token = buildLearnerToken(one, { versionId: one._id });
+    const player = new Player(addresses[0], one, token);
+    expect(await player.write()).toMatchObject({ versionId: one._id });
+    const refused = await player.tell({ revision: 1, versionId: two._id });
+    expectError(refused, 422, 'versionId must be the version that the token names');
+    await unpublish(harness.db, one.lessonId, one._id);
+    expectError(await player.ask(), 404, denied);
+    // A page that plays it already saves what was answered there.
+    expect(await player.write({ revision: 1, ...answer('q2', ['b']) })).toMatchObject({ score: 2 });
+  });
+
+  test('is any of the lesson that was published once, where none is pinned', async () => {
+    const one = await published();
+    const [player] = newTabs('embed', one);
+    const two = await published({ lessonId: one.lessonId });
+    expect(await player.write()).toMatchObject({ versionId: one._id });
+    expect(await player.write({ revision: 1, versionId: two._id.toUpperCase() })).toMatchObject({
+      versionId: two._id,
+    });
+    const draft = await published({ lessonId: one.lessonId, publish: false });
+    for (const versionId of [draft._id, version._id, randomUUID()])
+      expectError(await player.tell({ revision: 2, versionId }), 422, mismatch);
+    await unpublish(harness.db, one.lessonId, one._id);
+    const played = await player.write({ revision: 2, ...answer('q2', ['b']) });
+    expect(played).toMatchObject({ versionId: one._id, score: 2 });
+    await unpublish(harness.db, one.lessonId);
+    const finish = { revision: 3, currentSectionIndex: 1, completed: true, ...answer('q3', ['b']) };
+    expect(await player.write(finish)).toMatchObject({ status: 'completed', score: 3 });
+    await deleteLesson(harness.db, one.lessonId);
+    expectError(await player.tell({ revision: 4 }), 404, denied);
+  });
+
+  test('may be the older one for whoever is in mid-lesson; who loads the lesson anew goes on in the newer', async () => {
+    const one = await published();
+    const [tab] = newTabs('embed', one);
+    await tab.write({ currentStepIndex: 1, ...answer('q2', ['b']) });
+    const two = await published({
+      lessonId: one.lessonId,
+      sections: [
+        section('zero', step('s0', heading())),
+        section('one', step('s1', heading()), step('s2', question('q2', 2), question('more', 4))),
+      ],
+    });
+    const carried = { versionId: two._id, revision: 1, currentSectionIndex: 1, currentStepIndex: 1 };
+    expect(await tab.read()).toMatchObject({ ...carried, totalSteps: 3, score: 2, maxScore: 6 });
+
+    const went = await tab.write({ revision: 1, currentSectionIndex: 1, ...answer('q3', ['b']) });
+    expect(went).toMatchObject({ versionId: one._id, revision: 2, score: 3, maxScore: 3 });
+    const reloaded = await tab.read();
+    expect(reloaded).toMatchObject({ versionId: two._id, revision: 2, score: 3, maxScore: 7 });
+    expect(reloaded.items).toEqual(went.items);
+    const moved = await tab.write({ revision: 2, versionId: two._id, currentSectionIndex: 1 });
+    expect(moved).toMatchObject({ versionId: two._id, revision: 3, score: 3, items: went.items });
+  });
+});

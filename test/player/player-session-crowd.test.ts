@@ -1,0 +1,182 @@
+import { randomUUID } from 'node:crypto';
+import { connect } from 'node:net';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { mostRequests } from '../../api/player/learner-lines.ts';
+import type { LessonVersion } from '../../shared/models/lesson-version.ts';
+import { buildLearnerToken, buildOrganization } from '../support/factories.ts';
+import { startHarness } from '../support/harness.ts';
+import type { Harness } from '../support/harness.ts';
+import { waitFor } from '../support/wait-for.ts';
+import { ask, jsonOf } from '../support/answers.ts';
+import { Player, publishLesson, section, step } from './player-lessons.ts';
+
+const kB = 1024;
+const widgets = Array.from({ length: 12 }, (_, index) => `Essay-${index}`);
+
+let harness: Harness;
+let address: string;
+let headers: { authorization: string };
+let version: LessonVersion;
+
+beforeAll(async () => {
+  harness = await startHarness();
+  address = await harness.startApi();
+  const built = await buildOrganization(harness);
+  ({ headers } = built);
+  const essays = widgets.map((id) => ({ type: 'Essay', props: { id } }));
+  version = await publishLesson(harness, built.organization, {
+    sections: [section('one', step('s1', ...essays))],
+  });
+});
+afterAll(() => harness.close());
+
+const newPlayer = (learnerId: string = randomUUID()) =>
+  new Player(address, version, buildLearnerToken(version, { learnerId }));
+
+/** Sends the head of a write and the beginning of its body on a connection of its own. */
+function beginBody(token: string, announcedBytes: number, beginning: string) {
+  const { hostname, port } = new URL(address);
+  const socket = connect(Number(port), hostname);
+  onTestFinished(() => void socket.destroy());
+  const begun = { socket, received: '' };
+  socket.on('data', (chunk: Buffer) => (begun.received += chunk.toString('latin1')));
+  socket.on('error', () => undefined);
+  const head = [
+    `POST /api/public/lessons/${version.lessonId}/session?token=${token} HTTP/1.1`,
+    `Host: ${hostname}`,
+    'Content-Type: application/json',
+    `Content-Length: ${announcedBytes}`,
+    // The server's 100 shows that it reads the body.
+    'Expect: 100-continue',
+  ];
+  socket.write(`${head.join('\r\n')}\r\n\r\n${beginning}`);
+  return begun;
+}
+
+/** The final answer to a write that was begun; '' as long as the server waits for its body. */
+const answerTo = ({ received }: { received: string }) =>
+  received.replace(/^HTTP\/1\.1 100 [^]*?\r\n\r\n/, '');
+
+/** Much longer than anything takes, so that a busy machine fails no test. */
+const deadlineMs = 60_000;
+
+test(
+  'a learner with too many requests at once gets 429 and the time to come again; others are served',
+  async () => {
+    const token = buildLearnerToken(version, { learnerId: randomUUID() });
+    const player = new Player(address, version, token);
+    let begun: ReturnType<typeof beginBody>[] = [];
+    const refused = await waitFor(
+      'a refusal',
+      async () => {
+        begun = begun.filter((write) => answerTo(write) === '');
+        while (begun.length < mostRequests) begun.push(beginBody(token, 100, '{'));
+        const answer = await player.tell();
+        return answer.status === 429 ? answer : undefined;
+      },
+      deadlineMs,
+    );
+    const error = 'Too many concurrent requests from this learner; try again in 2 seconds';
+    expect(jsonOf(refused)).toEqual({ error });
+    expect(refused.headers.get('retry-after')).toBe('2');
+    expect(refused.headers.get('access-control-allow-origin')).toBe('*');
+    await newPlayer().write();
+
+    for (const { socket } of begun) socket.destroy();
+    await waitFor('room', async () => (await player.ask()).status === 200, deadlineMs);
+  },
+  2 * deadlineMs,
+);
+
+test('a revision that is far ahead is a conflict, with the record', async () => {
+  const player = newPlayer();
+  await player.write();
+  const refused = await player.tell({ revision: 1_000_000 });
+  expect(refused.status).toBe(409);
+  expect(jsonOf(refused)).toMatchObject({ current: { revision: 1 } });
+});
+
+test('a large record is written, told and read as it is, up to 2 MiB in all', async () => {
+  const learnerId = randomUUID();
+  const player = newPlayer(learnerId);
+  const answer = 'ü'.repeat(100 * kB);
+  let revision = 0;
+  let refused;
+  for (const widgetId of widgets) {
+    const answered = await player.tell({ revision, items: [{ widgetId, answer }] });
+    if (answered.status !== 200) {
+      refused = answered;
+      break;
+    }
+    revision += 1;
+  }
+  expect(revision).toBe(10);
+  expect(refused?.status).toBe(413);
+  const read = await player.read();
+  expect(read).toMatchObject({
+    revision,
+    items: widgets.slice(0, 10).map((widgetId) => ({ widgetId, answer })),
+  });
+  const stale = jsonOf(await player.tell({ revision: 0 })) as { current: unknown };
+  expect(stale.current).toEqual(read);
+  const url = `${address}/api/public/lessons/${version.lessonId}/progress/${learnerId}`;
+  expect(jsonOf(await ask(url, { headers }))).toMatchObject({ items: read.items });
+});
+
+test(
+  'a learner whose clients disconnected in the middle of writes is served as before',
+  async () => {
+    const token = buildLearnerToken(version, { learnerId: randomUUID() });
+    const player = new Player(address, version, token);
+    const place = { versionId: version._id, currentSectionIndex: 0, currentStepIndex: 0 };
+    const body = JSON.stringify({ ...place, revision: 5 });
+    // The learner's queue is kept as long as one of its requests is there.
+    const kept = beginBody(token, 100, '{');
+    const early = Array.from({ length: 12 }, () => beginBody(token, body.length, body));
+    const areRead = () => [kept, ...early].every(({ received }) => received !== '');
+    await waitFor('writes that are read and then wait for earlier ones', areRead, deadlineMs);
+    for (const { socket } of early) socket.destroy();
+    // It waits in vain for earlier writes, and so longer than those do.
+    expect((await player.tell({ revision: 5 })).status).toBe(409);
+    const answers = await Promise.all(Array.from({ length: 4 }, () => player.ask()));
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
+    await player.write();
+  },
+  2 * deadlineMs,
+);
+
+const largeItems = [{ widgetId: widgets[0], answer: 'x'.repeat(100 * kB) }];
+
+test(
+  'large bodies that a learner announces and does not send take nothing from other learners',
+  async () => {
+    const token = buildLearnerToken(version, { learnerId: randomUUID() });
+    const announced = Array.from({ length: 13 }, () => beginBody(token, 1024 * kB, '{'));
+    const all = () => announced.every(({ received }) => received !== '');
+    await waitFor('13 writes that are read', all, deadlineMs);
+    await newPlayer().write({ items: largeItems });
+    for (const { received } of announced) expect(received).toMatch(/^HTTP\/1\.1 100 /);
+  },
+  2 * deadlineMs,
+);
+
+test(
+  'large bodies of one learner are refused where two have arrived, and other learners are served',
+  async () => {
+    const token = buildLearnerToken(version, { learnerId: randomUUID() });
+    const beginning = `{"a":"${'x'.repeat(1000 * kB)}`;
+    const begun = Array.from({ length: 12 }, () => beginBody(token, 1024 * kB, beginning));
+    const ended = () => begun.map(answerTo).filter((answer) => answer !== '');
+    await waitFor('all but two of them to be ended', () => ended().length >= 10, deadlineMs);
+    const error = 'Too much data sent at once by this learner; try again in 5 seconds';
+    expect(ended().filter((answer) => answer.includes(error)).length).toBeGreaterThan(0);
+    await newPlayer().write({ items: largeItems });
+    const small = new Player(address, version, token);
+    await small.write();
+
+    for (const { socket } of begun) socket.destroy();
+    const isWritten = async () => (await small.tell({ revision: 1, items: largeItems })).status === 200;
+    await waitFor('room for a large body of the learner', isWritten, deadlineMs);
+  },
+  2 * deadlineMs,
+);

@@ -1,0 +1,107 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Organization } from '../../shared/models/organization.ts';
+import { PreparedLessons } from '../../shared/player/prepared-lessons.ts';
+import { heading, publishLesson, section, step } from './player-lessons.ts';
+import { someBytes } from '../exports/archives.ts';
+import { buildOrganization } from '../support/factories.ts';
+import { startHarness } from '../support/harness.ts';
+import type { Harness } from '../support/harness.ts';
+
+let harness: Harness;
+let organization: Organization;
+beforeAll(async () => {
+  harness = await startHarness();
+  ({ organization } = await buildOrganization(harness));
+});
+afterAll(() => harness.close());
+
+const megabyte = 1024 ** 2;
+const lessonsOf = (bytes = 64 * megabyte) => new PreparedLessons(harness.db, bytes);
+const load = async (lessons: PreparedLessons, versionId: string) =>
+  (await lessons.get(versionId))?.lesson.toString('utf8');
+const partsOf = (versionId: string) =>
+  harness.db.preparedParts.find({ versionId }).sort({ kind: 1, part: 1 }).lean().exec();
+
+/** A lesson of so many bytes and more, which hardly compress. */
+const largeLesson = (bytes: number, seed = 1) => {
+  const html = someBytes(bytes, seed).toString('base64');
+  return publishLesson(harness, organization, {
+    sections: [section('one', step('s1', heading(), { type: 'Text', props: { id: 'text', html } }))],
+  });
+};
+
+test('a lesson is made ready once and kept, and is the same when it is read back', async () => {
+  const { _id } = await publishLesson(harness, organization);
+  const made = await lessonsOf().get(_id);
+  const kept = await partsOf(_id);
+  expect(kept.map(({ kind }) => kind)).toEqual(['facts', 'lesson']);
+  expect(await lessonsOf().get(_id)).toStrictEqual(made);
+  expect(await partsOf(_id)).toEqual(kept);
+});
+
+test('a version that is not there has no lesson, and may have one later', async () => {
+  const { _id } = await publishLesson(harness, organization);
+  const parts = await harness.db.lessonContents.find({ versionId: _id }).lean().exec();
+  await harness.db.lessonContents.deleteMany({ versionId: _id });
+  const lessons = lessonsOf();
+  expect(await lessons.get(_id)).toBeUndefined();
+  await harness.db.lessonContents.insertMany(parts);
+  expect(await lessons.get(_id)).toBeDefined();
+});
+
+test('processes that make the same lesson ready at once all have it, and keep it once', async () => {
+  const { _id } = await largeLesson(megabyte);
+  const texts = await Promise.all(Array.from({ length: 6 }, () => load(lessonsOf(), _id)));
+  expect(new Set(texts).size).toBe(1);
+  expect(await partsOf(_id)).toHaveLength(2);
+});
+
+describe('a lesson of several parts', () => {
+  let _id: string;
+  let text: string | undefined;
+  beforeAll(async () => {
+    ({ _id } = await largeLesson(8.5 * megabyte));
+    text = await load(lessonsOf(), _id);
+  });
+
+  test('of which a process that died half-way has kept some is made whole by the next load', async () => {
+    const parts = await partsOf(_id);
+    expect(parts.length).toBeGreaterThan(2);
+    for (const lost of [parts.slice(-1), parts.slice(1), parts.slice(0, 1)]) {
+      await harness.db.preparedParts.deleteMany({ _id: { $in: lost.map((part) => part._id) } });
+      expect(await load(lessonsOf(), _id)).toBe(text);
+      expect(await partsOf(_id)).toHaveLength(parts.length);
+    }
+    expect(await load(lessonsOf(), _id)).toBe(text);
+  });
+
+  test('that do not fit together, or are too many, is made anew', async () => {
+    const [first, ...others] = (await partsOf(_id)).filter(({ kind }) => kind === 'lesson');
+    const { length } = await partsOf(_id);
+    await harness.db.preparedParts.updateOne({ _id: first?._id }, { data: Buffer.from('of another make') });
+    expect(await load(lessonsOf(), _id)).toBe(text);
+    await harness.db.preparedParts.updateMany(
+      { versionId: _id, kind: 'lesson' },
+      { parts: others.length + 2 },
+    );
+    expect(await load(lessonsOf(), _id)).toBe(text);
+    expect(await partsOf(_id)).toHaveLength(length);
+  });
+});
+
+test('a lesson that is larger than the memory for lessons is loaded all the same', async () => {
+  const { _id } = await largeLesson(2 * megabyte);
+  const lessons = lessonsOf(megabyte);
+  const texts = [await load(lessons, _id), ...(await Promise.all([load(lessons, _id), load(lessons, _id)]))];
+  expect(texts.map((text) => text?.includes('"id":"text"'))).toEqual([true, true, true]);
+});
+
+test('a lesson is loaded although others push it out of memory while it is read', async () => {
+  const slow = await largeLesson(6 * megabyte);
+  const quick = [await largeLesson(megabyte / 2, 2), await largeLesson(megabyte / 2, 3)];
+  for (const { _id } of quick) await load(lessonsOf(), _id);
+  const lessons = lessonsOf((megabyte * 3) / 4);
+  const versions = [slow, ...quick, slow];
+  const texts = await Promise.all(versions.map(({ _id }) => load(lessons, _id)));
+  expect(texts.map((text) => text?.includes('"id":"text"'))).toEqual([true, true, true, true]);
+});

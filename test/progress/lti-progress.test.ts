@@ -1,0 +1,254 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { LessonVersion } from '../../shared/models/lesson-version.ts';
+import { createPlatform, removePlatform } from '../../shared/models/lti-platform.ts';
+import type { Organization } from '../../shared/models/organization.ts';
+import { deleteLesson } from '../../shared/publishing/publishing.ts';
+import { buildLaunchToken, buildLearnerToken, buildOrganization } from '../support/factories.ts';
+import { startHarness } from '../support/harness.ts';
+import type { Harness } from '../support/harness.ts';
+import { waitFor } from '../support/wait-for.ts';
+import { ask, expectError, jsonOf } from '../support/answers.ts';
+import {
+  heading,
+  Player,
+  publishLesson,
+  question,
+  rawMember,
+  section,
+  step,
+} from '../player/player-lessons.ts';
+
+let harness: Harness;
+let address: string;
+let organization: Organization;
+let headers: { authorization: string };
+let version: LessonVersion;
+
+beforeAll(async () => {
+  harness = await startHarness();
+  address = await harness.startApi();
+  ({ organization, headers } = await buildOrganization(harness));
+  version = await publishLesson(harness, organization);
+});
+afterAll(() => harness.close());
+
+const iso = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/) as string;
+const uuid = expect.stringMatching(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/) as string;
+const nothingFound = 'No progress found for this learner and lesson';
+
+type Launch = Parameters<typeof buildLaunchToken>[1];
+
+const playerOf = (launch: Launch, played = version) =>
+  new Player(address, played, buildLaunchToken(played, launch));
+
+const pathOf = (ltiUserId: string, query: Record<string, string>, lessonId = version.lessonId) =>
+  `/api/public/lessons/${lessonId}/lti-progress/${ltiUserId}?${new URLSearchParams(query).toString()}`;
+
+const progressOf = (ltiUserId: string, query: Record<string, string> = { platformId: 'platform-1' }) =>
+  ask(address + pathOf(ltiUserId, query), { headers });
+
+const answerOf = (widgetId: string, answer: unknown) => ({ items: [{ widgetId, answer }] });
+
+describe('the record', () => {
+  test('of a user who only looked has every field of the contract and no other, and null where nothing is set', async () => {
+    await playerOf({ ltiUserId: 'looked' }).write();
+    const answer = await progressOf('looked');
+    expect(jsonOf(answer)).toStrictEqual({
+      lessonId: version.lessonId,
+      ltiUserId: 'looked',
+      platformId: 'platform-1',
+      contextId: 'context-1',
+      courseId: uuid,
+      status: 'not_started',
+      score: null,
+      maxScore: 100,
+      currentSectionIndex: 0,
+      currentStepIndex: 0,
+      progressData: null,
+      variableState: null,
+      startedAt: null,
+      completedAt: null,
+      lastActivityAt: iso,
+    });
+    expect(answer.headers.get('cache-control')).toBe('no-store');
+  });
+
+  test('of a launch without a context says so, and has a course all the same', async () => {
+    await playerOf({ ltiUserId: 'outside', contextId: null }).write();
+    const found = { contextId: null, courseId: uuid };
+    expect(jsonOf(await progressOf('outside'))).toMatchObject(found);
+  });
+
+  test('has scores out of 100', async () => {
+    const player = playerOf({ ltiUserId: 'scored' });
+    await player.write({ currentStepIndex: 1, ...answerOf('q2', ['b']) });
+    expect(jsonOf(await progressOf('scored'))).toMatchObject({ score: 66.6667, maxScore: 100 });
+    await player.write({ revision: 1, currentSectionIndex: 1, ...answerOf('q3', ['b']) });
+    expect(jsonOf(await progressOf('scored'))).toMatchObject({ score: 100, maxScore: 100 });
+    await player.write({ revision: 2, ...answerOf('q2', ['a']) });
+    await player.write({ revision: 3, ...answerOf('q3', []) });
+    expect(jsonOf(await progressOf('scored'))).toMatchObject({ score: 0, maxScore: 100 });
+  });
+
+  test('has no scores where nothing can be gained', async () => {
+    const sections = [section('one', step('s1', heading(), question('q', 0)))];
+    const plain = await publishLesson(harness, organization, { sections });
+    await playerOf({ ltiUserId: 'plain' }, plain).write({ ...answerOf('q', ['b']), completed: true });
+    const url = address + pathOf('plain', { platformId: 'platform-1' }, plain.lessonId);
+    expect(jsonOf(await ask(url, { headers }))).toMatchObject({
+      status: 'completed',
+      score: null,
+      maxScore: null,
+      completedAt: iso,
+    });
+  });
+
+  test('gives back JSON byte for byte', async () => {
+    const odd = '{ "b":1, "10":1.10, "2":12345678901234567890, "__proto__":{"$a.b":"\\u0000"}, "":null }';
+    const write = `"versionId":"${version._id}","revision":0,"currentSectionIndex":0,"currentStepIndex":0`;
+    const player = playerOf({ ltiUserId: 'bytes' });
+    const sent = await player.send(`{${write},"progressData":${odd},"variableState":${odd}}`);
+    for (const answer of [await progressOf('bytes'), await player.ask(), sent]) {
+      expect(rawMember(answer, 'progressData', 'variableState')).toBe(odd);
+      expect(rawMember(answer, 'variableState', 'startedAt')).toBe(odd);
+    }
+  });
+});
+
+describe('of several contexts', () => {
+  test('each has a record of its own, found by its contextId', async () => {
+    const contexts = ['a', 'b/ä', '{"$ne":1}'];
+    for (const [index, contextId] of contexts.entries()) {
+      const place = { currentStepIndex: index % 2, progressData: { contextId } };
+      await playerOf({ ltiUserId: 'several', contextId }).write(place);
+    }
+    for (const contextId of contexts) {
+      const answer = await progressOf('several', { platformId: 'platform-1', contextId });
+      expect(jsonOf(answer)).toMatchObject({ contextId, progressData: { contextId } });
+    }
+    const unknown = await progressOf('several', { platformId: 'platform-1', contextId: 'c' });
+    expectError(unknown, 404, nothingFound);
+  });
+
+  test('without a contextId the record that was active last is given', async () => {
+    const [first, second] = [
+      playerOf({ ltiUserId: 'active', contextId: 'first' }),
+      playerOf({ ltiUserId: 'active', contextId: null }),
+    ];
+    const { lastActivityAt } = await first.write();
+    await waitFor('the next millisecond', () => Date.now() > Date.parse(String(lastActivityAt)));
+    const later = await second.write();
+    expect(jsonOf(await progressOf('active'))).toMatchObject({ contextId: null });
+    await waitFor('the next millisecond', () => Date.now() > Date.parse(String(later.lastActivityAt)));
+    await first.write({ revision: 1 });
+    expect(jsonOf(await progressOf('active'))).toMatchObject({ contextId: 'first' });
+  });
+
+  test('the courses differ, and all users and lessons of a context share one', async () => {
+    const other = await publishLesson(harness, organization);
+    const courseOf = async (launch: Launch, played = version) =>
+      (await playerOf({ ltiUserId: randomUUID(), ...launch }, played).write()).courseId;
+    const course = await courseOf({ contextId: 'shared' });
+    expect(await courseOf({ contextId: 'shared' })).toBe(course);
+    expect(await courseOf({ contextId: 'shared' }, other)).toBe(course);
+    const others = [
+      await courseOf({ contextId: 'another' }),
+      await courseOf({ contextId: null }),
+      await courseOf({ contextId: 'shared', platformId: 'platform-2' }),
+    ];
+    expect(new Set([course, ...others]).size).toBe(4);
+    expect(await courseOf({ contextId: null })).toBe(others[1]);
+  });
+
+  test('a course that many launches ask for at once is made once', async () => {
+    const launches = Array.from({ length: 10 }, (_, index) => ({
+      ltiUserId: `many-${index}`,
+      contextId: 'at once',
+    }));
+    const sessions = await Promise.all(launches.map((launch) => playerOf(launch).write()));
+    expect(new Set(sessions.map(({ courseId }) => courseId)).size).toBe(1);
+    expect(await harness.db.courses.countDocuments({ contextId: 'at once' })).toBe(1);
+  });
+});
+
+test('LTI users and learners of the same name have records of their own', async () => {
+  await playerOf({ ltiUserId: 'twin' }).write({ progressData: { of: 'user' } });
+  await new Player(address, version, buildLearnerToken(version, { learnerId: 'twin' })).write({
+    progressData: { of: 'learner' },
+  });
+  expect(jsonOf(await progressOf('twin'))).toMatchObject({ progressData: { of: 'user' } });
+});
+
+test.each(['a/b', 'é😀', '100%', 'https://lms.example/user?id=1#x', '%2F'])(
+  'a user and a platform named %j are found by that name, URL-encoded',
+  async (name) => {
+    await playerOf({ ltiUserId: name, platformId: name }).write();
+    const answer = await progressOf(encodeURIComponent(name), { platformId: name });
+    expect(jsonOf(answer)).toMatchObject({ ltiUserId: name, platformId: name });
+  },
+);
+
+test('what is not there, or not the caller’s, is 404 in the same words', async () => {
+  await playerOf({ ltiUserId: 'mine' }).write();
+  const query = { platformId: 'platform-1' };
+  const stranger = await buildOrganization(harness);
+  const deleted = await publishLesson(harness, organization);
+  await playerOf({ ltiUserId: 'mine' }, deleted).write();
+  await deleteLesson(harness.db, deleted.lessonId);
+  for (const answer of [
+    await progressOf('nobody'),
+    await progressOf('mine', { platformId: 'platform-2' }),
+    await progressOf('mine', { ...query, contextId: 'context-2' }),
+    await ask(address + pathOf('mine', query, randomUUID()), { headers }),
+    await ask(address + pathOf('mine', query, deleted.lessonId), { headers }),
+    await ask(address + pathOf('mine', query), { headers: stranger.headers }),
+  ]) {
+    expectError(answer, 404, nothingFound);
+  }
+  expect((await progressOf('mine')).status).toBe(200);
+});
+
+test('a platform is found whatever the case of its id, and its records stay readable after it was removed', async () => {
+  const platform = await createPlatform(harness.db, {
+    ...{ organizationId: organization._id, issuer: 'https://lms.example', clientId: randomUUID() },
+    ...{ deploymentIds: ['1'], authUrl: 'https://lms.example/auth', tokenUrl: 'https://lms.example/token' },
+    ...{ jwksUrl: 'https://lms.example/keys', tokenAudience: null, name: null, status: 'active' },
+  });
+  await playerOf({ ltiUserId: 'moved', platformId: platform._id }).write();
+  const asked = () => progressOf('moved', { platformId: platform._id.toUpperCase() });
+  const before = jsonOf(await asked());
+  expect(before).toMatchObject({ platformId: platform._id, ltiUserId: 'moved' });
+  await removePlatform(harness.db, platform._id);
+  expect(jsonOf(await asked())).toEqual(before);
+  const stranger = await buildOrganization(harness);
+  const query = { platformId: platform._id };
+  expectError(await ask(address + pathOf('moved', query), { headers: stranger.headers }), 404, nothingFound);
+});
+
+describe('what is wrong with a request is 422, the first fault in the order of lesson, user, platform, context', () => {
+  const charset = 'must be 1 to 255 characters without control characters';
+  test.each<[error: string, path: () => string]>([
+    ['Invalid lesson ID format', () => pathOf('%00', {}, 'x')],
+    [`ltiUserId ${charset}`, () => pathOf('%00', {})],
+    [`ltiUserId ${charset}`, () => pathOf('x'.repeat(256), {})],
+    ['platformId is required', () => pathOf('user', {})],
+    ['platformId is required', () => pathOf('user', { platformId: '', contextId: '\0' })],
+    [`platformId ${charset}`, () => pathOf('user', { platformId: 'a\n' })],
+    [`contextId ${charset}`, () => pathOf('user', { platformId: 'p', contextId: 'x'.repeat(256) })],
+  ])('%s', async (error, path) => {
+    expectError(await ask(address + path(), { headers }), 422, error);
+  });
+
+  test('a parameter that is given twice', async () => {
+    const twice = '&platformId=platform-1&contextId=a&contextId=b';
+    for (const query of [twice, '&platformId=platform-2', '&platformId[$ne]=x']) {
+      const path = query === '&platformId[$ne]=x' ? pathOf('user', {}) : pathOf('user', { platformId: 'p' });
+      expect((await ask(address + path + query, { headers })).status).toBe(422);
+    }
+  });
+
+  test('but bad credentials are told first', async () => {
+    expectError(await ask(address + pathOf('%00', {}, 'x')), 401, 'Authentication failed');
+  });
+});

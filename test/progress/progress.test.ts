@@ -1,0 +1,282 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { LessonVersion } from '../../shared/models/lesson-version.ts';
+import type { Organization } from '../../shared/models/organization.ts';
+import { deleteLesson } from '../../shared/publishing/publishing.ts';
+import { buildLearnerToken, buildOrganization } from '../support/factories.ts';
+import { startHarness } from '../support/harness.ts';
+import type { Harness } from '../support/harness.ts';
+import { ask, challengeOf, expectError, jsonOf, sendRaw, statusOf } from '../support/answers.ts';
+import { Player, publishLesson, rawMember } from '../player/player-lessons.ts';
+
+let harness: Harness;
+let address: string;
+let organization: Organization;
+let headers: { authorization: string };
+let version: LessonVersion;
+
+beforeAll(async () => {
+  harness = await startHarness();
+  address = await harness.startApi();
+  ({ organization, headers } = await buildOrganization(harness));
+  version = await publishLesson(harness, organization);
+});
+afterAll(() => harness.close());
+
+const iso = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/) as string;
+const nothingFound = 'No progress found for this learner and lesson';
+
+const pathOf = (learnerId: string, lessonId = version.lessonId) =>
+  `/api/public/lessons/${lessonId}/progress/${learnerId}`;
+const progressOf = (learnerId: string, of = headers) => ask(address + pathOf(learnerId), { headers: of });
+
+const playerOf = (learnerId: string, userAttributes = '{}', played = version) =>
+  new Player(address, played, buildLearnerToken(played, { learnerId, userAttributes }));
+
+describe('the record', () => {
+  test('of a learner who only looked has every field of the contract, and null where nothing is set', async () => {
+    await playerOf('looked').write();
+    const answer = await progressOf('looked');
+    expect(answer.status).toBe(200);
+    expect(jsonOf(answer)).toStrictEqual({
+      lessonId: version.lessonId,
+      learnerId: 'looked',
+      status: 'not_started',
+      score: null,
+      maxScore: 3,
+      currentSectionIndex: 0,
+      currentStepIndex: 0,
+      totalSteps: 3,
+      progressData: null,
+      variableState: null,
+      items: null,
+      userAttributes: {},
+      startedAt: null,
+      completedAt: null,
+      lastActivityAt: iso,
+    });
+    expect(answer.headers.get('cache-control')).toBe('no-store');
+  });
+
+  test('of a learner who finished has the same fields, and their values', async () => {
+    const player = playerOf('finished', '{"group":"B"}');
+    await player.write({ currentStepIndex: 1, items: [{ widgetId: 'q2', answer: ['b'] }] });
+    await player.write({
+      revision: 1,
+      currentSectionIndex: 1,
+      progressData: { seen: ['s1'] },
+      variableState: { points: 2 },
+      items: [{ widgetId: 'q3', answer: ['a'] }],
+      completed: true,
+    });
+    const item = { widgetType: 'MultipleChoice', answeredAt: iso };
+    expect(jsonOf(await progressOf('finished'))).toStrictEqual({
+      lessonId: version.lessonId,
+      learnerId: 'finished',
+      status: 'completed',
+      score: 2,
+      maxScore: 3,
+      currentSectionIndex: 1,
+      currentStepIndex: 0,
+      totalSteps: 3,
+      progressData: { seen: ['s1'] },
+      variableState: { points: 2 },
+      items: [
+        { ...item, widgetId: 'q2', stepId: 's2', answer: ['b'], score: 2, maxScore: 2 },
+        { ...item, widgetId: 'q3', stepId: 's3', answer: ['a'], score: 0, maxScore: 1 },
+      ],
+      userAttributes: { group: 'B' },
+      startedAt: iso,
+      completedAt: iso,
+      lastActivityAt: iso,
+    });
+  });
+
+  test('of a lesson with nothing to gain has no maximum', async () => {
+    const plain = await publishLesson(harness, organization, { sections: undefined });
+    await playerOf('plain', '{}', plain).write();
+    const answer = await ask(address + pathOf('plain', plain.lessonId), { headers });
+    expect(jsonOf(answer)).toMatchObject({ score: null, maxScore: null, totalSteps: 1 });
+  });
+
+  test('gives back JSON byte for byte: order of names, large numbers, odd names, depth, whitespace', async () => {
+    const odd =
+      '{ "b":1, "10":1.10, "2":12345678901234567890, "__proto__":{"$a.b":"\\u0000\\ud83d"}, "":null }';
+    const deep = `{"a":${'['.repeat(190)}${']'.repeat(190)}}`;
+    const place = '"currentSectionIndex":0,"currentStepIndex":1';
+    const player = playerOf('bytes', odd);
+    const sent = await player.send(
+      `{"versionId":"${version._id}","revision":0,${place},"progressData":${odd},"variableState":${deep},` +
+        `"items":[{"widgetId":"dial","answer":${odd}}]}`,
+    );
+    expect(sent.status).toBe(200);
+    for (const answer of [await progressOf('bytes'), await player.ask(), sent]) {
+      expect(rawMember(answer, 'progressData', 'variableState')).toBe(odd);
+      expect(rawMember(answer, 'variableState', 'items')).toBe(deep);
+      expect(rawMember(answer, 'answer', 'score')).toBe(odd);
+      expect(rawMember(answer, 'userAttributes', 'startedAt')).toBe(odd);
+    }
+  });
+
+  test('has the attributes of the token that wrote last, and so has the session, whoever reads it', async () => {
+    await playerOf('attributes', '{"group":"A"}').write();
+    await playerOf('attributes', '{"group":"B"}').write({ revision: 1 });
+    const stored = { userAttributes: { group: 'B' } };
+    expect(jsonOf(await progressOf('attributes'))).toMatchObject(stored);
+
+    const reader = playerOf('attributes', '{"group":"C"}');
+    expect(await reader.read()).toMatchObject(stored);
+    expect(jsonOf(await reader.tell({ revision: 1 }))).toMatchObject({ current: stored });
+    expect(jsonOf(await progressOf('attributes'))).toMatchObject(stored);
+  });
+
+  test('is found by a lesson id in upper case, and has it in lower case', async () => {
+    await playerOf('upper').write();
+    const answer = await ask(address + pathOf('upper', version.lessonId.toUpperCase()), { headers });
+    expect(jsonOf(answer)).toMatchObject({ lessonId: version.lessonId });
+  });
+});
+
+test.each([
+  'a/b',
+  'é 漢 😀',
+  'a?b#c&d=e',
+  '100%',
+  '%2F',
+  'a+b',
+  '"\\{$ne}',
+  'x'.repeat(255),
+  '😀'.repeat(255),
+])('a learner named %j is found by that name, URL-encoded', async (learnerId) => {
+  await playerOf(learnerId).write();
+  expect(jsonOf(await progressOf(encodeURIComponent(learnerId)))).toMatchObject({ learnerId });
+});
+
+test.each(['.', '..'])('a learner named %j is found by whoever can send that path', async (learnerId) => {
+  await playerOf(learnerId).write();
+  for (const encoded of [learnerId, learnerId.replaceAll('.', '%2e')]) {
+    const lines = [`GET ${pathOf(encoded)} HTTP/1.1`, 'Host: x', 'Connection: close'];
+    const raw = await sendRaw(
+      address,
+      [...lines, `Authorization: ${headers.authorization}`, '', ''].join('\r\n'),
+    );
+    expect(statusOf(raw)).toBe(200);
+    expect(raw).toContain(`"learnerId":"${learnerId}"`);
+  }
+});
+
+test('names are told apart by every character', async () => {
+  await playerOf('Learner').write();
+  for (const other of ['learner', 'Learner ', 'Learner%20', 'Learne', 'Le\u0301arner', '%4Cearnerx'])
+    expectError(await progressOf(encodeURIComponent(other)), 404, nothingFound);
+  expect((await progressOf('%4Cearner')).status).toBe(200);
+});
+
+test('many who ask at once each get the record they asked for', async () => {
+  const stranger = await buildOrganization(harness);
+  const lessons = [
+    { lesson: version, of: headers },
+    { lesson: await publishLesson(harness, organization), of: headers },
+    { lesson: await publishLesson(harness, stranger.organization), of: stranger.headers },
+  ];
+  const learners = lessons.flatMap(({ lesson, of }) =>
+    ['a', 'b', 'A', 'a\\', '["a"]'].map((learnerId) => ({ lesson, of, learnerId })),
+  );
+  const dataOf = ({ lesson, learnerId }: (typeof learners)[number]) => ({
+    learnerId,
+    lessonId: lesson.lessonId,
+    progressData: { learnerId, lessonId: lesson.lessonId },
+  });
+  for (const learner of learners) {
+    const { progressData } = dataOf(learner);
+    await playerOf(learner.learnerId, '{}', learner.lesson).write({ progressData });
+  }
+  const asked = [...learners, ...learners, ...learners];
+  const answers = await Promise.all(
+    asked.map(({ lesson, of, learnerId }) =>
+      ask(address + pathOf(encodeURIComponent(learnerId), lesson.lessonId), { headers: of }),
+    ),
+  );
+  for (const [index, learner] of asked.entries()) {
+    const answer = answers[index];
+    expect(answer && jsonOf(answer)).toMatchObject(dataOf(learner));
+  }
+});
+
+describe('what is not there, or not the caller’s, is 404 in the same words', () => {
+  test('a learner who has not started, and a lesson that does not exist', async () => {
+    expectError(await progressOf('nobody'), 404, nothingFound);
+    expectError(await progressOf('%ff'), 404, nothingFound);
+    expectError(await ask(address + pathOf('looked', randomUUID()), { headers }), 404, nothingFound);
+  });
+
+  test('a learner who asked for the session, and wrote nothing', async () => {
+    expect(await playerOf('asked').read()).toMatchObject({ revision: 0 });
+    expectError(await progressOf('asked'), 404, nothingFound);
+  });
+
+  test("another organization's lesson", async () => {
+    await playerOf('mine').write();
+    const stranger = await buildOrganization(harness);
+    expectError(await progressOf('mine', stranger.headers), 404, nothingFound);
+    expect((await progressOf('mine')).status).toBe(200);
+  });
+
+  test('a deleted lesson', async () => {
+    const lesson = await publishLesson(harness, organization);
+    await playerOf('deleted', '{}', lesson).write();
+    const url = address + pathOf('deleted', lesson.lessonId);
+    expect((await ask(url, { headers })).status).toBe(200);
+    await deleteLesson(harness.db, lesson.lessonId);
+    expectError(await ask(url, { headers }), 404, nothingFound);
+  });
+
+  test('a learner of another lesson', async () => {
+    const other = await publishLesson(harness, organization);
+    await playerOf('elsewhere', '{}', other).write();
+    expectError(await progressOf('elsewhere'), 404, nothingFound);
+  });
+});
+
+describe('what is wrong with a request', () => {
+  test.each(['x', '1', `${randomUUID()}x`, '%00', '%ff', '..%2f..', '%7B%22%24ne%22%3A1%7D'])(
+    'the lesson id %s is 422',
+    async (lessonId) => {
+      const answer = await ask(address + pathOf('learner', lessonId), { headers });
+      expectError(answer, 422, 'Invalid lesson ID format');
+    },
+  );
+
+  test.each(['%00', 'a%0Ab', 'x'.repeat(256), encodeURIComponent('😀'.repeat(256)), '%C2%85'])(
+    'the learner id %s is 422',
+    async (learnerId) => {
+      const error = 'learnerId must be 1 to 255 characters without control characters';
+      expectError(await progressOf(learnerId), 422, error);
+    },
+  );
+
+  test('of several faults the first is told: credentials, lesson id, learner id', async () => {
+    const url = address + pathOf('%00', 'x');
+    expectError(await ask(url), 401, 'Authentication failed');
+    expectError(await ask(url, { headers }), 422, 'Invalid lesson ID format');
+  });
+
+  test('bad credentials are 401, whether there is a record or not; a token is none', async () => {
+    await playerOf('guarded').write();
+    const token = buildLearnerToken(version, { learnerId: 'guarded' });
+    for (const authorization of ['', 'Bearer x.y', `Bearer ${token}`]) {
+      for (const learnerId of ['guarded', 'nobody']) {
+        const answer = await progressOf(learnerId, { authorization });
+        expectError(answer, 401, 'Authentication failed');
+        expect(challengeOf(answer)).toBe('Bearer realm="Lectern"');
+      }
+    }
+    expectError(await ask(`${address}${pathOf('guarded')}?token=${token}`), 401, 'Authentication failed');
+  });
+
+  test.each(['POST', 'PUT', 'PATCH', 'DELETE'])('%s is 405: credentials only read', async (method) => {
+    const answer = await ask(address + pathOf('looked'), { method, headers });
+    expectError(answer, 405, `${method} is not allowed here`);
+    expect(answer.headers.get('allow')).toBe('GET, HEAD');
+  });
+});

@@ -1,0 +1,143 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { findPublishedVersion, findVersion } from '../../shared/models/lesson-version.ts';
+import { deleteLesson, publishVersion, unpublish } from '../../shared/publishing/publishing.ts';
+import { bytesOf } from '../../shared/storage/digest.ts';
+import { releaseWidget } from '../../shared/widgets/releases.ts';
+import { buildOrganization, buildPackage, buildVersion } from '../support/factories.ts';
+import { startHarness } from '../support/harness.ts';
+import type { Harness } from '../support/harness.ts';
+
+let harness: Harness;
+beforeAll(async () => {
+  harness = await startHarness();
+});
+afterAll(() => harness.close());
+
+const globe = () => [
+  { type: 'Globe', props: { id: 'Globe-1' } },
+  { type: 'Text', props: { id: 'Text-1', html: '' } },
+];
+
+async function buildDraft(overrides: Parameters<typeof buildPackage>[0] = {}) {
+  const { organization } = await buildOrganization(harness);
+  const { path } = await buildPackage(overrides);
+  const version = await buildVersion(harness, organization, path, { publish: false });
+  return { organization, path, version };
+}
+
+async function releaseGlobe(organizationId: string, js: string): Promise<string> {
+  const widget = { organizationId, type: 'Globe', js: bytesOf(Buffer.from(js)), css: null };
+  return (await releaseWidget(harness.db, harness.store, widget)).widgetId;
+}
+
+function publish(versionId: string, force = false) {
+  return publishVersion(harness.db, harness.store, versionId, { force });
+}
+
+describe('publishing pins widgets', () => {
+  test('core ones and the newest of the organization; a type without a release is left out', async () => {
+    const { organization, version } = await buildDraft({
+      blocks: () => [...globe(), { type: 'Unknown', props: { id: 'Unknown-1' } }],
+    });
+    await releaseGlobe(organization._id, 'old');
+    const newest = await releaseGlobe(organization._id, 'new');
+    const { widgets } = await publish(version._id);
+    expect(widgets).toStrictEqual([
+      { type: 'Globe', widgetId: newest },
+      { type: 'Text', widgetId: expect.stringMatching(/^text-[0-9a-f]{8}$/) as string },
+    ]);
+  });
+
+  test('for good: a version that is published, or published again, keeps its releases', async () => {
+    const { organization, version } = await buildDraft({ blocks: globe });
+    await releaseGlobe(organization._id, 'old');
+    const first = await publish(version._id);
+    await releaseGlobe(organization._id, 'new');
+    expect(await publish(version._id)).toStrictEqual(first);
+
+    await unpublish(harness.db, version.lessonId);
+    const again = await publish(version._id);
+    expect(again.widgets).toStrictEqual(first.widgets);
+    expect(Number(again.publishedAt)).toBeGreaterThan(Number(first.publishedAt));
+  });
+});
+
+test('many who publish a version at once all get the same published version', async () => {
+  const { version } = await buildDraft({ blocks: globe });
+  const published = await Promise.all(Array.from({ length: 8 }, () => publish(version._id)));
+  const stored = await findVersion(harness.db, version._id);
+  expect(stored?.status).toBe('published');
+  for (const each of published) expect(each).toStrictEqual(stored);
+});
+
+test('what cannot be played is refused, naming why, and published only by force', async () => {
+  const { version } = await buildDraft({ sections: [] });
+  const refusal = {
+    code: 'INVALID_CONTENT',
+    message: expect.stringMatching(/no sections.*--force/is) as string,
+  };
+  await expect(publish(version._id)).rejects.toMatchObject(refusal);
+  expect((await findVersion(harness.db, version._id))?.status).toBe('draft');
+  expect((await publish(version._id, true)).status).toBe('published');
+});
+
+test('a version that does not exist cannot be published', async () => {
+  await expect(publish(randomUUID())).rejects.toMatchObject({ code: 'NOT_FOUND' });
+});
+
+test('unpublish takes back one version or all, and says how many', async () => {
+  const { organization, path, version } = await buildDraft();
+  await publish(version._id);
+  const second = await buildVersion(harness, organization, path);
+  const third = await buildVersion(harness, organization, path);
+  expect(await unpublish(harness.db, version.lessonId, second._id)).toBe(1);
+  expect((await findVersion(harness.db, third._id))?.status).toBe('published');
+  expect(await unpublish(harness.db, version.lessonId)).toBe(2);
+  expect(await unpublish(harness.db, version.lessonId)).toBe(0);
+});
+
+describe('a published version is found', () => {
+  function find(organizationId: string, lessonId: string, versionId: string) {
+    return findPublishedVersion(harness.db, organizationId, lessonId, versionId);
+  }
+
+  test('by its organization, lesson and id', async () => {
+    const { organization, version } = await buildDraft();
+    const published = await publish(version._id);
+    expect(await find(organization._id, version.lessonId, version._id)).toStrictEqual(published);
+  });
+
+  test('by no other organization, and under no other lesson', async () => {
+    const [mine, other] = [await buildDraft(), await buildDraft()];
+    await publish(mine.version._id);
+    await publish(other.version._id);
+    const { lessonId, _id } = mine.version;
+    expect(await find(other.organization._id, lessonId, _id)).toBeNull();
+    expect(await find(mine.organization._id, other.version.lessonId, _id)).toBeNull();
+    expect(await find(mine.organization._id, lessonId, other.version._id)).toBeNull();
+  });
+
+  test('neither as a draft, nor when it was unpublished, nor when its lesson was deleted', async () => {
+    const { organization, version } = await buildDraft();
+    const findIt = () => find(organization._id, version.lessonId, version._id);
+    expect(await findIt()).toBeNull();
+    await publish(version._id);
+    await unpublish(harness.db, version.lessonId, version._id);
+    expect(await findIt()).toBeNull();
+    await publish(version._id);
+    expect(await deleteLesson(harness.db, version.lessonId)).toBe(true);
+    expect(await findIt()).toBeNull();
+    expect(await deleteLesson(harness.db, version.lessonId)).toBe(false);
+  });
+
+  test('when its deleted lesson is imported again, only the new version', async () => {
+    const { organization, path, version } = await buildDraft();
+    await publish(version._id);
+    await deleteLesson(harness.db, version.lessonId);
+    const revived = await buildVersion(harness, organization, path);
+    expect(revived.versionNumber).toBe(2);
+    expect(await find(organization._id, version.lessonId, version._id)).toBeNull();
+    expect(await find(organization._id, version.lessonId, revived._id)).toStrictEqual(revived);
+  });
+});

@@ -1,0 +1,44 @@
+import { startCompiled } from './compiled-process.ts';
+import type { Harness } from './harness.ts';
+
+/** A line of the log, as far as tests look at it. */
+export interface LogLine {
+  msg: string;
+  method?: string;
+  path?: string;
+  status?: number;
+  request?: string;
+}
+
+/** An API in a process of its own, over the servers and data of a harness. */
+export interface ApiProcess {
+  address: string;
+  pid: number;
+  /** All that it wrote to stdout and stderr so far. */
+  output(): string;
+  log(): LogLine[];
+  /** Asks it to end, and gives how it did, such as "exit code 0". */
+  end(signal?: 'SIGTERM' | 'SIGKILL'): Promise<string>;
+}
+
+export async function startApiProcess(
+  harness: Pick<Harness, 'environment'>,
+  settings: Record<string, string> = {},
+): Promise<ApiProcess> {
+  const environment = { ...harness.environment, ...settings };
+  const { pid, ports, ended, output, signal } = await startCompiled('api/main', environment);
+  return {
+    address: `http://127.0.0.1:${ports.port}`,
+    pid,
+    output,
+    log: () =>
+      output()
+        .split('\n')
+        .filter((line) => line !== '')
+        .map((line) => JSON.parse(line) as LogLine),
+    end(name = 'SIGTERM') {
+      signal(name);
+      return ended;
+    },
+  };
+}

@@ -1,0 +1,191 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import type { LessonVersion } from '../../shared/models/lesson-version.ts';
+import { createPlatform } from '../../shared/models/lti-platform.ts';
+import type { Organization } from '../../shared/models/organization.ts';
+import { hashPassword } from '../../shared/platform/passwords.ts';
+import { bytesOf } from '../../shared/storage/digest.ts';
+import { releaseWidget } from '../../shared/widgets/releases.ts';
+import {
+  buildLaunchToken,
+  buildLearnerToken,
+  buildOrganization,
+  buildPackage,
+  buildVersion,
+} from './factories.ts';
+import type { Harness } from './harness.ts';
+import { ask, jsonOf } from './answers.ts';
+import { addLesson } from '../lessons/lessons.ts';
+import { buildUser, cookieOf, postSession } from '../accounts/users.ts';
+
+/** Whatever a request can name of an organization, or of one that a token claims. */
+export interface Ids {
+  lessonId: string;
+  versionId: string;
+  claimedLessonId: string;
+  claimedVersionId: string;
+  learnerId: string;
+  ltiUserId: string;
+  platformId: string;
+  contextId: string;
+  mediaId: string;
+  widgetType: string;
+  widgetId: string;
+  writeId: string;
+  cursor: string;
+  email: string;
+}
+export type IdName = keyof Ids;
+
+/** An organization that has something of everything, and whoever acts for it. */
+export interface Tenant {
+  organization: Organization;
+  version: LessonVersion;
+  ids: Ids;
+  /** Of the platform whose learners it has. */
+  issuer: string;
+  /** Of an API key. */
+  authorization: string;
+  /** Of the user with the e-mail address. */
+  cookie: string;
+  password: string;
+}
+
+const picture = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5E',
+  'base64',
+);
+
+/** Ids in the form of those that a tenant has, which name nothing. */
+export function unknownIds({ cursor }: Pick<Ids, 'cursor'>): Ids {
+  const [lessonId, versionId] = [randomUUID(), randomUUID()];
+  return {
+    lessonId,
+    versionId,
+    claimedLessonId: lessonId,
+    claimedVersionId: versionId,
+    learnerId: `learner-${randomUUID()}`,
+    ltiUserId: `user-${randomUUID()}`,
+    platformId: randomUUID(),
+    contextId: `context-${randomUUID()}`,
+    mediaId: randomUUID(),
+    widgetType: `Dial${randomBytes(4).toString('hex')}`,
+    widgetId: `question-${randomUUID()}`,
+    writeId: randomUUID(),
+    // Its time, and another id.
+    cursor: cursor.slice(0, 12) + randomUUID().replaceAll('-', ''),
+    email: `${randomUUID()}@example.com`,
+  };
+}
+
+/** An organization with a published lesson, which a learner and a user of a platform have begun, and a user. */
+export async function buildTenant(harness: Harness, address: string): Promise<Tenant> {
+  const { organization, headers } = await buildOrganization(harness);
+  await addLesson(harness, organization);
+  const { widgetType, widgetId, ...names } = unknownIds({ cursor: '0'.repeat(44) });
+  const version = await buildLesson(harness, organization, { widgetType, widgetId });
+  const lesson = { lessonId: version.lessonId, versionId: version._id };
+  const password = `a password that is ${randomUUID()}`;
+  const { user } = await buildUser(harness, { organization, passwordHash: await hashPassword(password) });
+  const issuer = await buildPlatform(harness, organization);
+  const tenant: Tenant = {
+    organization,
+    version,
+    issuer,
+    ids: {
+      ...names,
+      ...lesson,
+      claimedLessonId: lesson.lessonId,
+      claimedVersionId: lesson.versionId,
+      mediaId: version.mediaId,
+      widgetType,
+      widgetId,
+      cursor: await cursorOf(address, headers),
+      email: user.email,
+    },
+    authorization: headers.authorization,
+    cookie: cookieOf(await postSession(address, { email: user.email, password })),
+    password,
+  };
+  for (const token of [tokenOf(tenant, tenant.ids), launchTokenOf(tenant, tenant.ids)]) {
+    await begin(address, tenant.ids, token);
+  }
+  return tenant;
+}
+
+/** A learning platform that nobody can reach; gives its issuer. */
+async function buildPlatform({ db }: Harness, { _id, slug }: Organization): Promise<string> {
+  const issuer = `https://${slug}.example`;
+  await createPlatform(db, {
+    organizationId: _id,
+    issuer,
+    clientId: 'lectern',
+    deploymentIds: ['1'],
+    authUrl: `${issuer}/auth`,
+    tokenUrl: `${issuer}/token`,
+    jwksUrl: `${issuer}/jwks`,
+    tokenAudience: null,
+    name: null,
+    status: 'active',
+  });
+  return issuer;
+}
+
+/** An embed token as an organization would have it signed for these ids. */
+export function tokenOf(
+  { organization }: Pick<Tenant, 'organization'>,
+  { claimedLessonId: lessonId, learnerId }: Ids,
+  versionId?: string,
+): string {
+  const overrides = { learnerId, ...(versionId !== undefined && { versionId }) };
+  return buildLearnerToken({ organizationId: organization._id, lessonId }, overrides);
+}
+
+/** The same of a launch token. */
+export function launchTokenOf(
+  { organization }: Pick<Tenant, 'organization'>,
+  { claimedLessonId: lessonId, ltiUserId, platformId, contextId }: Ids,
+): string {
+  const user = { ltiUserId, platformId, contextId };
+  return buildLaunchToken({ organizationId: organization._id, lessonId }, user);
+}
+
+/** What a player sends after the first answer. */
+export function writeOf({ versionId, writeId, widgetId }: Ids, revision: number): object {
+  const place = { currentSectionIndex: 0, currentStepIndex: 0 };
+  return { versionId, revision, writeId, ...place, items: [{ widgetId, answer: ['a'] }] };
+}
+
+async function buildLesson(
+  harness: Harness,
+  organization: Organization,
+  { widgetType, widgetId }: Pick<Ids, 'widgetType' | 'widgetId'>,
+): Promise<LessonVersion & { mediaId: string }> {
+  const js = bytesOf(Buffer.from(`export default '${widgetType}'`));
+  const release = { organizationId: organization._id, type: widgetType, js, css: null };
+  await releaseWidget(harness.db, harness.store, release);
+  const { path, mediaIds } = await buildPackage({
+    media: [{ bytes: Buffer.concat([picture, randomBytes(8)]) }],
+    blocks: ([mediaId]) => [
+      { type: 'Image', props: { id: 'Image-1', src: `media:${mediaId}`, alt: '', caption: '' } },
+      { type: 'MultipleChoice', props: { id: widgetId, choices: [{ id: 'a', html: 'A' }], correct: ['a'] } },
+      { type: widgetType, props: { id: 'Dial-1' } },
+    ],
+  });
+  return { ...(await buildVersion(harness, organization, path)), mediaId: mediaIds[0] ?? '' };
+}
+
+async function cursorOf(address: string, headers: { authorization: string }): Promise<string> {
+  const page = jsonOf(await ask(`${address}/api/lessons?limit=1`, { headers })) as { nextCursor: string };
+  return page.nextCursor;
+}
+
+/** A learner's first write, with the token of one. */
+export async function begin(address: string, ids: Ids, token: string): Promise<void> {
+  const answer = await ask(`${address}/api/public/lessons/${ids.lessonId}/session?token=${token}`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(writeOf(ids, 0)),
+  });
+  if (answer.status !== 200)
+    throw new Error(`The write answered ${answer.status}: ${answer.body.toString()}`);
+}

@@ -1,0 +1,305 @@
+import { createHmac } from 'node:crypto';
+import { describe, expect, test } from 'vitest';
+import {
+  signEmbedToken,
+  signLaunchToken,
+  signPreviewToken,
+  verifyPlayerToken,
+} from '../../shared/tokens/player-tokens.ts';
+import { testSigningSecrets } from '../support/harness.ts';
+
+const [first, second] = testSigningSecrets;
+const [organizationId, lessonId, versionId] = ['the-organization', 'the-lesson', 'the-version'];
+const embed = { organizationId, lessonId, versionId, learnerId: 'learner-1', userAttributes: '{"a":1}' };
+const launch = {
+  organizationId,
+  lessonId,
+  versionId: null,
+  ltiUserId: 'u',
+  platformId: 'p',
+  contextId: null,
+};
+const now = () => Math.floor(Date.now() / 1000);
+
+const signed = (overrides: Partial<typeof embed> = {}) =>
+  signEmbedToken(testSigningSecrets, { ...embed, ...overrides }, 600).token;
+
+const encoded = (json: unknown) =>
+  Buffer.from(typeof json === 'string' ? json : JSON.stringify(json)).toString('base64url');
+const partOf = (token: string, part: 0 | 1): unknown =>
+  JSON.parse(Buffer.from(token.split('.')[part] ?? '', 'base64url').toString('utf8'));
+
+const goodHeader = { alg: 'HS256', typ: 'JWT', kid: first.kid };
+const goodClaims = () => ({
+  lessonId,
+  learnerId: 'learner-1',
+  organizationId,
+  userAttributes: {},
+  iat: now(),
+  exp: now() + 600,
+  iss: 'lectern',
+});
+const launchClaims = () => {
+  const { organizationId: organization, iat, exp, iss } = goodClaims();
+  return { ...launch, versionId: undefined, organizationId: organization, iat, exp, iss };
+};
+
+/** A token made by hand, so that it may be wrong. Members that are undefined are left out. */
+function forge(
+  claims: unknown,
+  options: { header?: unknown; secret?: string; hash?: 'sha256' | 'sha512' } = {},
+): string {
+  const { header = {}, secret = first.secret, hash = 'sha256' } = options;
+  const head = typeof header === 'object' ? { ...goodHeader, ...header } : header;
+  const text = `${encoded(head)}.${encoded(claims)}`;
+  return `${text}.${createHmac(hash, secret).update(text).digest('base64url')}`;
+}
+
+describe('an embed token', () => {
+  test('has the claims of the contract and no other, and says how it was signed', () => {
+    const token = signed();
+    const claims = partOf(token, 1) as { iat: number; exp: number };
+    expect(claims).toStrictEqual({
+      lessonId,
+      versionId,
+      learnerId: 'learner-1',
+      organizationId,
+      userAttributes: { a: 1 },
+      iat: expect.any(Number) as number,
+      exp: claims.iat + 600,
+      iss: 'lectern',
+    });
+    expect(Math.abs(claims.iat - now())).toBeLessThan(60);
+    expect(Number.isInteger(claims.iat)).toBe(true);
+    expect(partOf(token, 0)).toStrictEqual(goodHeader);
+  });
+
+  test('has no claim versionId where no version is pinned', () => {
+    const { token } = signEmbedToken(testSigningSecrets, { ...embed, versionId: null }, 600);
+    expect(Object.keys(partOf(token, 1) as object).toSorted()).toEqual(
+      ['exp', 'iat', 'iss', 'learnerId', 'lessonId', 'organizationId', 'userAttributes'].toSorted(),
+    );
+  });
+
+  test('is signed with HMAC-SHA-256, as others compute it', () => {
+    const token = signed();
+    expect(forge(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString())).toBe(token);
+  });
+
+  test('ends when its claim exp says', () => {
+    const { token, expiresAt } = signEmbedToken(testSigningSecrets, embed, 86_400);
+    expect((partOf(token, 1) as { exp: number }).exp * 1000).toBe(expiresAt.getTime());
+  });
+
+  test('gives back what was signed', () => {
+    const { iat, exp } = partOf(signed(), 1) as { iat: number; exp: number };
+    const read = verifyPlayerToken(testSigningSecrets, forge({ ...goodClaims(), versionId, iat, exp }));
+    expect(read).toStrictEqual({
+      ...embed,
+      kind: 'embed',
+      userAttributes: '{}',
+      issuedAt: iat,
+      expiresAt: exp,
+    });
+    const { token } = signEmbedToken(testSigningSecrets, { ...embed, versionId: null }, 600);
+    expect(verifyPlayerToken(testSigningSecrets, token)).toMatchObject({ ...embed, versionId: null });
+  });
+
+  test.each([
+    ['names that look like numbers, in their order', '{"b":1,"10":2,"2":3,"a":4}'],
+    ['numbers beyond the doubles', '{"id":12345678901234567890,"f":1.10,"e":1E+2,"z":-0}'],
+    ['__proto__ and constructor', '{"__proto__":{"admin":true},"constructor":1}'],
+    ['dots and dollars', '{"a.b":1,"$set":{"$where":"x"},"":0}'],
+    ['repeated names', '{"a":1,"a":2}'],
+    ['whitespace', '{ "a" :\n[ 1 ,\t2 ] }'],
+    ['escapes', '{"\\u0061":"\\/\\ud83d\\ude00\\u0000"}'],
+    ['halves of characters', '{"half":"\\ud83d"}'],
+    ['characters of all planes', '{"é漢😀":"\u2028\u2029"}'],
+    ['deep nesting', `{"a":${'['.repeat(190)}${']'.repeat(190)}}`],
+    ['claims of the token itself', '{"organizationId":"other","exp":0,"userAttributes":{}}'],
+    ['nothing', '{}'],
+  ])('carries user attributes byte for byte: %s', (_what, userAttributes) => {
+    const read = verifyPlayerToken(testSigningSecrets, signed({ userAttributes }));
+    expect(read).toMatchObject({ ...embed, userAttributes });
+  });
+});
+
+describe('a launch token', () => {
+  test('has a type of its own, and gives back what was signed', () => {
+    const { token } = signLaunchToken(testSigningSecrets, launch, 600);
+    expect(partOf(token, 0)).toStrictEqual({ ...goodHeader, typ: 'lectern-launch+jwt' });
+    const { iat, exp, ...claims } = partOf(token, 1) as { iat: number; exp: number };
+    expect(claims).toStrictEqual({
+      organizationId,
+      lessonId,
+      ltiUserId: 'u',
+      platformId: 'p',
+      contextId: null,
+      iss: 'lectern',
+    });
+    const times = { issuedAt: iat, expiresAt: exp };
+    expect(verifyPlayerToken(testSigningSecrets, token)).toStrictEqual({
+      ...launch,
+      kind: 'launch',
+      ...times,
+    });
+  });
+
+  test('names the version and the context where there is one', () => {
+    const full = { ...launch, versionId, contextId: 'c' };
+    const { token } = signLaunchToken(testSigningSecrets, full, 600);
+    expect(verifyPlayerToken(testSigningSecrets, token)).toMatchObject(full);
+  });
+});
+
+test('a preview token has a type of its own, names no learner, and expires in an hour', () => {
+  const preview = { organizationId, lessonId, versionId };
+  const { token, expiresAt } = signPreviewToken(testSigningSecrets, preview);
+  expect(partOf(token, 0)).toStrictEqual({ ...goodHeader, typ: 'lectern-preview+jwt' });
+  const { iat, exp, ...claims } = partOf(token, 1) as { iat: number; exp: number };
+  expect(claims).toStrictEqual({ ...preview, iss: 'lectern' });
+  expect([exp - iat, exp * 1000]).toEqual([3600, expiresAt.getTime()]);
+  const times = { issuedAt: iat, expiresAt: exp };
+  expect(verifyPlayerToken(testSigningSecrets, token)).toStrictEqual({
+    kind: 'preview',
+    ...preview,
+    ...times,
+  });
+});
+
+test('a token without a kid is judged by its signature, with each secret', () => {
+  for (const { secret } of testSigningSecrets) {
+    const token = forge(goodClaims(), { header: { kid: undefined }, secret });
+    expect(verifyPlayerToken(testSigningSecrets, token)).toMatchObject({ lessonId });
+  }
+});
+
+test('the first secret signs, and what older ones signed is good as long as they are there', () => {
+  const old = signEmbedToken([second], embed, 600).token;
+  expect(partOf(old, 0)).toMatchObject({ kid: second.kid });
+  expect(partOf(signed(), 0)).toMatchObject({ kid: first.kid });
+  expect(verifyPlayerToken(testSigningSecrets, old)).toMatchObject(embed);
+  expect(() => verifyPlayerToken([first], old)).toThrow('Token verification failed: Invalid signature');
+});
+
+test('without a secret nothing is signed, and nothing is good', () => {
+  expect(() => signEmbedToken([], embed, 600)).toThrow(
+    expect.objectContaining({ code: 'INTERNAL_ERROR' }) as Error,
+  );
+  expect(() => verifyPlayerToken([], signed())).toThrow(
+    'Token verification failed: Signing secret not configured',
+  );
+});
+
+const [good = '', goodPayload = '', goodSignature = ''] = signed().split('.');
+const flipped = (part: string) => `${part.slice(0, 9)}${part.charAt(9) === 'A' ? 'B' : 'A'}${part.slice(10)}`;
+const withMember = (member: object) => forge({ ...goodClaims(), ...member });
+
+test.each<[reason: string, what: string, token: () => string]>([
+  ['Token expired', 'one whose end is now', () => withMember({ exp: now() })],
+  ['Token expired', 'one that ended long ago', () => withMember({ iat: 1, exp: 2 })],
+  ['Invalid signature', 'of another secret', () => forge(goodClaims(), { secret: 'x'.repeat(32) })],
+  [
+    'Invalid signature',
+    'of another secret, and expired',
+    () => forge({ ...goodClaims(), exp: 1 }, { secret: 'x'.repeat(32) }),
+  ],
+  [
+    'Invalid signature',
+    "of the other kid's secret",
+    () => forge(goodClaims(), { header: { kid: second.kid } }),
+  ],
+  [
+    'Invalid signature',
+    'of another secret and without a kid',
+    () => forge(goodClaims(), { header: { kid: undefined }, secret: 'x'.repeat(32) }),
+  ],
+  ['Invalid signature', 'an unknown kid', () => forge(goodClaims(), { header: { kid: 'unknown' } })],
+  ['Invalid signature', 'a kid that is no string', () => forge(goodClaims(), { header: { kid: ['new'] } })],
+  [
+    'Invalid signature',
+    'alg none, with no signature',
+    () => `${encoded({ ...goodHeader, alg: 'none' })}.${encoded(goodClaims())}.`,
+  ],
+  ['Invalid signature', 'alg none, with a signature', () => forge(goodClaims(), { header: { alg: 'none' } })],
+  [
+    'Invalid signature',
+    'HS512 with the right secret',
+    () => forge(goodClaims(), { header: { alg: 'HS512' }, hash: 'sha512' }),
+  ],
+  ['Invalid signature', 'RS256', () => forge(goodClaims(), { header: { alg: 'RS256' } })],
+  ['Invalid signature', 'no alg', () => forge(goodClaims(), { header: { alg: undefined } })],
+  [
+    'Invalid signature',
+    'another claim under the same signature',
+    () => `${good}.${encoded({ ...goodClaims(), learnerId: 'learner-2' })}.${goodSignature}`,
+  ],
+  ['Invalid signature', 'a tampered signature', () => `${good}.${goodPayload}.${flipped(goodSignature)}`],
+  ['Invalid signature', 'a shorter signature', () => `${good}.${goodPayload}.${goodSignature.slice(0, -4)}`],
+  ['Invalid issuer', 'another issuer', () => withMember({ iss: 'somebody' })],
+  ['Invalid issuer', 'no issuer', () => withMember({ iss: undefined })],
+  ['Invalid issuer', 'a list of issuers', () => withMember({ iss: ['lectern'] })],
+  ['Malformed token', 'a time before which it is not good', () => withMember({ nbf: now() + 600 })],
+  ['Malformed token', 'no type', () => forge(goodClaims(), { header: { typ: undefined } })],
+  ['Malformed token', 'another type', () => forge(goodClaims(), { header: { typ: 'at+jwt' } })],
+  [
+    'Malformed token',
+    'an embed token shown as a launch token',
+    () => forge(goodClaims(), { header: { typ: 'lectern-launch+jwt' } }),
+  ],
+  ['Malformed token', 'a launch token shown as an embed token', () => forge(launchClaims())],
+  [
+    'Malformed token',
+    'a preview token shown as an embed token',
+    () => forge({ ...goodClaims(), versionId, learnerId: undefined, userAttributes: undefined }),
+  ],
+  [
+    'Malformed token',
+    'an embed token without a version shown as a preview token',
+    () => forge(goodClaims(), { header: { typ: 'lectern-preview+jwt' } }),
+  ],
+  ['Malformed token', 'a payload that is no JSON', () => forge('no JSON')],
+  ['Malformed token', 'a damaged payload', () => `${good}.${flipped(goodPayload)}.${goodSignature}`],
+  ['Malformed token', 'a payload of null', () => forge('null')],
+  [
+    'Malformed token',
+    'a header that is no object',
+    () => `${encoded('"JWT"')}.${encoded(goodClaims())}.c2ln`,
+  ],
+  ['Malformed token', 'a header that is no JSON', () => `bm8.${goodPayload}.${goodSignature}`],
+  ['Malformed token', 'an empty header', () => `.${goodPayload}.${goodSignature}`],
+  ['Malformed token', 'an empty payload', () => `${good}..${goodSignature}`],
+  ['Malformed token', 'a part too many', () => `${good}.${goodPayload}.${goodSignature}.x`],
+  ['Malformed token', 'a part too few', () => `${good}.${goodPayload}`],
+  ['Malformed token', 'spaces around it', () => ` ${good}.${goodPayload}.${goodSignature} `],
+  ['Malformed token', 'words', () => 'not a token'],
+  ['Malformed token', 'dots', () => '..'],
+  ['Malformed token', 'more than 16 KB', () => withMember({ userAttributes: { a: 'a'.repeat(13_000) } })],
+])('%s: %s', (reason, _what, token) => {
+  expect(() => verifyPlayerToken(testSigningSecrets, token())).toThrow(
+    expect.objectContaining({
+      code: 'UNAUTHORIZED',
+      message: `Token verification failed: ${reason}`,
+    }) as Error,
+  );
+});
+
+const wrongClaims = {
+  lessonId: [undefined, 1, null],
+  versionId: [1, null],
+  learnerId: [undefined, 1, ['learner-1']],
+  organizationId: [undefined, { $ne: '' }],
+  userAttributes: [undefined, null, 'text', [1]],
+  iat: [undefined, '1'],
+  exp: [undefined, '9999999999', null],
+};
+
+test.each(
+  Object.entries(wrongClaims).flatMap(([name, values]) =>
+    values.map((value): [string, unknown] => [name, value]),
+  ),
+)('a good signature over the claim %s as %j is a malformed token', (name, value) => {
+  expect(() => verifyPlayerToken(testSigningSecrets, withMember({ [name]: value }))).toThrow(
+    'Token verification failed: Malformed token',
+  );
+});

@@ -1,0 +1,168 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { generateCredentials } from '../../shared/accounts/credentials.ts';
+import { revokeApiKey } from '../../shared/models/api-key.ts';
+import type { LessonVersion } from '../../shared/models/lesson-version.ts';
+import { deleteLesson, unpublish } from '../../shared/publishing/publishing.ts';
+import { buildOrganization, buildPackage, buildVersion } from '../support/factories.ts';
+import { startHarness } from '../support/harness.ts';
+import type { Harness } from '../support/harness.ts';
+import { ask, challengeOf, expectError } from '../support/answers.ts';
+
+let harness: Harness;
+let address: string;
+let credentials: string;
+let version: LessonVersion;
+let build: (options?: { publish?: boolean; lessonId?: string }) => Promise<LessonVersion>;
+
+beforeAll(async () => {
+  harness = await startHarness();
+  address = await harness.startApi();
+  const built = await buildOrganization(harness);
+  credentials = built.credentials;
+  build = async ({ lessonId, publish = true } = {}) => {
+    const { path } = await buildPackage({ ...(lessonId !== undefined && { lessonId }) });
+    return buildVersion(harness, built.organization, path, { publish });
+  };
+  version = await build();
+});
+afterAll(() => harness.close());
+
+const send = (body: string, headers: Record<string, string> = {}, api = address) =>
+  ask(`${api}/api/public/sign-token`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${credentials}`, 'content-type': 'application/json', ...headers },
+    body,
+  });
+
+const sign = (fields: object = {}) =>
+  send(JSON.stringify({ lessonId: version.lessonId, learnerId: 'learner-1', ...fields }));
+
+describe('a field that is wrong is 422, in these words', () => {
+  const learnerFault = 'learnerId must be 1 to 255 characters without control characters';
+  const timeoutFault = 'timeout must be an integer between 1 and 86400';
+  test.each<[error: string, what: string, fields: object]>([
+    ['Lesson ID must be a UUID', 'no lessonId', { lessonId: undefined }],
+    ['Lesson ID must be a UUID', 'lessonId null', { lessonId: null }],
+    ['Lesson ID must be a UUID', 'a lessonId that is a slug', { lessonId: 'how-tides-work' }],
+    ['Lesson ID must be a UUID', 'a lessonId in braces', { lessonId: `{${randomUUID()}}` }],
+    ['Lesson ID must be a UUID', 'a lessonId and a line break', { lessonId: `${randomUUID()}\n` }],
+    ['Lesson ID must be a UUID', 'an operator for a lessonId', { lessonId: { $ne: null } }],
+    ['Version ID must be a UUID', 'a versionId that is none', { versionId: '1' }],
+    ['Version ID must be a UUID', 'an empty versionId', { versionId: '' }],
+    ['Version ID must be a UUID', 'versionId null', { versionId: null }],
+    ['learnerId is required', 'no learnerId', { learnerId: undefined }],
+    ['learnerId is required', 'an empty learnerId', { learnerId: '' }],
+    ['learnerId is required', 'a number for a learnerId', { learnerId: 7 }],
+    [learnerFault, 'a learnerId of 256 characters', { learnerId: 'x'.repeat(256) }],
+    [learnerFault, 'a learnerId of 256 large characters', { learnerId: '😀'.repeat(256) }],
+    [learnerFault, 'a learnerId with a NUL', { learnerId: 'a\0b' }],
+    [learnerFault, 'a learnerId with a line break', { learnerId: 'learner-1\n' }],
+    [learnerFault, 'a learnerId with a control of C1', { learnerId: 'a\u0085' }],
+    [learnerFault, 'a learnerId with half a character', { learnerId: 'a\ud83d' }],
+    ['userAttributes must be an object', 'a list of attributes', { userAttributes: [] }],
+    ['userAttributes must be an object', 'a text of attributes', { userAttributes: '{}' }],
+    ['userAttributes must be an object', 'userAttributes null', { userAttributes: null }],
+    [
+      'userAttributes must be at most 8192 bytes as JSON',
+      '8193 bytes of attributes',
+      { userAttributes: { a: 'x'.repeat(8185) } },
+    ],
+    [timeoutFault, 'a second too long', { timeout: 86_401 }],
+    [timeoutFault, 'no time at all', { timeout: 0 }],
+    [timeoutFault, 'less than that', { timeout: -1 }],
+    [timeoutFault, 'half a second', { timeout: 1.5 }],
+    [timeoutFault, 'a number as text', { timeout: '3600' }],
+    [timeoutFault, 'timeout null', { timeout: null }],
+    [timeoutFault, 'true', { timeout: true }],
+  ])('%s: %s', async (error, _what, fields) => {
+    expectError(await sign(fields), 422, error);
+  });
+
+  test('of several, the first in the order of lessonId, versionId, learnerId, userAttributes, timeout', async () => {
+    const large = { a: 'x'.repeat(9000) };
+    const wrong: [string, unknown, string][] = [
+      ['timeout', 0, timeoutFault],
+      ['userAttributes', large, 'userAttributes must be at most 8192 bytes as JSON'],
+      ['learnerId', '', 'learnerId is required'],
+      ['versionId', 'x', 'Version ID must be a UUID'],
+      ['lessonId', 'x', 'Lesson ID must be a UUID'],
+    ];
+    const fields: Record<string, unknown> = {};
+    for (const [name, value, error] of wrong) {
+      fields[name] = value;
+      expectError(await sign(fields), 422, error);
+    }
+  });
+});
+
+test('what cannot be had is 404 with one and the same body, whatever the reason', async () => {
+  const stranger = await buildOrganization(harness);
+  const foreign = await buildVersion(harness, stranger.organization, (await buildPackage()).path);
+  const [draft, unpublished, other] = [
+    await build({ lessonId: version.lessonId, publish: false }),
+    await build({ lessonId: version.lessonId }),
+    await build(),
+  ];
+  await unpublish(harness.db, version.lessonId, unpublished._id);
+  const deleted = await build();
+  await deleteLesson(harness.db, deleted.lessonId);
+
+  for (const fields of [
+    { lessonId: randomUUID() },
+    { lessonId: foreign.lessonId },
+    { lessonId: foreign.lessonId, versionId: foreign._id },
+    { lessonId: deleted.lessonId },
+    { lessonId: deleted.lessonId, versionId: deleted._id },
+    { versionId: randomUUID() },
+    { versionId: draft._id },
+    { versionId: unpublished._id },
+    { versionId: foreign._id },
+    { versionId: other._id },
+    { versionId: version.lessonId },
+  ]) {
+    expectError(await sign(fields), 404, 'Lesson not found or does not belong to your organization');
+  }
+});
+
+describe('without good credentials', () => {
+  test.each<[string, () => Record<string, string>]>([
+    ['none', () => ({ authorization: '' })],
+    ['Basic', () => ({ authorization: `Basic ${btoa(credentials)}` })],
+    ['half of them', () => ({ authorization: `Bearer ${credentials.slice(0, 28)}` })],
+    [
+      'a wrong secret',
+      () => ({ authorization: `Bearer ${credentials.split('.')[0]}.${generateCredentials().secretKey}` }),
+    ],
+  ])('%s: 401, before anything is said of the body', async (_what, headersOf) => {
+    for (const body of ['', 'no JSON', '{}', 'x'.repeat(100_000)]) {
+      const answer = await send(body, headersOf());
+      expectError(answer, 401, 'Authentication failed');
+      expect(challengeOf(answer)).toBe('Bearer realm="Lectern"');
+    }
+  });
+
+  test('revoked ones: 401', async () => {
+    const { credentials: revoked } = await buildOrganization(harness);
+    await revokeApiKey(harness.db, revoked.split('.')[0] ?? '');
+    expectError(await send('{}', { authorization: `Bearer ${revoked}` }), 401, 'Authentication failed');
+  });
+});
+
+test.each(['GET', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])(
+  '%s is 405 and says what is allowed',
+  async (method) => {
+    const answer = await ask(`${address}/api/public/sign-token`, {
+      method,
+      headers: { authorization: `Bearer ${credentials}` },
+    });
+    expectError(answer, 405, `${method} is not allowed here`);
+    expect(answer.headers.get('allow')).toBe('POST');
+  },
+);
+
+test('where signing is turned off it is 500 with the words of the contract', async () => {
+  const off = await harness.startApi({ LECTERN_SIGNING_SECRETS: 'none' });
+  const body = JSON.stringify({ lessonId: version.lessonId, learnerId: 'learner-1' });
+  expectError(await send(body, {}, off), 500, 'Failed to generate token');
+});

@@ -1,0 +1,190 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { LessonVersion } from '../../shared/models/lesson-version.ts';
+import { verifyPlayerToken } from '../../shared/tokens/player-tokens.ts';
+import type { EmbedToken } from '../../shared/tokens/player-tokens.ts';
+import { unpublish } from '../../shared/publishing/publishing.ts';
+import { buildOrganization, buildPackage, buildVersion } from '../support/factories.ts';
+import { startHarness, testSigningSecrets } from '../support/harness.ts';
+import type { Harness } from '../support/harness.ts';
+import { ask, expectError, jsonOf } from '../support/answers.ts';
+
+let harness: Harness;
+let address: string;
+let headers: { authorization: string };
+let version: LessonVersion;
+
+beforeAll(async () => {
+  harness = await startHarness();
+  address = await harness.startApi();
+  const built = await buildOrganization(harness);
+  headers = built.headers;
+  version = await buildVersion(harness, built.organization, (await buildPackage()).path);
+});
+afterAll(() => harness.close());
+
+const send = (body: string | Uint8Array<ArrayBuffer>, type = 'application/json') =>
+  ask(`${address}/api/public/sign-token`, {
+    method: 'POST',
+    headers: { ...headers, 'content-type': type },
+    body,
+  });
+
+/** A body that is good but for what overrides it. */
+const bodyWith = (overrides: object = {}) =>
+  JSON.stringify({ lessonId: version.lessonId, learnerId: 'learner-1', ...overrides });
+
+interface Signed {
+  token: string;
+  expiresAt: string;
+}
+
+async function sign(body: string): Promise<Signed> {
+  const answer = await send(body);
+  expect({ status: answer.status, body: Object.keys(jsonOf(answer) as object) }).toEqual({
+    status: 200,
+    body: ['token', 'expiresAt'],
+  });
+  return jsonOf(answer) as Signed;
+}
+
+const read = ({ token }: Signed) => verifyPlayerToken(testSigningSecrets, token) as EmbedToken;
+
+describe('a token that was asked for', () => {
+  test('says who asked, and what for', async () => {
+    const signed = await sign(bodyWith({ versionId: version._id, userAttributes: { group: 'B' } }));
+    expect(read(signed)).toMatchObject({
+      kind: 'embed',
+      organizationId: version.organizationId,
+      lessonId: version.lessonId,
+      versionId: version._id,
+      learnerId: 'learner-1',
+      userAttributes: '{"group":"B"}',
+    });
+  });
+
+  test('pins no version and has no attributes unless they are given', async () => {
+    expect(read(await sign(bodyWith()))).toMatchObject({ versionId: null, userAttributes: '{}' });
+  });
+
+  test('takes its organization from the credentials, whatever the body says', async () => {
+    const signed = await sign(bodyWith({ organizationId: randomUUID(), iss: 'me', exp: 1 }));
+    expect(read(signed)).toMatchObject({ organizationId: version.organizationId });
+  });
+
+  test('knows ids in upper case as those in lower case', async () => {
+    const ids = { lessonId: version.lessonId.toUpperCase(), versionId: version._id.toUpperCase() };
+    expect(read(await sign(bodyWith(ids)))).toMatchObject({
+      lessonId: version.lessonId,
+      versionId: version._id,
+    });
+  });
+
+  test.each([
+    [7200, undefined],
+    [1, 1],
+    [86_400, 86_400],
+    [60, 60.0],
+  ])('lives for %i seconds where the timeout is %s', async (seconds, timeout) => {
+    const asked = Math.floor(Date.now() / 1000);
+    const signed = await sign(bodyWith({ timeout }));
+    const [, payload = ''] = signed.token.split('.');
+    const { iat, exp } = JSON.parse(Buffer.from(payload, 'base64url').toString()) as Record<string, number>;
+    expect(exp).toBe(Number(iat) + seconds);
+    expect(iat).toBeGreaterThanOrEqual(asked);
+    expect(iat).toBeLessThanOrEqual(Math.floor(Date.now() / 1000));
+    expect(signed.expiresAt).toBe(new Date(Number(exp) * 1000).toISOString());
+  });
+
+  test('belongs to whoever asked: nothing may store the answer', async () => {
+    expect((await send(bodyWith())).headers.get('cache-control')).toBe('no-store');
+  });
+
+  test('carries attributes as they were written, up to 8192 bytes', async () => {
+    const attributes = '{ "b":1, "10":1.10, "2":12345678901234567890, "__proto__":{"$a.b":"\\u0000é"} }';
+    const largest = `{"a":"${'é'.repeat(4092)}"}`;
+    expect(Buffer.byteLength(largest)).toBe(8192);
+    for (const text of [attributes, largest]) {
+      const body = `${bodyWith().slice(0, -1)},"userAttributes": ${text} }`;
+      expect(read(await sign(body))).toMatchObject({ userAttributes: text });
+    }
+  });
+
+  test.each([
+    ['255 characters', 'x'.repeat(255)],
+    ['255 characters of four bytes', '😀'.repeat(255)],
+    ['one space', ' '],
+    ['slashes and dots', '../../etc/passwd'],
+    ['quotes and operators', '{"$ne":"\\"}'],
+    ['accents that are characters of their own', 'e\u0301'],
+  ])('keeps a learnerId of %s', async (_what, learnerId) => {
+    expect(read(await sign(bodyWith({ learnerId })))).toMatchObject({ learnerId });
+  });
+
+  test('may be for a lesson of which nothing is published', async () => {
+    const { organization, headers: owner } = await buildOrganization(harness);
+    const draft = await buildVersion(harness, organization, (await buildPackage()).path, { publish: false });
+    const body = JSON.stringify({ lessonId: draft.lessonId, learnerId: 'learner-1' });
+    const url = `${address}/api/public/sign-token`;
+    const json = { ...owner, 'content-type': 'application/json' };
+    expect((await ask(url, { method: 'POST', headers: json, body })).status).toBe(200);
+    await unpublish(harness.db, draft.lessonId);
+    expect((await ask(url, { method: 'POST', headers: json, body })).status).toBe(200);
+  });
+});
+
+describe('bodies that are taken', () => {
+  test.each([
+    'application/json',
+    'application/json; charset=utf-8',
+    'Application/JSON;charset="UTF-8"',
+    'application/vnd.example+json',
+  ])('%s', async (type) => {
+    expect((await send(bodyWith(), type)).status).toBe(200);
+  });
+
+  test('64 KiB', async () => {
+    const body = bodyWith({ note: 'x' });
+    expect((await send(body.padEnd(64 * 1024, ' '))).status).toBe(200);
+  });
+});
+
+describe('bodies that are no JSON are 422', () => {
+  const text = '{"lessonId":"x"}';
+  test.each<[string, string | Buffer<ArrayBuffer>, string?]>([
+    ['none', ''],
+    ['half an object', '{"lessonId":'],
+    ['a comma too many', '{"lessonId":"x",}'],
+    ['two objects', '{}{}'],
+    ['single quotes', "{'lessonId':'x'}"],
+    ['a form', 'lessonId=x'],
+    ['NaN', '{"timeout":NaN}'],
+    ['a byte order mark', `\ufeff${text}`],
+    ['no UTF-8', Buffer.from('{"learnerId":"\xff"}', 'latin1')],
+    ['UTF-16', Buffer.from(text, 'utf16le')],
+    ['nested without end', '['.repeat(60_000)],
+    ['nested deeper than 200 levels', `${'['.repeat(201)}${']'.repeat(201)}`],
+    ['sent as text', text, 'text/plain'],
+    ['sent as a form', text, 'application/x-www-form-urlencoded'],
+    ['sent in another encoding', text, 'application/json; charset=latin1'],
+    ['sent as something else', text, 'application/jsonp'],
+  ])('%s', async (_what, body, type) => {
+    expectError(await send(body, type), 422, 'Request body must be valid JSON');
+  });
+
+  test('sent without a type', async () => {
+    const body = new Uint8Array(Buffer.from(bodyWith()));
+    const answer = await ask(`${address}/api/public/sign-token`, { method: 'POST', headers, body });
+    expectError(answer, 422, 'Request body must be valid JSON');
+  });
+
+  test.each(['null', '[]', '"text"', '1', 'true', `[${text}]`])('%s is JSON, but no object', async (body) => {
+    expectError(await send(body), 422, 'Request body must be a JSON object');
+  });
+});
+
+test('a body over 64 KiB is 413, however it is sent', async () => {
+  const text = 'Request body must be at most 65536 bytes';
+  expectError(await send(bodyWith().padEnd(64 * 1024 + 1, ' ')), 413, text);
+  expectError(await send(bodyWith().padEnd(4 * 1024 ** 2, ' ')), 413, text);
+});

@@ -1,0 +1,128 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { LessonVersion } from '../../shared/models/lesson-version.ts';
+import type { Organization } from '../../shared/models/organization.ts';
+import { bytesOf } from '../../shared/storage/digest.ts';
+import { readCoreBundle } from '../../shared/widgets/core-bundles.ts';
+import { releaseWidget } from '../../shared/widgets/releases.ts';
+import { buildOrganization, buildPackage, buildVersion } from '../support/factories.ts';
+import { startHarness } from '../support/harness.ts';
+import type { Harness } from '../support/harness.ts';
+import { ask, expectError } from '../support/answers.ts';
+import { follow, widgetPath } from '../player/player-files.ts';
+
+let harness: Harness;
+let api: string;
+let organization: Organization;
+beforeAll(async () => {
+  harness = await startHarness();
+  api = await harness.startApi();
+  organization = (await buildOrganization(harness)).organization;
+});
+afterAll(() => harness.close());
+
+async function build(types: string[], owner = organization): Promise<LessonVersion> {
+  const blocks = () => types.map((type, index) => ({ type, props: { id: `block-${index}` } }));
+  const { path } = await buildPackage({ blocks });
+  return buildVersion(harness, owner, path);
+}
+
+function register(type: string, js: string, css: string | null = null, owner = organization) {
+  return releaseWidget(harness.db, harness.store, {
+    organizationId: owner._id,
+    type,
+    js: bytesOf(Buffer.from(js)),
+    css: css === null ? null : bytesOf(Buffer.from(css)),
+  });
+}
+
+async function textOf(version: LessonVersion, file: string): Promise<string> {
+  const { status, body } = await follow(api, widgetPath(version, file));
+  return status === 200 ? body.toString() : String(status);
+}
+
+test('script and styles of a core widget are redirects to the files of its release', async () => {
+  const version = await build(['Heading']);
+  const { js, css } = await readCoreBundle('Heading');
+  for (const [file, bytes, type] of [
+    ['Heading.js', js, 'text/javascript; charset=utf-8'],
+    ['Heading.css', css, 'text/css; charset=utf-8'],
+  ] as const) {
+    const { status, headers } = await ask(api + widgetPath(version, file));
+    expect(status).toBe(302);
+    expect(headers.get('cache-control')).toBe('private, max-age=1800');
+    expect(headers.get('access-control-allow-origin')).toBe('*');
+    const served = await follow(api, widgetPath(version, file));
+    expect(served.headers.get('content-type')).toBe(type);
+    expect(served.headers.get('content-disposition')).toBeNull();
+    expect(served.body.equals(Buffer.from(bytes ?? ''))).toBe(true);
+  }
+});
+
+describe('of a widget of the organization', () => {
+  test('a version gives the release that its publication pinned, whatever was released since', async () => {
+    await register('Pinned', 'first', '.first {}');
+    const version = await build(['Pinned']);
+    await register('Pinned', 'second', '.second {}');
+    expect(await textOf(version, 'Pinned.js')).toBe('first');
+    expect(await textOf(version, 'Pinned.css')).toBe('.first {}');
+    expect(await textOf(await build(['Pinned']), 'Pinned.js')).toBe('second');
+  });
+
+  test('a version that was published without it gives the newest, once there is one', async () => {
+    const version = await build(['Later']);
+    expectError(await ask(api + widgetPath(version, 'Later.js')), 404, 'Widget not found');
+    await register('Later', 'first');
+    await register('Later', 'second');
+    expect(await textOf(version, 'Later.js')).toBe('second');
+  });
+
+  test('each organization gives its own', async () => {
+    const theirs = (await buildOrganization(harness)).organization;
+    await register('Shared', 'ours');
+    await register('Shared', 'theirs', null, theirs);
+    expect(await textOf(await build(['Shared']), 'Shared.js')).toBe('ours');
+    expect(await textOf(await build(['Shared'], theirs), 'Shared.js')).toBe('theirs');
+  });
+
+  test.each(['My widget/β?', 'with.js', 'a%2Fb', '..', 'Ünïcode'])('its type may be "%s"', async (type) => {
+    await register(type, `script of ${type}`);
+    expect(await textOf(await build([type]), `${type}.js`)).toBe(`script of ${type}`);
+  });
+});
+
+describe('404 is', () => {
+  test.each(['Heading', 'Heading.mjs', 'heading.js', 'Unknown.js', '.js', 'constructor.js', '%.js'])(
+    '%s',
+    async (file) => {
+      const version = await build(['Heading']);
+      expectError(await ask(api + widgetPath(version, file)), 404, 'Widget not found');
+    },
+  );
+
+  test('the stylesheet of a widget without one', async () => {
+    await register('Plain', 'script');
+    const version = await build(['Plain']);
+    expectError(await ask(api + widgetPath(version, 'Plain.css')), 404, 'Widget not found');
+  });
+
+  test('a widget that the version does not use, though the organization has it', async () => {
+    await register('Unused', 'script');
+    const version = await build(['Heading']);
+    expectError(await ask(api + widgetPath(version, 'Unused.js')), 404, 'Widget not found');
+    expectError(await ask(api + widgetPath(version, 'Video.js')), 404, 'Widget not found');
+  });
+});
+
+test('faults of lesson id and token are told as for media', async () => {
+  const version = await build(['Heading']);
+  const path = widgetPath(version, 'Heading.js');
+  const { lessonId } = version;
+  expectError(await ask(api + path.replace(lessonId, 'x')), 400, 'Invalid lesson ID');
+  expectError(await ask(api + path.replace(/\?.*/, '')), 400, 'token is required');
+  const forged = path.replace(/.{5}$/, 'AAAAA');
+  expectError(await ask(api + forged), 401, 'Token verification failed: Invalid signature');
+  const post = await ask(api + path, { method: 'POST' });
+  expectError(post, 405, 'POST is not allowed here');
+  for (const answer of [post, await ask(api + forged), await ask(api + path, { method: 'OPTIONS' })])
+    expect(answer.headers.get('access-control-allow-origin')).toBe('*');
+});

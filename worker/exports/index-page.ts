@@ -1,0 +1,154 @@
+import { gatheredTexts } from '../../shared/platform/gathered-texts.ts';
+import type { LessonContent } from '../../shared/lessons/lesson-content.ts';
+import { textDirection } from '../../shared/lessons/text-direction.ts';
+import { compactJson } from './json-pieces.ts';
+import { pageWords } from './page-messages.ts';
+
+/** A text file of the archive, read anew at each call. */
+export type TextSource = () => AsyncIterable<Uint8Array>;
+
+/** What index.html shows, and carries in itself: a page that was opened from a folder may load no text of its own. */
+export interface IndexPage {
+  /** As lesson.json has it. */
+  lesson: LessonContent;
+  versionId: string;
+  /** Those that are not in the player already. */
+  widgets: { type: string; cssPath: string | null; module: TextSource }[];
+  captions: { path: string; text: TextSource }[];
+  attributions: { text: string; url: string; portfolioUrl: string }[];
+}
+
+/**
+ * What the page may do, from a server and from a folder alike. Scripts come from the archive alone; pictures, sound
+ * and what integrators' callbacks talk to may be elsewhere.
+ */
+const contentSecurityPolicy = [
+  "default-src 'none'",
+  "script-src 'self' file: blob:",
+  "style-src 'self' file: 'unsafe-inline'",
+  "img-src 'self' file: https: http: data: blob:",
+  "media-src 'self' file: https: http: data: blob:",
+  "font-src 'self' file: data:",
+  "connect-src 'self' https: http: data: blob:",
+  "base-uri 'none'",
+  "form-action 'none'",
+].join('; ');
+
+/** The fallbacks are for a page whose player is not there. Its message waits: who unpacked the archive never sees it. */
+const style = `
+body { margin: 0; background: var(--lectern-page, Canvas); color: var(--lectern-text, CanvasText) }
+.lectern-page-note { margin: 3rem auto; padding: 0 1rem; max-width: 40rem; font: 1rem/1.5 system-ui, sans-serif }
+p.lectern-page-note { animation: lectern-page-note 0s 3s both }
+@keyframes lectern-page-note { from { visibility: hidden } }
+#lectern-credits {
+  box-sizing: border-box; max-inline-size: 84rem; margin: 0 auto; padding: 1.25rem clamp(1rem, 3vw, 2.5rem) 2rem;
+  border-block-start: 1px solid var(--lectern-line, GrayText);
+  color: var(--lectern-text-muted, CanvasText); font: 0.875rem/1.6 var(--lectern-font, system-ui, sans-serif);
+}
+#lectern-credits summary { padding-block: 0.25rem; cursor: pointer }
+#lectern-credits a { color: inherit }
+`;
+
+/**
+ * index.html of an archive with the player: the lesson plays when it is opened, from a server or from a folder. The
+ * same page has the same bytes each time. Files are read as the text is, and never held whole.
+ */
+export async function* indexPage(page: IndexPage): AsyncGenerator<Uint8Array> {
+  for await (const text of pageTexts(page)) yield Buffer.from(text);
+}
+
+async function* pageTexts(page: IndexPage): AsyncGenerator<string> {
+  const { title, language: given } = page.lesson.lesson;
+  const language = typeof given === 'string' && given !== '' ? given : 'en';
+  const { words, language: wordsLanguage } = pageWords(language);
+  const ownWords = `lang="${wordsLanguage}" dir="${textDirection(wordsLanguage)}"`;
+  yield `<!doctype html>
+<html lang="${escapeHtml(language)}" dir="${textDirection(language)}">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="${contentSecurityPolicy}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>${escapeHtml(title)}</title>
+<link rel="stylesheet" href="./player/player.css">
+<style>${style}</style>
+</head>
+<body>
+<main id="lectern-lesson">
+<noscript><div class="lectern-page-note" ${ownWords}>${escapeHtml(words.noScript)}</div></noscript>
+<p class="lectern-page-note" ${ownWords}>${escapeHtml(words.notUnpacked)}</p>
+</main>
+${credits(page, `<summary ${ownWords}>${escapeHtml(words.credits)}</summary>`)}`;
+  yield '<script type="application/json" id="lectern-lesson-json">';
+  for (const text of gatheredTexts(compactJson(page.lesson))) yield escapeJson(text);
+  yield '</script>\n';
+  yield '<script type="application/json" id="lectern-archive-json">';
+  yield* archiveJson(page);
+  yield `</script>
+<script src="./player/callbacks.js"></script>
+<script src="./player/player.classic.js"></script>
+<script src="./player/archive-page.js"></script>
+</body>
+</html>
+`;
+}
+
+/** `{versionId, widgets: {<type>: {cssPath, module}}, captions: {<path>: <text>}}`, as player/archive-page/ reads it. */
+async function* archiveJson({ versionId, widgets, captions }: IndexPage): AsyncGenerator<string> {
+  yield `{"versionId":${safeJson(versionId)},"widgets":{`;
+  for (const [index, { type, cssPath, module }] of widgets.entries()) {
+    yield `${index === 0 ? '' : ','}${safeJson(type)}:{"cssPath":${safeJson(cssPath)},"module":`;
+    yield* jsonString(module());
+    yield '}';
+  }
+  yield '},"captions":{';
+  for (const [index, { path, text }] of captions.entries()) {
+    yield `${index === 0 ? '' : ','}${safeJson(path)}:`;
+    yield* jsonString(text());
+  }
+  yield '}}';
+}
+
+async function* jsonString(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
+  // It keeps the bytes of a character back until it has all of them.
+  const decoder = new TextDecoder();
+  const inner = (text: string) => safeJson(text).slice(1, -1);
+  yield '"';
+  for await (const chunk of chunks) yield inner(decoder.decode(chunk, { stream: true }));
+  yield `${inner(decoder.decode())}"`;
+}
+
+/** JSON that a script element can hold: no `</script>` ends it, and no `<!--` hides its end. */
+function safeJson(value: unknown): string {
+  return escapeJson(JSON.stringify(value));
+}
+
+function escapeJson(json: string): string {
+  return json.replaceAll('<', '\\u003c');
+}
+
+/** Credits that must be shown with media; each once, as many pictures may come from one hand. */
+function credits({ attributions }: IndexPage, summary: string): string {
+  const items = attributions.map(({ text, url, portfolioUrl }) => {
+    const name = text || url || portfolioUrl;
+    const source = webAddress(portfolioUrl);
+    const further = source !== undefined && portfolioUrl !== url ? ` (${link(source, portfolioUrl)})` : '';
+    return `<li>${link(webAddress(url), name)}${further}</li>`;
+  });
+  if (items.length === 0) return '';
+  const list = [...new Set(items)].join('\n');
+  return `<footer id="lectern-credits">\n<details>\n${summary}\n<ul>\n${list}\n</ul>\n</details>\n</footer>\n`;
+}
+
+function link(address: string | undefined, text: string): string {
+  if (address === undefined) return escapeHtml(text);
+  return `<a href="${escapeHtml(address)}" target="_blank" rel="noopener noreferrer">${escapeHtml(text)}</a>`;
+}
+
+function webAddress(address: string): string | undefined {
+  return /^https?:\/\//i.test(address) && URL.canParse(address) ? address : undefined;
+}
+
+function escapeHtml(text: string): string {
+  return text.replace(/[&<>"]/g, (character) => `&#${character.charCodeAt(0)};`);
+}
