@@ -1,41 +1,15 @@
 import { playedProps } from '../../shared/lessons/block-props.ts';
 import type { Block as LessonBlock } from '../../shared/lessons/lesson-content.ts';
-import type { AnswerResult, Block } from '../block.ts';
+import type { Block } from '../block.ts';
 import { element } from '../dom.ts';
 import { blocks as readBlocks } from '../props.ts';
-import type { MountOptions, Widget } from '../widget.ts';
+import type { Widget } from '../widget.ts';
+import type { BlockHost } from './block-host.ts';
 import { fillProps } from './block-text.ts';
 import { rememberFocus } from './focus.ts';
-import type { LessonWords } from './lesson-words.ts';
 import { awaitWidget, mountWidget } from './mounted-widget.ts';
 import type { MountedBlock } from './mounted-widget.ts';
-import type { LessonErrorCode } from './options.ts';
 import { isVisible } from './visibility.ts';
-import type { Variables } from './visibility.ts';
-import type { WidgetLoader } from './widget-loader.ts';
-
-/** What the blocks of a step need of the lesson around them. */
-export interface BlockRoom {
-  language: string;
-  words: LessonWords;
-  overrides: Record<string, unknown>;
-  /** Milliseconds. */
-  widgetTimeout: number;
-  widgetFor: WidgetLoader;
-  resolveMedia(src: string): string;
-  variables(): Variables;
-  /** The blocks that follow a block because a legacy zone names it. */
-  followers(widgetId: unknown): readonly LessonBlock[];
-  /** Whether the learner has put something in, in the element, that no widget has reported yet. */
-  hasDraft(host: HTMLElement): boolean;
-  /** What a widget is given back of earlier answers. */
-  saved(widgetId: unknown): Pick<MountOptions, 'state' | 'tries'>;
-  answer(block: Block, host: HTMLElement, value: unknown, result: AnswerResult | undefined): void;
-  /** @param value what the learner has not submitted yet; undefined when there is no such thing any more */
-  draft(block: Block, host: HTMLElement, value: unknown): void;
-  setVariable(block: Block, name: string, value: unknown): void;
-  report(code: LessonErrorCode, block: Block, cause: unknown): void;
-}
 
 /** Blocks, or one of them, on the page. */
 export interface BlockView {
@@ -48,19 +22,19 @@ export interface BlockView {
 export function showBlocks(
   parent: HTMLElement,
   blocks: readonly (Block | LessonBlock)[],
-  room: BlockRoom,
+  blockHost: BlockHost,
 ): BlockView {
-  const views = blocks.map((block) => showBlock(parent, { ...block, type: block.type ?? '' }, room));
+  const views = blocks.map((block) => showBlock(parent, { ...block, type: block.type ?? '' }, blockHost));
   return {
     update: () => views.forEach((view) => view.update()),
     destroy: () => views.forEach((view) => view.destroy()),
   };
 }
 
-function showBlock(parent: HTMLElement, block: Block, room: BlockRoom): BlockView {
+function showBlock(parent: HTMLElement, block: Block, blockHost: BlockHost): BlockView {
   const host = element('div', { class: 'lectern-slot' });
   parent.append(host);
-  const following = room.followers(block.props.id);
+  const following = blockHost.followers(block.props.id);
   const rest = element('div', { class: 'lectern-stack' });
   if (following.length > 0) parent.append(rest);
 
@@ -81,29 +55,29 @@ function showBlock(parent: HTMLElement, block: Block, room: BlockRoom): BlockVie
 
   function filledProps(props: Record<string, unknown>): Record<string, unknown> {
     const { plainProps = [] } = widget ?? {};
-    return fillProps(props, { variables: room.variables(), language: room.language, plainProps });
+    return fillProps(props, { variables: blockHost.variables(), language: blockHost.language, plainProps });
   }
 
   function mount(ready: Widget, props: Record<string, unknown>): void {
     widget = ready;
     const shown = filledProps(props);
     filled = shown === props ? undefined : JSON.stringify(shown);
-    mounted = mountWidget(host, { ...block, props: shown }, ready, room, (place, blocks) => {
-      nested.push(showBlocks(place, readBlocks(blocks), room));
+    mounted = mountWidget(host, { ...block, props: shown }, ready, blockHost, (place, blocks) => {
+      nested.push(showBlocks(place, readBlocks(blocks), blockHost));
     });
   }
 
   function start(props: Record<string, unknown>): void {
-    const found = room.widgetFor(block.type);
+    const found = blockHost.widgetFor(block.type);
     if (!(found instanceof Promise)) return mount(found, props);
-    mounted = awaitWidget(host, block, found, room, (ready) => mount(ready, props));
+    mounted = awaitWidget(host, block, found, blockHost, (ready) => mount(ready, props));
   }
 
   function refill(ready: Widget, props: Record<string, unknown>): void {
     const shown = filledProps(props);
     const isSame = filled === (shown === props ? undefined : JSON.stringify(shown));
     // Mounting anew would lose what the learner is writing.
-    if (isSame || room.hasDraft(host)) return nested.forEach((view) => view.update());
+    if (isSame || blockHost.hasDraft(host)) return nested.forEach((view) => view.update());
     const restoreFocus = rememberFocus(host);
     clear();
     mount(ready, props);
@@ -111,8 +85,8 @@ function showBlock(parent: HTMLElement, block: Block, room: BlockRoom): BlockVie
   }
 
   function update(): void {
-    const props = playedProps(block as LessonBlock, room.overrides);
-    const isShown = isVisible(props.visibleIf, room.variables());
+    const props = playedProps(block as LessonBlock, blockHost.overrides);
+    const isShown = isVisible(props.visibleIf, blockHost.variables());
     host.hidden = rest.hidden = !isShown;
     if (!isShown) {
       destroy();
@@ -121,7 +95,7 @@ function showBlock(parent: HTMLElement, block: Block, room: BlockRoom): BlockVie
     if (mounted === undefined) start(props);
     else if (widget !== undefined) refill(widget, props);
     if (followers) followers.update();
-    else if (following.length > 0) followers = showBlocks(rest, following, room);
+    else if (following.length > 0) followers = showBlocks(rest, following, blockHost);
   }
 
   function destroy(): void {

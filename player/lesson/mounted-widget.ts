@@ -3,7 +3,7 @@ import type { AnswerResult, Block } from '../block.ts';
 import { element } from '../dom.ts';
 import { jsonCopy } from '../json-copy.ts';
 import type { MountedWidget, Widget, WidgetContext } from '../widget.ts';
-import type { BlockRoom } from './block-view.ts';
+import type { BlockHost } from './block-host.ts';
 import { notice } from './notice.ts';
 import type { LessonErrorCode } from './options.ts';
 import { UnknownWidget } from './widget-loader.ts';
@@ -18,7 +18,7 @@ export function mountWidget(
   host: HTMLElement,
   block: Block,
   widget: Widget,
-  room: BlockRoom,
+  blockHost: BlockHost,
   renderBlocks: WidgetContext['renderBlocks'],
 ): MountedBlock {
   let mounted: MountedWidget | undefined;
@@ -26,13 +26,13 @@ export function mountWidget(
   let hasDraft = false;
 
   const context: WidgetContext = {
-    language: room.language,
-    resolveMedia: (src) => room.resolveMedia(src),
+    language: blockHost.language,
+    resolveMedia: (src) => blockHost.resolveMedia(src),
     answer(value: unknown, result?: AnswerResult) {
-      if (isAlive) room.answer(block, host, value, result);
+      if (isAlive) blockHost.answer(block, host, value, result);
     },
     setVariable(name, value) {
-      if (isAlive) room.setVariable(block, name, value);
+      if (isAlive) blockHost.setVariable(block, name, value);
     },
     renderBlocks(place, blocks) {
       if (isAlive) renderBlocks(place, blocks);
@@ -40,7 +40,7 @@ export function mountWidget(
   };
 
   function fail(error: unknown): void {
-    if (isAlive) showFailure(host, block, 'widget_failed', error, room);
+    if (isAlive) showFailure(host, block, 'widget_failed', error, blockHost);
   }
 
   /** Comes after the widget's own listeners, which know the input by then. */
@@ -49,9 +49,9 @@ export function mountWidget(
       const draft = (mounted as Partial<MountedWidget> | undefined)?.draft?.();
       if (draft === undefined && !hasDraft) return;
       hasDraft = draft !== undefined;
-      room.draft(block, host, draft);
+      blockHost.draft(block, host, draft);
     } catch (error) {
-      room.report('widget_failed', block, error);
+      blockHost.report('widget_failed', block, error);
     }
   }
 
@@ -60,7 +60,7 @@ export function mountWidget(
     mounted = widget.mount(host, {
       // What a foreign widget does to its props stays with it.
       props: isCoreWidget(block.type) ? block.props : jsonCopy(block.props),
-      ...room.saved(block.props.id),
+      ...blockHost.saved(block.props.id),
       context,
     });
     // A foreign `mount` may be async all the same: it is not waited for, but its failure is no secret.
@@ -76,7 +76,7 @@ export function mountWidget(
         // Checked, for a foreign widget may return nothing.
         (mounted as Partial<MountedWidget> | undefined)?.destroy?.();
       } catch (error) {
-        room.report('widget_failed', block, error);
+        blockHost.report('widget_failed', block, error);
       }
       isAlive = false;
       host.removeEventListener('input', noteDraft);
@@ -93,7 +93,7 @@ export function awaitWidget(
   host: HTMLElement,
   block: Block,
   widget: Promise<Widget>,
-  room: BlockRoom,
+  blockHost: BlockHost,
   arrived: (widget: Widget) => void,
 ): MountedBlock {
   let isAlive = true;
@@ -106,14 +106,14 @@ export function awaitWidget(
 
   function fail(code: LessonErrorCode, cause: unknown): void {
     settle();
-    showFailure(host, block, code, cause, room);
+    showFailure(host, block, code, cause, blockHost);
   }
 
   const deadline = setTimeout(() => {
-    fail('widget_late', new Error(`It was not there after ${room.widgetTimeout} ms`));
-  }, room.widgetTimeout);
+    fail('widget_late', new Error(`It was not there after ${blockHost.widgetTimeout} ms`));
+  }, blockHost.widgetTimeout);
   host.setAttribute('aria-busy', 'true');
-  host.append(element('p', { class: 'lectern-block lectern-loading' }, room.words.loading));
+  host.append(element('p', { class: 'lectern-block lectern-loading' }, blockHost.words.loading));
   widget.then(
     (ready) => {
       if (!isAlive) return;
@@ -138,8 +138,8 @@ function showFailure(
   block: Block,
   code: LessonErrorCode,
   cause: unknown,
-  room: BlockRoom,
+  blockHost: BlockHost,
 ): void {
-  host.replaceChildren(notice(room.words.blockMissing, block.type));
-  room.report(code, block, cause);
+  host.replaceChildren(notice(blockHost.words.blockMissing, block.type));
+  blockHost.report(code, block, cause);
 }

@@ -1,7 +1,7 @@
 import type { AnswerResult, Block } from '../block.ts';
 import { element } from '../dom.ts';
+import type { BlockHost } from './block-host.ts';
 import { showBlocks } from './block-view.ts';
-import type { BlockRoom } from './block-view.ts';
 import { reportEditedField } from './focus.ts';
 import type { LessonErrorCode } from './options.ts';
 import type { PlayedStep } from './read-lesson.ts';
@@ -9,10 +9,10 @@ import { stepLayout } from './step-layout.ts';
 
 /** What a step needs of the lesson around it, and tells it. */
 export interface StepRoom extends Omit<
-  BlockRoom,
+  BlockHost,
   'followers' | 'hasDraft' | 'saved' | 'answer' | 'draft' | 'setVariable' | 'report'
 > {
-  saved(step: PlayedStep, widgetId: unknown): ReturnType<BlockRoom['saved']>;
+  saved(step: PlayedStep, widgetId: unknown): ReturnType<BlockHost['saved']>;
   /** @param at when the learner gave it, Unix milliseconds: widgets may report it later. */
   answer(step: PlayedStep, block: Block, value: unknown, result: AnswerResult | undefined, at: number): void;
   /** @returns whether it is kept until it is submitted; otherwise the step reports it as an answer in time */
