@@ -34,6 +34,8 @@ export interface LessonBoot {
   learner: string;
   /** Where media and widgets are. */
   content: { base: string; expiresAt: Date };
+  /** Types of custom widgets in the version that have a stylesheet; null where only asking for one can tell. */
+  styledWidgets: string[] | null;
   /** Where progress is saved, and where another address for `content` comes from; both take the token. */
   sessionUrl: string;
   contentUrl: string;

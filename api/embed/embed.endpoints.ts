@@ -5,6 +5,8 @@ import type { ErrorCode } from '../../shared/platform/errors.ts';
 import { findOrganization } from '../../shared/models/organization.ts';
 import { readEndedLaunch, TokenError } from '../../shared/tokens/player-tokens.ts';
 import type { LaunchToken, PlayerToken, TokenFault } from '../../shared/tokens/player-tokens.ts';
+import { widgetTypes } from '../../shared/progress/outline.ts';
+import { findStyledTypes } from '../../shared/widgets/version-widgets.ts';
 import type { RequestState } from '../http/context.ts';
 import type { AppDependencies } from '../dependencies.ts';
 import { launchBoot, learnerKey, lessonBoot, noticeBoot, untrackedBecause, wayBack } from './boot-data.ts';
@@ -65,10 +67,11 @@ async function sendLesson(deps: AppDependencies, ctx: Context): Promise<void> {
     readSession({ db, lessons }, token, versionId, room),
   ]);
   if (prepared === undefined) throw new Error(`version ${versionId} has no content`);
-  const { title, language, playabilityErrors } = prepared.facts;
+  const { title, language, outline, playabilityErrors } = prepared.facts;
   if (playabilityErrors.length > 0) {
     throw new LecternError('INVALID_CONTENT', 'Lesson has validation errors that prevent playback');
   }
+  const styledWidgets = await findStyledTypes(db, version, widgetTypes(outline));
   const spoken = language ?? 'en';
   const shown = askedLanguage(token) ?? spoken;
   const content = contentAddress(deps, token, { lessonId, versionId });
@@ -85,6 +88,7 @@ async function sendLesson(deps: AppDependencies, ctx: Context): Promise<void> {
       token: { expiresAt: new Date(token.expiresAt * 1000) },
       learner: learnerKey(token),
       content: { base: content.url, expiresAt: content.expiresAt },
+      styledWidgets,
       sessionUrl: `${api}/session`,
       contentUrl: `${api}/content`,
       frameUrl: `${addresses.player}frame.html`,

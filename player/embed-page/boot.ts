@@ -17,6 +17,8 @@ export interface LessonBoot {
   session: SessionRecord & Learner;
   lesson: unknown;
   content: { base: string; expiresAt: string };
+  /** Types of custom widgets that have a stylesheet; null or undefined where only asking for one can tell. */
+  styledWidgets?: string[] | null;
   sessionUrl: string;
   contentUrl: string;
   frameUrl: string;

@@ -16,6 +16,8 @@ export interface FrameStart {
   language: string;
   /** Absolute address of the folder with media and widgets. */
   content: string;
+  /** Types of custom widgets that have a stylesheet; null where only asking for one can tell. */
+  styledWidgets: string[] | null;
   /** Progress to go on with. */
   state: FrameProgress;
   /** CSS pixels that the learner can see at once. */

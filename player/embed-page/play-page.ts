@@ -107,6 +107,7 @@ export function playPage(boot: LessonBoot, firstToken: string): void {
       versionId,
       language,
       content,
+      styledWidgets: boot.styledWidgets ?? null,
       visibleHeight: visible.now(),
       state: progressForFrame(stateNow()),
       startAt: linked?.stepId,

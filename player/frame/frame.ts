@@ -38,7 +38,7 @@ function play(start: FrameStart, port: MessagePort): void {
       state,
       startAt,
       resolveMedia: (src) => mediaAddress(content, src),
-      loadWidget: (type) => loadWidget(content, type),
+      loadWidget: (type) => loadWidget(content, type, start.styledWidgets?.includes(type) ?? true),
       onReady: ({ stepId }) => tell({ type: 'ready', stepId }),
       onStepChange: (event) => tell({ type: 'step', ...stateOf(event), completed: false }),
       onComplete: (event) => tell({ type: 'step', ...stateOf(event), completed: true }),
@@ -99,11 +99,11 @@ function mediaAddress(content: string, src: string): string {
   return id === undefined ? src : `${content}media/${encodeURIComponent(id.toLowerCase())}${fragment}`;
 }
 
-async function loadWidget(content: string, type: string): Promise<Widget> {
+async function loadWidget(content: string, type: string, isStyled: boolean): Promise<Widget> {
   const address = `${content}widgets/${encodeURIComponent(type)}`;
   const [module] = await Promise.all([
     import(`${address}.js`) as Promise<{ default: Widget }>,
-    addStylesheet(`${address}.css`),
+    addStylesheet(isStyled ? `${address}.css` : undefined),
   ]);
   return module.default;
 }

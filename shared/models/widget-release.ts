@@ -120,6 +120,7 @@ export async function findNewestReleases(
   organizationId: string | null,
   types: string[],
 ): Promise<Map<string, WidgetRelease>> {
+  if (types.length === 0) return new Map();
   const found = await db.widgetReleases
     .find({ organizationId, type: { $in: types }, registered: { $ne: false } })
     .sort({ releasedAt: 1 })
@@ -134,6 +135,7 @@ export async function findReleases(
   organizationId: string | null,
   widgetIds: string[],
 ): Promise<WidgetRelease[]> {
+  if (widgetIds.length === 0) return [];
   return db.widgetReleases
     .find({ organizationId, widgetId: { $in: widgetIds } })
     .lean<WidgetRelease[]>()

@@ -59,6 +59,12 @@ export function outlineOf(content: LessonContent): LessonOutline {
   };
 }
 
+/** Returns the types of the widgets in a version, core types included. */
+export function widgetTypes({ sections }: LessonOutline): Set<string> {
+  const widgets = sections.flatMap(({ steps }) => steps.flatMap((step) => step.widgets));
+  return new Set(widgets.map(({ widgetType }) => widgetType));
+}
+
 /** What a widget can earn; null for one that is not scored. */
 export function pointsOfWidget({ question, declaredPoints: declared }: OutlineWidget): number | null {
   return question?.points ?? declared;

@@ -31,6 +31,25 @@ export async function findVersionWidgets(
   return new Map<string, VersionWidget>([...releases, ...external]);
 }
 
+/** Types that {@link findStyledTypes} looks up: a page that opens reads no more releases than these. */
+const maxStyledTypes = 200;
+
+/**
+ * Returns those of a version's custom widget types that have a stylesheet; null for a version with too many types.
+ *
+ * @param types all types in the version, in any order and any number
+ */
+export async function findStyledTypes(
+  db: Database,
+  version: Pick<LessonVersion, '_id' | 'organizationId' | 'widgets'>,
+  types: Iterable<string>,
+): Promise<string[] | null> {
+  const custom = [...new Set(types)].filter((type) => !isCoreWidget(type));
+  if (custom.length > maxStyledTypes) return null;
+  const widgets = await findVersionWidgets(db, version, custom);
+  return [...widgets].flatMap(([type, widget]) => (widgetFileSources(widget).css === null ? [] : type));
+}
+
 /** Where the files of a widget are; `css` is null for a widget without a stylesheet. */
 export function widgetFileSources(widget: VersionWidget): {
   js: WidgetFileSource;

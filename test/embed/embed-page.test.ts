@@ -48,6 +48,7 @@ describe('the page of a lesson', () => {
       token: { expiresAt: expect.any(String) as string },
       learner: expect.stringMatching(/^[\w-]{43}$/) as string,
       content: { base: content?.base, expiresAt: content?.expiresAt },
+      styledWidgets: [],
       sessionUrl: `/api/public/lessons/${version.lessonId}/session`,
       contentUrl: `/api/public/lessons/${version.lessonId}/content`,
       frameUrl: `/player/${release}/frame.html`,

@@ -13,6 +13,22 @@ export function publishQuiz(lab: EmbedLab, lessonId?: string): Promise<LessonVer
   return publishLesson(lab.harness, lab.organization, { sections, ...(lessonId && { lessonId }) });
 }
 
+/** A lesson of one step with two custom widgets, `Styled` and `Plain`: one has a stylesheet, the other does not. */
+export async function publishStyled(lab: EmbedLab): Promise<LessonVersion> {
+  const { db, store } = lab.harness;
+  for (const type of ['Styled', 'Plain']) {
+    const source = `export default { type: '${type}', mount(host) { host.append('${type}'); return { destroy() {} } } }`;
+    await releaseWidget(db, store, {
+      organizationId: lab.organization._id,
+      type,
+      js: bytesOf(Buffer.from(source)),
+      css: type === 'Styled' ? bytesOf(Buffer.from('.lectern-slot { outline: 3px solid red }')) : null,
+    });
+  }
+  const blocks = ['Styled', 'Plain'].map((type) => ({ type, props: { id: type } }));
+  return publishLesson(lab.harness, lab.organization, { sections: [section('one', step('s1', ...blocks))] });
+}
+
 /** A lesson of one step with a custom widget of 4 points before a question, `q1`. @param source the widget's module */
 export async function publishWidget(lab: EmbedLab, type: string, source: string): Promise<LessonVersion> {
   await releaseWidget(lab.harness.db, lab.harness.store, {

@@ -3,7 +3,7 @@ import { heading, publishLesson, question, section, step } from '../player-lesso
 import { buildLaunchToken, buildLearnerToken } from '../../support/factories.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { answersIn, choose, seeChosen, press, seeStep, useEmbedLab } from './embed-lab.ts';
-import { publishQuiz } from './lessons.ts';
+import { publishQuiz, publishStyled } from './lessons.ts';
 
 const lab = useEmbedLab();
 
@@ -52,6 +52,20 @@ test('a lesson is played in an iframe on another site, and what was done is on r
   });
   // The host page hears of it when it is saved.
   expect((await event('complete')).completedAt).toBe((await lab.progressOf(version))?.completedAt);
+});
+
+test('the page asks for the stylesheets that custom widgets have, and for no others', async () => {
+  const version = await publishStyled(lab);
+  const context = await lab.browser.newContext();
+  const files: string[] = [];
+  context.on('request', (request) => {
+    const [, file] = /\/content\/.*\/widgets\/(.+)$/.exec(request.url()) ?? [];
+    if (file !== undefined) files.push(file);
+  });
+  const { lesson } = await lab.open(version, { context });
+  for (const type of ['Styled', 'Plain']) await lesson.getByText(type, { exact: true }).waitFor();
+  expect(files.toSorted()).toEqual(['Plain.js', 'Styled.css', 'Styled.js']);
+  await context.close();
 });
 
 test('the frame is as high as the lesson, whatever happens in it', async () => {
