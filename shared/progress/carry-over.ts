@@ -1,15 +1,16 @@
-import { widgetKey } from './outline.ts';
+import { widgetKey, widgetsByKey } from './outline.ts';
 import type { LessonOutline } from './outline.ts';
+import { rescoreAnswer, totalPoints } from './score.ts';
 import { firstPlace, placesOf } from './step-position.ts';
 import type { Place } from './step-position.ts';
-import { totalPoints } from './score.ts';
 import type { ProgressState, StoredItem } from './state.ts';
 
 /**
  * The state of a learner who goes on in another version. The position follows its step, else the nearest step
- * before it that is still there. Answers stay with the points that they earned in the version they were given to;
- * those whose widget moved to another step follow it, and those whose widget is gone still count: publishing takes
- * nothing away from a learner. Revision and attempt stay.
+ * before it that is still there. Answers stay; those whose widget moved to another step follow it. They earn what the
+ * new version gives for them: a learner may write to any version that was published once, so points of another one
+ * could be worth more than the whole lesson. Those whose widget is gone keep their points and count nothing, until a
+ * version has the widget again. Revision and attempt stay.
  *
  * @param from the outline of the state's version
  * @param to the outline of `toVersionId`
@@ -20,7 +21,7 @@ export function carryOver(
   toVersionId: string,
   to: LessonOutline,
 ): ProgressState {
-  const items = state.items && moved(state.items, from, to);
+  const items = state.items && rescored(moved(state.items, from, to), to);
   return {
     ...state,
     // Who has not started yet is not to miss a step that was put before the first one.
@@ -60,6 +61,14 @@ function moved(items: readonly StoredItem[], from: LessonOutline, to: LessonOutl
     if (taken.has(keyOf(target))) return item;
     taken.add(keyOf(target));
     return target;
+  });
+}
+
+function rescored(items: readonly StoredItem[], to: LessonOutline): StoredItem[] {
+  const widgets = widgetsByKey(to);
+  return items.map((item) => {
+    const widget = widgets.get(widgetKey(item.stepId, item.widgetId));
+    return widget === undefined ? item : { ...item, ...rescoreAnswer(widget, item) };
   });
 }
 

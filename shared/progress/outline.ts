@@ -75,6 +75,14 @@ export function widgetKey(stepId: string, widgetId: string): string {
   return `${stepId}\n${widgetId}`;
 }
 
+/** Returns the widgets of a lesson by {@link widgetKey}, in reading order. */
+export function widgetsByKey({ sections }: LessonOutline): Map<string, OutlineWidget> {
+  const steps = sections.flatMap((section) => section.steps);
+  return new Map(
+    steps.flatMap(({ id, widgets }) => widgets.map((widget) => [widgetKey(id, widget.widgetId), widget])),
+  );
+}
+
 type Overrides = LessonContent['lesson']['widget_settings']['overrides'];
 
 /** A block and the one it stands in: that one itself, or its id, for a legacy zone names its block. */

@@ -1,5 +1,5 @@
 import { scoreMultipleChoice } from '../lessons/scoring.ts';
-import { pointsOfWidget, widgetKey } from './outline.ts';
+import { pointsOfWidget, widgetKey, widgetsByKey } from './outline.ts';
 import type { LessonOutline, OutlineWidget } from './outline.ts';
 import type { StoredItem } from './state.ts';
 
@@ -31,18 +31,32 @@ export function scoreAnswer(widget: OutlineWidget, answer: string, claimed: Poin
 }
 
 /**
- * The points of a whole lesson. The score is null until something scored was answered. The maximum is what the
- * answers could have earned, and what the other widgets can earn that no condition may hide. Among those are
- * questions that an older version did not score when they were answered.
+ * Returns the points of a whole lesson. The score is null until something scored was answered. The maximum is what
+ * the answers could have earned, and what the other widgets can earn that no condition may hide. Among those are
+ * questions that an older version did not score when they were answered. Answers to widgets that the version lacks
+ * count nothing.
  */
 export function totalPoints(outline: LessonOutline, items: readonly ScoredItem[] | null): Points {
-  const scored = (items ?? []).filter(({ score }) => score !== null);
-  const earned = new Set(scored.map(({ stepId, widgetId }) => widgetKey(stepId, widgetId)));
-  const reachable = [...scored.map(({ maxScore }) => maxScore ?? 0), ...openPoints(outline, earned)];
+  const widgets = widgetsByKey(outline);
+  const keyOf = ({ stepId, widgetId }: ScoredItem) => widgetKey(stepId, widgetId);
+  const scored = (items ?? []).filter((item) => item.score !== null && widgets.has(keyOf(item)));
+  const earned = new Set(scored.map(keyOf));
+  const reachable = [...scored.map(({ maxScore }) => maxScore ?? 0), ...openPoints(widgets, earned)];
   return {
     score: scored.length === 0 ? null : sum(scored.map(({ score }) => score ?? 0)),
     maxScore: reachable.length === 0 ? null : sum(reachable),
   };
+}
+
+/**
+ * Returns what an answer of another version earns by this one's widget: a core widget scores the answer itself, a custom
+ * one gives the share that was earned of its own points. An answer to a widget of another type is not scored.
+ */
+export function rescoreAnswer(
+  widget: OutlineWidget,
+  { widgetType, answer, score, maxScore }: StoredItem,
+): Points {
+  return widgetType === widget.widgetType ? scoreAnswer(widget, answer, { score, maxScore }) : unscored;
 }
 
 /**
@@ -66,17 +80,12 @@ function shareOfDeclared(declared: number | null, { score, maxScore }: Points): 
   return { score: Math.min(declared, rounded(declared * (score / maxScore))), maxScore: declared };
 }
 
-/** The points of widgets that have no scored answer yet, one entry a widget. */
-function openPoints(outline: LessonOutline, earned: ReadonlySet<string>): number[] {
+/** Returns the points of widgets that have no scored answer yet, one entry a widget. */
+function openPoints(widgets: ReadonlyMap<string, OutlineWidget>, earned: ReadonlySet<string>): number[] {
   const points: number[] = [];
-  for (const { steps } of outline.sections) {
-    for (const { id, widgets } of steps) {
-      for (const widget of widgets) {
-        const open = pointsOfWidget(widget);
-        const isEarned = earned.has(widgetKey(id, widget.widgetId));
-        if (open !== null && !widget.isConditional && !isEarned) points.push(open);
-      }
-    }
+  for (const [key, widget] of widgets) {
+    const open = pointsOfWidget(widget);
+    if (open !== null && !widget.isConditional && !earned.has(key)) points.push(open);
   }
   return points;
 }

@@ -60,19 +60,39 @@ describe('the position in a new version', () => {
 });
 
 describe('answers in a new version', () => {
-  test('keep the points they earned, also when the right choice is another now', () => {
+  test.each([
+    ['more points', { points: 5 }, { score: 5, maxScore: 5 }],
+    ['fewer points', { points: 0.5 }, { score: 0.5, maxScore: 0.5 }],
+    ['another right choice', { correct: ['b'] }, { score: 0, maxScore: 1 }],
+    ['no right choice', { correct: [] }, { score: null, maxScore: null }],
+  ])('to a core widget earn what it gives with %s', (_change, props, points) => {
     const state = answered(buildItem('quiz', ['a']));
-    const to = { intro: text, quiz: [buildQuestion('quiz', { correct: ['b'], points: 5 })] };
-    expect(over(state, [to])).toMatchObject({ score: 1, maxScore: 1, items: state.items });
+    const next = over(state, [{ intro: text, quiz: [buildQuestion('quiz', props)] }]);
+    expect(next).toMatchObject(points);
+    expect(next.items).toMatchObject([{ answer: '["a"]', ...points }]);
   });
 
-  test('to widgets that are gone still count, beside the questions that are new', () => {
-    const [quiz, slider] = answered(buildItem('quiz', ['a']), buildItem('slider', 1)).items ?? [];
+  test.each([
+    ['declares fewer points', 'Slider', 2, { score: 1, maxScore: 2 }],
+    ['declares more points', 'Slider', 10, { score: 5, maxScore: 10 }],
+    ['declares none', 'Slider', undefined, { score: null, maxScore: null }],
+    ['is of another type', 'Dial', 10, { score: null, maxScore: null }],
+  ])('to a custom widget keep their share of the points where it %s', (_change, type, points, expected) => {
+    const [slider] = answered(buildItem('slider', 1)).items ?? [];
     // As earlier releases stored it: with the points that the widget claimed.
-    const claimed = slider && { ...slider, score: 2, maxScore: 4 };
-    const state = buildState({ items: [quiz, claimed].filter((item) => item !== undefined) });
-    const next = over(state, [{ intro: [buildQuestion('new', { points: 3 })] }]);
-    expect(next).toMatchObject({ score: 3, maxScore: 8, items: state.items });
+    const state = buildState({ items: slider ? [{ ...slider, score: 2, maxScore: 4 }] : [] });
+    const next = over(state, [{ quiz: [buildWidget(type, 'slider', { points, visibleIf: {} })] }]);
+    expect(next).toMatchObject(expected);
+    expect(next.items).toMatchObject([expected]);
+  });
+
+  test('to widgets that are gone count nothing, until a version has them again', () => {
+    const state = answered(buildItem('quiz', ['a']));
+    const without = buildOutline([{ intro: [buildQuestion('new', { points: 3 })] }]);
+    const gone = carryOver(state, outline, otherVersionId, without);
+    expect(gone).toMatchObject({ score: null, maxScore: 3, items: state.items });
+    const again = buildOutline([{ quiz: [buildQuestion('quiz', { points: 2 })] }]);
+    expect(carryOver(gone, without, versionId, again)).toMatchObject({ score: 2, maxScore: 2 });
   });
 
   test('to what was not scored then leave a question open that is scored now', () => {
@@ -124,8 +144,7 @@ describe('answers in a new version', () => {
     );
     const next = carryOver(state, twice, otherVersionId, buildOutline([{ one: [buildQuestion('quiz')] }]));
     expect(placesOf(next)).toEqual(['two/quiz']);
-    // What was answered still counts, and the question that was not is open.
-    expect(next).toMatchObject({ score: 1, maxScore: 2 });
+    expect(next).toMatchObject({ score: null, maxScore: 1 });
   });
 
   test('whose question was gone already stay where they were given', () => {
@@ -147,6 +166,7 @@ test('a new version changes its id, the steps and the points, and nothing else',
     sectionIndex: 0,
     stepIndex: 1,
     totalSteps: 2,
-    maxScore: 1,
+    score: null,
+    maxScore: null,
   });
 });

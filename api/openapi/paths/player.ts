@@ -129,9 +129,9 @@ export const playerPaths: ZodOpenApiPathsObject = {
       summary: "Read the learner's session",
       description:
         'Where the learner goes on. Before anything is stored: revision 0, `not_started`, and nothing is created. ' +
-        'When another version was published since, the position and the answers are carried over to it. A launch ' +
-        'that is not recorded, of a teacher or of somebody whom the platform does not name, is at revision 0 always; ' +
-        'so is a preview, whose `learnerId` is empty.',
+        'When another version was published since, the position and the answers are carried over to it, and the ' +
+        'answers earn what that version gives. A launch that is not recorded, of a teacher or of somebody whom the ' +
+        'platform does not name, is at revision 0 always; so is a preview, whose `learnerId` is empty.',
       security: withToken,
       requestParams: { path, query: playerQuerySchema },
       responses: {
