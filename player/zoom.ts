@@ -20,14 +20,16 @@ export interface Zoom {
  * large as it is, there is no button.
  */
 export function zoomable(picture: HTMLImageElement, words: Words): Zoom {
+  const { alt } = picture;
+  const name = alt === '' ? words.zoom : words.zoomNamed.replace('{alt}', () => alt);
   const open = element(
     'button',
     {
       class: 'lectern-zoom-open',
       type: 'button',
-      'aria-label': words.zoom,
+      'aria-label': name,
       'aria-haspopup': 'dialog',
-      title: words.zoom,
+      title: name,
       hidden: true,
     },
     icon('zoom'),

@@ -28,6 +28,8 @@ export interface PageWords {
   noScript: string;
   /** Before the code of a failure. */
   code: string;
+  /** Before the id of the request, by which operators find it in the log. */
+  requestId: string;
   /** The label of a link. */
   back: string;
   waiting: Notice;
@@ -51,6 +53,7 @@ const en: PageWords = {
   loading: 'Loading…',
   noScript: 'This lesson needs JavaScript. Turn it on in your browser, then reload the page.',
   code: 'Code for support',
+  requestId: 'Request ID',
   back: 'Back to the course',
   waiting: {
     title: 'This lesson opens from your course',
@@ -90,6 +93,7 @@ const es: PageWords = {
   loading: 'Cargando…',
   noScript: 'Esta lección necesita JavaScript. Actívalo en tu navegador y vuelve a cargar la página.',
   code: 'Código para soporte',
+  requestId: 'ID de la solicitud',
   back: 'Volver al curso',
   waiting: {
     title: 'Esta lección se abre desde tu curso',
@@ -132,6 +136,7 @@ const fr: PageWords = {
   loading: 'Chargement…',
   noScript: 'Cette leçon a besoin de JavaScript. Activez-le dans votre navigateur, puis rechargez la page.',
   code: 'Code pour l’assistance',
+  requestId: 'Identifiant de la requête',
   back: 'Retour au cours',
   waiting: {
     title: 'Cette leçon s’ouvre depuis votre cours',
@@ -174,6 +179,7 @@ const de: PageWords = {
   loading: 'Wird geladen …',
   noScript: 'Diese Lektion braucht JavaScript. Schalte es in deinem Browser ein und lade die Seite neu.',
   code: 'Code für den Support',
+  requestId: 'Anfrage-ID',
   back: 'Zurück zum Kurs',
   waiting: {
     title: 'Diese Lektion öffnet sich aus deinem Kurs',
@@ -213,6 +219,7 @@ const pt: PageWords = {
   loading: 'Carregando…',
   noScript: 'Esta lição precisa de JavaScript. Ative-o no seu navegador e recarregue a página.',
   code: 'Código para o suporte',
+  requestId: 'ID da solicitação',
   back: 'Voltar ao curso',
   waiting: {
     title: 'Esta lição abre a partir do seu curso',
@@ -255,6 +262,7 @@ const ar: PageWords = {
   loading: 'جارٍ التحميل…',
   noScript: 'يحتاج هذا الدرس إلى JavaScript. فعّلها في متصفحك ثم أعد تحميل الصفحة.',
   code: 'رمز للدعم',
+  requestId: 'معرّف الطلب',
   back: 'العودة إلى المقرر',
   waiting: {
     title: 'يُفتح هذا الدرس من مقررك',
@@ -291,6 +299,7 @@ const zh: PageWords = {
   loading: '正在加载…',
   noScript: '本课需要 JavaScript。请在浏览器中启用它，然后重新加载页面。',
   code: '支持代码',
+  requestId: '请求编号',
   back: '返回课程页面',
   waiting: { title: '请从你的课程中打开本课', text: '请前往包含本课的课程页面，并在那里打开。' },
   delayed: '现在无法打开本课，正在重试。',

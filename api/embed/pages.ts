@@ -62,8 +62,20 @@ export function failurePage(
   const back = markup`<p><a href="${returnUrl ?? ''}" target="_top" data-lectern-back>${words.back}</a></p>`;
   const main = markup`${notice(failure)}
 ${returnUrl === null ? [] : back}
-<p class="soft">${words.code}: <code dir="ltr">${code}</code> <code dir="ltr">${requestId}</code></p>`;
+${supportLine(page.language, code, requestId)}`;
   return renderPage({ ...page, title: failure.title, main });
+}
+
+/**
+ * Returns the line with what a learner passes on when asking for help.
+ *
+ * @param code of the failure
+ * @param requestId names the request in the log
+ */
+export function supportLine(language: string, code: string, requestId: string): Html {
+  const words = pageWords(language);
+  return markup`<p class="soft">${words.code}: <code dir="ltr">${code}</code><br>
+${words.requestId}: <code dir="ltr">${requestId}</code></p>`;
 }
 
 function notice({ title, text }: Notice): Html {

@@ -4,6 +4,7 @@ import type { AppDependencies } from '../dependencies.ts';
 import { wayBack } from '../embed/boot-data.ts';
 import { pageLanguage } from '../embed/page-language.ts';
 import { pageWords } from '../embed/page-words.ts';
+import { supportLine } from '../embed/pages.ts';
 import { markup } from '../http/html.ts';
 import type { Html } from '../http/html.ts';
 import { publicPath } from '../http/public-url.ts';
@@ -103,7 +104,7 @@ function refusalOf(deps: PageDependencies, ctx: Context, code: FaultCode, failur
   const back = wayBack(presentationOf(ctx));
   return markup`${notice(language, code)}${button}
 ${back === null ? [] : markup`<p><a href="${back}" target="_top">${pageWords(language).back}</a></p>`}
-<p class="soft">${pageWords(language).code}: <code dir="ltr">${code}</code> <code dir="ltr">${requestId}</code></p>`;
+${supportLine(language, code, requestId)}`;
 }
 
 /** Where the secret of a login is in the platform's storage. */

@@ -1,6 +1,7 @@
 import type { Context } from 'koa';
 import type { LtiPlatform } from '../../shared/models/lti-platform.ts';
 import type { AppDependencies } from '../dependencies.ts';
+import { supportLine } from '../embed/pages.ts';
 import { markup } from '../http/html.ts';
 import { sendNoticePage } from './notice-page.ts';
 import { registrationFaults } from './registration-faults.ts';
@@ -41,7 +42,7 @@ export function sendRegistrationFaultPage(
   const requestId = ctx.state.requestId as string;
   const main = markup`<h1>${title}</h1>
 <p>${text}</p>
-<p class="soft">Code for support: <code dir="ltr">${code}</code> <code dir="ltr">${requestId}</code></p>
+${supportLine(language, code, requestId)}
 ${closeButton}`;
   sendNoticePage(deps, ctx, { language, title, main, script });
 }

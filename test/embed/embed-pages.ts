@@ -38,6 +38,11 @@ export function textOf(answer: Answer): string {
     .trim();
 }
 
+/** Checks that a page's text names a failure and its request, each behind a label in the page's language. */
+export function expectSupportLine(text: string, code: string, requestId: string | null): void {
+  expect(text).toMatch(new RegExp(`\\S ?: ${code} \\S[^:]*: ${requestId}`));
+}
+
 /** Checks that an answer is the page of a failure, by its code, and holds no secret. */
 export function expectFailurePage(answer: Answer, status: number, code: string, token?: string): void {
   expect({ status: answer.status, type: answer.headers.get('content-type') }).toEqual({
@@ -45,7 +50,7 @@ export function expectFailurePage(answer: Answer, status: number, code: string, 
     type: 'text/html; charset=utf-8',
   });
   expect(bootOf(answer)).toMatchObject({ page: 'failure', code, allowedOrigins: null });
-  expect(textOf(answer)).toContain(`${code} ${answer.headers.get('x-request-id')}`);
+  expectSupportLine(textOf(answer), code, answer.headers.get('x-request-id'));
   expect(answer.headers.get('cache-control')).toBe('no-store');
   expect(answer.headers.get('referrer-policy')).toBe('no-referrer');
   if (token !== undefined) expect(answer.body.toString()).not.toContain(token.split('.')[2]);

@@ -57,6 +57,9 @@ test.each([
   page.on('request', (request) => requests.push(new URL(request.url()).pathname));
   await page.goto(`${api}/`);
   expect(await page.getByRole('heading', { level: 1 }).innerText()).toBe('Lectern');
+  expect(
+    await page.getByRole('region', { name: 'No worker' }).getByRole('heading', { level: 2 }).count(),
+  ).toBe(1);
   expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(width);
   expect(complaints).toEqual([]);
   expect(new Set(requests)).toEqual(new Set(['/', '/favicon.svg']));

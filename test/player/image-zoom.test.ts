@@ -26,7 +26,7 @@ describe('a picture that is shown smaller than it is', () => {
   it('opens at full size in a named dialog, and says there what it said before', async () => {
     const { page } = file.shared;
     await file.shared.show([picture]);
-    const button = page.getByRole('button', { name: 'Enlarge image' });
+    const button = page.getByRole('button', { name: 'Enlarge image: A boat beside a quay', exact: true });
     await button.waitFor();
     await button.click();
     const opened = page.getByRole('dialog', { name: 'Enlarged image' });
@@ -44,21 +44,23 @@ describe('a picture that is shown smaller than it is', () => {
   ])('closes by %s, and the focus returns', async (_how, close) => {
     const { page } = file.shared;
     await file.shared.show([picture]);
-    const button = page.getByRole('button', { name: 'Enlarge image' });
+    const button = page.getByRole('button', { name: 'Enlarge image: A boat beside a quay', exact: true });
     await button.focus();
     await page.keyboard.press('Enter');
     await page.locator(dialog).waitFor();
     expect(await page.evaluate('document.activeElement.ariaLabel')).toBe('Close');
     await close();
     await page.locator(dialog).waitFor({ state: 'detached' });
-    expect(await page.evaluate('document.activeElement.ariaLabel')).toBe('Enlarge image');
+    expect(await page.evaluate('document.activeElement.ariaLabel')).toBe(
+      'Enlarge image: A boat beside a quay',
+    );
     await page.waitForFunction('document.images.length === 1');
   });
 
   it('opens by a click on the picture too', async () => {
     const { page } = file.shared;
     await file.shared.show([picture]);
-    await page.getByRole('button', { name: 'Enlarge image' }).waitFor();
+    await page.getByRole('button', { name: 'Enlarge image: A boat beside a quay', exact: true }).waitFor();
     await page.locator('.lectern-picture').click();
     expect(await page.locator(dialog).count()).toBe(1);
   });

@@ -30,7 +30,8 @@ a { color: var(--link); }
 a:focus-visible { outline: 2px solid var(--link); outline-offset: 2px; border-radius: 2px; }
 .state { display: flex; gap: .6rem; margin-top: 1.5rem; padding: .75rem 1rem; background: var(--panel);
   border: 1px solid var(--line); border-left: 4px solid var(--tone); border-radius: 6px; }
-.state strong { color: var(--tone); white-space: nowrap; }
+.state h2 { margin: 0; color: var(--tone); font: inherit; font-weight: 700; white-space: nowrap; }
+.state p { margin: 0; }
 .ok { --tone: var(--ok); } .no_workers { --tone: var(--warn); } .unavailable { --tone: var(--bad); }
 ul { margin: 1.5rem 0 0; padding: 0; list-style: none; }
 li { padding: .75rem 0; border-top: 1px solid var(--line); }
@@ -75,7 +76,7 @@ export function startPage(state: ServiceState, links: StartPageLinks): string {
 <main>
 <header><img src="${links.favicon}" alt=""><h1>Lectern</h1></header>
 <p>Lectern delivers lessons: to frames in other sites, to learning platforms, and as archives.</p>
-<p class="state ${state}"><strong>${title}</strong> <span>${text}</span></p>
+<section class="state ${state}" aria-labelledby="state"><h2 id="state">${title}</h2> <p>${text}</p></section>
 <ul>
 ${entry(links.demoLesson, 'Play the demo lesson', 'Only browsers on this machine see this link. Your progress is recorded for the learner “start-page”.')}
 ${entry(links.docs, 'API reference', 'Every endpoint, for integrators.')}

@@ -11,7 +11,7 @@ import type { Organization } from '../../../shared/models/organization.ts';
 import { verifyPlayerToken } from '../../../shared/tokens/player-tokens.ts';
 import type { LaunchToken } from '../../../shared/tokens/player-tokens.ts';
 import { publishLesson } from '../../player/player-lessons.ts';
-import { textOf } from '../../embed/embed-pages.ts';
+import { expectSupportLine, textOf } from '../../embed/embed-pages.ts';
 import { buildOrganization } from '../../support/factories.ts';
 import { startHarness, testSigningSecrets } from '../../support/harness.ts';
 import type { Harness } from '../../support/harness.ts';
@@ -160,7 +160,7 @@ export function expectRefusal(
   const { headers, html, text } = answer;
   const shown = /<code dir="ltr">(\w+)<\/code>/.exec(html)?.[1];
   expect({ status: answer.status, code: shown }).toEqual({ status, code });
-  expect(text).toContain(`${code} ${headers.get('x-request-id')}`);
+  expectSupportLine(text, code, headers.get('x-request-id'));
   expect(headers.get('content-type')).toBe('text/html; charset=utf-8');
   expect(headers.get('location')).toBeNull();
   expect(headers.get('cache-control')).toBe('no-store');
