@@ -13,7 +13,6 @@ COPY api api
 COPY cli cli
 COPY player player
 COPY shared shared
-COPY simulator simulator
 COPY worker worker
 RUN npm run build && chmod +x dist/cli/main.js
 

@@ -1,5 +1,3 @@
-import { Option } from 'commander';
-import type { Command } from 'commander';
 import { loadConfig } from '../shared/platform/config.ts';
 import type { Config } from '../shared/platform/config.ts';
 import { codeOf, LecternError } from '../shared/platform/errors.ts';
@@ -7,46 +5,21 @@ import { customParameters } from '../shared/lti/claims.ts';
 import { platformAddressFault } from '../shared/lti/platform-url.ts';
 import { createPlatform, findPlatformsOfIssuer, removePlatform } from '../shared/models/lti-platform.ts';
 import type { LtiPlatform } from '../shared/models/lti-platform.ts';
-import { platformFacingAddress } from '../cli/urls.ts';
+import type { Simulate, SimulateOptions } from '../cli/commands/lti.ts';
 import { requireOrganization, withContext } from '../cli/context.ts';
 import type { CommandContext } from '../cli/context.ts';
 import { aborted, listenForInterrupts } from '../cli/interrupts.ts';
 import { print } from '../cli/output.ts';
+import { platformFacingAddress } from '../cli/urls.ts';
 import type { Simulator } from './simulator.ts';
 import { startSimulator } from './start.ts';
-import { countValue, portValue, slugValue, webAddressValue } from '../cli/option-parsers.ts';
 
-interface SimulateOptions {
-  port: number;
-  tool?: string;
-  org?: string;
-  attempts?: number;
-}
-
-/** Of the platforms that this command adds, and removes when it ends. */
+/** The name of platforms that this command adds, and removes when it ends. */
 const platformName = 'LTI simulator';
 
-/** `lectern lti simulate`: a platform of LTI 1.3 on this machine, until Ctrl-C. */
-export function addSimulateCommand(lti: Command): void {
-  const org = new Option(
-    '--org <slug>',
-    'connect it to this Lectern, to open lessons of the organization while it runs',
-  );
-  lti
-    .command('simulate')
-    .description('run a small LTI 1.3 platform on this machine to try tools out; all of it is in memory')
-    .option('--port <number>', 'where it listens', portValue, 4000)
-    .option(
-      '--attempts <number>',
-      'how many submissions of a learner a grade takes, as in Canvas',
-      countValue,
-    )
-    .option('--tool <url>', 'registration address of a tool, to begin with', webAddressValue)
-    .addOption(org.argParser(slugValue).conflicts('tool'))
-    .action((options: SimulateOptions) =>
-      options.org === undefined ? runAlone(options) : runConnected(options, options.org),
-    );
-}
+/** Runs `lectern lti simulate` until Ctrl-C. */
+export const simulate: Simulate = (options) =>
+  options.org === undefined ? runAlone(options) : runConnected(options, options.org);
 
 async function runAlone({ tool, ...options }: SimulateOptions): Promise<void> {
   const interrupts = listenForInterrupts(loadConfig());

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -25,6 +25,8 @@ export async function compiled(module: string): Promise<string> {
   const done = join(claim, 'done');
   try {
     await mkdir(claim);
+    // An older build may have left folders that releases no longer contain.
+    await rm(join(packageRoot, 'dist', 'simulator'), { recursive: true, force: true });
     // Types are checked elsewhere, so those of packages need not be read.
     const options = ['--project', 'tsconfig.build.json', '--noCheck', '--noResolve'];
     await promisify(execFile)(process.execPath, [compiler, ...options], { cwd: packageRoot });

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { LineItem, User } from '../../simulator/model.ts';
 import { withPathSuffix } from '../../simulator/service-address.ts';
 import { canvasSubmission, mediaType, scope } from '../../simulator/vocabulary.ts';
-import { useSimulatorLab } from './support/simulator.ts';
+import { useSimulatorLab } from './simulator-lab.ts';
 
 /* Platforms that count submissions, and compare timestamps finely. */
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { scope } from '../../simulator/vocabulary.ts';
-import { useSimulatorLab } from './support/simulator.ts';
+import { useSimulatorLab } from './simulator-lab.ts';
 
 const lab = useSimulatorLab();
 

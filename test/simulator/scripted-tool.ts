@@ -6,10 +6,10 @@ import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
 import type { CryptoKey, JWTPayload } from 'jose';
-import type { LineItem, Link, Tool } from '../../../simulator/model.ts';
-import { withPathSuffix } from '../../../simulator/service-address.ts';
-import type { LinkOptions, Simulator } from '../../../simulator/simulator.ts';
-import { mediaType, scope } from '../../../simulator/vocabulary.ts';
+import type { LineItem, Link, Tool } from '../../simulator/model.ts';
+import { withPathSuffix } from '../../simulator/service-address.ts';
+import type { LinkOptions, Simulator } from '../../simulator/simulator.ts';
+import { mediaType, scope } from '../../simulator/vocabulary.ts';
 
 /** A small LTI tool that does what a test tells it to, made with nothing of Lectern's own tool. */
 export interface ScriptedTool {

@@ -3,7 +3,7 @@ import { decodeJwt } from 'jose';
 import type { JWTPayload } from 'jose';
 import { describe, expect, test } from 'vitest';
 import type { Course } from '../../simulator/model.ts';
-import { useSimulatorLab } from './support/simulator.ts';
+import { useSimulatorLab } from './simulator-lab.ts';
 
 const lab = useSimulatorLab();
 

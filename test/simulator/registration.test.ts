@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { useSimulatorLab } from './support/simulator.ts';
+import { useSimulatorLab } from './simulator-lab.ts';
 
 const lab = useSimulatorLab({ authorizationServer: 'https://auth.example' });
 

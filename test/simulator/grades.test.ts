@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import type { Course, LineItem, Link, User } from '../../simulator/model.ts';
 import { withPathSuffix } from '../../simulator/service-address.ts';
 import { mediaType, scope } from '../../simulator/vocabulary.ts';
-import { useSimulatorLab } from './support/simulator.ts';
+import { useSimulatorLab } from './simulator-lab.ts';
 
 const lab = useSimulatorLab();
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach } from 'vitest';
-import { startSimulator } from '../../../simulator/start.ts';
-import type { SimulatorOptions } from '../../../simulator/start.ts';
-import type { Simulator } from '../../../simulator/simulator.ts';
+import { startSimulator } from '../../simulator/start.ts';
+import type { SimulatorOptions } from '../../simulator/start.ts';
+import type { Simulator } from '../../simulator/simulator.ts';
 import { startScriptedTool } from './scripted-tool.ts';
 import type { ScriptedTool } from './scripted-tool.ts';
 

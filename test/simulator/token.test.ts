@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { scope } from '../../simulator/vocabulary.ts';
-import { useSimulatorLab } from './support/simulator.ts';
+import { useSimulatorLab } from './simulator-lab.ts';
 
 const lab = useSimulatorLab({ tokenSeconds: 600 });
 

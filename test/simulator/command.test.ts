@@ -1,11 +1,23 @@
 import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { listPlatforms } from '../../shared/models/lti-platform.ts';
-import { lectern, lecternCommand, startCommand } from '../cli/command-line.ts';
+import { packageRoot } from '../../shared/platform/paths.ts';
+import { lectern, startCommand } from '../cli/command-line.ts';
 import { buildOrganization } from '../support/factories.ts';
 import { startHarness } from '../support/harness.ts';
+
+const loader = createRequire(import.meta.url).resolve('tsx');
+
+/** Starts `lectern lti simulate` from the sources: the compiled command line has no simulator. */
+function startSimulate(environment: Record<string, string>, ...args: string[]) {
+  const command = [process.execPath, '--import', loader, join(packageRoot, 'cli/main.ts'), 'lti', 'simulate'];
+  return startCommand([...command, ...args], environment);
+}
 
 const ready = /The LTI platform is ready at (\S+)/;
 
@@ -16,8 +28,7 @@ async function printedAddress(running: ReturnType<typeof startCommand>): Promise
 
 test('the platform runs until Ctrl-C, and begins with the tool that it was told of', async () => {
   const tool = 'https://tool.example/register?a=1';
-  const args = ['lti', 'simulate', '--port', '0', '--tool', tool];
-  const running = startCommand([...lecternCommand, ...args], {});
+  const running = startSimulate({}, '--port', '0', '--tool', tool);
   const page = await fetch(await printedAddress(running));
   expect(await page.text()).toContain(`value="${tool}"`);
   running.kill('SIGINT');
@@ -34,10 +45,7 @@ test('with --org it is connected to Lectern for as long as it runs', async () =>
     PUBLIC_URL: 'http://localhost:3999',
     LECTERN_ALLOWED_PRIVATE_HOSTS: `127.0.0.1:${port}`,
   };
-  const run = () => {
-    const args = ['lti', 'simulate', '--port', String(port), '--org', organization.slug];
-    return startCommand([...lecternCommand, ...args], environment);
-  };
+  const run = () => startSimulate(environment, '--port', String(port), '--org', organization.slug);
   const killed = run();
   await printedAddress(killed);
   killed.kill('SIGKILL');
@@ -69,17 +77,27 @@ test('a port that is taken, and a Lectern that may not reach the platform, are t
   onTestFinished(() => harness.close());
   const { organization } = await buildOrganization(harness);
   const port = await freePort();
-  const args = ['lti', 'simulate', '--port', String(port)];
-  const apart = await lectern(harness.environment, ...args, '--org', organization.slug);
+  const args = ['--port', String(port)];
+  const apart = await startSimulate(harness.environment, ...args, '--org', organization.slug).finished;
   expect(apart).toMatchObject({ code: 1, stdout: '' });
   expect(apart.stderr).toContain(`LECTERN_ALLOWED_PRIVATE_HOSTS=127.0.0.1:${port}`);
 
   const server = createServer().listen(port, '127.0.0.1');
   onTestFinished(() => void server.close());
   await once(server, 'listening');
-  const taken = await lectern({}, ...args);
+  const taken = await startSimulate({}, ...args).finished;
   expect(taken).toMatchObject({ code: 1, stdout: '' });
   expect(taken.stderr).toContain('--port');
+});
+
+test('a release contains no simulator, and its command says how to run it', async () => {
+  const { code, stderr } = await lectern({}, 'lti', 'simulate');
+  expect(existsSync(join(packageRoot, 'dist/simulator'))).toBe(false);
+  expect({ code, stderr }).toStrictEqual({
+    code: 1,
+    stderr:
+      'lectern: `lti simulate` is a development tool that releases do not contain. Run it from a checkout of Lectern: npm run -s lectern -- lti simulate\n',
+  });
 });
 
 async function freePort(): Promise<number> {

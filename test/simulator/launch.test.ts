@@ -1,6 +1,6 @@
 import { createRemoteJWKSet, decodeJwt, decodeProtectedHeader, jwtVerify } from 'jose';
 import { describe, expect, test } from 'vitest';
-import { useSimulatorLab } from './support/simulator.ts';
+import { useSimulatorLab } from './simulator-lab.ts';
 
 const lab = useSimulatorLab();
 

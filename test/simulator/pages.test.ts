@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { faultsIn } from '../support/axe.ts';
 import { launchBrowser } from '../support/browser.ts';
 import { waitFor } from '../support/wait-for.ts';
-import { useSimulatorLab } from './support/simulator.ts';
+import { useSimulatorLab } from './simulator-lab.ts';
 
 // The tool is at 127.0.0.1, which is another site.
 const lab = useSimulatorLab({ hostname: 'localhost' });
