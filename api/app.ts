@@ -4,7 +4,7 @@ import { LecternError } from '../shared/platform/errors.ts';
 import type { RequestState } from './http/context.ts';
 import type { AppDependencies } from './dependencies.ts';
 import { clientSignal } from './http/middleware/client-signal.ts';
-import { renderErrors, shapeA } from './http/middleware/errors.ts';
+import { apiErrors } from './http/error-format.ts';
 import { logRequests } from './http/middleware/log-requests.ts';
 import { requirePlainHost } from './http/middleware/plain-host.ts';
 import { readablePath } from './http/middleware/readable-path.ts';
@@ -12,52 +12,94 @@ import { requestId } from './http/middleware/request-id.ts';
 import { securityHeaders } from './http/middleware/security-headers.ts';
 import { warnOfProxies } from './http/middleware/unexpected-proxy.ts';
 import { adminQueues } from './operations/admin-queues.endpoints.ts';
-import { assetRoutes } from './media/assets.endpoints.ts';
-import { contentRoutes } from './media/content.endpoints.ts';
-import { embedRoutes } from './embed/embed.endpoints.ts';
-import { exportRoutes } from './exports/exports.endpoints.ts';
-import { healthRoutes } from './operations/health.endpoints.ts';
-import { lessonPlayerDataRoutes } from './lessons/lesson-player-data.endpoints.ts';
-import { lessonRoutes } from './lessons/lessons.endpoints.ts';
-import { ltiKeyRoutes } from './lti/lti-keys.endpoints.ts';
-import { ltiRegistrationRoutes } from './lti/lti-registration.endpoints.ts';
-import { ltiRoutes } from './lti/lti.endpoints.ts';
-import { oembedRoutes } from './embed/oembed.endpoints.ts';
-import { openApiRoutes } from './openapi/openapi.endpoints.ts';
-import { playerAssetRoutes } from './media/player-assets.endpoints.ts';
-import { playerFileRoutes } from './player/player-files.endpoints.ts';
-import { playerRoutes } from './player/player.endpoints.ts';
-import { progressRoutes } from './progress/progress.endpoints.ts';
-import { acceptEmptyParameters } from './http/router.ts';
-import { sessionRoutes } from './accounts/session.endpoints.ts';
-import { signTokenRoutes } from './tokens/sign-token.endpoints.ts';
-import { startPageRoutes } from './operations/start-page/start-page.endpoints.ts';
+import { getEmbedPage } from './embed/embed.endpoints.ts';
+import { getOembed } from './embed/oembed.endpoints.ts';
+import { getKeySet } from './lti/lti-keys.endpoints.ts';
+import { register } from './lti/lti-registration.endpoints.ts';
+import {
+  beginLogin,
+  goOnWithLogin,
+  launch,
+  postCheckedLogin,
+  postLogin,
+  sendChoice,
+  showChoice,
+} from './lti/lti.endpoints.ts';
+import { getAsset } from './media/assets.endpoints.ts';
+import { getContentMediaFile, getContentWidgetFile } from './media/content.endpoints.ts';
+import { getMediaFile, getWidgetFile } from './media/player-assets.endpoints.ts';
+import { openApiEndpoints } from './openapi/openapi.endpoints.ts';
+import { isAlive, isReady } from './operations/health.endpoints.ts';
+import { getFavicon, getIcon, getStartPage } from './operations/start-page/start-page.endpoints.ts';
+import { getEmbedScript, getPlayerFile } from './player/player-files.endpoints.ts';
+import {
+  getContentAddress,
+  getPlayerData,
+  getPlayerSession,
+  writePlayerSession,
+} from './player/player.endpoints.ts';
+import { getSession, logIn, logOut } from './accounts/session.endpoints.ts';
+import { exportManifest } from './exports/export-manifest.endpoints.ts';
+import { cancelExport, exportStatus } from './exports/export-status.endpoints.ts';
+import { exportZip } from './exports/export-zip.endpoints.ts';
+import { addEndpoints } from './http/endpoint.ts';
+import type { Endpoint } from './http/endpoint.ts';
+import { getUserPlayerData } from './lessons/lesson-player-data.endpoints.ts';
+import { listLessons, listVersions } from './lessons/lessons.endpoints.ts';
+import { getLtiProgress, getProgress } from './progress/progress.endpoints.ts';
+import { signToken } from './tokens/sign-token.endpoints.ts';
+import { acceptEmptyParameters, createRouter } from './http/router.ts';
 
-const routes = [
-  startPageRoutes,
-  healthRoutes,
-  openApiRoutes,
-  signTokenRoutes,
-  progressRoutes,
-  playerRoutes,
-  playerAssetRoutes,
-  contentRoutes,
-  assetRoutes,
-  embedRoutes,
-  oembedRoutes,
-  ltiRoutes,
-  ltiKeyRoutes,
-  ltiRegistrationRoutes,
-  playerFileRoutes,
-  sessionRoutes,
-  lessonRoutes,
-  lessonPlayerDataRoutes,
-  exportRoutes,
+/** The endpoints, in the order in which requests meet them. */
+export const endpoints: readonly Endpoint<AppDependencies>[] = [
+  getStartPage,
+  getIcon,
+  getFavicon,
+  isAlive,
+  isReady,
+  ...openApiEndpoints(() => endpoints),
+  signToken,
+  getProgress,
+  getLtiProgress,
+  getPlayerData,
+  getPlayerSession,
+  writePlayerSession,
+  getContentAddress,
+  getMediaFile,
+  getWidgetFile,
+  getContentMediaFile,
+  getContentWidgetFile,
+  getAsset,
+  getEmbedPage,
+  getOembed,
+  beginLogin,
+  postLogin,
+  goOnWithLogin,
+  postCheckedLogin,
+  launch,
+  showChoice,
+  sendChoice,
+  getKeySet,
+  register,
+  getPlayerFile,
+  getEmbedScript,
+  logIn,
+  getSession,
+  logOut,
+  listLessons,
+  listVersions,
+  getUserPlayerData,
+  exportZip,
+  exportManifest,
+  exportStatus,
+  cancelExport,
 ];
 
-/** All of the API but the queue board, in the order in which requests meet it; `routesOf` lists what is in it. */
-export function createRouters(deps: AppDependencies): Router<RequestState>[] {
-  return routes.map((createRoutes) => acceptEmptyParameters(createRoutes(deps)));
+/** Returns the router of all endpoints. */
+export function createApiRouter(deps: AppDependencies): Router<RequestState> {
+  const router = createRouter();
+  addEndpoints(router, endpoints, deps);
+  return acceptEmptyParameters(router);
 }
 
 /** The HTTP application over connections that are open already; what tests boot. It listens on nothing itself. */
@@ -76,11 +118,11 @@ export function createApp(deps: AppDependencies): Koa<RequestState> {
   app.use(warnOfProxies(deps.config, deps.log));
   app.use(clientSignal(deps.stopping));
   app.use(securityHeaders(deps.config));
-  app.use(renderErrors(shapeA));
+  app.use(apiErrors().render(deps));
   app.use(readablePath);
   app.use(requirePlainHost);
   if (deps.config.admin !== undefined) app.use(adminQueues(deps.config.admin, deps.queue, deps));
-  for (const router of createRouters(deps)) app.use(router.routes());
+  app.use(createApiRouter(deps).routes());
   app.use(() => {
     throw new LecternError('NOT_FOUND', 'Not found');
   });

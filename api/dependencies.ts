@@ -1,8 +1,6 @@
 import type { Redis } from 'ioredis';
 import type { Config } from '../shared/platform/config.ts';
 import type { Logger } from '../shared/platform/log.ts';
-import type { LtiKeys } from '../shared/lti/keys.ts';
-import type { PlatformClient } from '../shared/lti/platform-requests.ts';
 import type { ScoreQueue } from '../shared/lti/scores/queue.ts';
 import type { Database } from '../shared/models/database.ts';
 import type { ReadinessProbe } from '../shared/operations/checks.ts';
@@ -15,21 +13,11 @@ import type { PlayerReleases } from './player/player-releases.ts';
 import type { PlayerAssets } from './media/player-assets.ts';
 import type { ArchiveRequestDependencies } from './exports/archive-requests.ts';
 import type { LargeTexts } from './http/large-texts.ts';
-import type { LaunchMetrics } from './lti/launch-metrics.ts';
-import type { PlatformKeys } from './lti/platform-keys.ts';
+import type { LtiDependencies } from './lti/dependencies.ts';
 import type { ScoreNotices } from './lti/outbox-signal.ts';
 import type { ApiMetrics } from './http/metrics.ts';
 import type { RateLimits } from './http/middleware/rate-limit.ts';
 import type { LearnerLines } from './player/learner-lines.ts';
-
-/** What it takes to talk with learning platforms. */
-export interface LtiDependencies {
-  client: PlatformClient;
-  /** Lectern's own. */
-  keys: LtiKeys;
-  platformKeys: PlatformKeys;
-  launches: LaunchMetrics;
-}
 
 /** What the application works with: open connections, and settings. */
 export interface AppDependencies {
@@ -46,7 +34,7 @@ export interface AppDependencies {
   queue: ExportQueue;
   exports: ArchiveRequestDependencies;
   playerAssets: PlayerAssets;
-  lti: LtiDependencies;
+  lti: LtiDependencies['lti'];
   scoreQueue: ScoreQueue;
   /** What hears of records whose scores a platform is to get. */
   scoreNotices: ScoreNotices;

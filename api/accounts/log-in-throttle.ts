@@ -32,7 +32,7 @@ export class LogInThrottle {
   /**
    * Counts a try, before its password is looked at: of many at once no more than allowed get through.
    *
-   * @param address as `clientAddress` gives it.
+   * @param address as `clientIp` gives it.
    * @throws {LecternError} TOO_MANY_REQUESTS with the time until tries count anew.
    */
   async count(email: string, address: string): Promise<void> {
@@ -71,8 +71,11 @@ export class LogInThrottle {
   }
 }
 
+/** The text of the 429. */
+export const tooManyLogIns = 'Too many log-in attempts; try again later';
+
 function tooManyTries({ msBeforeNext }: RateLimiterRes): LecternError {
-  return new LecternError('TOO_MANY_REQUESTS', 'Too many log-in attempts; try again later', {
+  return new LecternError('TOO_MANY_REQUESTS', tooManyLogIns, {
     retryAfterSeconds: Math.max(1, Math.ceil(msBeforeNext / 1000)),
   });
 }

@@ -1,26 +1,29 @@
-import type Router from '@koa/router';
+import type { Redis } from 'ioredis';
 import { z } from 'zod';
-import { LecternError } from '../../shared/platform/errors.ts';
+import type { Database } from '../../shared/models/database.ts';
 import { emailSchema, findAccount, renewPasswordHash } from '../../shared/models/user.ts';
 import type { Account } from '../../shared/models/user.ts';
+import type { Config } from '../../shared/platform/config.ts';
+import { LecternError } from '../../shared/platform/errors.ts';
 import { hashPassword, isOutdated, passwordMatches } from '../../shared/platform/passwords.ts';
-import { clientAddress } from '../http/client-ip.ts';
-import type { RequestState } from '../http/context.ts';
-import type { AppDependencies } from '../dependencies.ts';
-import { renderErrors, shapeA } from '../http/middleware/errors.ts';
-import { readJsonBody } from '../http/middleware/json-body.ts';
-import { methodNotAllowed } from '../http/middleware/method-not-allowed.ts';
+import { clientIp } from '../http/client-ip.ts';
+import { defineEndpoint } from '../http/endpoint.ts';
+import type { Access } from '../http/endpoint.ts';
+import { apiErrors } from '../http/error-format.ts';
+import * as example from '../http/examples.ts';
+import { forUsers } from '../http/headers.ts';
+import { jsonBody } from '../http/middleware/json-body.ts';
 import { noStore } from '../http/middleware/no-store.ts';
-import { refuseForeignWrites, sessionOrigins } from '../http/middleware/session-cors.ts';
-import { limitByAddress } from '../http/middleware/rate-limit.ts';
-import { requireSession } from '../http/middleware/session.ts';
+import { limitByAddress, tooManyRequests } from '../http/middleware/rate-limit.ts';
+import type { RateLimits } from '../http/middleware/rate-limit.ts';
+import { foreignWrite, refuseForeignWrites, sessionCors } from '../http/middleware/session-cors.ts';
 import { parseRequest } from '../http/parse-request.ts';
-import { presentSession } from './present-session.ts';
-import { LogInThrottle } from './log-in-throttle.ts';
+import { empty, failure, json } from '../http/responses.ts';
+import { requireSession } from './access.ts';
+import { LogInThrottle, tooManyLogIns } from './log-in-throttle.ts';
+import { presentSession, userSessionBody } from './present-session.ts';
 import { UserSessions } from './user-sessions.ts';
-import { createRouter } from '../http/router.ts';
-
-const maxBytes = 8 * 1024;
+import type { SessionDependencies } from './user-sessions.ts';
 
 const text = (name: string) =>
   z
@@ -28,54 +31,137 @@ const text = (name: string) =>
       error: ({ input }) => (input === undefined ? `${name} is required` : `${name} must be a string`),
     })
     .min(1, `${name} is required`);
-export const logInSchema = z.strictObject(
+const logInSchema = z.strictObject(
   { email: text('email'), password: text('password') },
   'Request body must be an object with email and password',
 );
 
-/** Logging in and out, for users: the session is one resource, and the cookie names it. */
-export function sessionRoutes(deps: AppDependencies): Router<RequestState> {
-  const sessions = new UserSessions(deps);
-  const throttle = new LogInThrottle(deps.redis, deps.config);
-  const router = createRouter('/api/session');
-  router.use(renderErrors(shapeA));
-  router.use(noStore);
-  router.use(sessionOrigins(deps.config, 'GET, POST, DELETE'));
-  router.use(limitByAddress(deps));
-  router.use(refuseForeignWrites(deps.config));
-
-  router.post('/', async (ctx) => {
-    const body: unknown = JSON.parse(await readJsonBody(ctx, { maxBytes }));
-    const { email: given, password } = parseRequest(logInSchema, body, 'INVALID_CONTENT');
-    const email = emailSchema.safeParse(given).data ?? null;
-    const address = clientAddress(ctx);
-    await throttle.count(email ?? given, address);
-    const account = await logIn(deps.db, email, password, ctx.state.signal);
-    if (account === null) throw new LecternError('UNAUTHORIZED', 'Email or password is wrong');
-    await throttle.forgive(account.user.email, address);
-    ctx.body = presentSession(await sessions.begin(ctx, account));
-  });
-
-  router.get('/', async (ctx) => {
-    ctx.body = presentSession(await requireSession(sessions, ctx));
-  });
-
-  router.delete('/', async (ctx) => {
-    await sessions.end(ctx);
-    ctx.status = 204;
-  });
-
-  router.all('/', methodNotAllowed('GET, HEAD, POST, DELETE'));
-  return router;
+interface LogInDependencies {
+  config: Pick<Config, 'allowedOrigins' | 'publicUrl'>;
+  rateLimits: RateLimits;
 }
 
+/** Pages of the configured origins, within the rate limit of their IP address; no page of another site may write. */
+const access: Access<LogInDependencies, null> = {
+  security: [],
+  headers: forUsers,
+  preflight: false,
+  failures: { 429: tooManyRequests },
+  middleware: (deps, renderErrors) => [
+    renderErrors,
+    noStore,
+    sessionCors(deps.config, 'GET, POST, DELETE'),
+    limitByAddress(deps),
+    refuseForeignWrites(deps.config),
+  ],
+  identify: () => null,
+};
+
+const common = { path: '/api/session', access, errors: apiErrors(), tag: 'Users' } as const;
+const wrongLogIn = 'Email or password is wrong';
+
+/** POST /api/session */
+export const logIn = defineEndpoint(
+  {
+    ...common,
+    method: 'post',
+    operationId: 'logIn',
+    summary: 'Log in',
+    description: 'Begins a session. The operator makes users with `lectern user create`.',
+    body: jsonBody({
+      maxBytes: 8 * 1024,
+      description: 'Unknown fields are refused.',
+      schema: logInSchema,
+      parse: (body) => parseRequest(logInSchema, JSON.parse(body), 'INVALID_CONTENT'),
+      examples: {
+        author: { value: { email: example.userSession.user.email, password: example.password } },
+      },
+    }),
+    responses: {
+      200: json(
+        'The session.',
+        userSessionBody,
+        { session: { value: example.userSession } },
+        { 'Set-Cookie': z.string().meta({ description: 'The cookie of the session, and its signature.' }) },
+      ),
+      401: failure(
+        'There is no such user, the user is disabled, or the password is another one.',
+        wrongLogIn,
+      ),
+      403: foreignWrite,
+      429: failure(
+        'The limit of requests a minute is reached, or that of failed log-ins in 15 minutes.',
+        tooManyLogIns,
+      ),
+    },
+  },
+  (deps: SessionDependencies & { db: Database; redis: Redis }) => {
+    const sessions = new UserSessions(deps);
+    const throttle = new LogInThrottle(deps.redis, deps.config);
+    return async ({ ctx, readBody }) => {
+      const { email: given, password } = await readBody();
+      const email = emailSchema.safeParse(given).data ?? null;
+      const ip = clientIp(ctx);
+      await throttle.count(email ?? given, ip);
+      const account = await findLogIn(deps.db, email, password, ctx.state.signal);
+      if (account === null) throw new LecternError('UNAUTHORIZED', wrongLogIn);
+      await throttle.forgive(account.user.email, ip);
+      return { status: 200, body: presentSession(await sessions.begin(ctx, account)) };
+    };
+  },
+);
+
+/** GET /api/session */
+export const getSession = defineEndpoint(
+  {
+    ...common,
+    method: 'get',
+    security: [{ session: [] }],
+    operationId: 'getSession',
+    summary: 'Tell who is logged in',
+    responses: {
+      200: json('The session.', userSessionBody, { session: { value: example.userSession } }),
+      401: failure('There is no session, or it has ended.', 'Authentication failed'),
+    },
+  },
+  (deps: SessionDependencies) => {
+    const sessions = new UserSessions(deps);
+    return async ({ ctx }) => ({ status: 200, body: presentSession(await requireSession(sessions, ctx)) });
+  },
+);
+
+/** DELETE /api/session */
+export const logOut = defineEndpoint(
+  {
+    ...common,
+    method: 'delete',
+    security: [{ session: [] }, {}],
+    operationId: 'logOut',
+    summary: 'Log out',
+    description: 'Ends the session everywhere and at once. Without a session nothing happens.',
+    responses: {
+      204: empty('There is no session any more.', {
+        'Set-Cookie': z.string().meta({ description: 'Removes the cookie and its signature.' }),
+      }),
+      403: foreignWrite,
+    },
+  },
+  (deps: SessionDependencies) => {
+    const sessions = new UserSessions(deps);
+    return async ({ ctx }) => {
+      await sessions.end(ctx);
+      return { status: 204 };
+    };
+  },
+);
+
 /**
- * The account that an address and a password open; null for whatever is wrong, after the same time.
+ * Returns the account that an email address and a password belong to; null for whatever is wrong, after the same time.
  *
- * @param email null for a text that is no address.
+ * @param email null for a text that is not an email address.
  */
-async function logIn(
-  db: AppDependencies['db'],
+async function findLogIn(
+  db: Database,
   email: string | null,
   password: string,
   signal: AbortSignal,

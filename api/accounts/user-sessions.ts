@@ -1,14 +1,22 @@
 import { randomBytes } from 'node:crypto';
 import type { Context } from 'koa';
+import type { Redis } from 'ioredis';
+import type { Database } from '../../shared/models/database.ts';
+import type { Config } from '../../shared/platform/config.ts';
 import { findAccount } from '../../shared/models/user.ts';
 import type { Account, User } from '../../shared/models/user.ts';
-import type { AppDependencies } from '../dependencies.ts';
 import { SessionStore } from './session-store.ts';
 import type { SessionData } from './session-store.ts';
 
 /** An account whose session a request carries. */
 export interface OpenSession extends Account {
   expiresAt: Date;
+}
+
+export interface SessionDependencies {
+  config: Pick<Config, 'redisPrefix' | 'session' | 'publicUrl'>;
+  redis: Redis;
+  db: Database;
 }
 
 type SessionContext = Pick<Context, 'cookies'>;
@@ -18,12 +26,12 @@ type SessionContext = Pick<Context, 'cookies'>;
  * is asked only where a session counts, and only when there is a cookie that Lectern has signed.
  */
 export class UserSessions {
-  readonly #db: AppDependencies['db'];
+  readonly #db: Database;
   readonly #store: SessionStore;
   readonly #milliseconds: number;
   readonly #secure: boolean;
 
-  constructor({ config, redis, db }: Pick<AppDependencies, 'config' | 'redis' | 'db'>) {
+  constructor({ config, redis, db }: SessionDependencies) {
     this.#db = db;
     this.#store = new SessionStore(redis, config.redisPrefix);
     this.#milliseconds = config.session.hours * 3_600_000;

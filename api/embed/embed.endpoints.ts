@@ -1,62 +1,134 @@
-import type Router from '@koa/router';
 import type { Context, Middleware } from 'koa';
+import { z } from 'zod';
+import type { Database } from '../../shared/models/database.ts';
+import { findOrganization } from '../../shared/models/organization.ts';
+import type { Config } from '../../shared/platform/config.ts';
 import { LecternError } from '../../shared/platform/errors.ts';
 import type { ErrorCode } from '../../shared/platform/errors.ts';
-import { findOrganization } from '../../shared/models/organization.ts';
+import type { Secrets } from '../../shared/platform/secrets.ts';
+import type { PreparedLessons } from '../../shared/player/prepared-lessons.ts';
 import { readEndedLaunch, TokenError } from '../../shared/tokens/player-tokens.ts';
 import type { LaunchToken, PlayerToken, TokenFault } from '../../shared/tokens/player-tokens.ts';
 import { widgetTypes } from '../../shared/progress/outline.ts';
 import { findStyledTypes } from '../../shared/widgets/version-widgets.ts';
-import type { RequestState } from '../http/context.ts';
-import type { AppDependencies } from '../dependencies.ts';
+import { defineEndpoint, written } from '../http/endpoint.ts';
+import type { Access } from '../http/endpoint.ts';
+import type { ErrorFormat } from '../http/error-format.ts';
+import { challenge, limited, noStore, retryAfter } from '../http/headers.ts';
+import type { Headers } from '../http/headers.ts';
+import { respondToErrors } from '../http/middleware/errors.ts';
+import { limitByAddress } from '../http/middleware/rate-limit.ts';
+import type { RateLimits } from '../http/middleware/rate-limit.ts';
+import { parseRequest } from '../http/parse-request.ts';
+import { publicAddress, publicPath } from '../http/public-url.ts';
+import type { WrittenResponse } from '../http/responses.ts';
+import { findTokenVersion, playerLessonId, playerQuerySchema, verifyToken } from '../player/authorize.ts';
+import { contentAddress } from '../player/content-address.ts';
+import type { PlayerReleases } from '../player/player-releases.ts';
+import { enterSession, readSession } from '../player/session.ts';
+import type { SessionLimits } from '../player/session.ts';
 import { launchBoot, learnerKey, lessonBoot, noticeBoot, untrackedBecause, wayBack } from './boot-data.ts';
 import { noticeWords } from './notice-words.ts';
+import { oembedPath } from './oembed.endpoints.ts';
+import { pageLanguage } from './page-language.ts';
+import { failureCodes, knownLanguage } from './page-words.ts';
+import type { FailureCode } from './page-words.ts';
 import { failurePage, lessonPage, waitingPage } from './pages.ts';
 import type { PageAddresses } from './pages.ts';
-import { pageLanguage } from './page-language.ts';
-import { knownLanguage } from './page-words.ts';
-import type { FailureCode } from './page-words.ts';
 import { setPageHeaders } from './policies.ts';
-import { answerErrors } from '../http/middleware/errors.ts';
-import { methodNotAllowed } from '../http/middleware/method-not-allowed.ts';
-import { limitByAddress } from '../http/middleware/rate-limit.ts';
-import {
-  findTokenVersion,
-  playerLessonId,
-  playerQuerySchema,
-  readPlayerRequest,
-} from '../player/authorize.ts';
-import { contentAddress } from '../player/content-address.ts';
-import { enterSession, readSession } from '../player/session.ts';
-import { publicAddress, publicPath } from '../http/public-url.ts';
-import { oembedPath } from './oembed.endpoints.ts';
-import { createRouter } from '../http/router.ts';
 
-/** The page that integrators have in a frame: it plays a lesson with a learner's token, and says what keeps it from it. */
-export function embedRoutes(deps: AppDependencies): Router<RequestState> {
-  const router = createRouter();
-  const failures = answerErrors((ctx, failure) => sendFailure(deps, ctx, failure));
+type EmbedDependencies = SessionLimits & {
+  config: Config;
+  secrets: Secrets;
+  db: Database;
+  lessons: PreparedLessons;
+  player: Pick<PlayerReleases, 'name'>;
+};
 
-  // Of a token that is refused nobody knows whose it is; in the page of that is nothing to keep from anybody.
-  const headers: Middleware = (ctx, next) => {
-    setPageHeaders(ctx, null);
-    return next();
-  };
+/** The owner of a token that is refused is unknown, and so is who may frame the page; it holds nothing confidential. */
+const headersForAnyFrame: Middleware = (ctx, next) => {
+  setPageHeaders(ctx, null);
+  return next();
+};
 
-  router.get('/embed/:lessonId', headers, failures, limitByAddress(deps), async (ctx) => {
-    const lessonId = lessonIdOf(ctx);
-    if (lessonId !== null && ctx.query.token === undefined) sendWaiting(deps, ctx, lessonId);
-    else await sendLesson(deps, ctx);
-  });
-  router.all('/embed/:lessonId', methodNotAllowed('GET, HEAD'));
-  return router;
-}
+const access: Access<{ rateLimits: RateLimits }, null> = {
+  security: [{ token: [] }, {}],
+  // Each page states all of its headers.
+  headers: {},
+  preflight: false,
+  failures: {},
+  middleware: (deps, renderErrors) => [headersForAnyFrame, renderErrors, limitByAddress(deps)],
+  identify: () => null,
+};
+
+const pageHeaders: Headers = {
+  ...limited,
+  ...noStore,
+  'Content-Security-Policy': z.string().meta({
+    description:
+      "What the page may do, and in `frame-ancestors` whose pages may have it in a frame: the organization's.",
+  }),
+  'Referrer-Policy': z.literal('no-referrer'),
+};
+const content = { 'text/html': { schema: { type: 'string' } } } as const;
+const pageOf = (description: string, headers: Headers = {}): WrittenResponse => ({
+  kind: 'written',
+  description,
+  headers: { ...pageHeaders, ...headers },
+  content,
+});
+
+const errors: ErrorFormat<EmbedDependencies> = {
+  unexpected: null,
+  render: (deps) => respondToErrors((ctx, failure) => sendFailure(deps, ctx, failure)),
+  content: () => content,
+};
+
+/** GET /embed/{lessonId}: the page that integrators frame. It plays a lesson with a learner's token. */
+export const getEmbedPage = defineEndpoint(
+  {
+    method: 'get',
+    path: '/embed/:lessonId',
+    access,
+    errors,
+    laterParams: z.object({ lessonId: playerLessonId }),
+    laterQuery: z.object({
+      token: z.string().optional().meta({ description: 'The JWT of the learner.' }),
+    }),
+    operationId: 'getEmbedPage',
+    tag: 'Embedding',
+    summary: 'Play a lesson',
+    description:
+      'A page for a frame: it plays the lesson that the token names and records the progress. What keeps it from ' +
+      `that is said on the page, in the learner's language, with a code for support (${failureCodes.join(', ')}). ` +
+      'Without a token the page waits for one from the page around it. No cookie counts.',
+    responses: {
+      200: pageOf('The page.'),
+      400: pageOf('A page: `bad_address`. The lesson id is no UUID, or the token is empty or given twice.'),
+      401: pageOf('A page: `token_expired`, `token_invalid` or `token_revoked`.', challenge),
+      403: pageOf('A page: `wrong_lesson`. The token is for another lesson.'),
+      404: pageOf('A page: `not_available`. There is nothing to play.'),
+      422: pageOf('A page: `not_playable`. The lesson is not finished.'),
+      429: pageOf('A page: `too_many_requests`.', retryAfter),
+      500: pageOf('A page: `server_error`.'),
+    },
+  },
+  (deps: EmbedDependencies) =>
+    async ({ ctx }) => {
+      const lessonId = lessonIdOf(ctx);
+      if (lessonId !== null && ctx.query.token === undefined) sendWaiting(deps, ctx, lessonId);
+      else await sendLesson(deps, ctx);
+      return written;
+    },
+);
 
 /** @throws {LecternError} as player data does, INVALID_CONTENT for a lesson that cannot be played included. */
-async function sendLesson(deps: AppDependencies, ctx: Context): Promise<void> {
+async function sendLesson(deps: EmbedDependencies, ctx: Context): Promise<void> {
   const { config, db, lessons } = deps;
-  const params = ctx.params as Record<string, string | undefined>;
-  const { token } = await readPlayerRequest(deps, params.lessonId, ctx.query, playerQuerySchema);
+  const lessonParam = (ctx.params as Record<string, string | undefined>).lessonId;
+  const requested = parseRequest(playerLessonId, lessonParam, 'BAD_REQUEST');
+  const query = parseRequest(playerQuerySchema, ctx.query, 'BAD_REQUEST');
+  const token = await verifyToken(deps, requested, query.token);
   const allowedOrigins = await allowedOriginsOf(db, token);
   setPageHeaders(ctx, allowedOrigins);
   const version = await findTokenVersion(db, token);
@@ -104,13 +176,13 @@ async function sendLesson(deps: AppDependencies, ctx: Context): Promise<void> {
   send(ctx, lessonPage({ language: shown, title, titleLanguage: spoken, addresses, boot }));
 }
 
-function sendWaiting(deps: AppDependencies, ctx: Context, lessonId: string): void {
+function sendWaiting(deps: EmbedDependencies, ctx: Context, lessonId: string): void {
   const addresses = addressesOf(deps, ctx, lessonId);
   const boot = noticeBoot({ page: 'waiting', lessonId, allowedOrigins: null });
   send(ctx, waitingPage({ language: pageLanguage(ctx), addresses, boot }));
 }
 
-function sendFailure(deps: AppDependencies, ctx: Context, failure: LecternError): void {
+function sendFailure(deps: EmbedDependencies, ctx: Context, failure: LecternError): void {
   const code = codeOf(failure);
   const lessonId = lessonIdOf(ctx);
   const launch = launchOf(deps, ctx);
@@ -122,7 +194,7 @@ function sendFailure(deps: AppDependencies, ctx: Context, failure: LecternError)
 }
 
 /** The launch that a page without a lesson came of, so that there is a way back to the course; null without one. */
-function launchOf({ secrets }: Pick<AppDependencies, 'secrets'>, { query }: Context): LaunchToken | null {
+function launchOf({ secrets }: Pick<EmbedDependencies, 'secrets'>, { query }: Context): LaunchToken | null {
   return typeof query.token === 'string' ? readEndedLaunch(secrets.signing, query.token) : null;
 }
 
@@ -133,10 +205,7 @@ function send(ctx: Context, page: Buffer): void {
 }
 
 /** The organization's own, and those of the platform that a launch came from; null for any. */
-async function allowedOriginsOf(
-  db: AppDependencies['db'],
-  token: PlayerToken,
-): Promise<readonly string[] | null> {
+async function allowedOriginsOf(db: Database, token: PlayerToken): Promise<readonly string[] | null> {
   const { allowedOrigins = [] } = (await findOrganization(db, token.organizationId)) ?? {};
   if (allowedOrigins.length === 0) return null;
   const { platformOrigins = [] } = token.kind === 'launch' ? token : {};
@@ -149,7 +218,7 @@ function askedLanguage(token: PlayerToken): string | undefined {
 }
 
 function addressesOf(
-  { config, player }: Pick<AppDependencies, 'config' | 'player'>,
+  { config, player }: Pick<EmbedDependencies, 'config' | 'player'>,
   ctx: Context,
   lessonId: string | null,
 ): PageAddresses {

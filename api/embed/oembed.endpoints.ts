@@ -1,19 +1,14 @@
-import type Router from '@koa/router';
 import { z } from 'zod';
+import type { Config } from '../../shared/platform/config.ts';
 import { LecternError } from '../../shared/platform/errors.ts';
-import type { RequestState } from '../http/context.ts';
-import type { AppDependencies } from '../dependencies.ts';
+import { defineEndpoint, written } from '../http/endpoint.ts';
+import { apiErrors, presentError } from '../http/error-format.ts';
+import * as example from '../http/examples.ts';
 import { markup } from '../http/html.ts';
-import { anyOrigin } from '../http/middleware/public-cors.ts';
-import { methodNotAllowed } from '../http/middleware/method-not-allowed.ts';
-import { limitByAddress } from '../http/middleware/rate-limit.ts';
-import { parseRequest } from '../http/parse-request.ts';
-import { playerLessonId } from '../player/authorize.ts';
-import { presentError } from '../http/present-error.ts';
+import { publicAccess } from '../http/public-access.ts';
 import { cacheScope, publicAddress } from '../http/public-url.ts';
-import { createRouter } from '../http/router.ts';
-
-const methods = 'GET, OPTIONS';
+import { failure, json } from '../http/responses.ts';
+import { playerLessonId } from '../player/authorize.ts';
 
 /** Pixels, unless less is asked for. */
 const width = 960;
@@ -29,7 +24,7 @@ const size = (name: string) =>
     .optional()
     .meta({ description: 'Pixels.' });
 
-export const oembedQuery = z.object({
+const oembedQuery = z.object({
   url: z
     .string('url is required')
     .min(1, 'url is required')
@@ -48,33 +43,77 @@ export function oembedPath(address: string, lessonId: string): string {
   return `/oembed?${query.toString()}`;
 }
 
-/**
- * Describes embed pages for sites that turn links into frames (oEmbed 1.0). The frame that it gives has no token, and
- * nothing is looked up: the answer for a lesson that there is says no more than for one that there is not.
- */
-export function oembedRoutes(deps: AppDependencies): Router<RequestState> {
-  const router = createRouter();
-  router.use('/oembed', anyOrigin(methods), limitByAddress(deps));
-  router.get('/oembed', (ctx) => {
-    const query = parseRequest(oembedQuery, ctx.query, 'BAD_REQUEST');
-    const { url, format, maxwidth = width, maxheight = height } = query;
-    if (format !== 'json') {
-      ctx.status = 501;
-      ctx.body = presentError('Only format=json is available');
-      return;
-    }
-    const address = publicAddress(ctx, deps.config);
-    const lessonId = lessonIdOf(url, address);
-    if (lessonId === null) throw new LecternError('NOT_FOUND', 'url is not the address of an embed page');
-    const frame = { width: Math.min(width, maxwidth), height: Math.min(height, maxheight) };
-    ctx.set('Cache-Control', `${cacheScope(deps.config)}, max-age=${cacheSeconds}`);
-    ctx.body = describe(`${address}/embed/${lessonId}`, address, frame);
-  });
-  router.all('/oembed', methodNotAllowed(methods));
-  return router;
-}
+const oembedBody = z
+  .strictObject({
+    version: z.literal('1.0'),
+    type: z.literal('rich'),
+    provider_name: z.string(),
+    provider_url: z.string(),
+    title: z.string(),
+    width: z.int().min(1).meta({ description: 'Pixels, at most `maxwidth`.' }),
+    height: z.int().min(1).meta({ description: 'Pixels, at most `maxheight`.' }),
+    html: z.string().meta({ description: 'A frame, without a token.' }),
+    cache_age: z.int().meta({ description: 'Seconds.' }),
+  })
+  .meta({ id: 'Oembed' });
 
-function describe(page: string, address: string, frame: { width: number; height: number }) {
+const notFound = 'url is not the address of an embed page';
+const otherFormat = 'Only format=json is available';
+
+/**
+ * GET /oembed: describes embed pages for sites that turn links into frames (oEmbed 1.0). Nothing is looked up: the
+ * response is the same whether the lesson exists or not.
+ */
+export const getOembed = defineEndpoint(
+  {
+    method: 'get',
+    path: '/oembed',
+    access: publicAccess('GET, OPTIONS'),
+    errors: apiErrors(),
+    query: oembedQuery,
+    operationId: 'getOembed',
+    tag: 'Embedding',
+    summary: 'Describe an embed page',
+    description:
+      'oEmbed 1.0, for sites that turn links into frames. The frame has no token in it, and the answer is the same ' +
+      'for every lesson id: whether there is such a lesson is not told.',
+    responses: {
+      200: json(
+        'A frame for the page.',
+        oembedBody,
+        { frame: { value: example.oembed } },
+        {
+          'Cache-Control': z.enum(['public, max-age=3600', 'private, max-age=3600']).meta({
+            description: '`public` where the operator has set PUBLIC_URL.',
+          }),
+        },
+      ),
+      404: failure('The address is not one of an embed page of this service.', notFound),
+      501: failure('Another format is asked for.', otherFormat),
+    },
+  },
+  ({ config }: { config: Pick<Config, 'publicUrl'> }) =>
+    ({ ctx, query }) => {
+      const { url, format, maxwidth = width, maxheight = height } = query;
+      if (format !== 'json') {
+        ctx.status = 501;
+        ctx.body = presentError(otherFormat);
+        return written;
+      }
+      const address = publicAddress(ctx, config);
+      const lessonId = lessonIdOf(url, address);
+      if (lessonId === null) throw new LecternError('NOT_FOUND', notFound);
+      const frame = { width: Math.min(width, maxwidth), height: Math.min(height, maxheight) };
+      ctx.set('Cache-Control', `${cacheScope(config)}, max-age=${cacheSeconds}`);
+      return { status: 200, body: describe(`${address}/embed/${lessonId}`, address, frame) };
+    },
+);
+
+function describe(
+  page: string,
+  address: string,
+  frame: { width: number; height: number },
+): z.input<typeof oembedBody> {
   const title = 'Lesson';
   const dimensions = markup`width="${frame.width}" height="${frame.height}"`;
   const style = 'border:0;max-width:100%';

@@ -1,21 +1,29 @@
-import type { RouterContext } from '@koa/router';
 import { z } from 'zod';
-import { LecternError } from '../../shared/platform/errors.ts';
 import { exportJobOf, withPlayer } from '../../shared/exports/jobs.ts';
 import type { ExportJob } from '../../shared/exports/jobs.ts';
+import type { ExportQueue } from '../../shared/exports/queues.ts';
+import type { Sharing } from '../../shared/coordination/coordination.ts';
+import type { Config } from '../../shared/platform/config.ts';
+import type { Secrets } from '../../shared/platform/secrets.ts';
+import type { Store } from '../../shared/storage/store.ts';
+import type { Database } from '../../shared/models/database.ts';
 import { findPublishedVersion } from '../../shared/models/lesson-version.ts';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
-import type { RequestState } from '../http/context.ts';
-import type { AppDependencies } from '../dependencies.ts';
-import { parseRequest } from '../http/parse-request.ts';
+import type { Organization } from '../../shared/models/organization.ts';
+import { LecternError } from '../../shared/platform/errors.ts';
+import { credentials } from '../accounts/access.ts';
+import { exportErrors } from '../http/error-format.ts';
+import { failure } from '../http/responses.ts';
+import type { PlayerReleases } from '../player/player-releases.ts';
+import type { ArchiveRequestDependencies } from './archive-requests.ts';
 
 const uuid = (name: string) =>
   z
     .guid(`Invalid ${name} ID`)
     .toLowerCase()
     .meta({ description: `Id of the ${name}.` });
-export const exportPath = z.object({ lessonId: uuid('lesson'), versionId: uuid('version') });
-export const exportQuery = z.object({
+const params = z.object({ lessonId: uuid('lesson'), versionId: uuid('version') });
+const query = z.object({
   include: z
     .literal('player', 'include must be "player", or be left out')
     .optional()
@@ -26,7 +34,52 @@ export const exportQuery = z.object({
     }),
 });
 
-/** What a request is for, once it may be had. */
+/** What export endpoints work with. */
+export interface ExportDependencies {
+  config: Pick<Config, 'publicUrl'>;
+  db: Database;
+  store: Store;
+  secrets: Secrets;
+  sharing: Sharing;
+  queue: ExportQueue;
+  exports: ArchiveRequestDependencies;
+  player: Pick<PlayerReleases, 'name'>;
+}
+
+/** What the definitions of all export endpoints have in common. */
+export const exportEndpoint = {
+  access: credentials('User authentication is required'),
+  errors: exportErrors,
+  params,
+  query,
+  tag: 'Export',
+} as const;
+
+const planFault = 'Export is not available on your plan';
+const notFound = 'Published version not found';
+
+/** The failures of {@link authorizeExport}, and of the parsing before it. */
+export const exportRefusals = {
+  400: failure('An id in the path is not a UUID, or `include` is something else than `player`.'),
+  403: failure("The organization's plan does not include export.", planFault),
+  404: failure(
+    "The lesson or the version does not exist, is deleted or another organization's, or is not published.",
+    notFound,
+  ),
+  422: failure(
+    'The content cannot be played; the message says what is wrong.',
+    'The lesson cannot be exported: Section 2 ("Tides") has no steps',
+  ),
+  500: failure('A server does not answer.'),
+} as const;
+
+export interface ExportRequest {
+  caller: { organization: Organization };
+  params: z.output<typeof params>;
+  query: z.output<typeof query>;
+}
+
+/** What a request is for, once it is authorized. */
 export interface AuthorizedExport {
   version: LessonVersion;
   /** Builds the archive; its key is the archive's. */
@@ -34,28 +87,21 @@ export interface AuthorizedExport {
 }
 
 /**
- * What a request of good credentials is for. All addresses of an export ask here, so none gives more than another:
- * path and query, then plan, then existence, then content.
+ * Authorizes a request for an export: the plan, then existence, then content. All export endpoints call it, so none
+ * returns more than another.
  *
- * @throws {LecternError} BAD_REQUEST, FEATURE_NOT_AVAILABLE, NOT_FOUND or INVALID_CONTENT.
+ * @throws {LecternError} FEATURE_NOT_AVAILABLE, NOT_FOUND or INVALID_CONTENT.
  */
 export async function authorizeExport(
-  { db, player }: Pick<AppDependencies, 'db' | 'player'>,
-  ctx: Pick<RouterContext<RequestState>, 'params' | 'query' | 'state'>,
+  { db, player }: { db: Database; player: Pick<PlayerReleases, 'name'> },
+  { caller: { organization }, params: { lessonId, versionId }, query: { include } }: ExportRequest,
 ): Promise<AuthorizedExport> {
-  const { lessonId, versionId } = parseRequest(exportPath, ctx.params, 'BAD_REQUEST');
-  const { include } = parseRequest(exportQuery, ctx.query, 'BAD_REQUEST');
-  const { organization } = ctx.state;
-  if (organization.plan !== 'edtech') {
-    throw new LecternError('FEATURE_NOT_AVAILABLE', 'Export is not available on your plan');
-  }
+  if (organization.plan !== 'edtech') throw new LecternError('FEATURE_NOT_AVAILABLE', planFault);
   const version = await findPublishedVersion(db, organization._id, lessonId, versionId);
-  if (version === null) throw new LecternError('NOT_FOUND', 'Published version not found');
+  if (version === null) throw new LecternError('NOT_FOUND', notFound);
   if (version.problems.length > 0) {
-    throw new LecternError(
-      'INVALID_CONTENT',
-      `The lesson cannot be exported: ${version.problems.join('; ')}`,
-    );
+    const message = `The lesson cannot be exported: ${version.problems.join('; ')}`;
+    throw new LecternError('INVALID_CONTENT', message);
   }
   const profile = include === undefined ? 'plain' : withPlayer(player.name);
   return { version, job: exportJobOf(version, profile) };

@@ -1,15 +1,18 @@
 import { Readable } from 'node:stream';
-import type { RouterContext } from '@koa/router';
-import { LecternError } from '../../shared/platform/errors.ts';
 import { incompleteKey } from '../../shared/exports/jobs.ts';
-import type { RequestState } from '../http/context.ts';
-import type { AppDependencies } from '../dependencies.ts';
-import { archiveOrAccepted } from './respond-with-archive.ts';
-import { authorizeExport } from './authorize.ts';
-import { createExportManifest } from './export-manifest.ts';
-import { ShortLine } from './bounded-queue.ts';
+import { LecternError } from '../../shared/platform/errors.ts';
+import { defineEndpoint, written } from '../http/endpoint.ts';
+import { noStore } from '../http/headers.ts';
 import { publicAddress } from '../http/public-url.ts';
+import { json } from '../http/responses.ts';
 import { retryAfterSeconds } from '../http/retry-after.ts';
+import { authorizeExport, exportEndpoint } from './authorize.ts';
+import { exportManifestBody } from './bodies.ts';
+import { ShortLine } from './bounded-queue.ts';
+import type { ExportDependencies } from './authorize.ts';
+import * as example from './examples.ts';
+import { createExportManifest } from './export-manifest.ts';
+import { accepted, archiveOrAccepted, buildRefusals, preference } from './respond-with-archive.ts';
 
 /** How often an archive is asked for whose record is not found: it may just be replaced, or be lost. */
 const tries = 3;
@@ -20,35 +23,63 @@ const makesAtOnce = 2;
 /** Requests that may wait for that: some seconds, where all are as large. */
 const mostWaiting = 20;
 
-/** manifest.json of a published version, with a signed address for each file (the contract's 4.6). */
-export function sendExportManifest(
-  deps: AppDependencies,
-): (ctx: RouterContext<RequestState>) => Promise<void> {
-  const line = new ShortLine({ atOnce: makesAtOnce, waiting: mostWaiting });
-  return async (ctx) => {
-    const authorized = await authorizeExport(deps, ctx);
-    const { job } = authorized;
-    for (let count = 0; count < tries; count += 1) {
-      const archive = await archiveOrAccepted(ctx, deps, job);
-      if (archive === null) return;
-      try {
-        const { signal } = ctx.state;
-        const request = { ...authorized, base: publicAddress(ctx, deps.config), signal };
-        const manifest = await line.run(signal, () => createExportManifest(deps, archive, request));
-        if (manifest !== null) {
-          ctx.set('Cache-Control', 'no-store');
-          ctx.body = Readable.from(manifest);
-          ctx.type = 'application/json';
-          ctx.length = manifest.reduce((bytes, piece) => bytes + piece.length, 0);
-          return;
+/** GET …/export-manifest: manifest.json of a published version, with a signed URL for each file. */
+export const exportManifest = defineEndpoint(
+  {
+    ...exportEndpoint,
+    method: 'get',
+    path: '/api/lessons/:lessonId/versions/:versionId/export-manifest',
+    headers: preference,
+    operationId: 'exportManifest',
+    summary: 'List the files of a published version',
+    description:
+      'The manifest.json of the archive, with a signed address for each file, lesson.json included: whoever has it ' +
+      'may fetch the file for four hours. All files together are those of the archive but for manifest.json. What ' +
+      'cannot be had is in `failedMedia` and `failedWidgets`. The first request waits, as it does for the archive.',
+    sample: [
+      'curl -f "$LECTERN/api/lessons/$LESSON_ID/versions/$VERSION_ID/export-manifest" \\',
+      '  -H "Authorization: Bearer $CREDENTIALS"',
+    ],
+    responses: {
+      200: json(
+        'The files.',
+        exportManifestBody,
+        { plain: { summary: 'A lesson with one picture and one widget', value: example.manifest } },
+        noStore,
+      ),
+      202: accepted,
+      ...buildRefusals,
+    },
+  },
+  (deps: ExportDependencies) => {
+    const queue = new ShortLine({ atOnce: makesAtOnce, waiting: mostWaiting });
+    return async (request) => {
+      const { ctx } = request;
+      const authorized = await authorizeExport(deps, request);
+      const { job } = authorized;
+      for (let count = 0; count < tries; count += 1) {
+        const archive = await archiveOrAccepted(ctx, deps, job);
+        if (archive === null) return written;
+        try {
+          const { signal } = ctx.state;
+          const signing = { ...authorized, base: publicAddress(ctx, deps.config), signal };
+          const manifest = await queue.run(signal, () => createExportManifest(deps, archive, signing));
+          if (manifest !== null) {
+            ctx.set('Cache-Control', 'no-store');
+            ctx.body = Readable.from(manifest);
+            ctx.type = 'application/json';
+            ctx.length = manifest.reduce((bytes, piece) => bytes + piece.length, 0);
+            return written;
+          }
+        } finally {
+          await archive.close();
         }
-      } finally {
-        await archive.close();
+        // A rebuilt archive has a record.
+        if (count > 0) {
+          for (const key of [job.key, incompleteKey(job.key)]) await deps.store.archives.delete(key);
+        }
       }
-      // Built anew it has one.
-      if (count > 0)
-        for (const key of [job.key, incompleteKey(job.key)]) await deps.store.archives.delete(key);
-    }
-    throw new LecternError('INTERNAL_ERROR', 'The archive has no record', { retryAfterSeconds });
-  };
-}
+      throw new LecternError('INTERNAL_ERROR', 'The archive has no record', { retryAfterSeconds });
+    };
+  },
+);

@@ -4,10 +4,9 @@ import { keepSigned } from '../../shared/models/export-record.ts';
 import type { ExportEntry } from '../../shared/models/export-record.ts';
 import type { StoredArchive } from '../../shared/storage/store.ts';
 import { isInert } from '../media/inert-types.ts';
-import type { AppDependencies } from '../dependencies.ts';
 import { signedManifestJson } from './present-export-manifest.ts';
 import { ArchiveFiles } from './archive-files.ts';
-import type { AuthorizedExport } from './authorize.ts';
+import type { AuthorizedExport, ExportDependencies } from './authorize.ts';
 
 /** The contract's validity of signed addresses. */
 const signedSeconds = 4 * 3600;
@@ -15,7 +14,7 @@ const signedSeconds = 4 * 3600;
 /** How much longer files are kept: as long as it may take to bring those back that were evicted. */
 const marginSeconds = 3600;
 
-type ManifestDependencies = Pick<AppDependencies, 'db' | 'store' | 'secrets' | 'sharing'>;
+type ManifestDependencies = Pick<ExportDependencies, 'db' | 'store' | 'secrets' | 'sharing'>;
 
 /**
  * The manifest of an archive with an address for each file, as the JSON of a `SignedManifest`, in pieces. All files are

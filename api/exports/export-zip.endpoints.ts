@@ -1,19 +1,77 @@
-import type { RouterContext } from '@koa/router';
+import { z } from 'zod';
+import { defineEndpoint, written } from '../http/endpoint.ts';
+import { fileHeaders, fileRequest } from '../http/headers.ts';
+import { empty, failure } from '../http/responses.ts';
 import { sendFile } from '../media/send-file.ts';
-import type { RequestState } from '../http/context.ts';
-import type { AppDependencies } from '../dependencies.ts';
-import { archiveOrAccepted } from './respond-with-archive.ts';
-import { authorizeExport } from './authorize.ts';
+import { authorizeExport, exportEndpoint } from './authorize.ts';
+import type { ExportDependencies } from './authorize.ts';
+import { accepted, archiveOrAccepted, buildRefusals, preference } from './respond-with-archive.ts';
 
-/** A published version as one ZIP (the contract's 4.5). */
-export function sendExportZip(deps: AppDependencies): (ctx: RouterContext<RequestState>) => Promise<void> {
-  return async (ctx) => {
-    const { version, job } = await authorizeExport(deps, ctx);
+const known = {
+  ...fileHeaders.known,
+  'Content-Disposition': z.string().meta({
+    description: 'The file name, from the slug of the lesson and the number of the version.',
+    examples: ['attachment; filename="how-tides-work-v1.zip"'],
+  }),
+};
+const content = { 'application/zip': { schema: { type: 'string', format: 'binary' } } } as const;
+
+/** GET /api/lessons/{lessonId}/versions/{versionId}/export-zip: a published version as one ZIP. */
+export const exportZip = defineEndpoint(
+  {
+    ...exportEndpoint,
+    method: 'get',
+    path: '/api/lessons/:lessonId/versions/:versionId/export-zip',
+    headers: fileRequest.extend(preference.shape),
+    operationId: 'exportZip',
+    summary: 'Download a published version',
+    description:
+      'One ZIP with the lesson, its media and its widgets: `lesson.json`, `manifest.json`, `media/` and `widgets/` ' +
+      'in one folder; with `include=player` also `index.html` and `player/`, which play the lesson. The first ' +
+      'request for a version waits while its archive is built, up to five minutes unless the operator has set ' +
+      'another limit; later ones get the stored file, the same byte for byte. A file that cannot be had never ' +
+      'fails the export: `failedMedia` and `failedWidgets` of manifest.json name it.\n\n' +
+      'A download that was cut off goes on with `Range` and `If-Range`. `If-None-Match` with the `ETag` of your ' +
+      'copy asks whether there is another archive by now.',
+    sample: [
+      'curl -fOJ "$LECTERN/api/lessons/$LESSON_ID/versions/$VERSION_ID/export-zip" \\',
+      '  -H "Authorization: Bearer $CREDENTIALS"',
+    ],
+    responses: {
+      200: {
+        kind: 'written',
+        description: 'The archive.',
+        headers: { ...known, ...fileHeaders.whole },
+        content,
+      },
+      202: accepted,
+      206: {
+        kind: 'written',
+        description: 'The part of the archive that was asked for.',
+        headers: { ...known, ...fileHeaders.part },
+        content,
+      },
+      304: empty('You have it: its ETag is in `If-None-Match`.', known),
+      ...buildRefusals,
+      412: failure(
+        'None of the ETags in `If-Match` is that of the archive.',
+        `The file has changed: its ETag is now "${'2a3d'.repeat(16)}"`,
+      ),
+      416: {
+        ...failure('The range lies outside of the archive.', 'The file has 877201 bytes'),
+        headers: fileHeaders.outside,
+      },
+    },
+  },
+  (deps: ExportDependencies) => async (request) => {
+    const { ctx } = request;
+    const { version, job } = await authorizeExport(deps, request);
     const archive = await archiveOrAccepted(ctx, deps, job);
-    if (archive === null) return;
+    if (archive === null) return written;
     await sendFile(ctx, archive, archive.sha256, () => {
       ctx.attachment(`${version.slug}-v${version.versionNumber}.zip`);
       if (ctx.status !== 304) ctx.type = 'application/zip';
     });
-  };
-}
+    return written;
+  },
+);

@@ -2,10 +2,57 @@ import type { Context } from 'koa';
 import { playerOf } from '../../shared/exports/jobs.ts';
 import type { ExportJob } from '../../shared/exports/jobs.ts';
 import type { StoredArchive } from '../../shared/storage/store.ts';
-import type { AppDependencies } from '../dependencies.ts';
+import type { Config } from '../../shared/platform/config.ts';
+import { z } from 'zod';
+import { noStore, retryAfter } from '../http/headers.ts';
+import { failure, json } from '../http/responses.ts';
+import { exportRefusals } from './authorize.ts';
+import { exportStatusBody } from './bodies.ts';
+import * as example from './examples.ts';
+import type { ArchiveRequestDependencies } from './archive-requests.ts';
 import { publicAddress } from '../http/public-url.ts';
 import { beginArchive, requestArchive } from './archive-requests.ts';
 import { readExportStatus } from './export-status.ts';
+
+export const preference = z.strictObject({
+  Prefer: z
+    .string()
+    .optional()
+    .meta({
+      description: '`respond-async`: answer with 202 instead of waiting for a build (RFC 7240).',
+      examples: ['respond-async'],
+    }),
+});
+
+/** The 202 of {@link archiveOrAccepted}: the status of the same version, in the same profile. */
+export const accepted = json(
+  'With `Prefer: respond-async`: there is no archive yet. It is built now; `Location` says how far it is.',
+  exportStatusBody,
+  { queued: { summary: 'It waits its turn', value: example.queued } },
+  {
+    ...noStore,
+    ...retryAfter,
+    Location: z.string().meta({
+      description: 'The address of the export’s status.',
+      examples: ['https://lessons.example/api/lessons/b2c3…/versions/45ef…/export-status'],
+    }),
+    'Preference-Applied': z.literal('respond-async').meta({ description: 'What was heeded.' }),
+  },
+);
+
+/** The failures of {@link archiveOrAccepted}, and of what comes before it. */
+export const buildRefusals = {
+  ...exportRefusals,
+  422: failure(
+    'The content cannot be played, or the archive would be too large; the message says what.',
+    ...exportRefusals[422].texts,
+    'The archive would be larger than the limit of 8589934592 bytes.',
+  ),
+  500: failure(
+    'The build failed, is not ready in time, or a server does not answer.',
+    'The archive is not ready in time: no worker is running. The export stays in the queue.',
+  ),
+};
 
 /** What a client is told to wait before it looks how far a build is, in seconds. */
 const lookAgainSeconds = 2;
@@ -18,7 +65,7 @@ const lookAgainSeconds = 2;
  */
 export async function archiveOrAccepted(
   ctx: Context,
-  deps: Pick<AppDependencies, 'config' | 'exports'>,
+  deps: { config: Pick<Config, 'publicUrl'>; exports: ArchiveRequestDependencies },
   job: ExportJob,
 ): Promise<StoredArchive | null> {
   if (!prefersAsync(ctx.get('Prefer'))) {
@@ -42,7 +89,7 @@ function prefersAsync(header: string): boolean {
 /** That of the same version, in the same profile. */
 function statusAddress(
   ctx: Context,
-  { config }: Pick<AppDependencies, 'config'>,
+  { config }: { config: Pick<Config, 'publicUrl'> },
   { profile, lessonId, versionId }: ExportJob,
 ): string {
   const address = `${publicAddress(ctx, config)}/api/lessons/${lessonId}/versions/${versionId}/export-status`;

@@ -8,7 +8,7 @@ const countedGroups = 4;
  * What stands for a client where requests are counted: its IPv4 address, or the /64 network of its IPv6 address. With
  * TRUST_PROXY it is the address that the outermost trusted proxy saw; what that one sent along on trust is ignored.
  */
-export function clientAddress({ ip, req }: Pick<Context, 'ip' | 'req'>): string {
+export function clientIp({ ip, req }: Pick<Context, 'ip' | 'req'>): string {
   // Some proxies add a port to the address that they forward.
   const forwarded = /^([\d.]+):\d+$|^\[([^\]]+)\](?::\d+)?$/.exec(ip);
   const address = forwarded?.[1] ?? forwarded?.[2] ?? ip;

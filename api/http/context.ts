@@ -1,15 +1,33 @@
+import type { Context } from 'koa';
 import type { Logger } from '../../shared/platform/log.ts';
-import type { Organization } from '../../shared/models/organization.ts';
-import type { User } from '../../shared/models/user.ts';
 
-/** What middleware leaves for those behind it; Koa's `ctx.state`. */
+/** What middleware sets for all requests; Koa's `ctx.state`. */
 export interface RequestState {
   requestId: string;
   log: Logger;
-  /** Whom the credentials stand for; there behind the authentication of a router. */
-  organization: Organization;
-  /** Whose session it is; there where a router takes sessions alone. */
-  user: User;
-  /** Aborted when nobody waits any more: the client is gone, or this process ends. */
+  /** Aborted when no response is needed any more: the client disconnected, or the process shuts down. */
   signal: AbortSignal;
+}
+
+/** A value that one middleware sets for a request, and others read. */
+export interface RequestValue<Value> {
+  set(ctx: Pick<Context, 'req'>, value: Value): void;
+  /** Returns the value; undefined when none was set. */
+  find(ctx: Pick<Context, 'req'>): Value | undefined;
+  /** @throws {Error} when none was set. */
+  get(ctx: Pick<Context, 'req'>): Value;
+}
+
+/** @param name for the error when it is missing. */
+export function requestValue<Value>(name: string): RequestValue<Value> {
+  const values = new WeakMap<object, { value: Value }>();
+  return {
+    set: ({ req }, value) => void values.set(req, { value }),
+    find: ({ req }) => values.get(req)?.value,
+    get: ({ req }) => {
+      const entry = values.get(req);
+      if (entry === undefined) throw new Error(`no middleware has set the ${name} of this request`);
+      return entry.value;
+    },
+  };
 }

@@ -5,7 +5,7 @@ import type { Duplex } from 'node:stream';
 import type { Config } from '../../shared/platform/config.ts';
 import { codeOf } from '../../shared/platform/errors.ts';
 import type { Logger } from '../../shared/platform/log.ts';
-import { presentError } from './present-error.ts';
+import { presentError } from './error-format.ts';
 
 /** Request line and headers together. A token in the address may have 16 KiB, beside a browser's cookies. */
 const maxHeaderBytes = 32 * 1024;

@@ -1,60 +1,83 @@
-import type Router from '@koa/router';
 import { z } from 'zod';
-import { LecternError } from '../../shared/platform/errors.ts';
+import type { Database } from '../../shared/models/database.ts';
 import { findLessonVersion } from '../../shared/models/lesson-list.ts';
 import { findPlayedVersion } from '../../shared/models/lesson-version.ts';
-import type { User } from '../../shared/models/user.ts';
-import type { RequestState } from '../http/context.ts';
-import type { AppDependencies } from '../dependencies.ts';
-import { renderErrors, shapeAWith } from '../http/middleware/errors.ts';
-import { methodNotAllowed } from '../http/middleware/method-not-allowed.ts';
-import { noStore } from '../http/middleware/no-store.ts';
-import { sessionOrigins } from '../http/middleware/session-cors.ts';
-import { session } from '../http/middleware/session.ts';
-import { parseRequest } from '../http/parse-request.ts';
+import { LecternError } from '../../shared/platform/errors.ts';
+import type { PreparedLessons } from '../../shared/player/prepared-lessons.ts';
+import { userSession } from '../accounts/access.ts';
+import { presentUser } from '../accounts/present-session.ts';
+import { defineEndpoint, written } from '../http/endpoint.ts';
+import { apiErrors } from '../http/error-format.ts';
+import * as example from '../http/examples.ts';
+import { failure, json } from '../http/responses.ts';
+import { userPlayerData } from '../player/bodies.ts';
 import { playerDataOptions, sendPlayerData } from '../player/player-data.ts';
-import { createRouter } from '../http/router.ts';
 
-const uuid = (name: string) => z.guid(`Invalid ${name} ID`).toLowerCase();
-export const userPlayerDataRequest = z.object({
-  lessonId: uuid('lesson').meta({ description: 'Id of the lesson.' }),
-  versionId: uuid('version')
-    .optional()
-    .meta({ description: 'Any version of the lesson, also one that is not published.' }),
-  ...playerDataOptions,
-});
+const notFound = 'Lesson or version not found';
 
 /**
- * Player data for users (the contract's 4.7): what 4.4 answers to a learner's token, but of any version, and also
- * where it cannot be played yet, so that an author sees what is missing.
+ * GET /api/lessons/{lessonId}/player-data: what players get, for users, of any version, and also where it cannot be
+ * played yet, so that an author sees what is missing.
  */
-export function lessonPlayerDataRoutes(deps: AppDependencies): Router<RequestState> {
-  const router = createRouter('/api/lessons/:lessonId/player-data');
-  router.use(renderErrors(shapeAWith('An unexpected error occurred while fetching lesson data')));
-  router.use(noStore);
-  router.use(sessionOrigins(deps.config, 'GET'));
-  router.use(session(deps));
-
-  router.get('/', async (ctx) => {
-    const given = { ...ctx.query, lessonId: ctx.params.lessonId };
-    const { lessonId, versionId, ...options } = parseRequest(userPlayerDataRequest, given, 'BAD_REQUEST');
-    const { organization, user } = ctx.state;
-    const version =
-      versionId === undefined
-        ? await findPlayedVersion(deps.db, organization._id, lessonId, null)
-        : await findLessonVersion(deps.db, organization._id, lessonId, versionId);
-    if (version === null) throw new LecternError('NOT_FOUND', 'Lesson or version not found');
-    const prepared = await deps.lessons.get(version._id);
-    if (prepared === undefined) throw new Error(`version ${version._id} has no content`);
-    const userAttributes = JSON.stringify(attributesOf(user));
-    sendPlayerData(ctx, version, prepared, { userAttributes, options });
-  });
-
-  router.all('/', methodNotAllowed('GET, HEAD'));
-  return router;
-}
-
-/** What widgets are told of who plays, as they are told a learner's attributes. */
-function attributesOf({ _id, email, role }: User) {
-  return { userId: _id, email, role };
-}
+export const getUserPlayerData = defineEndpoint(
+  {
+    method: 'get',
+    path: '/api/lessons/:lessonId/player-data',
+    access: userSession('GET'),
+    errors: apiErrors('An unexpected error occurred while fetching lesson data'),
+    params: z.object({
+      lessonId: z.guid('Invalid lesson ID').toLowerCase().meta({ description: 'Id of the lesson.' }),
+    }),
+    query: z.object({
+      versionId: z
+        .guid('Invalid version ID')
+        .toLowerCase()
+        .optional()
+        .meta({ description: 'Any version of the lesson, also one that is not published.' }),
+      ...playerDataOptions,
+    }),
+    operationId: 'getUserPlayerData',
+    tag: 'Lessons',
+    summary: 'Load a lesson as a user',
+    description:
+      'Player data for whoever is logged in, without a token: for previews. Without `versionId` the version that ' +
+      'was published last; with it any version, drafts included. What cannot be played yet is loaded all the same, ' +
+      'with `playability.valid` false.',
+    responses: {
+      200: json('The lesson.', userPlayerData, {
+        lesson: {
+          value: {
+            lesson: example.playerLesson,
+            userAttributes: {
+              userId: example.userSession.user.id,
+              email: example.userSession.user.email,
+              role: example.userSession.user.role,
+            },
+            playability: { valid: true, errors: [] },
+          },
+        },
+      }),
+      400: failure('An id is not a UUID, or an option is neither true nor false.'),
+      404: failure(
+        "The lesson or the version does not exist, is deleted or another organization's, or nothing is published.",
+        notFound,
+      ),
+    },
+  },
+  ({ db, lessons }: { db: Database; lessons: PreparedLessons }) =>
+    async ({ ctx, caller, params: { lessonId }, query: { versionId, ...options } }) => {
+      const { organization, user } = caller;
+      const version =
+        versionId === undefined
+          ? await findPlayedVersion(db, organization._id, lessonId, null)
+          : await findLessonVersion(db, organization._id, lessonId, versionId);
+      if (version === null) throw new LecternError('NOT_FOUND', notFound);
+      const prepared = await lessons.get(version._id);
+      if (prepared === undefined) throw new Error(`version ${version._id} has no content`);
+      // Widgets get them as they get a learner's attributes.
+      const { id: userId, email, role } = presentUser(user);
+      const userAttributes = JSON.stringify({ userId, email, role });
+      sendPlayerData(ctx, version, prepared, { userAttributes, options });
+      return written;
+    },
+);

@@ -1,23 +1,19 @@
-import type Router from '@koa/router';
 import { z } from 'zod';
-import { LecternError } from '../../shared/platform/errors.ts';
+import type { Database } from '../../shared/models/database.ts';
 import { listLessonVersions, pageOfLessons } from '../../shared/models/lesson-list.ts';
 import { versionStatuses } from '../../shared/models/lesson-version.ts';
-import type { RequestState } from '../http/context.ts';
-import type { AppDependencies } from '../dependencies.ts';
+import { LecternError } from '../../shared/platform/errors.ts';
+import { credentialsOrSession } from '../accounts/access.ts';
+import { defineEndpoint } from '../http/endpoint.ts';
+import { apiErrors } from '../http/error-format.ts';
+import * as example from '../http/examples.ts';
+import { failure, json } from '../http/responses.ts';
 import { lessonCursor, toLessonCursor } from './page-cursor.ts';
-import { bearerOrSession } from '../http/middleware/authentication.ts';
-import { renderErrors, shapeA } from '../http/middleware/errors.ts';
-import { methodNotAllowed } from '../http/middleware/method-not-allowed.ts';
-import { noStore } from '../http/middleware/no-store.ts';
-import { sessionOrigins } from '../http/middleware/session-cors.ts';
-import { parseRequest } from '../http/parse-request.ts';
-import { presentLessonPage, presentVersions } from './present-lesson.ts';
-import { createRouter } from '../http/router.ts';
+import { lessonPage, lessonVersions, presentLessonPage, presentVersions } from './present-lesson.ts';
 
 const limitRule = 'limit must be a whole number between 1 and 100';
 
-export const lessonListQuery = z.strictObject(
+const lessonListQuery = z.strictObject(
   {
     status: z
       .enum(versionStatuses, 'status must be published, draft or unpublished')
@@ -37,39 +33,87 @@ export const lessonListQuery = z.strictObject(
   },
   { error: nameUnknown },
 );
-const versionsSchema = z.strictObject({}, { error: nameUnknown });
-export const listedLessonId = z
+const noQuery = z.strictObject({}, { error: nameUnknown });
+const listedLessonId = z
   .guid('Invalid lesson ID format')
   .toLowerCase()
   .meta({ description: 'Id of the lesson.' });
 
-/** What lessons the caller's organization has, and what versions of each, drafts included. */
-export function lessonRoutes(deps: AppDependencies): Router<RequestState> {
-  const router = createRouter('/api/lessons');
-  router.use(renderErrors(shapeA));
-  router.use(noStore);
-  router.use(sessionOrigins(deps.config, 'GET'));
-  router.use(bearerOrSession(deps));
+const unknownParameter = 'page is not a known parameter';
 
-  router.get('/', async (ctx) => {
-    const query = parseRequest(lessonListQuery, ctx.query, 'INVALID_CONTENT');
-    const { status = null, limit, cursor = null } = query;
-    const { organization } = ctx.state;
-    const page = await pageOfLessons(deps.db, organization._id, { status, limit, after: cursor });
-    ctx.body = presentLessonPage(page, page.next === null ? null : toLessonCursor(page.next));
-  });
+const common = {
+  method: 'get',
+  access: credentialsOrSession('GET'),
+  errors: apiErrors(),
+  invalid: 'INVALID_CONTENT',
+  tag: 'Lessons',
+} as const;
 
-  router.get('/:lessonId/versions', async (ctx) => {
-    const lessonId = parseRequest(listedLessonId, ctx.params.lessonId, 'INVALID_CONTENT');
-    parseRequest(versionsSchema, ctx.query, 'INVALID_CONTENT');
-    const versions = await listLessonVersions(deps.db, ctx.state.organization._id, lessonId);
-    if (versions === null) throw new LecternError('NOT_FOUND', 'Lesson not found');
-    ctx.body = presentVersions(versions);
-  });
+/** GET /api/lessons: the lessons of the caller's organization. */
+export const listLessons = defineEndpoint(
+  {
+    ...common,
+    path: '/api/lessons',
+    query: lessonListQuery,
+    operationId: 'listLessons',
+    summary: 'List lessons',
+    description:
+      "The organization's lessons, the newest first, drafts included. Follow `nextCursor` until it is null: " +
+      'nothing is listed twice, and nothing that stays is missed. With `status` a page may be short before the end.',
+    responses: {
+      200: json('A page of lessons.', lessonPage, {
+        onePage: { value: { lessons: [example.listedLesson], nextCursor: null } },
+      }),
+      422: failure('A parameter is unknown or invalid.', unknownParameter),
+    },
+  },
+  ({ db }: { db: Database }) =>
+    async ({ caller, query }) => {
+      const { status = null, limit, cursor = null } = query;
+      const page = await pageOfLessons(db, caller.organization._id, { status, limit, after: cursor });
+      const nextCursor = page.next === null ? null : toLessonCursor(page.next);
+      return { status: 200, body: presentLessonPage(page, nextCursor) };
+    },
+);
 
-  router.all(['/', '/:lessonId/versions'], methodNotAllowed('GET, HEAD'));
-  return router;
-}
+/** GET /api/lessons/{lessonId}/versions */
+export const listVersions = defineEndpoint(
+  {
+    ...common,
+    path: '/api/lessons/:lessonId/versions',
+    params: z.object({ lessonId: listedLessonId }),
+    query: noQuery,
+    operationId: 'listLessonVersions',
+    summary: 'List the versions of a lesson',
+    description: 'The newest first, drafts included; at most the newest 1000.',
+    responses: {
+      200: json('The versions.', lessonVersions, {
+        two: {
+          summary: 'A draft, and the version that is published',
+          value: {
+            versions: [
+              {
+                id: 'e7c1a3f9-5b2d-4c8e-9f0a-1b2c3d4e5f60',
+                versionNumber: 2,
+                status: 'draft',
+                publishedAt: null,
+              },
+              { ...example.listedLesson.latestVersion, status: 'published' },
+            ],
+          },
+        },
+      }),
+      404: failure("The lesson does not exist, is deleted or another organization's.", 'Lesson not found'),
+      422: failure('The lesson id is not a UUID, or there are query parameters.', unknownParameter),
+    },
+  },
+  ({ db }: { db: Database }) =>
+    async ({ caller, params }) => {
+      const versions = await listLessonVersions(db, caller.organization._id, params.lessonId);
+      if (versions === null) throw new LecternError('NOT_FOUND', 'Lesson not found');
+      return { status: 200, body: presentVersions(versions) };
+    },
+);
 
 function nameUnknown(issue: { code?: string; keys?: string[] }): string | undefined {
   return issue.code === 'unrecognized_keys' ? `${issue.keys?.[0] ?? ''} is not a known parameter` : undefined;

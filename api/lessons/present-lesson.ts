@@ -1,8 +1,50 @@
+import { z } from 'zod';
 import type { LessonPage, ListedLesson } from '../../shared/models/lesson-list.ts';
+import { versionStatuses } from '../../shared/models/lesson-version.ts';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
+import { count, time, uuid } from '../http/body-schemas.ts';
 
-/** @param nextCursor what asks for the next page; null at the end. */
-export function presentLessonPage({ lessons }: LessonPage, nextCursor: string | null) {
+export const lessonPage = z
+  .strictObject({
+    lessons: z.array(
+      z
+        .strictObject({
+          id: uuid,
+          slug: z.string(),
+          title: z.string(),
+          status: z.enum(versionStatuses),
+          latestVersion: z
+            .strictObject({ id: uuid, versionNumber: z.int().min(1), publishedAt: time })
+            .nullable()
+            .meta({ description: 'The version that was published last and still is.' }),
+          totalSections: count,
+          totalSteps: count,
+          updatedAt: time,
+        })
+        .meta({ id: 'ListedLesson' }),
+    ),
+    nextCursor: z.string().nullable().meta({ description: 'For the next page; null on the last one.' }),
+  })
+  .meta({ id: 'LessonPage' });
+
+export const lessonVersions = z
+  .strictObject({
+    versions: z.array(
+      z.strictObject({
+        id: uuid,
+        versionNumber: z.int().min(1),
+        status: z.enum(versionStatuses),
+        publishedAt: time.nullable().meta({ description: 'Null for one that never was published.' }),
+      }),
+    ),
+  })
+  .meta({ id: 'LessonVersions' });
+
+/** @param nextCursor for the next page; null on the last one. */
+export function presentLessonPage(
+  { lessons }: LessonPage,
+  nextCursor: string | null,
+): z.input<typeof lessonPage> {
   return { lessons: lessons.map(presentListedLesson), nextCursor };
 }
 
@@ -16,21 +58,22 @@ function presentListedLesson({ lesson, status, latest, shown }: ListedLesson) {
     latestVersion: latest === null ? null : presentLatest(latest),
     totalSections: shown?.totalSections ?? 0,
     totalSteps: shown?.totalSteps ?? 0,
-    updatedAt,
+    updatedAt: updatedAt.toISOString(),
   };
 }
 
 function presentLatest({ _id, versionNumber, publishedAt }: LessonVersion) {
-  return { id: _id, versionNumber, publishedAt };
+  // A published version has been published.
+  return { id: _id, versionNumber, publishedAt: publishedAt?.toISOString() ?? '' };
 }
 
-export function presentVersions(versions: LessonVersion[]) {
+export function presentVersions(versions: LessonVersion[]): z.input<typeof lessonVersions> {
   return {
     versions: versions.map(({ _id, versionNumber, status, publishedAt }) => ({
       id: _id,
       versionNumber,
       status,
-      publishedAt,
+      publishedAt: publishedAt?.toISOString() ?? null,
     })),
   };
 }

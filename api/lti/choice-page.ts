@@ -1,6 +1,6 @@
 import type { Context } from 'koa';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
-import type { AppDependencies } from '../dependencies.ts';
+import type { LtiDependencies } from './dependencies.ts';
 import { pageLanguage } from '../embed/page-language.ts';
 import { markup } from '../http/html.ts';
 import type { Html } from '../http/html.ts';
@@ -38,7 +38,7 @@ interface ChoicePage {
 
 /** Answers with the page where lessons are chosen. It is one form, and needs no script. */
 export function sendChoicePage(
-  deps: Pick<AppDependencies, 'config' | 'player'>,
+  deps: Pick<LtiDependencies, 'config' | 'player'>,
   ctx: Context,
   { id, choice, form, page, fault, allowedOrigins }: ChoicePage,
 ): void {

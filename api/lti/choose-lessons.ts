@@ -3,7 +3,7 @@ import type { Logger } from '../../shared/platform/log.ts';
 import { findPlatform } from '../../shared/models/lti-platform.ts';
 import type { LtiPlatform } from '../../shared/models/lti-platform.ts';
 import { findOrganization } from '../../shared/models/organization.ts';
-import type { AppDependencies } from '../dependencies.ts';
+import type { LtiDependencies } from './dependencies.ts';
 import type { Fields } from '../http/middleware/form-body.ts';
 import { publicAddress } from '../http/public-url.ts';
 import { readChoiceForm } from './choice-form.ts';
@@ -32,7 +32,7 @@ interface OpenChoice {
  * @throws {LaunchFault} choice_expired.
  */
 export async function showLessons(
-  deps: AppDependencies,
+  deps: LtiDependencies,
   ctx: Context,
   id: string,
   fields: Fields,
@@ -47,7 +47,7 @@ export async function showLessons(
  * @throws {LaunchFault} choice_expired.
  */
 export async function takeChoice(
-  deps: AppDependencies,
+  deps: LtiDependencies,
   ctx: Context,
   id: string,
   fields: Fields,
@@ -64,7 +64,7 @@ export async function takeChoice(
 }
 
 /** Read anew each time: a platform that was removed meanwhile chooses nothing any more. */
-async function openChoice({ db, redis, config }: AppDependencies, id: string): Promise<OpenChoice> {
+async function openChoice({ db, redis, config }: LtiDependencies, id: string): Promise<OpenChoice> {
   const choice = await new ChoiceStore(redis, config.redisPrefix).get(id);
   const platform = choice && (await findPlatform(db, choice.platformId));
   if (choice === null || platform?.status !== 'active') throw new LaunchFault('choice_expired');
@@ -72,7 +72,7 @@ async function openChoice({ db, redis, config }: AppDependencies, id: string): P
 }
 
 async function showPage(
-  deps: AppDependencies,
+  deps: LtiDependencies,
   ctx: Context,
   { id, choice, platform }: OpenChoice,
   form: ChoiceForm,
@@ -93,7 +93,7 @@ async function showPage(
 
 /** The chosen lessons in the versions that were chosen, all of them published still; else what is wrong. */
 async function findItems(
-  { db }: AppDependencies,
+  { db }: LtiDependencies,
   { choice, platform }: OpenChoice,
   { chosen }: ChoiceForm,
 ): Promise<ChosenItem[] | ChoiceFault> {
@@ -110,7 +110,7 @@ async function findItems(
 }
 
 async function sendAnswer(
-  deps: AppDependencies,
+  deps: LtiDependencies,
   ctx: Context,
   { choice, platform }: OpenChoice,
   items: readonly ChosenItem[],

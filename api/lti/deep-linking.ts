@@ -2,7 +2,7 @@ import type { Context } from 'koa';
 import { claim } from '../../shared/lti/claims.ts';
 import type { DeepLinkingClaims } from '../../shared/lti/claims.ts';
 import type { LtiPlatform } from '../../shared/models/lti-platform.ts';
-import type { AppDependencies } from '../dependencies.ts';
+import type { LtiDependencies } from './dependencies.ts';
 import { publicAddress } from '../http/public-url.ts';
 import { ChoiceStore } from './choices.ts';
 import { LaunchFault } from './faults.ts';
@@ -18,7 +18,7 @@ const offeredType = 'ltiResourceLink';
  * @throws {LaunchFault} not_for_learners, no_accepted_type.
  */
 export async function startDeepLinking(
-  { config, redis }: Pick<AppDependencies, 'config' | 'redis'>,
+  { config, redis }: Pick<LtiDependencies, 'config' | 'redis'>,
   ctx: Context,
   { _id: platformId }: LtiPlatform,
   claims: DeepLinkingClaims,

@@ -3,7 +3,7 @@ import type { Redis } from 'ioredis';
 import { findPlatform } from '../../shared/models/lti-platform.ts';
 import type { LtiPlatform } from '../../shared/models/lti-platform.ts';
 import { uuidFromHex } from '../../shared/platform/uuid.ts';
-import type { AppDependencies } from '../dependencies.ts';
+import type { LtiDependencies } from './dependencies.ts';
 import { LaunchFault } from './faults.ts';
 
 /** How long a platform may take from the login to the launch, in seconds: people log in there meanwhile. */
@@ -50,14 +50,14 @@ export interface BegunLaunch {
  */
 export class LaunchStates {
   readonly #redis: Redis;
-  readonly #db: AppDependencies['db'];
+  readonly #db: LtiDependencies['db'];
   readonly #prefix: string;
   readonly #secret: string;
   readonly #now: () => number;
 
   /** @param now a test's clock, in milliseconds. */
   constructor(
-    { redis, db, config, secrets }: Pick<AppDependencies, 'redis' | 'db' | 'config' | 'secrets'>,
+    { redis, db, config, secrets }: Pick<LtiDependencies, 'redis' | 'db' | 'config' | 'secrets'>,
     now: () => number = Date.now,
   ) {
     this.#redis = redis;

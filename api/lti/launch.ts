@@ -5,7 +5,7 @@ import { z } from 'zod';
 import type { Logger } from '../../shared/platform/log.ts';
 import { claim } from '../../shared/lti/claims.ts';
 import type { LtiPlatform } from '../../shared/models/lti-platform.ts';
-import type { AppDependencies } from '../dependencies.ts';
+import type { LtiDependencies } from './dependencies.ts';
 import type { Fields } from '../http/middleware/form-body.ts';
 import { publicAddress } from '../http/public-url.ts';
 import { clearBrowserCookie, isRecognized } from './browser-binding.ts';
@@ -16,9 +16,8 @@ import type { LaunchOutcome } from './launch-metrics.ts';
 import { LaunchStates } from './launch-state.ts';
 import type { LaunchState } from './launch-state.ts';
 import { openLesson } from './open-lesson.ts';
-import { sendAskPage } from './pages.ts';
+import { launchPresentation, sendAskPage } from './pages.ts';
 import { presentationOf, readMessage } from './read-message.ts';
-import type { LaunchRequestState } from './read-message.ts';
 import { verifyIdToken } from './verify-token.ts';
 
 /** What a platform posts through the browser; our own page adds what it found in the platform's storage. */
@@ -38,7 +37,7 @@ export const launchSchema = z.object({
  * @throws {LaunchFault}
  */
 export async function answerLaunch(
-  deps: AppDependencies,
+  deps: LtiDependencies,
   ctx: Context,
   fields: Fields,
 ): Promise<LaunchOutcome> {
@@ -54,7 +53,7 @@ export async function answerLaunch(
   await states.take(state);
   clearBrowserCookie(ctx, deps.config, state);
   const message = readMessage(payload, platform, kept);
-  (ctx.state as LaunchRequestState).launchPresentation = presentationOf(message.claims);
+  launchPresentation.set(ctx, presentationOf(message.claims));
   if (message.kind === 'deepLinking') {
     await startDeepLinking(deps, ctx, platform, message.claims);
     return 'deep_linking';
@@ -77,7 +76,7 @@ function readLaunch(fields: Fields): { state: string; idToken: string; storageVa
 
 /** Whatever is logged from here on names the platform. */
 async function verifyLaunch(
-  { db, lti }: Pick<AppDependencies, 'db' | 'lti'>,
+  { db, lti }: Pick<LtiDependencies, 'db' | 'lti'>,
   ctx: Context,
   idToken: string,
   { issuer, clientId, authUrl, nonce }: LaunchState,

@@ -1,6 +1,6 @@
 import type { Context } from 'koa';
 import { z } from 'zod';
-import type { AppDependencies } from '../dependencies.ts';
+import type { LtiDependencies } from './dependencies.ts';
 import type { Fields } from '../http/middleware/form-body.ts';
 import { publicAddress, publicPath } from '../http/public-url.ts';
 import { keepsCookies, setBrowserCookie, setCheckCookie } from './browser-binding.ts';
@@ -56,7 +56,7 @@ type Login = z.output<typeof loginSchema>;
  * @throws {LaunchFault} also cookies_blocked, with the login for a tab of its own.
  */
 export async function startLogin(
-  deps: AppDependencies,
+  deps: LtiDependencies,
   ctx: Context,
   fields: Fields,
   { checked }: { checked: boolean },
@@ -83,14 +83,14 @@ export async function startLogin(
 }
 
 /** The login comes again as it is: of a form, no field stands in an address. */
-function askForCookie({ config }: Pick<AppDependencies, 'config'>, ctx: Context): void {
+function askForCookie({ config }: Pick<LtiDependencies, 'config'>, ctx: Context): void {
   setCheckCookie(ctx, config);
   ctx.redirect(`${publicPath(config)}/lti/login/checked${ctx.search}`);
   ctx.status = 307;
 }
 
 function begin(
-  deps: AppDependencies,
+  deps: LtiDependencies,
   ctx: Context,
   {
     login,

@@ -1,25 +1,61 @@
-import type Router from '@koa/router';
-import type { RequestState } from '../http/context.ts';
-import type { AppDependencies } from '../dependencies.ts';
-import { anyOrigin } from '../http/middleware/public-cors.ts';
-import { methodNotAllowed } from '../http/middleware/method-not-allowed.ts';
-import { limitByAddress } from '../http/middleware/rate-limit.ts';
-import { createRouter } from '../http/router.ts';
+import { z } from 'zod';
+import { defineEndpoint } from '../http/endpoint.ts';
+import { apiErrors } from '../http/error-format.ts';
+import { publicAccess } from '../http/public-access.ts';
+import { json } from '../http/responses.ts';
+import type { LtiDependencies } from './dependencies.ts';
 
-const methods = 'GET, HEAD, OPTIONS';
+const keySet = z
+  .strictObject({
+    keys: z.array(
+      z.strictObject({
+        kty: z.literal('RSA'),
+        kid: z.string(),
+        use: z.literal('sig'),
+        alg: z.literal('RS256'),
+        n: z.string(),
+        e: z.string(),
+      }),
+    ),
+  })
+  .meta({ id: 'KeySet', description: 'A JWK set (RFC 7517).' });
 
-/** Platforms keep the keys for an hour; a new one is there a day before it signs. */
-const cacheSeconds = 3600;
+const keySetExample = {
+  keys: [
+    {
+      kty: 'RSA',
+      kid: '3b2f8c1e-5d0a-4f7e-9a54-1f0f3f6f2c11',
+      use: 'sig',
+      alg: 'RS256',
+      n: 'u1W0yB2p…',
+      e: 'AQAB',
+    },
+  ],
+};
 
-/** The public keys with which learning platforms check what Lectern sends them. */
-export function ltiKeyRoutes(deps: AppDependencies): Router<RequestState> {
-  const router = createRouter();
-  router.use('/lti/jwks', anyOrigin(methods), limitByAddress(deps));
-  router.get('/lti/jwks', async (ctx) => {
-    const keys = await deps.lti.keys.publicKeys();
-    ctx.set('Cache-Control', `public, max-age=${cacheSeconds}`);
-    ctx.body = keys;
-  });
-  router.all('/lti/jwks', methodNotAllowed(methods));
-  return router;
-}
+/** GET /lti/jwks: the public keys with which learning platforms check what Lectern sends them. */
+export const getKeySet = defineEndpoint(
+  {
+    method: 'get',
+    path: '/lti/jwks',
+    access: publicAccess('GET, HEAD, OPTIONS'),
+    errors: apiErrors(),
+    operationId: 'getKeySet',
+    tag: 'LTI',
+    summary: 'Fetch the public keys of this service',
+    description:
+      'For learning platforms: what the service sends them is signed with one of these. A new key is here for a ' +
+      'day before it signs, an old one for a month after.',
+    responses: {
+      200: json(
+        'The keys that sign, did or will.',
+        keySet,
+        { one: { value: keySetExample } },
+        // Platforms keep the keys for an hour; a new one is there a day before it signs.
+        { 'Cache-Control': z.literal('public, max-age=3600') },
+      ),
+    },
+  },
+  ({ lti }: { lti: Pick<LtiDependencies['lti'], 'keys'> }) =>
+    async () => ({ status: 200, body: await lti.keys.publicKeys() }),
+);

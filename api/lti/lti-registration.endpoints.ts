@@ -1,21 +1,19 @@
-import type Router from '@koa/router';
-import type { Context, Middleware } from 'koa';
+import type { Context } from 'koa';
 import { z } from 'zod';
 import type { LecternError } from '../../shared/platform/errors.ts';
 import type { Logger } from '../../shared/platform/log.ts';
-import type { RequestState } from '../http/context.ts';
-import type { AppDependencies } from '../dependencies.ts';
-import { setNoticeHeaders } from './notice-page.ts';
-import { RegistrationFault, registrationFaultOf } from './registration-faults.ts';
+import { defineEndpoint, written } from '../http/endpoint.ts';
+import { errorExamples } from '../http/error-format.ts';
+import { retryAfter } from '../http/headers.ts';
+import { publicAddress } from '../http/public-url.ts';
+import type { LtiDependencies } from './dependencies.ts';
+import { browserAccess, faultPage, pageErrors, pageOf } from './page-responses.ts';
+import { RegistrationFault, registrationFaultOf, registrationFaults } from './registration-faults.ts';
+import type { RegistrationFaultCode } from './registration-faults.ts';
 import { registerTool } from './registration.ts';
 import { sendRegisteredPage, sendRegistrationFaultPage } from './registration-pages.ts';
-import { answerErrors } from '../http/middleware/errors.ts';
-import { methodNotAllowed } from '../http/middleware/method-not-allowed.ts';
-import { limitByAddress } from '../http/middleware/rate-limit.ts';
-import { publicAddress } from '../http/public-url.ts';
-import { createRouter } from '../http/router.ts';
 
-export const registrationQuery = z.object({
+const registrationQuery = z.object({
   openid_configuration: z
     .string()
     .min(1)
@@ -29,26 +27,56 @@ export const registrationQuery = z.object({
     .meta({ description: 'What the platform lets Lectern in with, once.' }),
 });
 
-/** Where a learning platform that was invited has Lectern register itself (LTI Dynamic Registration 1.0). */
-export function ltiRegistrationRoutes(deps: AppDependencies): Router<RequestState> {
-  const router = createRouter();
-  const headers: Middleware = (ctx, next) => {
-    setNoticeHeaders(ctx);
-    return next();
-  };
-  const failures = answerErrors((ctx, failure) => sendFault(deps, ctx, failure));
+const ofError = (error: string) =>
+  (Object.keys(registrationFaults) as RegistrationFaultCode[]).filter(
+    (code) => registrationFaults[code].error === error,
+  );
 
-  router.get('/lti/register/:token', headers, failures, limitByAddress(deps), async (ctx) => {
-    // Who asks for the headers alone wants no registration.
-    if (ctx.method === 'HEAD') ctx.status = 200;
-    else await register(deps, ctx);
-  });
-  router.all('/lti/register/:token', methodNotAllowed('GET, HEAD'));
-  return router;
-}
+/** GET /lti/register/{token}: where an invited learning platform registers Lectern (LTI Dynamic Registration 1.0). */
+export const register = defineEndpoint(
+  {
+    method: 'get',
+    path: '/lti/register/:token',
+    access: browserAccess,
+    errors: pageErrors<LtiDependencies>(sendFault),
+    laterParams: z.object({
+      token: z.string().meta({ description: 'Lets one platform in, within 24 hours.' }),
+    }),
+    laterQuery: registrationQuery,
+    operationId: 'register',
+    tag: 'LTI',
+    summary: 'Register this service in a learning platform',
+    description:
+      'LTI Dynamic Registration 1.0, begun by the platform at an address that the operator makes with ' +
+      '`lectern platform invite`. It is good for one registration, which waits for `lectern platform approve`. ' +
+      '`HEAD` registers nothing.',
+    responses: {
+      200: pageOf('A page that says what to do next, with a button that has the platform close it.'),
+      400: faultPage(ofError('BAD_REQUEST')),
+      403: faultPage(ofError('FORBIDDEN')),
+      404: faultPage(ofError('NOT_FOUND')),
+      409: faultPage(ofError('CONFLICT')),
+      429: faultPage(ofError('TOO_MANY_REQUESTS'), retryAfter),
+      431: {
+        kind: 'written',
+        description: 'The address is too long: what the platform put into it would not reach a page.',
+        content: errorExamples('The address and the headers of a request must be at most 32768 bytes'),
+      },
+      500: faultPage(ofError('INTERNAL_ERROR')),
+      502: faultPage(ofError('BAD_GATEWAY')),
+    },
+  },
+  (deps: LtiDependencies) =>
+    async ({ ctx }) => {
+      // A request for the headers alone registers nothing.
+      if (ctx.method === 'HEAD') ctx.status = 200;
+      else await registerPlatform(deps, ctx);
+      return written;
+    },
+);
 
 /** @throws {RegistrationFault} */
-async function register(deps: AppDependencies, ctx: Context): Promise<void> {
+async function registerPlatform(deps: LtiDependencies, ctx: Context): Promise<void> {
   const query = registrationQuery.safeParse(ctx.query);
   if (!query.success) throw new RegistrationFault('registration_incomplete');
   const { token = '' } = ctx.params as Record<string, string | undefined>;
@@ -64,7 +92,7 @@ async function register(deps: AppDependencies, ctx: Context): Promise<void> {
   sendRegisteredPage(deps, ctx, platform);
 }
 
-function sendFault(deps: AppDependencies, ctx: Context, failure: LecternError): void {
+function sendFault(deps: LtiDependencies, ctx: Context, failure: LecternError): void {
   const code = registrationFaultOf(failure);
   const detail = failure instanceof RegistrationFault ? failure.detail : '';
   (ctx.state.log as Logger).info({ code, detail }, 'registration refused');

@@ -1,72 +1,265 @@
-import type Router from '@koa/router';
-import type { Context, Middleware } from 'koa';
+import type { Context } from 'koa';
+import { z } from 'zod';
 import type { LecternError } from '../../shared/platform/errors.ts';
 import type { Logger } from '../../shared/platform/log.ts';
-import type { RequestState } from '../http/context.ts';
-import type { AppDependencies } from '../dependencies.ts';
-import { faultOf, LaunchFault } from './faults.ts';
+import { defineEndpoint, written } from '../http/endpoint.ts';
+import { limited, noStore } from '../http/headers.ts';
+import { formBody, readFields } from '../http/middleware/form-body.ts';
 import { showLessons, takeChoice } from './choose-lessons.ts';
-import { answerLaunch } from './launch.ts';
-import { startLogin } from './login.ts';
-import { setNoticeHeaders } from './notice-page.ts';
+import type { LtiDependencies } from './dependencies.ts';
+import { faultOf, faults, LaunchFault } from './faults.ts';
+import type { FaultCode } from './faults.ts';
+import { answerLaunch, launchSchema } from './launch.ts';
+import { loginSchema, startLogin } from './login.ts';
+import {
+  browserAccess,
+  browserCookie,
+  faultPages,
+  pageErrors,
+  pageOf,
+  policy,
+  redirectTo,
+} from './page-responses.ts';
 import { sendFaultPage } from './pages.ts';
-import { answerErrors } from '../http/middleware/errors.ts';
-import { readFields, readForm } from '../http/middleware/form-body.ts';
-import { methodNotAllowed } from '../http/middleware/method-not-allowed.ts';
-import { limitByAddress } from '../http/middleware/rate-limit.ts';
-import { createRouter } from '../http/router.ts';
 
-/** A login comes a second time where it is to show whether the browser keeps cookies. */
-const logins = [
-  ['/lti/login', false],
-  ['/lti/login/checked', true],
-] as const;
+const common = {
+  access: browserAccess,
+  errors: pageErrors<LtiDependencies>(sendFault),
+  tag: 'LTI',
+} as const;
 
-/** Logins have hints of the platform in them, which are tokens in some. */
-const maxLoginBytes = 32 * 1024;
+const ofError = (error: string) =>
+  (Object.keys(faults) as FaultCode[]).filter((code) => faults[code].error === error);
+const ofLogin: FaultCode[] = [
+  'login_incomplete',
+  'login_too_long',
+  'foreign_target',
+  'unknown_platform',
+  'ambiguous_platform',
+  'platform_not_approved',
+  'cookies_blocked',
+];
+const isOfLogin = (code: FaultCode) => ofLogin.includes(code);
+const isOfLaunch = (code: FaultCode) =>
+  (!isOfLogin(code) && code !== 'choice_expired') || code === 'unknown_platform';
 
-/** Launches have the user's and the course's data in them, as much as the platform sends. */
-const maxLaunchBytes = 256 * 1024;
+/** Some platforms put tokens into the hints of a login. */
+const loginBody = formBody(32 * 1024, loginSchema);
+const toPlatform = { 302: redirectTo('To the authorization endpoint of the platform.', browserCookie) };
+const loginFaults = faultPages({
+  400: ofError('BAD_REQUEST').filter(isOfLogin),
+  403: ofError('FORBIDDEN').filter(isOfLogin),
+});
 
-/** As much as a page of lessons can have in its form, with all that may be chosen. */
-const maxChoiceBytes = 32 * 1024;
+const login = {
+  ...common,
+  path: '/lti/login',
+  description:
+    'Third-party initiated login (LTI 1.3): sends the browser on to the platform. Several platforms of one issuer ' +
+    'are told apart by `client_id` and `lti_deployment_id`. A login that may be in a frame (no `Sec-Fetch-Dest: ' +
+    'document`) is sent to `/lti/login/checked` first. Each parameter is given once.',
+  responses: {
+    ...toPlatform,
+    307: redirectTo(
+      'To `/lti/login/checked`, with the same fields and a cookie to show there.',
+      browserCookie,
+    ),
+    ...loginFaults,
+  },
+} as const;
 
-/** Where learning platforms send their users: the login and the launch of LTI 1.3, and the choice of lessons. */
-export function ltiRoutes(deps: AppDependencies): Router<RequestState> {
-  const router = createRouter();
-  const headers: Middleware = (ctx, next) => {
-    setNoticeHeaders(ctx);
-    return next();
-  };
-  const failures = answerErrors((ctx, failure) => sendFault(deps, ctx, failure));
-  router.use(['/lti/login', '/lti/launch', '/lti/select'], headers, failures, limitByAddress(deps));
+/** GET /lti/login: where a platform begins a launch. */
+export const beginLogin = defineEndpoint(
+  {
+    ...login,
+    method: 'get',
+    laterQuery: loginSchema,
+    operationId: 'beginLogin',
+    summary: 'Begin a launch',
+  },
+  (deps: LtiDependencies) =>
+    async ({ ctx }) => {
+      await startLogin(deps, ctx, readFields(ctx.querystring), { checked: false });
+      return written;
+    },
+);
 
-  for (const [path, checked] of logins) {
-    router.get(path, (ctx) => startLogin(deps, ctx, readFields(ctx.querystring), { checked }));
-    router.post(path, async (ctx) => {
-      await startLogin(deps, ctx, await readForm(ctx, { maxBytes: maxLoginBytes }), { checked });
-    });
-    router.all(path, methodNotAllowed('GET, HEAD, POST'));
-  }
-  router.post('/lti/launch', async (ctx) => {
-    const outcome = await answerLaunch(deps, ctx, await readForm(ctx, { maxBytes: maxLaunchBytes }));
-    if (outcome === 'asks_storage') return;
-    deps.lti.launches.launched(outcome);
-    ctx.state.log.info({ outcome }, 'launch');
-  });
-  router.get('/lti/select/:choiceId', async (ctx) => {
-    await showLessons(deps, ctx, ctx.params.choiceId ?? '', readFields(ctx.querystring));
-  });
-  router.post('/lti/select/:choiceId', async (ctx) => {
-    const fields = await readForm(ctx, { maxBytes: maxChoiceBytes });
-    await takeChoice(deps, ctx, ctx.params.choiceId ?? '', fields);
-  });
-  router.all('/lti/launch', methodNotAllowed('POST'));
-  router.all('/lti/select/:choiceId', methodNotAllowed('GET, HEAD, POST'));
-  return router;
-}
+/** POST /lti/login */
+export const postLogin = defineEndpoint(
+  {
+    ...login,
+    method: 'post',
+    body: loginBody,
+    operationId: 'postLogin',
+    summary: 'Begin a launch, with a form',
+  },
+  (deps: LtiDependencies) =>
+    async ({ ctx, readBody }) => {
+      await startLogin(deps, ctx, await readBody(), { checked: false });
+      return written;
+    },
+);
 
-function sendFault(deps: AppDependencies, ctx: Context, failure: LecternError): void {
+const checkedLogin = {
+  ...common,
+  path: '/lti/login/checked',
+  description:
+    'The same login, with which the browser shows whether it keeps cookies: it goes on to the platform if so. Else, ' +
+    'with `lti_storage_target`, a page of Lectern has the platform keep something for the browser, and goes on if it ' +
+    'does. Else a page has a button for the login in a tab of its own (`cookies_blocked`); the platform is not asked.',
+  responses: {
+    ...toPlatform,
+    200: pageOf(
+      'A page that goes on to the platform by itself, if the platform’s storage answers.',
+      browserCookie,
+    ),
+    ...loginFaults,
+  },
+} as const;
+
+/** GET /lti/login/checked: the same login, which now shows whether the browser keeps cookies. */
+export const goOnWithLogin = defineEndpoint(
+  {
+    ...checkedLogin,
+    method: 'get',
+    laterQuery: loginSchema,
+    operationId: 'goOnWithLogin',
+    summary: 'Go on with a launch',
+  },
+  (deps: LtiDependencies) =>
+    async ({ ctx }) => {
+      await startLogin(deps, ctx, readFields(ctx.querystring), { checked: true });
+      return written;
+    },
+);
+
+/** POST /lti/login/checked */
+export const postCheckedLogin = defineEndpoint(
+  {
+    ...checkedLogin,
+    method: 'post',
+    body: loginBody,
+    operationId: 'postCheckedLogin',
+    summary: 'Go on with a launch, with a form',
+  },
+  (deps: LtiDependencies) =>
+    async ({ ctx, readBody }) => {
+      await startLogin(deps, ctx, await readBody(), { checked: true });
+      return written;
+    },
+);
+
+/** POST /lti/launch */
+export const launch = defineEndpoint(
+  {
+    ...common,
+    method: 'post',
+    path: '/lti/launch',
+    // Launches hold the user's and the course's data, as much as the platform sends.
+    body: formBody(256 * 1024, launchSchema),
+    operationId: 'launch',
+    summary: 'Open a lesson, or choose lessons',
+    description:
+      'The answer of the platform to a login, sent by the same browser: `LtiResourceLinkRequest` leads to the ' +
+      'lesson, `LtiDeepLinkingRequest` to the page where lessons are chosen. A state can be used once.',
+    responses: {
+      200: pageOf('A page that asks the platform’s storage who the browser is, and sends the launch again.'),
+      303: redirectTo('To the embed page with a token for eight hours, or to the choice of lessons.'),
+      ...faultPages({
+        400: ofError('BAD_REQUEST').filter(isOfLaunch),
+        403: ofError('FORBIDDEN').filter(isOfLaunch),
+        404: ofError('NOT_FOUND').filter(isOfLaunch),
+        502: ofError('BAD_GATEWAY'),
+      }),
+    },
+  },
+  (deps: LtiDependencies) =>
+    async ({ ctx, readBody }) => {
+      const outcome = await answerLaunch(deps, ctx, await readBody());
+      if (outcome !== 'asks_storage') {
+        deps.lti.launches.launched(outcome);
+        ctx.state.log.info({ outcome }, 'launch');
+      }
+      return written;
+    },
+);
+
+const choiceId = z.object({
+  choiceId: z.string().meta({ description: 'Of the choice; whoever has it may choose. Good for an hour.' }),
+});
+const choiceFields = z.object({
+  q: z.string().optional().meta({ description: 'Words of a title.' }),
+  cursor: z.string().optional().meta({ description: 'Where a further page of lessons begins.' }),
+  lesson: z
+    .string()
+    .optional()
+    .meta({
+      description:
+        'Id of the chosen lesson. Several are fields `lesson.ID` instead. `version.ID` pins a version, `column.ID` asks ' +
+        'for a column in the gradebook.',
+    }),
+});
+const sentFields = choiceFields.extend({
+  action: z.enum(['choose', 'cancel']).meta({ description: '`cancel` answers the platform with nothing.' }),
+});
+const choicePage = (description: string, ...referrer: [string, ...string[]]) => ({
+  ...pageOf(description),
+  headers: { ...limited, ...noStore, ...policy, 'Referrer-Policy': z.enum(referrer) },
+});
+const selection = { ...common, path: '/lti/select/:choiceId', laterParams: choiceId } as const;
+
+/** GET /lti/select/{choiceId}: the page where a teacher chooses lessons. */
+export const showChoice = defineEndpoint(
+  {
+    ...selection,
+    method: 'get',
+    laterQuery: choiceFields,
+    operationId: 'showLessons',
+    summary: 'Lessons to choose from',
+    description:
+      'The page where a teacher chooses among the published lessons of the platform’s organization. A launch with ' +
+      'an `LtiDeepLinkingRequest` leads to it. It is one form, and needs no script.',
+    responses: {
+      200: choicePage('The page.', 'no-referrer'),
+      ...faultPages({ 404: ['choice_expired'] }),
+    },
+  },
+  (deps: LtiDependencies) =>
+    async ({ ctx }) => {
+      await showLessons(deps, ctx, ctx.params.choiceId ?? '', readFields(ctx.querystring));
+      return written;
+    },
+);
+
+/** POST /lti/select/{choiceId} */
+export const sendChoice = defineEndpoint(
+  {
+    ...selection,
+    method: 'post',
+    // As much as a page of lessons can have in its form, with everything chosen.
+    body: formBody(32 * 1024, sentFields),
+    operationId: 'takeChoice',
+    summary: 'Send a choice to the platform',
+    description: 'Answers the platform through the browser: `LtiDeepLinkingResponse`, signed by Lectern.',
+    responses: {
+      ...faultPages({ 404: ['choice_expired'] }),
+      200: choicePage('A page that sends the answer to the platform by itself.', 'strict-origin'),
+      422: choicePage(
+        'The page of the lessons once more, with what is wrong with the choice; for what is no form, a page that says ' +
+          'what to do, with its code: `malformed_request`.',
+        'no-referrer',
+        'same-origin',
+      ),
+    },
+  },
+  (deps: LtiDependencies) =>
+    async ({ ctx, readBody }) => {
+      await takeChoice(deps, ctx, ctx.params.choiceId ?? '', await readBody());
+      return written;
+    },
+);
+
+function sendFault(deps: LtiDependencies, ctx: Context, failure: LecternError): void {
   const code = faultOf(failure);
   const details = failure instanceof LaunchFault ? failure.details : {};
   deps.lti.launches.launched(code);

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Context } from 'koa';
 import { textDirection } from '../../shared/lessons/text-direction.ts';
-import type { AppDependencies } from '../dependencies.ts';
+import type { LtiDependencies } from './dependencies.ts';
 import { Html, markup } from '../http/html.ts';
 import { publicPath } from '../http/public-url.ts';
 import { launchPageStyle } from './page-style.ts';
@@ -44,7 +44,7 @@ export function setNoticeHeaders(ctx: Context): void {
 
 /** Answers with a page. The status is the caller's to set. */
 export function sendNoticePage(
-  deps: Pick<AppDependencies, 'config' | 'player'>,
+  deps: Pick<LtiDependencies, 'config' | 'player'>,
   ctx: Context,
   { language, title, main, head, script, wide = false, style = '', directives = [] }: NoticePage,
 ): void {
@@ -75,7 +75,7 @@ ${script === undefined ? [] : scriptOf(deps, script)}
 }
 
 function scriptOf(
-  { config, player }: Pick<AppDependencies, 'config' | 'player'>,
+  { config, player }: Pick<LtiDependencies, 'config' | 'player'>,
   { name, data }: PageScript,
 ): Html[] {
   const address = `${publicPath(config)}/player/${player.name}/${name}.js`;

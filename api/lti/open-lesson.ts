@@ -6,7 +6,7 @@ import { saveResourceLink } from '../../shared/models/lti-resource-link.ts';
 import type { DescribedLink } from '../../shared/models/lti-resource-link.ts';
 import { signLaunchToken } from '../../shared/tokens/player-tokens.ts';
 import type { LaunchToken } from '../../shared/tokens/player-tokens.ts';
-import type { AppDependencies } from '../dependencies.ts';
+import type { LtiDependencies } from './dependencies.ts';
 import { findLesson } from './find-lesson.ts';
 import type { LaunchedLesson } from './find-lesson.ts';
 import { originsOf } from './origins.ts';
@@ -29,7 +29,7 @@ export interface OpenLesson {
  * @throws {LaunchFault} when there is no such lesson.
  */
 export async function openLesson(
-  { db, secrets, scoreNotices }: Pick<AppDependencies, 'db' | 'secrets' | 'scoreNotices'>,
+  { db, secrets, scoreNotices }: Pick<LtiDependencies, 'db' | 'secrets' | 'scoreNotices'>,
   platform: LtiPlatform,
   claims: ResourceLinkClaims,
 ): Promise<OpenLesson> {

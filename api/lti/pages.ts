@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Context } from 'koa';
-import type { AppDependencies } from '../dependencies.ts';
+import { requestValue } from '../http/context.ts';
+import type { LtiDependencies } from './dependencies.ts';
 import { wayBack } from '../embed/boot-data.ts';
 import { pageLanguage } from '../embed/page-language.ts';
 import { pageWords } from '../embed/page-words.ts';
@@ -13,9 +14,9 @@ import type { FaultCode } from './faults.ts';
 import type { BegunLaunch, LaunchState } from './launch-state.ts';
 import { launchWords } from './launch-words.ts';
 import { sendNoticePage } from './notice-page.ts';
-import type { LaunchPresentation, LaunchRequestState } from './read-message.ts';
+import type { LaunchPresentation } from './read-message.ts';
 
-type PageDependencies = Pick<AppDependencies, 'config' | 'player'>;
+type PageDependencies = Pick<LtiDependencies, 'config' | 'player'>;
 
 /** How long the platform's storage may take, in milliseconds: who has to do without it cannot go on in the frame. */
 const storageMilliseconds = 4_000;
@@ -154,7 +155,10 @@ function languageOf(ctx: Context): string {
   return pageLanguage(ctx, presentationOf(ctx).locale);
 }
 
+/** How a learning platform wants its user to be met. Set once its message is verified. */
+export const launchPresentation = requestValue<LaunchPresentation | undefined>('launch presentation');
+
 /** Nothing before the message of the platform was verified. */
 function presentationOf(ctx: Context): LaunchPresentation {
-  return (ctx.state as LaunchRequestState).launchPresentation ?? {};
+  return launchPresentation.find(ctx) ?? {};
 }

@@ -24,11 +24,6 @@ export interface LaunchPresentation {
   returnUrl?: string | undefined;
 }
 
-/** What a launch whose message was verified leaves in Koa's `ctx.state`. */
-export interface LaunchRequestState {
-  launchPresentation?: LaunchPresentation;
-}
-
 export function presentationOf(claims: LaunchMessage['claims']): LaunchPresentation {
   const { locale, return_url: returnUrl } = claims[claim.launchPresentation] ?? {};
   return { locale, returnUrl };

@@ -1,13 +1,13 @@
 import type { Context } from 'koa';
 import type { LtiPlatform } from '../../shared/models/lti-platform.ts';
-import type { AppDependencies } from '../dependencies.ts';
 import { supportLine } from '../embed/pages.ts';
+import type { LtiDependencies } from './dependencies.ts';
 import { markup } from '../http/html.ts';
 import { sendNoticePage } from './notice-page.ts';
 import { registrationFaults } from './registration-faults.ts';
 import type { RegistrationFaultCode } from './registration-faults.ts';
 
-type PageDependencies = Pick<AppDependencies, 'config' | 'player'>;
+type PageDependencies = Pick<LtiDependencies, 'config' | 'player'>;
 
 /** Administrators see these pages, not learners. */
 const language = 'en';

@@ -1,5 +1,5 @@
 import type { Context } from 'koa';
-import type { AppDependencies } from '../dependencies.ts';
+import type { LtiDependencies } from './dependencies.ts';
 import { pageLanguage } from '../embed/page-language.ts';
 import { markup } from '../http/html.ts';
 import { choiceWords } from './choice-words.ts';
@@ -11,7 +11,7 @@ import { sendNoticePage } from './notice-page.ts';
  * are no scripts.
  */
 export function sendSentPage(
-  deps: Pick<AppDependencies, 'config' | 'player'>,
+  deps: Pick<LtiDependencies, 'config' | 'player'>,
   ctx: Context,
   { choice, jwt }: { choice: Choice; jwt: string },
 ): void {

@@ -1,41 +1,132 @@
-import type Router from '@koa/router';
 import type { Context } from 'koa';
+import { z } from 'zod';
 import { readAssetAddress } from '../../shared/media/asset-urls.ts';
 import type { Asset } from '../../shared/media/asset-urls.ts';
 import { LecternError } from '../../shared/platform/errors.ts';
+import type { Secrets } from '../../shared/platform/secrets.ts';
+import type { Store } from '../../shared/storage/store.ts';
+import { defineEndpoint, written } from '../http/endpoint.ts';
+import { apiErrors } from '../http/error-format.ts';
+import { fileHeaders, fileRequest, noStore } from '../http/headers.ts';
+import type { Headers } from '../http/headers.ts';
+import { openPublicAccess } from '../http/public-access.ts';
+import { empty, failure } from '../http/responses.ts';
+import { badSignature } from './content.endpoints.ts';
 import { assetPolicy, isInert } from './inert-types.ts';
 import { sendFile } from './send-file.ts';
-import type { RequestState } from '../http/context.ts';
-import type { AppDependencies } from '../dependencies.ts';
-import { anyOrigin } from '../http/middleware/public-cors.ts';
-import { methodNotAllowed } from '../http/middleware/method-not-allowed.ts';
-import { createRouter } from '../http/router.ts';
 
 const methods = 'GET, HEAD, OPTIONS';
 const requestHeaders = 'Range, If-Range, If-Match, If-None-Match';
 const responseHeaders = 'Accept-Ranges, Content-Length, Content-Range, ETag, Repr-Digest';
 
-/** Files of the store, for whoever has a signed address. Nothing is looked up but the file. */
-export function assetRoutes({ store, secrets }: AppDependencies): Router<RequestState> {
-  const router = createRouter('/assets');
-  router.use(anyOrigin(methods, requestHeaders));
+const as = (text: z.ZodType<string>, description: string) => text.meta({ description });
+const asset = z.strictObject({
+  area: as(z.enum(['assets', 'cache']), 'Where the file is kept.'),
+  sha256: as(z.string().regex(/^[0-9a-f]{64}$/), 'The SHA-256 of the file, in hex.'),
+  size: as(z.string().regex(/^(0|[1-9]\d{0,15})$/), 'Its size in bytes.'),
+  type: as(z.string().min(1), 'Its media type, up to the slash.'),
+  subtype: as(z.string().min(1), 'The rest of its media type.'),
+  fileName: as(z.string().regex(/^[\w.-]+$/), 'Its name.'),
+});
+const signature = z.strictObject({
+  expires: as(z.string().regex(/^[1-9]\d{0,10}$/), 'When the address ends: Unix time in seconds.'),
+  signature: as(z.string().regex(/^[\w-]+$/), 'Of the whole address.'),
+});
 
-  router.get('/*address', async (ctx) => {
-    ctx.set('Access-Control-Expose-Headers', responseHeaders);
-    ctx.set('Cross-Origin-Resource-Policy', 'cross-origin');
-    ctx.set('Content-Security-Policy', assetPolicy);
-    ctx.set('Cache-Control', 'no-store');
-    const { expires, signature } = ctx.query;
-    const asset = readAssetAddress(secrets.asset, { path: ctx.path, expires, signature });
-    if (asset === null) throw new LecternError('FORBIDDEN', 'Invalid or expired signature');
-    const file = await store[asset.area].open(asset);
-    if (file === null) throw new LecternError('NOT_FOUND', 'File not found');
-    await sendFile(ctx, file, asset.sha256, () => describe(ctx, asset));
-  });
+const known: Headers = {
+  ...fileHeaders.known,
+  'Cache-Control': z.string().meta({
+    description: 'It may be kept until the address expires.',
+    examples: ['public, max-age=5400, immutable'],
+  }),
+  'Content-Disposition': z
+    .string()
+    .optional()
+    .meta({
+      description: 'Sent with types that a browser would run or open in a program: they are downloaded.',
+      examples: ['attachment; filename="1619c428-4d84-4e65-8c2b-8847b8aea3b0.pdf"'],
+    }),
+};
+const content = { '*/*': { schema: { type: 'string', format: 'binary' } } } as const;
+const notFound = 'File not found';
 
-  router.all('/*address', methodNotAllowed(methods));
-  return router;
-}
+/** GET /assets/…: a file of the store, for whoever has its signed URL. Nothing is looked up but the file. */
+export const getAsset = defineEndpoint(
+  {
+    method: 'get',
+    path: '/assets/*address',
+    documentedPath: '/assets/v1/:area/:sha256/:size/:type/:subtype/:fileName',
+    access: openPublicAccess(methods, requestHeaders, {
+      'Access-Control-Expose-Headers': z
+        .literal(responseHeaders)
+        .meta({ description: 'Headers that a page may read.' }),
+      'Content-Security-Policy': z
+        .string()
+        .meta({ description: 'A file that is opened by itself runs nothing and asks for nothing.' }),
+      'Cross-Origin-Resource-Policy': z
+        .literal('cross-origin')
+        .meta({ description: 'Pages that are isolated may show it, too.' }),
+      ...noStore,
+    }),
+    errors: apiErrors(),
+    laterParams: asset,
+    laterQuery: signature,
+    headers: fileRequest,
+    operationId: 'getAsset',
+    tag: 'Player',
+    summary: 'Fetch a file',
+    description:
+      'A file by its signed address. Take the address as it was given: nothing in it can be changed. It needs no ' +
+      'token, ends at `expires`, and answers one `Range`.',
+    sample: [
+      '# SIGNED_ADDRESS is the Location of a medium or a widget; where it begins with "/", put $LECTERN before it',
+      'curl -f -H "Range: bytes=0-1023" -o part "$SIGNED_ADDRESS"',
+    ],
+    responses: {
+      200: {
+        kind: 'written',
+        description: 'The file.',
+        headers: { ...known, ...fileHeaders.whole },
+        content,
+      },
+      206: {
+        kind: 'written',
+        description: 'The part that was asked for.',
+        headers: { ...known, ...fileHeaders.part },
+        content,
+      },
+      304: empty('You have it: its ETag is in `If-None-Match`.', known),
+      403: badSignature,
+      404: failure(
+        'The file was evicted, because its organizations hold more than their share of the store. Ask again where the ' +
+          'URL came from, and the file is put back.',
+        notFound,
+      ),
+      412: failure(
+        'None of the ETags in `If-Match` is that of the file.',
+        `The file has changed: its ETag is now "${'2a3d'.repeat(16)}"`,
+      ),
+      416: {
+        ...failure('The range lies outside the file.', 'The file has 73040 bytes'),
+        headers: fileHeaders.outside,
+      },
+    },
+  },
+  ({ store, secrets }: { store: Store; secrets: Pick<Secrets, 'asset'> }) =>
+    async ({ ctx }) => {
+      ctx.set('Access-Control-Expose-Headers', responseHeaders);
+      ctx.set('Cross-Origin-Resource-Policy', 'cross-origin');
+      ctx.set('Content-Security-Policy', assetPolicy);
+      ctx.set('Cache-Control', 'no-store');
+      const { expires, signature: signed } = ctx.query;
+      const file = readAssetAddress(secrets.asset, { path: ctx.path, expires, signature: signed });
+      if (file === null) throw new LecternError('FORBIDDEN', badSignature.texts.join());
+      const opened = await store[file.area].open(file);
+      if (opened === null) throw new LecternError('NOT_FOUND', notFound);
+      await sendFile(ctx, opened, file.sha256, () => describe(ctx, file));
+      return written;
+    },
+);
 
 function describe(ctx: Context, { mimeType, fileName, expiresAt }: Asset & { expiresAt: Date }): void {
   const seconds = Math.floor((expiresAt.getTime() - Date.now()) / 1000);

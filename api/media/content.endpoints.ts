@@ -1,34 +1,114 @@
-import type Router from '@koa/router';
-import { isContentAddress } from '../../shared/media/content-urls.ts';
-import { LecternError } from '../../shared/platform/errors.ts';
+import { z } from 'zod';
+import type { Database } from '../../shared/models/database.ts';
 import { findPreviewOfContent, findVersionOfContent } from '../../shared/models/lesson-version.ts';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
-import { versionFiles } from './version-files.ts';
-import type { RequestState } from '../http/context.ts';
-import type { AppDependencies } from '../dependencies.ts';
-import { anyOrigin } from '../http/middleware/public-cors.ts';
-import { methodNotAllowed } from '../http/middleware/method-not-allowed.ts';
+import { isContentAddress } from '../../shared/media/content-urls.ts';
+import { LecternError } from '../../shared/platform/errors.ts';
+import { defineEndpoint, written } from '../http/endpoint.ts';
+import type { Access } from '../http/endpoint.ts';
+import { apiErrors } from '../http/error-format.ts';
+import { forPlayers, noStore as noStoreHeader } from '../http/headers.ts';
 import { noStore } from '../http/middleware/no-store.ts';
-import { limitByAddress } from '../http/middleware/rate-limit.ts';
-import { createRouter } from '../http/router.ts';
+import { publicCors } from '../http/middleware/public-cors.ts';
+import { limitByAddress, tooManyRequests } from '../http/middleware/rate-limit.ts';
+import type { RateLimits } from '../http/middleware/rate-limit.ts';
+import { failure } from '../http/responses.ts';
+import { nothingToPlay } from '../player/authorize.ts';
+import { mediaTexts, widgetTexts } from './player-assets.ts';
+import { mediaParams, redirect, versionFiles, widgetParams } from './version-files.ts';
+import type { VersionFilesDependencies } from './version-files.ts';
+
+type Dependencies = VersionFilesDependencies & { db: Database };
 
 const methods = 'GET, HEAD, OPTIONS';
 
-/** Media and widgets of a version for whoever has its signed address: the page that plays it, which has no token. */
-export function contentRoutes(deps: AppDependencies): Router<RequestState> {
-  const router = createRouter('/content/v1/:lessonId/:versionId/:expires/:signature');
-  const files = versionFiles(deps);
+/** The failure of a signed URL that is not good. */
+export const badSignature = failure(
+  'The address is not one that this service has signed, or has expired.',
+  'Invalid or expired signature',
+);
 
-  router.use(anyOrigin(methods), noStore, limitByAddress(deps));
-  router.get('/media/:mediaId', async (ctx) => {
-    await files.sendMedium(ctx, await findSigned(deps, ctx.params), ctx.params.mediaId, endOf(ctx.params));
-  });
-  router.get('/widgets/:file', async (ctx) => {
-    await files.sendWidget(ctx, await findSigned(deps, ctx.params), ctx.params.file, endOf(ctx.params));
-  });
-  router.all(['/media/:mediaId', '/widgets/:file'], methodNotAllowed(methods));
-  return router;
-}
+/** Whoever has a signed URL of the version: the page that plays it, which has no token. */
+const access: Access<{ rateLimits: RateLimits }, null> = {
+  security: [],
+  headers: { ...forPlayers(methods), ...noStoreHeader },
+  preflight: true,
+  failures: { 403: badSignature, 429: tooManyRequests },
+  middleware: (deps, renderErrors) => [publicCors(methods), noStore, renderErrors, limitByAddress(deps)],
+  identify: () => null,
+};
+
+const as = (text: z.ZodType<string>, description: string) => text.meta({ description });
+const signedParams = z.strictObject({
+  lessonId: as(z.guid(), 'The lesson.'),
+  versionId: as(z.guid(), 'The version whose files it opens.'),
+  expires: as(z.string().regex(/^[1-9]\d{0,10}$/), 'When the address ends: Unix time in seconds.'),
+  signature: as(z.string().regex(/^[\w-]+$/), 'Of the whole address.'),
+});
+
+const common = { method: 'get', access, errors: apiErrors(), tag: 'Player' } as const;
+const path = '/content/v1/:lessonId/:versionId/:expires/:signature';
+
+/** GET /content/v1/…/media/{mediaId} */
+export const getContentMediaFile = defineEndpoint(
+  {
+    ...common,
+    path: `${path}/media/:mediaId`,
+    laterParams: signedParams.extend(mediaParams.shape),
+    operationId: 'getContentMedium',
+    summary: 'Find a medium by a signed address',
+    description:
+      'As by a token, for whoever has the address of a version from `GET /api/public/lessons/{lessonId}/content`. ' +
+      'It names no learner, and opens nothing but media and widgets of that version.',
+    responses: {
+      302: redirect,
+      400: failure('The id of the medium is not a UUID.', 'Invalid media ID'),
+      404: failure(
+        'The version is not published any more, has no such medium, or its file cannot be had now.',
+        ...nothingToPlay.texts,
+        mediaTexts.unknown,
+        mediaTexts.unavailable,
+      ),
+    },
+  },
+  (deps: Dependencies) => {
+    const files = versionFiles(deps);
+    return async ({ ctx }) => {
+      await files.sendMedium(ctx, await findSigned(deps, ctx.params), ctx.params.mediaId, endOf(ctx.params));
+      return written;
+    };
+  },
+);
+
+/** GET /content/v1/…/widgets/{file} */
+export const getContentWidgetFile = defineEndpoint(
+  {
+    ...common,
+    path: `${path}/widgets/:file`,
+    laterParams: signedParams.extend(widgetParams.shape),
+    operationId: 'getContentWidgetFile',
+    summary: 'Find a file of a widget by a signed address',
+    description: 'As by a token, with the address that also opens the media of the version.',
+    responses: {
+      302: redirect,
+      400: failure('The file is missing.', widgetTexts.missing),
+      404: failure(
+        'The version is not published any more, uses no such widget, it has no such file, or its source does not give ' +
+          'it.',
+        ...nothingToPlay.texts,
+        widgetTexts.unknown,
+        widgetTexts.unavailable,
+      ),
+    },
+  },
+  (deps: Dependencies) => {
+    const files = versionFiles(deps);
+    return async ({ ctx }) => {
+      await files.sendWidget(ctx, await findSigned(deps, ctx.params), ctx.params.file, endOf(ctx.params));
+      return written;
+    };
+  },
+);
 
 /** When a good address expires. What it leads to ends with it, or the two would add up after a revocation. */
 function endOf({ expires }: Record<string, string | undefined>): Date {
@@ -37,16 +117,16 @@ function endOf({ expires }: Record<string, string | undefined>): Date {
 
 /** @throws {LecternError} FORBIDDEN for another address than was given out; NOT_FOUND for what may not be played now. */
 async function findSigned(
-  { db, secrets }: Pick<AppDependencies, 'db' | 'secrets'>,
+  { db, secrets }: Dependencies,
   { lessonId = '', versionId = '', expires = '', signature = '' }: Record<string, string | undefined>,
 ): Promise<LessonVersion> {
   const given = { lessonId, versionId, expires, signature };
   const preview = isContentAddress(secrets.asset, { ...given, preview: true });
   if (!preview && !isContentAddress(secrets.asset, given)) {
-    throw new LecternError('FORBIDDEN', 'Invalid or expired signature');
+    throw new LecternError('FORBIDDEN', badSignature.texts.join());
   }
   const find = preview ? findPreviewOfContent : findVersionOfContent;
   const version = await find(db, lessonId, versionId);
-  if (version === null) throw new LecternError('NOT_FOUND', 'Lesson not found or access denied');
+  if (version === null) throw new LecternError('NOT_FOUND', nothingToPlay.texts.join());
   return version;
 }

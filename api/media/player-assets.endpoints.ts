@@ -1,33 +1,92 @@
-import type Router from '@koa/router';
-import { versionFiles } from './version-files.ts';
-import type { RequestState } from '../http/context.ts';
-import type { AppDependencies } from '../dependencies.ts';
-import { anyOrigin } from '../http/middleware/public-cors.ts';
-import { methodNotAllowed } from '../http/middleware/method-not-allowed.ts';
-import { noStore } from '../http/middleware/no-store.ts';
-import { limitByAddress } from '../http/middleware/rate-limit.ts';
-import { authorizePlayer } from '../player/authorize.ts';
-import { createRouter } from '../http/router.ts';
+import type { Database } from '../../shared/models/database.ts';
+import { defineEndpoint, written } from '../http/endpoint.ts';
+import { apiErrors } from '../http/error-format.ts';
+import { failure } from '../http/responses.ts';
+import { lessonParams, playerToken } from '../player/access.ts';
+import { findTokenVersion, nothingToPlay, playerQuerySchema } from '../player/authorize.ts';
+import { mediaTexts, widgetTexts } from './player-assets.ts';
+import { mediaParams, redirect, versionFiles, widgetParams } from './version-files.ts';
+import type { VersionFilesDependencies } from './version-files.ts';
 
-const methods = 'GET, HEAD, OPTIONS';
+type Dependencies = VersionFilesDependencies & { db: Database };
 
-/** What a player's token authorizes besides the lesson: its media and widgets, by way of signed addresses. */
-export function playerAssetRoutes(deps: AppDependencies): Router<RequestState> {
-  const router = createRouter('/api/public/lessons/:lessonId');
-  const files = versionFiles(deps);
+const common = {
+  method: 'get',
+  access: playerToken('GET, HEAD, OPTIONS', true),
+  errors: apiErrors(),
+  params: lessonParams,
+  query: playerQuerySchema,
+  tag: 'Player',
+} as const;
 
-  router.use(['/media', '/widgets'], anyOrigin(methods), noStore, limitByAddress(deps));
+/** GET …/media/{mediaId}: redirects to the signed URL of a media file. */
+export const getMediaFile = defineEndpoint(
+  {
+    ...common,
+    path: '/api/public/lessons/:lessonId/media/:mediaId',
+    laterParams: mediaParams,
+    operationId: 'getMedium',
+    summary: 'Find a medium',
+    description:
+      "Leads to the file of a medium, `media:<uuid>` in the lesson, of the token's version only. Media that live " +
+      'elsewhere on the web come through Lectern: a learner meets no third party. Works as the `src` of an image, ' +
+      'a sound or a video.',
+    sample: [
+      'curl -fL -o picture.png \\',
+      '  "$LECTERN/api/public/lessons/$LESSON_ID/media/$MEDIA_ID?token=$TOKEN"',
+    ],
+    responses: {
+      302: redirect,
+      400: failure('An id is not a UUID, or the token is missing.'),
+      404: failure(
+        'There is nothing to play, the version has no such medium, or its file cannot be had now.',
+        ...nothingToPlay.texts,
+        mediaTexts.unknown,
+        mediaTexts.unavailable,
+      ),
+    },
+  },
+  (deps: Dependencies) => {
+    const files = versionFiles(deps);
+    return async ({ ctx, caller }) => {
+      await files.sendMedium(ctx, await findTokenVersion(deps.db, caller), ctx.params.mediaId);
+      return written;
+    };
+  },
+);
 
-  router.get('/media/:mediaId', async (ctx) => {
-    const { version } = await authorizePlayer(deps, ctx.params.lessonId, ctx.query);
-    await files.sendMedium(ctx, version, ctx.params.mediaId);
-  });
-
-  router.get('/widgets/:file', async (ctx) => {
-    const { version } = await authorizePlayer(deps, ctx.params.lessonId, ctx.query);
-    await files.sendWidget(ctx, version, ctx.params.file);
-  });
-
-  router.all(['/media/:mediaId', '/widgets/:file'], methodNotAllowed(methods));
-  return router;
-}
+/** GET …/widgets/{file}: redirects to the signed URL of a widget's module or stylesheet. */
+export const getWidgetFile = defineEndpoint(
+  {
+    ...common,
+    path: '/api/public/lessons/:lessonId/widgets/:file',
+    laterParams: widgetParams,
+    operationId: 'getWidgetFile',
+    summary: 'Find a file of a widget',
+    description:
+      'Leads to the ES module (`<type>.js`) or the stylesheet (`<type>.css`) of a type of block, in the release ' +
+      'that publishing the version has pinned.',
+    sample: [
+      'curl -fL -o MultipleChoice.js \\',
+      '  "$LECTERN/api/public/lessons/$LESSON_ID/widgets/MultipleChoice.js?token=$TOKEN"',
+    ],
+    responses: {
+      302: redirect,
+      400: failure('The lesson id is not a UUID, or the token or the file is missing.', widgetTexts.missing),
+      404: failure(
+        'There is nothing to play, or the version uses no such widget, it has no such file, or its source does not ' +
+          'give it.',
+        ...nothingToPlay.texts,
+        widgetTexts.unknown,
+        widgetTexts.unavailable,
+      ),
+    },
+  },
+  (deps: Dependencies) => {
+    const files = versionFiles(deps);
+    return async ({ ctx, caller }) => {
+      await files.sendWidget(ctx, await findTokenVersion(deps.db, caller), ctx.params.file);
+      return written;
+    };
+  },
+);

@@ -13,6 +13,14 @@ import { ContentUses } from './content-uses.ts';
 import { ExternalMedia } from './external-media.ts';
 import type { ExternalMediaDependencies } from './external-media.ts';
 
+/** The texts of failures. */
+export const mediaTexts = { unknown: 'Media file not found', unavailable: 'Media file not available' };
+export const widgetTexts = {
+  missing: 'Widget file is required',
+  unknown: 'Widget not found',
+  unavailable: 'Widget not available',
+};
+
 /** The files that a player of one version may have: its media, and its widgets. */
 export class PlayerAssets {
   readonly #deps: ExternalMediaDependencies;
@@ -32,9 +40,9 @@ export class PlayerAssets {
    */
   async findMedium(version: LessonVersion, mediaId: string, signal: AbortSignal): Promise<Asset> {
     const medium = await this.#mediumOf(version, mediaId);
-    if (medium === null) throw new LecternError('NOT_FOUND', 'Media file not found');
+    if (medium === null) throw new LecternError('NOT_FOUND', mediaTexts.unknown);
     const found = await this.#findFile(version, medium, signal);
-    if (found === null) throw new LecternError('NOT_FOUND', 'Media file not available');
+    if (found === null) throw new LecternError('NOT_FOUND', mediaTexts.unavailable);
     return { ...found, fileName: `${mediaId}.${medium.extension}` };
   }
 
@@ -55,7 +63,7 @@ export class PlayerAssets {
     const uses =
       version.widgets.some((pin) => pin.type === type) || (await this.#uses.usesWidget(version._id, type));
     if (widget === undefined || source === undefined || source === null || !uses) {
-      throw new LecternError('NOT_FOUND', 'Widget not found');
+      throw new LecternError('NOT_FOUND', widgetTexts.unknown);
     }
     const fileName = `${widget.widgetId}.${kind}`;
     const mimeType = widgetMimeTypes[kind];
@@ -65,7 +73,7 @@ export class PlayerAssets {
     const wanted = { organizationId, url, mimeType, maxBytes: maxWidgetBytes };
     const file = await this.#external.get(wanted, signal);
     if (file === null || !(await this.#isWidgetFile(file, kind, { organizationId, signal }))) {
-      throw new LecternError('NOT_FOUND', 'Widget not available');
+      throw new LecternError('NOT_FOUND', widgetTexts.unavailable);
     }
     return { ...inArea('cache', { ...file, mimeType }), fileName };
   }

@@ -4,8 +4,14 @@ import { signAssetAddress } from '../../shared/media/asset-urls.ts';
 import type { Asset } from '../../shared/media/asset-urls.ts';
 import { LecternError } from '../../shared/platform/errors.ts';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
-import type { AppDependencies } from '../dependencies.ts';
+import type { Store } from '../../shared/storage/store.ts';
+import type { Sharing } from '../../shared/coordination/coordination.ts';
+import type { Config } from '../../shared/platform/config.ts';
+import type { Secrets } from '../../shared/platform/secrets.ts';
 import { parseRequest } from '../http/parse-request.ts';
+import type { WrittenResponse } from '../http/responses.ts';
+import { widgetTexts } from './player-assets.ts';
+import type { PlayerAssets } from './player-assets.ts';
 
 /** How long a redirect may be kept, in seconds; never for the last half hour of the address that it leads to. */
 const redirectSeconds = 1800;
@@ -28,13 +34,54 @@ export interface VersionFiles {
   sendWidget(ctx: Context, version: LessonVersion, file: unknown, until?: Date): Promise<void>;
 }
 
+export interface VersionFilesDependencies {
+  config: Pick<Config, 'publicUrl'>;
+  secrets: Pick<Secrets, 'asset'>;
+  playerAssets: PlayerAssets;
+  store: Store;
+  sharing: Sharing;
+}
+
+/** The 302 of these files. */
+export const redirect: WrittenResponse = {
+  kind: 'written',
+  description:
+    'Where the file is: a signed address, good for 60 to 90 minutes by a token, and until it expires itself by a ' +
+    'signed address.',
+  content: {},
+  headers: {
+    Location: z.string().meta({
+      description: 'The signed address: absolute where the service knows its public address, else a path.',
+      examples: [
+        '/assets/v1/assets/cd15…ff77/73040/image/png/1619c428.png?expires=1795258800&signature=Zk3…',
+      ],
+    }),
+    'Cache-Control': z
+      .string()
+      .regex(/^private, max-age=\d+$/)
+      .meta({
+        description:
+          'The redirect may be kept for half an hour, and never for the last half hour of the address that it leads to.',
+        examples: ['private, max-age=1800'],
+      }),
+  },
+};
+
+export const mediaParams = z.object({ mediaId: mediaIdSchema });
+export const widgetParams = z.object({
+  file: z
+    .string()
+    .regex(widgetFile)
+    .meta({ description: 'The type of the block, and `.js` or `.css`.', examples: ['MultipleChoice.js'] }),
+});
+
 export function versionFiles({
   config,
   secrets,
   playerAssets,
   sharing,
   store,
-}: Pick<AppDependencies, 'config' | 'secrets' | 'playerAssets' | 'sharing' | 'store'>): VersionFiles {
+}: VersionFilesDependencies): VersionFiles {
   /** Pins a file while its URL is good. Returns false if an evictor removed it just before. */
   const pin = async (organizationId: string, asset: Asset, until: Date): Promise<boolean> => {
     // Uploads are never evicted.
@@ -43,7 +90,7 @@ export function versionFiles({
     const unsure = await sharing.uses.keepUntil([`cache:${asset.sha256}`], until);
     return unsure.length === 0 || (await store.cache.has(asset, 'glance'));
   };
-  const redirect = async (
+  const sendRedirect = async (
     ctx: Context,
     { organizationId }: LessonVersion,
     { find, until }: { find: () => Promise<Asset>; until: Date | undefined },
@@ -67,15 +114,15 @@ export function versionFiles({
     async sendMedium(ctx, version, mediaId, until) {
       const id = parseRequest(mediaIdSchema, mediaId, 'BAD_REQUEST');
       const find = () => playerAssets.findMedium(version, id, ctx.state.signal as AbortSignal);
-      await redirect(ctx, version, { find, until });
+      await sendRedirect(ctx, version, { find, until });
     },
     async sendWidget(ctx, version, file, until) {
-      if (file === undefined) throw new LecternError('BAD_REQUEST', 'Widget file is required');
+      if (file === undefined) throw new LecternError('BAD_REQUEST', widgetTexts.missing);
       const [, type, kind] = widgetFile.exec(typeof file === 'string' ? file : '') ?? [];
-      if (type === undefined) throw new LecternError('NOT_FOUND', 'Widget not found');
+      if (type === undefined) throw new LecternError('NOT_FOUND', widgetTexts.unknown);
       const signal = ctx.state.signal as AbortSignal;
       const find = () => playerAssets.findWidgetFile(version, type, kind === 'css' ? 'css' : 'js', signal);
-      await redirect(ctx, version, { find, until });
+      await sendRedirect(ctx, version, { find, until });
     },
   };
 }

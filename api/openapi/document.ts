@@ -4,16 +4,8 @@ import { createDocument } from 'zod-openapi';
 import type { CreateDocumentOptions } from 'zod-openapi';
 import type { Config } from '../../shared/platform/config.ts';
 import { packageRoot } from '../../shared/platform/paths.ts';
-import { embedPaths } from './paths/embed.ts';
-import { exportPaths } from './paths/exports.ts';
-import { filePaths } from './paths/files.ts';
-import { integratorPaths } from './paths/integrators.ts';
-import { lessonPaths } from './paths/lessons.ts';
-import { ltiRegistrationPaths } from './paths/lti-registration.ts';
-import { ltiPaths } from './paths/lti.ts';
-import { playerPaths } from './paths/player.ts';
-import { servicePaths } from './paths/service.ts';
-import { userPaths } from './paths/users.ts';
+import type { Endpoint } from '../http/endpoint.ts';
+import { pathsOf } from './operations.ts';
 import { securitySchemes } from './security.ts';
 
 /** An OpenAPI 3.1 document, as far as Lectern's own code looks into it. */
@@ -83,7 +75,10 @@ const tags = [
 ];
 
 /** The whole API, made from the schemas that requests are parsed with. */
-export function apiDocument({ publicUrl }: Pick<Config, 'publicUrl'>): ApiDocument {
+export function apiDocument(
+  { publicUrl }: Pick<Config, 'publicUrl'>,
+  endpoints: readonly Endpoint<never>[],
+): ApiDocument {
   const { version } = JSON.parse(readFileSync(join(packageRoot, 'package.json'), 'utf8')) as {
     version: string;
   };
@@ -99,18 +94,7 @@ export function apiDocument({ publicUrl }: Pick<Config, 'publicUrl'>): ApiDocume
       servers: [{ url: publicUrl ?? '/' }],
       tags,
       security: [],
-      paths: {
-        ...integratorPaths,
-        ...lessonPaths,
-        ...exportPaths,
-        ...playerPaths,
-        ...filePaths,
-        ...embedPaths,
-        ...ltiPaths,
-        ...ltiRegistrationPaths,
-        ...userPaths,
-        ...servicePaths,
-      },
+      paths: pathsOf(endpoints),
       components: { securitySchemes: securitySchemes(publicUrl?.startsWith('https:') === true) },
     },
     { override: plain },

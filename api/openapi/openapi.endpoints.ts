@@ -1,12 +1,14 @@
-import type Router from '@koa/router';
 import type { Context } from 'koa';
-import type { RequestState } from '../http/context.ts';
-import type { AppDependencies } from '../dependencies.ts';
+import { z } from 'zod';
+import type { Config } from '../../shared/platform/config.ts';
+import { defineEndpoint, written } from '../http/endpoint.ts';
+import type { Endpoint } from '../http/endpoint.ts';
+import { apiErrors } from '../http/error-format.ts';
 import { etagOf, isKnown } from '../http/etags.ts';
-import { methodNotAllowed } from '../http/middleware/method-not-allowed.ts';
+import { openAccess } from '../http/public-access.ts';
+import { empty } from '../http/responses.ts';
 import { apiDocument } from './document.ts';
 import { apiPage, pagePolicy } from './page.ts';
-import { createRouter } from '../http/router.ts';
 
 /** An upgrade may change them; until then a copy does. */
 const cacheSeconds = 300;
@@ -16,24 +18,75 @@ interface Page {
   etag: string;
 }
 
-/** The API's own documentation: for tools, and for people. Each is made once, when it is asked for first. */
-export function openApiRoutes({ config }: AppDependencies): Router<RequestState> {
-  const router = createRouter();
-  const document = once(() => toPage(JSON.stringify(apiDocument(config))));
-  const page = once(() => toPage(apiPage(apiDocument(config))));
+const cached = {
+  ETag: z.string(),
+  'Cache-Control': z.string().meta({ examples: ['public, max-age=300'] }),
+};
+const notModified = empty('You have it: the ETag is one of `If-None-Match`.', cached);
+const common = { method: 'get', access: openAccess, errors: apiErrors(), tag: 'Service' } as const;
 
-  router.get('/openapi.json', (ctx) => {
-    ctx.set('Access-Control-Allow-Origin', '*');
-    send(ctx, 'application/json', document());
-  });
-  router.get('/docs', (ctx) => {
-    ctx.set('Content-Security-Policy', pagePolicy);
-    ctx.set('Referrer-Policy', 'no-referrer');
-    send(ctx, 'text/html', page());
-  });
-
-  router.all(['/openapi.json', '/docs'], methodNotAllowed('GET, HEAD'));
-  return router;
+/**
+ * Returns the endpoints of the API's own documentation, for tools and for people. Each is made once, for its first
+ * request.
+ *
+ * @param endpoints all endpoints of the API, these included.
+ */
+export function openApiEndpoints(
+  endpoints: () => readonly Endpoint<never>[],
+): Endpoint<{ config: Pick<Config, 'publicUrl'> }>[] {
+  const getApiDocument = defineEndpoint(
+    {
+      ...common,
+      path: '/openapi.json',
+      operationId: 'getApiDocument',
+      summary: 'Get this document',
+      description: 'Pages of every origin may read it.',
+      responses: {
+        200: {
+          kind: 'written',
+          description: 'This API in OpenAPI 3.1.',
+          headers: { ...cached, 'Access-Control-Allow-Origin': z.literal('*') },
+          content: { 'application/json': { schema: z.looseObject({ openapi: z.string() }) } },
+        },
+        304: notModified,
+      },
+    },
+    ({ config }: { config: Pick<Config, 'publicUrl'> }) => {
+      const document = once(() => toPage(JSON.stringify(apiDocument(config, endpoints()))));
+      return ({ ctx }) => {
+        ctx.set('Access-Control-Allow-Origin', '*');
+        send(ctx, 'application/json', document());
+        return written;
+      };
+    },
+  );
+  const getApiPage = defineEndpoint(
+    {
+      ...common,
+      path: '/docs',
+      operationId: 'getApiPage',
+      summary: 'Read this document as a page',
+      responses: {
+        200: {
+          kind: 'written',
+          description: 'A page without script, that asks no other address for anything.',
+          headers: cached,
+          content: { 'text/html': { schema: { type: 'string' } } },
+        },
+        304: notModified,
+      },
+    },
+    ({ config }: { config: Pick<Config, 'publicUrl'> }) => {
+      const page = once(() => toPage(apiPage(apiDocument(config, endpoints()))));
+      return ({ ctx }) => {
+        ctx.set('Content-Security-Policy', pagePolicy);
+        ctx.set('Referrer-Policy', 'no-referrer');
+        send(ctx, 'text/html', page());
+        return written;
+      };
+    },
+  );
+  return [getApiDocument, getApiPage];
 }
 
 function send(ctx: Context, type: string, { bytes, etag }: Page): void {

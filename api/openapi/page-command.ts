@@ -1,4 +1,4 @@
-import { learnerId, lessonId, mediaId, versionId } from './examples.ts';
+import { learnerId, lessonId, mediaId, versionId } from '../http/examples.ts';
 import type { Endpoint } from './page-document.ts';
 
 /** The variables that commands are filled in with, and what they stand for. */

@@ -2,10 +2,10 @@ import { timingSafeEqual, createHash } from 'node:crypto';
 import type { Context, Middleware, Next } from 'koa';
 import { LecternError } from '../../shared/platform/errors.ts';
 import type { ExportQueue } from '../../shared/exports/queues.ts';
-import { clientAddress } from '../http/client-ip.ts';
+import { clientIp } from '../http/client-ip.ts';
 import type { AppDependencies } from '../dependencies.ts';
 import { isForeignWrite } from '../http/middleware/csrf.ts';
-import { presentError } from '../http/present-error.ts';
+import { presentError } from '../http/error-format.ts';
 import type { BoardQueues } from './queue-board.ts';
 import { LogInThrottle } from '../accounts/log-in-throttle.ts';
 
@@ -54,7 +54,7 @@ export function adminQueues(
       await next();
       return;
     }
-    const address = clientAddress(ctx);
+    const address = clientIp(ctx);
     await rateLimits.perAddress.count(ctx, address);
     const header = ctx.get('Authorization');
     const isRight = isAccount(account, header);

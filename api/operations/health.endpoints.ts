@@ -1,23 +1,59 @@
-import type Router from '@koa/router';
-import type { RequestState } from '../http/context.ts';
-import type { AppDependencies } from '../dependencies.ts';
-import { methodNotAllowed } from '../http/middleware/method-not-allowed.ts';
-import { createRouter } from '../http/router.ts';
+import { z } from 'zod';
+import type { ReadinessProbe } from '../../shared/operations/checks.ts';
+import { defineEndpoint } from '../http/endpoint.ts';
+import { apiErrors } from '../http/error-format.ts';
+import { openAccess } from '../http/public-access.ts';
+import { json } from '../http/responses.ts';
 
-/** Whether this process lives, and whether it can do its work: for load balancers and orchestrators. */
-export function healthRoutes(deps: AppDependencies): Router<RequestState> {
-  const router = createRouter('/health');
+const check = z.enum(['ok', 'failed']);
 
-  router.get('/live', (ctx) => {
-    ctx.body = { status: 'ok' };
-  });
+const alive = z.strictObject({ status: z.literal('ok') });
+const readiness = z.strictObject({
+  status: z.enum(['ok', 'unavailable']),
+  checks: z.strictObject({
+    mongodb: check.optional(),
+    indexes: check.optional(),
+    redis: check.optional(),
+    store: check.optional(),
+    shutdown: z.literal('failed').optional().meta({ description: 'Alone, while the process ends.' }),
+  }),
+});
 
-  router.get('/ready', async (ctx) => {
-    const { ready, checks } = await deps.readiness.read();
-    ctx.status = ready ? 200 : 503;
-    ctx.body = { status: ready ? 'ok' : 'unavailable', checks };
-  });
+const common = { method: 'get', access: openAccess, errors: apiErrors(), tag: 'Service' } as const;
+const ready = { mongodb: 'ok', indexes: 'ok', redis: 'ok', store: 'ok' };
 
-  router.all(['/live', '/ready'], methodNotAllowed('GET, HEAD'));
-  return router;
-}
+/** GET /health/live: whether this process runs, for orchestrators. */
+export const isAlive = defineEndpoint(
+  {
+    ...common,
+    path: '/health/live',
+    operationId: 'isAlive',
+    summary: 'Ask whether the process lives',
+    responses: { 200: json('It does.', alive, { alive: { value: { status: 'ok' } } }) },
+  },
+  () => () => ({ status: 200, body: { status: 'ok' } }),
+);
+
+/** GET /health/ready: whether this process can do its work, for load balancers. */
+export const isReady = defineEndpoint(
+  {
+    ...common,
+    path: '/health/ready',
+    operationId: 'isReady',
+    summary: 'Ask whether it can do its work',
+    description: 'A result is kept for up to 3 seconds, so any number of callers may ask.',
+    responses: {
+      200: json('It can.', readiness, { ready: { value: { status: 'ok', checks: ready } } }),
+      503: json('Something it depends on fails.', readiness, {
+        redisIsAway: { value: { status: 'unavailable', checks: { ...ready, redis: 'failed' } } },
+      }),
+    },
+  },
+  ({ readiness: probe }: { readiness: ReadinessProbe }) =>
+    async () => {
+      const { ready: isGood, checks } = await probe.read();
+      return isGood
+        ? { status: 200, body: { status: 'ok', checks } }
+        : { status: 503, body: { status: 'unavailable', checks } };
+    },
+);

@@ -1,14 +1,23 @@
 import { z } from 'zod';
 import { LecternError } from '../../shared/platform/errors.ts';
+import type { Database } from '../../shared/models/database.ts';
 import { findPlayedVersion, findPreviewedVersion } from '../../shared/models/lesson-version.ts';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
 import { isRevoked } from '../../shared/models/token-revocation.ts';
 import { tokenFailure, verifyPlayerToken } from '../../shared/tokens/player-tokens.ts';
 import type { PlayerToken } from '../../shared/tokens/player-tokens.ts';
-import type { AppDependencies } from '../dependencies.ts';
-import { parseRequest } from '../http/parse-request.ts';
+import type { Secrets } from '../../shared/platform/secrets.ts';
+import { failure } from '../http/responses.ts';
 
-/** The query of every address that a player's token authorizes. */
+export const otherLessonText = 'Token does not grant access to this lesson';
+export const nothingToPlay = failure(
+  "The lesson does not exist, is deleted or another organization's, or nothing is published: no version, or the " +
+    'pinned one no more.',
+  'Lesson not found or access denied',
+);
+export const previewText = 'A preview token records nothing';
+
+/** The query of every endpoint that a player's token authorizes. */
 export const playerQuerySchema = z.object({
   token: z
     .string('token is required')
@@ -21,32 +30,28 @@ export const playerLessonId = z
   .toLowerCase()
   .meta({ description: 'Id of the lesson; the one that the token is for.' });
 
-export interface PlayerRequest<Query> {
-  lessonId: string;
-  query: Query;
-  token: PlayerToken;
+/** What {@link verifyToken} works with. */
+export interface TokenDependencies {
+  db: Database;
+  secrets: Pick<Secrets, 'signing'>;
 }
 
 /**
- * The first checks of a player's request, in the contract's order: the lesson id and the query (400), the token
- * (401), and that the token is for this lesson (403).
+ * Returns the contents of a token that is good for a lesson.
  *
- * @throws {LecternError} BAD_REQUEST, UNAUTHORIZED, FORBIDDEN, with the texts of the contract's 7.3.
+ * @throws {LecternError} UNAUTHORIZED for a token that is not valid, FORBIDDEN for one of another lesson.
  */
-export async function readPlayerRequest<Schema extends z.ZodType<{ token: string }>>(
-  { db, secrets }: Pick<AppDependencies, 'db' | 'secrets'>,
-  lessonIdParam: unknown,
-  query: unknown,
-  schema: Schema,
-): Promise<PlayerRequest<z.output<Schema>>> {
-  const lessonId = parseRequest(playerLessonId, lessonIdParam, 'BAD_REQUEST');
-  const parameters = parseRequest(schema, query, 'BAD_REQUEST');
-  const token = verifyPlayerToken(secrets.signing, parameters.token);
+export async function verifyToken(
+  { db, secrets }: TokenDependencies,
+  lessonId: string,
+  text: string,
+): Promise<PlayerToken> {
+  const token = verifyPlayerToken(secrets.signing, text);
   if (await isRevoked(db, { ...token, learnerId: learnerOf(token) })) throw tokenFailure('Token revoked');
   if (token.lessonId !== lessonId) {
-    throw new LecternError('FORBIDDEN', 'Token does not grant access to this lesson');
+    throw new LecternError('FORBIDDEN', otherLessonText);
   }
-  return { lessonId, query: parameters, token };
+  return token;
 }
 
 /** Under which id tokens of its bearer are revoked; null for a preview, which stands for no learner. */
@@ -61,7 +66,7 @@ function learnerOf(token: PlayerToken): string | null {
  * @throws {LecternError} NOT_FOUND when the lesson is deleted or another organization's, or nothing is published.
  */
 export async function findTokenVersion(
-  db: AppDependencies['db'],
+  db: Database,
   {
     kind,
     organizationId,
@@ -73,17 +78,17 @@ export async function findTokenVersion(
     kind === 'preview' && versionId !== null
       ? await findPreviewedVersion(db, organizationId, lessonId, versionId)
       : await findPlayedVersion(db, organizationId, lessonId, versionId);
-  if (version === null) throw nothingToPlay();
+  if (version === null) throw nothingPlayable();
   return version;
 }
 
 /** Refuses a token that nothing is ever recorded with. @throws {LecternError} FORBIDDEN for a preview token. */
 export function assertRecords({ kind }: Pick<PlayerToken, 'kind'>): void {
-  if (kind === 'preview') throw new LecternError('FORBIDDEN', 'A preview token records nothing');
+  if (kind === 'preview') throw new LecternError('FORBIDDEN', previewText);
 }
 
-function nothingToPlay(): LecternError {
-  return new LecternError('NOT_FOUND', 'Lesson not found or access denied');
+function nothingPlayable(): LecternError {
+  return new LecternError('NOT_FOUND', nothingToPlay.texts.join());
 }
 
 /**
@@ -94,20 +99,10 @@ function nothingToPlay(): LecternError {
  * @throws {LecternError} NOT_FOUND as there, and for a version that the token does not let its bearer play.
  */
 export async function findVersionInPlay(
-  db: AppDependencies['db'],
+  db: Database,
   token: PlayerToken,
   versionId = token.versionId,
 ): Promise<LessonVersion> {
-  if (token.versionId !== null && versionId !== token.versionId) throw nothingToPlay();
+  if (token.versionId !== null && versionId !== token.versionId) throw nothingPlayable();
   return findTokenVersion(db, { ...token, versionId });
-}
-
-/** Both of the above, for addresses whose query holds the token alone. */
-export async function authorizePlayer(
-  deps: Pick<AppDependencies, 'db' | 'secrets'>,
-  lessonIdParam: unknown,
-  query: unknown,
-): Promise<{ token: PlayerToken; version: LessonVersion }> {
-  const { token } = await readPlayerRequest(deps, lessonIdParam, query, playerQuerySchema);
-  return { token, version: await findTokenVersion(deps.db, token) };
 }

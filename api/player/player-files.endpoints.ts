@@ -1,15 +1,16 @@
-import type Router from '@koa/router';
 import type { Context } from 'koa';
+import { z } from 'zod';
+import type { Config } from '../../shared/platform/config.ts';
 import { LecternError } from '../../shared/platform/errors.ts';
-import type { RequestState } from '../http/context.ts';
-import type { AppDependencies } from '../dependencies.ts';
 import { framePolicy } from '../embed/frame-page.ts';
-import { anyOrigin } from '../http/middleware/public-cors.ts';
-import { methodNotAllowed } from '../http/middleware/method-not-allowed.ts';
+import { defineEndpoint, written } from '../http/endpoint.ts';
+import { apiErrors } from '../http/error-format.ts';
+import type { Headers } from '../http/headers.ts';
+import { openPublicAccess } from '../http/public-access.ts';
 import { cacheScope, publicAddress } from '../http/public-url.ts';
-import { createRouter } from '../http/router.ts';
+import { empty, failure } from '../http/responses.ts';
+import type { PlayerReleases } from './player-releases.ts';
 
-const methods = 'GET, HEAD, OPTIONS';
 const yearSeconds = 365 * 24 * 3600;
 const hourSeconds = 3600;
 
@@ -19,35 +20,107 @@ const types: Record<string, string> = {
   js: 'text/javascript',
 };
 
-/**
- * The player's files, at addresses that hold the name of its release: what is there once never changes. Those of other
- * releases are served too: pages of theirs may ask this process while an installation is upgraded. The script of
- * integrators' pages has an address that stays.
- */
-export function playerFileRoutes({ config, player }: AppDependencies): Router<RequestState> {
-  const router = createRouter();
-  const sendFile = async (ctx: Context, release: string, name: string, cacheControl: string) => {
-    const type = types[name.split('.').at(-1) ?? ''];
-    const file = type === undefined ? null : await player.find(release, name);
-    if (file === null || type === undefined) throw new LecternError('NOT_FOUND', 'File not found');
-    ctx.set('Cache-Control', cacheControl);
-    ctx.set('Cross-Origin-Resource-Policy', 'cross-origin');
-    await file.send(ctx, type);
-  };
+const fileHeaders: Headers = {
+  ETag: z.string(),
+  Vary: z.string().meta({ examples: ['Accept-Encoding'] }),
+  'Cache-Control': z.string().meta({ examples: ['public, max-age=31536000, immutable'] }),
+};
+const notFound = 'File not found';
 
-  router.use(['/player/:release', '/embed.js'], anyOrigin(methods));
-  router.get('/player/:release/:file', async (ctx) => {
-    const { release = '', file = '' } = ctx.params;
-    if (file === 'frame.html') {
-      ctx.set('Content-Security-Policy', framePolicy(publicAddress(ctx, config)));
-      ctx.set('Referrer-Policy', 'no-referrer');
-      // Its policy names the service's address, which the name of a release does not: PUBLIC_URL may change.
-      await sendFile(ctx, release, file, `${cacheScope(config)}, max-age=${hourSeconds}`);
-      return;
-    }
-    await sendFile(ctx, release, file, `public, max-age=${yearSeconds}, immutable`);
-  });
-  router.get('/embed.js', (ctx) => sendFile(ctx, player.name, 'embed.js', `public, max-age=${hourSeconds}`));
-  router.all(['/player/:release/:file', '/embed.js'], methodNotAllowed(methods));
-  return router;
+const common = {
+  method: 'get',
+  access: openPublicAccess('GET, HEAD, OPTIONS'),
+  errors: apiErrors(),
+  tag: 'Embedding',
+} as const;
+const notModified = empty('You have it: the ETag is one of `If-None-Match`.', fileHeaders);
+
+interface Dependencies {
+  config: Config;
+  player: PlayerReleases;
+}
+
+/**
+ * GET /player/{release}/{file}: a file of the player. Its URL holds the name of its release, so that it never changes.
+ * Files of other releases are served too: while an installation is upgraded, their pages may ask this process.
+ */
+export const getPlayerFile = defineEndpoint(
+  {
+    ...common,
+    path: '/player/:release/:file',
+    laterParams: z.object({
+      release: z.string().meta({ description: 'The release of the player.', examples: ['0.1.0-5f3a9c21'] }),
+      file: z.string().meta({ description: 'The name of the file.', examples: ['player.js'] }),
+    }),
+    operationId: 'getPlayerFile',
+    summary: 'Fetch a file of the player',
+    description:
+      'A file of the release of the player that this service has. What is there once never changes, except the ' +
+      'policy of `frame.html`, which is kept for an hour; another release has another name.',
+    responses: {
+      200: {
+        kind: 'written',
+        description: 'The file.',
+        headers: fileHeaders,
+        content: { '*/*': { schema: { type: 'string' } } },
+      },
+      304: notModified,
+      404: failure('The service has another release, or it has no such file.', notFound),
+    },
+  },
+  ({ config, player }: Dependencies) =>
+    async ({ ctx }) => {
+      const { release = '', file = '' } = ctx.params;
+      if (file === 'frame.html') {
+        ctx.set('Content-Security-Policy', framePolicy(publicAddress(ctx, config)));
+        ctx.set('Referrer-Policy', 'no-referrer');
+        // Its policy names the service's origin, which the name of a release does not: PUBLIC_URL may change.
+        await sendFile(ctx, player, { release, file }, `${cacheScope(config)}, max-age=${hourSeconds}`);
+      } else {
+        await sendFile(ctx, player, { release, file }, `public, max-age=${yearSeconds}, immutable`);
+      }
+      return written;
+    },
+);
+
+/** GET /embed.js: the script of integrators' pages, whose URL stays the same. */
+export const getEmbedScript = defineEndpoint(
+  {
+    ...common,
+    path: '/embed.js',
+    operationId: 'getEmbedScript',
+    summary: 'Fetch the script for pages that embed lessons',
+    description: 'Its address stays the same; an upgrade of the service may bring another version of it.',
+    responses: {
+      200: {
+        kind: 'written',
+        description: 'The script.',
+        headers: fileHeaders,
+        content: { 'text/javascript': { schema: { type: 'string' } } },
+      },
+      304: notModified,
+      404: failure('It is not built.', notFound),
+    },
+  },
+  ({ player }: Dependencies) =>
+    async ({ ctx }) => {
+      const script = { release: player.name, file: 'embed.js' };
+      await sendFile(ctx, player, script, `public, max-age=${hourSeconds}`);
+      return written;
+    },
+);
+
+/** @throws {LecternError} NOT_FOUND when there is no such file. */
+async function sendFile(
+  ctx: Context,
+  player: PlayerReleases,
+  { release, file: name }: { release: string; file: string },
+  cacheControl: string,
+): Promise<void> {
+  const type = types[name.split('.').at(-1) ?? ''];
+  const file = type === undefined ? null : await player.find(release, name);
+  if (file === null || type === undefined) throw new LecternError('NOT_FOUND', notFound);
+  ctx.set('Cache-Control', cacheControl);
+  ctx.set('Cross-Origin-Resource-Policy', 'cross-origin');
+  await file.send(ctx, type);
 }

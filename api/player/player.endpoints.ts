@@ -1,37 +1,262 @@
-import type Router from '@koa/router';
 import type { Context } from 'koa';
 import { z } from 'zod';
+import type { Database } from '../../shared/models/database.ts';
 import { LecternError } from '../../shared/platform/errors.ts';
-import { parseProgressWrite } from '../../shared/progress/write.ts';
+import { PrintedJson } from '../../shared/platform/raw-json.ts';
+import type { PreparedLessons } from '../../shared/player/prepared-lessons.ts';
+import { parseProgressWrite, progressWriteSchema } from '../../shared/progress/write.ts';
 import type { ProgressWrite } from '../../shared/progress/write.ts';
-import { printJson, RawJson } from '../../shared/platform/raw-json.ts';
-import type { RequestState } from '../http/context.ts';
-import type { AppDependencies } from '../dependencies.ts';
-import { anyOrigin } from '../http/middleware/public-cors.ts';
-import { renderErrors, shapeAWith } from '../http/middleware/errors.ts';
+import { time, uuid } from '../http/body-schemas.ts';
+import { defineEndpoint, written } from '../http/endpoint.ts';
+import { apiErrors } from '../http/error-format.ts';
+import * as example from '../http/examples.ts';
+import { anyOrigin, limited, noStore } from '../http/headers.ts';
 import { jsonTextOf, readJsonBytes } from '../http/middleware/json-body.ts';
-import { methodNotAllowed } from '../http/middleware/method-not-allowed.ts';
-import { limitByAddress } from '../http/middleware/rate-limit.ts';
+import { tooLargeText } from '../http/middleware/request-bytes.ts';
+import { failure, json } from '../http/responses.ts';
+import { lessonParams, otherLesson, playerToken } from './access.ts';
 import {
   assertRecords,
-  authorizePlayer,
   findTokenVersion,
   findVersionInPlay,
+  nothingToPlay,
   playerQuerySchema,
-  readPlayerRequest,
+  previewText,
 } from './authorize.ts';
+import { playerData, session, staleSession } from './bodies.ts';
 import { contentAddress } from './content-address.ts';
+import type { ContentAddressDependencies } from './content-address.ts';
 import { playerDataOptions, sendPlayerData } from './player-data.ts';
 import { enterSession, readSession, writeSession } from './session.ts';
-import type { SessionRoom } from './session.ts';
-import { sendJson } from '../http/send-json.ts';
-import { createRouter } from '../http/router.ts';
+import type { SessionLimits, SessionRoom, WriteDependencies } from './session.ts';
+
+const unplayable = 'Lesson has validation errors that prevent playback';
+
+/** GET …/player-data: the lesson that a token names. */
+export const getPlayerData = defineEndpoint(
+  {
+    method: 'get',
+    path: '/api/public/lessons/:lessonId/player-data',
+    access: playerToken('GET, OPTIONS', true),
+    errors: apiErrors('An unexpected error occurred while fetching lesson data'),
+    params: lessonParams,
+    query: playerQuerySchema.extend(playerDataOptions),
+    operationId: 'getPlayerData',
+    tag: 'Player',
+    summary: 'Load a lesson',
+    description:
+      'The lesson that the token names, in the version that it pins, else in the one that was published last. Pages ' +
+      'of every origin may load it: `OPTIONS` is answered, and no cookie counts. The content holds the right ' +
+      'answers, as a player needs them.',
+    responses: {
+      200: json(
+        'The lesson.',
+        playerData,
+        {
+          lesson: {
+            summary: 'As asked for without options',
+            value: {
+              lesson: example.playerLesson,
+              userAttributes: example.userAttributes,
+              playability: { valid: true, errors: [] },
+            },
+          },
+          metadata: {
+            summary: 'With include_metadata=true and validate_playability=false',
+            value: {
+              lesson: example.playerLesson,
+              userAttributes: example.userAttributes,
+              metadata: example.metadata,
+            },
+          },
+        },
+        noStore,
+      ),
+      400: failure(
+        'The lesson id is not a UUID, the token is missing, or an option is neither true nor false.',
+      ),
+      404: nothingToPlay,
+      422: failure('The lesson cannot be played, and `validate_playability` is not false.', unplayable),
+    },
+  },
+  ({ db, lessons }: { db: Database; lessons: PreparedLessons }) =>
+    async ({ ctx, caller: token, query }) => {
+      const version = await findTokenVersion(db, token);
+      const prepared = await lessons.get(version._id);
+      if (prepared === undefined) throw new Error(`version ${version._id} has no content`);
+      if (query.validate_playability && prepared.facts.playabilityErrors.length > 0) {
+        throw new LecternError('INVALID_CONTENT', unplayable);
+      }
+      const userAttributes = token.kind === 'embed' ? token.userAttributes : '{}';
+      sendPlayerData(ctx, version, prepared, { userAttributes, options: query });
+      return written;
+    },
+);
+
+const sessionEndpoint = {
+  path: '/api/public/lessons/:lessonId/session',
+  access: playerToken('GET, POST, OPTIONS'),
+  errors: apiErrors(),
+  params: lessonParams,
+  query: playerQuerySchema,
+  tag: 'Player',
+} as const;
+
+const busy = failure(
+  'The limit of requests a minute is reached, too many requests of this learner are under way, or too much of the ' +
+    'organization. Send it again after `Retry-After` seconds.',
+  'Too many concurrent requests from this learner; try again in 2 seconds',
+  'Too much data requested at once; try again in 5 seconds',
+  'Too much data sent at once by this learner; try again in 5 seconds',
+);
+
+/** GET …/session: where the learner goes on. */
+export const getPlayerSession = defineEndpoint(
+  {
+    ...sessionEndpoint,
+    method: 'get',
+    operationId: 'getPlayerSession',
+    summary: "Read the learner's session",
+    description:
+      'Where the learner goes on. Before anything is stored: revision 0, `not_started`, and nothing is created. ' +
+      'When another version was published since, the position and the answers are carried over to it, and the ' +
+      'answers earn what that version gives. A launch that is not recorded, of a teacher or of somebody whom the ' +
+      'platform does not name, is at revision 0 always; so is a preview, whose `learnerId` is empty.',
+    responses: {
+      200: json(
+        'The session.',
+        session,
+        {
+          notStarted: {
+            summary: 'Nothing is stored yet',
+            value: { ...example.notStarted, revision: 0, attempt: 1, versionId: example.versionId },
+          },
+          inProgress: { summary: 'One question is answered', value: example.embedSession },
+          launched: {
+            summary: 'Of an LTI launch',
+            value: {
+              ...example.ltiProgress,
+              items: example.embedProgress.items,
+              revision: 12,
+              attempt: 1,
+              versionId: example.versionId,
+            },
+          },
+        },
+        noStore,
+      ),
+      400: failure('The lesson id is not a UUID, or the token is missing.'),
+      404: nothingToPlay,
+      429: busy,
+    },
+  },
+  (deps: SessionLimits & { db: Database; lessons: PreparedLessons }) =>
+    async ({ ctx, caller: token }) => {
+      const version = await findTokenVersion(deps.db, token);
+      const room = await enterSession(deps, token, ctx.res);
+      return { status: 200, body: await readSession(deps, token, version._id, room) };
+    },
+);
 
 const maxSessionBytes = 1024 ** 2;
+const stale = 'The progress was changed since it was read';
 
-export const playerDataQuery = playerQuerySchema.extend(playerDataOptions);
+/** POST …/session: records what a learner did. */
+export const writePlayerSession = defineEndpoint(
+  {
+    ...sessionEndpoint,
+    method: 'post',
+    operationId: 'writePlayerSession',
+    summary: 'Record what the learner did',
+    description:
+      'Stores position, state and new answers, and answers with the session as it is then. The server derives ' +
+      'status, scores and times. Send the `revision` that was read last; on 409 go on from `current`. A `writeId` ' +
+      'makes it safe to send a write again whose answer was lost. Of a launch that is not recorded nothing is ' +
+      'stored: each write is answered with what it leads to by itself, at the `revision` that it was sent with.',
+    body: {
+      contentType: 'application/json',
+      description: 'At most 1 MiB, nested at most 200 deep. Unknown fields are refused.',
+      schema: progressWriteSchema,
+      examples: {
+        answer: {
+          summary: 'A question is answered',
+          value: {
+            versionId: example.versionId,
+            revision: 0,
+            writeId: '7d1f0c52-3b6e-4a57-8c61-0a9a9d6f4e21',
+            currentSectionIndex: 0,
+            currentStepIndex: 1,
+            progressData: example.embedProgress.progressData,
+            variableState: example.embedProgress.variableState,
+            items: [{ widgetId: example.item.widgetId, answer: example.item.answer }],
+          },
+        },
+        completed: {
+          summary: 'The lesson is finished, on its last step',
+          value: {
+            versionId: example.versionId,
+            revision: 1,
+            currentSectionIndex: 2,
+            currentStepIndex: 2,
+            completed: true,
+          },
+        },
+      },
+      failures: {},
+    },
+    responses: {
+      200: json(
+        'The session as it is stored now; for a repeated `writeId` as that write, or a later one, left it. A write of an ' +
+          'earlier attempt than the stored one changes nothing.',
+        session,
+        { inProgress: { value: example.embedSession } },
+        noStore,
+      ),
+      400: failure('The lesson id is not a UUID, or the token is missing.'),
+      403: failure(
+        'The token is for another lesson than the path names, or it is a preview token.',
+        ...otherLesson.texts,
+        previewText,
+      ),
+      404: nothingToPlay,
+      409: json(
+        'The progress was changed since it was read: nothing was written.',
+        staleSession,
+        { stale: { value: { error: stale, current: example.embedSession } } },
+        noStore,
+      ),
+      413: failure(
+        'The body is over 1 MiB, or all that would be stored is too much.',
+        tooLargeText(maxSessionBytes),
+        'Answers and state together may be at most 2097152 bytes, and would be 2101337',
+      ),
+      422: failure(
+        'The body is no JSON sent as `application/json`, or a field is unknown or not as it has to be.',
 
-export const contentQuery = playerQuerySchema.extend({
+        'Request body must be valid JSON',
+        'Request body has an unknown field "page"',
+        'versionId must be a UUID',
+        'versionId must be a version of the lesson that was published',
+        'versionId must be the version that the token names',
+        'currentStepIndex must be a whole number of 0 or more',
+        'completed is accepted on the last step only',
+        'items[0].widgetId "Quiz-1" is no widget of the version',
+      ),
+      429: busy,
+    },
+  },
+  (deps: SessionLimits & WriteDependencies) =>
+    async ({ ctx, caller: token }) => {
+      assertRecords(token);
+      const room = await enterSession(deps, token, ctx.res);
+      const write = await readWrite(ctx, room);
+      const { saved, session: stored } = await writeSession(deps, token, write, room);
+      if (saved) return { status: 200, body: stored };
+      return { status: 409, body: { error: stale, current: PrintedJson.of(stored) } };
+    },
+);
+
+const contentQuery = playerQuerySchema.extend({
   versionId: z
     .guid('Invalid version ID')
     .toLowerCase()
@@ -39,62 +264,48 @@ export const contentQuery = playerQuerySchema.extend({
     .meta({ description: 'The version in play, if another one may have been published since.' }),
 });
 
-/**
- * What a player's token authorizes: the lesson (the contract's 4.4), the learner's session in it, and the address of
- * its media and widgets.
- */
-export function playerRoutes(deps: AppDependencies): Router<RequestState> {
-  const router = createRouter('/api/public/lessons/:lessonId');
-  const unexpected = shapeAWith('An unexpected error occurred while fetching lesson data');
+const contentAddressBody = z
+  .strictObject({
+    base: z.string().meta({
+      description:
+        'What `media/{mediaId}`, `widgets/{type}.js` and `widgets/{type}.css` stand behind: absolute where the ' +
+        'service knows its public address, else a path.',
+    }),
+    expiresAt: time.meta({ description: 'When it ends, 60 to 90 minutes from now.' }),
+    versionId: uuid.meta({ description: 'The version whose files it opens.' }),
+  })
+  .meta({ id: 'ContentAddress' });
 
-  router.use('/player-data', anyOrigin('GET, OPTIONS'), renderErrors(unexpected), limitByAddress(deps));
-  router.get('/player-data', async (ctx) => {
-    ctx.set('Cache-Control', 'no-store');
-    const { query, token } = await readPlayerRequest(deps, ctx.params.lessonId, ctx.query, playerDataQuery);
-    const version = await findTokenVersion(deps.db, token);
-    const prepared = await deps.lessons.get(version._id);
-    if (prepared === undefined) throw new Error(`version ${version._id} has no content`);
-    if (query.validate_playability && prepared.facts.playabilityErrors.length > 0) {
-      throw new LecternError('INVALID_CONTENT', 'Lesson has validation errors that prevent playback');
-    }
-    const userAttributes = token.kind === 'embed' ? token.userAttributes : '{}';
-    sendPlayerData(ctx, version, prepared, { userAttributes, options: query });
-  });
-  router.all('/player-data', methodNotAllowed('GET, HEAD, OPTIONS'));
+const contentMethods = 'GET, OPTIONS';
 
-  router.use('/session', anyOrigin('GET, POST, OPTIONS'), limitByAddress(deps));
-  router.get('/session', async (ctx) => {
-    const { token, version } = await authorizePlayer(deps, ctx.params.lessonId, ctx.query);
-    const room = await enterSession(deps, token, ctx.res);
-    sendJson(ctx, await readSession(deps, token, version._id, room));
-  });
-  router.post('/session', async (ctx) => {
-    const { token } = await readPlayerRequest(deps, ctx.params.lessonId, ctx.query, playerQuerySchema);
-    assertRecords(token);
-    const room = await enterSession(deps, token, ctx.res);
-    const write = await readWrite(ctx, room);
-    const { saved, session } = await writeSession(deps, token, write, room);
-    if (saved) {
-      sendJson(ctx, session);
-      return;
-    }
-    ctx.status = 409;
-    const error = 'The progress was changed since it was read';
-    sendJson(ctx, { error, current: new RawJson(printJson(session)) });
-  });
-  router.all('/session', methodNotAllowed('GET, HEAD, POST, OPTIONS'));
-
-  router.use('/content', anyOrigin('GET, OPTIONS'), limitByAddress(deps));
-  router.get('/content', async (ctx) => {
-    const { query, token } = await readPlayerRequest(deps, ctx.params.lessonId, ctx.query, contentQuery);
-    const { _id: versionId, lessonId } = await findVersionInPlay(deps.db, token, query.versionId);
-    const of = { lessonId, versionId };
-    const { url, expiresAt } = contentAddress(deps, token, of);
-    sendJson(ctx, { base: url, expiresAt, versionId });
-  });
-  router.all('/content', methodNotAllowed('GET, HEAD, OPTIONS'));
-  return router;
-}
+/** GET …/content: a signed base URL for media and widgets. */
+export const getContentAddress = defineEndpoint(
+  {
+    method: 'get',
+    path: '/api/public/lessons/:lessonId/content',
+    access: { ...playerToken(contentMethods), headers: { ...limited, ...anyOrigin(contentMethods) } },
+    errors: apiErrors(),
+    params: lessonParams,
+    query: contentQuery,
+    operationId: 'getContentAddress',
+    tag: 'Player',
+    summary: 'Get an address for all media and widgets',
+    description:
+      'A signed address that opens the media and widgets of one version without the token, for pages that must not ' +
+      'have it. Ask again before it expires, with the `versionId` that is played.',
+    responses: {
+      200: json('The address.', contentAddressBody, { address: { value: example.contentAddress } }, noStore),
+      400: failure('An id is not a UUID, or the token is missing.'),
+      404: nothingToPlay,
+    },
+  },
+  (deps: ContentAddressDependencies & { db: Database }) =>
+    async ({ caller: token, query }) => {
+      const { _id: versionId, lessonId } = await findVersionInPlay(deps.db, token, query.versionId);
+      const { url, expiresAt } = contentAddress(deps, token, { lessonId, versionId });
+      return { status: 200, body: { base: url, expiresAt: expiresAt.toISOString(), versionId } };
+    },
+);
 
 async function readWrite(ctx: Context, { learner, texts }: SessionRoom): Promise<ProgressWrite> {
   const body = await texts.receive({

@@ -20,8 +20,11 @@ import { presentEmbedProgress, presentLtiProgress } from '../progress/present-pr
 /** The nil UUID (RFC 9562): a launch that is not recorded makes no course. */
 const noCourse = '00000000-0000-0000-0000-000000000000';
 
-/** Gives the record of a learner with some state, for `printJson`: the contract's 2.1, or 2.2 with the answers. */
-type Present = (state: ProgressState) => Promise<Record<string, unknown>>;
+/** The record of a learner as a player gets it: for an embed token as integrators do, for a launch with the answers. */
+export type PresentedProgress = ReturnType<typeof presentEmbedProgress> | ReturnType<typeof presentLaunch>;
+
+/** Presents a learner's record with some state. */
+type Present = (state: ProgressState) => Promise<PresentedProgress>;
 
 /** What is known of a learner's stored progress before its JSON texts are read, which may be large. */
 export interface FoundProgress {
@@ -44,7 +47,7 @@ export interface KeptProgress {
   /** Parses the record. */
   state(): ProgressState;
   /** The record as it was stored, without parsing its JSON texts. */
-  presentStored(): Promise<Record<string, unknown>>;
+  presentStored(): Promise<PresentedProgress>;
   /** With the rest of the record as it was stored. */
   present: Present;
 }

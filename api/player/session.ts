@@ -9,15 +9,14 @@ import type { LessonOutline } from '../../shared/progress/outline.ts';
 import { applyWrite, attemptOrder, initialProgress } from '../../shared/progress/rules.ts';
 import type { ProgressState } from '../../shared/progress/state.ts';
 import type { ProgressWrite } from '../../shared/progress/write.ts';
-import type { AppDependencies } from '../dependencies.ts';
-import type { LargeTextShare } from '../http/large-texts.ts';
+import type { LargeTexts, LargeTextShare } from '../http/large-texts.ts';
 import type { ScoreNotices } from '../lti/outbox-signal.ts';
 import { findTokenVersion } from './authorize.ts';
 import { mostRequests } from './learner-lines.ts';
-import type { LinePlace } from './learner-lines.ts';
+import type { LearnerLines, LinePlace } from './learner-lines.ts';
 import { learnerName } from './learner-name.ts';
 import { progressKeeper } from './progress-keepers.ts';
-import type { FoundProgress, KeptProgress, ProgressKeeper } from './progress-keepers.ts';
+import type { FoundProgress, KeptProgress, ProgressKeeper, PresentedProgress } from './progress-keepers.ts';
 
 /**
  * How long a write that came too early waits for those before it: a page that is closed sends all that it has at once,
@@ -33,8 +32,8 @@ export interface SessionDependencies {
   lessons: PreparedLessons;
 }
 
-/** A session as it is answered: members for `printJson`. */
-type Session = Record<string, unknown>;
+/** A learner's session, for a player. */
+type Session = PresentedProgress & { revision: number; attempt: number; versionId: string };
 
 /** What a write led to; `saved` is false when the record had changed since it was read, and nothing was written. */
 export interface WriteOutcome {
@@ -44,6 +43,12 @@ export interface WriteOutcome {
 
 export interface WriteDependencies extends SessionDependencies {
   scoreNotices: Pick<ScoreNotices, 'saved'>;
+}
+
+/** What one learner, and one organization, may take of this process. */
+export interface SessionLimits {
+  learnerLines: LearnerLines;
+  largeTexts: LargeTexts;
 }
 
 /** What of this process a request to a session may use. */
@@ -62,7 +67,7 @@ export interface SessionRoom {
  * @throws {LecternError} TOO_MANY_REQUESTS where too many requests of the learner are here.
  */
 export async function enterSession(
-  { learnerLines, largeTexts }: Pick<AppDependencies, 'learnerLines' | 'largeTexts'>,
+  { learnerLines, largeTexts }: SessionLimits,
   token: PlayerToken,
   response: ServerResponse,
 ): Promise<SessionRoom> {

@@ -4,17 +4,14 @@ import type { ProgressRecord } from '../../shared/models/progress-record.ts';
 import { scaledTo100 } from '../../shared/progress/score.ts';
 import { rawOrNull } from '../../shared/platform/raw-json.ts';
 
-/** Members of a JSON object for `printJson`: JSON-valued fields are raw, as they were stored. */
-type Members = Record<string, unknown>;
-
 /** A record of either kind, without what only storing it needs. */
 type Presentable<Record extends ProgressRecord> = Omit<
   Record,
   '_id' | 'organizationId' | 'recentWriteIds' | 'scoresDue' | 'finished' | 'attempt'
 >;
 
-/** The contract's 2.1. */
-export function presentEmbedProgress(record: Presentable<EmbedProgress>): Members {
+/** Returns the body of GET /progress: {@link embedProgress}. JSON values are raw, as they were stored. */
+export function presentEmbedProgress(record: Presentable<EmbedProgress>) {
   return {
     lessonId: record.lessonId,
     learnerId: record.learnerId,
@@ -32,8 +29,8 @@ export function presentEmbedProgress(record: Presentable<EmbedProgress>): Member
   };
 }
 
-/** The contract's 2.2: scores are out of 100. */
-export function presentLtiProgress(record: Presentable<LtiProgress>): Members {
+/** Returns the body of GET /lti-progress: {@link ltiProgress}, with scores out of 100. */
+export function presentLtiProgress(record: Presentable<LtiProgress>) {
   return {
     lessonId: record.lessonId,
     ltiUserId: record.ltiUserId,
@@ -50,6 +47,10 @@ export function presentLtiProgress(record: Presentable<LtiProgress>): Members {
   };
 }
 
-function presentTimes({ startedAt, completedAt, lastActivityAt }: Presentable<ProgressRecord>): Members {
-  return { startedAt, completedAt, lastActivityAt };
+function presentTimes({ startedAt, completedAt, lastActivityAt }: Presentable<ProgressRecord>) {
+  return {
+    startedAt: startedAt?.toISOString() ?? null,
+    completedAt: completedAt?.toISOString() ?? null,
+    lastActivityAt: lastActivityAt.toISOString(),
+  };
 }

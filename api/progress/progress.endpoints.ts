@@ -1,21 +1,22 @@
-import type Router from '@koa/router';
-import type { Context } from 'koa';
+import type { ServerResponse } from 'node:http';
 import { z } from 'zod';
-import { LecternError } from '../../shared/platform/errors.ts';
+import type { Database } from '../../shared/models/database.ts';
 import { findEmbedHead, findEmbedProgress } from '../../shared/models/embed-progress.ts';
 import { lessonExists } from '../../shared/models/lesson.ts';
 import { findLtiHead, findLtiProgress } from '../../shared/models/lti-progress.ts';
 import { isHeadOnly } from '../../shared/models/progress-record.ts';
 import type { ProgressRecord, RecordHead } from '../../shared/models/progress-record.ts';
-import type { RequestState } from '../http/context.ts';
-import type { AppDependencies } from '../dependencies.ts';
-import { bearer } from '../http/middleware/bearer.ts';
-import { renderErrors, shapeAWith } from '../http/middleware/errors.ts';
-import { methodNotAllowed } from '../http/middleware/method-not-allowed.ts';
-import { parseRequest } from '../http/parse-request.ts';
+import { LecternError } from '../../shared/platform/errors.ts';
+import { PrintedJson } from '../../shared/platform/raw-json.ts';
+import { credentials } from '../accounts/access.ts';
+import { defineEndpoint } from '../http/endpoint.ts';
+import { apiErrors } from '../http/error-format.ts';
+import * as example from '../http/examples.ts';
+import { noStore } from '../http/headers.ts';
+import type { LargeTexts } from '../http/large-texts.ts';
+import { failure, json } from '../http/responses.ts';
+import { embedProgress, ltiProgress } from './bodies.ts';
 import { presentEmbedProgress, presentLtiProgress } from './present-progress.ts';
-import { sendJson } from '../http/send-json.ts';
-import { createRouter } from '../http/router.ts';
 
 const lessonId = z.guid('Invalid lesson ID format').toLowerCase().meta({ description: 'Id of the lesson.' });
 
@@ -28,19 +29,19 @@ const identifier = (name: string, missing = `${name} is required`) =>
 
 const isUuid = (text: string) => z.guid().safeParse(text).success;
 
-export const embedProgressPath = z.object({
+const embedProgressPath = z.object({
   lessonId,
   learnerId: identifier('learnerId').meta({
     description: 'The learnerId that the embed token was signed with, percent-encoded where it has to be.',
   }),
 });
-export const ltiProgressPath = z.object({
+const ltiProgressPath = z.object({
   lessonId,
   ltiUserId: identifier('ltiUserId').meta({
     description: "The platform's id of the user, from the launch, percent-encoded where it has to be.",
   }),
 });
-export const ltiProgressQuery = z.object({
+const ltiProgressQuery = z.object({
   platformId: identifier('platformId')
     .overwrite((id) => (isUuid(id) ? id.toLowerCase() : id))
     .meta({ description: "Lectern's id of the platform. Case is ignored." }),
@@ -50,61 +51,114 @@ export const ltiProgressQuery = z.object({
   }),
 });
 
-/** Learners' progress for integrators (the contract's 4.1 and 4.2). */
-export function progressRoutes(deps: AppDependencies): Router<RequestState> {
-  const router = createRouter('/api/public/lessons/:lessonId');
-  router.use(renderErrors(shapeAWith('Failed to fetch progress data')));
-  router.use(bearer(deps, 'Authentication failed'));
+const noProgress = failure(
+  'No such lesson in your organization, no such platform, or the learner has not started the lesson: there is ' +
+    'no record.',
+  'No progress found for this learner and lesson',
+);
 
-  router.get('/progress/:learnerId', async (ctx) => {
-    const path = parseRequest(embedProgressPath, ctx.params, 'INVALID_CONTENT');
-    const organizationId = ctx.state.organization._id;
-    const learner = { organizationId, ...path };
-    const head = await ofLesson(organizationId, path.lessonId, () => findEmbedHead(deps.db, learner));
-    const find = () => findEmbedProgress(deps.db, learner);
-    await sendRecord(ctx, head, find, presentEmbedProgress);
+interface ProgressDependencies {
+  db: Database;
+  largeTexts: LargeTexts;
+}
+
+const common = {
+  method: 'get',
+  access: credentials(),
+  errors: apiErrors('Failed to fetch progress data'),
+  invalid: 'INVALID_CONTENT',
+  tag: 'Progress',
+} as const;
+
+/** GET /api/public/lessons/{lessonId}/progress/{learnerId} */
+export const getProgress = defineEndpoint(
+  {
+    ...common,
+    path: '/api/public/lessons/:lessonId/progress/:learnerId',
+    params: embedProgressPath,
+    operationId: 'getProgress',
+    summary: "Read a learner's progress",
+    description:
+      'The record of a learner whose lessons are embedded with tokens. It is there once the player has written for ' +
+      'the first time. JSON values come back as they were stored.',
+    responses: {
+      200: json(
+        'The record.',
+        embedProgress,
+        { inProgress: { summary: 'One question is answered', value: example.embedProgress } },
+        noStore,
+      ),
+      404: noProgress,
+    },
+  },
+  (deps: ProgressDependencies) =>
+    async ({ ctx, caller, params }) => {
+      const learner = { organizationId: caller.organization._id, ...params };
+      const head = await findRecordOfLesson(deps.db, learner, () => findEmbedHead(deps.db, learner));
+      const find = () => findEmbedProgress(deps.db, learner);
+      const body = await print(deps, ctx.res, head, find, presentEmbedProgress);
+      return { status: 200, body };
+    },
+);
+
+/** GET /api/public/lessons/{lessonId}/lti-progress/{ltiUserId} */
+export const getLtiProgress = defineEndpoint(
+  {
+    ...common,
+    path: '/api/public/lessons/:lessonId/lti-progress/:ltiUserId',
+    params: ltiProgressPath,
+    query: ltiProgressQuery,
+    operationId: 'getLtiProgress',
+    summary: "Read an LTI user's progress",
+    description:
+      'The record of a user who launches the lesson from an LTI platform. Scores are out of 100. Teachers who ' +
+      'look at a lesson have none, nor have users whom the platform does not name.',
+    responses: {
+      200: json(
+        'The record.',
+        ltiProgress,
+        { completed: { summary: 'The lesson is completed', value: example.ltiProgress } },
+        noStore,
+      ),
+      404: noProgress,
+    },
+  },
+  (deps: ProgressDependencies) =>
+    async ({ ctx, caller, params, query }) => {
+      const learner = { organizationId: caller.organization._id, ...params, ...query };
+      const head = await findRecordOfLesson(deps.db, learner, () => findLtiHead(deps.db, learner));
+      const find = () => findLtiProgress(deps.db, learner);
+      const body = await print(deps, ctx.res, head, find, presentLtiProgress);
+      return { status: 200, body };
+    },
+);
+
+/** A deleted lesson's progress is kept, for the lesson may be imported again, but not shown. */
+async function findRecordOfLesson<Record extends ProgressRecord>(
+  db: Database,
+  { organizationId, lessonId: id }: { organizationId: string; lessonId: string },
+  find: () => Promise<Record | null>,
+): Promise<Record> {
+  const [exists, record] = await Promise.all([lessonExists(db, organizationId, id), find()]);
+  if (record !== null && exists) return record;
+  throw notStarted();
+}
+
+/** Prints a record. Large records of one organization are read and printed a few at a time. */
+async function print<Record extends ProgressRecord, Body extends object>(
+  { largeTexts }: ProgressDependencies,
+  res: ServerResponse,
+  head: RecordHead<Record>,
+  find: () => Promise<Record | null>,
+  presenter: (record: Record) => Body,
+): Promise<PrintedJson<Body>> {
+  return largeTexts.share(head.organizationId, res).run(head.textBytes, async () => {
+    const record = isHeadOnly(head) ? await find() : head;
+    if (record === null) throw notStarted();
+    return PrintedJson.of(presenter(record));
   });
-
-  router.get('/lti-progress/:ltiUserId', async (ctx) => {
-    const path = parseRequest(ltiProgressPath, ctx.params, 'INVALID_CONTENT');
-    const query = parseRequest(ltiProgressQuery, ctx.query, 'INVALID_CONTENT');
-    const organizationId = ctx.state.organization._id;
-    const learner = { organizationId, ...path, ...query };
-    const head = await ofLesson(organizationId, path.lessonId, () => findLtiHead(deps.db, learner));
-    const find = () => findLtiProgress(deps.db, learner);
-    await sendRecord(ctx, head, find, presentLtiProgress);
-  });
-
-  /** A deleted lesson's progress is kept, for the lesson may be imported again, but not shown. */
-  async function ofLesson<Record extends ProgressRecord>(
-    organizationId: string,
-    id: string,
-    find: () => Promise<Record | null>,
-  ): Promise<Record> {
-    const [exists, record] = await Promise.all([lessonExists(deps.db, organizationId, id), find()]);
-    if (record !== null && exists) return record;
-    throw notStarted();
-  }
-
-  /** Large records of one organization are read and printed a few at a time. */
-  async function sendRecord<Record extends ProgressRecord>(
-    ctx: Context,
-    head: RecordHead<Record>,
-    find: () => Promise<Record | null>,
-    present: (record: Record) => object,
-  ): Promise<void> {
-    const share = deps.largeTexts.share(head.organizationId, ctx.res);
-    await share.run(head.textBytes, async () => {
-      const record = isHeadOnly(head) ? await find() : head;
-      if (record === null) throw notStarted();
-      sendJson(ctx, { ...present(record) });
-    });
-  }
-
-  router.all(['/progress/:learnerId', '/lti-progress/:ltiUserId'], methodNotAllowed('GET, HEAD'));
-  return router;
 }
 
 function notStarted(): LecternError {
-  return new LecternError('NOT_FOUND', 'No progress found for this learner and lesson');
+  return new LecternError('NOT_FOUND', noProgress.texts[0] ?? '');
 }

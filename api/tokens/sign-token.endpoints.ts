@@ -1,43 +1,94 @@
-import type Router from '@koa/router';
-import { LecternError } from '../../shared/platform/errors.ts';
 import { findPublishedVersion } from '../../shared/models/lesson-version.ts';
 import { lessonExists } from '../../shared/models/lesson.ts';
+import type { Database } from '../../shared/models/database.ts';
+import { LecternError } from '../../shared/platform/errors.ts';
+import type { Secrets } from '../../shared/platform/secrets.ts';
 import { signEmbedToken } from '../../shared/tokens/player-tokens.ts';
-import type { RequestState } from '../http/context.ts';
-import type { AppDependencies } from '../dependencies.ts';
-import { bearer } from '../http/middleware/bearer.ts';
-import { renderErrors, shapeAWith } from '../http/middleware/errors.ts';
-import { readJsonBody } from '../http/middleware/json-body.ts';
-import { methodNotAllowed } from '../http/middleware/method-not-allowed.ts';
-import { parseSignTokenRequest } from '../../shared/tokens/sign-token-request.ts';
-import { createRouter } from '../http/router.ts';
+import {
+  parseSignTokenRequest,
+  signTokenFaults,
+  signTokenSchema,
+} from '../../shared/tokens/sign-token-request.ts';
+import { z } from 'zod';
+import { credentials } from '../accounts/access.ts';
+import { defineEndpoint } from '../http/endpoint.ts';
+import { apiErrors } from '../http/error-format.ts';
+import * as example from '../http/examples.ts';
+import { noStore } from '../http/headers.ts';
+import { jsonBody } from '../http/middleware/json-body.ts';
+import { failure, json } from '../http/responses.ts';
 
-const maxBodyBytes = 64 * 1024;
+const signedToken = z
+  .strictObject({
+    token: z.jwt().meta({ description: 'A JWT, for the `token` parameter of the player addresses.' }),
+    expiresAt: z.iso.datetime().meta({ description: 'When it ends.' }),
+  })
+  .meta({ id: 'SignedToken' });
 
-/** Signing of embed tokens (the contract's 4.3): credentials, then body, then existence. */
-export function signTokenRoutes(deps: AppDependencies): Router<RequestState> {
-  const router = createRouter('/api/public/sign-token');
-  router.use(renderErrors(shapeAWith('Failed to generate token')));
-  router.use(bearer(deps, 'Authentication failed'));
+const notFound = 'Lesson not found or does not belong to your organization';
 
-  router.post('/', async (ctx) => {
-    const request = parseSignTokenRequest(await readJsonBody(ctx, { maxBytes: maxBodyBytes }));
-    const { timeout, ...claims } = request;
-    const organizationId = ctx.state.organization._id;
-    const { lessonId, versionId } = claims;
-    const known =
-      versionId === null
-        ? await lessonExists(deps.db, organizationId, lessonId)
-        : (await findPublishedVersion(deps.db, organizationId, lessonId, versionId)) !== null;
-    if (!known) {
-      const message = 'Lesson not found or does not belong to your organization';
-      throw new LecternError('NOT_FOUND', message);
-    }
-    const { token, expiresAt } = signEmbedToken(deps.secrets.signing, { organizationId, ...claims }, timeout);
-    ctx.set('Cache-Control', 'no-store');
-    ctx.body = { token, expiresAt: expiresAt.toISOString() };
-  });
-
-  router.all('/', methodNotAllowed('POST'));
-  return router;
-}
+/** POST /api/public/sign-token: signs the token with which one learner loads one lesson. */
+export const signToken = defineEndpoint(
+  {
+    method: 'post',
+    path: '/api/public/sign-token',
+    access: credentials(),
+    errors: apiErrors('Failed to generate token'),
+    operationId: 'signToken',
+    tag: 'Tokens',
+    summary: 'Sign an embed token',
+    description:
+      'Makes a JWT with which one learner loads one lesson. Its claims are `lessonId`, `versionId` (when given), ' +
+      '`learnerId`, `organizationId`, `userAttributes`, `iat`, `exp` and `iss` ("lectern"). A lesson without a ' +
+      'published version can be signed; loading it is 404 until one is published.',
+    body: jsonBody({
+      maxBytes: 64 * 1024,
+      description: 'Unknown fields are ignored. The error names the first invalid field.',
+      schema: signTokenSchema,
+      parse: parseSignTokenRequest,
+      faults: signTokenFaults,
+      examples: {
+        newest: {
+          summary: 'The newest published version, for two hours',
+          value: { lessonId: example.lessonId, learnerId: example.learnerId },
+        },
+        pinned: {
+          summary: 'A pinned version, with attributes, for 15 minutes',
+          value: {
+            lessonId: example.lessonId,
+            versionId: example.versionId,
+            learnerId: example.learnerId,
+            userAttributes: example.userAttributes,
+            timeout: 900,
+          },
+        },
+      },
+    }),
+    responses: {
+      200: json(
+        'The token.',
+        signedToken,
+        { token: { value: { token: example.token, expiresAt: '2026-11-21T11:12:04.000Z' } } },
+        noStore,
+      ),
+      404: failure(
+        "The lesson does not exist, is deleted or another organization's, or has no such published version.",
+        notFound,
+      ),
+      500: failure('Something failed on the server, or it has no signing secret.'),
+    },
+  },
+  ({ db, secrets }: { db: Database; secrets: Pick<Secrets, 'signing'> }) =>
+    async ({ caller, readBody }) => {
+      const { timeout, ...claims } = await readBody();
+      const organizationId = caller.organization._id;
+      const { lessonId, versionId } = claims;
+      const isKnown =
+        versionId === null
+          ? await lessonExists(db, organizationId, lessonId)
+          : (await findPublishedVersion(db, organizationId, lessonId, versionId)) !== null;
+      if (!isKnown) throw new LecternError('NOT_FOUND', notFound);
+      const { token, expiresAt } = signEmbedToken(secrets.signing, { organizationId, ...claims }, timeout);
+      return { status: 200, body: { token, expiresAt: expiresAt.toISOString() } };
+    },
+);

@@ -32,7 +32,17 @@ export interface LtiKeys {
    */
   signer(): Promise<{ kid: string; privateKey: CryptoKey }>;
   /** What platforms check signatures with: the keys that sign, did or will. */
-  publicKeys(): Promise<{ keys: JWK[] }>;
+  publicKeys(): Promise<{ keys: PublicRsaKey[] }>;
+}
+
+/** A public key as the JWK set has it. */
+export interface PublicRsaKey {
+  kty: 'RSA';
+  kid: string;
+  use: 'sig';
+  alg: 'RS256';
+  n: string;
+  e: string;
 }
 
 interface KeyRing {
@@ -77,7 +87,7 @@ export function createLtiKeys(
     },
     async publicKeys() {
       const { published } = await load();
-      return { keys: published.map(({ publicJwk }) => JSON.parse(publicJwk) as JWK) };
+      return { keys: published.map(({ publicJwk }) => JSON.parse(publicJwk) as PublicRsaKey) };
     },
   };
 }

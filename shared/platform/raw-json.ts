@@ -10,6 +10,15 @@ export class RawJson {
   }
 }
 
+/** The JSON text of a body of type `Body`, printed already. */
+export class PrintedJson<Body> extends RawJson {
+  declare protected readonly body?: Body;
+
+  static of<Body extends object>(body: Body): PrintedJson<Body> {
+    return new PrintedJson<Body>(printJson(body as Record<string, unknown>));
+  }
+}
+
 /** The raw JSON of a text that may be missing. */
 export function rawOrNull(text: string | null): RawJson | null {
   return text === null ? null : new RawJson(text);

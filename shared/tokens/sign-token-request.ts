@@ -41,6 +41,11 @@ export const signTokenSchema = z.object({
     .meta({ description: 'Seconds until the token expires.' }),
 });
 
+const bodyFault = 'Request body must be a JSON object';
+const attributesFault = `userAttributes must be at most ${maxUserAttributesBytes} bytes as JSON`;
+/** The faults that {@link parseSignTokenRequest} reports beyond those of the schema. */
+export const signTokenFaults = [bodyFault, attributesFault];
+
 export interface SignTokenRequest {
   lessonId: string;
   versionId: string | null;
@@ -65,11 +70,10 @@ export function parseSignTokenRequest(text: string): SignTokenRequest {
   const [fault] = parsed.error?.issues ?? [];
   // The one rule that a schema of parsed values cannot know stands before those of later fields.
   if (tooLarge && (fault === undefined || fault.path[0] === 'timeout')) {
-    const limit = `userAttributes must be at most ${maxUserAttributesBytes} bytes as JSON`;
-    throw new LecternError('INVALID_CONTENT', limit);
+    throw new LecternError('INVALID_CONTENT', attributesFault);
   }
   if (!parsed.success) {
-    const message = fault?.path.length === 0 ? 'Request body must be a JSON object' : fault?.message;
+    const message = fault?.path.length === 0 ? bodyFault : fault?.message;
     throw new LecternError('INVALID_CONTENT', message ?? 'Request body is not valid');
   }
   const { versionId = null, ...rest } = parsed.data;

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import * as example from '../../api/openapi/examples.ts';
+import * as example from '../../api/http/examples.ts';
 import { createUser } from '../../shared/models/user.ts';
 import { hashPassword } from '../../shared/platform/passwords.ts';
 import { ask } from '../support/answers.ts';

@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import Koa from 'koa';
 import { expect, onTestFinished, test } from 'vitest';
-import { renderErrors, shapeA } from '../../api/http/middleware/errors.ts';
+import { apiErrors } from '../../api/http/error-format.ts';
 import { readJsonBody } from '../../api/http/middleware/json-body.ts';
 import type { BodyLimits } from '../../api/http/middleware/request-bytes.ts';
 import { createLogger } from '../../shared/platform/log.ts';
@@ -21,7 +21,7 @@ function serveEcho(limits: Partial<BodyLimits> = {}): Promise<string> {
     ctx.state.log = createLogger({ logLevel: 'silent' }, 'test');
     await next();
   });
-  app.use(renderErrors(shapeA));
+  app.use(apiErrors().render({}));
   app.use(async (ctx) => {
     ctx.body = await readJsonBody(ctx, { maxBytes, ...limits });
   });

@@ -189,7 +189,7 @@ test('a client that goes away is logged as 499, and nothing waits for it any mor
   expect(ofImpatient().map(({ msg, status }) => [msg, status])).toEqual(
     expect.arrayContaining([
       ['request', 499],
-      ['the client went away', undefined],
+      ['the client disconnected', undefined],
     ]),
   );
 });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { clientAddress } from '../../api/http/client-ip.ts';
+import { clientIp } from '../../api/http/client-ip.ts';
 import { createRateLimit } from '../../api/http/middleware/rate-limit.ts';
 import type { RateLimit } from '../../api/http/middleware/rate-limit.ts';
 
@@ -14,7 +14,7 @@ const remaining = async (limit: RateLimit, key: string) =>
   /r=(\d+)/.exec((await count(limit, key)).RateLimit ?? '')?.[1];
 
 const addressOf = (ip: string, remoteAddress?: string) =>
-  clientAddress({ ip, req: { socket: { remoteAddress } } } as Parameters<typeof clientAddress>[0]);
+  clientIp({ ip, req: { socket: { remoteAddress } } } as Parameters<typeof clientIp>[0]);
 
 test('however many keys there are, only the newest are counted', async () => {
   const limit = createRateLimit('address', 5, 100);

@@ -1,14 +1,12 @@
-import { Redis } from 'ioredis';
-import { createRouters } from '../../api/app.ts';
-import type { AppDependencies } from '../../api/dependencies.ts';
-import { createRateLimits } from '../../api/http/middleware/rate-limit.ts';
-import { routesOf } from '../../api/http/table.ts';
-import type { Route } from '../../api/http/table.ts';
-import type { Harness } from '../support/harness.ts';
+import { endpoints } from '../../api/app.ts';
 
-/** The endpoints of the API, as its routers have them. They are made to be listed, and serve nobody. */
-export function apiRoutes({ config, db, store }: Pick<Harness, 'config' | 'db' | 'store'>): Route[] {
-  const redis = new Redis({ lazyConnect: true });
-  const deps: Partial<AppDependencies> = { config, db, store, redis, rateLimits: createRateLimits(config) };
-  return routesOf(createRouters(deps as AppDependencies));
+/** An endpoint: a method, and the path as its router has it, such as "/api/public/lessons/:lessonId/session". */
+export interface Route {
+  method: string;
+  path: string;
+}
+
+/** The endpoints of the API. */
+export function apiRoutes(): Route[] {
+  return endpoints.map(({ method, path }) => ({ method: method.toUpperCase(), path }));
 }

@@ -2,47 +2,19 @@ import { HttpError } from 'koa';
 import type { Context, Middleware } from 'koa';
 import { LecternError } from '../../../shared/platform/errors.ts';
 import type { Logger } from '../../../shared/platform/log.ts';
-import { presentError, presentExportError } from '../present-error.ts';
 import { mayPass, retryAfterSeconds } from '../retry-after.ts';
-
-/** How a part of the API words its errors. */
-export interface ErrorShape {
-  body: (error: LecternError, message: string) => object;
-  /** What a caller is told of a failure that is none of its business. */
-  unexpected: string;
-}
-
-export const shapeA = shapeAWith('An unexpected error occurred');
-
-/** Shape A, for endpoints with a text of their own for what is none of a caller's business. */
-export function shapeAWith(unexpected: string): ErrorShape {
-  return { body: (_error, message) => presentError(message), unexpected };
-}
-
-export const shapeB: ErrorShape = {
-  body: (error, message) => presentExportError(error.code, message),
-  unexpected: 'An unexpected error occurred while generating the export',
-};
-
-/** Renders whatever is thrown behind it. It renders or rethrows, and never returns an error as an answer. */
-export function renderErrors(shape: ErrorShape): Middleware {
-  return answerErrors((ctx, failure) => {
-    ctx.body = shape.body(
-      failure,
-      failure.expose ? failure.message : (failure.publicMessage ?? shape.unexpected),
-    );
-  });
-}
-
-/** As above, for what is no API: status and headers are set as everywhere, and the body is `respond`'s to set. */
-export function answerErrors(respond: (ctx: Context, failure: LecternError) => void): Middleware {
+/**
+ * Returns middleware that turns whatever is thrown behind it into a response: it sets status and headers, `respond`
+ * the body. It never returns without a response, and never rethrows.
+ */
+export function respondToErrors(respond: (ctx: Context, failure: LecternError) => void): Middleware {
   return async (ctx, next) => {
     try {
       await next();
     } catch (error) {
       const log = ctx.state.log as Logger;
       if (ctx.res.closed) {
-        log.debug({ err: error }, 'the client went away');
+        log.debug({ err: error }, 'the client disconnected');
         return;
       }
       const failure = toLecternError(error);
@@ -79,7 +51,7 @@ function toLecternError(error: unknown): LecternError {
   });
 }
 
-/** A library's own word on the request, such as a body that is too large or (a SyntaxError) no JSON. */
+/** Whether a library blames the request: a body that is too large, or (a SyntaxError) not JSON. */
 function isFaultOfRequest(error: unknown): error is Error {
   return (
     (error instanceof HttpError && error.expose) ||

@@ -1,5 +1,7 @@
 import type { Context } from 'koa';
+import type { z } from 'zod';
 import { LecternError } from '../../../shared/platform/errors.ts';
+import type { RequestBody } from '../endpoint.ts';
 import { isPlainUtf8, readBytes } from './request-bytes.ts';
 
 /** The fields of a form, each given once. */
@@ -41,4 +43,16 @@ export function readFields(text: string): Fields {
     fields.set(name, value);
   }
   return fields;
+}
+
+/** Describes a form of at most `maxBytes`. @param schema for the OpenAPI document; the handler reads the fields. */
+export function formBody(maxBytes: number, schema: z.ZodType): RequestBody<Fields> {
+  return {
+    contentType: formType,
+    description: `At most ${maxBytes / 1024} KiB.`,
+    schema,
+    examples: {},
+    failures: {},
+    read: (ctx) => readForm(ctx, { maxBytes }),
+  };
 }

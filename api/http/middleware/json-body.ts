@@ -1,8 +1,15 @@
 import type { Context } from 'koa';
+import type { z } from 'zod';
+import type { ZodOpenApiExamplesObject } from 'zod-openapi';
 import { LecternError } from '../../../shared/platform/errors.ts';
 import { findJsonFault } from '../../../shared/packages/json-syntax.ts';
-import { isPlainUtf8, readBytes } from './request-bytes.ts';
+import type { RequestBody } from '../endpoint.ts';
+import { faultTexts } from '../fault-texts.ts';
+import { failure } from '../responses.ts';
+import { isPlainUtf8, readBytes, tooLargeText } from './request-bytes.ts';
 import type { BodyLimits } from './request-bytes.ts';
+
+const notJsonText = 'Request body must be valid JSON';
 
 const jsonType = /^application\/(?:json|[\w.!#$&^+-]+\+json)$/;
 
@@ -69,5 +76,45 @@ function decode(bytes: Buffer): string {
 }
 
 function notJson(): LecternError {
-  return new LecternError('INVALID_CONTENT', 'Request body must be valid JSON');
+  return new LecternError('INVALID_CONTENT', notJsonText);
+}
+
+/**
+ * Describes a body in JSON of at most `maxBytes`.
+ *
+ * @param options.parse of a JSON text, whose values stay byte for byte as they were sent; throws INVALID_CONTENT.
+ * @param options.faults texts of `parse` that the schema does not have.
+ */
+export function jsonBody<Body>({
+  maxBytes,
+  schema,
+  parse,
+  description,
+  faults = [],
+  examples,
+}: {
+  maxBytes: number;
+  schema: z.ZodType;
+  parse: (text: string) => Body;
+  description: string;
+  faults?: readonly string[];
+  examples: ZodOpenApiExamplesObject;
+}): RequestBody<Body> {
+  const limit = `${maxBytes / 1024} KiB`;
+  return {
+    contentType: 'application/json',
+    description: `At most ${limit}. ${description}`,
+    schema,
+    examples,
+    failures: {
+      413: failure(`The body is over ${limit}.`, tooLargeText(maxBytes)),
+      422: failure(
+        'The body is not JSON in UTF-8 sent as `application/json`, or a field is missing or invalid.',
+        notJsonText,
+        ...faultTexts(schema),
+        ...faults,
+      ),
+    },
+    read: async (ctx) => parse(await readJsonBody(ctx, { maxBytes })),
+  };
 }

@@ -7,7 +7,7 @@ import type { Middleware } from 'koa';
  * @param methods those that the address takes, such as "GET, OPTIONS".
  * @param headers those of a request that it heeds, besides the ones that need no permission.
  */
-export function anyOrigin(methods: string, headers = 'Content-Type'): Middleware {
+export function publicCors(methods: string, headers = 'Content-Type'): Middleware {
   return async (ctx, next) => {
     ctx.set('Access-Control-Allow-Origin', '*');
     ctx.set('Access-Control-Allow-Methods', methods);

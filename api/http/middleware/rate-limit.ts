@@ -2,7 +2,8 @@ import type { Middleware } from 'koa';
 import { LRUCache } from 'lru-cache';
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
 import type { Config } from '../../../shared/platform/config.ts';
-import { clientAddress } from '../client-ip.ts';
+import { clientIp } from '../client-ip.ts';
+import { failure } from '../responses.ts';
 import { tooMany } from '../retry-after.ts';
 
 const windowSeconds = 60;
@@ -29,9 +30,15 @@ export interface RateLimit {
 export interface RateLimits {
   /** Requests with good API credentials, by public key. */
   perKey: RateLimit;
-  /** All others, by `clientAddress`. */
+  /** All others, by `clientIp`. */
   perAddress: RateLimit;
 }
+
+/** The failure of every endpoint whose requests are counted. */
+export const tooManyRequests = failure(
+  'The limit of requests a minute is reached.',
+  'Too many requests; try again in 42 seconds',
+);
 
 export function createRateLimits({ rateLimit }: Pick<Config, 'rateLimit'>): RateLimits {
   return {
@@ -41,13 +48,13 @@ export function createRateLimits({ rateLimit }: Pick<Config, 'rateLimit'>): Rate
 }
 
 /**
- * For what asks for no API credentials. It stands behind `anyOrigin`, so that pages can read its 429, and behind what
+ * For what asks for no API credentials. It stands behind `publicCors`, so that pages can read its 429, and behind what
  * renders errors.
  */
 export function limitByAddress({ rateLimits }: { rateLimits: RateLimits }): Middleware {
   return async (ctx, next) => {
     ctx.set('Access-Control-Expose-Headers', ['Retry-After', stateHeader, policyHeader].join(', '));
-    await rateLimits.perAddress.count(ctx, clientAddress(ctx));
+    await rateLimits.perAddress.count(ctx, clientIp(ctx));
     await next();
   };
 }

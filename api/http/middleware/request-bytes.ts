@@ -41,8 +41,7 @@ export async function readBytes(
   { req, res }: Pick<Context, 'req' | 'res'>,
   { maxBytes, pace = defaultPace, onArrival = () => undefined }: BodyLimits,
 ): Promise<Buffer> {
-  const tooLarge = () =>
-    new LecternError('PAYLOAD_TOO_LARGE', `Request body must be at most ${maxBytes} bytes`);
+  const tooLarge = () => new LecternError('PAYLOAD_TOO_LARGE', tooLargeText(maxBytes));
   if (Number(req.headers['content-length'] ?? 0) > maxBytes) throw tooLarge();
   if (req.headers.expect !== undefined && req.httpVersion === '1.1') res.writeContinue();
   return collect(req, pace, (bytes) => {
@@ -112,6 +111,11 @@ function watchPace(pace: BodyPace, arrived: () => number, onStall: () => void): 
     isOver = true;
     clearInterval(timer);
   };
+}
+
+/** The text of a 413. */
+export function tooLargeText(maxBytes: number): string {
+  return `Request body must be at most ${maxBytes} bytes`;
 }
 
 /** Whether a body comes in UTF-8 and as it is, not compressed. */

@@ -2,6 +2,7 @@ import cors from '@koa/cors';
 import type { Middleware } from 'koa';
 import type { Config } from '../../../shared/platform/config.ts';
 import { LecternError } from '../../../shared/platform/errors.ts';
+import { failure } from '../responses.ts';
 import { isForeignWrite } from './csrf.ts';
 
 /** How long a browser may remember what it was told about an address, in seconds. */
@@ -13,10 +14,7 @@ const preflightSeconds = 600;
  *
  * @param methods those that the addresses behind it take, such as "GET".
  */
-export function sessionOrigins(
-  { allowedOrigins }: Pick<Config, 'allowedOrigins'>,
-  methods: string,
-): Middleware {
+export function sessionCors({ allowedOrigins }: Pick<Config, 'allowedOrigins'>, methods: string): Middleware {
   return cors({
     origin: (ctx) => allowedOrigins.find((origin) => origin === ctx.get('Origin')) ?? '',
     credentials: true,
@@ -27,6 +25,12 @@ export function sessionOrigins(
   });
 }
 
+const foreignWriteText = 'Requests from other sites are refused';
+export const foreignWrite = failure(
+  'The request comes from a page of another site that the operator has not allowed.',
+  foreignWriteText,
+);
+
 /** Refuses to change anything for pages of other sites, but for those of the configured origins. */
 export function refuseForeignWrites({
   publicUrl,
@@ -35,7 +39,7 @@ export function refuseForeignWrites({
   const publicOrigin = publicUrl === undefined ? undefined : new URL(publicUrl).origin;
   return async (ctx, next) => {
     if (isForeignWrite(ctx, publicOrigin) && !allowedOrigins.includes(ctx.get('Origin'))) {
-      throw new LecternError('FORBIDDEN', 'Requests from other sites are refused');
+      throw new LecternError('FORBIDDEN', foreignWriteText);
     }
     await next();
   };

@@ -1,7 +1,7 @@
 import type { Middleware } from 'koa';
 import type { Config } from '../../../shared/platform/config.ts';
 import type { Logger } from '../../../shared/platform/log.ts';
-import { clientAddress } from '../client-ip.ts';
+import { clientIp } from '../client-ip.ts';
 
 /** Proxies add one of these to each request that they forward. */
 const proxyHeaders = ['X-Forwarded-For', 'Forwarded'];
@@ -18,7 +18,7 @@ export function warnOfProxies({ trustProxy }: Pick<Config, 'trustProxy'>, log: L
     if (header !== undefined) {
       isDone = true;
       log.warn(
-        { header, from: clientAddress(ctx) },
+        { header, from: clientIp(ctx) },
         `A request has the header ${header}, but TRUST_PROXY is 0: clients behind a proxy share its IP address, so ` +
           'one of them can use up the limit of requests and of log-ins for all, and lock the queue board. Set ' +
           'TRUST_PROXY to the number of proxies before the API. If there is none, a client made the header up: ' +

@@ -1,52 +1,121 @@
-import type Router from '@koa/router';
-import type { RequestState } from '../../http/context.ts';
-import type { AppDependencies } from '../../dependencies.ts';
+import { z } from 'zod';
+import type { Config } from '../../../shared/platform/config.ts';
 import { EncodedFile } from '../../http/encoded-file.ts';
-import { methodNotAllowed } from '../../http/middleware/method-not-allowed.ts';
-import { limitByAddress } from '../../http/middleware/rate-limit.ts';
+import { defineEndpoint, written } from '../../http/endpoint.ts';
+import { apiErrors } from '../../http/error-format.ts';
+import { limited } from '../../http/headers.ts';
+import { limitedAccess, openAccess } from '../../http/public-access.ts';
 import { publicPath } from '../../http/public-url.ts';
+import { empty } from '../../http/responses.ts';
 import { findDemoLink } from './demo-link.ts';
+import type { DemoLinkDependencies } from './demo-link.ts';
 import { favicon } from './favicon.ts';
 import { startPage, startPagePolicy } from './page.ts';
 import { createServiceState } from './service-state.ts';
-import { createRouter } from '../../http/router.ts';
+import type { ServiceStateDependencies } from './service-state.ts';
+
+const serviceState = z.strictObject({
+  name: z.literal('Lectern'),
+  status: z.enum(['ok', 'no_workers', 'unavailable']).meta({
+    description:
+      '`no_workers`: lessons play, but exports wait and no grades are sent. `unavailable`: as `/health/ready`.',
+  }),
+  docs: z.string().meta({ description: 'Path of the API reference.' }),
+  openapi: z.string().meta({ description: 'Path of the OpenAPI document.' }),
+});
+
+const common = { method: 'get', errors: apiErrors(), tag: 'Service' } as const;
+
+/** GET /: the service's state and links to its documentation, as a page for people and in JSON for programs. */
+export const getStartPage = defineEndpoint(
+  {
+    ...common,
+    path: '/',
+    access: limitedAccess,
+    operationId: 'getStartPage',
+    summary: 'Ask what this is, and for its state',
+    description:
+      'A page for people; with `Accept: application/json` the same for programs. The state is kept for up to 3 ' +
+      'seconds. It is always 200: load balancers ask `/health/ready`.',
+    responses: {
+      200: {
+        kind: 'json',
+        description: 'The state, and links to the documentation.',
+        schema: serviceState,
+        examples: {
+          ready: { value: { name: 'Lectern', status: 'ok', docs: '/docs', openapi: '/openapi.json' } },
+        },
+        headers: {
+          ...limited,
+          'Cache-Control': z.literal('no-store'),
+          Vary: z.string().meta({ examples: ['Accept'] }),
+        },
+        alternatives: { 'text/html': { schema: { type: 'string' } } },
+      },
+    },
+  },
+  (deps: ServiceStateDependencies & DemoLinkDependencies & { config: Pick<Config, 'admin'> }) => {
+    const base = publicPath(deps.config);
+    const readState = createServiceState(deps);
+    return async ({ ctx }) => {
+      ctx.set('Cache-Control', 'no-store');
+      ctx.vary('Accept');
+      const status = await readState();
+      const [docs, openapi] = [`${base}/docs`, `${base}/openapi.json`];
+      if (ctx.accepts('html', 'json') === 'json') {
+        return { status: 200, body: { name: 'Lectern', status, docs, openapi } };
+      }
+      ctx.set('Content-Security-Policy', startPagePolicy);
+      ctx.set('Referrer-Policy', 'no-referrer');
+      ctx.type = 'html';
+      ctx.body = startPage(status, {
+        docs,
+        openapi,
+        favicon: `${base}/favicon.svg`,
+        queueBoard: deps.config.admin === undefined ? null : `${base}/admin/queues`,
+        demoLesson: status === 'unavailable' ? null : await findDemoLink(deps, ctx),
+      });
+      return written;
+    };
+  },
+);
 
 const daySeconds = 24 * 3600;
+const iconHeaders = {
+  ETag: z.string(),
+  'Cache-Control': z.string().meta({ examples: ['public, max-age=300'] }),
+  Vary: z.string().meta({ examples: ['Accept-Encoding'] }),
+};
+const icon = new EncodedFile(Buffer.from(favicon));
 
-/** What stands at the address of the service itself: for people a page, for programs the same in JSON. */
-export function startPageRoutes(deps: AppDependencies): Router<RequestState> {
-  const router = createRouter();
-  const base = publicPath(deps.config);
-  const readState = createServiceState(deps);
-  const icon = new EncodedFile(Buffer.from(favicon));
+const iconAt = (path: string, operationId: string) =>
+  defineEndpoint(
+    {
+      ...common,
+      path,
+      access: openAccess,
+      operationId,
+      summary: 'Fetch the icon of the service',
+      responses: {
+        200: {
+          kind: 'written',
+          description: 'An SVG.',
+          headers: iconHeaders,
+          content: { 'image/svg+xml': { schema: { type: 'string' } } },
+        },
+        304: empty('You have it: the ETag is one of `If-None-Match`.', iconHeaders),
+      },
+    },
+    () =>
+      async ({ ctx }) => {
+        ctx.set('Cache-Control', `public, max-age=${daySeconds}`);
+        ctx.set('Content-Security-Policy', "default-src 'none'; style-src 'unsafe-inline'; sandbox");
+        await icon.send(ctx, 'image/svg+xml');
+        return written;
+      },
+  );
 
-  router.get('/', limitByAddress(deps), async (ctx) => {
-    ctx.set('Cache-Control', 'no-store');
-    ctx.vary('Accept');
-    const status = await readState();
-    const [docs, openapi] = [`${base}/docs`, `${base}/openapi.json`];
-    if (ctx.accepts('html', 'json') === 'json') {
-      ctx.body = { name: 'Lectern', status, docs, openapi };
-      return;
-    }
-    ctx.set('Content-Security-Policy', startPagePolicy);
-    ctx.set('Referrer-Policy', 'no-referrer');
-    ctx.type = 'html';
-    ctx.body = startPage(status, {
-      ...{ docs, openapi },
-      favicon: `${base}/favicon.svg`,
-      queueBoard: deps.config.admin === undefined ? null : `${base}/admin/queues`,
-      demoLesson: status === 'unavailable' ? null : await findDemoLink(deps, ctx),
-    });
-  });
-
-  // Browsers ask for the second by themselves, and go by the type, not by the name.
-  router.get(['/favicon.svg', '/favicon.ico'], async (ctx) => {
-    ctx.set('Cache-Control', `public, max-age=${daySeconds}`);
-    ctx.set('Content-Security-Policy', "default-src 'none'; style-src 'unsafe-inline'; sandbox");
-    await icon.send(ctx, 'image/svg+xml');
-  });
-
-  router.all(['/', '/favicon.svg', '/favicon.ico'], methodNotAllowed('GET, HEAD'));
-  return router;
-}
+/** GET /favicon.svg */
+export const getIcon = iconAt('/favicon.svg', 'getIcon');
+/** GET /favicon.ico, which browsers request by themselves. They go by the media type, not by the name. */
+export const getFavicon = iconAt('/favicon.ico', 'getFavicon');

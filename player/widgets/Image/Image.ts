@@ -48,5 +48,5 @@ export default defineWidget('Image', (root, { props, context }) => {
     figure.append(caption);
   }
   root.append(figure);
-  return stop;
+  return stop && { destroy: stop };
 });

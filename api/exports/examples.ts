@@ -1,4 +1,4 @@
-import { lessonId, mediaId, versionId } from './examples.ts';
+import { lessonId, mediaId, versionId } from '../http/examples.ts';
 
 /** Values of examples about exports; the story is that of examples.ts. */
 

@@ -1,19 +1,15 @@
 import { z } from 'zod';
-import { exportStates } from '../exports/export-status.ts';
+import { count, time, uuid } from '../http/body-schemas.ts';
+import { exportStates } from './export-status.ts';
 import { failureReasons } from '../../shared/packages/manifest.ts';
 
-/** The bodies of answers about exports; see bodies.ts. */
-
-const uuid = z.guid();
-const time = z.iso.datetime();
-const count = z.int().min(0);
 const sha256 = z
   .string()
   .regex(/^[0-9a-f]{64}$/)
   .meta({ description: 'In hex.' });
 const localPath = z.string().meta({ description: 'Where the file belongs, below the top-level folder.' });
 
-export const exportStatus = z
+export const exportStatusBody = z
   .strictObject({
     status: z.enum(exportStates).meta({
       description:
@@ -71,7 +67,7 @@ const failure = {
   status: z.int().optional().meta({ description: 'The HTTP status of the source, when it answered.' }),
 };
 
-export const exportManifest = z
+export const exportManifestBody = z
   .strictObject({
     lessonId: uuid,
     title: z.string(),

@@ -1,0 +1,170 @@
+import type { Context, Middleware } from 'koa';
+import { parseBearer } from '../../shared/accounts/credentials.ts';
+import { authenticate } from '../../shared/models/api-key.ts';
+import type { CredentialsFault } from '../../shared/models/api-key.ts';
+import type { Database } from '../../shared/models/database.ts';
+import type { Organization } from '../../shared/models/organization.ts';
+import type { User } from '../../shared/models/user.ts';
+import type { Config } from '../../shared/platform/config.ts';
+import { LecternError } from '../../shared/platform/errors.ts';
+import type { Secrets } from '../../shared/platform/secrets.ts';
+import { clientIp } from '../http/client-ip.ts';
+import { requestValue } from '../http/context.ts';
+import type { Access } from '../http/endpoint.ts';
+import { forCallers, forUsers, limited } from '../http/headers.ts';
+import { noStore } from '../http/middleware/no-store.ts';
+import { limitByAddress, tooManyRequests } from '../http/middleware/rate-limit.ts';
+import type { RateLimits } from '../http/middleware/rate-limit.ts';
+import { sessionCors } from '../http/middleware/session-cors.ts';
+import { failure } from '../http/responses.ts';
+import { UserSessions } from './user-sessions.ts';
+import type { OpenSession, SessionDependencies } from './user-sessions.ts';
+
+const organization = requestValue<Organization>('organization');
+const user = requestValue<User>('user');
+
+export interface CredentialsDependencies {
+  db: Database;
+  secrets: Pick<Secrets, 'keyPepper'>;
+  rateLimits: RateLimits;
+}
+
+/** What session access works with. */
+export type SessionAccessDependencies = SessionDependencies & {
+  config: Pick<Config, 'allowedOrigins'>;
+  rateLimits: RateLimits;
+};
+
+/**
+ * Access for servers with API credentials, within the rate limit of their key; all other requests count against their
+ * IP address.
+ *
+ * @param message the text of every 401; only the header `WWW-Authenticate` tells the causes apart.
+ */
+export function credentials(
+  message = 'Authentication failed',
+): Access<CredentialsDependencies, { organization: Organization }> {
+  return {
+    security: [{ credentials: [] }],
+    headers: limited,
+    preflight: false,
+    failures: {
+      401: failure('The credentials are missing, malformed, unknown, revoked or expired.', message),
+      429: tooManyRequests,
+    },
+    middleware: (deps, renderErrors) => [renderErrors, authenticateBearer(deps, message)],
+    identify: (_deps, { ctx }) => ({ organization: organization.get(ctx) }),
+  };
+}
+
+/**
+ * Access for users with a session, also from pages of the configured origins.
+ *
+ * @param methods for CORS, such as "GET".
+ */
+export function userSession(
+  methods: string,
+): Access<SessionAccessDependencies, { organization: Organization; user: User }> {
+  return {
+    security: [{ session: [] }],
+    headers: forUsers,
+    preflight: false,
+    failures: {
+      401: failure('There is no session, or it has ended.', 'Authentication failed'),
+      429: tooManyRequests,
+    },
+    middleware: (deps, renderErrors) => [
+      renderErrors,
+      noStore,
+      sessionCors(deps.config, methods),
+      authenticateSession(deps),
+    ],
+    identify: (_deps, { ctx }) => ({ organization: organization.get(ctx), user: user.get(ctx) }),
+  };
+}
+
+/** Access for both of the above. An Authorization header decides alone: a session does not make up for it. */
+export function credentialsOrSession(
+  methods: string,
+): Access<CredentialsDependencies & SessionAccessDependencies, { organization: Organization }> {
+  return {
+    security: [{ credentials: [] }, { session: [] }],
+    headers: forCallers,
+    preflight: false,
+    failures: {
+      401: failure(
+        'The credentials are missing, malformed, unknown, revoked or expired, or there is no session.',
+        'Authentication failed',
+      ),
+      429: tooManyRequests,
+    },
+    middleware: (deps, renderErrors) => {
+      const asIntegrator = authenticateBearer(deps, 'Authentication failed');
+      const asUser = authenticateSession(deps);
+      return [
+        renderErrors,
+        noStore,
+        sessionCors(deps.config, methods),
+        (ctx, next) =>
+          (ctx.headers.authorization === undefined ? asUser : asIntegrator)(ctx, next) as Promise<void>,
+      ];
+    },
+    identify: (_deps, { ctx }) => ({ organization: organization.get(ctx) }),
+  };
+}
+
+/** What `WWW-Authenticate` says of credentials that are not accepted; the body says the same of all. */
+const malformed = 'The credentials must have the form PUBLIC_KEY.SECRET_KEY';
+const faults: Record<CredentialsFault, string> = {
+  unknown: 'The public key is unknown or the secret key is wrong',
+  revoked: 'The credentials were revoked',
+  expired: 'The credentials have expired',
+};
+
+function authenticateBearer(
+  { db, secrets, rateLimits }: CredentialsDependencies,
+  message: string,
+): Middleware {
+  return async (ctx, next) => {
+    const ip = clientIp(ctx);
+    // Counted before the lookup and refunded on success, so that concurrent guesses cannot exceed the limit.
+    await rateLimits.perAddress.count(ctx, ip);
+    const header = ctx.get('Authorization');
+    const given = parseBearer(header);
+    if (given === null) {
+      // Another scheme counts as no credentials (RFC 6750, section 3.1).
+      const isBearer = /^Bearer(?: |$)/i.test(header);
+      throw new LecternError('UNAUTHORIZED', message, isBearer ? { invalidToken: malformed } : {});
+    }
+    const authentication = await authenticate(db, secrets.keyPepper, given);
+    if ('fault' in authentication) {
+      throw new LecternError('UNAUTHORIZED', message, { invalidToken: faults[authentication.fault] });
+    }
+    await rateLimits.perAddress.uncount(ctx, ip);
+    await rateLimits.perKey.count(ctx, given.publicKey);
+    organization.set(ctx, authentication.organization);
+    await next();
+  };
+}
+
+function authenticateSession(deps: SessionDependencies & { rateLimits: RateLimits }): Middleware {
+  const sessions = new UserSessions(deps);
+  const limit = limitByAddress(deps);
+  return (ctx, next) =>
+    limit(ctx, async () => {
+      const session = await requireSession(sessions, ctx);
+      user.set(ctx, session.user);
+      organization.set(ctx, session.organization);
+      await next();
+    }) as Promise<void>;
+}
+
+/** @throws {LecternError} UNAUTHORIZED when the request carries no session. */
+export async function requireSession(
+  sessions: UserSessions,
+  ctx: Pick<Context, 'cookies'>,
+): Promise<OpenSession> {
+  const open = await sessions.find(ctx);
+  if (open === null) throw new LecternError('UNAUTHORIZED', 'Authentication failed');
+  return open;
+}

@@ -1,0 +1,119 @@
+import type { Middleware } from 'koa';
+import { z } from 'zod';
+import type { ZodOpenApiContentObject, ZodOpenApiExamplesObject } from 'zod-openapi';
+import type { ErrorCode, LecternError } from '../../shared/platform/errors.ts';
+import { respondToErrors } from './middleware/errors.ts';
+
+/** How the errors of endpoints look: rendered, and described in the OpenAPI document. */
+export interface ErrorFormat<Deps = unknown> {
+  /** Returns middleware that turns whatever is thrown behind it into a response. */
+  render(deps: Deps): Middleware;
+  /** The text of a 500 that has none of its own; null where there is no such text. */
+  unexpected: string | null;
+  /** Describes the body of an error. @param texts that callers may read in it. */
+  content(status: number, texts: readonly string[]): ZodOpenApiContentObject;
+}
+
+/** The body of an API error. */
+export const errorBody = z
+  .strictObject({ error: z.string().min(1).meta({ description: 'What is wrong, for people.' }) })
+  .meta({ id: 'Error', description: 'A failure.' });
+
+export function presentError(message: string): z.input<typeof errorBody> {
+  return { error: message };
+}
+
+/** Describes an API error with given texts. */
+export function errorExamples(...texts: string[]): ZodOpenApiContentObject {
+  return apiErrors().content(400, texts);
+}
+
+/** Returns the format of most endpoints: `{"error": "…"}`. @param unexpected the text of a 500 without its own. */
+export function apiErrors(unexpected = 'An unexpected error occurred'): ErrorFormat {
+  return jsonErrors(unexpected, errorBody, (_code, message) => presentError(message));
+}
+
+const errorTitles: Record<ErrorCode, string> = {
+  BAD_REQUEST: 'Bad Request',
+  UNAUTHORIZED: 'Authentication Error',
+  FEATURE_NOT_AVAILABLE: 'Forbidden',
+  FORBIDDEN: 'Forbidden',
+  NOT_FOUND: 'Not Found',
+  METHOD_NOT_ALLOWED: 'Method Not Allowed',
+  REQUEST_TIMEOUT: 'Request Timeout',
+  CONFLICT: 'Conflict',
+  PRECONDITION_FAILED: 'Precondition Failed',
+  PAYLOAD_TOO_LARGE: 'Payload Too Large',
+  RANGE_NOT_SATISFIABLE: 'Range Not Satisfiable',
+  INVALID_CONTENT: 'Invalid Content',
+  TOO_MANY_REQUESTS: 'Too Many Requests',
+  INTERNAL_ERROR: 'Internal Server Error',
+  BAD_GATEWAY: 'Bad Gateway',
+};
+
+/** The code of an export error, by status. */
+const codeOfStatus = {
+  400: 'BAD_REQUEST',
+  401: 'UNAUTHORIZED',
+  403: 'FEATURE_NOT_AVAILABLE',
+  404: 'NOT_FOUND',
+  409: 'CONFLICT',
+  412: 'PRECONDITION_FAILED',
+  416: 'RANGE_NOT_SATISFIABLE',
+  422: 'INVALID_CONTENT',
+  429: 'TOO_MANY_REQUESTS',
+} as const satisfies Record<number, ErrorCode>;
+const exampleTime = new Date('2026-11-21T11:03:46.025Z');
+
+const exportErrorBody = z
+  .strictObject({
+    error: z.string().min(1).meta({ description: 'A short title.' }),
+    message: z.string().min(1).meta({ description: 'What is wrong, for people.' }),
+    code: z
+      .enum([...Object.values(codeOfStatus), 'METHOD_NOT_ALLOWED', 'INTERNAL_ERROR'])
+      .meta({ description: 'For programs: it stays the same where a message changes.' }),
+    timestamp: z.iso.datetime().meta({ description: 'When it happened.' }),
+  })
+  .meta({ id: 'ExportError', description: 'A failure of an export.' });
+
+/** The format of the export endpoints, which adds a title, a code for programs and the time. */
+export const exportErrors: ErrorFormat = jsonErrors(
+  'An unexpected error occurred while generating the export',
+  exportErrorBody,
+  (code, message, now = new Date()) => ({
+    error: errorTitles[code],
+    message,
+    code,
+    timestamp: now.toISOString(),
+  }),
+);
+
+function jsonErrors(
+  unexpected: string,
+  schema: z.ZodType,
+  present: (code: ErrorCode, message: string, now?: Date) => object,
+): ErrorFormat {
+  return {
+    unexpected,
+    render: () =>
+      respondToErrors((ctx, failure) => {
+        ctx.body = present(failure.code, publicMessage(failure, unexpected));
+      }),
+    content(status, texts) {
+      const examples: ZodOpenApiExamplesObject = {};
+      for (const [index, text] of texts.entries()) {
+        const value = present(codeOf(status), text, exampleTime);
+        examples[`text${index + 1}`] = { summary: text, value };
+      }
+      return { 'application/json': { schema, examples } };
+    },
+  };
+}
+
+function publicMessage({ expose, message, publicMessage: text }: LecternError, unexpected: string): string {
+  return expose ? message : (text ?? unexpected);
+}
+
+function codeOf(status: number): ErrorCode {
+  return (codeOfStatus as Partial<Record<number, ErrorCode>>)[status] ?? 'INTERNAL_ERROR';
+}

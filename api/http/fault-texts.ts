@@ -1,0 +1,41 @@
+import type { z } from 'zod';
+
+/**
+ * Returns the texts of the faults that a schema can report, in the order of its fields, so that the OpenAPI document
+ * states what the schema says. Texts that depend on a value are those for a missing value, a number and an unknown key.
+ */
+export function faultTexts(...schemas: readonly (z.ZodType | undefined)[]): string[] {
+  return [
+    ...new Set(schemas.flatMap((schema) => (schema === undefined ? [] : textsOf(schema as z.core.$ZodType)))),
+  ];
+}
+
+function textsOf(schema: z.core.$ZodType): string[] {
+  const { def } = (schema as z.core.$ZodTypes)._zod;
+  const checks = def.checks ?? [];
+  return [
+    ...textsOfError(def.error),
+    ...partsOf(def).flatMap(textsOf),
+    ...checks.flatMap((check) => textsOfError(check._zod.def.error)),
+  ];
+}
+
+/** The schemas inside a schema; those that parse what another one returns included. */
+function partsOf(def: z.core.$ZodTypes['_zod']['def']): readonly z.core.$ZodType[] {
+  if (def.type === 'object') return Object.values(def.shape);
+  if (def.type === 'pipe') return [def.in, def.out];
+  if (def.type === 'optional' || def.type === 'nullable' || def.type === 'default') return [def.innerType];
+  return [];
+}
+
+const issues = [
+  { code: 'invalid_type', input: undefined },
+  { code: 'invalid_type', input: 0 },
+];
+
+function textsOfError(error: unknown): string[] {
+  if (typeof error !== 'function') return [];
+  return issues
+    .map((issue) => (error as (issue: object) => unknown)({ ...issue, keys: [], path: [] }))
+    .filter((text) => typeof text === 'string');
+}

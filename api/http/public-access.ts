@@ -1,0 +1,54 @@
+import type { Access } from './endpoint.ts';
+import { anyOrigin, limited, requestId } from './headers.ts';
+import type { Headers } from './headers.ts';
+import { limitByAddress, tooManyRequests } from './middleware/rate-limit.ts';
+import type { RateLimits } from './middleware/rate-limit.ts';
+import { publicCors } from './middleware/public-cors.ts';
+
+/** Access for every client, within the rate limit of its IP address. */
+export const limitedAccess: Access<{ rateLimits: RateLimits }, null> = {
+  security: [],
+  headers: limited,
+  preflight: false,
+  failures: { 429: tooManyRequests },
+  middleware: (deps, renderErrors) => [renderErrors, limitByAddress(deps)],
+  identify: () => null,
+};
+
+/** Access for every client, without a limit: what costs next to nothing. */
+export const openAccess: Access<object, null> = {
+  security: [],
+  headers: requestId,
+  preflight: false,
+  failures: {},
+  middleware: (_deps, renderErrors) => [renderErrors],
+  identify: () => null,
+};
+
+/**
+ * Access for every client and for pages of every origin.
+ *
+ * @param methods for CORS, such as "GET, OPTIONS".
+ */
+export function publicAccess(methods: string): Access<{ rateLimits: RateLimits }, null> {
+  return {
+    ...limitedAccess,
+    headers: { ...limited, ...anyOrigin(methods) },
+    preflight: true,
+    middleware: (deps, renderErrors) => [publicCors(methods), renderErrors, limitByAddress(deps)],
+  };
+}
+
+/** The same without a limit. @param requestHeaders that pages may send. @param headers beyond those of CORS. */
+export function openPublicAccess(
+  methods: string,
+  requestHeaders?: string,
+  headers: Headers = {},
+): Access<object, null> {
+  return {
+    ...openAccess,
+    headers: { ...requestId, ...anyOrigin(methods), ...headers },
+    preflight: true,
+    middleware: (_deps, renderErrors) => [publicCors(methods, requestHeaders), renderErrors],
+  };
+}

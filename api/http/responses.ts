@@ -1,0 +1,70 @@
+import type { z } from 'zod';
+import type {
+  ZodOpenApiContentObject,
+  ZodOpenApiExamplesObject,
+  ZodOpenApiOperationObject,
+} from 'zod-openapi';
+import type { Headers } from './headers.ts';
+
+/** The security requirement of an OpenAPI operation. */
+export type Security = NonNullable<ZodOpenApiOperationObject['security']>;
+
+/** When a status is returned, and with which texts. */
+export interface Failure {
+  kind: 'failure';
+  when: string;
+  texts: readonly string[];
+  headers?: Headers;
+}
+
+export type Failures = Readonly<Partial<Record<number, Failure>>>;
+
+/** Returns a failure. @param texts that callers may read; those of schemas and of the error format add themselves. */
+export function failure(when: string, ...texts: string[]): Failure {
+  return { kind: 'failure', when, texts };
+}
+
+/** A JSON body. A header with a literal value is sent as documented; the handler sets the others. */
+export interface JsonResponse<Schema extends z.ZodType = z.ZodType> {
+  kind: 'json';
+  description: string;
+  schema: Schema;
+  examples: ZodOpenApiExamplesObject;
+  headers?: Headers;
+  /** Other media types that the handler writes itself. */
+  alternatives?: ZodOpenApiContentObject;
+}
+
+/** Returns a response in JSON. @param examples by a short name. */
+export function json<Schema extends z.ZodType>(
+  description: string,
+  schema: Schema,
+  examples: ZodOpenApiExamplesObject,
+  headers: Headers = {},
+): JsonResponse<Schema> {
+  return { kind: 'json', description, schema, examples, headers };
+}
+
+/** A status without a body. */
+export interface EmptyResponse {
+  kind: 'empty';
+  description: string;
+  headers?: Headers;
+}
+
+export function empty(description: string, headers: Headers = {}): EmptyResponse {
+  return { kind: 'empty', description, headers };
+}
+
+/** What a handler writes itself: a file, a page, a stream of events. */
+export interface WrittenResponse {
+  kind: 'written';
+  description: string;
+  /** By media type. */
+  content: ZodOpenApiContentObject;
+  headers?: Headers;
+}
+
+export type Responses = Readonly<
+  Record<number, JsonResponse<z.ZodType> | EmptyResponse | WrittenResponse | Failure>
+>;

@@ -1,0 +1,156 @@
+import { z } from 'zod';
+import type {
+  ZodOpenApiOperationObject,
+  ZodOpenApiPathsObject,
+  ZodOpenApiResponseObject,
+  ZodOpenApiResponsesObject,
+} from 'zod-openapi';
+import type { Endpoint } from '../http/endpoint.ts';
+import { faultTexts } from '../http/fault-texts.ts';
+import { challenge, mayPass, retryAfter } from '../http/headers.ts';
+import type { Headers } from '../http/headers.ts';
+import { failure } from '../http/responses.ts';
+import type { Failure, Failures, Responses } from '../http/responses.ts';
+
+/** Any endpoint, whatever its dependencies. */
+type AnyEndpoint = Endpoint<never>;
+
+/** Returns the paths of the OpenAPI document. */
+export function pathsOf(endpoints: readonly AnyEndpoint[]): ZodOpenApiPathsObject {
+  const paths: Record<string, Record<string, ZodOpenApiOperationObject>> = {};
+  for (const endpoint of endpoints) {
+    const path = (endpoint.documentedPath ?? endpoint.path).replace(/:(\w+)/g, '{$1}');
+    paths[path] = { ...paths[path], [endpoint.method]: operationOf(endpoint) };
+  }
+  return paths;
+}
+
+function operationOf(endpoint: AnyEndpoint): ZodOpenApiOperationObject {
+  const { operationId, tag, summary, description, sample, access, headers, body } = endpoint;
+  const query = endpoint.query ?? endpoint.laterQuery;
+  const path = pathSchema(endpoint);
+  return {
+    operationId,
+    tags: [tag],
+    summary,
+    ...(description !== undefined && { description }),
+    ...(sample !== undefined && { 'x-codeSamples': [{ lang: 'Shell', source: sample.join('\n') }] }),
+    security: endpoint.security ?? access.security,
+    ...((path ?? query ?? headers) !== undefined && {
+      requestParams: {
+        ...(path !== undefined && { path }),
+        ...(query !== undefined && { query: query as z.ZodObject }),
+        ...(headers !== undefined && { header: headers }),
+      },
+    }),
+    ...(body !== undefined && {
+      requestBody: {
+        required: true,
+        description: body.description,
+        content: {
+          [body.contentType]: {
+            schema: body.schema,
+            ...(Object.keys(body.examples).length > 0 && { examples: body.examples }),
+          },
+        },
+      },
+    }),
+    responses: responsesOf(endpoint),
+  };
+}
+
+function pathSchema({ params, laterParams }: AnyEndpoint): z.ZodObject | undefined {
+  if (params === undefined) return laterParams;
+  return laterParams === undefined
+    ? (params as z.ZodObject)
+    : (params as z.ZodObject).extend(laterParams.shape);
+}
+
+function responsesOf(endpoint: AnyEndpoint): ZodOpenApiResponsesObject {
+  const { access, errors, responses } = endpoint;
+  const described = Object.entries(responses)
+    .filter(([, response]) => response.kind !== 'failure')
+    .map(([status, response]) => [
+      status,
+      describe(response as Exclude<Responses[number], Failure>, access.headers),
+    ]);
+  const failed = Object.entries(failuresOf(endpoint))
+    // A page that an endpoint describes itself stands for the failure.
+    .filter(([status]) => responses[Number(status)]?.kind !== 'written')
+    .map(([status, { when, texts, headers }]) => [
+      status,
+      {
+        description: when,
+        headers: asHeaders({ ...access.headers, ...headersOf[status], ...headers }),
+        content: errors.content(Number(status), texts),
+      },
+    ]);
+  return Object.fromEntries([...described, ...failed]) as ZodOpenApiResponsesObject;
+}
+
+function describe(response: Exclude<Responses[number], Failure>, common: Headers): ZodOpenApiResponseObject {
+  const content =
+    response.kind === 'json'
+      ? {
+          'application/json': { schema: response.schema, examples: response.examples },
+          ...response.alternatives,
+        }
+      : response.kind === 'written'
+        ? response.content
+        : undefined;
+  return {
+    description: response.description,
+    headers: asHeaders({ ...common, ...response.headers }),
+    ...(content !== undefined && { content }),
+  };
+}
+
+/** Collects the failures of an endpoint: of its access, of its parsing, of the server, and its own. */
+function failuresOf({
+  access,
+  errors,
+  body,
+  params,
+  laterParams,
+  query,
+  invalid,
+  responses,
+}: AnyEndpoint): Record<string, Failure> {
+  const invalidStatus = invalid === 'INVALID_CONTENT' ? 422 : 400;
+  const invalidTexts = faultTexts(params, query, laterParams);
+  const own = Object.fromEntries(
+    Object.entries(responses).filter(([, response]) => response.kind === 'failure'),
+  ) as Failures;
+  return merge(
+    access.failures,
+    body?.failures ?? {},
+    invalidTexts.length === 0
+      ? {}
+      : { [invalidStatus]: failure('A parameter is missing or invalid.', ...invalidTexts) },
+    errors.unexpected === null ? {} : { 500: failure('Something failed on the server.', errors.unexpected) },
+    own,
+  );
+}
+
+/** Later failures decide when a status is returned; texts add up. */
+function merge(...all: readonly Failures[]): Record<string, Failure> {
+  const merged: Record<string, Failure> = {};
+  for (const [status, given] of all.flatMap((failures) =>
+    Object.entries(failures as Record<string, Failure>),
+  )) {
+    const before = merged[status];
+    merged[status] = {
+      ...before,
+      ...given,
+      texts: [...new Set([...(before?.texts ?? []), ...given.texts])],
+    };
+  }
+  return merged;
+}
+
+/** Headers that come with a status wherever it is returned. */
+const headersOf: Partial<Record<string, Headers>> = { 401: challenge, 429: retryAfter, 500: mayPass };
+
+function asHeaders(headers: Headers) {
+  return z.object(headers);
+}

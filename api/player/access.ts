@@ -1,0 +1,61 @@
+import { z } from 'zod';
+import type { Database } from '../../shared/models/database.ts';
+import type { Secrets } from '../../shared/platform/secrets.ts';
+import type { PlayerToken } from '../../shared/tokens/player-tokens.ts';
+import type { Access } from '../http/endpoint.ts';
+import { forPlayers, noStore as noStoreHeader } from '../http/headers.ts';
+import { limitByAddress, tooManyRequests } from '../http/middleware/rate-limit.ts';
+import type { RateLimits } from '../http/middleware/rate-limit.ts';
+import { noStore } from '../http/middleware/no-store.ts';
+import { publicCors } from '../http/middleware/public-cors.ts';
+import { failure } from '../http/responses.ts';
+import { otherLessonText, playerLessonId, verifyToken } from './authorize.ts';
+
+export const lessonParams = z.object({ lessonId: playerLessonId });
+
+export const otherLesson = failure('The token is for another lesson than the path names.', otherLessonText);
+
+/**
+ * Access with a learner's token in the query, also for pages of every origin. Checks in this order: the lesson id and
+ * the query (400), the token (401), and that the token is for the lesson (403).
+ *
+ * @param methods for CORS, such as "GET, OPTIONS".
+ * @param uncached whether failures, too, must not be stored.
+ */
+export function playerToken(
+  methods: string,
+  uncached = false,
+): Access<
+  { db: Database; secrets: Pick<Secrets, 'signing'>; rateLimits: RateLimits },
+  PlayerToken,
+  { lessonId: string },
+  { token: string }
+> {
+  return {
+    security: [{ token: [] }],
+    headers: { ...forPlayers(methods), ...(uncached && noStoreHeader) },
+    preflight: true,
+    failures: {
+      401: failure(
+        'The token is expired, revoked, not signed by this service, or no token at all.',
+        ...[
+          'Token expired',
+          'Invalid signature',
+          'Malformed token',
+          'Invalid issuer',
+          'Token revoked',
+          'Signing secret not configured',
+        ].map((reason) => `Token verification failed: ${reason}`),
+      ),
+      403: otherLesson,
+      429: tooManyRequests,
+    },
+    middleware: (deps, renderErrors) => [
+      publicCors(methods),
+      ...(uncached ? [noStore] : []),
+      renderErrors,
+      limitByAddress(deps),
+    ],
+    identify: (deps, { params, query }) => verifyToken(deps, params.lessonId, query.token),
+  };
+}
