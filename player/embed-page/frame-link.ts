@@ -40,8 +40,13 @@ export interface FrameLink {
   iframe: HTMLIFrameElement;
   /** False, and nothing is sent, before the frame was told how to start, and for a step while no lesson is mounted. */
   post(this: void, message: Exclude<OuterMessage, { type: 'init' | 'unmount' }>): boolean;
-  /** Takes the lesson off, and waits until its widgets have reported what they held back. Mount it again then. */
-  unmount(this: void): Promise<void>;
+  /**
+   * Takes the lesson off, and waits until its widgets have reported what they held back, but not for a busy frame. Mount
+   * the lesson again then.
+   *
+   * @param onLate called when a busy frame has reported that after all
+   */
+  unmount(this: void, onLate: () => void): Promise<void>;
 }
 
 /** Scripts, links in new tabs, downloads; forms for their events. Not: an origin, or a way to this page. */
@@ -68,7 +73,8 @@ export function openFrame(
   let port: MessagePort | undefined;
   let starts = 0;
   let isMounted = true;
-  const unmounting: (() => void)[] = [];
+  /** What follows each unmount that the frame has not confirmed yet, in the order in which they were sent. */
+  let unmounting: (() => void)[] = [];
 
   addEventListener('message', ({ source, data }: MessageEvent<unknown>) => {
     if (source === null || source !== iframe.contentWindow || !isHello(data) || starts >= maxStarts) return;
@@ -78,11 +84,12 @@ export function openFrame(
     port = channel.port1;
     port.onmessage = (event: MessageEvent<unknown>) => {
       const message = readFrameMessage(event.data);
-      if (message?.type === 'unmounted') for (const done of unmounting.splice(0)) done();
+      if (message?.type === 'unmounted') unmounting.shift()?.();
       else if (message !== undefined) onMessage(message);
     };
     // A frame without an origin cannot be named as a target. Only Lectern's own pages can be in it.
     isMounted = true;
+    unmounting = [];
     iframe.contentWindow.postMessage({ type: 'init', ...start() }, '*', [channel.port2]);
   });
   return {
@@ -93,13 +100,16 @@ export function openFrame(
       port?.postMessage(message);
       return port !== undefined;
     },
-    async unmount() {
+    async unmount(onLate) {
       if (port === undefined) return;
       isMounted = false;
       port.postMessage({ type: 'unmount' });
       await new Promise<void>((resolve) => {
         unmounting.push(resolve);
-        setTimeout(resolve, unmountDeadline);
+        setTimeout(() => {
+          unmounting = unmounting.map((follow) => (follow === resolve ? onLate : follow));
+          resolve();
+        }, unmountDeadline);
       });
     },
   };

@@ -161,14 +161,18 @@ export function playPage(boot: LessonBoot, firstToken: string): void {
    * @param options.isHere at the step that is shown, instead of the one that is known
    */
   async function remount({ merge, isHere = false }: { merge?: () => void; isHere?: boolean } = {}) {
-    await frame.unmount();
+    const mount = () => {
+      const state = stateNow();
+      const known = places.placeOfRecord(state);
+      const place = isHere ? progress.place() : known;
+      progress.moveTo(place);
+      const startAt = linked ?? (place === known ? undefined : place);
+      frame.post({ type: 'remount', state: progressForFrame(state), startAt: startAt?.stepId });
+    };
+    // What a busy frame reports late is not in the state that it is mounted with first.
+    await frame.unmount(mount);
     merge?.();
-    const state = stateNow();
-    const known = places.placeOfRecord(state);
-    const place = isHere ? progress.place() : known;
-    progress.moveTo(place);
-    const startAt = linked ?? (place === known ? undefined : place);
-    frame.post({ type: 'remount', state: progressForFrame(state), startAt: startAt?.stepId });
+    mount();
   }
 
   /** The server then has the last word on everything, the version to play included. */

@@ -4,6 +4,7 @@ import { heading, publishLesson, question, section, step } from '../player-lesso
 import { waitFor } from '../../support/wait-for.ts';
 import { answersIn, choose, press, seeKept, seeStep, useEmbedLab } from './embed-lab.ts';
 import type { HostPage } from './embed-lab.ts';
+import { publishWidget } from './lessons.ts';
 
 const lab = useEmbedLab();
 
@@ -69,6 +70,33 @@ test('text that was not submitted survives a conflict with another device, and i
   await fieldOf(phone).fill('The moon pulls');
   await press(phone, 'Next');
   await waitFor('the later text', async () => (await essayOf(version)) === 'The moon pulls');
+});
+
+test('what a busy frame reports late, after a conflict, is shown and saved', async () => {
+  const source = `export default { type: 'Slow', mount(host, { state, context }) {
+    host.append('Answer: ' + (state ?? 'none'));
+    return { destroy() { if (state === undefined) context.answer('held back'); } };
+  } }`;
+  const version = await publishWidget(lab, 'Slow', source);
+  const context = await lab.browser.newContext();
+  // Frames may share a process with the page, so the page's time is over at once, instead of the frame being busy.
+  await context.addInitScript(`const { setTimeout: wait } = window;
+    window.setTimeout = (call, ms) => (ms === 2000 ? (queueMicrotask(call), 0) : wait(call, ms));`);
+  const phone = await lab.open(version, { context });
+  await phone.lesson.getByText('Answer: none').waitFor();
+  await waitFor('the first look', () => lab.progressOf(version));
+  const laptop = await lab.open(version);
+  await choose(laptop, 'a');
+  await waitFor('the answer', async () => answersIn(await lab.progressOf(version)).q1);
+
+  await choose(phone, 'b');
+  await phone.lesson.getByText('Answer: held back').waitFor();
+  await continueHere(phone);
+  await waitFor(
+    'the late answer',
+    async () => answersIn(await lab.progressOf(version)).custom === 'held back',
+  );
+  await context.close();
 });
 
 test('of a text that was not submitted and a later answer on another device, the later one stays', async () => {
