@@ -27,7 +27,7 @@ async function otherRelease(): Promise<string> {
   await symlink(join(packageRoot, 'node_modules'), join(root, 'node_modules'));
   const description = JSON.parse(await readFile(join(packageRoot, 'package.json'), 'utf8')) as object;
   await writeFile(join(root, 'package.json'), JSON.stringify({ ...description, version: '99.0.0' }));
-  const jobs = join(root, 'dist', 'shared', 'jobs.js');
+  const jobs = join(root, 'dist', 'shared', 'exports', 'jobs.js');
   const source = await readFile(jobs, 'utf8');
   expect(source).toMatch(/const archiveFormat = \d+;/);
   await writeFile(jobs, source.replace(/const archiveFormat = \d+;/, 'const archiveFormat = 99;'));
