@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 import { codeOf } from '../shared/platform/errors.ts';
-import { run } from './run.ts';
+import { run } from './program.ts';
 
 // A reader that has seen enough, such as `head`, is no failure.
 process.stdout.on('error', (error) => {

@@ -1,18 +1,19 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Command } from 'commander';
+import { Command, CommanderError } from 'commander';
+import { messageOf } from '../shared/platform/errors.ts';
 import { packageRoot } from '../shared/platform/paths.ts';
-import { addDemoCommand } from './commands/demo.ts';
 import { addDoctorCommand } from './commands/doctor.ts';
 import { addKeyCommands } from './commands/key.ts';
 import { addLessonCommands } from './commands/lesson.ts';
 import { addLtiCommands } from './commands/lti.ts';
 import { addOrganizationCommands } from './commands/org.ts';
 import { addPlatformCommands } from './commands/platform.ts';
-import { addStartCommand } from './commands/start.ts';
+import { addDemoCommand, addStartCommand } from './commands/start.ts';
 import { addTokenCommands } from './commands/token.ts';
 import { addUserCommands } from './commands/user.ts';
 import { addWidgetCommands } from './commands/widget.ts';
+import { note } from './terminal/output.ts';
 
 const help = `
 Example:
@@ -26,6 +27,24 @@ REDIS_URL are not set, Lectern runs servers of its own on the data directory
 
 Results go to stdout, messages to stderr.
 Exit codes: 0 done, 1 failed, 2 usage error.`;
+
+const exitFailure = 1;
+const exitUsage = 2;
+
+/** Runs a command line, prints its error if there is one, and sets the exit code of this process. */
+export async function run(args: readonly string[]): Promise<void> {
+  try {
+    await createProgram().parseAsync(args, { from: 'user' });
+  } catch (error) {
+    if (error instanceof CommanderError) {
+      // Commander has printed it. Help that was asked for is no failure.
+      process.exitCode = error.exitCode === 0 ? 0 : exitUsage;
+    } else {
+      note(`lectern: ${messageOf(error)}`);
+      process.exitCode = exitFailure;
+    }
+  }
+}
 
 /**
  * The whole command line. A subcommand made by `.command()` inherits how errors are printed and thrown. What needs

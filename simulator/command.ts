@@ -6,11 +6,11 @@ import { platformAddressFault } from '../shared/lti/platform-url.ts';
 import { createPlatform, findPlatformsOfIssuer, removePlatform } from '../shared/models/lti-platform.ts';
 import type { LtiPlatform } from '../shared/models/lti-platform.ts';
 import type { Simulate, SimulateOptions } from '../cli/commands/lti.ts';
-import { requireOrganization, withContext } from '../cli/context.ts';
-import type { CommandContext } from '../cli/context.ts';
-import { aborted, listenForInterrupts } from '../cli/interrupts.ts';
-import { print } from '../cli/output.ts';
-import { platformFacingAddress } from '../cli/urls.ts';
+import { requireOrganization, withContext } from '../cli/installation/context.ts';
+import type { CommandContext } from '../cli/installation/context.ts';
+import { aborted, listenForInterrupts } from '../cli/terminal/interrupts.ts';
+import { print } from '../cli/terminal/output.ts';
+import { platformFacingAddress } from '../cli/installation/urls.ts';
 import type { Simulator } from './simulator.ts';
 import { startSimulator } from './start.ts';
 

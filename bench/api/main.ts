@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import type { Request } from 'autocannon';
 import jwt from 'jsonwebtoken';
-import { startProcesses } from '../../cli/processes.ts';
+import { startProcesses } from '../../cli/installation/processes.ts';
 import { prepareInstallation } from '../installation.ts';
 import type { Load, LoadResult } from './load.ts';
 import type { PlainSettings } from './plain-server.ts';

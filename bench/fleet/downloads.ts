@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { link, mkdir, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { startProcesses } from '../../cli/processes.ts';
+import { startProcesses } from '../../cli/installation/processes.ts';
 import { exportJobOf } from '../../shared/exports/jobs.ts';
 import type { BenchInstallation } from '../installation.ts';
 import { medianTimes } from '../rounds.ts';

@@ -1,4 +1,4 @@
-import { startProcesses } from '../../cli/processes.ts';
+import { startProcesses } from '../../cli/installation/processes.ts';
 import { exportJobOf } from '../../shared/exports/jobs.ts';
 import { createExportQueue } from '../../shared/exports/queues.ts';
 import { connectRedis } from '../../shared/platform/redis.ts';

@@ -1,4 +1,4 @@
-import { startProcesses } from '../../cli/processes.ts';
+import { startProcesses } from '../../cli/installation/processes.ts';
 import type { BenchInstallation } from '../installation.ts';
 
 /** Exports asked for at once, for each worker process: enough that starting and ending hardly count. */

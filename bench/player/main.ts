@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { mkdir } from 'node:fs/promises';
 import { cpus } from 'node:os';
 import { join } from 'node:path';
-import { startProcesses } from '../../cli/processes.ts';
+import { startProcesses } from '../../cli/installation/processes.ts';
 import { packageRoot } from '../../shared/platform/paths.ts';
 import { signEmbedToken } from '../../shared/tokens/player-tokens.ts';
 import { launchBrowser } from '../../test/support/browser.ts';

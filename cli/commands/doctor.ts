@@ -14,8 +14,8 @@ import { findServers } from '../../shared/embedded/servers.ts';
 import { createStore } from '../../shared/storage/create-store.ts';
 import { readStoreLimits } from '../../shared/storage/store-limits.ts';
 import { readCoreBundle } from '../../shared/widgets/core-bundles.ts';
-import { answers } from '../json-output.ts';
-import { formatBytes, note, table } from '../output.ts';
+import { answers } from '../terminal/json-output.ts';
+import { formatBytes, note, table } from '../terminal/output.ts';
 
 /** Below this, a large export may fill the disk. */
 const comfortableBytes = 10 * 1000 ** 3;

@@ -3,11 +3,11 @@ import type { Credentials } from '../../shared/accounts/credentials.ts';
 import { LecternError } from '../../shared/platform/errors.ts';
 import { issueApiKey, listApiKeys, revokeApiKey, rotateApiKey } from '../../shared/models/api-key.ts';
 import type { ApiKey } from '../../shared/models/api-key.ts';
-import { answers } from '../json-output.ts';
-import type { Answer } from '../json-output.ts';
-import { requireOrganization, withContext } from '../context.ts';
-import { table } from '../output.ts';
-import { countValue, futureTimeValue, publicKeyValue } from '../option-parsers.ts';
+import { answers } from '../terminal/json-output.ts';
+import type { Answer } from '../terminal/json-output.ts';
+import { requireOrganization, withContext } from '../installation/context.ts';
+import { table } from '../terminal/output.ts';
+import { countValue, futureTimeValue, publicKeyValue } from '../terminal/option-parsers.ts';
 
 const defaultOverlapHours = 24;
 

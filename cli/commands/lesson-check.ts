@@ -2,14 +2,14 @@ import type { Command } from 'commander';
 import { z } from 'zod';
 import { loadConfig } from '../../shared/platform/config.ts';
 import { quote } from '../../shared/lessons/quote.ts';
-import { answers } from '../json-output.ts';
-import type { Answer } from '../json-output.ts';
-import { withContext } from '../context.ts';
-import { checkVersion } from '../lesson-checks.ts';
-import type { VersionCheck } from '../lesson-checks.ts';
-import { findLessonVersions, findVersionNumbered, presentLesson } from '../lessons.ts';
-import { count } from '../output.ts';
-import { countValue } from '../option-parsers.ts';
+import { answers } from '../terminal/json-output.ts';
+import type { Answer } from '../terminal/json-output.ts';
+import { withContext } from '../installation/context.ts';
+import { checkVersion } from '../lessons/lesson-checks.ts';
+import type { VersionCheck } from '../lessons/lesson-checks.ts';
+import { findLessonVersions, findVersionNumbered, presentLesson } from '../lessons/find-lesson.ts';
+import { count } from '../terminal/output.ts';
+import { countValue } from '../terminal/option-parsers.ts';
 
 /** External media that are printed; `--json` has all. */
 const printedMedia = 20;
@@ -45,7 +45,7 @@ function checkStored(lessonId: string, number?: number): Promise<Answer> {
 
 /** Needs no database, and leaves nothing behind that an interrupt would have to clean up. */
 async function checkPath(path: string): Promise<Answer> {
-  const { checkPackage } = await import('../package-checks.ts');
+  const { checkPackage } = await import('../lessons/package-checks.ts');
   const { signal } = new AbortController();
   const { package: read, ...check } = await checkPackage({ config: loadConfig(), signal }, path);
   return present(`${path}: ${read.title}, version ${read.versionNumber}`, { path, ...read }, check);

@@ -4,13 +4,13 @@ import { LecternError } from '../../shared/platform/errors.ts';
 import { withPlayer } from '../../shared/exports/jobs.ts';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
 import { playerRelease } from '../../shared/player/player-release.ts';
-import { answers } from '../json-output.ts';
-import { withContext } from '../context.ts';
-import type { CommandContext } from '../context.ts';
-import { findLessonVersions, findVersionNumbered, latestPublished } from '../lessons.ts';
-import { formatBytes } from '../output.ts';
-import { outputTarget, writeOutput } from '../output-file.ts';
-import { countValue, uuidValue } from '../option-parsers.ts';
+import { answers } from '../terminal/json-output.ts';
+import { withContext } from '../installation/context.ts';
+import type { CommandContext } from '../installation/context.ts';
+import { findLessonVersions, findVersionNumbered, latestPublished } from '../lessons/find-lesson.ts';
+import { formatBytes } from '../terminal/output.ts';
+import { outputTarget, writeOutput } from '../terminal/output-file.ts';
+import { countValue, uuidValue } from '../terminal/option-parsers.ts';
 
 interface ExportOptions {
   version?: number;
@@ -37,7 +37,7 @@ export function addLessonExportCommand(group: Command): void {
         // Found first: nobody should wait for a long export to hear that it has no place.
         const target = await outputTarget(options.out, name);
         const profile = options.include === undefined ? 'plain' : withPlayer((await playerRelease()).name);
-        const { buildWithProgress } = await import('../build-export.ts');
+        const { buildWithProgress } = await import('../lessons/build-export.ts');
         const archive = await buildWithProgress(context, version, { profile, name });
         try {
           await writeOutput(target, archive.chunks(), context.signal);

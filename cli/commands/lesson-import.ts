@@ -1,18 +1,18 @@
 import type { Command } from 'commander';
 import type { ImportedVersion } from '../../shared/packages/import.ts';
 import { publishVersion } from '../../shared/publishing/publishing.ts';
-import { answers } from '../json-output.ts';
-import type { Answer } from '../json-output.ts';
-import { requireOrganization, withContext } from '../context.ts';
-import type { CommandContext } from '../context.ts';
-import { findMissing } from '../lesson-checks.ts';
-import { count, note } from '../output.ts';
-import { withPackageFaults } from '../package-checks.ts';
-import { describePreview, previewOfPublished } from '../play-links.ts';
-import type { PlayLink } from '../play-links.ts';
-import { prebuildArchive } from '../prebuild.ts';
-import { fileProgressBar } from '../progress.ts';
-import { webAddressValue } from '../option-parsers.ts';
+import { answers } from '../terminal/json-output.ts';
+import type { Answer } from '../terminal/json-output.ts';
+import { requireOrganization, withContext } from '../installation/context.ts';
+import type { CommandContext } from '../installation/context.ts';
+import { findMissing } from '../lessons/lesson-checks.ts';
+import { count, note } from '../terminal/output.ts';
+import { withPackageFaults } from '../lessons/package-checks.ts';
+import { describePreview, previewOfPublished } from '../lessons/play-links.ts';
+import type { PlayLink } from '../lessons/play-links.ts';
+import { prebuildArchive } from '../lessons/prebuild.ts';
+import { fileProgressBar } from '../terminal/progress-bar.ts';
+import { webAddressValue } from '../terminal/option-parsers.ts';
 
 interface ImportOptions {
   org: string;

@@ -2,24 +2,23 @@ import type { Command } from 'commander';
 import { listLessons } from '../../shared/models/lesson.ts';
 import { listVersions } from '../../shared/models/lesson-version.ts';
 import { deleteLesson, publishVersion, unpublish } from '../../shared/publishing/publishing.ts';
-import { answers } from '../json-output.ts';
-import { requireOrganization, withContext } from '../context.ts';
-import { findMissing } from '../lesson-checks.ts';
+import { answers } from '../terminal/json-output.ts';
+import { requireOrganization, withContext } from '../installation/context.ts';
+import { findMissing } from '../lessons/lesson-checks.ts';
 import {
   describeLesson,
   findLessonVersions,
   findVersionNumbered,
   lessonTable,
   presentLesson,
-} from '../lessons.ts';
-import { count, note } from '../output.ts';
-import { describePreview, previewOfPublished } from '../play-links.ts';
-import { prebuildArchive } from '../prebuild.ts';
-import { countValue, uuidValue } from '../option-parsers.ts';
+} from '../lessons/find-lesson.ts';
+import { count, note } from '../terminal/output.ts';
+import { describePreview, previewLink, previewOfPublished } from '../lessons/play-links.ts';
+import { prebuildArchive } from '../lessons/prebuild.ts';
+import { countValue, uuidValue } from '../terminal/option-parsers.ts';
 import { addLessonCheckCommand } from './lesson-check.ts';
 import { addLessonExportCommand } from './lesson-export.ts';
 import { addLessonImportCommand } from './lesson-import.ts';
-import { addLessonPreviewCommand } from './lesson-preview.ts';
 
 /** `lectern lesson …` */
 export function addLessonCommands(program: Command): void {
@@ -27,7 +26,7 @@ export function addLessonCommands(program: Command): void {
   addLessonImportCommand(lesson);
   addListCommand(lesson);
   addLessonCheckCommand(lesson);
-  addLessonPreviewCommand(lesson);
+  addPreviewCommand(lesson);
   addPublishCommand(lesson);
   addUnpublishCommand(lesson);
   addDeleteCommand(lesson);
@@ -54,6 +53,26 @@ function addListCommand(group: Command): void {
         }));
         const empty = `${org} has no lessons yet. Bring one with: lectern lesson import PATH --org ${org}`;
         return { json: found.map(presentLesson), text: found.length === 0 ? empty : lessonTable(found) };
+      }),
+  );
+}
+
+/** `lectern lesson preview`: lets an author play a draft. */
+function addPreviewCommand(group: Command): void {
+  answers(
+    group
+      .command('preview')
+      .description('print a link that plays a version, including a draft, for an hour; it records nothing')
+      .argument('<lesson-id>', 'as lesson list shows it', uuidValue)
+      .option('--version <number>', 'the newest one when left out', countValue),
+    (lessonId: string, options: { version?: number }) =>
+      withContext(async (context) => {
+        const lesson = await findLessonVersions(context.db, lessonId);
+        const version = findVersionNumbered(lesson, options.version);
+        const { _id: versionId, versionNumber, status } = version;
+        const link = await previewLink(context, version);
+        const lines = [`${version.title}, version ${versionNumber} (${status})`, ...describePreview(link)];
+        return { json: { lessonId, versionId, versionNumber, status, ...link }, text: lines.join('\n') };
       }),
   );
 }

@@ -4,11 +4,11 @@ import type { Database } from '../../shared/models/database.ts';
 import { findScoresById, listScores } from '../../shared/models/lti-score.ts';
 import type { LtiScore, ScoreSelection, ScoreValues } from '../../shared/models/lti-score.ts';
 import { dismissScores, sendAgain } from '../../shared/models/lti-score-changes.ts';
-import { answers } from '../json-output.ts';
-import type { Answer } from '../json-output.ts';
-import { requireOrganization, withContext } from '../context.ts';
-import { count, note, table } from '../output.ts';
-import { pageSizeValue, slugValue, uuidsValue, uuidValue } from '../option-parsers.ts';
+import { answers } from '../terminal/json-output.ts';
+import type { Answer } from '../terminal/json-output.ts';
+import { requireOrganization, withContext } from '../installation/context.ts';
+import { count, note, table } from '../terminal/output.ts';
+import { pageSizeValue, slugValue, uuidsValue, uuidValue } from '../terminal/option-parsers.ts';
 
 /** A school has many learners; who wants to see more of them goes on behind the last one. */
 const mostShown = 1000;

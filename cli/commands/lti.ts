@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { Option } from 'commander';
 import type { Command } from 'commander';
 import { LecternError } from '../../shared/platform/errors.ts';
-import { countValue, portValue, slugValue, webAddressValue } from '../option-parsers.ts';
+import { countValue, portValue, slugValue, webAddressValue } from '../terminal/option-parsers.ts';
 import { addScoreCommands } from './lti-scores.ts';
 
 /** `lectern lti …` */

@@ -10,10 +10,10 @@ import {
   setOrganizationPlan,
 } from '../../shared/models/organization.ts';
 import type { Organization, Plan } from '../../shared/models/organization.ts';
-import { answers } from '../json-output.ts';
-import { unknownOrganization, withContext } from '../context.ts';
-import { table } from '../output.ts';
-import { nameValue, originValue, slugValue } from '../option-parsers.ts';
+import { answers } from '../terminal/json-output.ts';
+import { unknownOrganization, withContext } from '../installation/context.ts';
+import { table } from '../terminal/output.ts';
+import { nameValue, originValue, slugValue } from '../terminal/option-parsers.ts';
 
 /** `lectern org …` */
 export function addOrganizationCommands(program: Command): void {

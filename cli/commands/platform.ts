@@ -11,12 +11,18 @@ import {
 import type { LtiPlatform } from '../../shared/models/lti-platform.ts';
 import { invitationHours, inviteRegistration } from '../../shared/models/lti-registration.ts';
 import { listOrganizations } from '../../shared/models/organization.ts';
-import { platformFacingAddress } from '../urls.ts';
-import { answers } from '../json-output.ts';
-import { requireOrganization, withContext } from '../context.ts';
-import type { CommandContext } from '../context.ts';
-import { table } from '../output.ts';
-import { ltiIdsValue, ltiIdValue, nameValue, uuidValue, webAddressValue } from '../option-parsers.ts';
+import { platformFacingAddress } from '../installation/urls.ts';
+import { answers } from '../terminal/json-output.ts';
+import { requireOrganization, withContext } from '../installation/context.ts';
+import type { CommandContext } from '../installation/context.ts';
+import { table } from '../terminal/output.ts';
+import {
+  ltiIdsValue,
+  ltiIdValue,
+  nameValue,
+  uuidValue,
+  webAddressValue,
+} from '../terminal/option-parsers.ts';
 
 interface AddOptions {
   org: string;

@@ -5,12 +5,12 @@ import { revokeTokens } from '../../shared/models/token-revocation.ts';
 import type { RevokedTokens } from '../../shared/models/token-revocation.ts';
 import { printJson, RawJson } from '../../shared/platform/raw-json.ts';
 import { parseSignTokenRequest } from '../../shared/tokens/sign-token-request.ts';
-import { answers } from '../json-output.ts';
-import { requireOrganization, withContext } from '../context.ts';
-import type { CommandContext } from '../context.ts';
-import { findLessonVersions, findVersionNumbered } from '../lessons.ts';
-import { noAddress, playUrl } from '../play-links.ts';
-import { countValue, jsonValue, learnerValue, uuidValue } from '../option-parsers.ts';
+import { answers } from '../terminal/json-output.ts';
+import { requireOrganization, withContext } from '../installation/context.ts';
+import type { CommandContext } from '../installation/context.ts';
+import { findLessonVersions, findVersionNumbered } from '../lessons/find-lesson.ts';
+import { noAddress, playUrl } from '../lessons/play-links.ts';
+import { countValue, jsonValue, learnerValue, uuidValue } from '../terminal/option-parsers.ts';
 
 interface SignOptions {
   lesson: string;

@@ -4,11 +4,11 @@ import { LecternError } from '../../shared/platform/errors.ts';
 import { createUser, disableUser, listUsers, roles, setPassword } from '../../shared/models/user.ts';
 import type { Role, User } from '../../shared/models/user.ts';
 import { hashPassword } from '../../shared/platform/passwords.ts';
-import { answers } from '../json-output.ts';
-import { requireOrganization, withContext } from '../context.ts';
-import { table } from '../output.ts';
-import { readNewPassword } from '../read-password.ts';
-import { emailValue } from '../option-parsers.ts';
+import { answers } from '../terminal/json-output.ts';
+import { requireOrganization, withContext } from '../installation/context.ts';
+import { table } from '../terminal/output.ts';
+import { readNewPassword } from '../terminal/read-password.ts';
+import { emailValue } from '../terminal/option-parsers.ts';
 
 /** `lectern user …` */
 export function addUserCommands(program: Command): void {

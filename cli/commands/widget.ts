@@ -1,10 +1,10 @@
 import { InvalidArgumentError } from 'commander';
 import type { Command } from 'commander';
 import { isCoreWidget } from '../../shared/lessons/core-widgets.ts';
-import { answers } from '../json-output.ts';
-import { withContext } from '../context.ts';
-import type { RegisterOptions } from '../register-widget.ts';
-import { webAddressValue } from '../option-parsers.ts';
+import { answers } from '../terminal/json-output.ts';
+import { withContext } from '../installation/context.ts';
+import type { RegisterOptions } from '../widgets/register-widget.ts';
+import { webAddressValue } from '../terminal/option-parsers.ts';
 
 /** `lectern widget …` */
 export function addWidgetCommands(program: Command): void {
@@ -20,7 +20,7 @@ export function addWidgetCommands(program: Command): void {
       .option('--css <url>', 'the stylesheet', webAddressValue),
     (options: RegisterOptions) =>
       withContext(async (context) => {
-        const { registerWidget } = await import('../register-widget.ts');
+        const { registerWidget } = await import('../widgets/register-widget.ts');
         const { created, widgetId, type } = await registerWidget(context, options);
         const known = created ? '' : ' (these files were known; they are its newest release again)';
         return {

@@ -285,7 +285,7 @@ function toConfig(env: Environment) {
     /** Of the API's metrics; undefined for none. */
     metricsPort: env.METRICS_PORT,
     shutdownSeconds: env.SHUTDOWN_SECONDS,
-    /** npm is killed without a word to what it started; see cli/interrupts.ts. */
+    /** npm is killed without a word to what it started; see cli/terminal/interrupts.ts. */
     startedByNpm: env.npm_lifecycle_event !== undefined,
   };
 }

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { tmpdir } from 'node:os';
 import { dirname } from 'node:path';
 import { expect, inject, onTestFinished, vi } from 'vitest';
-import { run } from '../../cli/run.ts';
+import { run } from '../../cli/program.ts';
 import { compiled } from '../support/compiled.ts';
 import { waitFor } from '../support/wait-for.ts';
 

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
-import { demoOrganization, demoVersion } from '../../cli/demo-lesson.ts';
+import { demoOrganization, demoVersion } from '../../cli/lessons/demo-lesson.ts';
 import { packageRoot } from '../../shared/platform/paths.ts';
 import { lecternHere } from '../cli/command-line.ts';
 import { startHarness } from '../support/harness.ts';

@@ -1,9 +1,9 @@
 import pLimit from 'p-limit';
-import { createDownloader, DownloadError } from '../shared/media/downloads/downloader.ts';
-import type { ExternalWidget } from '../shared/models/external-widget.ts';
-import { widgetFileFault } from '../shared/widgets/check-widget-file.ts';
-import type { WidgetFileKind } from '../shared/widgets/check-widget-file.ts';
-import type { CommandContext } from './context.ts';
+import { createDownloader, DownloadError } from '../../shared/media/downloads/downloader.ts';
+import type { ExternalWidget } from '../../shared/models/external-widget.ts';
+import { widgetFileFault } from '../../shared/widgets/check-widget-file.ts';
+import type { WidgetFileKind } from '../../shared/widgets/check-widget-file.ts';
+import type { CommandContext } from '../installation/context.ts';
 import { describeFailure, fetchWidgetFile } from './fetch-widget-file.ts';
 
 /** Files that are fetched at once, into memory. */

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
-import type { Config } from '../shared/platform/config.ts';
-import { starters } from './parent-pids.ts';
+import { readFileSync } from 'node:fs';
+import type { Config } from '../../shared/platform/config.ts';
 
 const npmCheckMilliseconds = 500;
 const sameMilliseconds = 500;
@@ -36,9 +36,9 @@ export function listenForInterrupts({ startedByNpm }: Pick<Config, 'startedByNpm
   const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
   for (const signal of signals) process.on(signal, interrupt);
 
-  const startedBy = starters().join();
+  const startedBy = parentPids().join();
   const npmCheck = setInterval(() => {
-    if (startedByNpm && starters().join() !== startedBy) {
+    if (startedByNpm && parentPids().join() !== startedBy) {
       clearInterval(npmCheck);
       interrupt();
     }
@@ -57,4 +57,26 @@ export function listenForInterrupts({ startedByNpm }: Pick<Config, 'startedByNpm
 /** Resolves when the signal is aborted. */
 export async function aborted(signal: AbortSignal): Promise<void> {
   if (!signal.aborted) await once(signal, 'abort');
+}
+
+/** The shells that npm may run its scripts in. */
+const shells = ['sh', 'ash', 'bash', 'busybox', 'dash', 'zsh'];
+
+/**
+ * Returns the ids of the processes that started this one: its parent and, if that is a shell, the shell's parent. npm
+ * puts a shell between itself and a script. A process that ends is replaced by another as parent, so a change means
+ * that one has ended.
+ *
+ * Only Linux exposes a shell's parent. Elsewhere the usual shells become the script that they run.
+ */
+function parentPids(): number[] {
+  const { ppid } = process;
+  try {
+    // "pid (name) state ppid …", as proc_pid_stat(5) has it.
+    const [, name = '', parent] =
+      /^\d+ \((.*)\) \S (\d+)/.exec(readFileSync(`/proc/${ppid}/stat`, 'utf8')) ?? [];
+    return shells.includes(name) ? [ppid, Number(parent)] : [ppid];
+  } catch {
+    return [ppid];
+  }
 }

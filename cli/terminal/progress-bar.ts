@@ -1,5 +1,5 @@
 import { Presets, SingleBar } from 'cli-progress';
-import type { FileProgress } from '../shared/packages/watch-files.ts';
+import type { FileProgress } from '../../shared/packages/watch-files.ts';
 import { formatBytes } from './output.ts';
 
 /**

@@ -1,13 +1,13 @@
 import { fork } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { childEnvironment } from '../shared/platform/config.ts';
-import type { Config } from '../shared/platform/config.ts';
-import { LecternError } from '../shared/platform/errors.ts';
-import { entryPoint } from '../shared/platform/paths.ts';
-import { addressOf } from '../shared/operations/running-api.ts';
-import type { Servers } from '../shared/embedded/servers.ts';
-import { aborted } from './interrupts.ts';
+import { childEnvironment } from '../../shared/platform/config.ts';
+import type { Config } from '../../shared/platform/config.ts';
+import { LecternError } from '../../shared/platform/errors.ts';
+import { entryPoint } from '../../shared/platform/paths.ts';
+import { addressOf } from '../../shared/operations/running-api.ts';
+import type { Servers } from '../../shared/embedded/servers.ts';
+import { aborted } from '../terminal/interrupts.ts';
 
 /** The API and workers of one installation, as processes of their own below this one. */
 export interface Processes {

@@ -1,16 +1,16 @@
-import { createDownloader } from '../shared/media/downloads/downloader.ts';
-import { LecternError } from '../shared/platform/errors.ts';
-import { exportJobOf, incompleteKey } from '../shared/exports/jobs.ts';
-import type { ExportProfile } from '../shared/exports/jobs.ts';
-import type { LessonVersion } from '../shared/models/lesson-version.ts';
-import { connectFastRedis } from '../shared/platform/redis.ts';
-import { createSharing } from '../shared/coordination/coordination.ts';
-import { trackUses } from '../shared/coordination/tracked-store.ts';
-import type { StoredArchive } from '../shared/storage/store.ts';
-import { runExport } from '../worker/exports/job.ts';
-import type { CommandContext } from './context.ts';
-import { count, note } from './output.ts';
-import { fileProgressBar } from './progress.ts';
+import { createDownloader } from '../../shared/media/downloads/downloader.ts';
+import { LecternError } from '../../shared/platform/errors.ts';
+import { exportJobOf, incompleteKey } from '../../shared/exports/jobs.ts';
+import type { ExportProfile } from '../../shared/exports/jobs.ts';
+import type { LessonVersion } from '../../shared/models/lesson-version.ts';
+import { connectFastRedis } from '../../shared/platform/redis.ts';
+import { createSharing } from '../../shared/coordination/coordination.ts';
+import { trackUses } from '../../shared/coordination/tracked-store.ts';
+import type { StoredArchive } from '../../shared/storage/store.ts';
+import { runExport } from '../../worker/exports/job.ts';
+import type { CommandContext } from '../installation/context.ts';
+import { count, note } from '../terminal/output.ts';
+import { fileProgressBar } from '../terminal/progress-bar.ts';
 
 /**
  * Builds the archive of a version in this process, and shows how far it is; what could not be had is told of.

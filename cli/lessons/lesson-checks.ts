@@ -1,22 +1,22 @@
-import { authoringWarnings } from '../shared/lessons/authoring.ts';
-import { usedWidgetTypes } from '../shared/lessons/blocks.ts';
-import { isCoreWidget } from '../shared/lessons/core-widgets.ts';
-import { mediaReferences } from '../shared/lessons/media-references.ts';
-import { playabilityErrors } from '../shared/lessons/playability.ts';
-import type { PlayabilityError } from '../shared/lessons/playability.ts';
-import { quote } from '../shared/lessons/quote.ts';
-import { LecternError } from '../shared/platform/errors.ts';
-import type { Database } from '../shared/models/database.ts';
-import { findExternalWidgets } from '../shared/models/external-widget.ts';
-import { findContent } from '../shared/models/lesson-content.ts';
-import type { LessonVersion } from '../shared/models/lesson-version.ts';
-import { findMedia } from '../shared/models/medium.ts';
-import type { FoundMedium } from '../shared/models/medium.ts';
-import { findNewestReleases } from '../shared/models/widget-release.ts';
-import type { LessonContent } from '../shared/lessons/lesson-content.ts';
-import { hostOf, isPublicAddress, literalAddress } from '../shared/platform/http/ssrf-guard.ts';
-import type { CommandContext } from './context.ts';
-import { unavailableWidgets } from './widget-checks.ts';
+import { authoringWarnings } from '../../shared/lessons/authoring.ts';
+import { usedWidgetTypes } from '../../shared/lessons/blocks.ts';
+import { isCoreWidget } from '../../shared/lessons/core-widgets.ts';
+import { mediaReferences } from '../../shared/lessons/media-references.ts';
+import { playabilityErrors } from '../../shared/lessons/playability.ts';
+import type { PlayabilityError } from '../../shared/lessons/playability.ts';
+import { quote } from '../../shared/lessons/quote.ts';
+import { LecternError } from '../../shared/platform/errors.ts';
+import type { Database } from '../../shared/models/database.ts';
+import { findExternalWidgets } from '../../shared/models/external-widget.ts';
+import { findContent } from '../../shared/models/lesson-content.ts';
+import type { LessonVersion } from '../../shared/models/lesson-version.ts';
+import { findMedia } from '../../shared/models/medium.ts';
+import type { FoundMedium } from '../../shared/models/medium.ts';
+import { findNewestReleases } from '../../shared/models/widget-release.ts';
+import type { LessonContent } from '../../shared/lessons/lesson-content.ts';
+import { hostOf, isPublicAddress, literalAddress } from '../../shared/platform/http/ssrf-guard.ts';
+import type { CommandContext } from '../installation/context.ts';
+import { unavailableWidgets } from '../widgets/widget-checks.ts';
 
 /** What a version refers to and Lectern does not know, one sentence each. It is played and exported without. */
 export interface Missing {

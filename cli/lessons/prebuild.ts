@@ -1,9 +1,9 @@
-import { messageOf } from '../shared/platform/errors.ts';
-import { prebuildExport } from '../shared/exports/ask.ts';
-import { exportJobOf } from '../shared/exports/jobs.ts';
-import type { LessonVersion } from '../shared/models/lesson-version.ts';
-import type { CommandContext } from './context.ts';
-import { note } from './output.ts';
+import { messageOf } from '../../shared/platform/errors.ts';
+import { prebuildExport } from '../../shared/exports/ask.ts';
+import { exportJobOf } from '../../shared/exports/jobs.ts';
+import type { LessonVersion } from '../../shared/models/lesson-version.ts';
+import type { CommandContext } from '../installation/context.ts';
+import { note } from '../terminal/output.ts';
 
 /**
  * With EXPORT_PREBUILD, has the archive of a version that was published just now built before anybody asks for it. A
@@ -15,8 +15,8 @@ export async function prebuildArchive(
 ): Promise<void> {
   if (!config.export.prebuild) return;
   const [{ createExportQueue }, { connectRedis }] = await Promise.all([
-    import('../shared/exports/queues.ts'),
-    import('../shared/platform/redis.ts'),
+    import('../../shared/exports/queues.ts'),
+    import('../../shared/platform/redis.ts'),
   ]);
   try {
     const redis = await connectRedis(redisUrl);

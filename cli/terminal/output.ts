@@ -1,4 +1,4 @@
-import { printable } from '../shared/platform/printable.ts';
+import { printable } from '../../shared/platform/printable.ts';
 
 /** A result, on stdout, where programs read it. In JSON, what is written out means the same. */
 export function print(text: string): void {

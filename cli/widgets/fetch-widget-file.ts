@@ -1,6 +1,6 @@
-import type { Downloader, DownloadError } from '../shared/media/downloads/downloader.ts';
-import { maxWidgetBytes, widgetMimeTypes } from '../shared/widgets/check-widget-file.ts';
-import type { WidgetFileKind } from '../shared/widgets/check-widget-file.ts';
+import type { Downloader, DownloadError } from '../../shared/media/downloads/downloader.ts';
+import { maxWidgetBytes, widgetMimeTypes } from '../../shared/widgets/check-widget-file.ts';
+import type { WidgetFileKind } from '../../shared/widgets/check-widget-file.ts';
 
 /**
  * Fetches a file of a widget into memory.

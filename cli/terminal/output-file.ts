@@ -4,7 +4,7 @@ import type { Stats } from 'node:fs';
 import { access, constants, open, readlink, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import { codeOf, LecternError, messageOf } from '../shared/platform/errors.ts';
+import { codeOf, LecternError, messageOf } from '../../shared/platform/errors.ts';
 
 /** Links that lead to each other; more are a circle, as for Linux. */
 const maxLinks = 40;

@@ -1,12 +1,12 @@
-import { createDownloader, DownloadError } from '../shared/media/downloads/downloader.ts';
-import type { Downloader } from '../shared/media/downloads/downloader.ts';
-import { LecternError } from '../shared/platform/errors.ts';
-import { bytesOf } from '../shared/storage/digest.ts';
-import { widgetFileFault } from '../shared/widgets/check-widget-file.ts';
-import type { WidgetFileKind } from '../shared/widgets/check-widget-file.ts';
-import { releaseWidget } from '../shared/widgets/releases.ts';
-import { requireOrganization } from './context.ts';
-import type { CommandContext } from './context.ts';
+import { createDownloader, DownloadError } from '../../shared/media/downloads/downloader.ts';
+import type { Downloader } from '../../shared/media/downloads/downloader.ts';
+import { LecternError } from '../../shared/platform/errors.ts';
+import { bytesOf } from '../../shared/storage/digest.ts';
+import { widgetFileFault } from '../../shared/widgets/check-widget-file.ts';
+import type { WidgetFileKind } from '../../shared/widgets/check-widget-file.ts';
+import { releaseWidget } from '../../shared/widgets/releases.ts';
+import { requireOrganization } from '../installation/context.ts';
+import type { CommandContext } from '../installation/context.ts';
 import { describeFailure, fetchWidgetFile } from './fetch-widget-file.ts';
 
 export interface RegisterOptions {

@@ -1,5 +1,5 @@
-import type { Config } from '../shared/platform/config.ts';
-import { addressOf, findRunningApi } from '../shared/operations/running-api.ts';
+import type { Config } from '../../shared/platform/config.ts';
+import { addressOf, findRunningApi } from '../../shared/operations/running-api.ts';
 
 type Needs = Pick<Config, 'publicUrl' | 'host' | 'port' | 'dataDir'>;
 

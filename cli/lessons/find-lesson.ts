@@ -1,10 +1,10 @@
-import { LecternError } from '../shared/platform/errors.ts';
-import type { Database } from '../shared/models/database.ts';
-import { findLesson } from '../shared/models/lesson.ts';
-import type { Lesson } from '../shared/models/lesson.ts';
-import { listVersions } from '../shared/models/lesson-version.ts';
-import type { LessonVersion, VersionStatus } from '../shared/models/lesson-version.ts';
-import { table } from './output.ts';
+import { LecternError } from '../../shared/platform/errors.ts';
+import type { Database } from '../../shared/models/database.ts';
+import { findLesson } from '../../shared/models/lesson.ts';
+import type { Lesson } from '../../shared/models/lesson.ts';
+import { listVersions } from '../../shared/models/lesson-version.ts';
+import type { LessonVersion, VersionStatus } from '../../shared/models/lesson-version.ts';
+import { table } from '../terminal/output.ts';
 
 export interface LessonWithVersions {
   lesson: Lesson;

@@ -1,17 +1,17 @@
-import { loadConfig } from '../shared/platform/config.ts';
-import type { Config } from '../shared/platform/config.ts';
-import { LecternError } from '../shared/platform/errors.ts';
-import { buildIndexes, openDatabase } from '../shared/models/database.ts';
-import type { Database } from '../shared/models/database.ts';
-import { findOrganizationBySlug } from '../shared/models/organization.ts';
-import type { Organization } from '../shared/models/organization.ts';
-import { loadSecrets } from '../shared/platform/secrets.ts';
-import type { Secrets } from '../shared/platform/secrets.ts';
-import { findServers } from '../shared/embedded/servers.ts';
-import { createStore } from '../shared/storage/create-store.ts';
-import type { Store } from '../shared/storage/store.ts';
-import { listenForInterrupts } from './interrupts.ts';
-import { note } from './output.ts';
+import { loadConfig } from '../../shared/platform/config.ts';
+import type { Config } from '../../shared/platform/config.ts';
+import { LecternError } from '../../shared/platform/errors.ts';
+import { buildIndexes, openDatabase } from '../../shared/models/database.ts';
+import type { Database } from '../../shared/models/database.ts';
+import { findOrganizationBySlug } from '../../shared/models/organization.ts';
+import type { Organization } from '../../shared/models/organization.ts';
+import { loadSecrets } from '../../shared/platform/secrets.ts';
+import type { Secrets } from '../../shared/platform/secrets.ts';
+import { findServers } from '../../shared/embedded/servers.ts';
+import { createStore } from '../../shared/storage/create-store.ts';
+import type { Store } from '../../shared/storage/store.ts';
+import { listenForInterrupts } from '../terminal/interrupts.ts';
+import { note } from '../terminal/output.ts';
 
 /** What a command works with; open as long as the command runs. */
 export interface CommandContext {

@@ -1,9 +1,9 @@
-import { messageOf } from '../shared/platform/errors.ts';
-import type { LessonVersion } from '../shared/models/lesson-version.ts';
-import { preparePreview } from '../shared/publishing/publishing.ts';
-import { publicAddress } from './urls.ts';
-import type { CommandContext } from './context.ts';
-import { note } from './output.ts';
+import { messageOf } from '../../shared/platform/errors.ts';
+import type { LessonVersion } from '../../shared/models/lesson-version.ts';
+import { preparePreview } from '../../shared/publishing/publishing.ts';
+import { publicAddress } from '../installation/urls.ts';
+import type { CommandContext } from '../installation/context.ts';
+import { note } from '../terminal/output.ts';
 
 /** A link that plays a lesson. */
 export interface PlayLink {
@@ -34,7 +34,7 @@ export async function previewLink(
 ): Promise<PlayLink> {
   await preparePreview(db, store, versionId);
   const { signing } = await secrets();
-  const { signPreviewToken } = await import('../shared/tokens/player-tokens.ts');
+  const { signPreviewToken } = await import('../../shared/tokens/player-tokens.ts');
   const { token, expiresAt } = signPreviewToken(signing, { organizationId, lessonId, versionId });
   return { url: await playUrl(config, lessonId, token), expiresAt };
 }

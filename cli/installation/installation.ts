@@ -1,14 +1,14 @@
-import { loadConfig } from '../shared/platform/config.ts';
-import type { Config } from '../shared/platform/config.ts';
-import { LecternError, messageOf } from '../shared/platform/errors.ts';
-import { buildIndexes, openDatabase } from '../shared/models/database.ts';
-import { connectRedis } from '../shared/platform/redis.ts';
-import { loadSecrets } from '../shared/platform/secrets.ts';
-import type { Secrets } from '../shared/platform/secrets.ts';
-import { findServers } from '../shared/embedded/servers.ts';
-import type { Servers } from '../shared/embedded/servers.ts';
-import { createStore } from '../shared/storage/create-store.ts';
-import { aborted, listenForInterrupts } from './interrupts.ts';
+import { loadConfig } from '../../shared/platform/config.ts';
+import type { Config } from '../../shared/platform/config.ts';
+import { LecternError, messageOf } from '../../shared/platform/errors.ts';
+import { buildIndexes, openDatabase } from '../../shared/models/database.ts';
+import { connectRedis } from '../../shared/platform/redis.ts';
+import { loadSecrets } from '../../shared/platform/secrets.ts';
+import type { Secrets } from '../../shared/platform/secrets.ts';
+import { findServers } from '../../shared/embedded/servers.ts';
+import type { Servers } from '../../shared/embedded/servers.ts';
+import { createStore } from '../../shared/storage/create-store.ts';
+import { aborted, listenForInterrupts } from '../terminal/interrupts.ts';
 import { startProcesses } from './processes.ts';
 
 /** A Lectern that runs below this process. */

@@ -1,8 +1,8 @@
 import { createInterface } from 'node:readline';
 import type { Interface } from 'node:readline';
 import { Writable } from 'node:stream';
-import { LecternError } from '../shared/platform/errors.ts';
-import { assertGoodPassword } from '../shared/platform/passwords.ts';
+import { LecternError } from '../../shared/platform/errors.ts';
+import { assertGoodPassword } from '../../shared/platform/passwords.ts';
 
 /** Far more than a password has. */
 const mostBytes = 4096;

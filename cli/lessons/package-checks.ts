@@ -1,16 +1,16 @@
-import { usedWidgetTypes } from '../shared/lessons/blocks.ts';
-import { isCoreWidget } from '../shared/lessons/core-widgets.ts';
-import { playabilityErrors } from '../shared/lessons/playability.ts';
-import { LecternError } from '../shared/platform/errors.ts';
-import { checkPackageFiles } from '../shared/packages/check-files.ts';
-import { packageLimits } from '../shared/packages/import.ts';
-import type { LessonPackage } from '../shared/packages/lesson-package.ts';
-import { PackageError } from '../shared/packages/package-error.ts';
-import { readPackage } from '../shared/packages/read-package.ts';
-import type { CommandContext } from './context.ts';
+import { usedWidgetTypes } from '../../shared/lessons/blocks.ts';
+import { isCoreWidget } from '../../shared/lessons/core-widgets.ts';
+import { playabilityErrors } from '../../shared/lessons/playability.ts';
+import { LecternError } from '../../shared/platform/errors.ts';
+import { checkPackageFiles } from '../../shared/packages/check-files.ts';
+import { packageLimits } from '../../shared/packages/import.ts';
+import type { LessonPackage } from '../../shared/packages/lesson-package.ts';
+import { PackageError } from '../../shared/packages/package-error.ts';
+import { readPackage } from '../../shared/packages/read-package.ts';
+import type { CommandContext } from '../installation/context.ts';
 import { blockedMedia } from './lesson-checks.ts';
 import type { VersionCheck } from './lesson-checks.ts';
-import { unavailableWidgets } from './widget-checks.ts';
+import { unavailableWidgets } from '../widgets/widget-checks.ts';
 
 export interface PackageCheck extends VersionCheck {
   package: Pick<LessonPackage, 'lessonId' | 'versionId' | 'versionNumber' | 'slug' | 'title'>;

@@ -1,10 +1,10 @@
 import { InvalidArgumentError } from 'commander';
 import { z } from 'zod';
-import { publicKeyPattern } from '../shared/accounts/credentials.ts';
-import { readEmbeddingOrigin } from '../shared/accounts/embedding-origins.ts';
-import { emailSchema } from '../shared/models/user.ts';
-import { findJsonFault } from '../shared/packages/json-syntax.ts';
-import { learnerIdPattern } from '../shared/tokens/sign-token-request.ts';
+import { publicKeyPattern } from '../../shared/accounts/credentials.ts';
+import { readEmbeddingOrigin } from '../../shared/accounts/embedding-origins.ts';
+import { emailSchema } from '../../shared/models/user.ts';
+import { findJsonFault } from '../../shared/packages/json-syntax.ts';
+import { learnerIdPattern } from '../../shared/tokens/sign-token-request.ts';
 
 // Commander prints what these throw, with the option's name, and the exit code is 2.
 
