@@ -52,7 +52,11 @@ describe.skipIf(s3Server === null)(`machines that share nothing but ${s3Name}`, 
     for (const answer of answers) await expectArchive(answer, lesson);
     expect(await viewQueue(harness).starts(lesson)).toBe(1);
     expect(lesson.files.map(({ path }) => origin.requests(path))).toEqual([1, 1, 1, 1]);
-    for (const { LECTERN_DATA_DIR } of machines) expect(await filesBelow(LECTERN_DATA_DIR)).toEqual([]);
+    for (const { LECTERN_DATA_DIR } of machines) {
+      // But for the record of where their API answers.
+      const kept = (await filesBelow(LECTERN_DATA_DIR)).filter((file) => !/^api\/\d+\.json$/.test(file));
+      expect(kept).toEqual([]);
+    }
   });
 
   test('a bucket that is gone while an archive is built holds everybody up, and fails nobody', async () => {
