@@ -242,7 +242,7 @@ function mayRevive(
   if (asking.revivals >= maxRevivals || ageMs < wait) return false;
   log.warn(
     { job: job.key },
-    'a worker reports this archive as built, but the store does not have it: see "A folder" in docs/operate.md',
+    'a worker reports this archive as built, but the store does not have it: see "NFS" in docs/operate/store.md',
   );
   return true;
 }

@@ -27,7 +27,7 @@ const over: Fault = { error: 'FORBIDDEN', notice: 'again' };
 
 /**
  * What keeps somebody from a launch, by the code that their page shows: in the order in which it is looked for.
- * docs/lti.md says what to do about each.
+ * docs/lti/troubleshooting.md says what to do about each.
  */
 export const faults = {
   malformed_request: malformed,

@@ -71,11 +71,10 @@ test('Compose passes every setting of .env.example on to the API and the workers
   }
 });
 
-test('the backup of docs/operate.md names services of Compose, and the store of the image', async () => {
-  const page = await read('docs/operate.md');
-  const section = /^### With the containers of Compose\n(.*?)^##/ms.exec(page)?.[1] ?? '';
+test('the backup of docs/operate/backup.md names services of Compose, and the store of the image', async () => {
+  const page = await read('docs/operate/backup.md');
   const commands = [
-    ...section.matchAll(
+    ...page.matchAll(
       /^docker compose (?:exec|run|stop)((?: -\S+)*)((?: (?:api|worker|mongo|redis)(?= |$))+) ?(.*)$/gm,
     ),
   ];
@@ -91,7 +90,7 @@ test('the backup of docs/operate.md names services of Compose, and the store of 
     expect.arrayContaining(['api', 'worker', 'mongo', 'redis']),
   );
   const storeDir = /LECTERN_STORE_DIR=(\S+)/.exec(await read('Dockerfile'))?.[1] ?? '';
-  expect(section.match(/ -C \S+/g)).toEqual([` -C ${storeDir}`, ` -C ${storeDir}`]);
+  expect(page.match(/ -C \/\S+/g)).toEqual([` -C ${storeDir}`, ` -C ${storeDir}`]);
 });
 
 test('each volume and service that is named there is declared, and HTTPS is a profile of its own', async () => {

@@ -97,12 +97,15 @@ async function fill(address: string, environment: Environment): Promise<Known> {
   return { credentials, lessonId, versionId, token };
 }
 
-test('what docs/operate.md says brings an installation with embedded servers back after a loss of all its data', async () => {
+test('what docs/operate/backup.md says brings an installation with embedded servers back after a loss of all its data', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'lectern-drill-'));
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
   const dataDir = join(folder, '.lectern');
   const environment = { LECTERN_DATA_DIR: dataDir, PORT: '0', LOG_LEVEL: 'warn' };
-  const [backup = '', restore = ''] = await shellBlocks('docs/operate.md', '### With the embedded servers');
+  const [backup = '', restore = ''] = await shellBlocks(
+    'docs/operate/backup.md',
+    '## With the embedded servers',
+  );
   const shell = (commands: string) =>
     promisify(execFile)('bash', ['-c', `set -e\n${commands}`], { cwd: folder });
 

@@ -47,7 +47,7 @@ test('the log tells of each launch, its platform and what did not fit, and neith
 });
 
 test('the guide says of each code what to do', async () => {
-  const guide = await readFile(join(packageRoot, 'docs', 'lti.md'), 'utf8');
+  const guide = await readFile(join(packageRoot, 'docs', 'lti', 'troubleshooting.md'), 'utf8');
   const section = guide.split('\n## ').find((part) => part.startsWith('When a launch is refused')) ?? '';
   const told = [...section.matchAll(/^\| `(\w+)`/gm)].map(([, code]) => code);
   expect(told.toSorted()).toEqual(Object.keys(faults).toSorted());

@@ -12,7 +12,7 @@ async function fileWith(bytes: string | Buffer): Promise<string> {
   return path;
 }
 
-test('quotes, # and $ mean what docs/operate.md says', async () => {
+test('quotes, # and $ mean what docs/operate/settings.md says', async () => {
   const lines = ["A='p#a$s s'", 'B="x#y"', 'C=bare # comment', 'D=$HOME', '# E=1', ''];
   expect(readEnvironmentFile(await fileWith(lines.join('\n')))).toStrictEqual({
     A: 'p#a$s s',
