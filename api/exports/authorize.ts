@@ -1,6 +1,7 @@
 import { z } from 'zod';
-import { exportJobOf, withPlayer } from '../../shared/exports/jobs.ts';
+import { exportJobOf } from '../../shared/exports/jobs.ts';
 import type { ExportJob } from '../../shared/exports/jobs.ts';
+import { profileParameters, selectProfile } from '../../shared/exports/profiles.ts';
 import type { ExportQueue } from '../../shared/exports/queues.ts';
 import type { Sharing } from '../../shared/coordination/coordination.ts';
 import type { Config } from '../../shared/platform/config.ts';
@@ -23,16 +24,19 @@ const uuid = (name: string) =>
     .toLowerCase()
     .meta({ description: `Id of the ${name}.` });
 const params = z.object({ lessonId: uuid('lesson'), versionId: uuid('version') });
-const query = z.object({
-  include: z
-    .literal('player', 'include must be "player", or be left out')
-    .optional()
-    .meta({
-      description:
-        '`player`: the archive also holds the player, and plays when its index.html is opened. Anything else is ' +
-        'refused.',
-    }),
-});
+
+/** The parameters that select what an archive holds, each with its values. */
+const query = z.object(
+  Object.fromEntries(
+    profileParameters.map(({ name, values, fault, description }) => [
+      name,
+      z
+        .literal(values, fault)
+        .optional()
+        .meta({ description: `${description} Anything else is refused.` }),
+    ]),
+  ),
+);
 
 /** What export endpoints work with. */
 export interface ExportDependencies {
@@ -94,7 +98,7 @@ export interface AuthorizedExport {
  */
 export async function authorizeExport(
   { db, player }: { db: Database; player: Pick<PlayerReleases, 'name'> },
-  { caller: { organization }, params: { lessonId, versionId }, query: { include } }: ExportRequest,
+  { caller: { organization }, params: { lessonId, versionId }, query }: ExportRequest,
 ): Promise<AuthorizedExport> {
   if (organization.plan !== 'edtech') throw new LecternError('FEATURE_NOT_AVAILABLE', planFault);
   const version = await findPublishedVersion(db, organization._id, lessonId, versionId);
@@ -103,6 +107,6 @@ export async function authorizeExport(
     const message = `The lesson cannot be exported: ${version.problems.join('; ')}`;
     throw new LecternError('INVALID_CONTENT', message);
   }
-  const profile = include === undefined ? 'plain' : withPlayer(player.name);
+  const profile = await selectProfile(query, { playerName: () => player.name });
   return { version, job: exportJobOf(version, profile) };
 }

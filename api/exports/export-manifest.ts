@@ -1,5 +1,6 @@
 import { signAssetAddress } from '../../shared/media/asset-urls.ts';
 import { incompleteKey } from '../../shared/exports/jobs.ts';
+import { profileOf } from '../../shared/exports/profiles.ts';
 import { keepSigned } from '../../shared/models/export-record.ts';
 import type { ExportEntry } from '../../shared/models/export-record.ts';
 import type { StoredArchive } from '../../shared/storage/store.ts';
@@ -35,7 +36,7 @@ export async function createExportManifest(
   const signed = { exportKeys: [job.key, incompleteKey(job.key)], sha256: archive.sha256, organizationId };
   const record = await keepSigned(deps.db, signed, keptUntil);
   if (record === null) return null;
-  const files = new ArchiveFiles(archive, record, `${version.slug}-v${version.versionNumber}`);
+  const files = new ArchiveFiles(archive, record, profileOf(job).rootFolder(job));
   // Before the files are looked for: from then on none goes that is within the organization's share.
   await deps.sharing.uses.own(organizationId, files.cached());
   await deps.sharing.uses.keepUntil(files.cached(), keptUntil);

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { profileOf } from '../../shared/exports/profiles.ts';
 import { defineEndpoint, written } from '../http/endpoint.ts';
 import { fileHeaders, fileRequest } from '../http/headers.ts';
 import { empty, failure } from '../http/responses.ts';
@@ -65,11 +66,11 @@ export const exportZip = defineEndpoint(
   },
   (deps: ExportDependencies) => async (request) => {
     const { ctx } = request;
-    const { version, job } = await authorizeExport(deps, request);
+    const { job } = await authorizeExport(deps, request);
     const archive = await archiveOrAccepted(ctx, deps, job);
     if (archive === null) return written;
     await sendFile(ctx, archive, archive.sha256, () => {
-      ctx.attachment(`${version.slug}-v${version.versionNumber}.zip`);
+      ctx.attachment(profileOf(job).fileName(job));
       if (ctx.status !== 304) ctx.type = 'application/zip';
     });
     return written;

@@ -1,6 +1,6 @@
 import type { Context } from 'koa';
-import { playerOf } from '../../shared/exports/jobs.ts';
 import type { ExportJob } from '../../shared/exports/jobs.ts';
+import { profileOf } from '../../shared/exports/profiles.ts';
 import type { StoredArchive } from '../../shared/storage/store.ts';
 import type { Config } from '../../shared/platform/config.ts';
 import { z } from 'zod';
@@ -86,12 +86,14 @@ function prefersAsync(header: string): boolean {
   return header.split(',').some((preference) => /^\s*respond-async\s*(;|$)/i.test(preference));
 }
 
-/** That of the same version, in the same profile. */
+/** Returns the URL of the status of the same version, in the same profile. */
 function statusAddress(
   ctx: Context,
   { config }: { config: Pick<Config, 'publicUrl'> },
-  { profile, lessonId, versionId }: ExportJob,
+  job: ExportJob,
 ): string {
-  const address = `${publicAddress(ctx, config)}/api/lessons/${lessonId}/versions/${versionId}/export-status`;
-  return playerOf(profile) === null ? address : `${address}?include=player`;
+  const { lessonId, versionId } = job;
+  const url = `${publicAddress(ctx, config)}/api/lessons/${lessonId}/versions/${versionId}/export-status`;
+  const query = new URLSearchParams(Object.entries(profileOf(job).query)).toString();
+  return query === '' ? url : `${url}?${query}`;
 }

@@ -3,6 +3,7 @@ import { BullMQAdapter } from '@bull-board/api/bullMQAdapter';
 import { KoaAdapter } from '@bull-board/koa';
 import type { Middleware } from 'koa';
 import { exportJobSchema, exportProgressSchema } from '../../shared/exports/jobs.ts';
+import { exportProfiles, parseProfile } from '../../shared/exports/profiles.ts';
 import type { ScoreQueue } from '../../shared/lti/scores/queue.ts';
 import type { ExportQueue } from '../../shared/exports/queues.ts';
 
@@ -37,10 +38,12 @@ export function createQueueBoard(queues: BoardQueues, basePath: string): Middlew
   return server.registerPlugin();
 }
 
-/** "biology-v3" says more to an operator than a digest. */
+/** Returns the archive's file name, which says more to an operator than a digest. */
 function describeJob(job: { data?: unknown; name?: string }): string {
   const parsed = exportJobSchema.safeParse(job.data);
-  return parsed.success ? `${parsed.data.slug}-v${parsed.data.versionNumber}.zip` : (job.name ?? 'export');
+  const id = parsed.success ? parseProfile(parsed.data.profile).id : null;
+  if (!parsed.success || id === null) return job.name ?? 'export';
+  return exportProfiles[id].fileName(parsed.data);
 }
 
 /**

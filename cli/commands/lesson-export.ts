@@ -1,7 +1,9 @@
 import { Option } from 'commander';
 import type { Command } from 'commander';
 import { LecternError } from '../../shared/platform/errors.ts';
-import { withPlayer } from '../../shared/exports/jobs.ts';
+import { exportJobOf } from '../../shared/exports/jobs.ts';
+import { profileOf, profileParameters, selectProfile } from '../../shared/exports/profiles.ts';
+import type { ProfileQuery } from '../../shared/exports/profiles.ts';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
 import { playerRelease } from '../../shared/player/player-release.ts';
 import { answers } from '../terminal/json-output.ts';
@@ -12,43 +14,41 @@ import { formatBytes } from '../terminal/output.ts';
 import { outputTarget, writeOutput } from '../terminal/output-file.ts';
 import { countValue, uuidValue } from '../terminal/option-parsers.ts';
 
-interface ExportOptions {
+interface ExportOptions extends ProfileQuery {
   version?: number;
   out: string;
-  include?: 'player';
 }
 
 /** `lectern lesson export`: builds the archive in this process, with no queue and no worker. */
 export function addLessonExportCommand(group: Command): void {
-  answers(
-    group
-      .command('export')
-      .description('write the ZIP of a published version to a file')
-      .argument('<lesson-id>', 'as lesson list shows it', uuidValue)
-      .requiredOption('--out <file>', "the ZIP to write; in a folder it gets the archive's own name")
-      .option('--version <number>', 'the one published last when left out', countValue)
-      .addOption(
-        new Option('--include <what>', 'with the player: unpack it, and open index.html').choices(['player']),
-      ),
-    (lessonId: string, options: ExportOptions) =>
-      withContext(async (context) => {
-        const version = await findPublished(context, lessonId, options.version);
-        const name = `${version.slug}-v${version.versionNumber}.zip`;
-        // Found first: nobody should wait for a long export to hear that it has no place.
-        const target = await outputTarget(options.out, name);
-        const profile = options.include === undefined ? 'plain' : withPlayer((await playerRelease()).name);
-        const { buildWithProgress } = await import('../lessons/build-export.ts');
-        const archive = await buildWithProgress(context, version, { profile, name });
-        try {
-          await writeOutput(target, archive.chunks(), context.signal);
-        } finally {
-          await archive.close();
-        }
-        const { size, sha256 } = archive;
-        const { path, isStdout } = target;
-        const text = `Wrote ${path} (${formatBytes(size)})\n  sha256 ${sha256}`;
-        return { json: { path, size, sha256 }, text, printed: isStdout ? 'stderr' : 'stdout' };
-      }),
+  const command = group
+    .command('export')
+    .description('write the ZIP of a published version to a file')
+    .argument('<lesson-id>', 'as lesson list shows it', uuidValue)
+    .requiredOption('--out <file>', "the ZIP to write; in a folder it gets the archive's own name")
+    .option('--version <number>', 'the one published last when left out', countValue);
+  for (const { name, values, help } of profileParameters)
+    command.addOption(new Option(`--${name} <what>`, help).choices(values));
+  answers(command, (lessonId: string, options: ExportOptions) =>
+    withContext(async (context) => {
+      const version = await findPublished(context, lessonId, options.version);
+      const profile = await selectProfile(options, { playerName: async () => (await playerRelease()).name });
+      const job = exportJobOf(version, profile);
+      const name = profileOf(job).fileName(version);
+      // Found first: nobody should wait for a long export to hear that it has no place.
+      const target = await outputTarget(options.out, name);
+      const { buildWithProgress } = await import('../lessons/build-export.ts');
+      const archive = await buildWithProgress(context, { job, name });
+      try {
+        await writeOutput(target, archive.chunks(), context.signal);
+      } finally {
+        await archive.close();
+      }
+      const { size, sha256 } = archive;
+      const { path, isStdout } = target;
+      const text = `Wrote ${path} (${formatBytes(size)})\n  sha256 ${sha256}`;
+      return { json: { path, size, sha256 }, text, printed: isStdout ? 'stderr' : 'stdout' };
+    }),
   );
 }
 

@@ -1,8 +1,7 @@
 import { createDownloader } from '../../shared/media/downloads/downloader.ts';
 import { LecternError } from '../../shared/platform/errors.ts';
-import { exportJobOf, incompleteKey } from '../../shared/exports/jobs.ts';
-import type { ExportProfile } from '../../shared/exports/jobs.ts';
-import type { LessonVersion } from '../../shared/models/lesson-version.ts';
+import { incompleteKey } from '../../shared/exports/jobs.ts';
+import type { ExportJob } from '../../shared/exports/jobs.ts';
 import { connectFastRedis } from '../../shared/platform/redis.ts';
 import { createSharing } from '../../shared/coordination/coordination.ts';
 import { trackUses } from '../../shared/coordination/tracked-store.ts';
@@ -13,17 +12,15 @@ import { count, note } from '../terminal/output.ts';
 import { fileProgressBar } from '../terminal/progress-bar.ts';
 
 /**
- * Builds the archive of a version in this process, and shows how far it is; what could not be had is told of.
+ * Builds an archive in this process with a progress bar, and warns of files that are missing from it.
  *
- * @param options.name what is shown as being built.
- * @returns the archive, to be closed.
+ * @param options.name the label of the progress bar.
+ * @returns the archive, which the caller closes.
  */
 export async function buildWithProgress(
   { db, store: plainStore, redisUrl, config, signal }: CommandContext,
-  version: LessonVersion,
-  { profile, name }: { profile: ExportProfile; name: string },
+  { job, name }: { job: ExportJob; name: string },
 ): Promise<StoredArchive> {
-  const job = exportJobOf(version, profile);
   const downloader = createDownloader(config.download);
   const redis = await connectFastRedis(redisUrl);
   const sharing = createSharing(redis, config);

@@ -13,7 +13,7 @@ const zip64Bytes = zip64FieldBytes + 2 * zip64NumberBytes;
  * Where the bytes of each file begin in an archive of Lectern's own: entries are stored as they are, one after the
  * other, so it follows from their names and sizes.
  *
- * @param folder the archive's top-level folder.
+ * @param folder that holds all files; '' where they are at the archive's top level.
  * @param entries all files, in the archive's order, by their paths below the folder.
  * @returns byte offsets, by path.
  */
@@ -24,9 +24,15 @@ export function entryStarts(
   const starts = new Map<string, number>();
   let offset = 0;
   for (const { path, size } of entries) {
-    offset += localHeaderBytes + Buffer.byteLength(`${folder}/${path}`) + (size >= max32 ? zip64Bytes : 0);
+    offset +=
+      localHeaderBytes + Buffer.byteLength(folderPrefix(folder) + path) + (size >= max32 ? zip64Bytes : 0);
     starts.set(path, offset);
     offset += size;
   }
   return starts;
+}
+
+/** Returns what the names of entries in a folder begin with; nothing for ''. */
+export function folderPrefix(folder: string): string {
+  return folder === '' ? '' : `${folder}/`;
 }

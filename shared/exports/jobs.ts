@@ -4,6 +4,7 @@ import { LecternError, messageOf } from '../platform/errors.ts';
 import type { ErrorCode } from '../platform/errors.ts';
 import type { LessonVersion } from '../models/lesson-version.ts';
 import { formatVersion } from '../packages/manifest.ts';
+import { plainProfile, profileNamePattern } from './profiles.ts';
 
 /** The queue of archives to build. */
 export const exportQueueName = 'exports';
@@ -14,13 +15,7 @@ const archiveFormat = 1;
 /** How this release writes archives, as jobs name it: workers of another release build others. */
 export const archiveFormatName = `${formatVersion}/${archiveFormat}`;
 
-/** What an archive holds: the lesson alone, or also the player that has this release's name. */
-export type ExportProfile = 'plain' | `player:${string}`;
-
-const playerPrefix = 'player:';
-const exportProfile = z.templateLiteral([playerPrefix, z.string().min(1)]).or(z.literal('plain'));
-
-/** What a worker is told of an archive to build. Ids, and words for an operator who looks at the queue; no secrets. */
+/** Describes an archive to a worker: ids, and names for operators who look at the queue; no secrets. */
 export const exportJobSchema = z.object({
   key: z.string().regex(/^x[0-9a-f]{40}$/),
   organizationId: z.string(),
@@ -28,9 +23,9 @@ export const exportJobSchema = z.object({
   versionId: z.string(),
   slug: z.string(),
   versionNumber: z.number(),
-  /** Jobs that were queued before there were profiles have none. */
-  profile: exportProfile.default('plain'),
-  /** Jobs of releases that did not say so are of the format of that time. */
+  /** As {@link selectProfile} names it. Jobs that were queued before there were profiles have none. */
+  profile: z.string().regex(profileNamePattern).default(plainProfile),
+  /** Jobs of releases that did not name their format are of the format of that time. */
   format: z.string().default('1.0.0/1'),
 });
 
@@ -48,18 +43,12 @@ export const exportProgressSchema = z.object({ done: z.number(), total: z.number
 
 export type ExportProgress = z.output<typeof exportProgressSchema>;
 
-/** The profile of archives that hold the player of a release. */
-export function withPlayer(release: string): ExportProfile {
-  return `${playerPrefix}${release}`;
-}
-
-/** The release of the player that archives of a profile hold; null where they hold none. */
-export function playerOf(profile: ExportProfile): string | null {
-  return profile === 'plain' ? null : profile.slice(playerPrefix.length);
-}
-
-/** The job that builds a published version's archive; its key is the same for all who ask for the same archive. */
-export function exportJobOf(version: LessonVersion, profile: ExportProfile = 'plain'): ExportJob {
+/**
+ * Returns the job that builds a published version's archive. Requests for the same archive get the same key.
+ *
+ * @param profile as {@link selectProfile} names it.
+ */
+export function exportJobOf(version: LessonVersion, profile: string = plainProfile): ExportJob {
   const format = archiveFormatName;
   const facts = [version._id, version.publishedAt?.toISOString(), profile, ...format.split('/')];
   // BullMQ takes no job id of digits alone, hence the letter before the digest.

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { exportJobOf, withPlayer } from '../../shared/exports/jobs.ts';
+import { exportJobOf } from '../../shared/exports/jobs.ts';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
 import { playerRelease } from '../../shared/player/player-release.ts';
 import { temporaryFolder } from '../exports/archives.ts';
@@ -31,7 +31,7 @@ test('lesson export --include player writes the archive that the API sends for i
   const { files } = await takeApart(await readFile(path));
   expect([...files.keys()]).toContain('index.html');
   const stored = await harness.store.archives.open(
-    exportJobOf(version, withPlayer((await playerRelease()).name)).key,
+    exportJobOf(version, `player:${(await playerRelease()).name}`).key,
   );
   expect(stored?.sha256).toBe(sha256);
   await stored?.close();

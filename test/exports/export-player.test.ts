@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { exportJobOf, withPlayer } from '../../shared/exports/jobs.ts';
+import { exportJobOf } from '../../shared/exports/jobs.ts';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
 import { playerRelease } from '../../shared/player/player-release.ts';
 import { digestOf } from '../../shared/storage/digest.ts';
@@ -92,7 +92,7 @@ test('manifest.json lists the page and the player with size and digest, and is e
 
 test('each of the two archives has its own file name in the store, and the same name for who saves it', async () => {
   const { name } = await playerRelease();
-  const keys = [exportJobOf(version).key, exportJobOf(version, withPlayer(name)).key];
+  const keys = [exportJobOf(version).key, exportJobOf(version, `player:${name}`).key];
   expect(new Set(keys).size).toBe(2);
   for (const [index, key] of keys.entries()) {
     const stored = await harness.store.archives.open(key);
@@ -104,14 +104,14 @@ test('each of the two archives has its own file name in the store, and the same 
 
 test('another release of the player makes another archive', () => {
   const [one, other] = ['1.0.0-aaaaaaaa', '1.0.0-bbbbbbbb'].map((name) =>
-    exportJobOf(version, withPlayer(name)),
+    exportJobOf(version, `player:${name}`),
   );
   expect(one?.key).not.toBe(other?.key);
 });
 
 test('built again, it is equal byte for byte', async () => {
   const { name } = await playerRelease();
-  await harness.store.archives.delete(exportJobOf(version, withPlayer(name)).key);
+  await harness.store.archives.delete(exportJobOf(version, `player:${name}`).key);
   expect((await get('?include=player')).body.equals(answer.body)).toBe(true);
 });
 

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createDownloader } from '../../shared/media/downloads/downloader.ts';
-import { exportJobOf, exportJobSchema, playerOf, withPlayer } from '../../shared/exports/jobs.ts';
+import { exportJobOf, exportJobSchema } from '../../shared/exports/jobs.ts';
 import type { ExportJob, ExportProgress, ExportResult } from '../../shared/exports/jobs.ts';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
 import { playerRelease } from '../../shared/player/player-release.ts';
 import { alone } from '../../shared/coordination/coordination.ts';
-import { JobOfOtherRelease } from '../../worker/exports/other-release.ts';
+import { JobOfOtherRelease } from '../../worker/exports/profiles/profile.ts';
 import { buildArchive } from '../../worker/exports/build-archive.ts';
 import { read } from '../storage/stores.ts';
 import { buildOrganization, buildPackage, buildVersion } from '../support/factories.ts';
@@ -50,19 +50,29 @@ test('a job that was queued before there were profiles builds the archive withou
   expect(exportJobSchema.safeParse({ ...job, profile: 'player:' }).success).toBe(false);
 });
 
-test('a worker that has another release of the player, or archive format, builds nothing, and says why', async () => {
-  const job = exportJobOf(version, withPlayer('0.0.1-00000000'));
+test('the keys of exports, which name archives in stores, never change', () => {
+  const frozen = {
+    ...version,
+    _id: '0b0f6f63-5c1d-4c53-8a1d-0d3f5a0c9a11',
+    publishedAt: new Date('2026-01-02T03:04:05.678Z'),
+  };
+  expect(exportJobOf(frozen).key).toBe('x2c1f553731ec628e2c8f4be4e58cd7ff622a6d8e');
+  expect(exportJobOf(frozen, 'player:1.2.3-0a1b2c3d').key).toBe('xf336a2ac64604b151d62199aa55ab3990b016fc9');
+});
+
+test('a worker without the release of the player, the profile or the archive format builds nothing, and says why', async () => {
+  const job = exportJobOf(version, 'player:0.0.1-00000000');
   const { name } = await playerRelease();
-  expect(playerOf(job.profile)).toBe('0.0.1-00000000');
   await expect(build(job)).rejects.toThrow(
     new JobOfOtherRelease(`This worker has the player ${name}, not 0.0.1-00000000`),
   );
-  await expect(build({ ...exportJobOf(version), format: '1.0.0/99' })).rejects.toThrow(JobOfOtherRelease);
+  for (const other of [{ format: '1.0.0/99' }, { profile: 'unknown:1' }])
+    await expect(build({ ...exportJobOf(version), ...other })).rejects.toThrow(JobOfOtherRelease);
   expect(await harness.store.archives.open(job.key)).toBeNull();
 });
 
 test('progress counts the files of the player, and the limit on archives counts their bytes', async () => {
-  const job = exportJobOf(version, withPlayer((await playerRelease()).name));
+  const job = exportJobOf(version, `player:${(await playerRelease()).name}`);
   const told: ExportProgress[] = [];
   const { size, files } = await build(job, { onProgress: (progress) => told.push(progress) });
   expect(told.at(-1)).toMatchObject({ done: files, total: files });

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import {
+  folderPrefix,
   localHeaderBytes,
   max32,
   zip64FieldBytes,
@@ -69,12 +70,12 @@ export class ArchiveWriter {
 
   /**
    * @param modified the time every entry carries, UTC, in whole 2 seconds, from 1980 on.
-   * @param folder that all entries are in; none of their paths has to be kept with its name.
+   * @param folder that all entries are in; '' for none.
    */
-  constructor(sink: ArchiveSink, modified: Date, folder?: string) {
+  constructor(sink: ArchiveSink, modified: Date, folder = '') {
     this.#sink = sink;
     this.#time = dosTime(modified);
-    this.#prefix = folder === undefined ? '' : `${folder}/`;
+    this.#prefix = folderPrefix(folder);
   }
 
   /**

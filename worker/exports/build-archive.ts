@@ -3,6 +3,7 @@ import type { Downloader } from '../../shared/media/downloads/downloader.ts';
 import { LecternError } from '../../shared/platform/errors.ts';
 import { exportJobOf, incompleteKey } from '../../shared/exports/jobs.ts';
 import type { ExportJob, ExportProgress, ExportResult } from '../../shared/exports/jobs.ts';
+import { profileOf } from '../../shared/exports/profiles.ts';
 import { rewriteMediaReferences } from '../../shared/lessons/media-references.ts';
 import type { Database } from '../../shared/models/database.ts';
 import { claimExportTime, findExportRecord, saveExportRecord } from '../../shared/models/export-record.ts';
@@ -16,20 +17,17 @@ import type { OpenFile, Store } from '../../shared/storage/store.ts';
 import { ArchiveWriter, DamagedEntry } from './archive-writer.ts';
 import { timePhase } from './build-observer.ts';
 import type { BuildObserver } from './build-observer.ts';
-import { indexPath, readAgain } from './describe-page.ts';
 import { findFiles } from './resolve-files.ts';
 import type { FileSearch } from './resolve-files.ts';
 import { createManifest } from './manifest.ts';
 import { openFound } from './open-resolved.ts';
 import { isMissing } from './outcome.ts';
 import type { FoundFile, Missing, Outcomes } from './outcome.ts';
-import { emptyFolder, jsonFile, keepOwnFile, ownFiles } from './own-files.ts';
+import { emptyFolder, jsonFile, keepOwnFile } from './own-files.ts';
 import type { OwnFile } from './own-files.ts';
-import { checkFormat } from './other-release.ts';
-import { planExport } from './plan.ts';
 import type { ExportPlan } from './plan.ts';
-import { playerFiles } from './player-files.ts';
-import type { PlayerFile } from './player-files.ts';
+import { checkFormat, openProfile } from './profiles/open-profile.ts';
+import type { ArchiveProfile } from './profiles/profile.ts';
 import { readAhead } from './read-ahead.ts';
 import { contentDigest, recordArchive } from './record.ts';
 
@@ -72,12 +70,11 @@ export async function buildArchive(
   if (version === null || exportJobOf(version, job.profile).key !== job.key) {
     throw new LecternError('NOT_FOUND', 'Published version not found');
   }
-  const { plan, lesson } = await planWithLesson(db, version);
-  const player = await playerFiles(job.profile);
-  const playerBytes = player?.reduce((sum, { bytes }) => sum + bytes.length, 0) ?? 0;
+  const profile = await openProfile(job);
+  const { plan, lesson } = await planWithLesson(db, version, profile);
 
   const record = await findExportRecord(db, job.key);
-  const otherBytes = lesson.digest.size + playerBytes;
+  const otherBytes = lesson.digest.size + profile.knownBytes;
   planned();
   const found = timePhase(observer, 'files');
   const search = await findFiles(deps, {
@@ -91,10 +88,10 @@ export async function buildArchive(
   try {
     return await writeArchive(deps, {
       job,
+      profile,
       version,
       plan,
       lesson,
-      player,
       record,
       search,
       signal,
@@ -109,10 +106,11 @@ export async function buildArchive(
 async function planWithLesson(
   db: Database,
   version: LessonVersion,
+  profile: ArchiveProfile,
 ): Promise<{ plan: ExportPlan; lesson: OwnFile }> {
   const content = await findContent(db, version._id);
   if (content === null) throw new LecternError('INVALID_CONTENT', 'The content of this version is missing.');
-  const plan = await planExport(db, version, content);
+  const plan = await profile.plan(db, version, content);
   const paths = new Map(plan.media.map(({ id, path }) => [id, `./${path}`]));
   const published = { ...content, lesson: { ...content.lesson, status: 'published' } };
   const lesson = await jsonFile('lesson.json', published, (part) =>
@@ -123,12 +121,11 @@ async function planWithLesson(
 
 interface ArchiveInput {
   job: ExportJob;
+  profile: ArchiveProfile;
   version: LessonVersion;
   plan: ExportPlan;
   /** lesson.json */
   lesson: OwnFile;
-  /** Null for an archive without the player. */
-  player: PlayerFile[] | null;
   /** Of an earlier build. */
   record: ExportRecord | null;
   search: FileSearch;
@@ -137,17 +134,18 @@ interface ArchiveInput {
 }
 
 async function writeArchive(deps: ExportDependencies, input: ArchiveInput): Promise<ExportResult> {
-  const { job, version, plan, player, record, search, signal, onProgress } = input;
+  const { job, profile, version, plan, lesson, record, search, signal, onProgress } = input;
   const ended = timePhase(deps.observer, 'write');
   // Whether files are missing shows at the end only, and the key with it: the draft is named when it is published.
   const draft = await deps.store.archives.create();
   try {
-    const writer = new ArchiveWriter(draft, version.publishedAt ?? version.createdAt, plan.folder);
+    const folder = profileOf(job).rootFolder(version);
+    const writer = new ArchiveWriter(draft, version.publishedAt ?? version.createdAt, folder);
     const { outcomes } = search;
-    const ownCount = 2 + (player === null ? 0 : player.length + 1);
-    const progress: ExportProgress = { done: 0, total: search.paths.length + ownCount, bytes: 0 };
+    const total = search.paths.length + profile.fileCount;
+    const progress: ExportProgress = { done: 0, total, bytes: 0 };
     const written: string[] = [];
-    const neededAgain = readAgain(plan);
+    const neededAgain = profile.readsAgain(plan);
     const owned: EvictableFile[] = [];
     const add = async (path: string, file: FoundFile, chunks: AsyncIterable<Uint8Array>) => {
       await writer.add(path, file, chunks);
@@ -188,16 +186,16 @@ async function writeArchive(deps: ExportDependencies, input: ArchiveInput): Prom
       step(found.size);
     };
     const asBefore = complete ? record : null;
-    const empty = missingFolders(written, asBefore);
+    const empty = missingFolders(profile.folders, written, asBefore);
     progress.total += empty.length;
-    for (const folder of empty) await addOwn(emptyFolder(folder));
-    for (const file of await ownFiles(deps.store, input)) await addOwn(file);
+    for (const path of empty) await addOwn(emptyFolder(path));
+    const parts = { store: deps.store, version, plan, lesson, search };
+    for (const file of await profile.extraFiles(parts)) await addOwn(file);
 
     const content = contentDigest(entriesOf(written, outcomes));
     const exportedAt = complete ? await claimExportTime(deps.db, job.key, content) : new Date();
-    const playerPaths = player && [indexPath, ...player.map(({ path }) => path)];
-    const manifest = createManifest(version, plan, outcomes, { exportedAt, playerPaths });
-    await addOwn(await jsonFile('manifest.json', manifest));
+    const manifest = createManifest(version, plan, outcomes, exportedAt);
+    for (const file of await profile.manifests(manifest, outcomes)) await addOwn(file);
 
     const archive = await writer.finish();
     ended();
@@ -222,14 +220,15 @@ async function writeArchive(deps: ExportDependencies, input: ArchiveInput): Prom
   }
 }
 
-/** The folders of every archive, in its order. */
-const folders = ['media/', 'widgets/'] as const;
-
 /**
- * The folders in which an archive has no file. Archives that were recorded before empty folders had entries are built
- * again without them.
+ * Returns the folders in which an archive has no file. Archives that were recorded before empty folders had entries
+ * are rebuilt without them.
  */
-function missingFolders(written: readonly string[], record: ExportRecord | null): (typeof folders)[number][] {
+function missingFolders(
+  folders: ArchiveProfile['folders'],
+  written: readonly string[],
+  record: ExportRecord | null,
+): ArchiveProfile['folders'] {
   const recorded = record && new Set(record.entries.map(({ path }) => path));
   return folders.filter(
     (folder) => !written.some((path) => path.startsWith(folder)) && (recorded?.has(folder) ?? true),

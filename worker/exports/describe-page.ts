@@ -9,14 +9,11 @@ import { isMissing } from './outcome.ts';
 import type { FoundFile } from './outcome.ts';
 import type { ExportPlan, PlannedMedium } from './plan.ts';
 
-/** Where the page is, below the archive's top-level folder. */
-export const indexPath = 'index.html';
-
 export interface PageOfArchive {
   version: LessonVersion;
   plan: ExportPlan;
   lesson: LessonContent;
-  search: FileSearch;
+  search: Pick<FileSearch, 'find'>;
 }
 
 /** What an archive's index.html carries: of its files, those texts that could be had. */

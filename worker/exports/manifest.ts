@@ -8,16 +8,12 @@ import type { ExportPlan, PlannedWidget } from './plan.ts';
 
 type WidgetFile = ExportManifest['files']['widgets'][number];
 
-/**
- * manifest.json of an archive: what is in it, what is missing and why, and whom to credit.
- *
- * @param playerPaths the files of the player; null in an archive without it, whose manifest does not speak of it.
- */
+/** Returns the manifest of an archive: which media and widgets it holds, which are missing and why, and the credits. */
 export function createManifest(
   version: LessonVersion,
   plan: ExportPlan,
   outcomes: Outcomes,
-  { exportedAt, playerPaths }: { exportedAt: Date; playerPaths: string[] | null },
+  exportedAt: Date,
 ): ExportManifest {
   const media: ExportManifest['files']['media'] = [];
   const failedMedia: FailedMedium[] = [];
@@ -58,18 +54,11 @@ export function createManifest(
       lesson: './lesson.json',
       media,
       widgets: widgets.flatMap(({ file }) => file ?? []),
-      ...(playerPaths !== null && { player: playerPaths.flatMap((path) => describeFile(path, outcomes)) }),
     },
     failedMedia,
     failedWidgets: widgets.flatMap(({ failure }) => failure ?? []),
     attributions,
   };
-}
-
-function describeFile(path: string, outcomes: Outcomes): NonNullable<ExportManifest['files']['player']> {
-  const outcome = outcomes.get(path);
-  if (outcome === undefined || isMissing(outcome)) return [];
-  return [{ localPath: `./${path}`, size: outcome.size, sha256: outcome.sha256 }];
 }
 
 function describeWidget(

@@ -32,8 +32,6 @@ export type PlannedWidgetFile = WidgetFileSource & {
 
 /** What goes into an archive, before any file was looked for. */
 export interface ExportPlan {
-  /** The archive's one top-level folder. */
-  folder: string;
   /** By path. */
   media: PlannedMedium[];
   /** By widget id. */
@@ -53,7 +51,6 @@ export async function planExport(
     return { id, medium, path: `media/${id}.${medium?.extension ?? 'bin'}` };
   });
   return {
-    folder: `${version.slug}-v${version.versionNumber}`,
     media: media.sort(byText((planned) => planned.path)),
     widgets: await planWidgets(db, version, usedWidgetTypes(content)),
   };

@@ -11,7 +11,7 @@ import type { Logger } from '../../shared/platform/log.ts';
 import type { Builds } from './builds.ts';
 import { BuildGaveWay, BuildGivenBack, BuildLost } from './builds.ts';
 import type { ExportDependencies } from './build-archive.ts';
-import { JobOfOtherRelease } from './other-release.ts';
+import { JobOfOtherRelease } from './profiles/profile.ts';
 import { runExport } from './job.ts';
 import type { WorkerMetrics } from '../operations/metrics.ts';
 

@@ -1,0 +1,37 @@
+import { archiveFormatName } from '../../../shared/exports/jobs.ts';
+import type { ExportJob } from '../../../shared/exports/jobs.ts';
+import { parseProfile } from '../../../shared/exports/profiles.ts';
+import type { ProfileId } from '../../../shared/exports/profiles.ts';
+import { plainArchive } from './plain.ts';
+import { playerArchive } from './player.ts';
+import { JobOfOtherRelease } from './profile.ts';
+import type { ArchiveProfile } from './profile.ts';
+
+const archiveProfiles: Record<
+  ProfileId,
+  (variant: string | null) => ArchiveProfile | Promise<ArchiveProfile>
+> = {
+  plain: () => plainArchive,
+  player: playerArchive,
+};
+
+/** @throws {JobOfOtherRelease} for a job whose archive this release would write in another way, or not at all. */
+export function checkFormat({ format, profile }: ExportJob): void {
+  if (format !== archiveFormatName) {
+    throw new JobOfOtherRelease(`This worker writes archives of format ${archiveFormatName}, not ${format}`);
+  }
+  if (parseProfile(profile).id === null) {
+    throw new JobOfOtherRelease(`This worker has no export profile ${profile}`);
+  }
+}
+
+/**
+ * Returns what makes the archive of a job.
+ *
+ * @throws {JobOfOtherRelease} for a profile or a variant of it that only another release has.
+ */
+export async function openProfile(job: ExportJob): Promise<ArchiveProfile> {
+  checkFormat(job);
+  const { id, variant } = parseProfile(job.profile);
+  return archiveProfiles[id as ProfileId](variant);
+}
