@@ -1,0 +1,87 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm, symlink } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { packageRoot } from '../../shared/platform/paths.ts';
+import { s3Name, useS3Server } from '../storage/kinds.ts';
+import { environmentOf } from '../support/s3-server.ts';
+import { commandsOf, fill, lookAt, startInstallation } from './installation.ts';
+
+const run = promisify(execFile);
+const s3Server = useS3Server();
+
+/** The commit whose data this one must go on with, such as "v0.1.0" or "HEAD~1". */
+const commit = process.env.PRECEDING_COMMIT ?? '';
+
+/** Checks the preceding commit out, with this checkout's packages, and returns what starts its `lectern`. */
+async function precedingCommand(): Promise<string[]> {
+  const folder = await mkdtemp(join(tmpdir(), 'lectern-preceding-'));
+  const tree = join(folder, 'tree');
+  await run('git', ['worktree', 'add', '--detach', tree, commit], { cwd: packageRoot });
+  onTestFinished(async () => {
+    await run('git', ['worktree', 'remove', '--force', tree], { cwd: packageRoot });
+    await rm(folder, { recursive: true, force: true });
+  });
+  await symlink(join(packageRoot, 'node_modules'), join(tree, 'node_modules'));
+  await run(process.execPath, ['--import', 'tsx', 'player/build.ts'], { cwd: tree });
+  const loader = join(packageRoot, 'node_modules', 'tsx', 'dist', 'loader.mjs');
+  return [process.execPath, '--import', loader, join(tree, 'cli', 'main.ts')];
+}
+
+const stores = [
+  { store: 'a folder', settings: () => Promise.resolve({}), missing: false },
+  {
+    store: s3Name,
+    missing: s3Server === null,
+    settings: async () => {
+      const server = await s3Server?.();
+      return server === undefined ? {} : environmentOf(server.settings);
+    },
+  },
+];
+
+describe.skipIf(commit === '')(
+  `data of the preceding commit (PRECEDING_COMMIT=${commit || 'not set'})`,
+  () => {
+    test.each(stores.filter(({ missing }) => !missing))(
+      'in a data directory and $store: archives, progress, credentials, tokens and platforms stay as they were',
+      async ({ settings }) => {
+        const dataDir = await mkdtemp(join(tmpdir(), 'lectern-data-'));
+        onTestFinished(() => rm(dataDir, { recursive: true, force: true }));
+        const environment = {
+          LECTERN_DATA_DIR: dataDir,
+          PORT: '0',
+          LOG_LEVEL: 'warn',
+          ...(await settings()),
+        };
+        const preceding = await precedingCommand();
+        const old = await startInstallation(environment, preceding);
+        const known = await fill(old.address, commandsOf(environment, preceding));
+        const before = await lookAt(old.address, commandsOf(environment, preceding), known);
+        await old.stop();
+
+        const now = await startInstallation(environment);
+        expect(await lookAt(now.address, commandsOf(environment), known)).toEqual(before);
+        const session = JSON.parse(before.session) as { revision: number; versionId: string };
+        const write = await fetch(
+          `${now.address}/api/public/lessons/${known.lessonId}/session?token=${known.token}`,
+          {
+            method: 'POST',
+            headers: { 'content-type': 'application/json' },
+            body: JSON.stringify({ ...session, currentSectionIndex: 0, currentStepIndex: 0 }, [
+              'versionId',
+              'revision',
+              'currentSectionIndex',
+              'currentStepIndex',
+            ]),
+          },
+        );
+        expect(write.status).toBe(200);
+        await now.stop();
+      },
+      600_000,
+    );
+  },
+);
