@@ -9,6 +9,41 @@ const only = (from, allowed) => ({
   },
 });
 
+/**
+ * Within a process, a folder imports only folders on lower floors: neither its neighbours, nor the entry points at the
+ * root.
+ */
+const floors = {
+  shared: [
+    ['operations'],
+    ['exports', 'lti', 'publishing', 'coordination'],
+    ['packages', 'player'],
+    ['widgets'],
+    ['assets', 'media'],
+    ['models'],
+    ['storage', 'tokens', 'accounts'],
+    ['progress'],
+    ['lessons'],
+    ['embedded'],
+    ['platform'],
+  ],
+};
+
+const floorRules = Object.entries(floors).flatMap(([top, rows]) =>
+  rows.flatMap((row, floor) =>
+    row.map((folder) => ({
+      name: `${top}-floors`,
+      comment: 'A folder imports only folders below it: see docs/decisions/0025-import-floors.md.',
+      severity: 'error',
+      from: { path: `^${top}/${folder}/` },
+      to: {
+        path: `^${top}/`,
+        pathNot: `^${top}/(${[folder, ...rows.slice(floor + 1).flat()].join('|')})/`,
+      },
+    })),
+  ),
+);
+
 module.exports = {
   forbidden: [
     {
@@ -18,6 +53,7 @@ module.exports = {
       from: {},
       to: { circular: true },
     },
+    ...floorRules,
     only('api', ['shared']),
     only('worker', ['shared']),
     only('shared', []),

@@ -10,7 +10,7 @@ import { connectFastRedis } from '../shared/platform/redis.ts';
 import { loadSecrets } from '../shared/platform/secrets.ts';
 import type { Servers } from '../shared/embedded/servers.ts';
 import { createSharing } from '../shared/coordination/coordination.ts';
-import { trackUses } from '../shared/coordination/tracked-store.ts';
+import { trackUses } from '../shared/storage/tracked-store.ts';
 import type { Shutdown } from '../shared/platform/shutdown.ts';
 import { createStore } from '../shared/storage/create-store.ts';
 import { readStoreLimits } from '../shared/storage/store-limits.ts';

@@ -2,7 +2,7 @@ import { buffer } from 'node:stream/consumers';
 import { entryStarts } from '../../shared/exports/archive-layout.ts';
 import type { ExportEntry, ExportRecord } from '../../shared/models/export-record.ts';
 import type { ExportManifest } from '../../shared/packages/manifest.ts';
-import type { EvictableFile } from '../../shared/coordination/file-usage.ts';
+import type { EvictableFile } from '../../shared/storage/file-usage.ts';
 import type { Store, StoredArchive } from '../../shared/storage/store.ts';
 
 /** Looks at the store at once: each is a request to a bucket, or a turn of the disk. */

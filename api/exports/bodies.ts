@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { count, time, uuid } from '../http/body-schemas.ts';
 import { exportStates } from './export-status.ts';
-import { failureReasons } from '../../shared/packages/manifest.ts';
+import { failureReasons } from '../../shared/media/downloads/failure.ts';
 
 const sha256 = z
   .string()

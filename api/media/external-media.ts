@@ -5,10 +5,9 @@ import type { Downloader } from '../../shared/media/downloads/downloader.ts';
 import { DownloadError } from '../../shared/media/downloads/downloader.ts';
 import type { Logger } from '../../shared/platform/log.ts';
 import { checkType, MediaCache } from '../../shared/media/media-cache.ts';
-import type { CachedMedium } from '../../shared/media/media-cache.ts';
+import type { CachedMedium, CacheSharing } from '../../shared/media/media-cache.ts';
 import type { Database } from '../../shared/models/database.ts';
 import { findRemoteFiles } from '../../shared/models/remote-file.ts';
-import type { Sharing } from '../../shared/coordination/coordination.ts';
 import type { Digest, Store } from '../../shared/storage/store.ts';
 
 /** How long a request waits for a file that is fetched; the download goes on for those who ask later. */
@@ -55,7 +54,7 @@ export interface ExternalMediaDependencies {
   db: Database;
   store: Store;
   downloader: Downloader;
-  sharing: Sharing;
+  sharing: CacheSharing;
   config: Pick<Config, 'download' | 'mediaFreshHours'>;
   log: Logger;
 }

@@ -5,7 +5,7 @@ import type { Asset } from '../../shared/media/asset-urls.ts';
 import { LecternError } from '../../shared/platform/errors.ts';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
 import type { Store } from '../../shared/storage/store.ts';
-import type { Sharing } from '../../shared/coordination/coordination.ts';
+import type { FileUses } from '../../shared/storage/file-usage.ts';
 import type { Config } from '../../shared/platform/config.ts';
 import type { Secrets } from '../../shared/platform/secrets.ts';
 import { parseRequest } from '../http/parse-request.ts';
@@ -39,7 +39,7 @@ export interface VersionFilesDependencies {
   secrets: Pick<Secrets, 'asset'>;
   playerAssets: PlayerAssets;
   store: Store;
-  sharing: Sharing;
+  sharing: { uses: FileUses };
 }
 
 /** The 302 of these files. */

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import type { Database } from '../../shared/models/database.ts';
 import { findPlayerRelease, savePlayerRelease } from '../../shared/models/player-release.ts';
-import type { PlayerRelease } from '../../shared/player/player-release.ts';
+import type { PlayerRelease } from '../../shared/models/player-release.ts';
 import { framePage } from '../embed/frame-page.ts';
 import { EncodedFile } from '../http/encoded-file.ts';
 

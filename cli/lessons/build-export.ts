@@ -4,7 +4,7 @@ import { incompleteKey } from '../../shared/exports/jobs.ts';
 import type { ExportJob } from '../../shared/exports/jobs.ts';
 import { connectFastRedis } from '../../shared/platform/redis.ts';
 import { createSharing } from '../../shared/coordination/coordination.ts';
-import { trackUses } from '../../shared/coordination/tracked-store.ts';
+import { trackUses } from '../../shared/storage/tracked-store.ts';
 import type { StoredArchive } from '../../shared/storage/store.ts';
 import { runExport } from '../../worker/exports/job.ts';
 import type { CommandContext } from '../installation/context.ts';

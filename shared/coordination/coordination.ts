@@ -1,12 +1,12 @@
 import type { Redis } from 'ioredis';
 import type { Config } from '../platform/config.ts';
-import { createDownloadLeases, noLeases } from './download-leases.ts';
-import type { DownloadLeases } from './download-leases.ts';
-import { noUses, SharedFileUses } from './file-usage.ts';
-import type { FileUses } from './file-usage.ts';
+import { createDownloadLeases, noLeases } from '../media/downloads/leases.ts';
+import type { DownloadLeases } from '../media/downloads/leases.ts';
+import { noUses, SharedFileUses } from '../storage/file-usage.ts';
+import type { FileUses } from '../storage/file-usage.ts';
 import { createIncompleteBuilds, noIncompleteBuilds } from './incomplete-builds.ts';
 import type { IncompleteBuilds } from './incomplete-builds.ts';
-import { WillingRedis } from './best-effort-redis.ts';
+import { WillingRedis } from '../platform/best-effort-redis.ts';
 
 /** What processes that share a store tell each other of its files. All of it may be lost without harm. */
 export interface Sharing {

@@ -1,5 +1,5 @@
 import { nowInLua } from '../platform/lua.ts';
-import type { WillingRedis } from './best-effort-redis.ts';
+import type { WillingRedis } from '../platform/best-effort-redis.ts';
 
 /** The longest wait between two builds of an export that stays incomplete, unless the first wait is longer. */
 const longestWaitMs = 3_600_000;

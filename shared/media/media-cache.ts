@@ -1,11 +1,11 @@
 import type { Downloader } from './downloads/downloader.ts';
 import { inspect, sniffBytes } from './downloads/content-types.ts';
 import { DownloadError, isPassing } from './downloads/failure.ts';
+import type { DownloadLeases } from './downloads/leases.ts';
 import type { Database } from '../models/database.ts';
 import { findRemoteFiles, saveRemoteFiles } from '../models/remote-file.ts';
 import type { DownloadedFile, RemoteFile } from '../models/remote-file.ts';
-import type { EvictableFile } from '../coordination/file-usage.ts';
-import type { Sharing } from '../coordination/coordination.ts';
+import type { EvictableFile, FileUses } from '../storage/file-usage.ts';
 import type { Digest, Store } from '../storage/store.ts';
 
 /** How many files are noted at once: what a worker that dies has to download again, at most. */
@@ -25,11 +25,17 @@ export interface CachedMedium extends Digest {
   mimeType: string;
 }
 
+/** What the cache shares with other processes. */
+export interface CacheSharing {
+  downloads: DownloadLeases;
+  uses: FileUses;
+}
+
 export interface MediaCacheDependencies {
   db: Database;
   store: Store;
   downloader: Downloader;
-  sharing: Sharing;
+  sharing: CacheSharing;
   /** Told of each file that was had: from the cache, or downloaded just now. */
   onLookup?: (result: 'hit' | 'miss') => void;
 }
@@ -43,7 +49,7 @@ export class MediaCache {
   readonly #db: Database;
   readonly #store: Store;
   readonly #downloader: Downloader;
-  readonly #sharing: Sharing;
+  readonly #sharing: CacheSharing;
   readonly #onLookup: (result: 'hit' | 'miss') => void;
   /** All that were asked for, by limit and type, then by URL. */
   readonly #wanted = new Map<string, Map<string, Promise<CachedMedium>>>();

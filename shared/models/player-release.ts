@@ -1,7 +1,14 @@
 import { Schema } from 'mongoose';
 import type { Model, mongo } from 'mongoose';
 import { schemaOptions, upsertSafely } from '../platform/mongo.ts';
-import type { PlayerRelease } from '../player/player-release.ts';
+
+/** The player as it was built: the files that learners' browsers load. */
+export interface PlayerRelease {
+  /** `<version of Lectern>-<8 hex digits>`: other files have another name. */
+  name: string;
+  /** By file name, sorted. */
+  files: ReadonlyMap<string, Buffer>;
+}
 
 /** Releases that are kept: those of an upgrade under way, and of pages that were opened long ago. */
 const keptReleases = 10;

@@ -1,26 +1,9 @@
 import { z } from 'zod';
+import type { FailureReason } from '../media/downloads/failure.ts';
 import { boundedText, maxUrlLength, partTitle } from './text-shapes.ts';
 
 /** The version of the package format that Lectern writes (manifest.json's formatVersion, semantic). */
 export const formatVersion = '1.0.0';
-
-/** Why a file is missing from an archive; documented in docs/export.md. */
-export const failureReasons = [
-  'not_found',
-  'forbidden',
-  'timeout',
-  'too_large',
-  'too_many_redirects',
-  'rate_limited',
-  'blocked_address',
-  'bad_type',
-  'truncated',
-  'unknown_media',
-  'network',
-  'server_error',
-] as const;
-
-export type FailureReason = (typeof failureReasons)[number];
 
 const uuid = z.guid('must be a UUID').toLowerCase();
 const sha256 = z

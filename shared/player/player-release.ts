@@ -1,19 +1,12 @@
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { PlayerRelease } from '../models/player-release.ts';
 import { codeOf, LecternError } from '../platform/errors.ts';
 import { packageRoot } from '../platform/paths.ts';
 
 /** Where player/build.ts puts it. */
 const builtPlayer = join(packageRoot, 'player', 'dist', 'player');
-
-/** The player as it was built: the files that learners' browsers load. */
-export interface PlayerRelease {
-  /** `<version of Lectern>-<8 hex digits>`: other files have another name. */
-  name: string;
-  /** By file name, sorted. */
-  files: ReadonlyMap<string, Buffer>;
-}
 
 let reading: Promise<PlayerRelease> | undefined;
 

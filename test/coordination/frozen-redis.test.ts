@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { connectFastRedis } from '../../shared/platform/redis.ts';
 import { createSharing } from '../../shared/coordination/coordination.ts';
-import { trackUses } from '../../shared/coordination/tracked-store.ts';
+import { trackUses } from '../../shared/storage/tracked-store.ts';
 import { storeDownload } from '../maintenance/eviction/evictable.ts';
 import { startFrozenProxy } from '../fleet/frozen-proxy.ts';
 import { startHarness } from '../support/harness.ts';

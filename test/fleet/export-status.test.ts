@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { readExportStatus } from '../../api/exports/export-status.ts';
 import { incompleteKey } from '../../shared/exports/jobs.ts';
 import { createIncompleteBuilds } from '../../shared/coordination/incomplete-builds.ts';
-import { WillingRedis } from '../../shared/coordination/best-effort-redis.ts';
+import { WillingRedis } from '../../shared/platform/best-effort-redis.ts';
 import { startHarness } from '../support/harness.ts';
 import type { Harness } from '../support/harness.ts';
 import { ask, jobNamed, lockToken, openTurns } from './turns.ts';

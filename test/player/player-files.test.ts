@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { playerRelease } from '../../shared/player/player-release.ts';
-import type { PlayerRelease } from '../../shared/player/player-release.ts';
+import type { PlayerRelease } from '../../shared/models/player-release.ts';
 import { startHarness } from '../support/harness.ts';
 import type { Harness } from '../support/harness.ts';
 import { ask, expectError } from '../support/answers.ts';

@@ -11,7 +11,7 @@ import type { ExportEntry, ExportRecord } from '../../shared/models/export-recor
 import { findContent } from '../../shared/models/lesson-content.ts';
 import { findPublishedVersion } from '../../shared/models/lesson-version.ts';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
-import type { EvictableFile } from '../../shared/coordination/file-usage.ts';
+import type { EvictableFile } from '../../shared/storage/file-usage.ts';
 import type { Sharing } from '../../shared/coordination/coordination.ts';
 import type { OpenFile, Store } from '../../shared/storage/store.ts';
 import { ArchiveWriter, DamagedEntry } from './archive-writer.ts';

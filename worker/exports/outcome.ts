@@ -1,5 +1,5 @@
 import { DownloadError } from '../../shared/media/downloads/downloader.ts';
-import type { FailureReason } from '../../shared/packages/manifest.ts';
+import type { FailureReason } from '../../shared/media/downloads/failure.ts';
 import type { Digest } from '../../shared/storage/store.ts';
 
 /** A file of the archive, found: which part of the store has its bytes. */

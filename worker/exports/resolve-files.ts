@@ -3,7 +3,7 @@ import { LecternError } from '../../shared/platform/errors.ts';
 import { MediaCache } from '../../shared/media/media-cache.ts';
 import type { MediaCacheDependencies } from '../../shared/media/media-cache.ts';
 import type { ExportRecord } from '../../shared/models/export-record.ts';
-import type { EvictableFile } from '../../shared/coordination/file-usage.ts';
+import type { EvictableFile } from '../../shared/storage/file-usage.ts';
 import type { Digest, Store } from '../../shared/storage/store.ts';
 import { checkWidgetFile, maxWidgetBytes, widgetMimeTypes } from '../../shared/widgets/check-widget-file.ts';
 import type { WidgetFileKind } from '../../shared/widgets/check-widget-file.ts';

@@ -1,4 +1,20 @@
-import type { FailureReason } from '../../packages/manifest.ts';
+/** Why a file is missing from an archive; documented in docs/export.md. */
+export const failureReasons = [
+  'not_found',
+  'forbidden',
+  'timeout',
+  'too_large',
+  'too_many_redirects',
+  'rate_limited',
+  'blocked_address',
+  'bad_type',
+  'truncated',
+  'unknown_media',
+  'network',
+  'server_error',
+] as const;
+
+export type FailureReason = (typeof failureReasons)[number];
 
 /** A foreign file could not be had. The message names the host, never a whole URL: those carry signatures. */
 export class DownloadError extends Error {

@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { trackUses } from '../../../shared/coordination/tracked-store.ts';
+import { trackUses } from '../../../shared/storage/tracked-store.ts';
 import { bytesOf, digestOf } from '../../../shared/storage/digest.ts';
 import { s3Name, startS3Store, useS3Server } from '../../storage/kinds.ts';
 import { startHarness } from '../../support/harness.ts';

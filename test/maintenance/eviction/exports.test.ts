@@ -4,7 +4,7 @@ import { createDownloader } from '../../../shared/media/downloads/downloader.ts'
 import { exportJobOf } from '../../../shared/exports/jobs.ts';
 import type { LessonVersion } from '../../../shared/models/lesson-version.ts';
 import { digestOf } from '../../../shared/storage/digest.ts';
-import { useKeys } from '../../../shared/coordination/file-usage.ts';
+import { useKeys } from '../../../shared/storage/file-usage.ts';
 import { runExport } from '../../../worker/exports/job.ts';
 import { startExportLab } from '../../exports/held-exports.ts';
 import type { ExportLab } from '../../exports/held-exports.ts';

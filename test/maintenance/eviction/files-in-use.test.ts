@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
-import { useKeys } from '../../../shared/coordination/file-usage.ts';
+import { useKeys } from '../../../shared/storage/file-usage.ts';
 import { bytesOf } from '../../../shared/storage/digest.ts';
 import type { Store } from '../../../shared/storage/store.ts';
 import { read } from '../../storage/stores.ts';

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import { useKeys } from '../../../shared/coordination/file-usage.ts';
-import type { EvictableFile } from '../../../shared/coordination/file-usage.ts';
-import { trackUses } from '../../../shared/coordination/tracked-store.ts';
+import { useKeys } from '../../../shared/storage/file-usage.ts';
+import type { EvictableFile } from '../../../shared/storage/file-usage.ts';
+import { trackUses } from '../../../shared/storage/tracked-store.ts';
 import { bytesOf } from '../../../shared/storage/digest.ts';
 import type { Digest, Store } from '../../../shared/storage/store.ts';
 import { ask } from '../../support/answers.ts';

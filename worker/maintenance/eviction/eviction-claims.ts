@@ -1,7 +1,7 @@
 import type { Redis } from 'ioredis';
 import { nowInLua } from '../../../shared/platform/lua.ts';
-import { ownScript, useKeys, useMilliseconds } from '../../../shared/coordination/file-usage.ts';
-import type { EvictableFile } from '../../../shared/coordination/file-usage.ts';
+import { ownScript, useKeys, useMilliseconds } from '../../../shared/storage/file-usage.ts';
+import type { EvictableFile } from '../../../shared/storage/file-usage.ts';
 
 /** How long an evictor has to remove the files that it has chosen, before they count as staying. */
 const leaveMilliseconds = 60_000;

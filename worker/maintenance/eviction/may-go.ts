@@ -1,5 +1,5 @@
-import { useMilliseconds } from '../../../shared/coordination/file-usage.ts';
-import type { EvictableFile } from '../../../shared/coordination/file-usage.ts';
+import { useMilliseconds } from '../../../shared/storage/file-usage.ts';
+import type { EvictableFile } from '../../../shared/storage/file-usage.ts';
 import type { FileTimes } from './eviction-claims.ts';
 
 /** URLs that learners got live two hours at most, and Redis alone knows what they name. */

@@ -1,12 +1,12 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { ExternalMedia } from '../../api/media/external-media.ts';
-import { createDownloader } from '../../shared/media/downloads/downloader.ts';
-import { createLogger } from '../../shared/platform/log.ts';
-import { MediaCache } from '../../shared/media/media-cache.ts';
-import { joinStore } from '../maintenance/eviction/evictable.ts';
-import { startHarness } from '../support/harness.ts';
-import { file, hang, startOrigin } from '../support/origin.ts';
-import { waitFor } from '../support/wait-for.ts';
+import { ExternalMedia } from '../../../api/media/external-media.ts';
+import { createDownloader } from '../../../shared/media/downloads/downloader.ts';
+import { createLogger } from '../../../shared/platform/log.ts';
+import { MediaCache } from '../../../shared/media/media-cache.ts';
+import { joinStore } from '../../maintenance/eviction/evictable.ts';
+import { startHarness } from '../../support/harness.ts';
+import { file, hang, startOrigin } from '../../support/origin.ts';
+import { waitFor } from '../../support/wait-for.ts';
 
 test('a build that waits for what learners have no more time for downloads it itself', async () => {
   const origin = await startOrigin();

@@ -1,14 +1,14 @@
 import type { Redis } from 'ioredis';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { DownloadError } from '../../shared/media/downloads/failure.ts';
-import type { DownloadedFile } from '../../shared/models/remote-file.ts';
-import { connectFastRedis } from '../../shared/platform/redis.ts';
-import { createDownloadLeases } from '../../shared/coordination/download-leases.ts';
-import type { DownloadLeases } from '../../shared/coordination/download-leases.ts';
-import { WillingRedis } from '../../shared/coordination/best-effort-redis.ts';
-import { startHarness } from '../support/harness.ts';
-import type { Harness } from '../support/harness.ts';
-import { waitFor } from '../support/wait-for.ts';
+import { DownloadError } from '../../../shared/media/downloads/failure.ts';
+import type { DownloadedFile } from '../../../shared/models/remote-file.ts';
+import { connectFastRedis } from '../../../shared/platform/redis.ts';
+import { createDownloadLeases } from '../../../shared/media/downloads/leases.ts';
+import type { DownloadLeases } from '../../../shared/media/downloads/leases.ts';
+import { WillingRedis } from '../../../shared/platform/best-effort-redis.ts';
+import { startHarness } from '../../support/harness.ts';
+import type { Harness } from '../../support/harness.ts';
+import { waitFor } from '../../support/wait-for.ts';
 
 const mimeType = 'image/png';
 

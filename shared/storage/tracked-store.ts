@@ -1,4 +1,4 @@
-import type { ArchiveDraft, BlobStore, OpenFile, Store, StoredArchive } from '../storage/store.ts';
+import type { ArchiveDraft, BlobStore, OpenFile, Store, StoredArchive } from './store.ts';
 import type { EvictableFile, FileUses } from './file-usage.ts';
 
 /**

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
-import { createDownloader } from '../../shared/media/downloads/downloader.ts';
-import { MediaCache } from '../../shared/media/media-cache.ts';
-import { joinStore } from '../maintenance/eviction/evictable.ts';
-import { startHarness } from '../support/harness.ts';
-import type { Harness } from '../support/harness.ts';
-import { file, hang, startOrigin } from '../support/origin.ts';
-import type { Origin } from '../support/origin.ts';
-import { waitFor } from '../support/wait-for.ts';
+import { createDownloader } from '../../../shared/media/downloads/downloader.ts';
+import { MediaCache } from '../../../shared/media/media-cache.ts';
+import { joinStore } from '../../maintenance/eviction/evictable.ts';
+import { startHarness } from '../../support/harness.ts';
+import type { Harness } from '../../support/harness.ts';
+import { file, hang, startOrigin } from '../../support/origin.ts';
+import type { Origin } from '../../support/origin.ts';
+import { waitFor } from '../../support/wait-for.ts';
 
 let origin: Origin;
 let harness: Harness;

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import { nowInLua } from '../platform/lua.ts';
-import type { WillingRedis } from './best-effort-redis.ts';
+import type { WillingRedis } from '../platform/best-effort-redis.ts';
 
 /** A file is in use for so long after it was noted. */
 export const useMilliseconds = 60_000;

@@ -1,11 +1,10 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
-import { DownloadError } from '../media/downloads/failure.ts';
-import { nowInLua, renewLeaseScript } from '../platform/lua.ts';
-import type { DownloadedFile } from '../models/remote-file.ts';
-import { failureReasons } from '../packages/manifest.ts';
-import type { WillingRedis } from './best-effort-redis.ts';
+import { DownloadError, failureReasons } from './failure.ts';
+import { nowInLua, renewLeaseScript } from '../../platform/lua.ts';
+import type { DownloadedFile } from '../../models/remote-file.ts';
+import type { WillingRedis } from '../../platform/best-effort-redis.ts';
 
 /** After so long without a sign of life from its holder, a lease is somebody else's. */
 const leaseMilliseconds = 15_000;
