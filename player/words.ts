@@ -1,5 +1,5 @@
 /**
- * The words that widgets say themselves. Another language is one more entry in LANGUAGES; the compiler names
+ * Messages of the widgets (i18n). Another language is one more entry in LANGUAGES; the compiler names
  * the words it lacks.
  */
 const en = {

@@ -4,7 +4,7 @@ import { uuidFromHex } from '../../shared/platform/uuid.ts';
 
 const timeDigits = 12;
 
-/** A place in a list of lessons as callers get it: the milliseconds of its time and its id, in hex. Nothing to build on. */
+/** The pagination cursor of lesson lists: the time in milliseconds and the id of the last lesson, in hex. Opaque to clients. */
 export const lessonCursor = z
   .string('cursor is not valid')
   .regex(/^[0-9a-f]{44}$/, 'cursor is not valid')

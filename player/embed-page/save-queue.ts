@@ -74,7 +74,7 @@ export interface Context {
   newId(this: void): string;
 }
 
-/** Milliseconds that answers are gathered before they are sent. */
+/** Debounce of answers, in milliseconds: those within this time become one write. */
 export const answerDelay = 500;
 /** Milliseconds between tries: the first pause, and the longest that we choose ourselves or are told. */
 const firstPause = 1000;

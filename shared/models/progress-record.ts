@@ -115,8 +115,8 @@ export function stateOf(record: ProgressRecord): ProgressState {
 }
 
 /**
- * Stores the next state of a record, if it is still at the revision before; a first state, if there is no record
- * yet. One atomic write. False, and nothing changes, when another write came first.
+ * Stores the next state of a record in one atomic write, if its revision is still the one before (optimistic
+ * concurrency), or the first state if there is no record yet. Returns false when another write came first.
  *
  * @param key the fields that name the record; a unique index holds them.
  * @param fields what the kind of record has besides.

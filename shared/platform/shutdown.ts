@@ -6,7 +6,7 @@ interface Step {
   run: () => Promise<unknown>;
 }
 
-/** The orderly end of a process: stop taking work, finish what is under way, let go of what it used. */
+/** Graceful shutdown of a process: takes no new work, finishes current work, then closes connections. */
 export class Shutdown {
   readonly #log: Logger;
   readonly #seconds: number;

@@ -89,9 +89,11 @@ export const progressWriteSchema = z.strictObject(
 export interface ProgressWrite {
   /** In lower case, as is writeId. */
   versionId: string;
+  /** Optimistic concurrency: the revision that the write builds on. */
   revision: number;
   /** Undefined for the current one. */
   attempt: number | undefined;
+  /** The idempotency key: a write that is sent again changes nothing. */
   writeId: string | undefined;
   currentSectionIndex: number;
   currentStepIndex: number;

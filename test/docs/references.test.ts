@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { readFile, readdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { beforeAll, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { packageRoot } from '../../shared/platform/paths.ts';
 
 /** Folders whose files the pages name in code style, such as `shared/platform/config.ts`. */
@@ -96,4 +96,30 @@ test('the table of settings has every setting of .env.example, and no other', as
     [...names.matchAll(/`(\w+)`/g)].map(([, name]) => name),
   );
   expect(described.toSorted()).toEqual(listed.toSorted());
+});
+
+describe('a search for a term of the field leads from ARCHITECTURE.md to a file that has the term', () => {
+  const terms = [
+    'csrf',
+    'ssrf',
+    'idempoten',
+    'optimistic',
+    'backoff',
+    'jitter',
+    'paginat',
+    'debounce',
+    'graceful',
+    'i18n',
+    'outbox',
+    'lease',
+  ];
+  test.each(terms)('%s', async (term) => {
+    const rows = (texts.get('ARCHITECTURE.md') ?? '').split('\n');
+    const row = rows.find((line) => new RegExp(`^\\|[^|]*\\b${term}`, 'i').test(line)) ?? '';
+    const paths = [...row.matchAll(/`([\w-]+(?:\/[\w.-]+)+\.ts)`/g)].map(([, path = '']) => path);
+    const files = await Promise.all(
+      paths.map(async (path) => path + (await readFile(join(packageRoot, path), 'utf8'))),
+    );
+    expect(files.filter((text) => text.toLowerCase().includes(term))).not.toEqual([]);
+  });
 });
