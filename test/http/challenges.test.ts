@@ -45,22 +45,25 @@ test.each<[string, () => string | undefined, string]>([
   ['a wrong secret of an expired key', withWrongSecret('expired'), unknown],
   ['a revoked key', of('revoked'), because('The credentials were revoked')],
   ['an expired key', of('expired'), because('The credentials have expired')],
-])('%s: the body is the same for all, the header says why', async (_what, authorization, expected) => {
-  const sent = authorization();
-  const headers: Record<string, string> = sent === undefined ? {} : { authorization: sent };
-  for (const path of [`/api/public/lessons/${randomUUID()}/progress/l`, '/api/lessons']) {
-    const answer = await ask(api + path, { headers });
-    expectError(answer, 401, 'Authentication failed');
-    expect(answer.headers.get('www-authenticate')).toBe(expected);
-  }
-  const exported = await ask(`${api}/api/lessons/${randomUUID()}/versions/${randomUUID()}/export-zip`, {
-    headers,
-  });
-  expectFailure(exported, unauthorized);
-  expect(exported.headers.get('www-authenticate')).toBe(expected);
-});
+])(
+  '%s: every response has the same body; the header gives the reason',
+  async (_what, authorization, expected) => {
+    const sent = authorization();
+    const headers: Record<string, string> = sent === undefined ? {} : { authorization: sent };
+    for (const path of [`/api/public/lessons/${randomUUID()}/progress/l`, '/api/lessons']) {
+      const answer = await ask(api + path, { headers });
+      expectError(answer, 401, 'Authentication failed');
+      expect(answer.headers.get('www-authenticate')).toBe(expected);
+    }
+    const exported = await ask(`${api}/api/lessons/${randomUUID()}/versions/${randomUUID()}/export-zip`, {
+      headers,
+    });
+    expectFailure(exported, unauthorized);
+    expect(exported.headers.get('www-authenticate')).toBe(expected);
+  },
+);
 
-test("a learner's token is refused with its reason in header and body", async () => {
+test('a rejected learner token gets its reason in header and body', async () => {
   const organizationId = randomUUID();
   const lessonId = randomUUID();
   const expired = buildLearnerToken({ organizationId, lessonId }, { seconds: -1 });

@@ -5,7 +5,7 @@ import type { Harness } from '../support/harness.ts';
 import { ask, sendRaw, statusOf } from '../support/answers.ts';
 
 let harness: Harness;
-/** The APIs that are asked: without PUBLIC_URL, behind a proxy without it, and with it. */
+/** Three APIs: without PUBLIC_URL, without PUBLIC_URL behind a proxy, and with PUBLIC_URL. */
 let direct: string;
 let proxied: string;
 let named: string;
@@ -49,18 +49,18 @@ const hostile = [
   '\xff',
 ];
 
-describe('a Host that is more than a host and a port is refused', () => {
+describe('a Host header that is more than host and port gets 400', () => {
   test.each(hostile)('%j', async (host) => {
     expect(statusOf(await get(direct, framePath, [`Host: ${host}`]))).toBe(400);
     expect(statusOf(await get(proxied, framePath, ['Host: a.example', `X-Forwarded-Host: ${host}`]))).toBe(
       400,
     );
-    // No proxy is trusted there, so its header means nothing.
+    // This API trusts no proxy, so it ignores the header.
     const ignored = await get(direct, framePath, ['Host: a.example', `X-Forwarded-Host: ${host}`]);
     expect(headerOf(ignored, 'Content-Security-Policy')).toContain(' http://a.example/content/ ');
   });
 
-  test('as is a forwarded scheme other than http and https', async () => {
+  test('a forwarded scheme other than http and https gets 400', async () => {
     const answer = await get(proxied, framePath, ['Host: a.example', 'X-Forwarded-Proto: javascript']);
     expect(statusOf(answer)).toBe(400);
     expect(answer).toContain('The X-Forwarded-Proto header must be http or https');
@@ -81,7 +81,7 @@ test.each([
     [`Host: ${host}`],
   );
   expect(described).toContain(`"provider_url":"${origin}"`);
-  // What holds the address of one client is for no cache that others share.
+  // Shared caches must not store responses that hold one client's URL.
   expect(headerOf(frame, 'Cache-Control')).toBe('private, max-age=3600');
   expect(headerOf(described, 'Cache-Control')).toBe('private, max-age=3600');
 });
@@ -92,7 +92,7 @@ test('a trusted proxy forwards host and scheme', async () => {
   expect(headerOf(answer, 'Content-Security-Policy')).toContain("script-src 'self' https://lessons.example;");
 });
 
-test('with PUBLIC_URL nothing comes from the request, and what separates directives is encoded', async () => {
+test('with PUBLIC_URL, the request does not influence URLs, and characters that separate CSP directives are encoded', async () => {
   const answer = await get(named, framePath, ['Host: evil.example', 'X-Forwarded-Host: evil.example']);
   const policy = headerOf(answer, 'Content-Security-Policy');
   expect(policy).not.toContain('evil.example');
@@ -101,7 +101,7 @@ test('with PUBLIC_URL nothing comes from the request, and what separates directi
   expect(headerOf(answer, 'Cache-Control')).toBe('public, max-age=3600');
 });
 
-test('a health check of HTTP/1.0 needs no Host; what has to name its own address does', async () => {
+test('a health check over HTTP/1.0 needs no Host; endpoints that return their own URL do', async () => {
   expect(statusOf(await get(direct, '/health/live', [], '1.0'))).toBe(200);
   expect(statusOf(await get(direct, framePath, [], '1.0'))).toBe(400);
   expect((await ask(`${direct}${framePath}`)).status).toBe(200);

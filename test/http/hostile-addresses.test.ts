@@ -9,7 +9,7 @@ import { buildTenant } from '../support/tenants.ts';
 let harness: Harness;
 let address: string;
 let requestOf: RequestOfCase;
-/** The parameters that each endpoint knows, such as "GET /api/lessons": ["status", "limit", "cursor"]. */
+/** The parameters of each endpoint, such as "GET /api/lessons": ["status", "limit", "cursor"]. */
 let known: Map<string, string[]>;
 
 beforeAll(async () => {
@@ -21,11 +21,12 @@ beforeAll(async () => {
 });
 afterAll(() => harness.close());
 
-/** Text for a place where an id or a word is expected, as it stands in an address. */
+/** Raw text for URL positions where an id or a word is expected. */
 const texts = [
   ...['', '.', '..', '*', ';', '%', '%00', '\0', '%0a', '%ff', '\xff\xfe', '%zz', '%u0041', '%2f', '%2e%2e'],
   ...['a%00b', '%00'.repeat(1000), '%0d%0aX-Injected:%201', '%2e%2e%2f%2e%2e%2fetc%2fpasswd', '..%5c..%5c'],
-  // Overlong and cut off sequences of UTF-8, surrogates, a byte order mark, marks of direction, wide letters.
+  // Overlong and truncated UTF-8 sequences, surrogates, a byte order mark, direction marks,
+  // full-width letters.
   ...['%C0%AE%C0%AE%C0%AF', '%E0%80%AE', '%F8%88%80%80%80', '%E0%A4%A', '%ED%A0%80', '%ED%BF%BF%ED%A0%80'],
   ...['%EF%BB%BF', '%E2%80%AE', '%F0%9F%98%80', '%EF%BD%81'.repeat(36)],
   ...['%252e%252e%252f', '%2500', '%61'.repeat(5000), 'a'.repeat(8000)],
@@ -37,7 +38,7 @@ const texts = [
   'ffffffff-ffff-ffff-ffff-ffffffffffff%0a',
 ];
 
-/** What makes objects and lists of a parameter, for those who read it so. */
+/** Suffixes that some parsers read as objects and lists. */
 const suffixes = [
   ...['[$ne]', '[$regex]', '[]', '[0]', '[', ']', '.$ne', '%5B%24gt%5D'],
   ...['[__proto__][polluted]', '[constructor][prototype][polluted]'],
@@ -52,19 +53,19 @@ const queries = [
 ];
 
 describe.each(hostileCases)('%s, as %s,', (name, caller) => {
-  test('is answered as it is meant', async () => {
+  test('a well-formed request succeeds', async () => {
     const [status] = await expectAllSane(address, [requestOf(name, caller)]);
     const { [name]: meant } = meantStatuses;
     expect(status).toSatisfy((given: number) => (meant === undefined ? given < 400 : given === meant));
   });
 
-  test('stands hostile text in each part of its path', async () => {
+  test('hostile text in each path segment causes no failure', async () => {
     const { target, ...rest } = requestOf(name, caller);
     const [path = '', query = ''] = target.split('?');
     const parts = path.split('/');
     const written = name.split('/');
     const targets = parts.flatMap((_part, index) =>
-      // What no parameter takes is not read, only compared.
+      // Endpoints without parameters only compare the path.
       (written[index]?.startsWith(':') ? texts : texts.slice(0, 20)).map(
         (text) => `${parts.with(index, text).join('/')}?${query}`,
       ),
@@ -75,7 +76,7 @@ describe.each(hostileCases)('%s, as %s,', (name, caller) => {
     );
   });
 
-  test('stands an address that is written in other ways', async () => {
+  test('unusual spellings of the URL cause no failure', async () => {
     const { target, ...rest } = requestOf(name, caller);
     const hosts = [
       'http://127.0.0.1',
@@ -98,7 +99,7 @@ describe.each(hostileCases)('%s, as %s,', (name, caller) => {
     );
   });
 
-  test('stands hostile text, lists and objects in each parameter of its query, and ones that it does not know', async () => {
+  test('hostile text, lists and objects in known and unknown query parameters cause no failure', async () => {
     const { target, ...rest } = requestOf(name, caller);
     const [path = '', query = ''] = target.split('?');
     const pairs = query.split('&').filter((pair) => pair !== '');

@@ -23,7 +23,7 @@ beforeAll(async () => {
 });
 afterAll(() => harness.close());
 
-/** A value in a body is replaced by this text, which is JSON or would like to be. */
+/** This text, which is valid or broken JSON, replaces a value in a body. */
 const values = [
   ...['null', 'true', '[]', '{}', '""', '0', '-0', '-1', '0.5', '1e308', '1e400', '9007199254740993', 'NaN'],
   ...['{"$ne":null}', '{"$gt":""}', '{"$where":"1"}', '[{"$ne":null}]', '"$ne"', '{"a.b":{"$c":1}}'],
@@ -43,7 +43,7 @@ const values = [
   `${'['.repeat(3000)}${']'.repeat(3000)}`,
 ];
 
-/** Fields that a body could have besides. */
+/** Additional fields that a body could have. */
 const fields = [
   ...['"__proto__":{"polluted":1}', '"constructor":{"prototype":{"polluted":1}}', '"$where":"1"', '"":1'],
   ...['"\\u0000":1', '"\\ud800":1', '"a.b":1', '"toString":1', '"lessonId":"x","lessonId":{"$ne":null}'],
@@ -87,7 +87,10 @@ const wholes: (string | Buffer)[] = [
   Buffer.alloc(50_000),
 ];
 
-/** Bodies as large as an endpoint takes, with a value for each field, and such that each is a first write. */
+/**
+ * The largest accepted body for each endpoint, with a value for each field; each body is a first
+ * write.
+ */
 const bodies: Record<string, () => Record<string, unknown>> = {
   'POST /api/public/sign-token': () => ({
     lessonId: tenant.ids.lessonId,
@@ -111,7 +114,7 @@ const bodies: Record<string, () => Record<string, unknown>> = {
   }),
 };
 
-/** The request, of a learner who has written nothing yet. */
+/** Makes the request for a learner without stored data. */
 function freshRequestOf(name: string, caller: Caller): RawRequest {
   const { target, ...rest } = requestOf(name, caller);
   const ids = { ...tenant.ids, learnerId: `learner-${randomUUID()}`, ltiUserId: `user-${randomUUID()}` };
@@ -119,7 +122,10 @@ function freshRequestOf(name: string, caller: Caller): RawRequest {
   return { ...rest, target: target.replace(/(?<=[?&]token=)[^&]*/, token) };
 }
 
-/** A body for each value in it, at any depth, that is replaced by the text, and one without each field. */
+/**
+ * Returns one body for each value replaced with the text, at any depth, and one for each field
+ * left out.
+ */
 function variants(body: unknown, texts: string[]): string[] {
   return placesOf(body).flatMap((place) => {
     const marked = JSON.stringify(replaced(body, place, '<here>'));
@@ -158,12 +164,12 @@ describe.each(withBody)('%s, as %s,', (name, caller) => {
       texts.map((text) => ({ ...freshRequestOf(name, caller), body: Buffer.from(text) })),
     );
 
-  test('stands fields in its body that it does not know, and names that objects have by nature', async () => {
+  test('unknown body fields and names from Object.prototype cause no failure', async () => {
     const body = JSON.stringify(bodies[name]?.());
     await send(fields.flatMap((field) => [`{${field},${body.slice(1)}`, `${body.slice(0, -1)},${field}}`]));
   });
 
-  test('refuses bodies that are something else, however deep or large', async () => {
+  test('bodies of the wrong type, too deep or too large are rejected', async () => {
     const statuses = await send(wholes);
     expect(statuses.filter((status) => status !== 422 && status !== 413)).toEqual([]);
   });
@@ -174,8 +180,8 @@ describe.each(withBody)('%s, as %s,', (name, caller) => {
     ['of parts', 'content-type: multipart/form-data; boundary=x'],
     ['of a form', 'content-type: application/x-www-form-urlencoded'],
     ['in another charset', 'content-type: application/json; charset=utf-7'],
-    ['of a type that is no type', 'content-type: ;;;,'],
-  ])('refuses a body that is %s', async (_what, header) => {
+    ['of an invalid content type', 'content-type: ;;;,'],
+  ])('a body that is %s is rejected', async (_what, header) => {
     const { headers, ...rest } = freshRequestOf(name, caller);
     const given = header.split(':')[0] ?? '';
     const others = headers.filter((one) => !one.startsWith(given));
@@ -183,17 +189,17 @@ describe.each(withBody)('%s, as %s,', (name, caller) => {
   });
 });
 
-/** Bodies are read in one way, whatever the credentials are. */
+/** The body is parsed the same way for all credentials. */
 const once = withBody.filter(([, caller]) => caller !== 'launch');
 
 test.each(once)(
-  '%s, as %s, stands hostile values in each place of its body, and lacks of them',
+  '%s, as %s, survives hostile values in each body field, and missing fields',
   async (name, caller) => {
     const texts = variants(bodies[name]?.(), values);
     const requests = texts.map((text) => ({ ...freshRequestOf(name, caller), body: Buffer.from(text) }));
     const statuses = await expectAllSane(address, requests);
     if (name !== 'POST /api/public/lessons/:lessonId/session') return;
-    // What was taken can be read.
+    // The API can read back what it accepted.
     const taken = requests.filter((_request, index) => statuses[index] === 200);
     expect(taken.length).toBeGreaterThan(100);
     const reading = taken.map(({ target }) => ({ method: 'GET', target, headers: [], body: null }));
@@ -202,7 +208,7 @@ test.each(once)(
   120_000,
 );
 
-test.each(withoutBody)('%s, as %s, reads no body', async (name, caller) => {
+test.each(withoutBody)('%s, as %s, ignores the request body', async (name, caller) => {
   const request = requestOf(name, caller);
   const given = ['{}', '{"$ne":null}', nested('[', ']'), '\0'.repeat(100_000)].map((text) =>
     Buffer.from(text),

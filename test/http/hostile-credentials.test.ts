@@ -26,11 +26,11 @@ afterAll(() => harness.close());
 const every: Caller[] = ['bearer', 'session', 'embed', 'pinned', 'launch', 'anyone'];
 const guarded = Object.entries(endpoints).filter(([, { callers }]) => !callers.includes('anyone'));
 
-test.each(guarded)('%s takes no credentials but its own', async (_name, endpoint) => {
+test.each(guarded)('%s accepts only its own kind of credentials', async (_name, endpoint) => {
   for (const caller of every.filter((one) => !endpoint.callers.includes(one))) {
     const { path, options } = requestOf(endpoint, caller, tenant, tenant.ids);
     const { status, body } = await ask(address + path, options);
-    // Without a token an embed page has no lesson in it, and waits for one.
+    // Without a token an embed page contains no lesson and waits for a token.
     const isWaiting = path.startsWith('/embed/') && body.includes('"page":"waiting"');
     const refusals = isWaiting ? [200] : [400, 401];
     expect({ caller, status }).toEqual({ caller, status: expect.toBeOneOf(refusals) as number });
@@ -74,11 +74,12 @@ const cookies = [
 
 describe.each(hostileCases)('%s, as %s,', (name, caller) => {
   const takes = (kind: Caller) => caller === kind && name in endpoints;
-  // Who takes none of a kind stands some of them: they are looked at in one way, if at all.
+  // Endpoints without a kind of credentials get a sample of the values, since one function parses
+  // all of them.
   const given = (credentials: string[], kind: Caller) =>
     takes(kind) ? credentials : sixthOf(credentials, name, caller);
 
-  test('stands hostile credentials in its Authorization header', async () => {
+  test('hostile credentials in the Authorization header cause no failure', async () => {
     const { headers, ...rest } = requestOfCase(name, caller);
     const others = headers.filter((header) => !header.startsWith('authorization:'));
     const statuses = await expectAllSane(
@@ -91,7 +92,7 @@ describe.each(hostileCases)('%s, as %s,', (name, caller) => {
     if (takes('bearer')) expect(new Set(statuses)).toEqual(new Set([401]));
   });
 
-  test('stands hostile cookies', async () => {
+  test('hostile cookies cause no failure', async () => {
     const { headers, ...rest } = requestOfCase(name, caller);
     const others = headers.filter((header) => !header.startsWith('cookie:'));
     const statuses = await expectAllSane(
@@ -102,7 +103,7 @@ describe.each(hostileCases)('%s, as %s,', (name, caller) => {
   });
 });
 
-test('a log-in stands hostile cookies', async () => {
+test('a login with hostile cookies causes no failure', async () => {
   const request = requestOfCase('POST /api/session', 'anyone');
   const body = Buffer.from(JSON.stringify({ email: tenant.ids.email, password: tenant.password }));
   const headers = cookies.slice(0, 12).map((given) => [...request.headers, `Cookie: ${given}`]);
@@ -116,7 +117,7 @@ test('a log-in stands hostile cookies', async () => {
 const part = (value: unknown) =>
   Buffer.from(typeof value === 'string' ? value : JSON.stringify(value)).toString('base64url');
 
-/** None of them is signed; `typ` is that of the header. */
+/** None of these tokens is signed; `typ` is the header field. */
 function hostileTokens(typ: string): string[] {
   const header = { alg: 'HS256', typ, kid: 'new' };
   const payload = { lessonId: tenant.ids.lessonId, iat: 1, exp: 9e9, iss: 'lectern' };
@@ -146,7 +147,7 @@ function hostileTokens(typ: string): string[] {
 
 const withToken = hostileCases.filter(([, caller]) => caller === 'embed' || caller === 'launch');
 
-test.each(withToken)('%s refuses whatever is no token with 401, as %s', async (name, caller) => {
+test.each(withToken)('%s rejects invalid tokens with 401, as %s', async (name, caller) => {
   const { target, ...rest } = requestOfCase(name, caller);
   const tokens = hostileTokens(caller === 'embed' ? 'JWT' : 'lectern-launch+jwt');
   const targets = tokens.map((token) => target.replace(/(?<=[?&]token=)[^&]*/, () => token));

@@ -18,7 +18,7 @@ afterAll(() => harness.close());
 
 const part = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
 
-/** As they stand in a form: percent-encoded, or not. */
+/** Values for form fields, percent-encoded or raw. */
 const values = [
   ...['', '%00', '%0d%0aX-Injected:%201', '%ff%fe', '%ED%A0%80', '%', '\xff\xfe', '%F0%9F%98%80', '+', ';'],
   ...['__proto__', 'constructor', '%7B%22%24ne%22%3Anull%7D', '%22%3E%3Cscript%3E', 'javascript:alert(1)'],
@@ -35,7 +35,7 @@ const wholes = ['', '&', '=', '=&=', 'a', '%', '\0', '&'.repeat(30_000), 'a=b&'.
 describe.each(Object.keys(formsOf({ issuer: '' })))('%s', (name) => {
   const [method = '', path = ''] = name.split(' ');
 
-  test('stands hostile values in each field, objects and lists, and lacks of them', async () => {
+  test('hostile values, objects, lists and missing fields cause no failure', async () => {
     const form = formsOf(tenant)[name] ?? {};
     const bodies = Object.keys(form).flatMap((field) => {
       const others = new URLSearchParams(form);
@@ -50,14 +50,14 @@ describe.each(Object.keys(formsOf({ issuer: '' })))('%s', (name) => {
     );
   });
 
-  test('stands bodies that are something else', async () => {
+  test('bodies that are not forms cause no failure', async () => {
     const requests = wholes.map((body) => formRequest(method, path, body));
     const statuses = await expectAllSane(address, requests);
     expect(statuses.filter((status) => status < 400)).toEqual([]);
   });
 
   test.each(['application/json', 'multipart/form-data; boundary=x', 'text/plain', ';;;,'])(
-    'takes no body of the type %s',
+    'bodies of type %s are rejected',
     async (type) => {
       const body = new URLSearchParams(formsOf(tenant)[name]).toString();
       const request = { ...formRequest(method, path, body), headers: [`content-type: ${type}`] };

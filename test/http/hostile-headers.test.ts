@@ -23,7 +23,7 @@ beforeAll(async () => {
 });
 afterAll(() => harness.close());
 
-/** Headers that Lectern or what it stands on reads. */
+/** Headers that Lectern or its libraries read. */
 const names = [
   ...['Accept', 'Accept-Encoding', 'Access-Control-Request-Method', 'Access-Control-Request-Private-Network'],
   ...[
@@ -49,7 +49,7 @@ const names = [
 
 const values = ['', '\xff\xfe', ',a'.repeat(7000)];
 
-/** For all of the headers at once. */
+/** Values sent in every header. */
 const moreValues = [
   '%00',
   '{"$ne":null}',
@@ -63,7 +63,7 @@ const moreValues = [
   '=;='.repeat(300),
 ];
 
-/** Values in the form that their headers have. */
+/** Values in the syntax of their header. */
 const particular = [
   ...[
     'bytes=5-1',
@@ -94,24 +94,24 @@ const others = [
   ],
 ];
 
-/** Headers mean the same with all credentials. */
+/** The API reads these headers the same way for all credentials. */
 const cases = hostileCases.filter(([name], index) => hostileCases[index - 1]?.[0] !== name);
 
 describe.each(cases)('%s, as %s,', (name, caller) => {
-  test('stands hostile text in each header that is read', async () => {
+  test('hostile text in each known header causes no failure', async () => {
     const { headers, ...rest } = requestOf(name, caller);
     const single = names.flatMap((header) => values.map((value) => `${header}: ${value}`));
     const all = sixthOf([...single, ...particular, ...others], name, caller).map((header) => [header]);
     const together = moreValues.map((value) => names.map((header) => `${header}: ${value}`));
-    // The first of two is the one that counts, if any does.
+    // When a header occurs twice, the first value counts.
     await expectAllSane(
       address,
       [...all, ...together].map((more) => ({ ...rest, headers: [...more, ...headers] })),
     );
   });
 
-  test('stands every method', async () => {
-    // Node hangs up on CONNECT, which nothing here listens to.
+  test('every method gets a response', async () => {
+    // Node closes the connection on CONNECT because no listener is registered.
     const methods = [...METHODS.filter((method) => method !== 'CONNECT'), 'BREW', 'get', '__proto__', ''];
     const request = requestOf(name, caller);
     await expectAllSane(

@@ -50,13 +50,13 @@ const targets: [string, string][] = [
   ['an asterisk', '*'],
   ['no slash', 'health/live'],
   ['a query of brackets', '/health/live?a[b]=1&__proto__[x]=1&%ZZ'],
-  ['a bad encoding below the board', '/admin/queues/%E0%A4%A'],
-  ['a bad encoding below its files', '/admin/queues/static/%E0%A4%A'],
-  ['a NUL byte below its files', '/admin/queues/static/%00'],
-  ['a way out of its files', '/admin/queues/static/..%2f..%2f..%2fpackage.json'],
+  ["a bad encoding below the queue board's URL", '/admin/queues/%E0%A4%A'],
+  ["a bad encoding below the queue board's files", '/admin/queues/static/%E0%A4%A'],
+  ["a NUL byte below the queue board's files", '/admin/queues/static/%00'],
+  ["a path traversal from the queue board's files", '/admin/queues/static/..%2f..%2f..%2fpackage.json'],
 ];
 
-test.each(targets)('%s in the path is refused, never 500 and never a hang', async (_what, target) => {
+test.each(targets)('%s in the path gets 4xx, never 500 and never a hang', async (_what, target) => {
   for (const headers of [[], [`Authorization: ${bearer}`], [`Authorization: ${login}`]]) {
     const status = statusOf(await request(target, headers));
     expect(status).toBeGreaterThanOrEqual(200);
@@ -72,16 +72,16 @@ test.each<[string, string[]]>([
   ['credentials of 15 KB of spaces', [`Authorization: Bearer${' '.repeat(15_000)}x`]],
   ['credentials with bytes beyond ASCII', ['Authorization: Bearer \xff\xfe.\xff']],
   ['two credentials', ['Authorization: Bearer a.b', 'Authorization: Bearer c.d']],
-  ['a Basic login that is no base64', ['Authorization: Basic \xff\xff']],
+  ['a Basic login that is not base64', ['Authorization: Basic \xff\xff']],
   ['a NUL byte in a header', ['X-A: \0']],
   ['a header without a colon', ['X-A']],
   ['a negative Content-Length', ['Content-Length: -1']],
   ['two Content-Lengths', ['Content-Length: 1', 'Content-Length: 2']],
-  ['a length beside a chunked body', ['Content-Length: 1', 'Transfer-Encoding: chunked']],
+  ['a Content-Length on a chunked body', ['Content-Length: 1', 'Transfer-Encoding: chunked']],
   ['an impossible range', ['Range: bytes=5-1']],
-  ['an Expect that nobody knows', ['Expect: the worst']],
-  ['a host of brackets', ['Host: [[[']],
-])('%s is refused, never 500 and never a hang', async (_what, headers) => {
+  ['an unknown Expect header', ['Expect: the worst']],
+  ['a host made of brackets', ['Host: [[[']],
+])('%s gets 4xx, never 500 and never a hang', async (_what, headers) => {
   for (const target of [exportPath({ lessonId: randomUUID(), _id: randomUUID() }), '/admin/queues']) {
     const status = statusOf(await request(target, headers));
     expect(status).toBeGreaterThanOrEqual(400);
@@ -91,11 +91,11 @@ test.each<[string, string[]]>([
 });
 
 test.each(['CONNECT', 'TRACE', 'PROPFIND', 'M-SEARCH', 'POST', 'OPTIONS', 'BREW'])(
-  'the method %s is refused everywhere, never 500 and never a hang',
+  'every endpoint rejects the method %s, never with 500 and never with a hang',
   async (method) => {
     for (const target of ['/', '/health/live', exportPath({ lessonId: 'x', _id: 'y' }), '/admin/queues']) {
       const raw = await request(target, [`Authorization: ${bearer}`], method);
-      // Node hangs up on CONNECT, which nothing here listens to.
+      // Node closes the connection on CONNECT because no listener is registered.
       if (method === 'CONNECT' && raw === '') continue;
       expect(statusOf(raw)).toBeGreaterThanOrEqual(400);
       expect(statusOf(raw)).toBeLessThan(500);
@@ -103,7 +103,7 @@ test.each(['CONNECT', 'TRACE', 'PROPFIND', 'M-SEARCH', 'POST', 'OPTIONS', 'BREW'
   },
 );
 
-test('an id of a request that is sane comes back, and any other is replaced', async () => {
+test('responses echo a valid request id and replace an invalid one', async () => {
   const idFor = async (given: string) =>
     /^X-Request-Id: (.*)\r$/im.exec(await request('/health/live', [`X-Request-Id: ${given}`]))?.[1];
   for (const sane of ['a', 'trace:1-2_3.4', 'a'.repeat(128)]) expect(await idFor(sane)).toBe(sane);
@@ -113,7 +113,7 @@ test('an id of a request that is sane comes back, and any other is replaced', as
   expect(two).not.toMatch(/^X-Request-Id: [ab]\b/im);
 });
 
-test('errors carry the id of their request as well', async () => {
+test('error responses carry the request id as well', async () => {
   const headers = { 'x-request-id': 'my-request' };
   for (const path of ['/nowhere', exportPath({ lessonId: 'x', _id: 'y' }), '/admin/queues'])
     expect((await ask(address + path, { headers })).headers.get('x-request-id')).toBe('my-request');

@@ -7,7 +7,7 @@ import { tokenOf } from '../support/tenants.ts';
 import type { Tenant } from '../support/tenants.ts';
 import { cookieOf, postSession } from '../accounts/users.ts';
 
-/** A request as it goes over the wire; `target` and `headers` may hold anything, in Latin-1. */
+/** A raw HTTP request; `target` and `headers` may hold any Latin-1 text. */
 export interface RawRequest {
   method: string;
   target: string;
@@ -15,7 +15,10 @@ export interface RawRequest {
   body: Buffer | null;
 }
 
-/** Each endpoint, with each kind of credentials that it takes; a token that pins a version is of no other kind. */
+/**
+ * Each endpoint with each kind of credentials that it accepts; version-pinned tokens are not a
+ * separate kind.
+ */
 export const hostileCases: [name: string, caller: Caller][] = [
   ...Object.entries(endpoints).flatMap(([name, { callers }]) =>
     callers.filter((caller) => caller !== 'pinned').map((caller): [string, Caller] => [name, caller]),
@@ -26,7 +29,7 @@ export const hostileCases: [name: string, caller: Caller][] = [
   ]),
 ];
 
-/** What those cases are answered with that are not good as {@link requestsOf} has them. */
+/** Statuses of cases where the request from {@link requestsOf} does not succeed. */
 export const meantStatuses: Record<string, number> = {
   'POST /api/session': 422,
   'POST /lti/launch': 403,
@@ -35,9 +38,9 @@ export const meantStatuses: Record<string, number> = {
   'POST /lti/select/:choiceId': 404,
 };
 
-/** The bodies that are forms, with all of their fields. */
+/** The form bodies, with all fields. */
 export function formsOf({ issuer }: Pick<Tenant, 'issuer'>): Record<string, Record<string, string>> {
-  // By the Host header that all these requests have.
+  // The host matches the Host header of these requests.
   const target = 'http://127.0.0.1/lti/launch';
   const login = {
     ...{ iss: issuer, client_id: 'lectern', login_hint: 'user', target_link_uri: target },
@@ -52,21 +55,24 @@ export function formsOf({ issuer }: Pick<Tenant, 'issuer'>): Record<string, Reco
 }
 
 /**
- * A sixth of some requests of a case, and another sixth for the next: together they are thousands, and what a value
- * breaks it breaks in more than one endpoint.
+ * Picks every sixth request, with a different offset for each case: all of them would be
+ * thousands, and a value that breaks one endpoint breaks others.
  */
 export function sixthOf<T>(requests: T[], name: string, caller: Caller): T[] {
   const offset = hostileCases.findIndex(([other, by]) => other === name && by === caller);
   return requests.filter((_, index) => (index + offset) % 6 === 0);
 }
 
-/** Gives the request of a case as it should be, but a log-in without its password: each one would take its hash. */
+/**
+ * Returns the valid request for a case. Logins omit the password, because hashing each one takes
+ * long.
+ */
 export type RequestOfCase = (name: string, caller: Caller) => RawRequest;
 
 export async function requestsOf(address: string, tenant: Tenant): Promise<RequestOfCase> {
   const media = `/api/public/lessons/${tenant.ids.lessonId}/media/${tenant.ids.mediaId}`;
   const led = await ask(`${address}${media}?token=${tokenOf(tenant, tenant.ids)}`);
-  // By the Host header that all these requests have.
+  // The host matches the Host header of these requests.
   const embedAddress = `http://127.0.0.1/embed/${tenant.ids.lessonId}`;
   const login = new URLSearchParams(formsOf(tenant)['POST /lti/login']).toString();
   const paths: Record<string, string> = {
@@ -76,7 +82,7 @@ export async function requestsOf(address: string, tenant: Tenant): Promise<Reque
     '/oembed': `/oembed?url=${encodeURIComponent(embedAddress)}`,
     '/player/:release/:file': `/player/${(await playerRelease()).name}/player.js`,
   };
-  // One that is ended again and again is not the one that others use.
+  // A separate session, because the logout case ends it repeatedly.
   const { password, ids } = tenant;
   const expendable = cookieOf(await postSession(address, { email: ids.email, password }));
   return (name, caller) => {
@@ -101,13 +107,13 @@ export async function requestsOf(address: string, tenant: Tenant): Promise<Reque
   };
 }
 
-/** A form as a browser posts it. */
+/** Encodes a form as a browser does. */
 export function formRequest(method: string, target: string, body: string): RawRequest {
   const headers = ['content-type: application/x-www-form-urlencoded'];
   return { method, target, headers, body: Buffer.from(body, 'latin1') };
 }
 
-/** The bytes of a request; the server ends the connection after it. */
+/** Returns the bytes of a request; the server closes the connection after the response. */
 export function bytesOfRequest({ method, target, headers, body }: RawRequest): Buffer {
   const length = body === null ? [] : [`Content-Length: ${body.length}`];
   const first = [`${method} ${target} HTTP/1.1`, 'Host: 127.0.0.1', 'Connection: close'];
@@ -115,7 +121,10 @@ export function bytesOfRequest({ method, target, headers, body }: RawRequest): B
   return body === null ? head : Buffer.concat([head, body]);
 }
 
-/** Sends requests, some at a time, and checks each answer and the process after them; gives the statuses. */
+/**
+ * Sends requests, several at a time, and checks each response and the process; returns the
+ * statuses.
+ */
 export async function expectAllSane(address: string, requests: RawRequest[]): Promise<number[]> {
   const statuses: number[] = [];
   for (let start = 0; start < requests.length; start += 8) {
@@ -126,26 +135,27 @@ export async function expectAllSane(address: string, requests: RawRequest[]): Pr
   return statuses;
 }
 
-/** Sends a request and checks its answer; gives the status. */
+/** Sends a request and checks its response; returns the status. */
 export async function expectSane(address: string, request: RawRequest): Promise<number> {
   return expectSaneAnswer(await sendRaw(address, bytesOfRequest(request)), request);
 }
 
-/** The addresses whose refusals are pages, however a target names the host. */
+/** Endpoints that respond to errors with HTML pages, whatever host the target names. */
 const pages = /^(?:\w+:\/\/[^/]*)?\/(?:embed|lti)\//;
 
-/** Answers without a body may tell the length of one. */
+/** Responses without a body may still have a Content-Length. */
 const bodiless = [204, 304];
 
 /**
- * Checks that a raw answer is one, no failure of the server, as long as it says, with nothing of the client's in its
- * head; an error is in one of the documented shapes, or a page where the endpoint is one.
+ * Checks that a raw response is well-formed, matches its Content-Length, is no server error and
+ * has no client input in its head. Errors must have a documented shape, or be a page where the
+ * endpoint serves pages.
  */
 export function expectSaneAnswer(given: string, { method, target }: RawRequest): number {
   const raw = given.replace(/^HTTP\/1\.1 100 Continue\r\n\r\n/, '');
   const status = statusOf(raw);
   const about = { request: `${method} ${target.slice(0, 300)}`, answer: raw.slice(0, 600) };
-  // 501 is how oEmbed refuses a format.
+  // oEmbed rejects an unknown format with 501.
   const isSane = (status >= 200 && status < 500) || (status === 501 && target.startsWith('/oembed?'));
   expect({ ...about, sane: isSane }).toStrictEqual({ ...about, sane: true });
   const [head, body] = cut(raw);
@@ -164,7 +174,7 @@ export function expectSaneAnswer(given: string, { method, target }: RawRequest):
   return status;
 }
 
-/** Checks that the process still answers, and that no input has reached what all objects share. */
+/** Checks that the process still responds, and that no input polluted Object.prototype. */
 async function expectUnharmed(address: string): Promise<void> {
   expect((await ask(`${address}/health/live`)).status).toBe(200);
   expect(Object.keys(Object.prototype)).toStrictEqual([]);

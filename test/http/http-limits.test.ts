@@ -13,7 +13,7 @@ const echoLength = (request: IncomingMessage, response: ServerResponse) => {
   response.end(String(request.url?.length));
 };
 
-/** A raw answer in shape A, and its connection closed behind it. */
+/** Asserts a raw API error response followed by a closed connection. */
 function expectRefusal(raw: string, status: number, message: string): void {
   const [head = '', body = ''] = raw.split('\r\n\r\n');
   expect(statusOf(raw)).toBe(status);
@@ -25,22 +25,25 @@ function expectRefusal(raw: string, status: number, message: string): void {
   expect(head).toMatch(/\r\nX-Request-Id: [\da-f-]{36}(\r\n|$)/);
 }
 
-/** Sends the first bytes at once and then one after the other until the server hangs up; gives what it said. */
+/**
+ * Sends the first bytes at once and the rest one by one until the server closes the connection;
+ * returns the response.
+ */
 async function drip(address: string, first: string, each: string): Promise<string> {
   const socket = connect(Number(new URL(address).port), '127.0.0.1');
   let received = '';
   socket.on('data', (chunk: Buffer) => (received += chunk.toString('latin1')));
-  // The drop that meets the closed connection.
+  // The write that meets the closed connection fails.
   socket.on('error', () => undefined);
   socket.write(first);
   const drops = setInterval(() => socket.write(each), 50);
-  // Not by `once` of node:events, which takes that error for a failure.
+  // `once` from node:events would reject on that error.
   await new Promise((resolve) => socket.once('close', resolve));
   clearInterval(drops);
   return received;
 }
 
-test('an address with a token of 16 KB, beside 8 KB of cookies, is answered', async () => {
+test('a URL with a 16 KB token and 8 KB of cookies is accepted', async () => {
   const address = await serve(echoLength);
   const target = `/?token=${'a'.repeat(16 * 1024)}`;
   const answer = await ask(address + target, { headers: { cookie: 'c'.repeat(8 * 1024) } });
@@ -50,41 +53,41 @@ test('an address with a token of 16 KB, beside 8 KB of cookies, is answered', as
 test.each([
   ['an address', `GET /${'a'.repeat(33 * 1024)} HTTP/1.1\r\nHost: a\r\n\r\n`],
   ['a header', `GET / HTTP/1.1\r\nHost: a\r\nX-Large: ${'a'.repeat(33 * 1024)}\r\n\r\n`],
-])('%s of more than 32 KB is 431, in words', async (_what, request) => {
+])('%s of more than 32 KB gets 431 with an error message', async (_what, request) => {
   const raw = await sendRaw(await serve(echoLength), request);
   expectRefusal(raw, 431, 'The address and the headers of a request must be at most 32768 bytes');
 });
 
-test.each(['the worst', ''])(
-  'the expectation "%s", which nobody knows, is left unheeded',
-  async (expectation) => {
-    const head = `GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\nExpect: ${expectation}`;
-    expect(statusOf(await sendRaw(await serve(echoLength), `${head}\r\n\r\n`))).toBe(200);
-  },
-);
+test.each(['the worst', ''])('the API ignores the unknown expectation "%s"', async (expectation) => {
+  const head = `GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\nExpect: ${expectation}`;
+  expect(statusOf(await sendRaw(await serve(echoLength), `${head}\r\n\r\n`))).toBe(200);
+});
 
 test.each([
   ['another protocol', 'SSH-2.0-OpenSSH_9.2\r\n'],
   ['a TLS hello', '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03'],
   ['a header without a name', 'GET / HTTP/1.1\r\nHost: a\r\n: x\r\n\r\n'],
-  ['a length and chunks', 'POST / HTTP/1.1\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n'],
-])('%s is 400, in words', async (_what, request) => {
+  [
+    'a Content-Length and chunks',
+    'POST / HTTP/1.1\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n',
+  ],
+])('%s gets 400 with an error message', async (_what, request) => {
   expectRefusal(await sendRaw(await serve(echoLength), request), 400, 'The request is not valid HTTP');
 });
 
-test('a client that drips its headers is cut with 408', async () => {
+test('the API cuts off a client that drips its headers with 408', async () => {
   const address = await serve(echoLength, { requestMilliseconds: 500 });
   const raw = await drip(address, 'GET / HTTP/1.1\r\nHost: a\r\n', 'X-Drop: a\r\n');
   expectRefusal(raw, 408, 'The request took too long to arrive');
 });
 
-test('a client that drips its body is cut with 408', async () => {
+test('the API cuts off a client that drips its body with 408', async () => {
   const address = await serve((request) => request.resume(), { requestMilliseconds: 500 });
   const raw = await drip(address, 'POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1000000\r\n\r\n', 'x');
   expectRefusal(raw, 408, 'The request took too long to arrive');
 });
 
-test('a client that drips a body that was refused is cut, too', async () => {
+test('the API cuts off a client that drips a rejected body, too', async () => {
   const address = await serve(
     (request, response) => {
       request.resume();
@@ -97,7 +100,7 @@ test('a client that drips a body that was refused is cut, too', async () => {
   expect(statusOf(raw)).toBe(413);
 });
 
-test('a request that has arrived may be answered later than requests may take to arrive', async () => {
+test('the response to a complete request may take longer than the request timeout', async () => {
   let answer = (): unknown => undefined;
   const address = await serve((_request, response) => (answer = () => response.end('late')), {
     requestMilliseconds: 500,
@@ -109,7 +112,7 @@ test('a request that has arrived may be answered later than requests may take to
   expect((await asked).body.toString()).toBe('late');
 });
 
-test('a reader that takes nothing more is cut, and what it was sent is let go of', async () => {
+test('the API cuts off a client that stops reading and frees its response buffers', async () => {
   let closed = false;
   const address = await serve(
     (_request, response) => {
@@ -128,7 +131,7 @@ test('a reader that takes nothing more is cut, and what it was sent is let go of
   await waitFor('the cut', () => closed);
 });
 
-test('a slow reader that goes on reading is not cut', async () => {
+test('a slow client that keeps reading is not cut off', async () => {
   const bytes = 64 * 1024 ** 2;
   const address = await serve((_request, response) => response.end(Buffer.alloc(bytes)), {
     silenceMilliseconds: 500,
@@ -138,21 +141,21 @@ test('a slow reader that goes on reading is not cut', async () => {
   const started = performance.now();
   for await (const chunk of slow) {
     received += (chunk as Buffer).length;
-    // A little at a time, for longer than the silence.
+    // Reads a little at a time, for longer than the idle timeout.
     const share = received / bytes;
     await waitFor('its turn', () => performance.now() - started > share * 1_500);
   }
   expect(received).toBe(bytes);
 });
 
-test('who waits for an archive is not taken for silent, however long that may be', () => {
+test('a client that waits for an archive never hits the idle timeout', () => {
   const silenceFor = (seconds: string) =>
     serverLimits(parseConfig({ EXPORT_WAIT_SECONDS: seconds })).silenceMilliseconds;
   expect(silenceFor('300')).toBe(600_000);
   expect(silenceFor('3600')).toBe(3_660_000);
 });
 
-test('an answer that is under way is not mixed with the refusal of what follows it', async () => {
+test('a response in progress is not mixed with the error for the bytes that follow', async () => {
   const address = await serve((_request, response) => {
     response.writeHead(200, { 'Content-Length': 1000 });
     response.write('x'.repeat(10));

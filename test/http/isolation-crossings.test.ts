@@ -23,12 +23,12 @@ afterAll(() => harness.close());
 
 const lessonOf = ({ ids }: Tenant) => `${address}/api/public/lessons/${ids.lessonId}`;
 
-describe("a token of one organization's lesson, shown at another's,", () => {
+describe("a token for one organization's lesson, sent to another organization's lesson,", () => {
   test.each([
     ['embed token', (tenant: Tenant) => tokenOf(tenant, tenant.ids)],
     ['embed token for one version', (tenant: Tenant) => tokenOf(tenant, tenant.ids, tenant.ids.versionId)],
     ['launch token', (tenant: Tenant) => launchTokenOf(tenant, tenant.ids)],
-  ])('is refused everywhere: %s', async (_kind, tokenFor) => {
+  ])('gets an error everywhere: %s', async (_kind, tokenFor) => {
     const own = tokenFor(owner);
     const { mediaId, widgetType } = stranger.ids;
     for (const rest of ['player-data', 'session', `media/${mediaId}`, `widgets/${widgetType}.js`]) {
@@ -38,7 +38,7 @@ describe("a token of one organization's lesson, shown at another's,", () => {
   });
 });
 
-test('a medium is known to its own organization alone, and its signed address serves whoever has it', async () => {
+test('a media file is visible only to its organization, and its signed URL works for any holder', async () => {
   const { mediaId } = owner.ids;
   const found = await ask(`${lessonOf(owner)}/media/${mediaId}?token=${tokenOf(owner, owner.ids)}`);
   expect(found.status).toBe(302);
@@ -51,7 +51,7 @@ test('a medium is known to its own organization alone, and its signed address se
   expectError(await ask(`${lessonOf(stranger)}/media/${mediaId}?token=${own}`), 404, 'Media file not found');
 });
 
-test("a lesson that names another organization's medium and widget gets neither", async () => {
+test("a lesson that references another organization's media file and widget gets neither", async () => {
   const { mediaId, widgetType } = owner.ids;
   const { path } = await buildPackage({
     blocks: () => [
@@ -66,7 +66,7 @@ test("a lesson that names another organization's medium and widget gets neither"
   expectError(await ask(`${at}/widgets/${widgetType}.js?token=${token}`), 404, 'Widget not found');
 });
 
-test('two organizations may have a learner of one name, and a medium of one id, each its own', async () => {
+test('two organizations may use the same learner id and media id independently', async () => {
   const media = { id: owner.ids.mediaId, bytes: Buffer.from('another picture') };
   const { path } = await buildPackage({ media: [media] });
   const { lessonId } = await buildVersion(harness, stranger.organization, path);
@@ -79,7 +79,7 @@ test('two organizations may have a learner of one name, and a medium of one id, 
   expect(jsonOf(await ask(`${at}/session?token=${token}`))).toMatchObject({ learnerId, revision: 0 });
 });
 
-test("a place in one organization's list shows another its own lessons alone", async () => {
+test("a cursor from one organization's list shows another organization only its own lessons", async () => {
   const listAt = async (tenant: Tenant, cursor: string) => {
     const { authorization } = tenant;
     const answer = await ask(`${address}/api/lessons?cursor=${cursor}`, { headers: { authorization } });
@@ -93,7 +93,7 @@ test("a place in one organization's list shows another its own lessons alone", a
   expect(seen).toStrictEqual(await listAt(stranger, unknownIds(owner.ids).cursor));
 });
 
-test("one organization's revocation of tokens leaves the tokens of another as they are", async () => {
+test("one organization's token revocation leaves other organizations' tokens valid", async () => {
   const [lessonId, learnerId] = [stranger.ids.lessonId, `learner-${randomUUID()}`];
   const token = tokenOf(stranger, { ...stranger.ids, learnerId });
   const organizationId = owner.organization._id;

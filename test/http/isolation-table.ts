@@ -4,11 +4,11 @@ import type { AskOptions } from '../support/answers.ts';
 import { launchTokenOf, tokenOf, writeOf } from '../support/tenants.ts';
 import type { IdName, Ids, Tenant } from '../support/tenants.ts';
 
-/** How a request says whose it is; `pinned` is an embed token that names a version. */
+/** How a request identifies its organization; `pinned` is an embed token that names a version. */
 export type Caller = 'bearer' | 'session' | 'embed' | 'pinned' | 'launch' | 'anyone';
 
 interface Asking extends Pick<AskOptions, 'method'> {
-  /** Behind the address of the API. */
+  /** The path and query after the API's base URL. */
   path: string;
   query?: Record<string, string>;
   json?: object;
@@ -17,13 +17,13 @@ interface Asking extends Pick<AskOptions, 'method'> {
 /** An endpoint that takes ids. */
 export interface Endpoint {
   callers: Caller[];
-  /** Those that a request names, besides the ones in its token. */
+  /** Ids in the request itself, in addition to those in its token. */
   ids: IdName[];
-  /** The request, with ids of the caller or of someone else. */
+  /** Builds the request, with ids of the caller or of another organization. */
   ask: (ids: Ids, tenant: Tenant) => Asking;
 }
 
-/** The claims that a token makes, and are ids as well. */
+/** Token claims that are ids. */
 const claimed: Record<Caller, IdName[]> = {
   bearer: [],
   session: [],
@@ -37,7 +37,10 @@ export function idsOf({ ids }: Endpoint, caller: Caller): IdName[] {
   return [...new Set([...ids, ...claimed[caller]])];
 }
 
-/** A request of a tenant's, for `ask`. The token is one that its organization would have been given for these ids. */
+/**
+ * Makes a tenant's request for `ask`, with the token that its organization could sign for these
+ * ids.
+ */
 export function requestOf(
   endpoint: Endpoint,
   caller: Caller,
@@ -64,7 +67,7 @@ const player: Caller[] = ['embed', 'pinned', 'launch'];
 const publicLesson = ({ lessonId }: Ids) => `/api/public/lessons/${lessonId}`;
 const lesson = ({ lessonId }: Ids) => `/api/lessons/${lessonId}`;
 
-/** The address that a tenant was given for its own version, with other ids in their places. */
+/** Returns the URL that a tenant got for its own version, with other ids substituted. */
 function contentOf({ lessonId, versionId }: Ids, { ids }: Tenant): string {
   const { url } = signContentAddress(testAssetSecret, ids);
   return url.replace(ids.lessonId, lessonId).replace(ids.versionId, versionId);
@@ -79,7 +82,7 @@ function ofExport(method: string, name: string): Record<string, Endpoint> {
   return { [`${method} ${path}`]: { callers: ['bearer'], ids: ['lessonId', 'versionId'], ask } };
 }
 
-/** Each endpoint that takes an id of something that an organization has. */
+/** Every endpoint that takes an id of an organization's resource. */
 export const endpoints: Record<string, Endpoint> = {
   'POST /api/public/sign-token': {
     callers: ['bearer'],
@@ -174,28 +177,29 @@ export const endpoints: Record<string, Endpoint> = {
   ...ofExport('DELETE', 'export-status'),
 };
 
-/** All other endpoints, and why no organization's ids stand in them. */
+/** All other endpoints, and why they take no ids of an organization. */
 export const withoutIds: Record<string, string> = {
-  'GET /': 'it is the same for all; its link to the demo lesson is tested in start-page.test.ts',
-  'GET /favicon.svg': 'it is the same for all',
-  'GET /favicon.ico': 'it is the same for all',
-  'GET /health/live': 'it is about the process',
-  'GET /health/ready': 'it is about the process',
-  'GET /openapi.json': 'it is the same for all',
-  'GET /docs': 'it is the same for all',
-  'GET /assets/*address': 'the signature is the authorization, and covers all of the address',
-  'GET /oembed': 'nothing is looked up',
+  'GET /': 'it is the same for all callers; start-page.test.ts tests its link to the demo lesson',
+  'GET /favicon.svg': 'it is the same for all callers',
+  'GET /favicon.ico': 'it is the same for all callers',
+  'GET /health/live': 'it describes the process',
+  'GET /health/ready': 'it describes the process',
+  'GET /openapi.json': 'it is the same for all callers',
+  'GET /docs': 'it is the same for all callers',
+  'GET /assets/*address': 'the signature is the authorization, and covers the whole URL',
+  'GET /oembed': 'it looks nothing up',
   'GET /lti/register/:token': 'the token is the authorization, and names the organization',
-  'GET /lti/jwks': 'it is the same for all',
-  'GET /lti/login': 'the platform says who somebody is, and only a signed launch says what is opened',
+  'GET /lti/jwks': 'it is the same for all callers',
+  'GET /lti/login': 'the platform identifies the user, and only a signed launch names what to open',
   'POST /lti/login': 'as above',
   'GET /lti/login/checked': 'as above',
   'POST /lti/login/checked': 'as above',
-  'POST /lti/launch': 'test/lti has who may launch what',
-  'GET /lti/select/:choiceId': 'the id is the authorization; test/lti/choice-page.test.ts has what it opens',
+  'POST /lti/launch': 'test/lti tests who may launch what',
+  'GET /lti/select/:choiceId':
+    'the id is the authorization; test/lti/choice-page.test.ts tests what it opens',
   'POST /lti/select/:choiceId': 'as above',
-  'GET /player/:release/:file': 'it is the same for all',
-  'GET /embed.js': 'it is the same for all',
+  'GET /player/:release/:file': 'it is the same for all callers',
+  'GET /embed.js': 'it is the same for all callers',
   'GET /api/session': 'the cookie names the session',
   'DELETE /api/session': 'the cookie names the session',
 };

@@ -11,10 +11,10 @@ import type { IdName, Ids, Tenant } from '../support/tenants.ts';
 
 let harness: Harness;
 let address: string;
-/** Whose ids are asked for, and who asks for them. */
+/** The owner of the ids, and the organization that sends them. */
 let owner: Tenant;
 let stranger: Tenant;
-/** What the stranger's learners have done, for what is written is taken back. */
+/** Data of the stranger's learners, restored after each write. */
 let restore: () => Promise<void>;
 let ownedBefore: string;
 let ownedCourses: string[];
@@ -23,7 +23,7 @@ beforeAll(async () => {
   harness = await startHarness({ RATE_LIMIT_PER_KEY: '0', RATE_LIMIT_PER_ADDRESS: '0', LOGIN_TRIES: '1000' });
   address = await harness.startApi();
   await harness.startWorker();
-  // In this order, so that the owner's place in a list of lessons stands before the stranger's lessons.
+  // The order matters: the owner's list cursor must come before the stranger's lessons.
   stranger = await buildTenant(harness, address);
   owner = await buildTenant(harness, address);
   restore = await rememberProgress(stranger);
@@ -32,17 +32,17 @@ beforeAll(async () => {
 });
 afterAll(() => harness.close());
 
-test('every endpoint either is asked for ids of another organization, or is known to take none', () => {
+test('every endpoint is either tested with ids of another organization or listed as taking none', () => {
   const known = [...Object.keys(endpoints), ...Object.keys(withoutIds)].sort();
   const routes = apiRoutes();
   expect(routes.map(({ method, path }) => `${method} ${path}`).sort()).toStrictEqual(known);
 });
 
-/** Parts of a path that sign the ids beside them, and name nothing. */
+/** Path segments that sign the ids beside them and identify nothing themselves. */
 const signing = [':expires', ':signature'];
 
 test.each(Object.entries(endpoints))(
-  'every parameter in the path of %s is an id that is tried',
+  'the test replaces every id parameter in the path of %s',
   (name, endpoint) => {
     const [, path = ''] = name.split(' ');
     const parameters = path.split('/').filter((part) => part.startsWith(':') && !signing.includes(part));
@@ -64,7 +64,7 @@ describe.each(cases)('%s, as %s,', (_name, caller, endpoint) => {
     return ask(address + path, options);
   };
 
-  test('answers an organization for its own ids', async () => {
+  test('an organization can use its own ids', async () => {
     for (const tenant of [owner, stranger]) {
       const answer = await send(tenant, tenant.ids);
       expect({
@@ -79,7 +79,7 @@ describe.each(cases)('%s, as %s,', (_name, caller, endpoint) => {
 
   const choices = choicesOf(idsOf(endpoint, caller));
   test.each(choices.map((names) => [names.join(' and '), names] as const))(
-    "answers for another's %s as for one that nobody has",
+    "another organization's %s gets the same response as an id that does not exist",
     async (_names, names) => {
       const unknown = unknownIds(owner.ids);
       const forOwned = await send(stranger, replaced(names, owner.ids));
@@ -91,12 +91,12 @@ describe.each(cases)('%s, as %s,', (_name, caller, endpoint) => {
   );
 });
 
-test('nothing of the owner has changed', async () => {
+test("the owner's data stays unchanged", async () => {
   expect(ownedCourses).toHaveLength(1);
   expect(await everythingOf(owner)).toBe(ownedBefore);
 });
 
-/** Each id alone, each two of them, and all. */
+/** Each id alone, each pair of ids, and all ids. */
 function choicesOf(names: IdName[]): IdName[][] {
   const pairs = names.flatMap((one, index) => names.slice(index + 1).map((other) => [one, other]));
   return [...names.map((name) => [name]), ...pairs, ...(names.length > 2 ? [names] : [])];
@@ -110,12 +110,12 @@ function replaced(names: IdName[], others: Ids): Ids {
 
 const changing = ['date', 'x-request-id', 'set-cookie'];
 
-/** An answer without what differs from one request to the next, and without the ids that were sent. */
+/** Removes from a response the ids that were sent and whatever differs between requests. */
 function plain({ status, headers, body }: Answer, names: IdName[], ids: Ids) {
   const wordless = (text: string) =>
     names
       .reduce((result, name) => result.replaceAll(ids[name], `<${name}>`), withoutToken(text))
-      // Each platform and context has a course of its own, made when it is first asked for.
+      // The first request of each platform and context creates a course.
       .replace(/(?<="courseId":")[^"]+/, (id) => (ownedCourses.includes(id) ? id : '<courseId>'))
       .replace(/(?<="learner":")[\w-]{43}/, '<learner>')
       .replace(headers.get('x-request-id') ?? '', '<request>')
@@ -128,7 +128,7 @@ function plain({ status, headers, body }: Answer, names: IdName[], ids: Ids) {
   };
 }
 
-/** A token says the same whenever it is signed. */
+/** Signing a token twice gives the same claims. */
 function withoutToken(text: string): string {
   return text.replace(/"[\w-]+\.([\w-]+)\.[\w-]+"/, (_token, payload: string) => {
     const claims = Buffer.from(payload, 'base64url').toString();
@@ -148,7 +148,10 @@ async function rememberProgress({ organization }: Tenant): Promise<() => Promise
   };
 }
 
-/** All documents of an organization, as text; but for when its key was used last, which its own requests change. */
+/**
+ * Returns all documents of an organization as text, without the key's last-used time, which the
+ * organization's own requests change.
+ */
 async function everythingOf({ organization }: Tenant): Promise<string> {
   const collections = await harness.db.connection.db?.collections();
   const found = (collections ?? []).map(async (collection) => {

@@ -14,7 +14,7 @@ import { serve } from '../support/serve.ts';
 const maxBytes = 65_536;
 const json = { 'content-type': 'application/json' };
 
-/** Answers a body as it was read. */
+/** Returns the parsed body as the response. */
 function serveEcho(limits: Partial<BodyLimits> = {}): Promise<string> {
   const app = new Koa();
   app.use(async (ctx, next) => {
@@ -51,12 +51,12 @@ const nested = (levels: number) => '['.repeat(levels) + ']'.repeat(levels);
 
 test.each([
   ['spaces, number-like names and their order', ' {"b": 1.0,\t"10":2, "9":1e400}\n'],
-  ['a name that objects have by nature', '{"__proto__": {"constructor": 1}}'],
+  ['a name from Object.prototype', '{"__proto__": {"constructor": 1}}'],
   ['letters of every script and lone surrogates', '"é 漢 🙂 \\ud800"'],
-  ['a value that is no object', 'null'],
+  ['a value that is not an object', 'null'],
   ['200 levels', nested(200)],
-  ['as many bytes as are allowed', `"${'x'.repeat(maxBytes - 2)}"`],
-])('a body comes as it was sent: %s', async (_what, body) => {
+  ['exactly the maximum number of bytes', `"${'x'.repeat(maxBytes - 2)}"`],
+])('a body arrives unchanged: %s', async (_what, body) => {
   const answer = await post(body);
   expect(answer.status).toBe(200);
   expect(answer.body.toString('utf8')).toBe(body);
@@ -67,7 +67,7 @@ test.each([
   'Application/JSON; charset=UTF-8',
   'application/json;charset="utf-8";profile=x',
   'application/merge-patch+json',
-])('%s is JSON', async (type) => {
+])('the type %s counts as JSON', async (type) => {
   expect((await post('{}', { 'content-type': type })).status).toBe(200);
 });
 
@@ -79,7 +79,7 @@ test.each([
   ['application/json, text/plain'],
   ['application/json; charset=iso-8859-1'],
   ['application/json; charset=utf-16'],
-])('a body of the type %s is refused', async (type) => {
+])('a body of type %s is rejected', async (type) => {
   expectNoJson(await post('{}', { 'content-type': type }));
 });
 
@@ -92,30 +92,30 @@ test.each<[string, string | Uint8Array<ArrayBuffer>]>([
   ['a name without quotes', '{a: 1}'],
   ['NaN', 'NaN'],
   ['a byte order mark', '\ufeff{}'],
-  ['bytes that are no UTF-8', new Uint8Array([0x22, 0xff, 0x22])],
+  ['bytes that are not UTF-8', new Uint8Array([0x22, 0xff, 0x22])],
   ['a surrogate in UTF-8', new Uint8Array([0x22, 0xed, 0xa0, 0x80, 0x22])],
   ['201 levels', nested(201)],
-  ['as many brackets as fit', '['.repeat(maxBytes)],
-])('%s is no JSON', async (_what, body) => {
+  ['as many nested brackets as fit', '['.repeat(maxBytes)],
+])('%s is not valid JSON', async (_what, body) => {
   expectNoJson(await post(body));
 });
 
-test('a body without a type is refused', async () => {
+test('a body without a type is rejected', async () => {
   expectNoJson(await post(new Uint8Array([0x7b, 0x7d]), {}));
 });
 
-test('a compressed body is refused, however small', async () => {
+test('a compressed body is rejected, however small', async () => {
   for (const coding of ['gzip', 'deflate', 'br', 'identity, gzip']) {
     expectNoJson(await post(new Uint8Array(gzipSync('{}')), { ...json, 'content-encoding': coding }));
   }
   expect((await post('{}', { ...json, 'content-encoding': 'identity' })).status).toBe(200);
 });
 
-test('a body of one byte too much is refused', async () => {
+test('a body one byte over the limit is rejected', async () => {
   expectTooLarge(await post(`"${'x'.repeat(maxBytes - 1)}"`));
 });
 
-test('a client that sends 10 MB gets the answer, and can ask again', async () => {
+test('a client that sends 10 MB gets the response and can send another request', async () => {
   const address = await serveEcho();
   for (let again = 0; again < 5; again += 1) {
     const body = 'x'.repeat(10_000_000);
@@ -124,7 +124,7 @@ test('a client that sends 10 MB gets the answer, and can ask again', async () =>
   expect((await ask(address, { method: 'POST', headers: json, body: '{}' })).status).toBe(200);
 });
 
-test('a client that reads after it has sent 10 MB in chunks gets the answer', async () => {
+test('a client that reads only after sending 10 MB in chunks gets the response', async () => {
   const chunk = Buffer.alloc(100_000, ' ');
   const framed = Buffer.concat([Buffer.from(`${chunk.length.toString(16)}\r\n`), chunk, Buffer.from('\r\n')]);
   const head = 'POST / HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Type: application/json\r\n';
@@ -143,7 +143,7 @@ test.each([
   expect(statusOf(await nextText(socket))).toBe(413);
 });
 
-test('a client that asks before it sends is told no before it sends, and yes where the body is wanted', async () => {
+test('Expect: 100-continue gets an error before the body is sent, or 100 where the body is accepted', async () => {
   const head = 'POST / HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nExpect: 100-continue\r\n';
   const address = await serveEcho();
   const refused = await sendRaw(address, `${head}Content-Length: 10000000\r\n\r\n`);
@@ -160,14 +160,14 @@ test('a client that asks before it sends is told no before it sends, and yes whe
 const pace = { checkMs: 100, idleChecks: 2, largeBytes: 1000, leastBytes: 1000 };
 
 test.each([
-  ['brings one byte and no more', '{', ''],
+  ['sends one byte and stops', '{', ''],
   ['is large and drips', `{"a":"${'x'.repeat(1000)}`, 'x'],
-])('a body that %s is ended with 408, and so is its connection', async (_what, beginning, drop) => {
+])('a body that %s gets 408 and its connection is closed', async (_what, beginning, drop) => {
   const socket = await connected(await serveEcho({ pace }));
   const head = 'POST / HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 60000';
   socket.write(`${head}\r\n\r\n${beginning}`);
   const drops = setInterval(() => socket.write(drop), 20);
-  // A drop that meets the closed connection.
+  // The write that meets the closed connection fails.
   socket.on('error', () => undefined);
   let answer = '';
   socket.on('data', (chunk: Buffer) => (answer += chunk.toString('latin1')));

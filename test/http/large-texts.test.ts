@@ -5,13 +5,13 @@ import { LargeTexts } from '../../api/http/large-texts.ts';
 
 const limits = { smallBytes: 10, bytesPerSecond: 1e9, burstBytes: 1e9 };
 
-/** A response that is open until it is closed. */
+/** A response that stays open until the test closes it. */
 function openResponse() {
   const response = Object.assign(new EventEmitter(), { closed: false });
   return response;
 }
 
-/** Work of an organization that goes on until it is told to end. */
+/** Work for one organization that runs until the test ends it. */
 function startWork(texts: LargeTexts, organizationId: string, bytes = 100) {
   const state = { hasBegun: false, end: () => undefined as void };
   const ended = new Promise<void>((resolve) => (state.end = resolve));
@@ -26,8 +26,8 @@ function startWork(texts: LargeTexts, organizationId: string, bytes = 100) {
 
 const tooMany = { code: 'TOO_MANY_REQUESTS', retryAfterSeconds: 5 };
 
-describe('work on large texts', () => {
-  test('of one organization takes its slots, and the last one stays open to one that holds none', async () => {
+describe('the large-text limiter', () => {
+  test('gives one organization all slots but the last, which stays free for an organization without one', async () => {
     const texts = new LargeTexts({ ...limits, atOnce: 3, atOncePerOrganization: 2 });
     const greedy = Array.from({ length: 4 }, () => startWork(texts, 'greedy'));
     await nextTurn();
@@ -39,7 +39,7 @@ describe('work on large texts', () => {
     await Promise.all([...greedy, other].map(({ done }) => done));
   });
 
-  test('waits in a line that is bounded, each organization in its own', async () => {
+  test('queues work in a bounded queue for each organization', async () => {
     const texts = new LargeTexts({ ...limits, atOnce: 1, waitingPerOrganization: 1 });
     const [running, waiting, refused] = Array.from({ length: 3 }, () => startWork(texts, 'greedy'));
     await expect(refused?.done).rejects.toMatchObject(tooMany);
@@ -48,14 +48,14 @@ describe('work on large texts', () => {
     running?.end();
     await running?.done;
     await nextTurn();
-    // The one that was served longer ago comes first, though it came later.
+    // The organization that was served longest ago comes first, even if its request came later.
     expect([waiting?.hasBegun, other.hasBegun]).toEqual([false, true]);
     other.end();
     waiting?.end();
     await Promise.all([other.done, waiting?.done]);
   });
 
-  test('counts memory until the response is closed, and gives up after a while', async () => {
+  test('counts memory until the response is closed, and gives up waiting after a timeout', async () => {
     const texts = new LargeTexts({ ...limits, textBytesPerOrganization: 250, waitMs: 20 });
     const sent = [startWork(texts, 'a'), startWork(texts, 'a')];
     for (const work of sent) work.end();
@@ -69,7 +69,7 @@ describe('work on large texts', () => {
     await next.done;
   });
 
-  test('is done at once where the text is small', async () => {
+  test('runs work on small texts at once', async () => {
     const texts = new LargeTexts({ ...limits, atOnce: 1 });
     const running = startWork(texts, 'a');
     const small = startWork(texts, 'a', 10);
@@ -79,7 +79,7 @@ describe('work on large texts', () => {
   });
 });
 
-/** A body that arrives as the test says. */
+/** A body whose arrival the test controls. */
 function beginBody(texts: LargeTexts, organizationId: string, learner: string, announcedBytes = 0) {
   const response = openResponse();
   const body: { grow?: (bytes: number) => void; end?: () => void } = {};
@@ -103,7 +103,7 @@ function beginBody(texts: LargeTexts, organizationId: string, learner: string, a
   };
 }
 
-test('bodies that have arrived are counted until their response is closed; one of each organization has room', async () => {
+test('received bodies count until their response is closed, and each organization has room for one', async () => {
   const texts = new LargeTexts({ ...limits, bodyBytes: 150, bodyBytesPerOrganization: 120 });
   const first = beginBody(texts, 'a', 'one');
   first.grow(100);
@@ -119,7 +119,7 @@ test('bodies that have arrived are counted until their response is closed; one o
   await Promise.all([ofOther.done, next.done]);
 });
 
-test('a body counts with what has arrived of it, and a refused one makes room for the others at once', async () => {
+test('a body counts with the bytes received so far, and a rejected one frees its room at once', async () => {
   const texts = new LargeTexts({ ...limits, bodyBytesPerOrganization: 150, bodyBytesPerLearner: 100 });
   const [first, second] = [beginBody(texts, 'a', 'one', 100), beginBody(texts, 'a', 'one', 100)];
   const ofAnother = beginBody(texts, 'a', 'another', 1000);

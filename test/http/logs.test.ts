@@ -19,7 +19,7 @@ let tenant: Awaited<ReturnType<typeof buildOrganization>>;
 const adminPassword = 'the-password-of-an-operator';
 const requests = () => api.log().filter((line) => line.msg === 'request');
 
-/** An API process of its own that logs all it can. */
+/** An API process of its own with the most verbose log level. */
 beforeAll(async () => {
   harness = await startHarness();
   tenant = await buildOrganization(harness);
@@ -36,7 +36,7 @@ afterAll(async () => {
   await harness.close();
 });
 
-test('no secret that a request carries reaches the log', async () => {
+test('no secret from a request reaches the log', async () => {
   const secrets = {
     credentials: tenant.credentials,
     wrong: `lkp_${'A'.repeat(24)}.lks_${'B'.repeat(43)}`,
@@ -71,7 +71,7 @@ test('no secret that a request carries reaches the log', async () => {
         cookie: `session=${secrets.cookie}`,
         'content-type': 'application/json',
       };
-      // The export with good credentials is waited for in vain: there is no worker.
+      // The export request with valid credentials times out, because no worker runs.
       await ask(url, { headers, signal: AbortSignal.timeout(2_000) }).catch(() => undefined);
       await ask(url, { method: 'POST', headers, body: `{"password": "${secrets.body}` });
     }
@@ -97,7 +97,7 @@ test('no secret that a request carries reaches the log', async () => {
   }
 });
 
-test('no secret of learners, of users and of the installation reaches the log', async () => {
+test('no secret of learners, users or the installation reaches the log', async () => {
   const { user } = await buildUser(harness);
   const wrongPassword = 'a-password-that-is-wrong';
   await postSession(address, { email: user.email, password: wrongPassword });
@@ -141,7 +141,7 @@ test('no secret of learners, of users and of the installation reaches the log', 
   expect(secrets.length).toBeGreaterThan(12);
   const output = api.output();
   for (const secret of secrets) expect(output).not.toContain(secret);
-  // The signature of a token alone would be enough to know it by.
+  // A token's signature alone would identify the token.
   expect(output).not.toContain(token.split('.')[2]);
 });
 
@@ -154,7 +154,7 @@ test('each request is logged once, with its id, method, path and status', async 
   ]);
 });
 
-test('requests by way of a proxy that TRUST_PROXY does not count are warned about once, without what they say', async () => {
+test('the API warns once about requests through a proxy that TRUST_PROXY does not count, without logging header values', async () => {
   const request = (header: string) =>
     sendRaw(address, `GET / HTTP/1.1\r\nHost: a\r\n${header}\r\nConnection: close\r\n\r\n`);
   await request('X-Forwarded-For: 203.0.113.66\u001b[31m, \u0007198.51.100.7');
@@ -174,7 +174,7 @@ test('requests by way of a proxy that TRUST_PROXY does not count are warned abou
   expect(api.output()).not.toContain('203.0.113.66');
 });
 
-test('a client that goes away is logged as 499, and nothing waits for it any more', async () => {
+test('a client that disconnects is logged as 499, and the API stops waiting for it', async () => {
   const queue = await openQueue(harness);
   onTestFinished(() => queue.close());
   await queue.jobs.drain();

@@ -32,7 +32,7 @@ test.each([
   ['/api/lessons//versions//export-zip', 'Invalid lesson ID'],
   ['/api/lessons//versions/ID/export-manifest', 'Invalid lesson ID'],
   ['/api/lessons/ID/versions//export-status', 'Invalid version ID'],
-])('of an export, %s is 400 "%s", for good credentials alone', async (path, message) => {
+])('an export with %s gets 400 "%s", only with valid credentials', async (path, message) => {
   const url = api + path.replaceAll('ID', id);
   expectFailure(await ask(url, { headers }), {
     status: 400,
@@ -51,7 +51,7 @@ test.each([
   ['/api/public/lessons/LESSON/media/', 'Invalid media ID'],
   ['/api/public/lessons//widgets/Heading.js', 'Invalid lesson ID'],
   ['/api/public/lessons/LESSON/widgets/', 'Widget file is required'],
-])('of what a token opens, %s is 400 "%s", which pages of every origin can read', async (path, message) => {
+])('a token endpoint with %s gets 400 "%s", readable by pages of every origin', async (path, message) => {
   const answer = await ask(`${api}${path.replace('ID', id).replace('LESSON', lessonId)}?token=${token}`);
   expectError(answer, 400, message);
   expect(answer.headers.get('access-control-allow-origin')).toBe('*');
@@ -63,14 +63,14 @@ test.each([
   ['/api/public/lessons//lti-progress/u?platformId=p', 'Invalid lesson ID format'],
   ['/api/public/lessons/ID/lti-progress/?platformId=p', 'ltiUserId is required'],
   ['/api/lessons//versions', 'Invalid lesson ID format'],
-])('of progress and lists, %s is 422 "%s", for good credentials alone', async (path, message) => {
+])('progress and lists with %s get 422 "%s", only with valid credentials', async (path, message) => {
   const url = api + path.replace('ID', id);
   expectError(await ask(url, { headers }), 422, message);
   expectError(await ask(url), 401, 'Authentication failed');
 });
 
-describe('every endpoint with parameters in its path', () => {
-  test('answers itself where one of them is empty', async () => {
+describe('every endpoint with path parameters', () => {
+  test('handles an empty parameter itself', async () => {
     const routes = apiRoutes().filter(({ path }) => path.includes(':'));
     expect(routes.length).toBeGreaterThan(15);
     for (const { method, path } of routes) {
@@ -87,7 +87,7 @@ describe('every endpoint with parameters in its path', () => {
     }
   });
 
-  test('an empty part where no parameter is, is still no path of the API', async () => {
+  test('an empty segment that is not a parameter makes the path unknown', async () => {
     for (const path of [
       `/api//lessons/${id}/versions`,
       `//api/lessons`,

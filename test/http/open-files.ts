@@ -4,10 +4,13 @@ import { join } from 'node:path';
 
 const folder = '/proc/self/fd';
 
-/** Whether this machine tells what a process has open. */
+/** Whether this machine lists the open files of a process. */
 export const canCountFiles = existsSync(folder);
 
-/** The files below a folder that this process has open, the API of a harness being in it. */
+/**
+ * Returns the files below a folder that this process has open; the harness runs its API in this
+ * process.
+ */
 export async function openFiles(root: string): Promise<string[]> {
   const targets = await Promise.all(
     (await readdir(folder)).map((name) => readlink(join(folder, name)).catch(() => '')),

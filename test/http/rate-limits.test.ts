@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => harness.close());
 
-/** An API with counts of its own. */
+/** An API with rate limit counts of its own. */
 const startLimited = (perKey: number, perAddress: number, settings: Record<string, string> = {}) =>
   harness.startApi({
     RATE_LIMIT_PER_KEY: String(perKey),
@@ -32,7 +32,7 @@ const playerDataPath = `/api/public/lessons/${randomUUID()}/player-data?token=x`
 const limitHeaders = ({ headers }: Answer) => [headers.get('ratelimit-policy'), headers.get('ratelimit')];
 const matching = (pattern: RegExp) => expect.stringMatching(pattern) as string;
 
-/** The statuses of so many requests, one after the other. */
+/** Returns the statuses of this many sequential requests. */
 async function statuses(count: number, url: string, headers: Record<string, string> = {}) {
   const answers: number[] = [];
   for (let asked = 0; asked < count; asked += 1) answers.push((await ask(url, { headers })).status);
@@ -44,7 +44,7 @@ function wrongCredentials(): { authorization: string } {
   return { authorization: `Bearer ${publicKey}.${secretKey}` };
 }
 
-test('answers to good credentials tell what is left to their key, as the standard has it', async () => {
+test('responses to valid credentials carry the standard RateLimit headers for the key', async () => {
   const address = await startLimited(3, 1);
   const first = await ask(address + unknownExport, { headers: tenant.headers });
   expectFailure(first, notFound);
@@ -53,7 +53,7 @@ test('answers to good credentials tell what is left to their key, as the standar
   expect(limitHeaders(second)[1]).toMatch(/^"key";r=1;t=\d+$/);
 });
 
-test('a key over its limit is 429 on export endpoints, in shape B, until the minute is over', async () => {
+test('a key over its limit gets 429 on export endpoints, as an export error, until the minute is over', async () => {
   const address = await startLimited(2, 0);
   expect(await statuses(2, address + unknownExport, tenant.headers)).toEqual([404, 404]);
   const refused = await ask(address + unknownExport, { headers: tenant.headers });
@@ -69,7 +69,7 @@ test('a key over its limit is 429 on export endpoints, in shape B, until the min
   expect(limitHeaders(refused)).toEqual(['"key";q=2;w=60', `"key";r=0;t=${seconds}`]);
 });
 
-test('a key over its limit is 429 on all other endpoints, in shape A', async () => {
+test('a key over its limit gets 429 on all other endpoints, as an API error', async () => {
   const address = await startLimited(1, 0);
   expect(await statuses(1, address + progressPath, tenant.headers)).toEqual([404]);
   const refused = await ask(address + progressPath, { headers: tenant.headers });
@@ -79,7 +79,7 @@ test('a key over its limit is 429 on all other endpoints, in shape A', async () 
   });
 });
 
-test('keys are counted apart, also those of one organization, and over all endpoints together', async () => {
+test('each key has its own count, even within an organization, and the count covers all endpoints', async () => {
   const address = await startLimited(2, 0);
   const other = await issueApiKey(harness.db, testPepper, {
     organizationId: tenant.organization._id,
@@ -92,24 +92,24 @@ test('keys are counted apart, also those of one organization, and over all endpo
   expect(await statuses(3, address + unknownExport, otherHeaders)).toEqual([404, 404, 429]);
 });
 
-test('good credentials cost their address nothing', async () => {
+test('valid credentials do not count against their IP address', async () => {
   const address = await startLimited(0, 2);
   expect(await statuses(10, address + progressPath, tenant.headers)).toEqual(Array(10).fill(404));
 });
 
-test('guessing is slowed: who fails too often is refused, with good credentials as well', async () => {
+test('brute force is slowed: an address with too many failures gets 429 even with valid credentials', async () => {
   const address = await startLimited(10, 3);
   const failed = await ask(address + unknownExport, { headers: wrongCredentials() });
   expectFailure(failed, unauthorized);
   expect(limitHeaders(failed)).toEqual(['"address";q=3;w=60', matching(/^"address";r=2;t=\d+$/)]);
-  // No credentials and malformed ones count as wrong ones do.
+  // Missing and malformed credentials count as failures.
   expect(await statuses(1, address + unknownExport)).toEqual([401]);
   expect(await statuses(1, address + progressPath, { authorization: 'Bearer x' })).toEqual([401]);
   expect(await statuses(2, address + unknownExport, wrongCredentials())).toEqual([429, 429]);
   expect(await statuses(1, address + unknownExport, tenant.headers)).toEqual([429]);
 });
 
-test('of many guesses at once no more than the limit are looked at', async () => {
+test('concurrent guesses cannot exceed the limit', async () => {
   const address = await startLimited(0, 5);
   const guesses = Array.from({ length: 40 }, () =>
     ask(address + progressPath, { headers: wrongCredentials() }),
@@ -119,7 +119,7 @@ test('of many guesses at once no more than the limit are looked at', async () =>
   expect(answered.filter((status) => status === 429)).toHaveLength(35);
 });
 
-test('an address over its limit is refused before the database is asked', async () => {
+test('an address over its limit gets 429 before any database lookup', async () => {
   const own = await startHarness();
   onTestFinished(() => own.close());
   const address = await own.startApi({ RATE_LIMIT_PER_ADDRESS: '2' });
@@ -132,7 +132,7 @@ test('an address over its limit is refused before the database is asked', async 
   expect(await database?.collection('system.profile').countDocuments({ ns })).toBe(2);
 });
 
-test('the password of the queue board cannot be guessed either', async () => {
+test('the limit also covers the password of the queue board', async () => {
   const admin = { ADMIN_USERNAME: 'operator', ADMIN_PASSWORD: 'a long, long password' };
   const board = `${await startLimited(0, 3, admin)}/admin/queues`;
   const good = { authorization: `Basic ${btoa('operator:a long, long password')}` };
@@ -142,7 +142,7 @@ test('the password of the queue board cannot be guessed either', async () => {
   expect(await statuses(1, board, good)).toEqual([429]);
 });
 
-test('player addresses count by the client, and every page may read their 429', async () => {
+test('player endpoints count requests by client address, and pages of every origin can read the 429', async () => {
   const address = await startLimited(0, 2);
   expect(await statuses(2, address + playerDataPath)).toEqual([401, 401]);
   const refused = await ask(address + playerDataPath, { headers: { origin: 'https://school.example' } });
@@ -156,13 +156,13 @@ test('player addresses count by the client, and every page may read their 429', 
   });
 });
 
-test("a browser's question for permission is answered, whatever was asked before", async () => {
+test('a CORS preflight request always succeeds', async () => {
   const address = await startLimited(0, 1);
   expect(await statuses(2, address + playerDataPath)).toEqual([401, 429]);
   expect((await ask(address + playerDataPath, { method: 'OPTIONS' })).status).toBe(204);
 });
 
-test('health is answered, however often it is asked', async () => {
+test('the health endpoint has no rate limit', async () => {
   const address = await startLimited(1, 1);
   expect(await statuses(2, address + playerDataPath)).toEqual([401, 429]);
   expect(await statuses(5, `${address}/health/live`)).toEqual(Array(5).fill(200));
@@ -182,13 +182,13 @@ test('0 turns a limit off, and its headers', async () => {
   }
 });
 
-test("what a client says of its own address counts for nothing, nor what a proxy's client says", async () => {
+test('forged X-Forwarded-For values do not count, with or without a proxy', async () => {
   const forwarded = (value: string) => ({ 'x-forwarded-for': value });
   const direct = await startLimited(0, 1);
   expect(await statuses(1, direct + playerDataPath, forwarded('192.0.2.1'))).toEqual([401]);
   expect(await statuses(1, direct + playerDataPath, forwarded('192.0.2.2'))).toEqual([429]);
 
-  // The proxy adds the address it saw behind what was there.
+  // The proxy appends the address it saw to the existing list.
   const proxied = await startLimited(0, 1, { TRUST_PROXY: '1' });
   expect(await statuses(1, proxied + playerDataPath, forwarded('198.51.100.1, 192.0.2.1'))).toEqual([401]);
   expect(await statuses(1, proxied + playerDataPath, forwarded('198.51.100.2, 192.0.2.1'))).toEqual([429]);

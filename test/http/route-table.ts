@@ -1,12 +1,15 @@
 import { endpoints } from '../../api/app.ts';
 
-/** An endpoint: a method, and the path as its router has it, such as "/api/public/lessons/:lessonId/session". */
+/**
+ * An endpoint: a method and the path as its router has it, such as
+ * "/api/public/lessons/:lessonId/session".
+ */
 export interface Route {
   method: string;
   path: string;
 }
 
-/** The endpoints of the API. */
+/** Returns the endpoints of the API. */
 export function apiRoutes(): Route[] {
   return endpoints.map(({ method, path }) => ({ method: method.toUpperCase(), path }));
 }

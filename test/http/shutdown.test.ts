@@ -27,21 +27,23 @@ async function start(settings: Record<string, string> = {}) {
   return { harness, api };
 }
 
-/** Ends the process in order: with exit code 0, long before SHUTDOWN_SECONDS (30) would cut it off. */
+/**
+ * Stops the process gracefully: exit code 0, long before SHUTDOWN_SECONDS (30) would cut it off.
+ */
 async function expectOrderlyEnd(api: ApiProcess): Promise<void> {
   const started = performance.now();
   expect(await api.end()).toBe('exit code 0');
   expect(performance.now() - started).toBeLessThan(10_000);
 }
 
-test('SIGTERM ends an idle API at once, with exit code 0', async () => {
+test('SIGTERM stops an idle API at once, with exit code 0', async () => {
   const { api } = await start();
   expect((await ask(`${api.address}/health/ready`)).status).toBe(200);
   await expectOrderlyEnd(api);
   expect(api.log().at(-1)?.msg).toBe('stopping');
 });
 
-test('a connection that never sends anything does not hold up the end', async () => {
+test('a connection that never sends anything does not delay graceful shutdown', async () => {
   const { api } = await start();
   const { hostname, port } = new URL(api.address);
   const socket = connect(Number(port), hostname);
@@ -50,7 +52,7 @@ test('a connection that never sends anything does not hold up the end', async ()
   await expectOrderlyEnd(api);
 });
 
-test('a client that waits for a build is told to come again, and its job goes on', async () => {
+test('on shutdown a client that waits for a build gets a retry response, and its job continues', async () => {
   const { harness, api } = await start();
   const { organization, headers } = await buildOrganization(harness);
   const version = await buildVersion(harness, organization, (await buildPackage()).path);
@@ -68,7 +70,7 @@ test('a client that waits for a build is told to come again, and its job goes on
   expect((await ask(successor + exportPath(version), { headers })).status).toBe(200);
 });
 
-test('a stream of events ends with the process, for its client to come again', async () => {
+test('on shutdown event streams end, so that clients reconnect', async () => {
   const { harness, api } = await start();
   const { organization, headers } = await buildOrganization(harness);
   const version = await buildVersion(harness, organization, (await buildPackage()).path);
@@ -83,17 +85,17 @@ test('a stream of events ends with the process, for its client to come again', a
   expect(Buffer.concat(received).toString()).toContain('id: queued');
 });
 
-test('a download that is under way is finished before the process ends', async () => {
+test('graceful shutdown finishes downloads in progress', async () => {
   const { harness, api } = await start();
   const { organization, headers } = await buildOrganization(harness);
-  // More than any socket buffers, so that the API has to go on reading after it was told to end.
+  // More than any socket buffers, so that the API has to keep sending after the shutdown signal.
   const { path } = await buildPackage({ media: [{ bytes: randomBytes(40 * 1024 ** 2) }] });
   const version = await buildVersion(harness, organization, path);
   const endWorker = await harness.startWorker();
   const whole = await ask(api.address + exportPath(version), { headers });
   await endWorker();
 
-  // What a client expects is no reason to cut it off.
+  // An Expect header is no reason to close the connection.
   const responses = await Promise.all(
     [headers, { ...headers, expect: 'the worst' }].map(async (sent) => {
       const request = get(api.address + exportPath(version), { headers: sent, agent: false });
@@ -101,7 +103,7 @@ test('a download that is under way is finished before the process ends', async (
     }),
   );
   const ended = api.end();
-  await waitFor('the end to begin', () => api.log().some(({ msg }) => msg === 'stopping'));
+  await waitFor('the shutdown to begin', () => api.log().some(({ msg }) => msg === 'stopping'));
   for (const [response] of responses) {
     const chunks: Buffer[] = [];
     for await (const chunk of response) chunks.push(chunk as Buffer);
@@ -110,7 +112,7 @@ test('a download that is under way is finished before the process ends', async (
   expect(await ended).toBe('exit code 0');
 });
 
-test('an API whose Redis is away ends in order', async () => {
+test('an API without Redis shuts down gracefully', async () => {
   const redis = await startRedis();
   onTestFinished(() => redis.stop());
   const { api } = await start({ REDIS_URL: redis.url });

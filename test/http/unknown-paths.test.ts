@@ -30,7 +30,7 @@ test.each([
   '/API/LESSONS',
   '/admin/queues',
   '/admin/queues/api/queues',
-])('the unknown path %s is 404 with one field, with and without credentials', async (unknown) => {
+])('the unknown path %s gets 404 with one field, with and without credentials', async (unknown) => {
   for (const options of [{}, { headers }, { method: 'POST', body: '{}' }]) {
     const answer = await ask(address + unknown, options);
     expect({ status: answer.status, body: jsonOf(answer) }).toEqual({
@@ -41,7 +41,7 @@ test.each([
   }
 });
 
-test('no endpoint answers to its path in other letters: whatever stands in front of it is not passed by', async () => {
+test('paths are case-sensitive, so that rules of a reverse proxy cannot be bypassed', async () => {
   for (const { method, path: known } of apiRoutes().filter(({ path }) => path !== '/')) {
     const changed = known
       .split('/')
@@ -58,22 +58,25 @@ test('no endpoint answers to its path in other letters: whatever stands in front
 
 const methods = ['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
 
-test.each(methods)('%s of an export is 405 in shape B and says what is allowed', async (method) => {
-  const answer = await ask(address + path, { method, headers });
-  expectFailure(answer, {
-    status: 405,
-    code: 'METHOD_NOT_ALLOWED',
-    error: 'Method Not Allowed',
-    message: `${method} is not allowed here`,
-  });
-  expect(answer.headers.get('allow')).toBe('GET, HEAD');
-});
+test.each(methods)(
+  '%s on an export endpoint gets 405 as an export error, with the allowed methods',
+  async (method) => {
+    const answer = await ask(address + path, { method, headers });
+    expectFailure(answer, {
+      status: 405,
+      code: 'METHOD_NOT_ALLOWED',
+      error: 'Method Not Allowed',
+      message: `${method} is not allowed here`,
+    });
+    expect(answer.headers.get('allow')).toBe('GET, HEAD');
+  },
+);
 
-test('bad credentials are told before a method that is not allowed', async () => {
+test('invalid credentials get 401 before a disallowed method gets 405', async () => {
   expectFailure(await ask(address + path, { method: 'POST' }), unauthorized);
 });
 
-test.each(['/health/live', '/health/ready'])('%s answers GET and HEAD alone', async (health) => {
+test.each(['/health/live', '/health/ready'])('%s responds only to GET and HEAD', async (health) => {
   expect((await ask(address + health, { method: 'HEAD' })).status).toBe(200);
   for (const method of methods) {
     const answer = await ask(address + health, { method });
