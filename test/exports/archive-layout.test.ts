@@ -3,7 +3,7 @@ import { fromBufferPromise } from 'yauzl';
 import { entryStarts } from '../../shared/exports/archive-layout.ts';
 import { archiveInMemory } from './archives.ts';
 
-test('files begin where readers of the archive find them, whatever their names and sizes', async () => {
+test('files begin at the offsets that readers of the archive expect, whatever their names and sizes', async () => {
   const files = ['media/a.png', 'media/größe-日本.png', 'media/empty.png', 'lesson.json'].map(
     (path, index) => ({
       path,
@@ -27,7 +27,7 @@ test('files begin where readers of the archive find them, whatever their names a
   expect(starts.size).toBe(files.length);
 });
 
-test('the header of a file of 4 GiB and more is longer', () => {
+test('a file of 4 GiB or more has a longer header', () => {
   const max32 = 0xffffffff;
   const starts = entryStarts('f', [
     { path: 'a', size: max32 - 1 },

@@ -6,7 +6,7 @@ import { archiveInMemory, expectedEntries, temporaryFolder } from './archives.ts
 import type { TestEntry } from './archives.ts';
 import { zipReaders } from './zip-readers.ts';
 
-/** A plain ZIP counts its entries in 16 bits; from 65,535 on ZIP64 has to. */
+/** A plain ZIP counts its entries in 16 bits; from 65,535 entries on, ZIP64 is required. */
 function manyEntries(count: number): TestEntry[] {
   return Array.from({ length: count }, (_, index) => ({
     name: `media/${index}`,
@@ -22,18 +22,18 @@ beforeAll(async () => {
   archive = await archiveInMemory(entries);
 });
 
-// yauzl opens a stream for each entry, which takes too long for all of them.
+// yauzl opens a stream for each entry, which takes too long for every entry.
 const fastReaders = zipReaders.filter(({ name }) => name !== 'yauzl');
 
 describe.each(fastReaders)('$name', ({ available, read }) => {
-  test.skipIf(!available)('finds all of 70,000 entries, with their bytes', async () => {
+  test.skipIf(!available)('finds all 70,000 entries with their bytes', async () => {
     const path = join(await temporaryFolder(), 'archive.zip');
     await writeFile(path, archive);
     expect(await read(path)).toEqual(expectedEntries(entries));
   });
 });
 
-test('yauzl finds all of 70,000 entries, and reads the last', async () => {
+test('yauzl finds all 70,000 entries and reads the last', async () => {
   const names: string[] = [];
   let last = '';
   const zip = await fromBufferPromise(archive);
@@ -50,7 +50,7 @@ test.each([
   { count: 65_534, zip64: false },
   { count: 65_535, zip64: true },
   { count: 65_536, zip64: true },
-])('$count entries are counted right, with ZIP64 records: $zip64', async ({ count, zip64 }) => {
+])('the entry count is right for $count entries, with ZIP64 records: $zip64', async ({ count, zip64 }) => {
   const bytes = await archiveInMemory(manyEntries(count));
   expect((await fromBufferPromise(bytes)).entryCount).toBe(count);
   expect(bytes.subarray(-42, -38).equals(zip64Locator)).toBe(zip64);

@@ -20,10 +20,12 @@ afterAll(() => lab.close());
 const blocks = (types: string[]) =>
   types.map((type, index) => ({ type, props: { id: `Block-${index + 1}` } }));
 
-/** Paths as a file system compares them that ignores case. */
+/** Folds paths as a case-insensitive file system does. */
 const folded = (paths: Iterable<string>) => [...paths].map((path) => path.normalize('NFC').toLowerCase());
 
-/** Exports a version in both ways and checks that no two of its files could overwrite each other. */
+/**
+ * Exports a version in both ways and checks that no two of its files could overwrite each other.
+ */
 async function exportAll(...asked: Parameters<typeof buildVersion>) {
   const version = await buildVersion(...asked);
   for (const query of ['?include=player', '']) {
@@ -70,7 +72,7 @@ test.each([
   expect(widgetsOf(again)).toEqual(listed);
 });
 
-test('releases that share an id and not their bytes have files of their own', async () => {
+test('releases with the same id and different bytes get separate files', async () => {
   const { db, store } = lab.harness;
   const types = ['Dial-A', 'dialA'];
   const { path } = await buildPackage({ blocks: () => blocks(types) });
@@ -78,7 +80,7 @@ test('releases that share an id and not their bytes have files of their own', as
     path,
     types.map((type) => ({ type, js: `export default ${JSON.stringify(type)}` })),
   );
-  // What two digests lead to that begin with the same 8 digits.
+  // The widget ids for two digests that begin with the same 8 digits.
   const widgetId = 'dial-a-01234567';
   onTestFinished(async () => {
     await db.widgetReleases.deleteMany({ widgetId });

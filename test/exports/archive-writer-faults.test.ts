@@ -9,8 +9,8 @@ const bytes = someBytes(1000);
 const digest = digestOf(bytes);
 const writerTo = (sink = memorySink()) => new ArchiveWriter(sink, someTime);
 
-describe('what an archive refuses', () => {
-  test('a name that is in it already', async () => {
+describe('an archive rejects', () => {
+  test('a name that it already contains', async () => {
     const writer = writerTo();
     await writer.add('a.png', digest, bytesOf(bytes));
     await expect(writer.add('a.png', digest, bytesOf(bytes))).rejects.toThrow(
@@ -18,11 +18,11 @@ describe('what an archive refuses', () => {
     );
   });
 
-  test('a name that is longer than a ZIP can hold', async () => {
+  test('a name that is longer than ZIP allows', async () => {
     await expect(writerTo().add('n'.repeat(65_536), digest, bytesOf(bytes))).rejects.toThrow();
   });
 
-  test('bytes with another checksum than announced', async () => {
+  test('bytes that do not match the announced checksum', async () => {
     const damaged = Buffer.from(bytes);
     damaged[500] = (damaged[500] ?? 0) ^ 1;
     await expect(writerTo().add('a.png', digest, bytesOf(damaged))).rejects.toThrow('a.png is damaged');
@@ -34,7 +34,7 @@ describe('what an archive refuses', () => {
     );
   });
 
-  test('more bytes than announced, without reading a source that never ends', async () => {
+  test('more bytes than announced, without reading an endless source', async () => {
     let read = 0;
     async function* endless() {
       for (;;) {
@@ -48,7 +48,7 @@ describe('what an archive refuses', () => {
   });
 });
 
-test("a source's error is the archive's, and the source is closed", async () => {
+test('an error of the source fails the archive and closes the source', async () => {
   let closed = false;
   async function* failing() {
     try {
@@ -64,7 +64,7 @@ test("a source's error is the archive's, and the source is closed", async () => 
 });
 
 describe('a sink that fails', () => {
-  /** Takes some writes, then fails each one. */
+  /** Accepts some writes, then fails every further one. */
   function failingSink(goodWrites: number) {
     let writes = 0;
     return {
@@ -83,9 +83,9 @@ describe('a sink that fails', () => {
     }
   };
 
-  // A rejection that nobody handles fails the run of these tests.
+  // Vitest fails the run on an unhandled rejection.
   test.each([0, 1, 2])(
-    'after %i writes fails the archive at once or at its end, never silently',
+    'after %i writes fails the archive at once or on finish, never silently',
     async (good) => {
       const writer = new ArchiveWriter(failingSink(good), someTime);
       const writing = writer.add('large.bin', digestOf(large), chunks()).then(() => writer.finish());
@@ -94,13 +94,13 @@ describe('a sink that fails', () => {
     },
   );
 
-  test('goes on failing whoever tries to write more', async () => {
+  test('keeps failing every further write', async () => {
     const writer = new ArchiveWriter(failingSink(0), someTime);
     await expect(writer.add('large.bin', digestOf(large), chunks())).rejects.toThrow('no space left');
     await expect(writer.finish()).rejects.toThrow('no space left');
   });
 
-  test('closes the source that was being read', async () => {
+  test('closes the source that is being read', async () => {
     let closed = false;
     async function* source() {
       try {
@@ -115,7 +115,7 @@ describe('a sink that fails', () => {
   });
 });
 
-test('one write is under way at a time, and finish tells size and SHA-256 of what was written', async () => {
+test('writes run one at a time, and finish returns the size and SHA-256 of the written bytes', async () => {
   const sink = memorySink();
   let underWay = 0;
   let most = 0;

@@ -5,7 +5,7 @@ import { archiveInMemory, archiveOnDisk, expectedEntries, someBytes } from './ar
 import type { TestEntry } from './archives.ts';
 import { readEverywhere } from './zip-readers.ts';
 
-/** A part of a path that every file system and reader takes as it is. */
+/** A path segment that every file system and reader accepts unchanged. */
 const segment = fc
   .string({ unit: 'grapheme', minLength: 1, maxLength: 30 })
   .filter((text) => !/[/\\:\p{Cc}\p{Cs}]/u.test(text) && !/^\.+$/.test(text) && !text.includes('\uFFFD'));
@@ -18,7 +18,7 @@ const entries = fc
   })
   .map((found) => found.map(({ name, size, seed }): TestEntry => ({ name, bytes: someBytes(size, seed) })));
 
-test('yauzl finds in any archive what was put into it, name by name and byte by byte', async () => {
+test('yauzl reads back the names and bytes of any archive', async () => {
   await fc.assert(
     fc.asyncProperty(entries, async (given) => {
       const archive = await fromBufferPromise(await archiveInMemory(given));
@@ -34,7 +34,7 @@ test('yauzl finds in any archive what was put into it, name by name and byte by 
   );
 });
 
-test('all readers find in any archive what was put into it', async () => {
+test('all readers read back any archive', async () => {
   await fc.assert(
     fc.asyncProperty(
       entries.filter((given) => given.length > 0),
@@ -49,7 +49,7 @@ test('all readers find in any archive what was put into it', async () => {
   );
 });
 
-test('an archive is as large as its format says: headers, names and bytes, nothing else', async () => {
+test('an archive contains only headers, names and bytes', async () => {
   await fc.assert(
     fc.asyncProperty(entries, async (given) => {
       const expected = given.reduce(

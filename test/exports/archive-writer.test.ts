@@ -16,7 +16,7 @@ const names = [
 ];
 
 describe.each(zipReaders)('$name', ({ available, read }) => {
-  test.skipIf(!available)('finds every name as it was given', async () => {
+  test.skipIf(!available)('finds every name unchanged', async () => {
     const entries = names.map((name, index) => ({ name, bytes: someBytes(50 + index, index) }));
     expect(await read(await archiveOnDisk(entries))).toEqual(expectedEntries(entries));
   });
@@ -32,7 +32,7 @@ describe.each(zipReaders)('$name', ({ available, read }) => {
   });
 });
 
-test('an archive without entries is one to every reader that takes such', async () => {
+test('an archive without entries is valid for every reader that supports empty archives', async () => {
   const archive = await archiveInMemory([]);
   expect(archive.length).toBe(22);
   expect(await zipReaders.at(-1)?.read(await archiveOnDisk([]))).toEqual([]);
@@ -58,7 +58,7 @@ describe('the same files make the same archive', () => {
     expect(one.equals(other)).toBe(true);
   });
 
-  test('whatever the time zone of the host is', async () => {
+  test('in every time zone of the host', async () => {
     const archives: Buffer[] = [];
     const offsets = new Set<number>();
     for (const name of ['UTC', 'America/New_York', 'Asia/Kathmandu', 'Pacific/Kiritimati']) {
@@ -66,13 +66,13 @@ describe('the same files make the same archive', () => {
       offsets.add(someTime.getTimezoneOffset());
       archives.push(await archiveInMemory(entries));
     }
-    // The zones were really in force.
+    // Check that the time zones took effect.
     expect(offsets.size).toBe(4);
     for (const archive of archives) expect(archive.equals(archives[0] as Buffer)).toBe(true);
   });
 });
 
-test('entries carry the time given, in UTC and whole 2 seconds', async () => {
+test('entries carry the given time, in UTC, rounded to 2 seconds', async () => {
   const archive = await archiveInMemory(
     [{ name: 'a', bytes: Buffer.from('a') }],
     new Date('2026-07-31T23:59:59Z'),
@@ -83,7 +83,7 @@ test('entries carry the time given, in UTC and whole 2 seconds', async () => {
   expect([(date >> 9) + 1980, (date >> 5) & 15, date & 31]).toEqual([2026, 7, 31]);
 });
 
-test('entries are stored, and a reader of a stream knows size and checksum before the bytes', async () => {
+test('entries are stored uncompressed, and a streaming reader knows size and checksum before the bytes', async () => {
   const bytes = someBytes(1000);
   const archive = await archiveInMemory([{ name: 'a.bin', bytes }]);
   const flags = archive.readUInt16LE(6);

@@ -15,19 +15,19 @@ export interface TestEntry {
 
 export const someTime = new Date('2026-01-15T09:00:00.000Z');
 
-/** A folder of its own for one test, gone afterwards. */
+/** Creates a folder for one test and removes it afterwards. */
 export async function temporaryFolder(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'lectern-export-'));
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
   return folder;
 }
 
-/** A sink that keeps what it was given. */
+/** A sink that collects the written bytes. */
 export function memorySink(): ArchiveSink & { bytes(): Buffer } {
   const written: Buffer[] = [];
   return {
     write: (chunks) => {
-      // A copy: the chunks are the writer's again afterwards.
+      // Copy the chunks, because the writer reuses them.
       written.push(Buffer.concat(chunks));
       return Promise.resolve();
     },
@@ -35,7 +35,7 @@ export function memorySink(): ArchiveSink & { bytes(): Buffer } {
   };
 }
 
-/** The archive of these files, in memory. */
+/** Returns the archive of these files in memory. */
 export async function archiveInMemory(entries: TestEntry[], time = someTime): Promise<Buffer> {
   const sink = memorySink();
   const writer = new ArchiveWriter(sink, time);
@@ -44,7 +44,7 @@ export async function archiveInMemory(entries: TestEntry[], time = someTime): Pr
   return sink.bytes();
 }
 
-/** The archive of these files, on disk for readers; gone with the test. */
+/** Writes the archive of these files to disk, for readers; the test removes it. */
 export async function archiveOnDisk(entries: TestEntry[]): Promise<string> {
   const path = join(await temporaryFolder(), 'archive.zip');
   const file = await open(path, 'wx');
@@ -56,7 +56,7 @@ export async function archiveOnDisk(entries: TestEntry[]): Promise<string> {
   return path;
 }
 
-/** What a reader has to find. */
+/** The entries that a reader must find. */
 export function expectedEntries(entries: TestEntry[]): ReadEntry[] {
   return entries.map(({ name, bytes }) => ({
     name,
@@ -65,7 +65,7 @@ export function expectedEntries(entries: TestEntry[]): ReadEntry[] {
   }));
 }
 
-/** Bytes that look random and are the same each time. */
+/** Returns reproducible pseudo-random bytes. */
 export function someBytes(size: number, seed = 1): Buffer {
   const bytes = Buffer.allocUnsafe(size);
   let state = seed;

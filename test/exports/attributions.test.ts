@@ -19,14 +19,14 @@ const credit = (text: string) => ({ text, url: `https://example.org/${text}`, po
 const first = '11111111-1111-4111-8111-111111111111';
 const second = '22222222-2222-4222-8222-222222222222';
 
-test('every attribution of a media file is kept, in the order of the package', async () => {
+test('exports keep every attribution of a media file, in the order of the package', async () => {
   const { path } = await buildPackage({
     media: [
       { id: first, ...picture(1) },
       { id: second, ...picture(2) },
     ],
   });
-  // Not in the order of any text or id.
+  // Not sorted by text or id.
   const attributions = [
     { mediaId: first, ...credit('photographer') },
     { mediaId: second, ...credit('museum') },
@@ -49,7 +49,7 @@ test('every attribution of a media file is kept, in the order of the package', a
   expect(String(player.archive.files.get('index.html'))).toContain('archive');
 });
 
-test('a version that was stored with one attribution for each media file keeps it', async () => {
+test('a version stored with one attribution for each media file keeps it', async () => {
   const { path } = await buildPackage({ media: [{ ...picture(3), attribution: credit('painter') }] });
   const version = await buildVersion(lab.harness, lab.organization, path);
   await lab.harness.db.media.collection.updateMany(

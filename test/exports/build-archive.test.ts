@@ -35,7 +35,7 @@ afterAll(async () => {
   await origin.close();
 });
 
-/** The id with which a medium's file comes at this place in the archive. */
+/** Returns the media id whose file has this position in the archive. */
 const idAt = (place: number) => `${`${place}`.padStart(8, '0')}-0000-4000-8000-000000000000`;
 
 async function version(media: BuiltMedium[]): Promise<LessonVersion> {
@@ -52,7 +52,7 @@ interface BuildOptions {
   maxBytes?: number;
 }
 
-/** Builds in this process, as a worker does. */
+/** Builds in this process as a worker does. */
 function build(of: LessonVersion, { store, signal, onProgress, maxBytes }: BuildOptions = {}) {
   const { db, config } = harness;
   const downloader = createDownloader(config.download);
@@ -70,14 +70,14 @@ function build(of: LessonVersion, { store, signal, onProgress, maxBytes }: Build
   );
 }
 
-/** What a build that failed may have left: temporary files and archives. */
+/** Returns temporary files and archives that a failed build may have left. */
 async function leftovers(of: LessonVersion): Promise<string[]> {
   const { key } = exportJobOf(of);
   const files = await filesBelow(harness.config.storeDir);
   return files.filter((path) => path.startsWith('v1/tmp/') || path.includes(key));
 }
 
-/** The store, with a count of the files that are open. */
+/** Wraps the store and counts its open files. */
 function countOpenFiles(store: Store): { store: Store; open: () => number; most: () => number } {
   let open = 0;
   let most = 0;
@@ -104,7 +104,7 @@ function countOpenFiles(store: Store): { store: Store; open: () => number; most:
   };
 }
 
-/** The store, with a look at what is written into archives. */
+/** Wraps the store and observes the writes into archives. */
 function watchDrafts(store: Store, onWrite: (bytes: number) => void): Store {
   return {
     ...store,
@@ -124,7 +124,7 @@ function watchDrafts(store: Store, onWrite: (bytes: number) => void): Store {
   };
 }
 
-test('however many files an archive has, few are open at once, and none at the end', async () => {
+test('a build opens few files at a time, however many the archive has, and closes them all', async () => {
   const built = await version(Array.from({ length: 200 }, (_, index) => ({ bytes: png(index) })));
   const counted = countOpenFiles(harness.store);
   expect(await build(built, { store: counted.store })).toMatchObject({ failures: 0 });
@@ -132,7 +132,7 @@ test('however many files an archive has, few are open at once, and none at the e
   expect(counted.open()).toBe(0);
 });
 
-test('progress goes file by file, to the total and the bytes of all', async () => {
+test('the build reports progress after each file, up to the total files and bytes', async () => {
   const built = await version([
     { bytes: png(1) },
     { bytes: png(2) },
@@ -146,7 +146,7 @@ test('progress goes file by file, to the total and the bytes of all', async () =
   expect(bytes).toEqual([...bytes].sort((a, b) => a - b));
 });
 
-test('the archive is written while files still arrive', async () => {
+test('the build writes the archive while files still download', async () => {
   const large = Buffer.alloc(2 * 1024 ** 2, 'a');
   let release: () => void = () => undefined;
   const released = new Promise<void>((resolve) => {
@@ -168,7 +168,7 @@ test('the archive is written while files still arrive', async () => {
   });
   const building = build(built, { store });
   await waitFor('the first bytes of the archive', () => written >= large.length);
-  await waitFor('the late file to be asked for', () => origin.requests('/late.png') === 1);
+  await waitFor('the request for the late file', () => origin.requests('/late.png') === 1);
   release();
   expect(await building).toMatchObject({ failures: 0 });
   const archive = await harness.store.archives.open(exportJobOf(built).key);
@@ -177,7 +177,7 @@ test('the archive is written while files still arrive', async () => {
   expect(files.get(`media/${idAt(2)}.png`)?.equals(png(4))).toBe(true);
 });
 
-test('an abort ends a build at once, while a file arrives that never ends, and leaves nothing', async () => {
+test('an abort stops a build at once during an endless download, and leaves nothing behind', async () => {
   origin.script('/never.png', hang());
   const built = await version([
     { bytes: png(5) },
@@ -197,7 +197,7 @@ test('an abort ends a build at once, while a file arrives that never ends, and l
   expect(counted.open()).toBe(0);
 });
 
-test('a file that a slow store opens after the abort is closed', async () => {
+test('a build closes a file that a slow store opens after the abort', async () => {
   const built = await version([{ bytes: png(7) }]);
   const controller = new AbortController();
   const reason = new Error('the worker is shutting down');
@@ -218,7 +218,7 @@ test('a file that a slow store opens after the abort is closed', async () => {
   expect(counted.open()).toBe(0);
 });
 
-test('a store that fails ends a build at once, with the downloads that are under way, and leaves nothing', async () => {
+test('a failing store stops a build and its downloads at once, and leaves nothing behind', async () => {
   let abandoned = false;
   origin.script('/slow.png', (_request, response) => {
     response.on('close', () => {
@@ -233,7 +233,7 @@ test('a store that fails ends a build at once, with the downloads that are under
   const failing = watchDrafts(counted.store, () => {
     if (origin.requests('/slow.png') > 0) throw new Error('no space left on device');
   });
-  // The first write waits until the download is under way.
+  // The first write waits until the download is in progress.
   const store: Store = {
     ...failing,
     assets: {
@@ -252,7 +252,7 @@ test('a store that fails ends a build at once, with the downloads that are under
   await waitFor('the end of the download', () => abandoned);
 });
 
-test('an archive that would be too large ends a build at once, also behind a file that never comes', async () => {
+test('an archive over the size limit stops a build at once, even while another file never arrives', async () => {
   origin.script('/first.png', hang());
   const built = await version([
     { sourceUrl: origin.url('/first.png') },
@@ -267,7 +267,7 @@ test('an archive that would be too large ends a build at once, also behind a fil
   expect(await leftovers(built)).toEqual([]);
 });
 
-test('a full disk does not cost the copies of downloads', async () => {
+test('a full disk does not lose the stored copies of downloads', async () => {
   const large = Buffer.alloc(2 * 1024 ** 2, 'c');
   origin.serve('/kept.pdf', large);
   const medium = { sourceUrl: origin.url('/kept.pdf'), mimeType: 'application/pdf', extension: 'pdf' };
@@ -279,7 +279,7 @@ test('a full disk does not cost the copies of downloads', async () => {
   expect(await harness.store.cache.has(digestOf(large))).toBe(true);
 });
 
-test('an uploaded file that is damaged fails the build, rather than getting into an archive', async () => {
+test('a damaged uploaded file fails the build instead of getting into the archive', async () => {
   const built = await version([{ bytes: png(12) }]);
   const store: Store = {
     ...harness.store,
@@ -301,7 +301,7 @@ test('an uploaded file that is damaged fails the build, rather than getting into
   expect(await leftovers(built)).toEqual([]);
 });
 
-test('a file that cannot be opened ends the build at once, whatever is downloaded still', async () => {
+test('a file that cannot be opened stops the build at once, whatever is still downloading', async () => {
   const path = '/never.png';
   origin.script(path, hang());
   const built = await version([{ bytes: png(16) }, { sourceUrl: origin.url(path) }]);
@@ -314,7 +314,7 @@ test('a file that cannot be opened ends the build at once, whatever is downloade
   expect(origin.requests(path)).toBe(1);
 });
 
-test('an uploaded file that is gone is named, and the rest exported', async () => {
+test('the manifest names a missing uploaded file, and the export contains the rest', async () => {
   const built = await version([{ bytes: png(13) }, { bytes: png(14) }]);
   const medium = await harness.db.media
     .findOne({ versionId: built._id, mediaId: idAt(0) })
@@ -324,7 +324,7 @@ test('an uploaded file that is gone is named, and the rest exported', async () =
   expect(await build(built)).toMatchObject({ failures: 1 });
 });
 
-test('two builds of one version at once publish the same archive', async () => {
+test('two concurrent builds of one version publish the same archive', async () => {
   const built = await version([{ bytes: png(15) }]);
   const [one, other] = await Promise.all([build(built), build(built)]);
   expect(one).toEqual(other);

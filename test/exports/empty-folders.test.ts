@@ -21,7 +21,7 @@ afterAll(() => lab.close());
 
 const download = (version: LessonVersion) => downloadExport(lab.api, version, lab.headers);
 
-test('an archive without media or widgets has their folders, and is the same when it is built again', async () => {
+test('an archive without media or widgets has empty folders for them, and a rebuild gives the same bytes', async () => {
   const noWidgets = await buildPackage({ blocks: () => [{ type: 'Unknown', props: { id: 'a' } }] });
   const bare = await download(await buildVersion(lab.harness, lab.organization, noWidgets.path));
   expect(bare.folders).toEqual(['media/', 'widgets/']);
@@ -39,14 +39,14 @@ test('an archive without media or widgets has their folders, and is the same whe
   expect((await download(full)).folders).toEqual([]);
 });
 
-test('an archive that was first built without an entry for its empty folder is built again without it', async () => {
+test('an archive first built without entries for empty folders is rebuilt without them', async () => {
   const { db, store } = lab.harness;
   const version = await buildVersion(lab.harness, lab.organization, (await buildPackage()).path);
   const { key } = exportJobOf(version);
   const { files, folder } = await download(version);
   const record = await findExportRecord(db, key);
   if (record === null) throw new Error('There is no record');
-  // As the release before wrote both.
+  // In the format of the preceding release.
   const entries = record.entries.filter(({ path }) => path !== 'media/');
   const parts: Buffer[] = [];
   const sink = {

@@ -31,7 +31,7 @@ afterAll(async () => {
   await origin.close();
 });
 
-/** A published version with one picture of the origin's. */
+/** Creates a published version with one picture from the origin. */
 async function build(name: string): Promise<LessonVersion> {
   const { path } = await buildPackage({ media: [{ sourceUrl: origin.url(name) }] });
   return buildVersion(harness, tenant.organization, path);
@@ -44,7 +44,7 @@ async function manifestOf(body: Buffer): Promise<ExportManifest> {
   return readJson(await readArchive(body), 'a-lesson-v1/manifest.json');
 }
 
-test('a second request gets the same bytes, and asks no foreign server', async () => {
+test('a second request gets the same bytes without any outbound request', async () => {
   origin.serve('/second', picture, { contentType: 'image/png' });
   const version = await build('/second');
   const first = await askFor(version);
@@ -54,7 +54,7 @@ test('a second request gets the same bytes, and asks no foreign server', async (
   expect(origin.requests('/second')).toBe(1);
 });
 
-test('an archive that left the store is built again, equal byte for byte', async () => {
+test('an evicted archive is rebuilt byte for byte', async () => {
   origin.serve('/evicted', picture, { contentType: 'image/png' });
   const version = await build('/evicted');
   const first = await askFor(version);
@@ -64,7 +64,7 @@ test('an archive that left the store is built again, equal byte for byte', async
   expect(second.body.equals(first.body)).toBe(true);
 });
 
-test('two concurrent requests, at two API processes, build one archive', async () => {
+test('two concurrent requests at two API processes build one archive', async () => {
   origin.serve('/concurrent', picture, { contentType: 'image/png' });
   const version = await build('/concurrent');
   const from = await harness.startApi();
@@ -77,7 +77,7 @@ test('two concurrent requests, at two API processes, build one archive', async (
   expect(origin.requests('/concurrent')).toBe(1);
 });
 
-test('HEAD says what GET says, without the body, and builds the archive where there is none', async () => {
+test('HEAD returns the headers of GET, and builds the archive if needed', async () => {
   origin.serve('/head', picture, { contentType: 'image/png' });
   const version = await build('/head');
   const head = await askFor(version, { method: 'HEAD' });
@@ -91,21 +91,21 @@ test('HEAD says what GET says, without the body, and builds the archive where th
   expect(get.body).toHaveLength(Number(head.headers.get('content-length')));
 });
 
-test('HEAD of a version that is not there is 404 without a body', async () => {
+test('HEAD of an unknown version gets 404 without a body', async () => {
   const version = await build('/unknown');
   const head = await askFor({ ...version, _id: version.lessonId }, { method: 'HEAD' });
   expect(head.status).toBe(404);
   expect(head.body).toHaveLength(0);
 });
 
-test('an archive that lacks a file is served for a while, then the file is tried again', async () => {
+test('an archive that lacks a file is served for a while, then the download is retried', async () => {
   origin.script('/mended', status(404), file(picture, { contentType: 'image/png' }));
   const version = await build('/mended');
   const brief = await harness.startApi({ DEGRADED_EXPORT_SECONDS: '0' });
 
   const first = await askFor(version);
   expect((await manifestOf(first.body)).failedMedia).toMatchObject([{ reason: 'not_found', status: 404 }]);
-  // Within DEGRADED_EXPORT_SECONDS (60) it stays as it is.
+  // The archive stays unchanged within DEGRADED_EXPORT_SECONDS (60).
   expect((await askFor(version)).body.equals(first.body)).toBe(true);
   expect(origin.requests('/mended')).toBe(1);
 
@@ -114,11 +114,11 @@ test('an archive that lacks a file is served for a while, then the file is tried
   const filesIn = async (body: Buffer) =>
     [...(await readArchive(body)).keys()].filter((name) => !name.endsWith('/'));
   expect((await filesIn(mended.body)).length).toBeGreaterThan((await filesIn(first.body)).length);
-  // The whole archive is served from now on, also where the incomplete one has not ended its life.
+  // From now on the API serves the complete archive, even where the incomplete one has not expired.
   expect((await askFor(version)).body.equals(mended.body)).toBe(true);
 });
 
-test('whoever waited for a build gets it, though it lacks a file and its life is over at once', async () => {
+test('every client that waits for a build gets its archive, even if it lacks a file and has already expired', async () => {
   const version = await build('/never-there');
   const brief = await harness.startApi({ DEGRADED_EXPORT_SECONDS: '0' });
   const answer = await askFor(version, { from: brief });
@@ -126,7 +126,7 @@ test('whoever waited for a build gets it, though it lacks a file and its life is
   expect((await manifestOf(answer.body)).failedMedia).toHaveLength(1);
 });
 
-test('an archive that lacks a file never passes for the complete one', async () => {
+test('an archive that lacks a file is never served as the complete one', async () => {
   const version = await build('/missing');
   await askFor(version);
   const { key } = exportJobOf(version);

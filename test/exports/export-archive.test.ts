@@ -91,7 +91,7 @@ const widgetId = (type: string) => version.widgets.find((pin) => pin.type === ty
 const file = (name: string) => files.get(`the-cell-v1/${name}`) ?? Buffer.alloc(0);
 const sha256 = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex');
 
-test('the answer says what it is: a ZIP to save under the name of slug and version', () => {
+test('the response headers describe a ZIP file named after slug and version', () => {
   expect({ status: answer.status, ...Object.fromEntries(answer.headers) }).toMatchObject({
     status: 200,
     'content-type': 'application/zip',
@@ -105,7 +105,7 @@ test('the ETag is the SHA-256 of the body', () => {
   expect(answer.headers.get('etag')).toBe(`"${sha256(answer.body)}"`);
 });
 
-test('the archive holds one folder with what the lesson uses, in a fixed order, and nothing else', () => {
+test('the archive contains one folder with the files that the lesson uses, in a fixed order, and nothing else', () => {
   const names = [
     `media/${external.id}.webp`,
     `media/${uploaded.id}.png`,
@@ -116,12 +116,12 @@ test('the archive holds one folder with what the lesson uses, in a fixed order, 
   );
 });
 
-test('media are the bytes that were uploaded and those that the foreign server sent', () => {
+test('media have the bytes from the upload or from the foreign server', () => {
   expect(file(`media/${uploaded.id}.png`).equals(uploaded.bytes)).toBe(true);
   expect(file(`media/${external.id}.webp`).equals(external.bytes)).toBe(true);
 });
 
-test('lesson.json is the lesson as published, with every reference to a medium as a local path', async () => {
+test('lesson.json is the lesson as published, with a local path for every media reference', async () => {
   const imported = JSON.parse(await readFile(join(path, 'lesson.json'), 'utf8')) as LessonContent;
   const text = JSON.stringify({ ...imported, lesson: { ...imported.lesson, status: 'published' } });
   expect(JSON.stringify(readJson(files, 'the-cell-v1/lesson.json'))).toBe(
@@ -131,7 +131,7 @@ test('lesson.json is the lesson as published, with every reference to a medium a
   );
 });
 
-test('manifest.json says what the contract wants, with sizes and digests', () => {
+test('manifest.json has the documented fields, with sizes and digests', () => {
   const core = (type: string) => describeWidget(type, `widgets/${widgetId(type)}`);
   expect(manifest).toEqual({
     lessonId: version.lessonId,
@@ -155,7 +155,7 @@ test('manifest.json says what the contract wants, with sizes and digests', () =>
   });
 });
 
-test('a published version keeps the widget releases it was published with', () => {
+test('a published version keeps the widget releases that it was published with', () => {
   expect(file(`widgets/${widgetId('Poll')}.js`).toString()).toBe(pollJs.toString());
 });
 
@@ -167,7 +167,7 @@ test('widget ids are the type in kebab-case and 8 hex digits', () => {
   ]);
 });
 
-test('an id that nobody knows and a widget without a release are named, and the lesson is exported', async () => {
+test('the manifest names unknown media ids and widgets without a release, and the export succeeds', async () => {
   const unknown = randomUUID();
   const built = await buildPackage({
     blocks: () => [{ type: 'Nowhere', props: { id: 'a', src: `media:${unknown}` } }],

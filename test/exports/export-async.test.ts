@@ -17,7 +17,7 @@ afterAll(() => lab.close());
 
 const none = { done: 0, total: 0, bytes: 0 };
 
-/** Asks for something of an export, without waiting for it. */
+/** Sends an export request without waiting for the archive. */
 function askAsync(path: string, prefer = 'respond-async', method = 'GET') {
   return ask(lab.api + path, { method, headers: { ...lab.headers, prefer } });
 }
@@ -33,7 +33,7 @@ async function startWorker(): Promise<void> {
   onTestFinished(await lab.harness.startWorker({ WORKER_CONCURRENCY: '1' }));
 }
 
-test('who would rather not wait is answered at once, and led to where the export stands', async () => {
+test('Prefer: respond-async gets 202 with the status URL at once', async () => {
   const version = await lab.build();
   const answer = await askAsync(exportPath(version));
   expect({ status: answer.status, body: jsonOf(answer) }).toEqual({
@@ -56,21 +56,24 @@ test('who would rather not wait is answered at once, and led to where the export
   expect((await askAsync(exportPath(version))).headers.get('content-type')).toBe('application/zip');
 });
 
-test.each([exportPath, manifestPath])('GET and HEAD of each address start a build (%o)', async (pathOf) => {
-  for (const method of ['GET', 'HEAD']) {
-    const version = await lab.build();
-    expect((await askAsync(pathOf(version), 'respond-async', method)).status).toBe(202);
-    expect(await statusOf(version)).toMatchObject({ status: 'queued' });
-  }
-});
+test.each([exportPath, manifestPath])(
+  'GET and HEAD of each export endpoint start a build (%o)',
+  async (pathOf) => {
+    for (const method of ['GET', 'HEAD']) {
+      const version = await lab.build();
+      expect((await askAsync(pathOf(version), 'respond-async', method)).status).toBe(202);
+      expect(await statusOf(version)).toMatchObject({ status: 'queued' });
+    }
+  },
+);
 
-describe('a preference', () => {
+describe('the Prefer header', () => {
   test.each([
     'Respond-Async',
     'wait=10, respond-async',
     'respond-async; x=1',
     'handling=lenient,respond-async',
-  ])('"%s" is heeded', async (prefer) => {
+  ])('"%s" is honored', async (prefer) => {
     expect((await askAsync(exportPath(await lab.build()), prefer)).status).toBe(202);
   });
 });
@@ -84,7 +87,7 @@ test('the archive with the player has a status of its own', async () => {
   expect(jsonOf(own)).toMatchObject({ status: 'queued' });
 });
 
-test('the Location is of PUBLIC_URL', async () => {
+test('the Location begins with PUBLIC_URL', async () => {
   const api = await lab.harness.startApi({ PUBLIC_URL: 'https://lectern.example/base' });
   const version = await lab.build();
   const headers = { ...lab.headers, prefer: 'respond-async' };
@@ -92,7 +95,7 @@ test('the Location is of PUBLIC_URL', async () => {
   expect(answer.headers.get('location')).toBe(`https://lectern.example/base${statusPath(version)}`);
 });
 
-test('the status follows an export: none, queued with its place, building with its figures, ready', async () => {
+test('the status follows an export: none, queued with its position, building with its progress, ready', async () => {
   const { version, held } = await lab.buildHeld(Buffer.alloc(1000, 'picture'));
   onTestFinished(() => held.release());
   const next = await lab.build();
@@ -116,7 +119,7 @@ test('the status follows an export: none, queued with its place, building with i
   expect(await statusOf(version)).toMatchObject({ status: 'ready', progress: { done: total, total } });
 });
 
-test('an archive whose job is forgotten has the same figures', async () => {
+test('a ready archive whose job was removed has the same figures', async () => {
   const version = await lab.build(Buffer.alloc(1000, 'picture'));
   await startWorker();
   expect((await ask(lab.api + exportPath(version), { headers: lab.headers })).status).toBe(200);
@@ -130,7 +133,7 @@ test('an archive whose job is forgotten has the same figures', async () => {
   expect(await statusOf(version)).toEqual(told);
 });
 
-test('an export that failed says why, in words for callers', async () => {
+test('the status of a failed export gives callers the reason', async () => {
   const version = await lab.build();
   await lab.harness.db.lessonContents.deleteMany({ versionId: version._id });
   await startWorker();

@@ -31,7 +31,7 @@ async function statusOf(version: LessonVersion): Promise<object> {
   return jsonOf(await ask(lab.api + statusPath(version), { headers: lab.headers })) as object;
 }
 
-test('an export that waits its turn is cancelled, and can be asked for again', async () => {
+test('a queued export can be cancelled and requested again', async () => {
   const version = await lab.build();
   await begin(version);
   const answer = await cancel(version);
@@ -42,7 +42,7 @@ test('an export that waits its turn is cancelled, and can be asked for again', a
   await cancel(version);
 });
 
-test('a build is stopped, its status is none again, and whoever asks next gets the archive at once', async () => {
+test('cancelling stops a build and resets its status to none, and the next request gets the archive', async () => {
   const { version, held } = await lab.buildHeld();
   onTestFinished(() => held.release());
   onTestFinished(await lab.harness.startWorker());
@@ -62,7 +62,7 @@ test('a build is stopped, its status is none again, and whoever asks next gets t
   expect((await ask(lab.api + exportPath(version), { headers: lab.headers })).status).toBe(200);
 });
 
-test('an export that somebody waits for is not cancelled, at whichever API process they wait', async () => {
+test('an export cannot be cancelled while a client waits for it at any API process', async () => {
   const version = await lab.build();
   const queue = await openQueue(lab.harness);
   onTestFinished(() => queue.close());
@@ -75,11 +75,11 @@ test('an export that somebody waits for is not cancelled, at whichever API proce
 
   leaving.abort();
   await expect(asking).rejects.toThrow(/abort/);
-  await waitFor('the one who waited to be forgotten', async () => (await cancel(version)).status === 204);
+  await waitFor('the waiting client to be forgotten', async () => (await cancel(version)).status === 204);
   expect(await statusOf(version)).toMatchObject({ status: 'none' });
 });
 
-test('who watches an export does not keep it from being cancelled', async () => {
+test('a client that only watches the status does not block cancellation', async () => {
   const version = await lab.build();
   await begin(version);
   const headers = { ...lab.headers, accept: 'text/event-stream' };
@@ -88,7 +88,7 @@ test('who watches an export does not keep it from being cancelled', async () => 
   expect((await watching).body.toString()).toMatch(/id: none\n/);
 });
 
-test('an archive that is ready stays', async () => {
+test('cancelling keeps an archive that is ready', async () => {
   const version = await lab.build();
   onTestFinished(await lab.harness.startWorker());
   expect((await ask(lab.api + exportPath(version), { headers: lab.headers })).status).toBe(200);
@@ -96,6 +96,6 @@ test('an archive that is ready stays', async () => {
   expect(await statusOf(version)).toMatchObject({ status: 'ready' });
 });
 
-test('an export that nobody asked for is none already', async () => {
+test('cancelling an export that was never requested leaves its status none', async () => {
   expect((await cancel(await lab.build())).status).toBe(204);
 });

@@ -15,7 +15,7 @@ import { waitFor } from '../support/wait-for.ts';
 import { ask } from '../support/answers.ts';
 import { openQueue } from './open-queue.ts';
 
-/** More than any socket buffers: whoever stops reading stops the server. */
+/** More than any socket buffers, so a client that stops reading blocks the server. */
 const large = 40 * 1024 ** 2;
 
 let harness: Harness;
@@ -34,7 +34,7 @@ async function build(size: number): Promise<LessonVersion> {
   return buildVersion(harness, tenant.organization, path);
 }
 
-/** A version whose archive is in the store. */
+/** Creates a version whose archive is in the store. */
 async function buildStored(size: number): Promise<LessonVersion> {
   const version = await build(size);
   const endWorker = await harness.startWorker();
@@ -43,14 +43,14 @@ async function buildStored(size: number): Promise<LessonVersion> {
   return version;
 }
 
-/** Asks for an archive and gives the answer with nothing of its body read. */
+/** Requests an archive and returns the response without reading its body. */
 function startDownload(version: LessonVersion): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     get(address + exportPath(version), { headers: tenant.headers }, resolve).on('error', reject);
   });
 }
 
-/** The archives that this process has open, the API being in it. */
+/** Returns the archives that this process, which runs the API, has open. */
 async function openArchives(): Promise<string[]> {
   const folder = '/proc/self/fd';
   const targets = await Promise.all(
@@ -71,7 +71,7 @@ test.runIf(canCountFiles)('an archive is open while it is sent, and closed at th
   await waitFor('the archive to be closed', async () => (await openArchives()).length === 0);
 });
 
-test.runIf(canCountFiles)('no client that goes away in mid-download leaves an archive open', async () => {
+test.runIf(canCountFiles)('a client that disconnects in mid-download leaves no archive open', async () => {
   const version = await buildStored(large);
   const downloads = await Promise.all(Array.from({ length: 20 }, () => startDownload(version)));
   await Promise.all(
@@ -82,28 +82,32 @@ test.runIf(canCountFiles)('no client that goes away in mid-download leaves an ar
   await waitFor('the archives to be closed', async () => (await openArchives()).length === 0);
 });
 
-test.runIf(canCountFiles)('no client that goes away before its answer leaves an archive open', async () => {
-  const version = await buildStored(1000);
-  for (let turns = 0; turns < 100; turns += 1) {
-    const request = get(address + exportPath(version), { headers: tenant.headers });
-    request.on('error', () => undefined).on('response', (response) => response.resume());
-    await new Promise((resolve) => request.once('finish', resolve));
-    // A little later each time, so that every step of the server meets a client that is gone.
-    for (let turn = 0; turn < turns; turn += 1) await setImmediate();
-    request.destroy();
-  }
-  await ask(address + exportPath(version), { headers: tenant.headers });
-  await waitFor('the archives to be closed', async () => (await openArchives()).length === 0);
-});
+test.runIf(canCountFiles)(
+  'a client that disconnects before its response leaves no archive open',
+  async () => {
+    const version = await buildStored(1000);
+    for (let turns = 0; turns < 100; turns += 1) {
+      const request = get(address + exportPath(version), { headers: tenant.headers });
+      request.on('error', () => undefined).on('response', (response) => response.resume());
+      await new Promise((resolve) => request.once('finish', resolve));
+      // Each client disconnects a little later, so that every step of the server meets a disconnected
+      // client.
+      for (let turn = 0; turn < turns; turn += 1) await setImmediate();
+      request.destroy();
+    }
+    await ask(address + exportPath(version), { headers: tenant.headers });
+    await waitFor('the archives to be closed', async () => (await openArchives()).length === 0);
+  },
+);
 
-test.runIf(canCountFiles)('HEAD and refused requests leave no archive open', async () => {
+test.runIf(canCountFiles)('HEAD and rejected requests leave no archive open', async () => {
   const version = await buildStored(1000);
   for (const method of ['HEAD', 'POST', 'DELETE'])
     await ask(address + exportPath(version), { method, headers: tenant.headers });
   await waitFor('the archives to be closed', async () => (await openArchives()).length === 0);
 });
 
-test('the job of a client that goes away goes on', async () => {
+test('a job continues after its client disconnects', async () => {
   const version = await build(1000);
   const queue = await openQueue(harness);
   const leaving = new AbortController();
@@ -122,7 +126,7 @@ test('the job of a client that goes away goes on', async () => {
   await endWorker();
 });
 
-test('an archive that the disk cuts short ends the connection: no client takes it for whole, or waits', async () => {
+test('an archive truncated on disk breaks the connection: the client sees an error and does not wait', async () => {
   const version = await buildStored(large);
   const response = await startDownload(version);
   const root = harness.config.storeDir;

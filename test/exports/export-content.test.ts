@@ -6,7 +6,7 @@ import type { Harness } from '../support/harness.ts';
 import { ask, expectFailure } from '../support/answers.ts';
 import { openQueue } from './open-queue.ts';
 
-/** Smaller than what an import accepts, so that the limit is met by the build alone. */
+/** Below the import limit, so that only the build meets the limit. */
 const workerLimit = 200_000;
 
 let harness: Harness;
@@ -52,14 +52,14 @@ test.each<[string, unknown[], string]>([
     'Step "A step" in section "A section" has a block without a type (content.content[0])',
   ],
 ])(
-  'a lesson published by force with %s is 422, and the message says so',
+  'exporting a lesson published by force with %s gets 422 with the problem in the message',
   async (_what, sections, problem) => {
     const { answer } = await askForPackage({ sections });
     expectFailure(answer, invalidContent(`The lesson cannot be exported: ${problem}`));
   },
 );
 
-test('every problem of a lesson is named', async () => {
+test('the message lists every problem of a lesson', async () => {
   const { answer } = await askForPackage({ sections: [section([], 'r'), section([step([])])] });
   expectFailure(
     answer,
@@ -70,7 +70,7 @@ test('every problem of a lesson is named', async () => {
   );
 });
 
-test('an invalid lesson is refused without queueing any work', async () => {
+test('an invalid lesson is rejected without queueing a job', async () => {
   const queue = await openQueue(harness);
   onTestFinished(() => queue.close());
   const before = await queue.jobs.getJobCounts();
@@ -80,7 +80,7 @@ test('an invalid lesson is refused without queueing any work', async () => {
   expect(await queue.jobs.getJobCounts()).toEqual(before);
 });
 
-test('a version whose content is gone is 422', async () => {
+test('exporting a version without content gets 422', async () => {
   const { path } = await buildPackage();
   const version = await buildVersion(harness, tenant.organization, path);
   await harness.db.lessonContents.deleteMany({ versionId: version._id });
@@ -88,7 +88,7 @@ test('a version whose content is gone is 422', async () => {
   expectFailure(answer, invalidContent('The content of this version is missing.'));
 });
 
-test('an archive over EXPORT_MAX_BYTES is 422 and names the limit', async () => {
+test('an archive over EXPORT_MAX_BYTES gets 422 with the limit', async () => {
   const { answer, version } = await askForPackage({ media: [{ bytes: randomBytes(workerLimit) }] });
   const failure = invalidContent(`The archive would be larger than the limit of ${workerLimit} bytes.`);
   expectFailure(answer, failure);

@@ -23,7 +23,7 @@ beforeAll(async () => {
 });
 afterAll(() => harness.close());
 
-/** A version that does not exist: 404 says that the credentials are good, 401 that they are not. */
+/** A version that does not exist: valid credentials get 404, invalid ones 401. */
 const askWith = (headers: Record<string, string>) =>
   ask(address + exportPath({ lessonId: randomUUID(), _id: randomUUID() }), { headers });
 
@@ -41,28 +41,28 @@ async function issue(expiresAt: Date | null = null): Promise<{ publicKey: string
 test.each<[string, () => Record<string, string>]>([
   ['no Authorization header', () => ({})],
   ['an empty Authorization header', () => ({ authorization: '' })],
-  ['a scheme and nothing else', () => ({ authorization: 'Bearer' })],
+  ['a scheme without credentials', () => ({ authorization: 'Bearer' })],
   ['the credentials without a scheme', () => ({ authorization: `${publicKey}.${secretKey}` })],
   ['another scheme', () => ({ authorization: `Token ${publicKey}.${secretKey}` })],
   ['Basic', () => ({ authorization: `Basic ${btoa(`${publicKey}:${secretKey}`)}` })],
   ['the public key alone', () => ({ authorization: `Bearer ${publicKey}` })],
-  ['no secret behind the dot', () => ({ authorization: `Bearer ${publicKey}.` })],
-  ['a colon in place of the dot', () => ({ authorization: `Bearer ${publicKey}:${secretKey}` })],
+  ['no secret after the dot', () => ({ authorization: `Bearer ${publicKey}.` })],
+  ['a colon instead of the dot', () => ({ authorization: `Bearer ${publicKey}:${secretKey}` })],
   ['the keys swapped', () => ({ authorization: `Bearer ${secretKey}.${publicKey}` })],
   ['a third part', () => ({ authorization: `Bearer ${publicKey}.${secretKey}.x` })],
-  ['a character too many', () => ({ authorization: `Bearer ${publicKey}.${secretKey}x` })],
+  ['an extra character', () => ({ authorization: `Bearer ${publicKey}.${secretKey}x` })],
   ['credentials in a cookie', () => ({ cookie: `authorization=Bearer ${publicKey}.${secretKey}` })],
-  ['an operator of a database', () => ({ authorization: 'Bearer {"$gt":""}.{"$gt":""}' })],
+  ['a MongoDB query operator', () => ({ authorization: 'Bearer {"$gt":""}.{"$gt":""}' })],
   [
     'an unknown public key',
     () => ({ authorization: `Bearer ${generateCredentials().publicKey}.${secretKey}` }),
   ],
   ['a wrong secret', () => ({ authorization: `Bearer ${publicKey}.${generateCredentials().secretKey}` })],
-])('%s is 401 with the words of the contract', async (_what, headersOf) => {
+])('%s gets 401 with the documented message', async (_what, headersOf) => {
   expectFailure(await askWith(headersOf()), unauthorized);
 });
 
-test('a client cannot tell an unknown key from a wrong secret', async () => {
+test('the response does not reveal whether the key is unknown or the secret is wrong', async () => {
   const unknown = await askAs(`${generateCredentials().publicKey}.${secretKey}`);
   const wrong = await askAs(`${publicKey}.${generateCredentials().secretKey}`);
   expect(wordsOf(unknown)).toEqual(wordsOf(wrong));
@@ -70,30 +70,30 @@ test('a client cannot tell an unknown key from a wrong secret', async () => {
   expect(names(unknown)).toEqual(names(wrong));
 });
 
-test('the secret of another key of the same organization is 401', async () => {
+test('the secret of another key of the same organization gets 401', async () => {
   const other = await issue();
   const [, otherSecret] = other.credentials.split('.');
   expectFailure(await askAs(`${publicKey}.${otherSecret}`), unauthorized);
 });
 
-test('a good key is let in, however the scheme is written', async () => {
+test('a valid key is accepted, whatever the case and spacing of the scheme', async () => {
   expectFailure(await askAs(`${publicKey}.${secretKey}`), notFound);
   expectFailure(await askWith({ authorization: `bearer  ${publicKey}.${secretKey}` }), notFound);
 });
 
-test('a key stops working as soon as it is revoked', async () => {
+test('a revoked key stops working at once', async () => {
   const key = await issue();
   expectFailure(await askAs(key.credentials), notFound);
   await revokeApiKey(harness.db, key.publicKey);
   expectFailure(await askAs(key.credentials), unauthorized);
 });
 
-test('a key works until it expires, and no longer', async () => {
+test('a key works until its expiry, and no longer', async () => {
   expectFailure(await askAs((await issue(new Date(Date.now() + 60_000))).credentials), notFound);
   expectFailure(await askAs((await issue(new Date(Date.now() - 1))).credentials), unauthorized);
 });
 
-test('a rotated key works beside its successor for the overlap, and no longer', async () => {
+test('a rotated key works beside its successor during the overlap, and no longer', async () => {
   const old = await issue();
   const successor = await rotateApiKey(harness.db, testPepper, old.publicKey, 3600);
   if (successor === null) throw new Error('The key was not rotated');
@@ -105,13 +105,13 @@ test('a rotated key works beside its successor for the overlap, and no longer', 
   expectFailure(await askAs(`${successor.publicKey}.${successor.secretKey}`), notFound);
 });
 
-test('a key of an organization that is gone is 401', async () => {
+test('a key of a deleted organization gets 401', async () => {
   const { organization: gone, headers } = await buildOrganization(harness);
   await harness.db.organizations.deleteOne({ _id: gone._id });
   expectFailure(await askWith(headers), unauthorized);
 });
 
-test('the last use of a key is kept', async () => {
+test('the API records the last use of a key', async () => {
   const key = await issue();
   await askAs(key.credentials);
   const stored = await harness.db.apiKeys.findById(key.publicKey).lean();

@@ -16,7 +16,7 @@ const curl = await findCommand('curl');
 const large = Buffer.alloc(3_000_000, 'picture');
 
 let lab: ExportLab;
-/** The archive, and a file of it by its signed address. */
+/** The URL of the archive, and the signed URL of one file. */
 let downloads: { what: string; url: string; whole: Buffer }[];
 
 beforeAll(async () => {
@@ -33,7 +33,7 @@ beforeAll(async () => {
 });
 afterAll(() => lab.close());
 
-/** Downloads until so many bytes have come, and hangs up. */
+/** Downloads this many bytes, then disconnects. */
 async function cutOff(url: string, bytes: number): Promise<Buffer> {
   const response = await new Promise<IncomingMessage>((resolve, reject) => {
     get(url, { headers: lab.headers }, resolve).on('error', reject);
@@ -41,7 +41,7 @@ async function cutOff(url: string, bytes: number): Promise<Buffer> {
   const received: Buffer[] = [];
   for await (const chunk of response) {
     received.push(chunk as Buffer);
-    // Leaving the loop ends the connection.
+    // Leaving the loop closes the connection.
     if (Buffer.concat(received).length >= bytes) break;
   }
   return Buffer.concat(received);
@@ -57,7 +57,7 @@ function runCurl(options: string[]): Promise<number> {
 }
 
 describe.skipIf(curl === undefined)(curl === undefined ? 'curl, SKIPPED: it is not there' : 'curl', () => {
-  test('goes on where a download was cut off, and has the very file in the end', async () => {
+  test('resumes an interrupted download and ends up with the identical file', async () => {
     for (const { what, url, whole } of downloads) {
       const folder = await mkdtemp(join(tmpdir(), 'lectern-curl-'));
       onTestFinished(() => rm(folder, { recursive: true, force: true }));
@@ -70,7 +70,7 @@ describe.skipIf(curl === undefined)(curl === undefined ? 'curl, SKIPPED: it is n
     }
   });
 
-  test('joins nothing of another archive: it stops with its own words, and leaves the file as it was', async () => {
+  test('rejects the rest of a different archive with an error and keeps the partial file', async () => {
     const [{ url = '' } = {}] = downloads;
     const folder = await mkdtemp(join(tmpdir(), 'lectern-curl-'));
     onTestFinished(() => rm(folder, { recursive: true, force: true }));

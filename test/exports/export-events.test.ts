@@ -17,9 +17,9 @@ afterAll(() => lab.close());
 
 interface Stream {
   response: IncomingMessage;
-  /** All that has come so far. */
+  /** Returns all events received so far. */
   text(): string;
-  /** The statuses that were told, in their order, each once for each stay in it. */
+  /** Returns the reported statuses in order, without consecutive repeats. */
   statuses(): string[];
   ended: Promise<void>;
 }
@@ -51,7 +51,7 @@ function begin(version: LessonVersion) {
   return ask(lab.api + exportPath(version), { headers: { ...lab.headers, prefer: 'respond-async' } });
 }
 
-test('a stream tells how an export goes on, and ends when it is ready', async () => {
+test('an event stream reports the progress of an export and ends when the archive is ready', async () => {
   const { version, held } = await lab.buildHeld(Buffer.alloc(1000, 'picture'));
   onTestFinished(() => held.release());
   await begin(version);
@@ -72,7 +72,7 @@ test('a stream tells how an export goes on, and ends when it is ready', async ()
   expect(stream.text()).toMatch(/\n\nid: ready\ndata: {"status":"ready",.*}\n\n$/);
 });
 
-test('a stream of a build that fails ends with why', async () => {
+test('the event stream of a failed build ends with the reason', async () => {
   const version = await lab.build();
   await lab.harness.db.lessonContents.deleteMany({ versionId: version._id });
   await begin(version);
@@ -83,13 +83,13 @@ test('a stream of a build that fails ends with why', async () => {
   expect(stream.text()).toContain('The content of this version is missing.');
 });
 
-test('a stream of an export that nobody asked for says so, and ends', async () => {
+test('the event stream of an export that was never requested reports none, and ends', async () => {
   const stream = await openStream(await lab.build());
   await stream.ended;
   expect(stream.statuses()).toEqual(['none']);
 });
 
-test('an EventSource that connects anew after the end is told to stop', async () => {
+test('an EventSource that reconnects after the final event gets 204 and stops', async () => {
   const version = await lab.build();
   const { response } = await openStream(version, { 'last-event-id': 'none' });
   expect(response.statusCode).toBe(204);
@@ -97,7 +97,7 @@ test('an EventSource that connects anew after the end is told to stop', async ()
   expect((await openStream(version, { 'last-event-id': 'none' })).response.statusCode).toBe(200);
 });
 
-test('a stream ends after EXPORT_WAIT_SECONDS, for the client to come again', async () => {
+test('an event stream ends after EXPORT_WAIT_SECONDS, so that the client reconnects', async () => {
   const version = await lab.build();
   await begin(version);
   const api = await lab.harness.startApi({ EXPORT_WAIT_SECONDS: '1' });
@@ -106,7 +106,7 @@ test('a stream ends after EXPORT_WAIT_SECONDS, for the client to come again', as
   expect(stream.statuses()).toEqual(['queued']);
 });
 
-test('what accepts anything gets JSON', async () => {
+test('a client that accepts any type gets JSON', async () => {
   const version = await lab.build();
   for (const accept of ['*/*', 'application/json', 'text/html', 'application/json, text/event-stream']) {
     const answer = await ask(lab.api + statusPath(version), { headers: { ...lab.headers, accept } });
@@ -115,7 +115,7 @@ test('what accepts anything gets JSON', async () => {
   }
 });
 
-test('HEAD of a stream has its type and no events', async () => {
+test('HEAD of an event stream has its content type and no events', async () => {
   const version = await lab.build();
   const headers = { ...lab.headers, accept: 'text/event-stream' };
   const answer = await ask(lab.api + statusPath(version), { method: 'HEAD', headers });

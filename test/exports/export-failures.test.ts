@@ -34,7 +34,7 @@ async function build(bytes = randomBytes(1000)): Promise<LessonVersion> {
 const askAt = (address: string, version: LessonVersion) =>
   ask(address + exportPath(version), { headers: tenant.headers });
 
-test('an archive that is not ready in time is 500, its job goes on, and the next request gets it', async () => {
+test('an archive that is not ready in time gets 500, its job continues, and the next request gets the archive', async () => {
   const address = await harness.startApi({ EXPORT_WAIT_SECONDS: '1' });
   const version = await build();
   const tooEarly = await askAt(address, version);
@@ -51,12 +51,12 @@ test('an archive that is not ready in time is 500, its job goes on, and the next
   await endWorker();
 });
 
-test('a failed build is 500 for a while without another run, then it is tried anew', async () => {
+test('a failed build gets 500 without another run until the backoff ends, then it is retried', async () => {
   const address = await harness.startApi();
   const endWorker = await harness.startWorker();
   const bytes = randomBytes(1000);
   const version = await build(bytes);
-  // The disk gives back other bytes than it was given.
+  // The disk returns different bytes than were written.
   const path = await pathOf(digestOf(bytes).sha256);
   await writeFile(path, randomBytes(1000));
 
@@ -78,11 +78,11 @@ test('a failed build is 500 for a while without another run, then it is tried an
   await endWorker();
 });
 
-test('the reasons of a failed build stay in the log: its client learns nothing of paths and hosts', async () => {
+test('the log has the cause of a failed build, and its client learns no paths or hosts', async () => {
   const address = await harness.startApi();
   const version = await build();
   const { key } = exportJobOf(version);
-  // A file in the place of this archive's folder: the store cannot be read there.
+  // A file replaces this archive's folder, so the store cannot read it.
   const folder = join(harness.config.storeDir, 'v1', 'archives', key.slice(1, 3));
   await mkdir(folder, { recursive: true });
   await writeFile(join(folder, key), '');
@@ -91,7 +91,7 @@ test('the reasons of a failed build stay in the log: its client learns nothing o
   expect(answer.headers.get('retry-after')).toBe('10');
 });
 
-/** Where the disk store keeps a file; found by its name, whatever the folders are. */
+/** Returns the path of a file in the disk store, found by its name in any folder. */
 async function pathOf(sha256: string): Promise<string> {
   const root = harness.config.storeDir;
   const name = (await readdir(root, { recursive: true })).find((path) => path.endsWith(sha256));

@@ -49,13 +49,13 @@ async function startWorker(settings: Record<string, string> = {}): Promise<void>
 const askFor = (version: LessonVersion, from = api) =>
   ask(from + exportPath(version), { headers: tenant.headers });
 
-/** As if the last build of a version had been that long ago. */
+/** Moves the last build of a version back in time by this long. */
 async function passSeconds(version: LessonVersion, seconds: number): Promise<void> {
   const key = `${harness.config.redisPrefix}:incomplete:${exportJobOf(version).key}`;
   await queue.jobs.redis.hincrby(key, 'at', -seconds * 1000);
 }
 
-/** How often workers have started a version's job. */
+/** Returns how often workers have started a version's job. */
 async function starts(version: LessonVersion): Promise<number> {
   const events = await queue.jobs.redis.xrange(queue.jobs.toKey('events'), '-', '+');
   const fields = events.map(([, [...pairs]]) => pairs.join(' '));
@@ -63,7 +63,7 @@ async function starts(version: LessonVersion): Promise<number> {
   return fields.filter((text) => text.startsWith(`event active jobId ${key}`)).length;
 }
 
-test('an export that stays incomplete is built again ever more seldom, until it is complete', async () => {
+test('rebuilds of an export that stays incomplete back off until it is complete', async () => {
   await startWorker();
   origin.script('/changing', (request, response) =>
     file(randomBytes(100), { contentType: 'image/png' })(request, response),
@@ -76,7 +76,7 @@ test('an export that stays incomplete is built again ever more seldom, until it 
     expect((await askFor(version)).status).toBe(200);
     builds.push(origin.requests('/changing'));
   }
-  // After a minute, two more, and four more: not once a minute.
+  // Retries follow after one minute, two more and four more, not every minute.
   expect(builds).toEqual([1, 1, 2, 2, 3, 3, 4]);
 
   origin.serve('/dead', randomBytes(100), { contentType: 'image/png' });
@@ -89,7 +89,7 @@ test('an export that stays incomplete is built again ever more seldom, until it 
   expect(await queue.jobs.redis.exists(`${harness.config.redisPrefix}:incomplete:${key}`)).toBe(0);
 });
 
-test('a store whose clock is behind by more than DEGRADED_EXPORT_SECONDS costs no further build', async () => {
+test('a store whose clock is behind by more than DEGRADED_EXPORT_SECONDS causes no further build', async () => {
   await startWorker();
   origin.script('/gone', status(404));
   const version = await build('/gone');
@@ -105,7 +105,7 @@ test('a store whose clock is behind by more than DEGRADED_EXPORT_SECONDS costs n
   expect(origin.requests('/gone')).toBe(before);
 });
 
-test('a failure that a worker with a fast clock reports is tried again after 10 seconds all the same', async () => {
+test('a failure reported by a worker with a fast clock is still retried after 10 seconds', async () => {
   const version = await build();
   const { now } = Date;
   const clock = vi.spyOn(Date, 'now').mockImplementation(() => now.call(Date) + 3_600_000);
@@ -119,23 +119,23 @@ test('a failure that a worker with a fast clock reports is tried again after 10 
   expect(Number(await redis.hget(key, 'finishedOn'))).toBeGreaterThan(Date.now() + 3_000_000);
 
   await startWorker();
-  // As if 11 seconds had passed since, by all clocks.
+  // Moves all times back by 11 seconds.
   for (const field of ['endedAt', 'finishedOn']) await redis.hincrby(key, field, -11_000);
   expect((await askFor(version)).status).toBe(200);
 });
 
-test('an archive that this host does not see yet has its job run a few times, not without end', async () => {
+test('an archive that is not visible to this host yet causes only a few runs of its job', async () => {
   const elsewhere = join(harness.config.dataDir, 'another host');
   await startWorker({ LECTERN_STORE_DIR: elsewhere });
   const version = await build();
   const answers = await Promise.all([1, 2, 3].map(() => askFor(version)));
   expect(answers.map((answer) => answer.status)).toEqual([500, 500, 500]);
-  // The first, one after 2 seconds, and perhaps one more by then.
+  // The first run, one after 2 seconds, and perhaps one more by then.
   expect(await starts(version)).toBeGreaterThan(1);
   expect(await starts(version)).toBeLessThan(5);
 });
 
-test('what is left of a job that was cancelled while it went back to the queue does not keep its export away', async () => {
+test('remains of a job cancelled during its requeue do not block its export', async () => {
   const version = await build();
   const { key } = exportJobOf(version);
   await uncountStart(queue.jobs, key);

@@ -7,7 +7,7 @@ import type { ExportLab } from './held-exports.ts';
 import { addressesOf, listFiles } from './manifests.ts';
 
 let lab: ExportLab;
-/** Addresses of two media, of ten bytes each. */
+/** URLs of two media files, of ten bytes each. */
 let url: string;
 let other: string;
 let etag: string;
@@ -26,7 +26,7 @@ afterAll(() => lab.close());
 const expiresOf = (address: string) => new URL(address).searchParams.get('expires') ?? '';
 const signatureOf = (address: string) => new URL(address).searchParams.get('signature') ?? '';
 
-test('nobody needs credentials: the address is the authorization, for GET and HEAD', async () => {
+test('a signed URL needs no credentials, for GET and HEAD', async () => {
   const whole = await ask(url);
   expect({ status: whole.status, etag: whole.headers.get('etag') }).toEqual({ status: 200, etag });
   const head = await ask(url, { method: 'HEAD' });
@@ -35,7 +35,7 @@ test('nobody needs credentials: the address is the authorization, for GET and HE
     expect({ name, value: head.headers.get(name) }).toEqual({ name, value: whole.headers.get(name) });
 });
 
-test('a file comes in parts, and parts of another file never join it', async () => {
+test('a file supports ranges, and If-Range never joins parts of another file', async () => {
   const whole = (await ask(url)).body;
   const part = await ask(url, { headers: { range: 'bytes=4-', 'if-range': etag } });
   expect([part.status, part.body.equals(whole.subarray(4))]).toEqual([206, true]);
@@ -44,10 +44,10 @@ test('a file comes in parts, and parts of another file never join it', async () 
   expect((await ask(url, { headers: { 'if-none-match': etag } })).status).toBe(304);
 });
 
-describe('403 is', () => {
+describe('the response is 403 for', () => {
   test.each([
     [
-      'the address of one file with the signature of another',
+      'the URL of one file with the signature of another',
       () => url.replace(/signature=.*/, `signature=${signatureOf(other)}`),
     ],
     ['another file under the signature of this one', () => other.replace(/\?.*/, new URL(url).search)],
@@ -57,11 +57,11 @@ describe('403 is', () => {
     ['another type', () => url.replace('/image/png/', '/text/html/')],
     ['another name', () => url.replace('.png', '.html')],
     [
-      'another part of the store',
+      'another folder of the store',
       () => url.replace(/v1\/(assets|cache)/, (part) => (part === 'v1/assets' ? 'v1/cache' : 'v1/assets')),
     ],
     [
-      'a bit of the signature',
+      'a flipped bit in the signature',
       () => url.replace(/signature=./, (start) => (start.endsWith('A') ? 'signature=B' : 'signature=A')),
     ],
     ['no signature', () => url.replace(/&signature=.*/, '')],
@@ -72,7 +72,7 @@ describe('403 is', () => {
     expectError(await ask(wrong()), 403, 'Invalid or expired signature');
   });
 
-  test('an address whose time is over', async () => {
+  test('an expired URL gets 403', async () => {
     const [, sha256 = ''] = /([0-9a-f]{64})/.exec(url) ?? [];
     const asset = { area: 'assets', sha256, size: 10, mimeType: 'image/png', fileName: 'a.png' } as const;
     const past = signAssetAddress(testAssetSecret, asset, {

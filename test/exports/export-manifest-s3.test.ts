@@ -14,7 +14,7 @@ const lessons = await twoRealLessons();
 
 describe.skipIf(s3Server === null)(`with files in ${s3Name}`, () => {
   let lab: ExportLab;
-  /** An API over the same bucket that lets clients read it. */
+  /** Starts an API over the same bucket with direct downloads for clients. */
   let presigning: { api: string; headers: { authorization: string } };
 
   beforeAll(async () => {
@@ -34,7 +34,7 @@ describe.skipIf(s3Server === null)(`with files in ${s3Name}`, () => {
   afterAll(() => lab.close());
 
   test.each(lessons)(
-    'every file of $name is that of the archive, by way of the API or not',
+    "every file of $name equals the archive's, through the API or directly from the bucket",
     async ({ path }) => {
       const version = await buildVersion(lab.harness, lab.organization, path, { asNew: true });
       const { listed } = await expectSameFiles(lab, version);
@@ -44,7 +44,7 @@ describe.skipIf(s3Server === null)(`with files in ${s3Name}`, () => {
     },
   );
 
-  test('an address of the bucket opens one file, as what it is, and nothing when it was changed', async () => {
+  test('a presigned bucket URL opens one file with its content type, and nothing after tampering', async () => {
     const version = await lab.build(Buffer.from('0123456789'), Buffer.from('abcdefghij'));
     const addresses = addressesOf(await listFiles(presigning, version));
     const [url = '', other = ''] = [...addresses]

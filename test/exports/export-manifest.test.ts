@@ -15,7 +15,7 @@ const fourHours = 4 * 3_600_000;
 const bytes = (text: string) => bytesOf(Buffer.from(text));
 
 let lab: ExportLab;
-/** With an upload, a medium from elsewhere, and a widget of the organization's own with a style sheet. */
+/** With an upload, an external file, and a widget of the organization with a stylesheet. */
 let version: LessonVersion;
 
 beforeAll(async () => {
@@ -43,7 +43,7 @@ beforeAll(async () => {
 afterAll(() => lab.close());
 
 test.each(['', '?include=player'])(
-  'every file, downloaded one by one, is that of the archive (%s)',
+  "every file, downloaded one by one, equals the archive's (%s)",
   async (query) => {
     const { listed, archive } = await expectSameFiles({ ...lab, query }, version);
     const styled = listed.files.widgets.filter(({ cssUrl }) => cssUrl !== undefined);
@@ -54,13 +54,13 @@ test.each(['', '?include=player'])(
 );
 
 describe.each(lessons)('$name', ({ path }) => {
-  test('every file, downloaded one by one, is that of the archive', async () => {
+  test("every file, downloaded one by one, equals the archive's", async () => {
     const real = await buildVersion(lab.harness, lab.organization, path, { asNew: true });
     await expectSameFiles(lab, real);
   });
 });
 
-test('it says all that manifest.json says, and when the addresses end: in four hours', async () => {
+test('the response contains everything in manifest.json, and the URLs expire in four hours', async () => {
   const before = Date.now();
   const { listed, archive } = await expectSameFiles(lab, version);
   const { files, ...rest } = listed;
@@ -78,19 +78,19 @@ test('it says all that manifest.json says, and when the addresses end: in four h
     expect(Number(new URL(url).searchParams.get('expires')) * 1000).toBe(ends[0]);
 });
 
-test('HEAD says what GET says, without the body', async () => {
+test('HEAD returns the headers of GET, without the body', async () => {
   const head = await ask(lab.api + manifestPath(version), { method: 'HEAD', headers: lab.headers });
   expect({ status: head.status, bytes: head.body.length }).toEqual({ status: 200, bytes: 0 });
 });
 
-test('the addresses are of PUBLIC_URL', async () => {
+test('the URLs begin with PUBLIC_URL', async () => {
   const api = await lab.harness.startApi({ PUBLIC_URL: 'https://lectern.example/base' });
   const listed = await listFiles({ ...lab, api }, version);
   for (const url of addressesOf(listed).values())
     expect(url).toMatch(/^https:\/\/lectern\.example\/base\/assets\/v1\//);
 });
 
-test('what addresses name is kept for as long as they are good', async () => {
+test('files with signed URLs stay stored until the URLs expire', async () => {
   const listed = await listFiles(lab, version);
   const record = await lab.harness.db.exportRecords
     .findOne({ signedUntil: { $ne: null } })
@@ -98,7 +98,7 @@ test('what addresses name is kept for as long as they are good', async () => {
   expect(record?.signedUntil?.getTime()).toBeGreaterThanOrEqual(Date.parse(listed.files.lesson.expiresAt));
 });
 
-test('files that have left the store since the archive was built are there again, without their origins', async () => {
+test('the endpoint restores files evicted since the build, without requests to their origins', async () => {
   const { db, store } = lab.harness;
   const requests = lab.origin.log.length;
   await listFiles(lab, version);
@@ -110,13 +110,13 @@ test('files that have left the store since the archive was built are there again
   expect(await db.exportRecords.countDocuments()).toBeGreaterThan(0);
 });
 
-test('an archive whose record is lost is built again, and its files are listed', async () => {
+test('an archive without its record is rebuilt, and its files are listed', async () => {
   await listFiles(lab, version);
   await lab.harness.db.exportRecords.deleteMany({});
   await expectSameFiles(lab, version);
 });
 
-test('of an archive that lacks files those that it has are listed, and the others as failed', async () => {
+test('an incomplete archive lists its files, and the missing ones as failed', async () => {
   lab.origin.script('/gone.png', answer(404));
   const media = [{ bytes: Buffer.from('there') }, { sourceUrl: lab.origin.url('/gone.png') }];
   const lacking = await buildVersion(lab.harness, lab.organization, (await buildPackage({ media })).path);
@@ -125,7 +125,7 @@ test('of an archive that lacks files those that it has are listed, and the other
   expect(listed.files.media).toHaveLength(1);
 });
 
-test('lesson.json is served as JSON, and a page of the player never as a page', async () => {
+test("lesson.json is served as JSON, and the player's page never as HTML", async () => {
   const addresses = addressesOf(await listFiles({ ...lab, query: '?include=player' }, version));
   const typeOf = async (path: string) =>
     (await ask(addresses.get(path) ?? '', { method: 'HEAD' })).headers.get('content-type');

@@ -18,7 +18,10 @@ import { startHarness } from '../support/harness.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { ask, expectFailure, internalError, jsonOf } from '../support/answers.ts';
 
-/** A Lectern whose servers this test may end, with a way to ask it for a new version's archive. */
+/**
+ * A Lectern whose servers this test may stop, with a function that requests a new version's
+ * archive.
+ */
 async function startOver(settings: Record<string, string>) {
   const harness = await startHarness(settings);
   onTestFinished(() => harness.close());
@@ -38,7 +41,7 @@ async function temporaryFolder(): Promise<string> {
   return folder;
 }
 
-test('while Redis is away a new export is 500 at once, one in the store is served, and afterwards all is well', async () => {
+test('without Redis a new export gets 500 at once and a stored one is served; afterwards exports recover', async () => {
   let redis = await startRedis();
   onTestFinished(() => redis.stop());
   const { harness, build, askFor } = await startOver({ REDIS_URL: redis.url });
@@ -68,7 +71,7 @@ test('while Redis is away a new export is 500 at once, one in the store is serve
   await waitFor('an export after Redis is back', async () => (await askFor(wanted)).status === 200);
 });
 
-test('while MongoDB is away an export is 500 and says when to try again; afterwards all is well', async () => {
+test('without MongoDB an export gets 500 with a retry time; afterwards exports recover', async () => {
   const report = () => undefined;
   const { signal } = new AbortController();
   const binary = await findMongod({ cacheDir: inject('cacheDir'), report, signal });

@@ -40,7 +40,7 @@ beforeAll(async () => {
   const { path } = await buildPackage({ media: [{ bytes: png(1) }] });
   version = await buildVersion(harness, tenant.organization, path);
   url = address + exportPath(version);
-  // Both at once: one job each.
+  // Both at once, with one job each.
   [plain, answer] = await Promise.all([get(''), get('?include=player')]);
   playing = await takeApart(answer.body);
 });
@@ -49,7 +49,7 @@ afterAll(() => harness.close());
 const get = (query: string, headers: Record<string, string> = {}) =>
   ask(url + query, { headers: { ...tenant.headers, ...headers } });
 
-test('with the player, the archive holds what it holds without it, and the page and the player beside it', async () => {
+test('with the player, the archive has the same files plus the page and the player', async () => {
   const without = await takeApart(plain.body);
   const names = [...without.files.keys()];
   expect([...playing.files.keys()]).toEqual([
@@ -65,7 +65,7 @@ test('with the player, the archive holds what it holds without it, and the page 
   expect(playing.folder).toBe(without.folder);
 });
 
-test('without the player, the archive does not speak of it', () => {
+test('without the player, the archive does not mention it', () => {
   expect(plain.body.toString('latin1')).not.toMatch(/index\.html|"player"|player\//);
 });
 
@@ -78,7 +78,7 @@ test('the player in the archive is the one that ships with Lectern', async () =>
   }
 });
 
-test('manifest.json lists the page and the player with size and digest, and is else the same', async () => {
+test('manifest.json lists the page and the player with size and digest, and is otherwise the same', async () => {
   const { manifest: without } = await takeApart(plain.body);
   const { player, ...files } = playing.manifest.files;
   expect({ ...playing.manifest, files, exportedAt: '' }).toEqual({ ...without, exportedAt: '' });
@@ -90,7 +90,7 @@ test('manifest.json lists the page and the player with size and digest, and is e
   );
 });
 
-test('each of the two archives has its own file name in the store, and the same name for who saves it', async () => {
+test('the two archives have different file names in the store and the same download name', async () => {
   const { name } = await playerRelease();
   const keys = [exportJobOf(version).key, exportJobOf(version, `player:${name}`).key];
   expect(new Set(keys).size).toBe(2);
@@ -109,13 +109,13 @@ test('another release of the player makes another archive', () => {
   expect(one?.key).not.toBe(other?.key);
 });
 
-test('built again, it is equal byte for byte', async () => {
+test('a rebuilt archive is equal byte for byte', async () => {
   const { name } = await playerRelease();
   await harness.store.archives.delete(exportJobOf(version, `player:${name}`).key);
   expect((await get('?include=player')).body.equals(answer.body)).toBe(true);
 });
 
-test('HEAD, ranges and conditions work as they do without it', async () => {
+test('HEAD, ranges and conditional requests work as they do without the player', async () => {
   const etag = answer.headers.get('etag') ?? '';
   const head = await ask(`${url}?include=player`, { method: 'HEAD', headers: tenant.headers });
   expect([head.headers.get('etag'), head.headers.get('content-length')]).toEqual([
@@ -134,7 +134,7 @@ test.each([
   '?include=media',
   '?include=player,media',
   '?include=player&include=player',
-])('%s is 400, and says what may be asked for', async (query) => {
+])('%s gets 400 with the allowed values', async (query) => {
   expectFailure(await get(query), {
     status: 400,
     code: 'BAD_REQUEST',
@@ -143,7 +143,7 @@ test.each([
   });
 });
 
-test('imported and exported again, lesson and media are the same', async () => {
+test('lesson and media survive an import and another export unchanged', async () => {
   const archive = join(await temporaryFolder(), 'export.zip');
   await writeFile(archive, answer.body);
   const elsewhere = await startHarness();

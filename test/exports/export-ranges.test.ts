@@ -26,7 +26,7 @@ beforeAll(async () => {
 });
 afterAll(() => harness.close());
 
-test('a download that was cut off goes on where it ended, and gives the same archive', async () => {
+test('an interrupted download resumes at its end and gives the same archive', async () => {
   const cut = 123_456;
   const rest = await ask(url, { headers: { ...headers, range: `bytes=${cut}-`, 'if-range': etag } });
   expect(rest.status).toBe(206);
@@ -37,7 +37,7 @@ test('a download that was cut off goes on where it ended, and gives the same arc
   expect(Buffer.concat([whole.body.subarray(0, cut), rest.body]).equals(whole.body)).toBe(true);
 });
 
-test('the digest of the whole archive comes with it, with its parts, and with HEAD', async () => {
+test('responses to GET, ranges and HEAD carry the digest of the whole archive', async () => {
   const sha256 = createHash('sha256').update(whole.body).digest('base64');
   const digest = `sha-256=:${sha256}:`;
   const part = await ask(url, { headers: { ...headers, range: 'bytes=10-19' } });
@@ -46,20 +46,20 @@ test('the digest of the whole archive comes with it, with its parts, and with HE
   expect(digests).toEqual([digest, digest, digest]);
 });
 
-test('HEAD tells what a download needs to know, whatever range is asked for', async () => {
+test('HEAD returns the headers that a download needs, whatever range is requested', async () => {
   const head = await ask(url, { method: 'HEAD', headers: { ...headers, range: 'bytes=10-19' } });
   expect({ status: head.status, bytes: head.body.length }).toEqual({ status: 200, bytes: 0 });
   for (const name of ['content-length', 'content-type', 'content-disposition', 'etag', 'accept-ranges'])
     expect({ name, value: head.headers.get(name) }).toEqual({ name, value: whole.headers.get(name) });
 });
 
-test('of several ranges at once none is sent, but the whole archive', async () => {
+test('a request for several ranges gets the whole archive', async () => {
   const answer = await ask(url, { headers: { ...headers, range: 'bytes=0-3,10-19' } });
   expect([answer.status, answer.body.equals(whole.body)]).toEqual([200, true]);
   expect(answer.headers.get('content-range')).toBeNull();
 });
 
-test('the rest of another archive is never spliced in: a range of one that changed gets the whole', async () => {
+test('If-Range with a changed archive gets the whole archive, never parts of two archives', async () => {
   const answer = await ask(url, { headers: { ...headers, range: 'bytes=100-', 'if-range': '"another"' } });
   expect([answer.status, answer.body.equals(whole.body)]).toEqual([200, true]);
 });
@@ -78,13 +78,13 @@ test.each([
   else expect(jsonOf(answer)).toMatchObject({ code: 'PRECONDITION_FAILED', error: 'Precondition Failed' });
 });
 
-test('who has the archive already is told so, without its bytes', async () => {
+test('If-None-Match with the current ETag gets 304 without the bytes', async () => {
   const answer = await ask(url, { headers: { ...headers, 'if-none-match': etag } });
   expect([answer.status, answer.body.length]).toEqual([304, 0]);
   expect(answer.headers.get('etag')).toBe(etag);
 });
 
-test('a range outside of the archive is refused in the body of an export', async () => {
+test('a range outside of the archive gets 416 as an export error', async () => {
   const answer = await ask(url, { headers: { ...headers, range: `bytes=${whole.body.length}-` } });
   expect(answer.status).toBe(416);
   expect(answer.headers.get('content-range')).toBe(`bytes */${whole.body.length}`);

@@ -21,13 +21,13 @@ beforeAll(async () => {
 });
 afterAll(() => lab.close());
 
-/** The address of the picture of one test, which no other test asks for. */
+/** The URL of the picture for one test; no other test requests it. */
 let path: string;
 beforeEach(() => {
   path = `/${randomUUID()}.png`;
 });
 
-/** A lesson with an uploaded picture and the one at that address. */
+/** Creates a lesson with an uploaded picture and the one at that URL. */
 async function build(): Promise<LessonVersion> {
   const built = await buildPackage({ media: [{ bytes: png(20) }, { sourceUrl: lab.origin.url(path) }] });
   return buildVersion(lab.harness, lab.organization, built.path);
@@ -43,7 +43,7 @@ async function recordOf(version: LessonVersion): Promise<ExportRecord> {
   return record;
 }
 
-test('the record of a complete archive names its size, its digest, and every file in its order, all of which the store has', async () => {
+test('the record of a complete archive names its size, its digest and its files in order, and the store has them all', async () => {
   lab.origin.serve(path, png(1));
   const version = await build();
   const { bytes, files, manifest } = await download(version);
@@ -60,7 +60,7 @@ test('the record of a complete archive names its size, its digest, and every fil
   }
 });
 
-test('an archive that was evicted is built again by another worker, equal byte for byte, and no origin is asked', async () => {
+test('another worker rebuilds an evicted archive byte for byte without any outbound request', async () => {
   lab.origin.serve(path, png(2));
   const version = await build();
   const first = await download(version);
@@ -74,7 +74,7 @@ test('an archive that was evicted is built again by another worker, equal byte f
   expect(await recordOf(version)).toEqual(record);
 });
 
-test('also when the downloaded file was evicted, which is downloaded once more', async () => {
+test('an evicted download is fetched once more, and the archive is rebuilt byte for byte', async () => {
   lab.origin.serve(path, png(3));
   const version = await build();
   const first = await download(version);
@@ -84,7 +84,7 @@ test('also when the downloaded file was evicted, which is downloaded once more',
   expect(lab.origin.requests(path)).toBe(2);
 });
 
-test('a file that is another one by then makes a new record, and no download goes on with other bytes than it began with', async () => {
+test('a changed file makes a new record, and no download continues with different bytes', async () => {
   lab.origin.serve(path, png(4), { etag: '"old"' });
   const version = await build();
   const first = await download(version);
@@ -107,7 +107,7 @@ test('a file that is another one by then makes a new record, and no download goe
   expect(await lab.harness.db.exportRecords.countDocuments({ exportKey: record.exportKey })).toBe(1);
 });
 
-test('a record that signed addresses still name outlives the one that replaces it', async () => {
+test('a record that signed URLs still reference outlives its replacement', async () => {
   lab.origin.serve(path, png(6));
   const version = await build();
   await download(version);
@@ -129,7 +129,7 @@ test('a record that signed addresses still name outlives the one that replaces i
   });
 });
 
-test('addresses that are signed again for a shorter time shorten nothing', async () => {
+test("signing URLs again for a shorter time does not shorten the record's life", async () => {
   lab.origin.serve(path, png(8));
   const version = await build();
   await download(version);
@@ -149,7 +149,7 @@ test('an archive that lacks a file has no record', async () => {
   expect(await findExportRecord(lab.harness.db, key)).toBeNull();
 });
 
-test('an archive of the same content that is not equal to its record is never published; the next try has a time of its own', async () => {
+test('an archive that differs from its record is never published; the retry uses a new archive time', async () => {
   lab.origin.serve(path, png(9));
   const version = await build();
   await download(version);

@@ -46,7 +46,7 @@ const badIds = [
   '%20',
 ];
 
-/** An export's addresses: all of them refuse alike. */
+/** The export endpoints; all of them reject requests alike. */
 const addresses = ['GET export-zip', 'GET export-manifest', 'GET export-status', 'DELETE export-status'];
 
 describe.each(addresses)('%s:', (address) => {
@@ -59,38 +59,38 @@ describe.each(addresses)('%s:', (address) => {
     expect((await asking).status).toBeOneOf([200, 204]);
   };
 
-  test.each(badIds)('the lesson id "%s" is 400', async (id) => {
+  test.each(badIds)('the lesson id "%s" gets 400', async (id) => {
     expectFailure(await askFor(id, randomUUID()), badRequest('Invalid lesson ID'));
   });
 
-  test.each(badIds)('the version id "%s" is 400', async (id) => {
+  test.each(badIds)('the version id "%s" gets 400', async (id) => {
     expectFailure(await askFor(randomUUID(), id), badRequest('Invalid version ID'));
   });
 
-  test('of two invalid ids the lesson id is named', async () => {
+  test('with two invalid ids the error names the lesson id', async () => {
     expectFailure(await askFor('x', 'y'), badRequest('Invalid lesson ID'));
   });
 
-  test('ids in capitals are the same ids', async () => {
+  test('ids are case-insensitive', async () => {
     const { lessonId, _id } = await build();
     await expectGood(askFor(lessonId.toUpperCase(), _id.toUpperCase()));
   });
 
-  test('bad credentials are told before a bad path', async () => {
+  test('invalid credentials are reported before an invalid path', async () => {
     expectFailure(await askFor('x', 'y', { headers: { authorization: 'Bearer x' } }), unauthorized);
   });
 
-  test('a bad path is told before a plan without export', async () => {
+  test('an invalid path is reported before a plan without export', async () => {
     expectFailure(await askFor('x', randomUUID(), solo), badRequest('Invalid lesson ID'));
   });
 
-  test('the Solo plan cannot export, and is told so before whether the version exists', async () => {
+  test('the Solo plan gets its export error before the version lookup', async () => {
     const { lessonId, _id } = await build(solo);
     expectFailure(await askFor(lessonId, _id, solo), forbidden);
     expectFailure(await askFor(randomUUID(), randomUUID(), solo), forbidden);
   });
 
-  test('a downgrade stops the next download, though the archive is there already', async () => {
+  test('a downgrade blocks the next download, even of an existing archive', async () => {
     const tenant = await buildOrganization(harness);
     const { lessonId, _id } = await build(tenant);
     await expectGood(askFor(lessonId, _id, tenant));
@@ -100,7 +100,7 @@ describe.each(addresses)('%s:', (address) => {
     await expectGood(askFor(lessonId, _id, tenant));
   });
 
-  test('whatever cannot be exported is 404 with one body: nobody learns what exists', async () => {
+  test('every version that cannot be exported gets the same 404, so callers cannot probe for existence', async () => {
     const [version, other, draft, unpublished, deleted, foreign] = [
       await build(),
       await build(),
@@ -109,7 +109,8 @@ describe.each(addresses)('%s:', (address) => {
       await build(),
       await build(await buildOrganization(harness)),
     ];
-    // Two of them were exported before: an archive in the store must not outlive the publication.
+    // Two of them were exported before, because an archive in the store must not outlive the
+    // publication.
     await expectGood(askFor(unpublished.lessonId, unpublished._id));
     await expectGood(askFor(deleted.lessonId, deleted._id));
     await unpublish(harness.db, unpublished.lessonId);
@@ -131,7 +132,7 @@ describe.each(addresses)('%s:', (address) => {
     for (const words of others) expect(words).toEqual(first);
   });
 
-  test('a lesson that is not there is told before content that is invalid', async () => {
+  test('an unknown lesson is reported before invalid content', async () => {
     const foreigner = await buildOrganization(harness);
     const { path } = await buildPackage({ sections: [] });
     const { lessonId, _id } = await buildVersion(harness, foreigner.organization, path);

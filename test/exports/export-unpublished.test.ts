@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => harness.close());
 
-test('a version that is unpublished while its archive waits to be built is not found', async () => {
+test('a version unpublished while its build is queued gets 404', async () => {
   const address = await harness.startApi();
   const { organization, headers } = await buildOrganization(harness);
   const version = await buildVersion(harness, organization, (await buildPackage()).path);

@@ -20,7 +20,7 @@ beforeAll(async () => {
 });
 afterAll(() => lab.close());
 
-/** Waits for an archive that no worker builds, until the function that it gives is called. */
+/** Waits for an archive that no worker builds, until the returned function is called. */
 function waitForZip(version: LessonVersion, headers: object): () => void {
   const request = get(lab.api + exportPath(version), { headers: { ...headers } });
   request.on('error', () => undefined);
@@ -34,7 +34,7 @@ const statusOfStream = async (version: LessonVersion, headers: object = lab.head
   return response.statusCode;
 };
 
-test('an organization that waits as often as it may is told to come again, and others wait on', async () => {
+test('an organization over its limit of waiting requests gets a retry response, and other organizations keep waiting', async () => {
   const version = await lab.build();
   const asAsync = { headers: { ...lab.headers, prefer: 'respond-async' } };
   expect((await ask(lab.api + exportPath(version), asAsync)).status).toBe(202);
@@ -46,7 +46,7 @@ test('an organization that waits as often as it may is told to come again, and o
   expect(refused.status).toBe(429);
   expect(refused.headers.get('retry-after')).toBe('10');
   expect(jsonOf(refused)).toMatchObject({ code: 'TOO_MANY_REQUESTS' });
-  // What waits for nothing is answered as ever.
+  // Requests that do not wait still succeed.
   expect((await ask(lab.api + exportPath(version), asAsync)).status).toBe(202);
   expect((await ask(lab.api + statusPath(version), { headers: lab.headers })).status).toBe(200);
 

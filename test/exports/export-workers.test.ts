@@ -21,7 +21,7 @@ afterAll(async () => {
   await lab.close();
 });
 
-test('an export that no worker will build says so: in its status, in its events, and to a request that waited in vain', async () => {
+test('without a matching worker, the status, the events and a request that timed out all say so', async () => {
   const version = await lab.build();
   const headers = { ...lab.headers };
   const late = await ask(lab.api + exportPath(version), { headers });
@@ -47,7 +47,7 @@ test('an export that no worker will build says so: in its status, in its events,
   expect(await countWorkers(queue.jobs)).toBe(0);
 });
 
-test('a worker that crashed is not counted when its last heartbeat is too old', async () => {
+test('a crashed worker does not count once its last heartbeat is too old', async () => {
   const key = queue.jobs.toKey('workers');
   const [seconds] = await queue.jobs.redis.time();
   await queue.jobs.redis.zadd(

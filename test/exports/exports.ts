@@ -5,20 +5,20 @@ import type { ExportManifest } from '../../shared/packages/manifest.ts';
 import { readArchive } from './read-archive.ts';
 import { exportPath } from '../support/factories.ts';
 
-/** An archive that was downloaded, taken apart. */
+/** A downloaded and unpacked archive. */
 export interface Export {
   bytes: Buffer;
-  /** The one folder at the top. */
+  /** The single top-level folder. */
   folder: string;
-  /** By path below that folder. */
+  /** Files by path below that folder. */
   files: Map<string, Buffer>;
-  /** Those that have an entry of their own, because nothing is in them. */
+  /** Empty folders, which have entries of their own. */
   folders: string[];
   lesson: LessonContent;
   manifest: ExportManifest;
 }
 
-/** Downloads a version's ZIP, which has to be a 200, and takes it apart. */
+/** Downloads a version's ZIP, asserts 200, and unpacks it. */
 export async function downloadExport(
   api: string,
   version: Pick<LessonVersion, 'lessonId' | '_id'>,
@@ -33,7 +33,10 @@ export async function downloadExport(
   return takeApart(bytes);
 }
 
-/** The files of an archive. Fails when it has more than one folder at the top, or lacks its two JSON files. */
+/**
+ * Returns the files of an archive. Fails when it has several top-level folders or lacks its two
+ * JSON files.
+ */
 export async function takeApart(bytes: Buffer): Promise<Export> {
   const found = [...(await readArchive(bytes))];
   const folders = new Set(found.map(([name]) => name.split('/', 1)[0] ?? ''));
@@ -51,7 +54,7 @@ export async function takeApart(bytes: Buffer): Promise<Export> {
   };
 }
 
-/** The paths of an archive's media, sorted. */
+/** Returns the paths of an archive's media, sorted. */
 export function mediaPaths({ files }: Export): string[] {
   return [...files.keys()].filter((path) => path.startsWith('media/')).sort();
 }

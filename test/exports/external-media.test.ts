@@ -13,7 +13,7 @@ import { png } from './pictures.ts';
 const maxBytes = 100_000;
 
 let origin: Origin;
-/** An origin on an address that is private, and that no setting allows. */
+/** An origin on a private address that no setting allows. */
 let forbidden: Origin;
 let harness: Harness;
 let api: string;
@@ -32,18 +32,24 @@ afterAll(async () => {
   await Promise.all([origin.close(), forbidden.close()]);
 });
 
-/** Scripts for one picture each; what a picture ends as when it fails, without a failure it is in the archive. */
+/**
+ * Scripts for one picture each, with the reason in the manifest if it fails; without a reason the
+ * archive contains it.
+ */
 const cases: Record<
   string,
   { plays: [Behaviour, ...Behaviour[]]; reason?: string; status?: number; requests: number }
 > = {
-  'a file that is there': { plays: [file(png(1))], requests: 1 },
-  'a file that is not there': { plays: [answer(404)], reason: 'not_found', status: 404, requests: 1 },
-  'a file that is forbidden': { plays: [answer(403)], reason: 'forbidden', status: 403, requests: 1 },
+  'an existing file': { plays: [file(png(1))], requests: 1 },
+  'a missing file': { plays: [answer(404)], reason: 'not_found', status: 404, requests: 1 },
+  'a forbidden file': { plays: [answer(403)], reason: 'forbidden', status: 403, requests: 1 },
   'a server that fails twice': { plays: [answer(500), answer(500), file(png(2))], requests: 3 },
   'a server that always fails': { plays: [answer(503)], reason: 'server_error', status: 503, requests: 3 },
-  'a server that asks to wait': { plays: [answer(429, { 'retry-after': '1' }), file(png(3))], requests: 2 },
-  'a server that asks to wait for ever': {
+  'a server that sends Retry-After': {
+    plays: [answer(429, { 'retry-after': '1' }), file(png(3))],
+    requests: 2,
+  },
+  'a server that always sends Retry-After': {
     plays: [answer(429, { 'retry-after': '1' })],
     reason: 'rate_limited',
     status: 429,
@@ -67,7 +73,7 @@ const cases: Record<
   'no answer': { plays: [hang()], reason: 'timeout', requests: 3 },
 };
 
-test('every foreign file ends as it should, and none of them fails the export', async () => {
+test('every external file ends as expected, and none of them fails the export', async () => {
   const { organization, headers } = await buildOrganization(harness);
   const sources: { name: string; sourceUrl: string; reason?: string; status?: number }[] = [];
   for (const [index, [name, { plays, reason, status }]] of Object.entries(cases).entries()) {
@@ -114,7 +120,7 @@ test('every foreign file ends as it should, and none of them fails the export', 
     mediaPaths(exported),
   );
 
-  // Every reference is a path, so that a file that is put there later makes the archive whole.
+  // Every reference is a path, so that adding the missing file completes the archive.
   const lesson = JSON.stringify(exported.lesson);
   expect(lesson).not.toContain('media:');
   for (const id of built.mediaIds) expect(lesson).toContain(`./media/${id}.png`);
@@ -124,7 +130,7 @@ test('every foreign file ends as it should, and none of them fails the export', 
   expect(forbidden.log).toEqual([]);
 }, 60_000);
 
-test('a medium that nobody knows is named as such, with the path where it belongs', async () => {
+test('the manifest lists an unknown media id with the path where the file belongs', async () => {
   const { organization, headers } = await buildOrganization(harness);
   const unknown = '01234567-89ab-4cde-8f01-23456789abcd';
   const { path } = await buildPackage({
@@ -140,7 +146,7 @@ test('a medium that nobody knows is named as such, with the path where it belong
   expect(JSON.stringify(lesson)).toContain(`<img src=\\"./media/${unknown}.bin\\">`);
 });
 
-test('a widget that nobody knows is named as such', async () => {
+test('the manifest lists an unknown widget type', async () => {
   const { organization, headers } = await buildOrganization(harness);
   const { path } = await buildPackage({ blocks: () => [{ type: 'Unheard', props: { id: 'Unheard-1' } }] });
   const version = await buildVersion(harness, organization, path);
@@ -151,7 +157,7 @@ test('a widget that nobody knows is named as such', async () => {
   expect([...files.keys()]).toEqual(['lesson.json', 'manifest.json']);
 });
 
-test('media of one address are fetched once, and each has its file', async () => {
+test('media with the same URL are fetched once and get a file each', async () => {
   const { organization, headers } = await buildOrganization(harness);
   origin.serve('/shared.png', png(20));
   const sourceUrl = origin.url('/shared.png');
@@ -163,7 +169,7 @@ test('media of one address are fetched once, and each has its file', async () =>
   expect(origin.requests('/shared.png')).toBe(1);
 });
 
-test('a package whose media came from an address is exported with the bytes that are there', async () => {
+test('a package with media from URLs exports the bytes in the package', async () => {
   const { organization, headers } = await buildOrganization(harness);
   const built = await buildPackage({ media: [{ bytes: png(30) }, { bytes: png(31) }] });
   for (const [index, id] of built.mediaIds.entries()) origin.serve(`/base/${id}.png`, png(30 + index));

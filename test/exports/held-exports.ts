@@ -10,22 +10,25 @@ import type { Harness } from '../support/harness.ts';
 import { startOrigin } from '../support/origin.ts';
 import type { Origin } from '../support/origin.ts';
 
-/** An API, and exports that are built as far as a test wants. */
+/** An API, and exports whose builds the test can pause. */
 export interface ExportLab {
   harness: Harness;
   api: string;
   headers: { authorization: string };
   organization: Organization;
   origin: Origin;
-  /** A published version with these media, without any unless given. */
+  /** Creates a published version with these media, by default none. */
   build(...media: Buffer[]): Promise<LessonVersion>;
-  /** The same with one medium more, the last in the archive, which its origin stops in the middle of. */
+  /**
+   * Creates the same version with one more media file, the last in the archive, whose origin
+   * pauses in the middle.
+   */
   buildHeld(...media: Buffer[]): Promise<{ version: LessonVersion; held: HeldFile & { path: string } }>;
-  /** Ends what was started and removes what was written. */
+  /** Stops the started processes and removes the written files. */
   close(): Promise<void>;
 }
 
-/** @param settings as for `startHarness`. */
+/** @param settings passed to `startHarness`. */
 export async function startExportLab(settings: Record<string, string> = {}): Promise<ExportLab> {
   const origin = await startOrigin();
   const harness = await startHarness({ LECTERN_ALLOWED_PRIVATE_HOSTS: origin.host, ...settings });
@@ -45,7 +48,7 @@ export async function startExportLab(settings: Record<string, string> = {}): Pro
       const held = holdFile(Buffer.alloc(2000, 'held'));
       const path = `/${randomUUID()}.png`;
       origin.script(path, held.behaviour);
-      // Media stand in the order of their ids.
+      // Media are ordered by id.
       const last = { id: randomUUID().replace(/^.{8}/, 'ffffffff'), sourceUrl: origin.url(path) };
       const version = await build([...uploads(media), last]);
       return { version, held: { ...held, path } };

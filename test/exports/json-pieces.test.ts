@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { compactJson, prettyJson } from '../../worker/exports/json-pieces.ts';
 
-test('the pieces make up the text of JSON.stringify, whatever the value is', () => {
+test('the joined pieces equal JSON.stringify for every value', () => {
   fc.assert(
     fc.property(fc.jsonValue(), (value) => {
       expect([...prettyJson(value)].join('')).toBe(`${JSON.stringify(value, null, 2)}\n`);
@@ -11,13 +11,13 @@ test('the pieces make up the text of JSON.stringify, whatever the value is', () 
   );
 });
 
-test('what is undefined is left out of objects, flat or not', () => {
+test('objects omit undefined values, flat or nested', () => {
   const value = { a: undefined, b: { c: undefined, d: [{}], e: 1 }, f: { g: undefined } };
   expect([...prettyJson(value)].join('')).toBe(`${JSON.stringify(value, null, 2)}\n`);
   expect([...compactJson(value)].join('')).toBe(JSON.stringify(value));
 });
 
-test('no piece is larger than a part without lists and objects in it', () => {
+test('no piece is larger than a value without nested lists and objects', () => {
   const value = { list: Array.from({ length: 1000 }, (_, index) => ({ index, text: 'some text' })) };
   const longest = Math.max(...[...prettyJson(value)].map((piece) => piece.length));
   expect(longest).toBeLessThan(100);

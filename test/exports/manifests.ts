@@ -13,7 +13,7 @@ interface Asking {
   query?: string;
 }
 
-/** The files of an export, as an integrator lists them. */
+/** The file list of an export as integrators get it. */
 export async function listFiles(
   { api, headers, query = '' }: Asking,
   version: LessonVersion,
@@ -26,7 +26,7 @@ export async function listFiles(
   return jsonOf(answer) as SignedManifest;
 }
 
-/** Where each file is, by its path below the archive's top-level folder. */
+/** The URL of each file by its path below the archive's top-level folder. */
 export function addressesOf({ files }: SignedManifest): Map<string, string> {
   const listed: [string, string | undefined][] = [
     [files.lesson.path, files.lesson.url],
@@ -46,7 +46,7 @@ export function addressesOf({ files }: SignedManifest): Map<string, string> {
   return new Map(listed.map(([path, url]) => [path.replace('./', ''), url ?? '']));
 }
 
-/** Downloads an export both ways, and checks that file by file it is the same but for manifest.json. */
+/** Downloads an export both ways and checks that all files but manifest.json are equal. */
 export async function expectSameFiles(
   asking: Asking,
   version: LessonVersion,

@@ -19,22 +19,22 @@ beforeAll(async () => {
 });
 afterAll(() => lab.close());
 
-/** The address of the picture of one test, which no other test asks for. */
+/** The URL of the picture for one test; no other test requests it. */
 let path: string;
 beforeEach(() => {
   path = `/${randomUUID()}.png`;
 });
 
-/** A lesson of its own with that picture. */
+/** Creates a lesson with that picture. */
 async function build(): Promise<LessonVersion> {
   const built = await buildPackage({ media: [{ sourceUrl: lab.origin.url(path) }] });
   return buildVersion(lab.harness, lab.organization, built.path);
 }
 
-/** The archive of one more lesson with that picture. */
+/** Returns the archive of another lesson with that picture. */
 const download = async () => downloadExport(lab.api, await build(), lab.headers);
 
-/** The one picture of an archive. */
+/** Returns the only picture of an archive. */
 function pictureOf({ files }: Export): Buffer | undefined {
   return [...files].find(([name]) => name.startsWith('media/'))?.[1];
 }
@@ -44,14 +44,14 @@ const conditions = () =>
     .filter((request) => request.path === path)
     .map(({ headers }) => headers['if-none-match'] ?? headers['if-modified-since'] ?? null);
 
-describe('the next lesson with a file asks for changes only', () => {
+describe('the next lesson with a file sends a conditional request', () => {
   test.each([
     { validator: { etag: '"one"' }, condition: '"one"' },
     {
       validator: { lastModified: 'Thu, 15 Jan 2026 09:00:00 GMT' },
       condition: 'Thu, 15 Jan 2026 09:00:00 GMT',
     },
-  ])('by $condition, also for another organization', async ({ validator, condition }) => {
+  ])('with $condition, also for another organization', async ({ validator, condition }) => {
     lab.origin.serve(path, png(1), validator);
     await download();
     expect(pictureOf(await download())?.equals(png(1))).toBe(true);
@@ -63,7 +63,7 @@ describe('the next lesson with a file asks for changes only', () => {
     expect(conditions()).toEqual([null, condition, condition]);
   });
 
-  test('but a validator is never shown to the server of a redirect', async () => {
+  test('but never sends a validator to the server of a redirect', async () => {
     const target = `${path}.moved`;
     lab.origin.script(path, redirectTo(target));
     lab.origin.serve(target, png(2), { etag: '"two"' });
@@ -72,7 +72,7 @@ describe('the next lesson with a file asks for changes only', () => {
     expect(conditions().every((condition) => condition === null || condition === '"two"')).toBe(true);
   });
 
-  test('but all of it where the cached file is gone', async () => {
+  test('but downloads everything when the cached file is gone', async () => {
     lab.origin.serve(path, png(3), { etag: '"three"' });
     await download();
     await lab.harness.store.cache.delete(digestOf(png(3)).sha256);
@@ -81,11 +81,11 @@ describe('the next lesson with a file asks for changes only', () => {
   });
 });
 
-describe('when the origin fails at the next lesson', () => {
+describe('when the origin fails for the next lesson', () => {
   test.each([
     { fault: 'by an error', play: answer(503) },
     { fault: 'by a reset connection', play: reset() },
-  ])('$fault, the copy that was good before is used', async ({ play }) => {
+  ])('$fault, the cached copy is used', async ({ play }) => {
     lab.origin.serve(path, png(4));
     await download();
     lab.origin.script(path, play);
@@ -93,7 +93,7 @@ describe('when the origin fails at the next lesson', () => {
     expect(lab.origin.requests(path)).toBe(4);
   });
 
-  test('by saying that the file is gone, the copy is not used', async () => {
+  test('by reporting that the file is gone, the cached copy is not used', async () => {
     lab.origin.serve(path, png(5));
     await download();
     lab.origin.script(path, answer(410));
@@ -102,7 +102,7 @@ describe('when the origin fails at the next lesson', () => {
   });
 });
 
-test('a file that changed at its origin is the new one for the next lesson', async () => {
+test('the next lesson gets the new bytes of a file that changed at its origin', async () => {
   lab.origin.serve(path, png(6), { etag: '"old"' });
   await download();
   lab.origin.serve(path, png(7), { etag: '"new"' });
@@ -110,7 +110,7 @@ test('a file that changed at its origin is the new one for the next lesson', asy
   expect(conditions()).toEqual([null, '"old"']);
 });
 
-test('a damaged file of the cache never gets into an archive, and is replaced', async () => {
+test('a damaged cached file never gets into an archive, and is replaced', async () => {
   lab.origin.serve(path, png(8), { etag: '"eight"' });
   await download();
   const { sha256 } = digestOf(png(8));
@@ -123,7 +123,7 @@ test('a damaged file of the cache never gets into an archive, and is replaced', 
   expect(conditions()).toEqual([null, '"eight"', null]);
 });
 
-test('a file that grew over the limit since is too large, though the copy was not', async () => {
+test('a file that grew over the limit fails as too large, although the cached copy was not', async () => {
   lab.origin.serve(path, png(9));
   await download();
   lab.origin.script(path, file(Buffer.alloc(100_001)));
@@ -131,7 +131,7 @@ test('a file that grew over the limit since is too large, though the copy was no
   expect(manifest.failedMedia).toMatchObject([{ reason: 'too_large' }]);
 });
 
-test('a medium that declares the wrong type fails alone, and another at its address gets the file', async () => {
+test('a media file with the wrong declared type fails alone, and another one with the same URL gets the file', async () => {
   lab.origin.serve(path, png(10), { contentType: 'image/png' });
   const idFrom = (start: string) => randomUUID().replace(/^.{8}/, start);
   const wrong = {

@@ -5,10 +5,10 @@ import { exportJobOf } from '../../shared/exports/jobs.ts';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
 import type { Harness } from '../support/harness.ts';
 
-/** A test's own look at the export queue of its harness. */
+/** Opens the export queue of the test's harness. */
 export interface OpenQueue {
   jobs: ExportQueue;
-  /** Makes a job look as if it had ended that long ago: no test waits for a time to pass. */
+  /** Moves the end of a job back in time, so that the test need not wait. */
   endedBefore(version: LessonVersion, milliseconds: number): Promise<void>;
   close(): Promise<void>;
 }

@@ -3,7 +3,7 @@ import { someBytes } from './archives.ts';
 const signature = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
 const header = Buffer.from('0000000d4948445200000001000000010802000000907753de', 'hex');
 
-/** Bytes that pass for a PNG to whoever looks at the beginning; no two seeds have the same. */
+/** Returns bytes with the signature of a PNG; different seeds give different bytes. */
 export function png(seed: number): Buffer {
   return Buffer.concat([signature, header, someBytes(2000, seed)]);
 }

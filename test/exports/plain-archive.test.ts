@@ -34,7 +34,7 @@ beforeAll(async () => {
 });
 afterAll(() => harness.close());
 
-/** A version of which nothing is left to chance, and no file comes out of a build of Lectern. */
+/** Creates a fully deterministic version without any file from a build of Lectern. */
 async function fixedVersion(): Promise<LessonVersion> {
   const { organization } = await buildOrganization(harness);
   await releaseWidget(harness.db, harness.store, {
@@ -77,7 +77,7 @@ async function build(version: LessonVersion): Promise<Buffer> {
   return bytes;
 }
 
-test('without the player, an archive has the key and the bytes that it had before there was one', async () => {
+test('without the player, an archive keeps the key and bytes of earlier releases', async () => {
   const version = await fixedVersion();
   await build(version);
   await harness.db.exportRecords.updateOne({}, { exportedAt: time, completedAt: null });

@@ -43,7 +43,7 @@ async function build(
   }
 }
 
-test('a job that was queued before there were profiles builds the archive without the player', () => {
+test('a job queued before profiles existed builds the archive without the player', () => {
   const { profile, ...job } = exportJobOf(version);
   expect(profile).toBe('plain');
   expect(exportJobSchema.parse(job)).toEqual(exportJobOf(version));
@@ -71,7 +71,7 @@ test('a worker without the release of the player, the profile or the archive for
   expect(await harness.store.archives.open(job.key)).toBeNull();
 });
 
-test('progress counts the files of the player, and the limit on archives counts their bytes', async () => {
+test('progress counts the player\'s files, and the archive limit counts their bytes', async () => {
   const job = exportJobOf(version, `player:${(await playerRelease()).name}`);
   const told: ExportProgress[] = [];
   const { size, files } = await build(job, { onProgress: (progress) => told.push(progress) });
@@ -79,7 +79,7 @@ test('progress counts the files of the player, and the limit on archives counts 
   const archive = await harness.store.archives.open(job.key);
   const found = await takeApart(await read(archive));
   await archive?.close();
-  // The empty media/ is an entry of the archive, and no file.
+  // The empty media/ is an entry of the archive, but not a file.
   expect(found.files.size + 1).toBe(files);
 
   const index = found.files.get('index.html')?.length ?? 0;

@@ -3,7 +3,7 @@ import { crc32 } from 'node:zlib';
 import { expect } from 'vitest';
 import { fromBufferPromise } from 'yauzl';
 
-/** The files of a ZIP archive by name, in the order of its directory. Bytes that are not those announced fail. */
+/** Returns the files of a ZIP archive by name, in directory order. Fails on a checksum mismatch. */
 export async function readArchive(bytes: Buffer): Promise<Map<string, Buffer>> {
   const files = new Map<string, Buffer>();
   const zip = await fromBufferPromise(bytes);
@@ -19,7 +19,7 @@ export async function readArchive(bytes: Buffer): Promise<Map<string, Buffer>> {
   return files;
 }
 
-/** A JSON file of an archive. */
+/** Parses a JSON file of an archive. */
 export function readJson<T>(files: Map<string, Buffer>, name: string): T {
   return JSON.parse(files.get(name)?.toString('utf8') ?? '') as T;
 }

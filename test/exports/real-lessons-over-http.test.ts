@@ -28,7 +28,10 @@ beforeAll(async () => {
 });
 afterAll(() => harness.close());
 
-/** What an integrator does: credentials to token. Gives the address of the lesson, and the query with the token. */
+/**
+ * Exchanges credentials for a token as an integrator does. Returns the lesson's URL and the query
+ * with the token.
+ */
 async function signIn(lessonId: string, learnerId: string): Promise<{ lesson: string; query: string }> {
   const signed = await ask(`${api}/api/public/sign-token`, {
     method: 'POST',
@@ -57,7 +60,7 @@ describe.each(lessons)('$name', ({ path }) => {
     ({ lessonId } = await buildVersion(harness, organization, path));
   });
 
-  test('loads with everything that its package holds', async () => {
+  test('loads with everything from its package', async () => {
     const { lesson, query } = await signIn(lessonId, 'reader');
     const data = jsonOf(await ask(`${lesson}/player-data?${query}`)) as PlayerData;
     const original = JSON.parse(await readFile(join(path, 'lesson.json'), 'utf8')) as LessonContent;
@@ -67,14 +70,14 @@ describe.each(lessons)('$name', ({ path }) => {
       );
     const text = JSON.stringify(steps({ ...original, sections: orderedSections(original) }));
     const restored = text.replaceAll(/\.\/media\/([0-9a-f-]{36})\.\w+/g, 'media:$1');
-    // Compared by step, so that a difference is shown and not two lessons.
+    // Compared step by step, so that a failure shows the difference and not two whole lessons.
     for (const [index, step] of (JSON.parse(restored) as unknown[]).entries()) {
       expect(steps(data.lesson)[index]).toEqual(step);
     }
     expect(data.lesson.totalSteps).toBe(steps(original).length);
   });
 
-  test('every medium that it refers to is served with the bytes of the package', async () => {
+  test('serves every referenced media file with the bytes of the package', async () => {
     const { lesson, query } = await signIn(lessonId, 'viewer');
     const data = jsonOf(await ask(`${lesson}/player-data?${query}`)) as PlayerData;
     const files = new Map((await readdir(join(path, 'media'))).map((name) => [name.split('.')[0], name]));
@@ -88,7 +91,7 @@ describe.each(lessons)('$name', ({ path }) => {
     }
   });
 
-  test('played to its end with right answers, it is completed with full marks, which the integrator reads', async () => {
+  test('played to its end with correct answers, is completed with full marks, and the integrator reads them', async () => {
     const { lesson, query } = await signIn(lessonId, 'player');
     const data = jsonOf(await ask(`${lesson}/player-data?${query}`)) as PlayerData;
     let progress = jsonOf(await ask(`${lesson}/session?${query}`)) as Progress;

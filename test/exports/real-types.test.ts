@@ -38,7 +38,7 @@ function serve(bytes: Buffer): string {
   return lab.origin.url(path);
 }
 
-test('JPEG that is declared as PNG stays in the archive under its name, and manifest and player name its type', async () => {
+test('a JPEG declared as PNG keeps its name in the archive, and the manifest and the player report its real type', async () => {
   const { version, ids } = await build({ bytes: jpeg }, { sourceUrl: serve(jpeg) });
   const { files, manifest, lesson } = await download(version);
   const shown = manifest.files.media.map(({ id, localPath, mimeType }) => ({ id, localPath, mimeType }));
@@ -52,7 +52,7 @@ test('JPEG that is declared as PNG stays in the archive under its name, and mani
   }
 });
 
-test('a cached file is held against the type that the next lesson declares, in archives and for learners', async () => {
+test('archives and players check a cached file against the type that the next lesson declares', async () => {
   const sourceUrl = serve(png(1));
   await download((await build({ sourceUrl })).version);
   const { version, ids } = await build({ sourceUrl, mimeType: 'video/mp4', extension: 'mp4' });
@@ -61,7 +61,7 @@ test('a cached file is held against the type that the next lesson declares, in a
   expect(manifest.failedMedia).toMatchObject([{ id: ids[0], reason: 'bad_type' }]);
 });
 
-test('an archive from before types were looked at is built again byte for byte', async () => {
+test('an archive from before type detection is rebuilt byte for byte', async () => {
   const declared = { mimeType: 'image/webp', extension: 'webp' };
   const { version } = await build({ sourceUrl: serve(jpeg), ...declared });
   const { bytes, files } = await download(version);

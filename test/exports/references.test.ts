@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => harness.close());
 
-/** Where in a step's content a reference may stand; the text has `*` for it. */
+/** Positions of a reference in a step's content; `*` stands for it. */
 const places: [name: string, content: (reference: string) => object, text: string][] = [
   ['a prop', (src) => block({ src }), '*'],
   ['a slot', (src) => block({ body: [block({ src }, 'inner')] }), '*'],
@@ -43,7 +43,7 @@ function section(content: object): object {
   return { id: 'section', title: 'A section', order_index: 0, steps: [step] };
 }
 
-/** Exports a lesson of this one step, and gives the step's content. */
+/** Exports a lesson with this one step and returns the step's content. */
 async function exportedContent(contentOf: (id: string) => object): Promise<{ id: string; content: unknown }> {
   const { organization, headers } = await buildOrganization(harness);
   const id = '0a1b2c3d-4e5f-4a6b-8c7d-9e0f1a2b3c4d';
@@ -55,7 +55,7 @@ async function exportedContent(contentOf: (id: string) => object): Promise<{ id:
 }
 
 test.each(places)(
-  'a reference in %s becomes a path, and nothing around it changes',
+  'a reference in %s becomes a path, and the surrounding content stays unchanged',
   async (_name, place, text) => {
     for (const spelling of [(id: string) => id, (id: string) => id.toUpperCase()]) {
       const contentWith = (reference: string) => ({
@@ -68,7 +68,7 @@ test.each(places)(
   },
 );
 
-test('references in zones and in the props of the root become paths', async () => {
+test('references in zones and in root props become paths', async () => {
   const contentWith = (reference: string) => ({
     content: [],
     root: { props: { background: reference, title: `About ${reference}` } },
@@ -81,7 +81,7 @@ test('references in zones and in the props of the root become paths', async () =
   expect(content).toEqual(contentWith(`./media/${id}.png`));
 });
 
-test('what only looks like a reference, and keys, stay as they are', async () => {
+test('keys and texts that only resemble references stay unchanged', async () => {
   const contentWith = (reference: string, id: string) => ({
     content: [
       block({
@@ -97,7 +97,7 @@ test('what only looks like a reference, and keys, stay as they are', async () =>
   expect(content).toEqual(contentWith(`./media/${id}.png`, id));
 });
 
-test('a picture that a later version replaces under its id leaves the export of the earlier one as it was', async () => {
+test("replacing a picture under its id in a later version leaves the earlier version's export unchanged", async () => {
   const { organization, headers } = await buildOrganization(harness);
   const built = await buildPackage({ media: [{ bytes: png(10) }] });
   const [id] = built.mediaIds;

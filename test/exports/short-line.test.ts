@@ -3,7 +3,7 @@ import { ShortLine } from '../../api/exports/bounded-queue.ts';
 
 const { signal } = new AbortController();
 
-/** Work that goes on until it is told to end. */
+/** Work that runs until the test ends it. */
 function held() {
   let begun = false;
   let end: () => void = () => undefined;
@@ -15,7 +15,7 @@ function held() {
   return { work, hasBegun: () => begun, end };
 }
 
-test('so much work is under way at once, so much waits, and what comes then is told when to come again', async () => {
+test('the queue limits work in progress and waiting work, and rejects more with a retry time', async () => {
   const line = new ShortLine({ atOnce: 2, waiting: 1 });
   const [first, second, third] = [held(), held(), held()];
   const running = [first, second, third].map(({ work }) => line.run(signal, work));
@@ -29,7 +29,7 @@ test('so much work is under way at once, so much waits, and what comes then is t
   expect(third.hasBegun()).toBe(true);
 });
 
-test('the line goes on after work that failed, and leaves out whose client is gone', async () => {
+test('the queue continues after failed work and skips disconnected clients', async () => {
   const line = new ShortLine({ atOnce: 1, waiting: 5 });
   const failing = line.run(signal, () => Promise.reject(new Error('for the test')));
   const gone = held();

@@ -20,7 +20,7 @@ afterAll(async () => {
   await Promise.all([slow?.close(), quick?.close()]);
 });
 
-/** Exports a lesson of some media and the good one, by a worker with settings of its own. */
+/** Exports a lesson with some media and one good file, with a worker that has its own settings. */
 async function exportWith(settings: Record<string, string>, paths: string[]): Promise<Export> {
   const [api, worker] = await Promise.all([harness.startApi(), harness.startWorker(settings)]);
   const { organization, headers } = await buildOrganization(harness);
@@ -35,13 +35,13 @@ async function exportWith(settings: Record<string, string>, paths: string[]): Pr
 
 const failuresOf = ({ manifest }: Export) => manifest.failedMedia.map(({ reason }) => reason);
 
-test('a build waits for slow downloads only so long, and delivers what came', async () => {
+test('a build stops waiting for slow downloads after its timeout, and delivers the files that arrived', async () => {
   slow?.script('/drip.png', slowly(png(2), 10_000, 100));
   const settings = { EXPORT_BUILD_SECONDS: '6', DOWNLOAD_MIN_BYTES_PER_SECOND: '0' };
   expect(failuresOf(await exportWith(settings, ['/drip.png']))).toEqual(['timeout']);
 });
 
-test('a host whose downloads time out one after the other is asked for nothing more by that build', async () => {
+test('after consecutive timeouts of a host, the build sends it no more requests', async () => {
   const paths = Array.from({ length: 60 }, (_, index) => `/${index}.png`);
   for (const path of paths) slow?.script(path, hang());
   const exported = await exportWith({ DOWNLOAD_DEADLINE_SECONDS: '1' }, paths);

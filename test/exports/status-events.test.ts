@@ -45,7 +45,7 @@ function startEvents(signal: AbortSignal, options: { waiters?: JobWaiters; archi
   return statusEvents(deps, job, { first, signal, heartbeatMilliseconds: 0 });
 }
 
-test('a stream without news beats, so that nothing on its way takes it for dead', async () => {
+test('an idle event stream sends heartbeats, so that proxies keep it open', async () => {
   const gone = new AbortController();
   const stream = startEvents(gone.signal);
   expect((await stream.next()).value).toContain('data: {"status":"queued"');
@@ -54,7 +54,7 @@ test('a stream without news beats, so that nothing on its way takes it for dead'
   expect(await stream.next()).toEqual({ done: true, value: undefined });
 });
 
-test('a stream ends when its client goes away while it waits for news', async () => {
+test('an event stream ends when its client disconnects while waiting', async () => {
   const gone = new AbortController();
   const stream = startEvents(gone.signal);
   await stream.next();
@@ -63,7 +63,7 @@ test('a stream ends when its client goes away while it waits for news', async ()
   expect(await waiting).toEqual({ done: true, value: undefined });
 });
 
-test('however many streams follow an export, their process looks at it once for all of them', async () => {
+test('a process polls an export once for all of its event streams', async () => {
   let looks = 0;
   const { archives } = lab.harness.store;
   const open = (key: string) => {
@@ -77,6 +77,6 @@ test('however many streams follow an export, their process looks at it once for 
   await Promise.all(streams.map((stream) => stream.next()));
   gone.abort();
   await Promise.all(streams.map((stream) => stream.next()));
-  // One a second, where a loaded machine takes several for all of them.
+  // One poll each second; a loaded machine may take several seconds for all streams.
   expect(looks).toBeLessThan(10);
 });

@@ -4,7 +4,10 @@ import { onTestFinished } from 'vitest';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
 import { statusPath } from '../support/factories.ts';
 
-/** Asks for the status of an export as events, until the test is over; gives the answer as soon as it begins. */
+/**
+ * Requests the status of an export as an event stream that closes after the test; returns the
+ * response at its start.
+ */
 export async function openStatusStream(
   api: string,
   version: LessonVersion,

@@ -49,7 +49,7 @@ afterAll(async () => {
   await Promise.all([origin.close(), forbidden.close()]);
 });
 
-/** Where the files of one test are, for which no other test asks. */
+/** Returns file URLs for one test; no other test requests them. */
 let place: string;
 let tests = 0;
 beforeEach(() => {
@@ -58,7 +58,7 @@ beforeEach(() => {
   origin.serve(`${place}/dial.css`, style('first'), { contentType: 'text/css' });
 });
 
-/** As manifest.json of a package has it. */
+/** A media or widget entry in a package's manifest.json. */
 const dial = () => ({
   widgetType: 'Dial',
   sourceUrl: origin.url(`${place}/dial.js`),
@@ -78,7 +78,7 @@ async function played(version: LessonVersion, name: string): Promise<string> {
   return status === 200 ? body.toString() : String(status);
 }
 
-test('the archive has the module and the stylesheet from their URLs, under an id made of type and URLs', async () => {
+test('the archive contains the module and stylesheet from their URLs, under an id made of type and URLs', async () => {
   const version = await build([dial()]);
   const { files, manifest } = await archiveOf(version);
   const [widget] = manifest.files.widgets;
@@ -93,21 +93,21 @@ test('the archive has the module and the stylesheet from their URLs, under an id
   expect(files.get(path)?.toString()).toBe(script('first'));
   expect(files.get(path.replace(/js$/, 'css'))?.toString()).toBe(style('first'));
   expect(origin.requests(`${place}/dial.js`)).toBe(1);
-  // File by file, and in the page of an archive that plays by itself.
+  // Once file by file, and once in the page of a self-contained archive.
   const { archive } = await expectSameFiles(
     { api, headers: tenant.headers, query: '?include=player' },
     version,
   );
   expect(archive.files.get('index.html')?.toString()).toContain('The dial is first');
   expect(archive.files.get('index.html')?.toString()).not.toContain('<script>window.broken');
-  // Another version names the same URLs: the same id, whatever bytes are there by now.
+  // Another version has the same URLs and therefore the same id, although their bytes changed.
   origin.serve(`${place}/dial.js`, script('second'));
   const next = await archiveOf(await build([dial()]));
   expect(next.manifest.files.widgets[0]?.localPath).toBe(widget?.localPath);
   expect(next.files.get(path)?.toString()).toBe(script('second'));
 });
 
-test('a learner gets both files from Lectern before any archive was built, and while the origin is away', async () => {
+test('a learner gets both files from Lectern before any archive exists, and while the origin is down', async () => {
   const version = await build([dial()]);
   const answered = await ask(api + widgetPath(version, 'Dial.js'));
   expect([answered.status, answered.headers.get('location')]).toEqual([
@@ -122,7 +122,7 @@ test('a learner gets both files from Lectern before any archive was built, and w
   expect((await archiveOf(version)).manifest.failedWidgets).toEqual([]);
 });
 
-test('a version that is built again has the bytes of its record, whatever the origin has by now', async () => {
+test("a rebuilt version has the bytes of its record, although the origin's bytes changed", async () => {
   const version = await build([dial()]);
   const before = await archiveOf(version);
   origin.serve(`${place}/dial.js`, script('second'));
@@ -131,7 +131,7 @@ test('a version that is built again has the bytes of its record, whatever the or
   expect((await archiveOf(version)).bytes.equals(before.bytes)).toBe(true);
 });
 
-test('a package that was exported is imported as a release with those bytes, and the lesson is the same', async () => {
+test('importing an exported package registers a release with those bytes, and the lesson is unchanged', async () => {
   const exported = await archiveOf(await build([dial()]));
   const folder = await mkdtemp(join(inject('runDir'), 'archive-'));
   await writeFile(join(folder, 'a.zip'), exported.bytes);
@@ -144,7 +144,7 @@ test('a package that was exported is imported as a release with those bytes, and
   expect(origin.log).toHaveLength(requests);
 });
 
-test('a widget that an export could not fetch is taken up again by the import of that archive', async () => {
+test('importing an archive restores a widget that the export could not fetch', async () => {
   origin.script(`${place}/dial.js`, answer(404));
   const exported = await archiveOf(await build([dial()]));
   const { sourceUrl, cssSourceUrl } = dial();
@@ -165,7 +165,7 @@ test('a widget that an export could not fetch is taken up again by the import of
   expect(again.files.get(`widgets/${failure?.id}.css`)?.toString()).toBe(style('first'));
 });
 
-test('a learner’s browser plays it, and asks nobody but Lectern', async () => {
+test('a learner’s browser plays the widget and sends requests only to Lectern', async () => {
   const version = await build([dial()]);
   const browser = await launchBrowser();
   onTestFinished(() => browser.close());
@@ -178,14 +178,14 @@ test('a learner’s browser plays it, and asks nobody but Lectern', async () => 
   expect(origin.requests(`${place}/dial.js`)).toBe(1);
 }, 60_000);
 
-test('a core type is Lectern’s own, also when a package names a URL for it', async () => {
+test('a core type always uses Lectern’s own code, even when a package gives a URL for it', async () => {
   const version = await build([{ ...dial(), widgetType: 'Heading' }]);
   expect(await played(version, 'Heading.js')).toBe((await readCoreBundle('Heading')).js.toString());
   expect((await archiveOf(version)).manifest.failedWidgets).toEqual([]);
   expect(origin.requests(`${place}/dial.js`)).toBe(0);
 });
 
-test('a registered release of the type serves other versions, and not the one that names a URL', async () => {
+test('a registered release of the type serves other versions, but not the one with a URL', async () => {
   const release = { organizationId: tenant.organization._id, type: 'Dial', css: null };
   await releaseWidget(harness.db, harness.store, { ...release, js: bytesOf(Buffer.from('registered')) });
   const version = await build([dial()]);
@@ -207,7 +207,10 @@ test('another organization has its own URLs for a type, and none of these', asyn
   expectError(await ask(api + widgetPath(own, 'Dial.css')), 404, 'Widget not found');
 });
 
-/** What the module's URL answers, and what comes of it; without a reason it is in the archive. */
+/**
+ * Responses of the module's URL, with the reason for a failure; without a reason the archive
+ * contains it.
+ */
 const modules: Record<string, { plays: [Behaviour, ...Behaviour[]]; reason?: string; status?: number }> = {
   'a module': { plays: [file(script('a'))] },
   'a module after two failures': { plays: [answer(500), answer(500), file(script('b'))] },
@@ -222,12 +225,12 @@ const modules: Record<string, { plays: [Behaviour, ...Behaviour[]]; reason?: str
     status: 200,
   },
   'no answer': { plays: [hang()], reason: 'timeout' },
-  'a page that says so': {
+  'a page served as HTML': {
     plays: [file('<p>gone', { contentType: 'text/html' })],
     reason: 'bad_type',
     status: 200,
   },
-  'a page that says that it is a script': {
+  'a page served as a script': {
     plays: [file('<!doctype html><title>gone</title>', { contentType: 'text/javascript' })],
     reason: 'bad_type',
   },
@@ -257,7 +260,7 @@ const stylesheets: Record<string, { plays: [Behaviour]; reason?: string; status?
   'a huge stylesheet': { plays: [stream()], reason: 'too_large' },
 };
 
-test('every file ends as it should, failures are named, and none of them fails the export', async () => {
+test('every file ends as expected, the manifest names failures, and none of them fails the export', async () => {
   const widgets: { widgetType: string; sourceUrl: string; cssSourceUrl?: string }[] = [];
   const expected: Omit<FailedWidget, 'id'>[] = [];
   const add = (
@@ -309,7 +312,7 @@ test('every file ends as it should, failures are named, and none of them fails t
   expect(named.sort(byType)).toEqual(expected.sort(byType));
   expect(forbidden.log).toEqual([]);
 
-  // A widget whose stylesheet failed is there without it; one whose module failed is not there.
+  // A widget without its stylesheet is exported; one without its module is not.
   const moduleFailed = expected.filter(({ sourceUrl }) => !sourceUrl?.endsWith('.css'));
   const there = widgets.filter(
     ({ widgetType }) => !moduleFailed.some((one) => one.widgetType === widgetType),
@@ -325,13 +328,13 @@ test('every file ends as it should, failures are named, and none of them fails t
   for (const { localPath, cssLocalPath } of manifest.files.widgets) {
     for (const path of [localPath, cssLocalPath ?? localPath]) expect(files.has(path.slice(2))).toBe(true);
   }
-  // Short-lived, and without a record that later builds would repeat.
+  // The archive expires soon, and no record makes later builds repeat it.
   expect(await harness.store.archives.open(exportJobOf(version).key)).toBeNull();
   const degraded = await harness.store.archives.open(incompleteKey(exportJobOf(version).key));
   expect(degraded).not.toBeNull();
   await degraded?.close();
 
-  // A learner gets what the archive has.
+  // A learner gets the same files as the archive.
   expect(await played(version, 'Dial a module.js')).toBe(script('a'));
   for (const name of ['Dial a picture.js', 'Dial JSON as a stylesheet.css']) {
     expectError(await ask(api + widgetPath(version, name)), 404, 'Widget not available');

@@ -5,7 +5,10 @@ import { openPromise } from 'yauzl';
 
 const run = promisify(execFile);
 
-/** Everything a reader prints; names and digests of tens of thousands of entries fit. */
+/**
+ * The buffer for a reader's output, large enough for names and digests of tens of thousands of
+ * entries.
+ */
 const maxBuffer = 256 * 1024 ** 2;
 
 /** An entry as a reader found it. */
@@ -15,12 +18,15 @@ export interface ReadEntry {
   sha256: string;
 }
 
-/** A program that reads ZIP archives and shares no code with the one that wrote them. */
+/** A program that reads ZIP archives and shares no code with Lectern's writer. */
 export interface ZipReader {
-  /** With what is missing, where it cannot run: a test that is skipped says so in its title. */
+  /**
+   * Includes what is missing where it cannot run, so that the title of a skipped test gives the
+   * reason.
+   */
   name: string;
   available: boolean;
-  /** Reads and verifies every entry, in the archive's order. Fails when the reader finds anything wrong. */
+  /** Reads and verifies every entry, in archive order. Fails when the reader reports a problem. */
   read: (path: string) => Promise<ReadEntry[]>;
 }
 
@@ -62,7 +68,9 @@ async function readWithYauzl(path: string): Promise<ReadEntry[]> {
   return entries;
 }
 
-/** unzip verifies checksums with -t, lists with -Z1 and -Zl, and prints all entries as one with -p. */
+/**
+ * unzip verifies checksums with -t, lists with -Z1 and -Zl, and prints all entries joined with -p.
+ */
 async function readWithUnzip(path: string): Promise<ReadEntry[]> {
   const options = { maxBuffer, env: { ...process.env, LC_ALL: 'C.UTF-8' } };
   await run('unzip', ['-tqq', path], options);
@@ -88,14 +96,14 @@ async function readWithUnzip(path: string): Promise<ReadEntry[]> {
 const named = (name: string, available: boolean) =>
   available ? name : `${name}, SKIPPED: not on this machine`;
 
-/** Three readers that know nothing of each other. */
+/** Three independent readers. */
 export const zipReaders: ZipReader[] = [
   { name: named('unzip', hasUnzip), available: hasUnzip, read: readWithUnzip },
   { name: named("Python's zipfile", hasPython), available: hasPython, read: readWithPython },
   { name: 'yauzl', available: true, read: readWithYauzl },
 ];
 
-/** What each reader that can run makes of an archive, by the reader's name. */
+/** Returns the result of each available reader, by the reader's name. */
 export async function readEverywhere(path: string): Promise<Record<string, ReadEntry[]>> {
   const results = zipReaders
     .filter(({ available }) => available)
