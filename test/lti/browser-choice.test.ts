@@ -23,7 +23,7 @@ beforeAll(async () => {
 });
 afterAll(() => browser.close());
 
-/** Run in the page: what is seen in the middle of the focused element, if that is not the element. */
+/** Runs in the page: returns the element that covers the middle of the focused element, if any. */
 const whatHidesTheFocus = `(() => {
   const focused = document.activeElement;
   const { left, top, width, height } = focused.getBoundingClientRect();
@@ -40,7 +40,7 @@ async function open(options: BrowserContextOptions = {}, choice?: ChoiceSettings
 const links = () => lab.simulator.linksOf(lab.simulator.sample.course);
 
 describe.each([true, false])('a teacher whose browser runs scripts: %s', (javaScriptEnabled) => {
-  test('searches, pages and chooses, and everything chosen arrives in the course', async () => {
+  test('searches, turns pages and selects lessons, and all of them arrive in the course', async () => {
     const page = await open({ javaScriptEnabled, locale: 'en' });
     const before = links().length;
     const button = (name: string) => page.getByRole('button', { name, exact: true });
@@ -88,7 +88,7 @@ describe.each([
   ['light', 'ar', 320],
   ['dark', 'ar', 1280],
 ] as const)('in a %s window, in %s, of %i pixels', (colorScheme, locale, width) => {
-  test('the page has no fault that axe-core finds, and fits, empty and with something chosen', async () => {
+  test('axe-core finds no violation in the page, and it fits, with and without a selection', async () => {
     const page = await open({ colorScheme, viewport: { width, height: 700 } }, { locale });
     const check = async () => {
       expect(await faultsIn(page)).toEqual([]);
@@ -114,7 +114,7 @@ describe.each([
 test.each([
   [800, 600],
   [400, 500],
-])('what has the keyboard is never hidden, in %i by %i pixels', async (width, height) => {
+])('the focused element is never covered, at %i by %i pixels', async (width, height) => {
   const page = await open({ viewport: { width, height } });
   const { length } = await page.locator('main :is(input, button, select):visible').all();
   expect(length).toBeGreaterThan(12);
@@ -125,11 +125,11 @@ test.each([
   await page.context().close();
 });
 
-test('axe-core finds no fault in the page that leads back to the platform', async () => {
+test('axe-core finds no violation in the page that returns to the platform', async () => {
   const page = await open({ javaScriptEnabled: false });
   await page.locator('[value=cancel]').click();
   await page.getByRole('button').waitFor();
-  // Without scripts axe cannot run in it: what it looks at is the same page, put into another.
+  // axe cannot run in a page without scripts, so it checks the same HTML inside another page.
   const html = await page.content();
   const other = await (await browser.newContext()).newPage();
   await other.setContent(html.replace(/<script.*?<\/script>/gs, ''));

@@ -12,7 +12,10 @@ import { buildOrganization } from '../support/factories.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { useLaunchLab } from './support/launch-lab.ts';
 
-/* A course from its first lesson to its grades: the platform on localhost shows Lectern, on 127.0.0.1, in frames. */
+/*
+ * A course from its first lesson to its grades: the platform on localhost shows Lectern, on
+ * 127.0.0.1, in frames.
+ */
 
 vi.setConfig({ testTimeout: 240_000, hookTimeout: 120_000 });
 const lab = useLaunchLab({ hostname: 'localhost' });
@@ -33,14 +36,16 @@ beforeAll(async () => {
 });
 afterAll(() => browser.close());
 
-/** A person's browser. */
+/** One user's browser. */
 async function openContext(): Promise<BrowserContext> {
   const context = await browser.newContext({ viewport: { width: 1000, height: 900 } });
   onTestFinished(() => context.close());
   return context;
 }
 
-/** The courses of the platform, as somebody sees them. It keeps nothing for tools: cookies have to do. */
+/**
+ * Opens the platform's courses as a user, without platform storage, so that cookies have to work.
+ */
 async function openCourses(context: BrowserContext, user: User): Promise<Page> {
   const page = await context.newPage();
   await page.goto(lab.simulator.addresses.url);
@@ -49,7 +54,7 @@ async function openCourses(context: BrowserContext, user: User): Promise<Page> {
   return page;
 }
 
-/** Opens a link in a frame of the platform's page; gives Lectern's page and the player inside. */
+/** Opens a link in a frame of the platform's page; returns Lectern's page and the player inside. */
 async function openLink(page: Page, { id }: Link): Promise<{ outer: FrameLocator; lesson: FrameLocator }> {
   await page.locator(`button[name="frame"][value="${id}"]`).click();
   const outer = page.frameLocator('iframe.tool');
@@ -69,7 +74,10 @@ async function finish(lesson: FrameLocator, choices: string[]): Promise<void> {
   await lesson.getByRole('heading', { name: 'Lesson complete' }).waitFor();
 }
 
-/** In Lectern's pages: those around them are the platform's. What the player has the page around it need not have. */
+/**
+ * Checks Lectern's pages only; the platform owns the surrounding pages, and the page around the
+ * player provides landmarks.
+ */
 async function expectNoFaults(page: Page): Promise<void> {
   for (const frame of page.frames()) {
     if (!frame.url().startsWith(lab.address)) continue;
@@ -81,7 +89,7 @@ async function expectNoFaults(page: Page): Promise<void> {
   }
 }
 
-test('the browser keeps no cookies for frames of other sites, but partitioned ones', async () => {
+test('the browser stores only partitioned cookies for cross-site frames', async () => {
   const seen: (string | undefined)[] = [];
   const server = createServer(({ url, headers }, response) => {
     if (url === '/read') seen.push(headers.cookie);
@@ -102,7 +110,10 @@ test('the browser keeps no cookies for frames of other sites, but partitioned on
   expect(seen).toEqual(['partitioned=1']);
 });
 
-/** A teacher finds the lesson and adds it to the course; gives the link, and its column in the gradebook. */
+/**
+ * A teacher finds the lesson and adds it to the course; returns the link and its column in the
+ * gradebook.
+ */
 async function addLesson(): Promise<{ link: Link; column: LineItem }> {
   const { simulator, tool } = lab;
   const { course, users } = simulator.sample;
@@ -121,17 +132,17 @@ async function addLesson(): Promise<{ link: Link; column: LineItem }> {
   return { link, column };
 }
 
-/** A learner plays to the end, and waits for the way back. */
+/** A learner plays to the end and waits for the link back to the course. */
 async function study(user: User, link: Link, choices: string[]): Promise<void> {
   const page = await openCourses(await openContext(), user);
   const { outer, lesson } = await openLink(page, link);
   await finish(lesson, choices);
   await outer.getByRole('link', { name: 'Back to the course' }).waitFor();
   await expectNoFaults(page);
-  await waitFor('the end on record', async () => (await recordOf(user))?.status === 'completed');
+  await waitFor('the saved completion', async () => (await recordOf(user))?.status === 'completed');
 }
 
-/** What an integrator reads (the contract's 4.2); null for 404. */
+/** Returns what GET progress gives an integrator; null for 404. */
 async function recordOf(
   { id }: User,
   {
@@ -145,7 +156,7 @@ async function recordOf(
   return answer.status === 404 ? null : (jsonOf(answer) as Record<string, unknown>);
 }
 
-test('a teacher adds a lesson, learners finish it, and integrators and the gradebook have their results', async () => {
+test('a teacher adds a lesson, learners finish it, and integrators and the gradebook get their results', async () => {
   const { simulator, platform, address } = lab;
   const { course, users } = simulator.sample;
   const { link, column } = await addLesson();

@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => browser.close());
 
-/** Sends a launch from another browser than the one that began it. */
+/** Sends a launch from a browser other than the one that began the login. */
 async function sendForeignLaunch(page: Page): Promise<void> {
   const { action, fields } = await lab.simulator.driveLaunch({
     user: lab.simulator.sample.users.learner,
@@ -26,7 +26,10 @@ async function sendForeignLaunch(page: Page): Promise<void> {
   await page.getByText('browser_not_recognized').waitFor();
 }
 
-/** The page of a login in a frame without cookies; with a storage that is not there, as the script leaves it. */
+/**
+ * Opens the login page in a frame without cookies, in the state that its script shows when the
+ * storage is missing.
+ */
 async function openBlockedLogin(page: Page, storageTarget: string | null): Promise<void> {
   const { simulator, link } = lab;
   const user = simulator.sample.users.learner;
@@ -43,13 +46,13 @@ const looks: BrowserContextOptions[] = ['en', 'ar'].flatMap((locale) => [
 ]);
 
 describe.each(looks)(
-  'in a $colorScheme window of $viewport.width pixels, in $locale, axe-core finds no fault',
+  'in a $colorScheme window of $viewport.width pixels, in $locale, axe-core finds no violation',
   (look) => {
     test.each([
-      ['that a choice is over', (page: Page) => page.goto(`${lab.address}/lti/select/x`)],
-      ['that a browser is not known', sendForeignLaunch],
-      ['that it keeps no cookies, with a button', (page: Page) => openBlockedLogin(page, null)],
-      ['that nor does the storage', (page: Page) => openBlockedLogin(page, '_parent')],
+      ['that a selection has expired', (page: Page) => page.goto(`${lab.address}/lti/select/x`)],
+      ['that the browser is unknown', sendForeignLaunch],
+      ['that the browser keeps no cookies, with a button', (page: Page) => openBlockedLogin(page, null)],
+      ['that the storage fails, too', (page: Page) => openBlockedLogin(page, '_parent')],
     ])('in the page that says %s', async (_what, open) => {
       const page = await (await browser.newContext(look)).newPage();
       await open(page);

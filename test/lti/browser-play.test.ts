@@ -12,7 +12,7 @@ import { waitFor } from '../support/wait-for.ts';
 
 const lab = useEmbedLab();
 
-/** Opens the pages of a platform, which notes what it is told by their frames. */
+/** Opens the platform's pages, which record the messages from their frames. */
 async function newPlatform(options: Parameters<typeof lab.browser.newContext>[0] = {}) {
   const context = await lab.browser.newContext(options);
   await context.addInitScript(
@@ -40,7 +40,7 @@ async function finish(learner: HostPage): Promise<void> {
 
 const back = ({ outer }: HostPage) => outer.getByRole('link', { name: 'Back to the course' });
 
-/** In Lectern's page and in the player: the platform's pages are its owners' concern. */
+/** Checks Lectern's page and the player; the platform owns its own pages. */
 async function faultsOf(page: Page): Promise<string[]> {
   const [, outer, inner] = page.frames();
   if (outer === undefined || inner === undefined) throw new Error('there is no lesson');
@@ -48,11 +48,11 @@ async function faultsOf(page: Page): Promise<string[]> {
   return [...faults, ...(await faultsIn(inner))];
 }
 
-describe('a launch that is not recorded', () => {
+describe('an untracked launch', () => {
   test.each([
     ['preview', 'teacher', 'Preview for teachers: nothing is recorded.'],
     ['anonymous', '', 'Your course does not tell who you are, so nothing you do here is recorded.'],
-  ] as const)('(%s) is played to its end, and leaves nothing behind', async (untracked, ltiUserId, words) => {
+  ] as const)('(%s) plays to the end and stores nothing', async (untracked, ltiUserId, words) => {
     const lesson = await publishQuiz(lab);
     const context = await lab.browser.newContext();
     const posted: string[] = [];
@@ -73,7 +73,7 @@ describe('a launch that is not recorded', () => {
     expect(posted).toEqual([]);
     const again = await launch(lesson, { untracked, ltiUserId }, context);
     await seeStep(again, 's1');
-    // Two tabs of nobody in particular have nothing to hand over.
+    // Two anonymous tabs have no session to hand over.
     await press(viewer, 'Next');
     await seeStep(viewer, 's3');
     const { ltiProgress, courses } = lab.harness.db;
@@ -83,14 +83,14 @@ describe('a launch that is not recorded', () => {
   });
 });
 
-/** Of a careful platform. */
+/** The frame sandbox of a platform that keeps its page from being replaced. */
 const sandbox =
   'allow-scripts allow-same-origin allow-forms allow-popups allow-popups-to-escape-sandbox allow-downloads';
 
 describe('the way back to the course', () => {
   const courseUrl = () => `${lab.hostOrigin}/course`;
 
-  test('appears at the end of the lesson, is there from then on, and leaves the frame', async () => {
+  test('appears at the end of the lesson, stays, and leaves the frame', async () => {
     const lesson = await publishQuiz(lab);
     const context = await newPlatform();
     const user = { ltiUserId: 'returning', returnUrl: courseUrl() };
@@ -106,7 +106,7 @@ describe('the way back to the course', () => {
     await context.close();
   });
 
-  test('opens beside the course where the platform keeps its page from being replaced', async () => {
+  test('opens beside the course where the platform prevents its page from being replaced', async () => {
     const lesson = await publishQuiz(lab);
     const context = await newPlatform();
     const page = await context.newPage();
@@ -124,7 +124,7 @@ describe('the way back to the course', () => {
     await context.close();
   });
 
-  test('is beside what a learner is told whose lesson is gone, or whose launch has ended', async () => {
+  test('appears next to the message that the lesson is gone or the launch has expired', async () => {
     const lesson = await publishQuiz(lab);
     const returnUrl = courseUrl();
     const { organizationId, lessonId } = lesson;
@@ -147,7 +147,7 @@ describe('the way back to the course', () => {
   });
 });
 
-test('a platform is told the height of the lesson, of each of its steps', async () => {
+test('the platform gets the height of the lesson at each step', async () => {
   const lesson = await publishQuiz(lab);
   const context = await newPlatform();
   const learner = await launch(lesson, { ltiUserId: 'sized' }, context);
@@ -164,7 +164,7 @@ test('a platform is told the height of the lesson, of each of its steps', async 
   await context.close();
 });
 
-test('a learner of an integrator posts nothing to platforms', async () => {
+test('a learner of an integrator sends no messages to platforms', async () => {
   const lesson = await publishQuiz(lab);
   const context = await newPlatform();
   const learner = await lab.open(lesson, { context });
@@ -174,7 +174,7 @@ test('a learner of an integrator posts nothing to platforms', async () => {
 });
 
 test.each(['light', 'dark'] as const)(
-  'axe-core finds no fault in the page of a launch, %s, with what stands around the lesson in Arabic',
+  'axe-core finds no violation in a launch page, %s, with Arabic text around the lesson',
   async (colorScheme) => {
     const lesson = await publishQuiz(lab);
     const context = await newPlatform({ colorScheme, viewport: { width: 400, height: 700 } });

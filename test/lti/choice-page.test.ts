@@ -19,15 +19,15 @@ const publish = (title: string, more: Parameters<typeof publishLesson>[2] = {}) 
 const withQuery = (url: string, fields: Record<string, string>) =>
   `${url}?${new URLSearchParams(fields).toString()}`;
 
-/** The cursor of the button that leads to further lessons; undefined at the end. */
+/** Returns the cursor of the button for more lessons; undefined at the end. */
 const moreIn = ({ body }: Answer) => /name="cursor" value="([0-9a-f]+)"/.exec(body.toString())?.[1];
 
-/** The names of boxes and the values of options that are ticked. */
+/** Returns the names and values of the selected checkboxes and options. */
 const tickedIn = ({ body }: Answer) =>
   [...body.toString().matchAll(/(?:name|value)="([^"]*)" (?:checked|selected)/g)].map(([, name]) => name);
 
 describe('the page offers', () => {
-  test('the published lessons of the organization, each with its size and its published versions', async () => {
+  test("the organization's published lessons, each with its size and its published versions", async () => {
     const first = await publish('Tides <&> "Moons"');
     const { lessonId } = first;
     const second = await publish('Tides, mended', { lessonId });
@@ -46,7 +46,7 @@ describe('the page offers', () => {
     expect(html).not.toContain('a draft');
   });
 
-  test('lessons whose title has the words of a search, in any case and without accents', async () => {
+  test('lessons whose title contains the search words, ignoring case and accents', async () => {
     await publish('Élan vital für Anfänger');
     await publish('Élan <b>');
     const url = await beginChoice(lab);
@@ -59,7 +59,7 @@ describe('the page offers', () => {
     expect(none.body.toString()).toContain('value=".*&quot;&gt;&lt;script&gt;"');
   });
 
-  test('further pages, and keeps what was chosen on the others', async () => {
+  test('further pages, and keeps the selection of the others', async () => {
     const lessons = [];
     for (let number = 0; number < 12; number += 1) lessons.push(await publish(`Paged ${number}`));
     const [last, oldest] = [lessons[11], lessons[0]];
@@ -71,7 +71,7 @@ describe('the page offers', () => {
       q: 'paged',
       [`lesson.${last.lessonId}`]: 'on',
       [`version.${last.lessonId}`]: last._id,
-      // Of lessons that are not chosen nothing is kept.
+      // The page keeps nothing about lessons that are not selected.
       [`version.${oldest.lessonId}`]: oldest._id,
     };
     const second = await ask(withQuery(url, { ...chosen, cursor: moreIn(first) ?? '' }));
@@ -82,7 +82,7 @@ describe('the page offers', () => {
     expect(tickedIn(second).toSorted()).toEqual([`lesson.${last.lessonId}`, last._id, ...columns].toSorted());
   });
 
-  test('nothing of other organizations, by whatever address', async () => {
+  test('no lesson of another organization, whatever the URL', async () => {
     const { organization } = await buildOrganization(lab.harness);
     const foreign = await publishLesson(lab.harness, organization, { lesson: { title: 'A secret' } });
     const url = await beginChoice(lab);
@@ -99,7 +99,7 @@ describe('the page offers', () => {
     expect(refused.body.toString()).not.toContain('A secret');
   });
 
-  test('one lesson where the platform takes one, by radio buttons', async () => {
+  test('radio buttons where the platform accepts only one lesson', async () => {
     const { lessonId } = lab.version;
     const url = await beginChoice(lab, { settings: { accept_multiple: false } });
     const page = await ask(withQuery(url, { q: 'nothing has this', lesson: lessonId }));
@@ -107,7 +107,7 @@ describe('the page offers', () => {
     expect(page.body.toString()).toContain(`type="radio" name="lesson" value="${lessonId}" checked`);
   });
 
-  test('its words in the language of the platform, else in one that the browser reads', async () => {
+  test("texts in the platform's language, or else in one of the browser's languages", async () => {
     const arabic = await ask(await beginChoice(lab, { locale: 'ar_EG' }));
     expect(arabic.body.toString()).toContain('<html lang="ar" dir="rtl">');
     expect(arabic.body.toString()).toContain('<h1>اختر دروسًا</h1>');
@@ -118,7 +118,7 @@ describe('the page offers', () => {
 });
 
 describe('the page', () => {
-  test('may be shown by pages of the platform and of the organization', async () => {
+  test('may be framed by pages of the platform and of the organization', async () => {
     const url = await beginChoice(lab);
     expect(policyOf(await ask(url))['frame-ancestors']).toBe('*');
     const { db } = lab.harness;
@@ -132,7 +132,7 @@ describe('the page', () => {
     expect(page.headers.get('cache-control')).toBe('no-store');
   });
 
-  test('takes what nobody can have sent for nothing', async () => {
+  test('ignores values that its form cannot send', async () => {
     const url = await beginChoice(lab);
     const { lessonId } = lab.version;
     for (const hostile of ['', 'x'.repeat(300), '$where', '\0', '\ud800', '{"$ne":null}', '../..', '-1']) {
@@ -147,10 +147,10 @@ describe('the page', () => {
   });
 });
 
-describe('nobody chooses', () => {
+describe('a selection is impossible', () => {
   const page = async (url: string) => answerOf(await fetch(url));
 
-  test('without a request of a platform', async () => {
+  test('without a request from a platform', async () => {
     for (const id of ['x', 'a'.repeat(43), '%2e%2e%2f']) {
       expectRefusal(await page(`${lab.address}/lti/select/${id}`), 404, 'choice_expired');
       const body = new URLSearchParams({ action: 'cancel' });
@@ -159,7 +159,7 @@ describe('nobody chooses', () => {
     }
   });
 
-  test('for a platform that was removed', async () => {
+  test('for a removed platform', async () => {
     const { tool, platform } = await lab.register(lab.address);
     const { course, users } = lab.simulator.sample;
     const begun = await lab.launch({ user: users.teacher, deepLink: { course, tool } });
@@ -168,18 +168,18 @@ describe('nobody chooses', () => {
     expectRefusal(await page(url), 404, 'choice_expired');
   });
 
-  test('who is a learner of the course', async () => {
+  test('for a learner of the course', async () => {
     const { learner } = lab.simulator.sample.users;
     expectRefusal(await requestChoice(lab, { user: learner }), 403, 'not_for_learners');
   });
 
-  test('for a platform that takes no links', async () => {
+  test('for a platform that accepts no links', async () => {
     const settings = { accept_types: ['file', 'html'] };
     expectRefusal(await requestChoice(lab, { settings }), 403, 'no_accepted_type');
   });
 });
 
-test('a lesson that is deleted is offered no longer', async () => {
+test('the page does not offer a deleted lesson', async () => {
   const { lessonId } = await publish('Soon gone');
   const url = withQuery(await beginChoice(lab), { q: 'soon gone' });
   expect(titlesIn(await ask(url))).toEqual(['Soon gone']);

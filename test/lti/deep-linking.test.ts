@@ -11,7 +11,7 @@ import { claimsOf, useLaunchLab } from './support/launch-lab.ts';
 vi.setConfig({ testTimeout: 30_000 });
 const lab = useLaunchLab();
 
-/** What an answer says, unverified: the platform verifies it. */
+/** Decodes the response without verifying it, because the platform verifies it. */
 const claimsIn = (answer: Parameters<typeof formOf>[0]) => decodeJwt(formOf(answer).jwt);
 const itemsIn = (answer: Parameters<typeof formOf>[0]) =>
   claimsIn(answer)[claim.contentItems] as Record<string, unknown>[];
@@ -19,7 +19,7 @@ const itemsIn = (answer: Parameters<typeof formOf>[0]) =>
 const oneOf = (lessonId: string, more = {}) => ({ [`lesson.${lessonId}`]: 'on', ...more });
 
 describe('a teacher', () => {
-  test('chooses a lesson, and learners launch it from the course, also from a copy of the course', async () => {
+  test('selects a lesson, and learners launch it from the course and from a copy of the course', async () => {
     const { simulator, version } = lab;
     const { lessonId } = version;
     const url = await beginChoice(lab);
@@ -36,7 +36,7 @@ describe('a teacher', () => {
     expect(claimsOf(await lab.launch({ ...(copied && { link: copied }) }))).toMatchObject({ lessonId });
   });
 
-  test('chooses several at once, each as it is wanted', async () => {
+  test('selects several at once, each with its own settings', async () => {
     const { harness, organization } = lab;
     const first = await publishLesson(harness, organization, { lesson: { title: 'First' } });
     const { lessonId } = first;
@@ -71,7 +71,7 @@ describe('a teacher', () => {
     expect(launched).toMatchObject({ lessonId, versionId: first._id });
   });
 
-  test('gives up, and the platform hears that nothing was chosen', async () => {
+  test('cancels, and the platform learns that nothing was selected', async () => {
     const before = lab.simulator.linksOf(lab.simulator.sample.course).length;
     const fields = { ...oneOf(lab.version.lessonId), action: 'cancel' };
     const answer = await sendChoice(await beginChoice(lab), fields);
@@ -81,8 +81,8 @@ describe('a teacher', () => {
   });
 });
 
-describe('the answer to a platform', () => {
-  test('is signed by a key of Lectern, for this platform and this request alone', async () => {
+describe('the response to a platform', () => {
+  test('is signed by a key of Lectern, for exactly this platform and request', async () => {
     const url = await beginChoice(lab, { settings: { data: 'as it came "{}" ä' } });
     const answer = await sendChoice(url, oneOf(lab.version.lessonId));
     const { action, jwt } = formOf(answer);
@@ -111,12 +111,12 @@ describe('the answer to a platform', () => {
   test.each([
     ['says null where there is nothing', { data: null }],
     ['takes more than what a string can say', { accept_types: ['ltiResourceLink', null, {}] }],
-  ])('is had by a platform that %s', async (_what, settings) => {
+  ])('is accepted by a platform that %s', async (_what, settings) => {
     const answer = await sendChoice(await beginChoice(lab, { settings }), oneOf(lab.version.lessonId));
     expect(itemsIn(answer)).toHaveLength(1);
   });
 
-  test('has no data where none were sent, and no column where the platform takes none', async () => {
+  test('omits data where the request had none, and the line item where the platform accepts none', async () => {
     const { lessonId } = lab.version;
     const settings = { data: undefined, accept_lineitem: false };
     const url = await beginChoice(lab, { settings });
@@ -127,7 +127,7 @@ describe('the answer to a platform', () => {
     expect(itemsIn(answer)[0]).not.toHaveProperty('custom.gradebook_column');
   });
 
-  test('says where no column is wanted, and then launches expect no score', async () => {
+  test('omits the line item where the teacher wants none, and launches then expect no score', async () => {
     const { lessonId } = lab.version;
     const answer = await sendChoice(await beginChoice(lab), oneOf(lessonId));
     expect(itemsIn(answer)[0]).toMatchObject({ custom: { gradebook_column: 'none' } });
@@ -141,7 +141,7 @@ describe('the answer to a platform', () => {
     expect(await ltiScores.countDocuments({ linkId: row?._id })).toBe(0);
   });
 
-  test('leaves by a page that says where it comes from, whose form may be redirected to any host of the platform', async () => {
+  test('leaves from a page that names its origin, and whose form may be redirected to any host of the platform', async () => {
     const answer = await sendChoice(await beginChoice(lab), oneOf(lab.version.lessonId));
     const policy = answer.headers.get('content-security-policy') ?? '';
     expect(policy).toContain("default-src 'none'");
@@ -151,7 +151,7 @@ describe('the answer to a platform', () => {
   });
 });
 
-describe('a choice is shown once more, with the reason, when', () => {
+describe('the page appears again with the reason when', () => {
   const refusedText = async (url: string, fields: Record<string, string>) => {
     const answer = await sendChoice(url, fields);
     expect(answer.status).toBe(422);
@@ -159,11 +159,11 @@ describe('a choice is shown once more, with the reason, when', () => {
     return /role="alert">([^<]*)</.exec(answer.body.toString())?.[1];
   };
 
-  test('nothing is chosen', async () => {
+  test('nothing is selected', async () => {
     expect(await refusedText(await beginChoice(lab), {})).toBe('Nothing is chosen yet.');
   });
 
-  test('more is chosen than the platform takes', async () => {
+  test('more lessons are selected than the platform accepts', async () => {
     const other = await publishLesson(lab.harness, lab.organization);
     const url = await beginChoice(lab, { settings: { accept_multiple: false } });
     const both = { ...oneOf(lab.version.lessonId), ...oneOf(other.lessonId) };
@@ -172,7 +172,7 @@ describe('a choice is shown once more, with the reason, when', () => {
     expect(only).toMatchObject({ custom: { lesson_id: other.lessonId } });
   });
 
-  test('a lesson or a version is not published any more, or never was there', async () => {
+  test('a lesson or version is no longer published or never existed', async () => {
     const { harness, organization } = lab;
     const gone = await publishLesson(harness, organization);
     const kept = await publishLesson(harness, organization);

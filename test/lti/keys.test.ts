@@ -16,7 +16,7 @@ beforeEach(() => harness.db.ltiKeys.deleteMany());
 
 const dayMs = 24 * 3600_000;
 
-/** A process, at a time that the test sets. */
+/** A process at a time that the test sets. */
 function startProcess(clock: { days: number }, keyPepper = testPepper): LtiKeys {
   return createLtiKeys(harness.db, { keyPepper }, () => new Date(Date.UTC(2027, 0) + clock.days * dayMs));
 }
@@ -24,8 +24,8 @@ function startProcess(clock: { days: number }, keyPepper = testPepper): LtiKeys 
 const kidsOf = async (keys: LtiKeys) => (await keys.publicKeys()).keys.map(({ kid }) => kid);
 const signerOf = async (keys: LtiKeys) => (await keys.signer()).kid;
 
-describe('the keys that Lectern signs with', () => {
-  test('what the signer signs, the published key of its kid verifies', async () => {
+describe("Lectern's signing keys", () => {
+  test("the published key with the signature's kid verifies it", async () => {
     const keys = startProcess({ days: 0 });
     const { kid, privateKey } = await keys.signer();
     const token = await new SignJWT({ sub: 'x' }).setProtectedHeader({ alg: 'RS256', kid }).sign(privateKey);
@@ -37,7 +37,7 @@ describe('the keys that Lectern signs with', () => {
     expect(Buffer.from(jwk?.n ?? '', 'base64url')).toHaveLength(2048 / 8);
   });
 
-  test('no private part is published, nor readable in the database', async () => {
+  test('no private key is published or readable in the database', async () => {
     const keys = startProcess({ days: 0 });
     await keys.signer();
     const [published] = (await keys.publicKeys()).keys;
@@ -47,14 +47,14 @@ describe('the keys that Lectern signs with', () => {
     expect(stored?.publicJwk).not.toContain('"d"');
   });
 
-  test('processes that begin at once agree on one key', async () => {
+  test('processes that start at the same time agree on one key', async () => {
     const processes = Array.from({ length: 3 }, () => startProcess({ days: 0 }));
     const signers = await Promise.all(processes.map(signerOf));
     expect(new Set(signers).size).toBe(1);
     expect(await harness.db.ltiKeys.countDocuments()).toBe(1);
   });
 
-  test('processes that need a successor at once agree on one', async () => {
+  test('processes that need a successor at the same time agree on one', async () => {
     await signerOf(startProcess({ days: 0 }));
     const processes = Array.from({ length: 3 }, () => startProcess({ days: 90 }));
     const published = await Promise.all(processes.map(kidsOf));
@@ -62,14 +62,14 @@ describe('the keys that Lectern signs with', () => {
     expect(await harness.db.ltiKeys.countDocuments()).toBe(2);
   });
 
-  test('a key follows the other without a cut, in a process that runs for a year', async () => {
+  test('a process that runs for a year rotates keys without interruption', async () => {
     const clock = { days: 0 };
     const keys = startProcess(clock);
     const platform = { kids: await kidsOf(keys) };
     const signers = new Map<string, number>();
     for (; clock.days < 365; clock.days += 0.5) {
       const signer = await signerOf(keys);
-      // It asks once a day, and was asked to check a token that was signed up to a week ago.
+      // The process checks once a day, and has to verify a token signed up to a week ago.
       expect(platform.kids).toContain(signer);
       if (clock.days % 1 === 0) platform.kids = await kidsOf(keys);
       for (const [kid, last] of signers) {
@@ -82,7 +82,7 @@ describe('the keys that Lectern signs with', () => {
     expect(await harness.db.ltiKeys.countDocuments()).toBeLessThanOrEqual(3);
   });
 
-  test('an installation that stood still for years announces a new key, and signs with the old one until then', async () => {
+  test('an installation that was off for years announces a new key, and signs with the old one until then', async () => {
     const first = await signerOf(startProcess({ days: 0 }));
     const clock = { days: 1000 };
     const keys = startProcess(clock);
@@ -95,7 +95,7 @@ describe('the keys that Lectern signs with', () => {
     expect(await kidsOf(keys)).not.toContain(first);
   });
 
-  test('another pepper is named as what keeps a key from being read; the public keys stay', async () => {
+  test('an error names another pepper as the reason why a key is unreadable; the public keys stay', async () => {
     const first = await signerOf(startProcess({ days: 0 }));
     const other = startProcess({ days: 0 }, 'another pepper that is long enough, too');
     await expect(other.signer()).rejects.toMatchObject({
@@ -105,7 +105,7 @@ describe('the keys that Lectern signs with', () => {
     expect(await kidsOf(other)).toEqual([first]);
   });
 
-  test('a private key that was put into the row of another does not open', async () => {
+  test("a private key copied into another key's row cannot be decrypted", async () => {
     await signerOf(startProcess({ days: 0 }));
     await signerOf(startProcess({ days: 90 }));
     const [newer, older] = await harness.db.ltiKeys.find().sort({ generation: -1 }).lean();
@@ -114,7 +114,7 @@ describe('the keys that Lectern signs with', () => {
   });
 });
 
-test('/lti/jwks publishes them for everybody, to be kept for an hour', async () => {
+test('/lti/jwks publishes the keys without authentication, cacheable for an hour', async () => {
   const address = await harness.startApi();
   const answer = await ask(`${address}/lti/jwks`);
   expect(answer.status).toBe(200);

@@ -5,7 +5,7 @@ import { claimsOf, answerOf, tokenOf, useLaunchLab } from './support/launch-lab.
 
 const lab = useLaunchLab();
 
-test('200 launches at once, of as many learners with one address, are all right, and nobody is somebody else', async () => {
+test('200 concurrent launches by different learners from one IP address succeed, each with its own identity', async () => {
   const { simulator, version, address } = lab;
   const link = lab.addLink({ lineItem: { label: 'A lesson', scoreMaximum: 10 } });
   const users = Array.from({ length: 200 }, () => simulator.addUser());

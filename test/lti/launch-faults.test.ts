@@ -11,8 +11,8 @@ import { loadSecrets } from '../../shared/platform/secrets.ts';
 import { answerOf, expectRefusal, useLaunchLab } from './support/launch-lab.ts';
 
 /*
- * One fault at a time in a launch that is good without it. login-faults.test.ts has those of logins,
- * platform-keys.test.ts those of keys.
+ * One fault at a time in an otherwise valid launch. login-faults.test.ts covers logins,
+ * platform-keys.test.ts covers keys.
  */
 
 const lab = useLaunchLab();
@@ -22,7 +22,7 @@ const submit = async (launch: DrivenLaunch) => answerOf(await lab.simulator.subm
 const secretsOf = ({ fields, cookie }: DrivenLaunch) =>
   [fields.id_token, fields.state, cookie.split('=')[1]].filter((text) => text !== undefined && text !== '');
 
-/** What the tests of this file have seen; at the end, all codes that there are. */
+/** The error codes that the tests of this file saw; the last test compares them with all codes. */
 const seen = new Set<string>();
 
 async function refusedAs(code: string, status: number, launch: DrivenLaunch): Promise<void> {
@@ -30,8 +30,8 @@ async function refusedAs(code: string, status: number, launch: DrivenLaunch): Pr
   expectRefusal(await submit(launch), status, code, secretsOf(launch) as string[]);
 }
 
-describe('a launch is refused', () => {
-  test('that the platform has refused itself', async () => {
+describe('a launch is rejected', () => {
+  test('that the platform itself has rejected', async () => {
     const launch = await drive();
     const { state = '' } = launch.fields;
     const fields = { error: 'login_required', error_description: '<b>nobody</b>', state };
@@ -40,16 +40,16 @@ describe('a launch is refused', () => {
 
   test.each([
     ['without a state', 'state_missing', 400, { state: '' }],
-    ['with a state that was never given out', 'unknown_state', 403, { state: 'x'.repeat(64) }],
+    ['with a state that was never issued', 'unknown_state', 403, { state: 'x'.repeat(64) }],
     ['without a token', 'token_missing', 400, { id_token: '' }],
-    ['with a token that is none', 'malformed_token', 400, { id_token: 'a.b.c' }],
+    ['with a token that is not a JWT', 'malformed_token', 400, { id_token: 'a.b.c' }],
   ])('%s', async (_what, code, status, changes) => {
     const launch = await drive();
-    // The cookie is that of another state now.
+    // The cookie belongs to another state.
     await refusedAs(code, status, { ...launch, fields: { ...launch.fields, ...changes } });
   });
 
-  test('whose state has a bit changed', async () => {
+  test('whose state has a changed bit', async () => {
     const launch = await drive();
     const { state = '' } = launch.fields;
     const changed = (state.startsWith('A') ? 'B' : 'A') + state.slice(1);
@@ -70,7 +70,7 @@ describe('a launch is refused', () => {
     await refusedAs('state_expired', 403, { ...launch, fields: { ...launch.fields, state } });
   });
 
-  test('that is sent a second time, and of many at once all but one', async () => {
+  test('that is sent again; exactly one concurrent request consumes the state', async () => {
     const launch = await drive();
     const answers = await Promise.all(Array.from({ length: 12 }, () => submit(launch)));
     expect(answers.map(({ status }) => status).toSorted()).toEqual([303, ...Array<number>(11).fill(403)]);
@@ -84,7 +84,7 @@ describe('a launch is refused', () => {
     const launch = await drive();
     const [name = ''] = launch.cookie.split('=');
     await refusedAs('state_mismatch', 403, { ...launch, cookie: `${name}=${'A'.repeat(43)}` });
-    // It was no launch of that browser: its own is still good.
+    // That browser did not send the launch, so its own login is still valid.
     expect((await submit(launch)).status).toBe(303);
   });
 
@@ -104,7 +104,7 @@ describe('a launch is refused', () => {
     await refusedAs('wrong_nonce', 403, { ...launch, fields });
   });
 
-  test('of a platform that was removed meanwhile', async () => {
+  test('of a platform that was removed in between', async () => {
     const { tool, platform } = await lab.register(lab.address);
     const { learner: user } = lab.simulator.sample.users;
     const launch = await lab.simulator.driveLaunch({ user, link: lab.addLink({ tool }) });
@@ -116,7 +116,7 @@ describe('a launch is refused', () => {
 const now = Math.floor(Date.now() / 1000);
 const custom = (values: object) => ({ claims: { [claim.custom]: values } });
 
-describe('a launch is refused whose token', () => {
+describe('a launch is rejected whose token', () => {
   test.each<[what: string, code: string, status: number, tampering: Tampering]>([
     ['has an algorithm of its own', 'wrong_algorithm', 403, { header: { alg: 'RS512' } }],
     ['is not signed at all', 'wrong_algorithm', 403, { signature: 'none' }],
@@ -126,26 +126,26 @@ describe('a launch is refused whose token', () => {
     ['names a key by a number', 'key_id_missing', 403, { header: { kid: 1 } }],
     ['names a key that the platform does not have', 'unknown_key', 403, { header: { kid: 'another' } }],
     ['brings its own key', 'bad_signature', 403, { signature: 'another key', header: { jku: 'http://x/' } }],
-    ['is signed by somebody else', 'bad_signature', 403, { signature: 'another key' }],
-    ['has a bit of its signature changed', 'bad_signature', 403, { signature: 'broken' }],
+    ["is signed with another platform's key", 'bad_signature', 403, { signature: 'another key' }],
+    ['has a changed bit in its signature', 'bad_signature', 403, { signature: 'broken' }],
     ['has no signature', 'bad_signature', 403, { edit: (token) => token.replace(/[^.]*$/, '') }],
-    ['has a part too many', 'malformed_token', 400, { edit: (token) => `${token}.a` }],
-    ['asks for an extension', 'malformed_token', 400, { header: { crit: ['b64'], b64: false } }],
+    ['has an extra part', 'malformed_token', 400, { edit: (token) => `${token}.a` }],
+    ['requires an extension', 'malformed_token', 400, { header: { crit: ['b64'], b64: false } }],
     ['is of another issuer', 'wrong_issuer', 403, { claims: { iss: 'https://lms.example' } }],
     ['is of no issuer', 'wrong_issuer', 403, { claims: { iss: undefined } }],
-    ['is for somebody else', 'wrong_audience', 403, { claims: { aud: 'somebody' } }],
+    ['is for another audience', 'wrong_audience', 403, { claims: { aud: 'somebody' } }],
     ['is for nobody', 'wrong_audience', 403, { claims: { aud: undefined } }],
-    ['is for several others', 'wrong_audience', 403, { claims: { aud: ['a', 'b'] } }],
-    ['was given to somebody else', 'wrong_authorized_party', 403, { claims: { azp: 'somebody' } }],
+    ['is for several other audiences', 'wrong_audience', 403, { claims: { aud: ['a', 'b'] } }],
+    ['was issued to another client', 'wrong_authorized_party', 403, { claims: { azp: 'somebody' } }],
     ['is over', 'token_expired', 403, { claims: { iat: now - 300, exp: now - 120 } }],
-    ['has no end', 'malformed_claims', 400, { claims: { exp: undefined } }],
+    ['has no expiry', 'malformed_claims', 400, { claims: { exp: undefined } }],
     ['is old', 'token_too_old', 403, { claims: { iat: now - 3600, exp: now + 3600 } }],
-    ['has no beginning', 'malformed_claims', 400, { claims: { iat: undefined } }],
+    ['has no issue time', 'malformed_claims', 400, { claims: { iat: undefined } }],
     ['is of the future', 'token_from_future', 403, { claims: { iat: now + 3600, exp: now + 7200 } }],
-    ['begins in the future', 'token_from_future', 403, { claims: { nbf: now + 3600 } }],
+    ['was issued in the future', 'token_from_future', 403, { claims: { nbf: now + 3600 } }],
     ['has no nonce', 'nonce_missing', 403, { claims: { nonce: undefined } }],
     ['has another nonce', 'wrong_nonce', 403, { claims: { nonce: 'another' } }],
-    ['has a list for a nonce', 'wrong_nonce', 403, { claims: { nonce: [] } }],
+    ['has a list as its nonce', 'wrong_nonce', 403, { claims: { nonce: [] } }],
     ['has no version', 'wrong_version', 400, { claims: { [claim.version]: undefined } }],
     ['has another version', 'wrong_version', 400, { claims: { [claim.version]: '1.1' } }],
     ['has no message', 'wrong_message_type', 400, { claims: { [claim.messageType]: undefined } }],
@@ -179,19 +179,19 @@ describe('a launch is refused whose token', () => {
       400,
       { claims: { [claim.context]: { id: 'a'.repeat(256) } } },
     ],
-    ['names a user by an object', 'malformed_claims', 400, { claims: { sub: {} } }],
+    ['identifies the user with an object', 'malformed_claims', 400, { claims: { sub: {} } }],
     ['names no lesson', 'no_lesson', 404, custom({})],
-    ['has a variable for a lesson', 'no_lesson', 404, custom({ lesson_id: '$Lesson.id' })],
-    ['names a lesson that is none', 'lesson_not_found', 404, custom({ lesson_id: '<i>1</i>' })],
+    ['has a variable instead of a lesson', 'no_lesson', 404, custom({ lesson_id: '$Lesson.id' })],
+    ['names an invalid lesson', 'lesson_not_found', 404, custom({ lesson_id: '<i>1</i>' })],
   ])('%s', async (_what, code, status, tampering) => {
     const { learner: user } = lab.simulator.sample.users;
     const launch = await lab.simulator.driveLaunch({ user, link: lab.addLink(), tampering });
     await refusedAs(code, status, launch);
-    // Sent again it fares no better.
+    // A repeated request fails as well.
     expect((await submit(launch)).status).toBeGreaterThanOrEqual(400);
   });
 
-  test('has two audiences and does not say which of them it was given to', async () => {
+  test('has two audiences and no authorized party', async () => {
     const { clientId } = lab.tool;
     const { learner: user } = lab.simulator.sample.users;
     const both = { aud: ['another', clientId] };
@@ -208,7 +208,7 @@ describe('a launch is refused whose token', () => {
   });
 });
 
-test('each code that a launch may be refused with was seen here, but those that have tests of their own', () => {
+test('the tests above saw every error code of a launch, except those with tests of their own', () => {
   const elsewhere = [
     'malformed_request',
     'not_a_launch',
@@ -220,7 +220,7 @@ test('each code that a launch may be refused with was seen here, but those that 
     'cookies_blocked',
     'platform_keys_unavailable',
     'lesson_not_available',
-    // Of the choice of lessons.
+    // Codes of the lesson selection.
     'no_accepted_type',
     'not_for_learners',
     'choice_expired',

@@ -3,7 +3,10 @@ import type { Fault } from '../../simulator/faults.ts';
 import type { Link } from '../../simulator/model.ts';
 import { expectRefusal, useLaunchLab } from './support/launch-lab.ts';
 
-/* What a platform's key set does to launches. Each test has an API of its own, which knows no keys yet. */
+/*
+ * How a platform's key set affects launches. Each test has an API of its own with an empty key
+ * cache.
+ */
 
 const lab = useLaunchLab();
 
@@ -20,7 +23,7 @@ test.each<[what: string, fault: Fault]>([
   ['breaks off', { drop: true }],
   ['is a page', { status: 200, headers: { 'content-type': 'text/html' }, body: '<p>We are closed</p>' }],
   ['is endless', { status: 200, body: `{"keys":[${'{},'.repeat(100_000)}{}]}` }],
-])('where the key set %s, a launch is refused, and another one goes on when it is back', async (_, fault) => {
+])('a launch fails while the key set %s, and another one succeeds once it is back', async (_, fault) => {
   const link = await linkOfNewApi();
   lab.simulator.fail('jwks', { ...fault, times: 1 });
   expectRefusal(await lab.launch({ link }), 502, 'platform_keys_unavailable');
@@ -28,13 +31,13 @@ test.each<[what: string, fault: Fault]>([
   expect((await lab.launch({ link: other })).status).toBe(303);
 });
 
-test('where the key set does not come, a launch is refused after 10 seconds', async () => {
+test('a launch fails after 10 seconds when the key set does not arrive', async () => {
   const link = await linkOfNewApi();
   lab.simulator.fail('jwks', { hang: true });
   expectRefusal(await lab.launch({ link }), 502, 'platform_keys_unavailable');
 }, 30_000);
 
-test('where the key set is slow, launches wait for it, all for the same request', async () => {
+test('concurrent launches wait for a slow key set and share one request', async () => {
   const link = await linkOfNewApi();
   const before = keyRequests();
   lab.simulator.fail('jwks', { delayMs: 500 });
@@ -43,13 +46,13 @@ test('where the key set is slow, launches wait for it, all for the same request'
   expect(keyRequests() - before).toBe(1);
 });
 
-test('a launch with a key that the platform has got since is taken', async () => {
+test('a launch with a key added after the last download succeeds', async () => {
   const link = await linkOfNewApi();
   await lab.simulator.rotateKey();
   expect((await lab.launch({ link })).status).toBe(303);
 });
 
-test('a launch with a key that the platform has no more is refused', async () => {
+test('a launch with a key that the platform has withdrawn is rejected', async () => {
   const link = await linkOfNewApi();
   const { learner: user } = lab.simulator.sample.users;
   const launch = await lab.simulator.driveLaunch({ user, link });
@@ -59,7 +62,7 @@ test('a launch with a key that the platform has no more is refused', async () =>
   expect(await answer.text()).toContain('unknown_key');
 });
 
-test('while the key set is away, keys that are known serve on', async () => {
+test('while the key set is unavailable, known keys still work', async () => {
   const link = await linkOfNewApi();
   expect((await lab.launch({ link })).status).toBe(303);
   lab.simulator.fail('jwks', { status: 503, times: Infinity });

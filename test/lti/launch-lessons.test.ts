@@ -21,14 +21,14 @@ const lessonOf = (answer: LaunchAnswer) => {
 const newest = ({ lessonId }: LessonVersion) => ({ lessonId, versionId: null });
 
 describe('a launch finds its lesson', () => {
-  test('by what deep linking wrote into the link, a pinned version too', async () => {
+  test('by the custom parameters from deep linking, also with a pinned version', async () => {
     const { _id: versionId, lessonId } = await publish();
     await publish({ lessonId });
     const link = lab.addLink({ custom: { lesson_id: lessonId.toUpperCase(), version_id: versionId } });
     expect(lessonOf(await lab.launch({ link }))).toEqual({ lessonId, versionId });
   });
 
-  test('by the address of the link, unless what was written into it says otherwise', async () => {
+  test("by the link's URL, unless its custom parameters name another lesson", async () => {
     const inAddress = await publish();
     const url = `${lab.address}/lti/launch?lesson=${inAddress.lessonId}`;
     const plain = lab.addLink({ url, custom: { lesson_id: '$Lesson.id' } });
@@ -37,7 +37,7 @@ describe('a launch finds its lesson', () => {
     expect(lessonOf(await lab.launch({ link: written }))).toEqual(newest(lab.version));
   });
 
-  test('by what it led to before', async () => {
+  test('by what the link opened before', async () => {
     const version = await publish();
     const link = lab.addLink({ custom: { lesson_id: version.lessonId, version_id: version._id } });
     const first = lessonOf(await lab.launch({ link }));
@@ -45,7 +45,7 @@ describe('a launch finds its lesson', () => {
     expect(lessonOf(await lab.launch({ link, tampering }))).toEqual(first);
   });
 
-  test('by the links that its own was copied from, of which the nearest counts', async () => {
+  test('by the history of a copied link, where the nearest link counts', async () => {
     const { simulator } = lab;
     const variables = { resource_link_history: '$ResourceLink.id.history' };
     const course = simulator.addCourse({ title: 'First' });
@@ -56,7 +56,7 @@ describe('a launch finds its lesson', () => {
     const third = simulator.copyCourse(second);
     const [copy] = simulator.linksOf(third);
     if (copy === undefined) throw new Error('The link was not copied.');
-    // The platform has lost what deep linking wrote, and nobody has launched the copy between.
+    // The platform lost the custom parameters, and the copy in between was never launched.
     const lost = (link: typeof copy) => ({
       link,
       tampering: { claims: { [claim.custom]: { resource_link_history: copy.history.join(',') } } },
@@ -67,7 +67,7 @@ describe('a launch finds its lesson', () => {
     const other = await publish();
     const changed = { claims: { [claim.custom]: { lesson_id: other.lessonId } } };
     if (between !== undefined) await lab.launch({ link: between, tampering: changed });
-    // As a link that was never launched itself.
+    // The launch of a link that was never launched before.
     const claims = { ...lost(copy).tampering.claims, [claim.resourceLink]: { id: randomUUID() } };
     const answer = await lab.launch({ link: copy, tampering: { claims } });
     expect(lessonOf(answer)).toEqual(newest(other));
@@ -84,10 +84,10 @@ describe('a launch finds its lesson', () => {
   });
 });
 
-describe('a launch is refused', () => {
+describe('a launch is rejected', () => {
   const launchOf = (custom: Record<string, string>) => lab.launch({ link: lab.addLink({ custom }) });
 
-  test('into a lesson that is not published, or a version that is not', async () => {
+  test('into a lesson or a version that is not published', async () => {
     const draft = await publish({ publish: false });
     expectRefusal(await launchOf({ lesson_id: draft.lessonId }), 404, 'lesson_not_available');
     const { lessonId, _id: versionId } = await publish();
@@ -100,7 +100,7 @@ describe('a launch is refused', () => {
     expect(lessonOf(await launchOf({ lesson_id: lessonId }))).toEqual({ lessonId, versionId: null });
   });
 
-  test('into a lesson that is deleted, another organization has, or nobody', async () => {
+  test('into a lesson that is deleted, unknown or of another organization', async () => {
     const deleted = await publish();
     await markLessonDeleted(lab.harness.db, deleted.lessonId);
     const { organization: stranger } = await buildOrganization(lab.harness);
@@ -113,7 +113,7 @@ describe('a launch is refused', () => {
     expectRefusal(await launchOf(pinned), 404, 'lesson_not_available');
   });
 
-  test('that only links of another platform, or of another deployment, tell a lesson for', async () => {
+  test('whose lesson is known only from links of another platform or deployment', async () => {
     const link = lab.addLink();
     await lab.launch({ link });
     const { tool } = await lab.register(lab.address);
@@ -126,7 +126,7 @@ describe('a launch is refused', () => {
   });
 });
 
-test('the page of a lesson that cannot be had speaks the language of the platform, and leads back to the course', async () => {
+test("the page for an unavailable lesson is in the platform's language and links back to the course", async () => {
   const link = lab.addLink({ custom: {} });
   const presented = (return_url: string) => ({
     claims: { [claim.launchPresentation]: { locale: 'fr_CA', return_url } },
@@ -142,7 +142,7 @@ test('the page of a lesson that cannot be had speaks the language of the platfor
   expectRefusal(nowhere, 404, 'no_lesson', ['javascript', 'Retour au cours']);
 });
 
-test('what a launch says of its link is kept, once for each link', async () => {
+test("Lectern stores a link's launch data once for each link", async () => {
   const { simulator, platform, version, harness } = lab;
   const link = lab.addLink({ lineItem: { label: 'A lesson', scoreMaximum: 10 } });
   await Promise.all([lab.launch({ link }), lab.launch({ link, user: simulator.sample.users.teacher })]);
@@ -163,7 +163,7 @@ test('what a launch says of its link is kept, once for each link', async () => {
   ]);
 });
 
-test('a launch that has no word on grades takes back nothing of what others said; one that has, does', async () => {
+test('a launch without grade claims keeps the stored ones; a launch with grade claims replaces them', async () => {
   const { harness, simulator } = lab;
   const link = lab.addLink({ lineItem: { label: 'A lesson', scoreMaximum: 10 } });
   const kept = () => harness.db.ltiResourceLinks.findOne({ resourceLinkId: link.id }).lean<LtiResourceLink>();

@@ -11,7 +11,7 @@ import { tokenOf, useLaunchLab } from './support/launch-lab.ts';
 vi.setConfig({ testTimeout: 90_000 });
 const lab = useLaunchLab();
 
-test('the log tells of each launch, its platform and what did not fit, and neither secrets nor who it was', async () => {
+test('the log has each launch with its platform and problem, but no secrets and no identity', async () => {
   const { harness, simulator } = lab;
   const api = await startApiProcess(harness, {
     LOG_LEVEL: 'debug',
@@ -46,7 +46,7 @@ test('the log tells of each launch, its platform and what did not fit, and neith
   for (const secret of secrets) expect(api.output()).not.toContain(secret);
 });
 
-test('the guide says of each code what to do', async () => {
+test('the guide says how to fix each error code', async () => {
   const guide = await readFile(join(packageRoot, 'docs', 'lti', 'troubleshooting.md'), 'utf8');
   const section = guide.split('\n## ').find((part) => part.startsWith('When a launch is refused')) ?? '';
   const told = [...section.matchAll(/^\| `(\w+)`/gm)].map(([, code]) => code);

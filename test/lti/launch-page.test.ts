@@ -31,10 +31,10 @@ async function buildLesson({
 
 const open = (version: LessonVersion, token: string) => ask(address + embedPath(version, token));
 
-/** Of the page itself, not of what is in it. */
+/** For the page itself, not its frames. */
 const languageOf = ({ body }: Answer) => /<html lang="([^"]*)" dir="([^"]*)"/.exec(body.toString())?.slice(1);
 
-describe('a launched lesson may be shown by pages of', () => {
+describe('a launched lesson may be framed by pages of', () => {
   const platformOrigins = ['https://lms.example', 'https://auth.example'];
 
   test('its organization and its platform', async () => {
@@ -45,14 +45,14 @@ describe('a launched lesson may be shown by pages of', () => {
     expect(bootOf(page)).toMatchObject({ allowedOrigins: allowed });
   });
 
-  test('its organization alone, where it was not launched', async () => {
+  test('only its organization, where it was not launched', async () => {
     const version = await buildLesson({ origins: ['https://school.example'] });
     const page = await open(version, buildLearnerToken(version));
     expect(policyOf(page)['frame-ancestors']).toBe('https://school.example');
     expect(bootOf(page)).toMatchObject({ launch: null });
   });
 
-  test('any site, where the organization names none', async () => {
+  test('any site, where the organization lists none', async () => {
     const version = await buildLesson();
     const page = await open(version, buildLaunchToken(version, { platformOrigins }));
     expect(policyOf(page)['frame-ancestors']).toBe('*');
@@ -60,14 +60,14 @@ describe('a launched lesson may be shown by pages of', () => {
   });
 });
 
-describe('the words around a launched lesson are in', () => {
+describe('the texts around a launched lesson are in', () => {
   test.each([
     ['pt-BR', 'pt', 'ltr', 'Voltar ao curso'],
     ['es_MX', 'es', 'ltr', 'Volver al curso'],
     ['AR', 'ar', 'rtl', 'العودة إلى المقرر'],
     ['nl', 'de', 'ltr', 'Zurück zum Kurs'],
     ['', 'de', 'ltr', 'Zurück zum Kurs'],
-  ])('the language of the platform (%s: %s), else that of the lesson', async (locale, shown, dir, back) => {
+  ])("the platform's language (%s: %s), or else the lesson's", async (locale, shown, dir, back) => {
     const version = await buildLesson({ language: 'de' });
     const page = await open(version, buildLaunchToken(version, { locale }));
     expect(languageOf(page)).toEqual([shown, dir]);
@@ -84,7 +84,7 @@ describe('the way back to the course', () => {
   });
 
   test.each(['javascript:alert(1)', 'data:text/html,x', 'lms.example/course', 'https://'])(
-    'is none at %s',
+    'is not offered for %s',
     async (bad) => {
       const version = await buildLesson();
       const page = await open(version, buildLaunchToken(version, { returnUrl: bad }));
@@ -92,7 +92,7 @@ describe('the way back to the course', () => {
     },
   );
 
-  test('is on the page of a launch that has ended, in the language of the platform', async () => {
+  test("is on the page of an expired launch, in the platform's language", async () => {
     const version = await buildLesson();
     const token = buildLaunchToken(version, { returnUrl, locale: 'fr-CA', seconds: -10 });
     const page = await open(version, token);
@@ -124,7 +124,7 @@ describe('the way back to the course', () => {
   });
 });
 
-test('a page that nothing is recorded of says why, and is by itself each time', async () => {
+test('an untracked page gives the reason and has a session of its own each time', async () => {
   const version = await buildLesson();
   const token = buildLaunchToken(version, { ltiUserId: '', untracked: 'anonymous' });
   const [first, second] = [bootOf(await open(version, token)), bootOf(await open(version, token))];

@@ -8,7 +8,7 @@ import { answerOf, claimsOf, expectRefusal, useLaunchLab } from './support/launc
 
 const lab = useLaunchLab();
 
-test('a learner lands in the lesson with a token of the launch, good for 8 hours', async () => {
+test('a learner gets into the lesson with a launch token that is valid for 8 hours', async () => {
   const { simulator, platform, version, address } = lab;
   const { learner } = simulator.sample.users;
   const answer = await lab.launch();
@@ -33,7 +33,7 @@ test('a learner lands in the lesson with a token of the launch, good for 8 hours
   });
 });
 
-test('a login comes by GET or POST, with as little as the standard asks for', async () => {
+test('a login works by GET and POST with only the parameters that the standard requires', async () => {
   const optional = { client_id: undefined, lti_deployment_id: undefined };
   for (const method of ['GET', 'POST'] as const) {
     expect((await lab.launch({ method, login: optional })).status).toBe(303);
@@ -42,7 +42,7 @@ test('a login comes by GET or POST, with as little as the standard asks for', as
   }
 });
 
-test('the login goes on to the platform with what it sent, its query kept', async () => {
+test("the login redirects to the platform with its parameters and keeps the platform's query", async () => {
   const { simulator, address } = lab;
   const authUrl = `${simulator.addresses.authorization}?tenant=a%20b&scope=none`;
   const { tool } = await lab.register(address, { authUrl });
@@ -67,7 +67,7 @@ test('the login goes on to the platform with what it sent, its query kept', asyn
   expect(nonce).toMatch(/^[\w-]{43}$/);
 });
 
-test('the cookie of a login is kept in frames of the platform, by HTTPS alone, and goes with the launch', async () => {
+test("the login cookie works in the platform's frames, only over HTTPS, and is removed by the launch", async () => {
   const { simulator, link } = lab;
   const { learner: user } = simulator.sample.users;
   const login = await simulator.sendLogin({ user, link, target: 'window' });
@@ -82,7 +82,7 @@ test('the cookie of a login is kept in frames of the platform, by HTTPS alone, a
   ]);
 });
 
-test('behind a proxy that gives Lectern a path, addresses and the cookie have it', async () => {
+test('behind a proxy with a path prefix, URLs and the cookie include the prefix', async () => {
   const publicUrl = 'https://school.example/lectern';
   const proxied = await lab.startApi({ PUBLIC_URL: publicUrl });
   const { tool } = await lab.register(proxied);
@@ -100,7 +100,7 @@ test('behind a proxy that gives Lectern a path, addresses and the cookie have it
   }
 });
 
-describe('who launches is recorded as a learner, or not:', () => {
+describe('a user is recorded as a learner or not:', () => {
   const context = 'http://purl.imsglobal.org/vocab/lis/v2/membership';
   const institution = 'http://purl.imsglobal.org/vocab/lis/v2/institution/person';
   const system = 'http://purl.imsglobal.org/vocab/lis/v2/system/person';
@@ -133,12 +133,12 @@ describe('who launches is recorded as a learner, or not:', () => {
     const link = lab.addLink({ lineItem: { label: 'A lesson', scoreMaximum: 10 } });
     const tracked = as === 'learner';
     expect(claimsOf(await lab.launch({ user, link, tampering })).untracked).toBe(tracked ? undefined : as);
-    // The platform's gradebook hears of learners alone.
+    // Only learners get scores in the platform's gradebook.
     const scores = await harness.db.ltiScores.countDocuments({ ltiUserId: user.id });
     expect(scores).toBe(tracked ? 1 : 0);
   });
 
-  test('nobody by name plays untracked', async () => {
+  test('an anonymous user plays untracked', async () => {
     const { anonymous } = lab.simulator.sample.users;
     const launches = [
       lab.launch({ user: anonymous }),
@@ -156,11 +156,11 @@ test.each([
   ['EN', 'en'],
   ['', undefined],
   ['a language', undefined],
-])('the locale "%s" is %s', async (given, locale) => {
+])('the locale "%s" becomes %s', async (given, locale) => {
   expect(claimsOf(await lab.launch({ locale: given })).locale).toBe(locale);
 });
 
-test('what the platform says beside what counts may be anything', async () => {
+test('claims that Lectern does not use may have any value', async () => {
   const claims = {
     [claim.context]: null,
     [claim.roles]: 'Learner',
@@ -176,14 +176,14 @@ test('what the platform says beside what counts may be anything', async () => {
 });
 
 test.each([null, {}, { id: null, title: 'A course' }, { id: '' }])(
-  'the course %j is none',
+  'the course %j is ignored',
   async (course) => {
     const claims = { [claim.context]: course, azp: null };
     expect(claimsOf(await lab.launch({ tampering: { claims } }))).toMatchObject({ contextId: null });
   },
 );
 
-test('who is to choose lessons is sent to choose', async () => {
+test('a launch for deep linking redirects to the selection page', async () => {
   const { simulator, tool, address } = lab;
   const { course, users } = simulator.sample;
   const answer = await lab.launch({ user: users.teacher, deepLink: { course, tool } });
@@ -191,7 +191,7 @@ test('who is to choose lessons is sent to choose', async () => {
   expect(answer.headers.get('location')).toMatch(new RegExp(`^${address}/lti/select/`));
 });
 
-test('of platforms with one issuer and client, the deployment says whose launch it is', async () => {
+test('with one issuer and client for several platforms, the deployment identifies the platform', async () => {
   const { harness, simulator, address } = lab;
   const { tool } = await lab.register(address);
   const { organization: other } = await buildOrganization(harness);

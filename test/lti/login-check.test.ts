@@ -3,7 +3,10 @@ import { describe, expect, test } from 'vitest';
 import type { DriveOptions } from '../../simulator/drive-launch.ts';
 import { expectRefusal, answerOf, useLaunchLab } from './support/launch-lab.ts';
 
-/* Before the platform is asked, a login that may be in a frame shows whether the browser keeps cookies there. */
+/*
+ * A login that may be in a frame first checks whether the browser keeps cookies there, before it
+ * contacts the platform.
+ */
 
 const lab = useLaunchLab();
 
@@ -17,12 +20,12 @@ async function sendLogin(options: Partial<DriveOptions> = {}): Promise<Response>
 const locationOf = ({ headers, url }: Response) => new URL(headers.get('location') ?? '', url);
 const toPlatform = expect.stringMatching(/^http.*\/authorize\?/) as string;
 
-/** The same login again, with headers of its own. */
+/** Sends the same login again with other headers. */
 const sendAgain = (asked: Response, headers: Record<string, string>) =>
   fetch(locationOf(asked), { headers, redirect: 'manual' });
 
 describe('a login in a frame', () => {
-  test('is sent to show a cookie that says nothing, and begins nothing yet', async () => {
+  test('redirects to test a cookie without content, and starts no launch yet', async () => {
     const login = { login_hint: 'a&b=ü', lti_message_hint: '{"a":1}' };
     const asked = await sendLogin({ login });
     expect(asked.status).toBe(307);
@@ -35,7 +38,7 @@ describe('a login in a frame', () => {
     expect(asked.headers.get('cache-control')).toBe('no-store');
   });
 
-  test('goes on to the platform when it shows it, without the platform’s storage', async () => {
+  test('goes on to the platform when the cookie arrives, without the platform’s storage', async () => {
     const asked = await sendLogin({ storageTarget: '_parent' });
     const shown = await sendAgain(asked, { 'sec-fetch-dest': 'iframe', cookie: checkCookie });
     expect(shown.status).toBe(302);
@@ -43,14 +46,14 @@ describe('a login in a frame', () => {
     expect(shown.headers.getSetCookie()).toEqual([expect.stringMatching(/^lectern_lti_[0-9a-f]{16}=/)]);
   });
 
-  test('by a form comes again as a form, none of whose fields stands in an address', async () => {
+  test('sent as a form is repeated as a form, with no field in a URL', async () => {
     const asked = await sendLogin({ method: 'POST' });
     expect(asked.status).toBe(307);
     expect(asked.headers.get('location')).toBe('/lti/login/checked');
     expect((await lab.launch({ method: 'POST' })).status).toBe(303);
   });
 
-  test('is not sent again while the browser has the cookie of the last one', async () => {
+  test("is not redirected again while the browser has the last login's cookie", async () => {
     const asked = await sendLogin();
     const { search } = locationOf(asked);
     const headers = { 'sec-fetch-dest': 'iframe', cookie: `other=2; ${checkCookie}` };
@@ -58,14 +61,14 @@ describe('a login in a frame', () => {
     expect(locationOf(next).href).toEqual(toPlatform);
   });
 
-  test('is refused at once for what is wrong in it, and behind the check for what is not known', async () => {
+  test('is rejected at once for invalid parameters, and after the check for unknown ones', async () => {
     expectRefusal(await answerOf(await sendLogin({ login: { iss: '' } })), 400, 'login_incomplete');
     const unknown = await sendAgain(await sendLogin({ login: { client_id: 'somebody' } }), {});
     expectRefusal(await answerOf(unknown), 403, 'unknown_platform');
   });
 });
 
-test('a login that is a page of its own goes on to the platform at once', async () => {
+test('a login in its own page goes on to the platform at once', async () => {
   for (const method of ['GET', 'POST'] as const) {
     const login = await sendLogin({ target: 'window', method, storageTarget: '_parent' });
     expect(login.status).toBe(302);
@@ -73,14 +76,14 @@ test('a login that is a page of its own goes on to the platform at once', async 
   }
 });
 
-test('a browser that does not say where its pages are is asked for the cookie', async () => {
+test('a browser that does not send Sec-Fetch-Dest gets the cookie check', async () => {
   const { search } = locationOf(await sendLogin());
   const asked = await fetch(`${lab.address}/lti/login${search}`, { redirect: 'manual' });
   expect(asked.status).toBe(307);
   expect(locationOf(await sendAgain(asked, { cookie: checkCookie })).href).toEqual(toPlatform);
 });
 
-test('behind a proxy that gives Lectern a path, the login stays under it', async () => {
+test('behind a proxy with a path prefix, the login stays under the prefix', async () => {
   const publicUrl = 'https://school.example/lectern';
   const proxied = await lab.startApi({ PUBLIC_URL: publicUrl });
   const { tool } = await lab.register(proxied);
@@ -90,7 +93,7 @@ test('behind a proxy that gives Lectern a path, the login stays under it', async
   expect(asked.headers.getSetCookie()[0]).toContain('; Path=/lectern/lti/login;');
 });
 
-test('a login, and a launch that no platform has signed, leave nothing in Redis', async () => {
+test("a login and a launch without a platform's signature store nothing in Redis", async () => {
   const { simulator, link, harness } = lab;
   const redis = new Redis(harness.servers.redisUrl);
   const keys = `${harness.config.redisPrefix}:lti:*`;
@@ -108,7 +111,7 @@ test('a login, and a launch that no platform has signed, leave nothing in Redis'
   const fields = { ...launch.fields, id_token: `${header}.${payload}.${'A'.repeat(342)}` };
   expectRefusal(await answerOf(await simulator.submitLaunch({ ...launch, fields })), 403, 'bad_signature');
   expect(await redis.keys(keys)).toStrictEqual(before);
-  // It was not used up by it, and is so by its own token.
+  // The forged launch did not consume the state; the launch with its own token does.
   expect((await simulator.submitLaunch(launch)).status).toBe(303);
   const used = (await redis.keys(keys)).filter((key) => !before.includes(key));
   expect(used).toHaveLength(1);
@@ -116,7 +119,7 @@ test('a login, and a launch that no platform has signed, leave nothing in Redis'
   redis.disconnect();
 });
 
-test('the cookie of the check is no secret of a launch', async () => {
+test('the cookie of the check is not the secret of a launch', async () => {
   const { simulator, link } = lab;
   const launch = await simulator.driveLaunch({ user: simulator.sample.users.learner, link });
   const answer = await simulator.submitLaunch({ ...launch, cookie: checkCookie });

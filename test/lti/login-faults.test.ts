@@ -4,25 +4,25 @@ import { answerOf, expectRefusal, loginWithoutCookie, useLaunchLab } from './sup
 
 const lab = useLaunchLab();
 
-describe('a login is refused', () => {
+describe('a login is rejected', () => {
   const target = () => lab.link.url;
   test.each<[what: string, code: string, status: number, login: () => Record<string, string | undefined>]>([
     ['without an issuer', 'login_incomplete', 400, () => ({ iss: undefined })],
     ['with an empty issuer', 'login_incomplete', 400, () => ({ iss: '' })],
-    ['without a hint of the user', 'login_incomplete', 400, () => ({ login_hint: undefined })],
+    ['without a login hint', 'login_incomplete', 400, () => ({ login_hint: undefined })],
     ['without a target', 'login_incomplete', 400, () => ({ target_link_uri: undefined })],
     ['with a target elsewhere', 'foreign_target', 400, () => ({ target_link_uri: 'https://evil.example/' })],
-    ['with a target that is no address', 'foreign_target', 400, () => ({ target_link_uri: 'launch' })],
+    ['with a target that is not a URL', 'foreign_target', 400, () => ({ target_link_uri: 'launch' })],
     [
-      'with a target that only looks like ours',
+      "with a target that only resembles Lectern's URL",
       'foreign_target',
       400,
       () => ({
         target_link_uri: target().replace('http://', 'http://lectern@evil.example:80/?'),
       }),
     ],
-    ['of an issuer that nobody knows', 'unknown_platform', 403, () => ({ iss: 'https://lms.example' })],
-    ['of a client that nobody knows', 'unknown_platform', 403, () => ({ client_id: 'somebody' })],
+    ['of an unknown issuer', 'unknown_platform', 403, () => ({ iss: 'https://lms.example' })],
+    ['of an unknown client', 'unknown_platform', 403, () => ({ client_id: 'somebody' })],
   ])('%s', async (_what, code, status, login) => {
     for (const method of ['GET', 'POST'] as const) {
       const { learner: user } = lab.simulator.sample.users;
@@ -52,7 +52,7 @@ describe('a login is refused', () => {
     expect((await send(most)).html).not.toContain('login_too_long');
   });
 
-  test('that does not say which of two clients of an issuer it is', async () => {
+  test("that does not identify which of an issuer's two clients it means", async () => {
     const { platform } = await lab.register(lab.address);
     const { learner: user } = lab.simulator.sample.users;
     const { link } = lab;
@@ -60,7 +60,7 @@ describe('a login is refused', () => {
     const target = 'window';
     const answer = await lab.simulator.sendLogin({ user, link, target, login: vague });
     expectRefusal(await answerOf(answer), 403, 'ambiguous_platform');
-    // The deployment says it as well.
+    // The deployment identifies the client as well.
     const login = { client_id: undefined };
     const told = await lab.simulator.sendLogin({ user, link, target, login });
     expect(told.status).toBe(302);
@@ -78,7 +78,7 @@ describe('a login is refused', () => {
   });
 });
 
-describe('a login or a launch is refused', () => {
+describe('a login or a launch is rejected', () => {
   const post = (path: string, body: string, type = 'application/x-www-form-urlencoded') =>
     fetch(lab.address + path, {
       method: 'POST',
@@ -87,15 +87,18 @@ describe('a login or a launch is refused', () => {
       redirect: 'manual',
     });
 
-  test.each(['/lti/login', '/lti/launch'])('at %s, that is no form, or has a field twice', async (path) => {
-    const twice = 'iss=a&iss=b&state=a&state=b';
-    expectRefusal(await answerOf(await post(path, twice)), 422, 'malformed_request');
-    for (const type of ['application/json', 'multipart/form-data; boundary=a', 'text/plain']) {
-      expectRefusal(await answerOf(await post(path, 'iss=a&state=a', type)), 422, 'malformed_request');
-    }
-  });
+  test.each(['/lti/login', '/lti/launch'])(
+    'at %s when it is not a form or has a duplicate field',
+    async (path) => {
+      const twice = 'iss=a&iss=b&state=a&state=b';
+      expectRefusal(await answerOf(await post(path, twice)), 422, 'malformed_request');
+      for (const type of ['application/json', 'multipart/form-data; boundary=a', 'text/plain']) {
+        expectRefusal(await answerOf(await post(path, 'iss=a&state=a', type)), 422, 'malformed_request');
+      }
+    },
+  );
 
-  test('that has a field twice in its address', async () => {
+  test('that has a duplicate query parameter', async () => {
     const answer = await fetch(`${lab.address}/lti/login?iss=a&iss=b`);
     expectRefusal(await answerOf(answer), 422, 'malformed_request');
   });
@@ -108,13 +111,13 @@ describe('a login or a launch is refused', () => {
     expectRefusal(await answerOf(await post(path, body)), 413, 'malformed_request');
   });
 
-  test('that is only an address somebody has opened', async () => {
+  test('that a user opened as a plain URL', async () => {
     const answer = await answerOf(await fetch(`${lab.address}/lti/launch`));
     expectRefusal(answer, 405, 'not_a_launch');
     expect(answer.headers.get('allow')).toBe('POST');
   });
 
-  test('of an address that has sent too many', async () => {
+  test('from an IP address over its limit', async () => {
     const limited = await lab.startApi({ RATE_LIMIT_PER_ADDRESS: '1' });
     await fetch(`${limited}/lti/login`);
     const answer = await answerOf(await fetch(`${limited}/lti/login`));
@@ -122,7 +125,7 @@ describe('a login or a launch is refused', () => {
     expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);
   });
 
-  test('while Lectern has a fault of its own, of which nothing is said', async () => {
+  test('with a general message when Lectern itself fails', async () => {
     const broken = await lab.startApi({ LECTERN_SIGNING_SECRETS: 'none' });
     const { tool } = await lab.register(broken);
     const answer = await lab.launch({ link: lab.addLink({ tool }) });
@@ -131,7 +134,7 @@ describe('a login or a launch is refused', () => {
   });
 });
 
-test('what a request says stands in no page', async () => {
+test('no page echoes what a request says', async () => {
   const hostile = '"><script>alert(1)</script>';
   const fields = new URLSearchParams({ iss: hostile, login_hint: hostile, target_link_uri: lab.link.url });
   fields.set('lti_storage_target', hostile);

@@ -23,7 +23,7 @@ beforeAll(async () => {
   const pair = await generateKeyPair('RS256', { extractable: true });
   ({ privateKey } = pair);
   first = { ...(await exportJWK(pair.publicKey)), kid: 'first', alg: 'RS256', use: 'sig' };
-  // Some platforms say no more than they have to.
+  // Some platforms send only the required headers.
   second = { ...(await exportJWK((await generateKeyPair('RS256')).publicKey)), kid: 'second' };
 });
 beforeEach(async () => {
@@ -41,8 +41,8 @@ const set = (...some: unknown[]): Behaviour => file(JSON.stringify({ keys: some 
 const find = (kid: string, path = '/jwks') => keys.find(origin.url(path), kid);
 const asked = () => origin.requests('/jwks');
 
-describe('the keys of platforms', () => {
-  test('are fetched once for 200 who need them at once, and not again while they are fresh', async () => {
+describe("a platform's keys", () => {
+  test('are fetched once for 200 concurrent callers, and not again while they are fresh', async () => {
     origin.script('/jwks', slowly(JSON.stringify({ keys: [first] }), 2, 20));
     const found = await Promise.all(Array.from({ length: 200 }, () => find('first')));
     expect(new Set(found).size).toBe(1);
@@ -53,7 +53,7 @@ describe('the keys of platforms', () => {
     await expect(jwtVerify(token, await find('first'), { algorithms: ['RS256'] })).resolves.toBeTruthy();
   });
 
-  test('that rotate are fetched as soon as a new one is used, once for all who have it', async () => {
+  test('are refetched when a new key is used, once for all callers', async () => {
     origin.script('/jwks', set(first), set(first, second));
     await find('first');
     time += 10_000;
@@ -61,14 +61,14 @@ describe('the keys of platforms', () => {
     expect(asked()).toBe(2);
   });
 
-  test('that are withdrawn are used no longer than ten minutes', async () => {
+  test('are used for at most ten minutes after they are withdrawn', async () => {
     origin.script('/jwks', set(first, second), set(second));
     await find('first');
     time += 10 * minute;
     await expect(find('first')).rejects.toBeInstanceOf(UnknownKey);
   });
 
-  test('are asked for every ten seconds at most, whatever unknown ones are named', async () => {
+  test('are requested at most every ten seconds, however many unknown keys are named', async () => {
     origin.script('/jwks', set(first));
     for (let n = 0; n < 100; n++) {
       await expect(find(`made up ${n}`)).rejects.toBeInstanceOf(UnknownKey);
@@ -78,7 +78,7 @@ describe('the keys of platforms', () => {
     await find('first');
   });
 
-  test('of one platform are no keys of another', async () => {
+  test('of one platform do not verify tokens of another', async () => {
     origin.script('/jwks', set(first));
     origin.script('/other', set(second));
     await find('first');
@@ -88,17 +88,17 @@ describe('the keys of platforms', () => {
 
 const failures: [string, () => Behaviour][] = [
   ['does not answer', () => hang()],
-  ['breaks the connection off', () => reset()],
+  ['closes the connection', () => reset()],
   ['answers 500', () => answer(500)],
   ['answers 404', () => answer(404)],
   ['redirects', () => redirectTo(origin.url('/elsewhere'))],
   ['sends a page', () => answer(200, {}, '<html>')],
   ['sends no key set', () => answer(200, {}, '[{"kid":"first"}]')],
-  ['sends without end', () => stream()],
+  ['sends an endless response', () => stream()],
 ];
 
 describe.each(failures)('a platform that %s', (_what, behaviour) => {
-  test('has no keys, and is asked again after ten seconds', async () => {
+  test('has no keys, and gets another request after ten seconds', async () => {
     origin.script('/jwks', behaviour(), set(first));
     origin.script('/elsewhere', set(first));
     await expect(Promise.all([find('first'), find('first')])).rejects.toBeInstanceOf(KeysUnavailable);
@@ -110,7 +110,7 @@ describe.each(failures)('a platform that %s', (_what, behaviour) => {
     expect(origin.requests('/elsewhere')).toBe(0);
   });
 
-  test('is trusted by the keys it had, for a day', async () => {
+  test('is trusted by its cached keys for a day', async () => {
     origin.script('/jwks', set(first), behaviour());
     const known = await find('first');
     time += 10 * minute;
@@ -123,7 +123,7 @@ describe.each(failures)('a platform that %s', (_what, behaviour) => {
   });
 });
 
-test('who has a key to go on with does not wait for a platform that keeps others waiting', async () => {
+test('a caller whose key is cached does not wait for a slow platform', async () => {
   const patient = createPlatformClient({ allowedPrivateHosts: [origin.host] }, { deadlineMs: hour });
   keys = createPlatformKeys(patient, () => time);
   origin.script('/jwks', set(first), hang());
@@ -133,7 +133,7 @@ test('who has a key to go on with does not wait for a platform that keeps others
   patient.close();
 });
 
-test('an outage costs one request a minute while there are keys to go on with', async () => {
+test('an outage causes one request a minute while cached keys are usable', async () => {
   origin.script('/jwks', set(first), answer(503));
   await find('first');
   time += 10 * minute;
@@ -152,7 +152,7 @@ test.each<[string, (jwk: JWK) => JWK | Promise<JWK>]>([
   ],
   ['of less than 2048 bits', (jwk) => ({ ...jwk, n: Buffer.alloc(128, 0xff).toString('base64url') })],
   ['that is garbage', (jwk) => ({ ...jwk, e: '' })],
-])('a key %s is none, and the others in the set are', async (_what, spoil) => {
+])('a key %s is ignored, and the other keys in the set work', async (_what, spoil) => {
   origin.script('/jwks', set({ ...(await spoil(first)), kid: 'bad' }, null, 7, second));
   await expect(find('bad')).rejects.toBeInstanceOf(UnknownKey);
   await find('second');

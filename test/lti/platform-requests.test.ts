@@ -20,13 +20,13 @@ afterEach(async () => {
 const get = (url: string, signal?: AbortSignal) =>
   client.request(url, { method: 'GET', ...(signal !== undefined && { signal }) });
 
-test('an answer comes with its status, headers and text, whatever they are', async () => {
+test('a response arrives with its status, headers and text unchanged', async () => {
   origin.script('/', answer(403, { 'x-why': 'because' }, 'Näh'));
   const { status, headers, text } = await get(origin.url('/'));
   expect({ status, why: headers.get('X-Why'), text }).toEqual({ status: 403, why: 'because', text: 'Näh' });
 });
 
-test('a request is sent as it is given', async () => {
+test('a request is sent unchanged', async () => {
   let body = '';
   origin.script('/x', async (request, response) => {
     for await (const chunk of request) body += String(chunk);
@@ -50,20 +50,20 @@ test('a request is sent as it is given', async () => {
   });
 });
 
-test('a redirect is an answer, and is not followed', async () => {
+test('a redirect is returned and not followed', async () => {
   origin.script('/', redirectTo(origin.url('/elsewhere')));
   expect((await get(origin.url('/'))).status).toBe(302);
   expect(origin.requests('/elsewhere')).toBe(0);
 });
 
-test('an answer that was compressed without being asked for is unpacked', async () => {
+test('a response that is compressed although the request did not ask for it is decompressed', async () => {
   origin.script('/', gzipped('text'));
   expect((await get(origin.url('/'))).text).toBe('text');
 });
 
 const large = 'x'.repeat(256 * 1024);
 
-test('256 KiB come through', async () => {
+test('a response of 256 KiB is accepted', async () => {
   origin.script('/', file(large));
   expect((await get(origin.url('/'))).text).toHaveLength(large.length);
 });
@@ -71,7 +71,7 @@ test('256 KiB come through', async () => {
 test.each<[string, Behaviour, string]>([
   ['is longer', file(`${large}x`), 'too_large'],
   ['never ends', stream(), 'too_large'],
-  ['is longer once it is unpacked', gzipped(`${large}x`), 'too_large'],
+  ['is too long after decompression', gzipped(`${large}x`), 'too_large'],
   ['never comes', hang(), 'timeout'],
   ['stops in the middle', stalled('text', 2), 'timeout'],
   ['trickles', slowly('x'.repeat(100), 100, 50), 'timeout'],
@@ -91,11 +91,11 @@ test.each([
   'file:///etc/passwd',
   'https://a:b@lms.example/',
   'lms',
-])('%s is not asked', async (url) => {
+])('%s gets no request', async (url) => {
   await expect(get(url)).rejects.toMatchObject({ reason: 'blocked_address' });
 });
 
-test('a signal ends the request with its reason', async () => {
+test('an abort signal ends the request with its reason', async () => {
   origin.script('/', hang());
   const ending = new AbortController();
   const asked = get(origin.url('/'), ending.signal);

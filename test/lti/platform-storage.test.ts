@@ -2,18 +2,21 @@ import { expect, test } from 'vitest';
 import { answerOf, claimsOf, expectRefusal, loginWithoutCookie, useLaunchLab } from './support/launch-lab.ts';
 import type { LaunchAnswer } from './support/launch-lab.ts';
 
-/* Launches in browsers that keep no cookies. storage-browser.test.ts has what the pages' script does. */
+/* Launches in browsers that keep no cookies. storage-browser.test.ts covers the pages' script. */
 
 const lab = useLaunchLab();
 
-/** What the script of a page is to ask for. */
+/** Returns the request that the page's script will send. */
 function requestIn({ html }: LaunchAnswer): Record<string, string | number> {
   const [, json = ''] =
     /<script type="application\/json" id="lectern-storage">(.*?)<\/script>/s.exec(html) ?? [];
   return JSON.parse(json) as Record<string, string | number>;
 }
 
-/** A launch as far as the page that asks the platform's storage, with what the storage would have. */
+/**
+ * Sends a launch up to the page that reads the platform's storage, and returns what the storage
+ * would contain.
+ */
 async function launchWithoutCookie(storageTarget = 'lti_storage') {
   const { simulator, link } = lab;
   const { learner: user } = simulator.sample.users;
@@ -37,7 +40,7 @@ async function post(
 
 const ours = { 'sec-fetch-site': 'same-origin' };
 
-test('a login that names a storage has it keep the secret of the browser, under the name of its state', async () => {
+test("a login that names a storage puts the browser's secret there, under a name made from its state", async () => {
   const { simulator } = lab;
   const { login, request, form } = await launchWithoutCookie();
   expect(login.status).toBe(200);
@@ -56,7 +59,7 @@ test('a login that names a storage has it keep the secret of the browser, under 
   expect(login.headers.get('cache-control')).toBe('no-store');
 });
 
-test('without its cookie a launch asks the storage, and what that has opens the lesson, once', async () => {
+test('a launch without its cookie reads the storage, and the secret there opens the lesson once', async () => {
   const { request, form, answer } = await launchWithoutCookie();
   expect(answer.status).toBe(200);
   expect(requestIn(answer)).toMatchObject({
@@ -71,7 +74,7 @@ test('without its cookie a launch asks the storage, and what that has opens the 
   expectRefusal(await post(again, ours), 403, 'replayed');
 });
 
-test('with another secret in the storage the launch is refused, and is good for its own browser yet', async () => {
+test('another secret in the storage is rejected, and the launch stays valid for its own browser', async () => {
   const { request, form } = await launchWithoutCookie();
   const wrong = { ...form, storage_value: 'A'.repeat(43) };
   expectRefusal(await post(wrong, ours), 403, 'state_mismatch');
@@ -83,13 +86,16 @@ test.each([
   ['another origin of the site', { 'sec-fetch-site': 'same-site' }],
   ['another origin, in an older browser', { origin: 'https://evil.example' }],
   ['no origin, in an older browser', { origin: 'null' }],
-])('the secret proves nothing in a form of %s: whoever began the login knows it', async (_, headers) => {
-  const { request, form } = await launchWithoutCookie();
-  const forged = { ...form, storage_value: String(request.value) };
-  expectRefusal(await post(forged, headers), 403, 'browser_not_recognized');
-});
+])(
+  'the secret is rejected in a form of %s, because the user who began the login knows it',
+  async (_, headers) => {
+    const { request, form } = await launchWithoutCookie();
+    const forged = { ...form, storage_value: String(request.value) };
+    expectRefusal(await post(forged, headers), 403, 'browser_not_recognized');
+  },
+);
 
-test('where the storage has lost it, the launch is refused, and no login is begun with a hint that was used', async () => {
+test('where the storage has lost the secret, the launch is rejected and no new login reuses its hint', async () => {
   const { form } = await launchWithoutCookie();
   const answer = await post({ ...form, storage_value: '' }, ours);
   expectRefusal(answer, 403, 'browser_not_recognized', [form.state ?? '', form.id_token ?? '']);
@@ -103,7 +109,7 @@ function buttonIn(html: string): { how: string; fields: Record<string, string> }
   return { how, fields: Object.fromEntries(fields.map(([, name = '', value = '']) => [name, value])) };
 }
 
-test('without cookie and storage nothing is asked of the platform, and a button begins the login in a tab', async () => {
+test('without cookie and storage no request reaches the platform, and a button begins the login in a tab', async () => {
   const { simulator, link, tool } = lab;
   const { learner: user } = simulator.sample.users;
   const asked = simulator.requests.length;
@@ -129,7 +135,7 @@ test('without cookie and storage nothing is asked of the platform, and a button 
   expect(page).toContain('id_token');
 });
 
-test('a page that waits for the storage has the same button, for when that keeps nothing', async () => {
+test('a page that waits for the storage has the same button in case the storage fails', async () => {
   const { simulator, link } = lab;
   const { learner: user } = simulator.sample.users;
   const options = { user, link, storageTarget: '_parent' };
@@ -150,7 +156,7 @@ test.each([
   ['ar', 'ar', 'rtl', 'يمنع متصفحك'],
   ['zh-TW', 'zh', 'ltr', '你的浏览器'],
   ['nl', 'en', 'ltr', 'Your browser keeps'],
-])('to a reader of "%s" that is said in %s', async (accepted, language, direction, text) => {
+])('a reader of "%s" gets that message in %s', async (accepted, language, direction, text) => {
   const { simulator, link } = lab;
   const { learner: user } = simulator.sample.users;
   const headers = { 'accept-language': accepted };

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { PlatformTurns } from '../../worker/deliveries/platform-turns.ts';
 
-/** Turns by a clock that stands still until it is told to go on. */
+/** Scheduling with a clock that only the test advances. */
 function turnsWithClock() {
   let now = 0;
   const turns = new PlatformTurns(() => now);
@@ -14,7 +14,7 @@ const takeAll = (turns: PlatformTurns, platformId: string): number => {
   return taken;
 };
 
-test('a platform is asked four times at once, and others beside it', () => {
+test('a platform gets at most four concurrent requests, without delaying other platforms', () => {
   const { turns } = turnsWithClock();
   expect(takeAll(turns, 'one')).toBe(4);
   expect(turns.start('other')).toBe(true);
@@ -22,7 +22,7 @@ test('a platform is asked four times at once, and others beside it', () => {
   expect(takeAll(turns, 'one')).toBe(1);
 });
 
-test('a platform in trouble is left alone for longer and longer, up to a minute, and then asked by one', () => {
+test('a failing platform backs off exponentially, up to a minute, and then gets one probe', () => {
   const { turns, pass } = turnsWithClock();
   expect(turns.start('one')).toBe(true);
   for (const seconds of [2, 4, 8, 16, 32, 60, 60]) {
@@ -36,7 +36,7 @@ test('a platform in trouble is left alone for longer and longer, up to a minute,
   expect(takeAll(turns, 'one')).toBe(4);
 });
 
-test('a platform that asks to be left alone for a while is, for all its scores, up to an hour', () => {
+test('Retry-After delays all scores of a platform, up to an hour', () => {
   const { turns, pass } = turnsWithClock();
   for (const [asked, seconds] of [
     [600_000, 600],
@@ -51,7 +51,7 @@ test('a platform that asks to be left alone for a while is, for all its scores, 
   expect(turns.start('one')).toBe(true);
 });
 
-test('several tries that meet the same trouble are one trouble, and the longest that any was asked for counts', () => {
+test('concurrent failures count as one, and the longest requested delay counts', () => {
   const { turns, pass } = turnsWithClock();
   expect(takeAll(turns, 'one')).toBe(4);
   turns.end('one', 'trouble');
@@ -66,7 +66,7 @@ test('several tries that meet the same trouble are one trouble, and the longest 
 });
 
 test.each(['well', 'unknown'] as const)(
-  'a try that was under way before a pause and ends %s leaves the platform alone all the same',
+  'an attempt in progress before a backoff that ends %s does not end the backoff',
   (state) => {
     const { turns, pass } = turnsWithClock();
     expect(takeAll(turns, 'one')).toBe(4);
@@ -79,7 +79,7 @@ test.each(['well', 'unknown'] as const)(
   },
 );
 
-test('a try that asked the platform nothing does not end its troubles', () => {
+test('an attempt that sent no request does not reset the backoff', () => {
   const { turns, pass } = turnsWithClock();
   turns.start('one');
   turns.end('one', 'trouble');

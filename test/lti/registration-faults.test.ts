@@ -30,7 +30,7 @@ beforeEach(async () => {
 
 type Configuration = Record<string, unknown>;
 
-/** The configuration of a good platform, with changes. */
+/** Returns a valid platform configuration with changes. */
 const configuration = (changes: Configuration = {}): Configuration => ({
   issuer: origin.url(''),
   authorization_endpoint: origin.url('/auth'),
@@ -43,7 +43,7 @@ const configuration = (changes: Configuration = {}): Configuration => ({
 const json = (value: unknown): Behaviour => file(JSON.stringify(value), { contentType: 'application/json' });
 const registered = (clientId: unknown = `client ${Math.random()}`) => json({ client_id: clientId });
 
-/** Registers by a new invitation, or by one that there is. */
+/** Registers with a new or an existing invitation. */
 async function register({
   invitation,
   at = origin.url('/configuration'),
@@ -56,17 +56,17 @@ async function register({
 }
 
 const cases: [string, number, string, () => { config: Behaviour; register?: Behaviour; at?: string }][] = [
-  ['a configuration that is not there', 502, 'configuration_unavailable', () => ({ config: answer(404) })],
+  ['a missing configuration', 502, 'configuration_unavailable', () => ({ config: answer(404) })],
   ['a connection that breaks', 502, 'configuration_unavailable', () => ({ config: reset() })],
-  ['a configuration without end', 502, 'configuration_unavailable', () => ({ config: stream() })],
+  ['an endless configuration', 502, 'configuration_unavailable', () => ({ config: stream() })],
   [
-    'a configuration that is moved elsewhere',
+    'a redirected configuration',
     502,
     'configuration_unavailable',
     () => ({ config: redirectTo(origin.url('/elsewhere')) }),
   ],
   [
-    'a configuration that is no JSON',
+    'a configuration that is not JSON',
     502,
     'configuration_invalid',
     () => ({ config: answer(200, {}, '<html>') }),
@@ -102,38 +102,38 @@ const cases: [string, number, string, () => { config: Behaviour; register?: Beha
     () => ({ config: answer(404), at: 'http://127.0.0.1:9/configuration' }),
   ],
   [
-    'a platform that refuses the registration',
+    'a platform that rejects the registration',
     502,
     'registration_refused',
     () => ({ config: json(configuration()), register: answer(401, {}, 'no') }),
   ],
   [
-    'a registration that is moved elsewhere',
+    'a redirected registration',
     502,
     'registration_refused',
     () => ({ config: json(configuration()), register: redirectTo(origin.url('/elsewhere')) }),
   ],
   [
-    'a platform that fails while it registers',
+    'a platform that fails during the registration',
     502,
     'registration_unclear',
     () => ({ config: json(configuration()), register: answer(500) }),
   ],
   [
-    'a connection that breaks while it registers',
+    'a connection that breaks during the registration',
     502,
     'registration_unclear',
     () => ({ config: json(configuration()), register: reset() }),
   ],
   [
-    'an answer without a client id',
+    'a response without a client id',
     502,
     'registration_unclear',
     () => ({ config: json(configuration()), register: json({ client_id: null }) }),
   ],
 ];
 
-test.each(cases)('%s is %i %s, and the invitation stays good', async (_what, status, code, build) => {
+test.each(cases)('%s is %i %s, and the invitation stays valid', async (_what, status, code, build) => {
   const { config, register: registration = registered(), at } = build();
   origin.script('/configuration', config);
   origin.script('/register', registration);
@@ -148,14 +148,14 @@ test.each(cases)('%s is %i %s, and the invitation stays good', async (_what, sta
   expect(origin.requests('/elsewhere')).toBe(0);
 });
 
-test('a client that is registered already is named as that', async () => {
+test('an error names a client that is already registered', async () => {
   origin.script('/configuration', json(configuration()));
   origin.script('/register', registered('the one client'));
   expect((await register()).status).toBe(200);
   expect(await register()).toMatchObject({ status: 409, code: 'already_registered' });
 });
 
-test('the registration token goes to the registration endpoint alone', async () => {
+test('only the registration endpoint gets the registration token', async () => {
   origin.script('/configuration', json(configuration()));
   origin.script('/register', registered(17));
   expect((await register()).status).toBe(200);
@@ -166,7 +166,7 @@ test('the registration token goes to the registration endpoint alone', async () 
   expect((await listPlatforms(harness.db, organization._id))[0]?.clientId).toBe('17');
 });
 
-test('the audience of token requests is the authorization server, where the platform names one', async () => {
+test('the audience of token requests is the authorization server, if the platform names one', async () => {
   origin.script('/configuration', json(configuration({ authorization_server: 'https://lms.example' })));
   origin.script('/register', registered());
   expect((await register()).status).toBe(200);

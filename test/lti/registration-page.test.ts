@@ -11,7 +11,7 @@ vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 let harness: Harness;
 let browser: Browser;
 let platform: Origin;
-/** Of a page at the end of a registration; it is the same for those that failed. */
+/** Applies to the last page of successful and failed registrations. */
 let ended: string;
 
 beforeAll(async () => {
@@ -28,7 +28,7 @@ afterAll(async () => {
   await harness.close();
 });
 
-/** A page of the platform's, which collects the messages that it gets. */
+/** A page of the platform that collects the messages it gets. */
 async function openPlatform(): Promise<Page> {
   const page = await browser.newPage();
   onTestFinished(() => page.close());
@@ -37,7 +37,7 @@ async function openPlatform(): Promise<Page> {
   return page;
 }
 
-/** What a platform's page got, as soon as it got something. */
+/** Returns the messages of a platform's page, once there are any. */
 async function messagesTo(page: Page): Promise<unknown> {
   await page.waitForFunction('messages.length > 0');
   return page.evaluate('messages');
@@ -45,14 +45,14 @@ async function messagesTo(page: Page): Promise<unknown> {
 
 const closing = { subject: 'org.imsglobal.lti.close' };
 
-test('the button of a page in a frame has the platform close it', async () => {
+test('the close button in a frame asks the platform to close it', async () => {
   const page = await openPlatform();
   await page.evaluate(`document.body.innerHTML = '<iframe src="${ended}"></iframe>'`);
   await page.frameLocator('iframe').getByRole('button', { name: 'Close' }).click();
   expect(await messagesTo(page)).toEqual([closing]);
 });
 
-test('the button of a page in a window of its own has the platform close it', async () => {
+test('the close button in a window asks the platform to close it', async () => {
   const page = await openPlatform();
   const opened = page.waitForEvent('popup');
   await page.evaluate(`void open(${JSON.stringify(ended)})`);
@@ -60,7 +60,7 @@ test('the button of a page in a window of its own has the platform close it', as
   expect(await messagesTo(page)).toEqual([closing]);
 });
 
-test('a page that nobody opened has no such button, and can be used by those who listen', async () => {
+test('a page without an opener has no close button, and axe-core finds no violation in it', async () => {
   const page = await browser.newPage();
   onTestFinished(() => page.close());
   await page.goto(ended);

@@ -16,7 +16,7 @@ import type { Harness } from '../support/harness.ts';
 let harness: Harness;
 let address: string;
 let simulator: Simulator;
-/** Does not tell the deployment while it registers a tool. */
+/** A platform that does not send its deployment id during the registration. */
 let silent: Simulator;
 let organization: Organization;
 
@@ -35,7 +35,7 @@ afterAll(async () => {
   await silent.close();
 });
 
-/** The address that `platform invite` would print. */
+/** The URL that `platform invite` would print. */
 async function invite(): Promise<string> {
   const { token } = await inviteRegistration(harness.db, organization._id);
   return `${address}/lti/register/${token}`;
@@ -51,8 +51,8 @@ function expectPage(answer: Answer, status: number, text: string): void {
   });
 }
 
-describe('a platform that was invited', () => {
-  test('registers Lectern, and waits for an approval', async () => {
+describe('an invited platform', () => {
+  test('registers Lectern, and waits for approval', async () => {
     const answer = await ask(simulator.registrationUrl(await invite()));
     const [platform] = (await platforms()).slice(-1);
     const { addresses, issuer } = simulator;
@@ -71,7 +71,7 @@ describe('a platform that was invited', () => {
     expect(answer.headers.get('cache-control')).toBe('no-store');
   });
 
-  test('is told all that LTI needs, and asks for no more than grades', async () => {
+  test('gets everything LTI needs, and is asked for no permission beyond grades', async () => {
     await ask(simulator.registrationUrl(await invite()));
     const [tool] = simulator.tools().slice(-1);
     expect(tool).toMatchObject({
@@ -89,7 +89,7 @@ describe('a platform that was invited', () => {
     expect(tool?.scopes.map((scope) => scope.split('/').at(-1)).toSorted()).toEqual(['lineitem', 'score']);
   });
 
-  test('may leave out its deployment, which then comes with the approval', async () => {
+  test('may omit its deployment, which the approval then gives', async () => {
     const answer = await ask(silent.registrationUrl(await invite()));
     const [platform] = (await platforms()).slice(-1);
     expect(platform?.deploymentIds).toEqual([]);
@@ -104,7 +104,7 @@ describe('a platform that was invited', () => {
     expect(posts()).toBe(before);
   });
 
-  test('is registered once, however often it asks at once', async () => {
+  test('is registered once, even by concurrent requests', async () => {
     const invitation = await invite();
     const before = { posts: posts(), platforms: (await platforms()).length };
     const asked = Array.from({ length: 8 }, () => ask(simulator.registrationUrl(invitation)));
@@ -116,14 +116,14 @@ describe('a platform that was invited', () => {
     });
   });
 
-  test('may try again when the registration failed in the platform', async () => {
+  test('may retry when the platform failed during the registration', async () => {
     const invitation = await invite();
     simulator.fail('registration', { times: 1, status: 503 });
     expectPage(await ask(simulator.registrationUrl(invitation)), 502, 'registration_unclear');
     expectPage(await ask(simulator.registrationUrl(invitation)), 200, 'lectern platform approve');
   });
 
-  test('may try again after a registration that was cut off, when that can no longer end', async () => {
+  test('may retry after an interrupted registration, once that one can no longer complete', async () => {
     const invitation = await invite();
     const attempt = (seconds: number) =>
       harness.db.ltiRegistrations.updateMany(
@@ -136,7 +136,7 @@ describe('a platform that was invited', () => {
     expect((await ask(simulator.registrationUrl(invitation))).status).toBe(200);
   });
 
-  test('registers nothing by asking for the headers alone, nor without its configuration', async () => {
+  test('registers nothing by a HEAD request or without its configuration', async () => {
     const invitation = await invite();
     const url = simulator.registrationUrl(invitation);
     const before = posts();
@@ -148,7 +148,7 @@ describe('a platform that was invited', () => {
   });
 });
 
-test('who was not invited, or too long ago, makes Lectern ask nobody', async () => {
+test('a request without a valid invitation causes no outbound request', async () => {
   const before = simulator.requests.length;
   const foreign = simulator.registrationUrl(`${address}/lti/register/${randomUUID()}`);
   expectPage(await ask(foreign), 404, 'invitation_unknown');

@@ -7,14 +7,17 @@ import { Player, playedSections, publishLesson, question, section, step } from '
 import type { Session } from '../player/player-lessons.ts';
 import { tokenOf, useLaunchLab } from './support/launch-lab.ts';
 
-/* What a learner's attempts are to a gradebook, from the learner's writes to what the outbox wants. */
+/* Which scores a learner's attempts put into the outbox. */
 
 const lab = useLaunchLab();
 const last = { currentSectionIndex: 1 };
 const q2 = { widgetId: 'q2', answer: ['b'] };
 const q3 = { widgetId: 'q3', answer: ['b'] };
 
-/** A learner of their own in front of a lesson: writes one after the other, and what the gradebook is to have then. */
+/**
+ * A new learner in front of a lesson; saves their writes in order and returns the score that the
+ * gradebook should get.
+ */
 async function openLesson(version: LessonVersion) {
   const { simulator, harness } = lab;
   const user = simulator.addUser();
@@ -31,7 +34,7 @@ async function openLesson(version: LessonVersion) {
   };
 }
 
-test('a learner who starts again keeps the grade until the next finish, while integrators read the new attempt', async () => {
+test('a learner who starts over keeps the grade until the next finish, while integrators read the new attempt', async () => {
   const write = await openLesson(lab.version);
   expect(await write({ ...last, items: [q2, q3] })).toMatchObject({ grade: null });
   expect(await write({ ...last, completed: true })).toMatchObject({ grade: 100 });
@@ -44,7 +47,7 @@ test('a learner who starts again keeps the grade until the next finish, while in
   expect(await write({ ...last, items: [q2] })).toMatchObject({ grade: 100 });
 });
 
-test('a lesson of custom widgets alone does not become full marks by a restart', async () => {
+test('restarting a lesson that has only custom widgets does not give full marks', async () => {
   const sections = [section('one', step('s1', { type: 'Dial', props: { id: 'dial', points: 10 } }))];
   const write = await openLesson(await publishLesson(lab.harness, lab.organization, { sections }));
   const items = [{ widgetId: 'dial', answer: 4, score: 4, maxScore: 10 }];
@@ -52,7 +55,7 @@ test('a lesson of custom widgets alone does not become full marks by a restart',
   expect(await write({ restart: true })).toMatchObject({ session: { score: null }, grade: 40 });
 });
 
-test('a question of a new version takes nothing from the grade of who has finished', async () => {
+test('a question added in a new version does not lower the grade of a learner who has finished', async () => {
   const first = await publishLesson(lab.harness, lab.organization);
   const write = await openLesson(first);
   expect(await write({ ...last, items: [q2, q3], completed: true })).toMatchObject({ grade: 100 });

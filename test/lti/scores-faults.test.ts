@@ -4,7 +4,7 @@ import { gradeScopes } from '../../shared/lti/claims.ts';
 import { sendAgain } from '../../shared/models/lti-score-changes.ts';
 import { completed, useScoreLab } from './support/score-lab.ts';
 
-/* What a platform may do instead of taking a score: what passes is tried again, what does not is seen to. */
+/* Faults of a platform: temporary ones are retried, permanent ones fail. */
 
 const lab = useScoreLab();
 
@@ -18,21 +18,21 @@ interface Case {
 
 const passing: Case[] = [
   ...[301, 302, 307, 408, 425, 429, 500, 502, 503].map((status) => ({
-    title: `scores are answered with ${status}`,
+    title: `scores get ${status}`,
     service: 'scores' as const,
     fault: { status },
     reason: 'unavailable',
     status,
   })),
   {
-    title: 'scores are throttled as Canvas does it',
+    title: "scores are throttled in Canvas's format",
     service: 'scores',
     fault: { status: 403, body: '403 Forbidden (Rate Limit Exceeded)' },
     reason: 'unavailable',
     status: 403,
   },
   {
-    title: 'a timestamp is not new enough for the platform',
+    title: 'the platform rejects a timestamp as not new enough',
     service: 'scores',
     fault: { status: 409 },
     reason: 'conflict',
@@ -40,42 +40,42 @@ const passing: Case[] = [
   },
   { title: 'the connection is reset', service: 'scores', fault: { drop: true }, reason: 'network' },
   {
-    title: 'the connection is reset after the score was taken',
+    title: 'the connection is reset after the platform accepted the score',
     service: 'scores',
     fault: { drop: true, afterwards: true },
     reason: 'network',
   },
   {
-    title: 'a score is taken and answered with 500',
+    title: 'the platform accepts a score and responds with 500',
     service: 'scores',
     fault: { status: 500, afterwards: true },
     reason: 'unavailable',
     status: 500,
   },
   ...[302, 503].map((status) => ({
-    title: `tokens are answered with ${status}`,
+    title: `token requests get ${status}`,
     service: 'token' as const,
     fault: { status },
     reason: 'unavailable',
     status,
   })),
-  { title: 'tokens are reset', service: 'token', fault: { drop: true }, reason: 'network' },
+  { title: 'token requests are reset', service: 'token', fault: { drop: true }, reason: 'network' },
   {
-    title: 'tokens are refused',
+    title: 'token requests are rejected',
     service: 'token',
     fault: { status: 400 },
     reason: 'token_refused',
     status: 400,
   },
   {
-    title: 'tokens are forbidden',
+    title: 'token requests are forbidden',
     service: 'token',
     fault: { status: 403 },
     reason: 'token_refused',
     status: 403,
   },
   {
-    title: 'tokens are answered with a page of maintenance',
+    title: 'token requests get a maintenance page',
     service: 'token',
     fault: { status: 200, body: '<h1>Back soon</h1>' },
     reason: 'token_refused',
@@ -83,7 +83,7 @@ const passing: Case[] = [
   },
 ];
 
-test.each(passing)('$title: the score waits, and is sent when that has passed', async (given) => {
+test.each(passing)('$title: the score waits, and is sent after recovery', async (given) => {
   const learner = await lab.addLearner();
   await lab.tell(learner, completed(10));
   if (given.service === 'token') forgetTokens();
@@ -105,7 +105,7 @@ test.each(passing)('$title: the score waits, and is sent when that has passed', 
 const final = [400, 403, 404, 410, 415, 422].map((status) => ({ status }));
 
 test.each(final)(
-  'a score that is refused with $status is not tried again, and the answer is kept',
+  'a score rejected with $status is not retried, and the outbox keeps the response',
   async ({ status }) => {
     const learner = await lab.addLearner();
     await lab.tell(learner, completed(10));
@@ -118,7 +118,7 @@ test.each(final)(
   },
 );
 
-test('a token that is refused also when it is new is a refusal', async () => {
+test('a new token that is rejected fails the score', async () => {
   const learner = await lab.addLearner();
   await lab.tell(learner, completed(10));
   lab.simulator.fail('scores', { status: 401, times: 2 });
@@ -126,7 +126,7 @@ test('a token that is refused also when it is new is a refusal', async () => {
   expect(await lab.rowOf(learner)).toMatchObject({ state: 'failed', failure: { status: 401 } });
 });
 
-test('a score that was forbidden is sent with a new token as soon as somebody asks for it', async () => {
+test('a forbidden score is sent with a new token as soon as a retry is requested', async () => {
   const learner = await lab.addLearner();
   await lab.tell(learner, completed(10));
   lab.simulator.fail('scores', { status: 403, body: 'insufficient scope' });
@@ -138,7 +138,7 @@ test('a score that was forbidden is sent with a new token as soon as somebody as
   expect(tokens()).toBe(before + 1);
 });
 
-test('a platform that asks for patience gets it', async () => {
+test('a platform that sends Retry-After gets that delay', async () => {
   const learner = await lab.addLearner();
   await lab.tell(learner, completed(10));
   lab.simulator.fail('scores', { status: 429, headers: { 'retry-after': '600' } });
@@ -147,7 +147,7 @@ test('a platform that asks for patience gets it', async () => {
   expect(nextTryAt.getTime()).toBeGreaterThanOrEqual((lastTimestamp?.getTime() ?? Infinity) + 599_000);
 });
 
-/** Has the next score need a new token. */
+/** Makes the next score need a new token. */
 function forgetTokens(): void {
   lab.service.tokens.forget(lab.platform, [gradeScopes.score]);
 }

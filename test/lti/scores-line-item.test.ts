@@ -8,9 +8,9 @@ import type { Origin } from '../support/origin.ts';
 import { completed, useScoreLab } from './support/score-lab.ts';
 import type { GradedLearner } from './support/score-lab.ts';
 
-/* Links whose launches name no line item, but where line items are found and made. */
+/* Links whose launches name no line item, but whose line items can be found and created. */
 
-/** Another server of the platform's. */
+/** Another server of the platform. */
 let origin: Origin;
 beforeAll(async () => {
   origin = await startOrigin();
@@ -24,7 +24,7 @@ const itemsOf = ({ link }: GradedLearner) => lab.simulator.lineItemsOf(link);
 const scoresOf = (item: LineItem | undefined, { learner }: GradedLearner) =>
   item === undefined ? [] : lab.simulator.scoresOf(item).filter(({ userId }) => userId === learner.ltiUserId);
 
-test('a link without a line item gets one, with the title of its lesson, and keeps it', async () => {
+test("a link without a line item gets one with its lesson's title, and keeps it", async () => {
   const { lessonId } = lab.version;
   const learner = await withoutItem({ lessonId });
   const graded = { ...learner, learner: { ...learner.learner, lessonId } };
@@ -38,7 +38,7 @@ test('a link without a line item gets one, with the title of its lesson, and kee
   expect(scoresOf(item, graded)).toMatchObject([{ scoreGiven: 10 }, { scoreGiven: 20 }]);
 });
 
-test('the line item that Lectern made before is found, before others of the link', async () => {
+test('Lectern finds its own earlier line item before others of the link', async () => {
   const { simulator, tool } = lab;
   const graded = await withoutItem();
   const owner = { course: simulator.sample.course, tool, link: graded.link };
@@ -50,7 +50,7 @@ test('the line item that Lectern made before is found, before others of the link
   expect(scoresOf(own, graded)).toHaveLength(1);
 });
 
-test('a score of a link that has no grade, and may not be given one, has nowhere to go and has not failed', async () => {
+test('a score for a link without a line item or the scope to create one is not sent and not failed', async () => {
   const { simulator, tool } = lab;
   const scopes = [gradeScopes.score, gradeScopes.lineItemReadonly];
   const graded = await withoutItem({ scopes });
@@ -69,7 +69,7 @@ test('a score of a link that has no grade, and may not be given one, has nowhere
   expect(scoresOf(item, graded)).toMatchObject([{ scoreGiven: 10 }, { scoreGiven: 20 }]);
 });
 
-test('a lesson that was chosen without a column has none made, but one that the platform names is used', async () => {
+test('a lesson selected without a line item creates none, but uses one that the platform names', async () => {
   const { simulator, tool, harness } = lab;
   const graded = await withoutItem();
   await lab.tell(graded, completed(10));
@@ -88,7 +88,7 @@ test('a lesson that was chosen without a column has none made, but one that the 
   expect(scoresOf(item, graded)).toMatchObject([{ scoreGiven: 10 }]);
 });
 
-test('of all learners who finish at once one has the line item made, and all get their scores', async () => {
+test('concurrent finishers create one line item, and all get their scores', async () => {
   const first = await withoutItem();
   const learners = [first];
   for (let count = 1; count < 6; count += 1) {
@@ -106,7 +106,7 @@ test('of all learners who finish at once one has the line item made, and all get
   for (const learner of learners) expect(scoresOf(item, learner)).toHaveLength(1);
 });
 
-test('a line item whose maker did not hear of it is found, not made again', async () => {
+test('a line item whose creation response was lost is found, not created again', async () => {
   const graded = await withoutItem();
   await lab.tell(graded, completed(10));
   lab.simulator.fail('lineitems', {});
@@ -116,13 +116,13 @@ test('a line item whose maker did not hear of it is found, not made again', asyn
   expect(itemsOf(graded)).toHaveLength(1);
 });
 
-test('who ends while looking for a line item keeps others from it only for a while', async () => {
+test('a process that dies during the line item lookup blocks others only until its lock expires', async () => {
   const { db } = lab.harness;
   const graded = await withoutItem();
   await lab.tell(graded, completed(10));
   const lease = {
     url: null,
-    leaseId: 'of a process that is gone',
+    leaseId: 'of a process that has died',
     leaseUntil: new Date(Date.now() + 60_000),
   };
   await db.ltiLineItems.create({ _id: graded.resourceLink._id, ...lease });
@@ -132,7 +132,7 @@ test('who ends while looking for a line item keeps others from it only for a whi
   expect(await lab.send(graded)).toBe('sent');
 });
 
-test('a line item that was removed from the platform is made anew', async () => {
+test('a line item removed from the platform is created again', async () => {
   const graded = await withoutItem();
   await lab.tell(graded, completed(10));
   await lab.send(graded);
@@ -146,7 +146,7 @@ test('a line item that was removed from the platform is made anew', async () => 
   expect(scoresOf(made, graded)).toMatchObject([{ scoreGiven: 20 }]);
 });
 
-test('a platform that does not find a user, as it says of what it does not find, has refused the score', async () => {
+test('a 404 about the user, from a platform that names what it does not find, fails the score', async () => {
   const graded = await withoutItem();
   await lab.tell(graded, completed(10));
   await lab.send(graded);
@@ -161,7 +161,7 @@ test('a platform that does not find a user, as it says of what it does not find,
   expect(itemsOf(graded)).toHaveLength(1);
 });
 
-test('a platform that gives all line items of a course, over pages, is read to the last one, if there are few', async () => {
+test('a paginated list of line items is read to its last page, up to the page limit', async () => {
   const graded = await withoutItem();
   const item = lab.simulator.addLineItem(
     { course: lab.simulator.sample.course, tool: lab.tool, link: graded.link },
@@ -189,7 +189,7 @@ test('a platform that gives all line items of a course, over pages, is read to t
   ]);
 });
 
-test('a platform whose list of line items does not end is given no second one', async () => {
+test('a platform with an endless list of line items gets no second one', async () => {
   const graded = await withoutItem();
   const type = { 'content-type': 'application/vnd.ims.lis.v2.lineitemcontainer+json' };
   origin.script('/endless', answer(200, { ...type, link: '</endless>; rel="next"' }, '[]'));
@@ -204,7 +204,7 @@ test('a platform whose list of line items does not end is given no second one', 
   expect(origin.log.filter(({ method }) => method === 'POST')).toEqual([]);
 });
 
-describe('a score is not sent, with its token, to', () => {
+describe('a score with its token is not sent to', () => {
   const listed = (id: string) => ({ id, resourceLinkId: '', tag: 'lectern' });
 
   test.each([

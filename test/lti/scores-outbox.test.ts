@@ -7,12 +7,12 @@ import { saveResourceLink } from '../../shared/models/lti-resource-link.ts';
 import { claimScore, wantScore } from '../../shared/models/lti-score-changes.ts';
 import { completed, useScoreLab } from './support/score-lab.ts';
 
-/* What the outbox knows and when it has something to send; scores-send.test.ts has the sending. */
+/* What the outbox stores and when a score is due; scores-send.test.ts covers sending. */
 
 const lab = useScoreLab();
 const never = new AbortController().signal;
 
-test('a launch of a link without a line item, or without leave to send scores, makes no row', async () => {
+test('a launch of a link without a line item or the scope to send scores makes no outbox row', async () => {
   const { resourceLink, learner } = await lab.addLearner();
   const links = [
     { ...resourceLink, scopes: [] },
@@ -26,12 +26,12 @@ test('a launch of a link without a line item, or without leave to send scores, m
   expect(await lab.harness.db.ltiScores.countDocuments({ ltiUserId: learner.ltiUserId })).toBe(1);
 });
 
-test('a learner who has launched and done nothing has nothing to send', async () => {
+test('a launch without any progress makes no score due', async () => {
   const learner = await lab.addLearner();
   expect(await lab.rowOf(learner)).toMatchObject({ state: 'idle', wanted: null, sent: null });
 });
 
-test('a learner who has begun and not finished has nothing to send, so that no grade of the platform is cleared', async () => {
+test('a started but unfinished lesson makes no score due, so no grade in the platform is cleared', async () => {
   const learner = await lab.addLearner();
   await lab.tell(learner, { status: 'not_started', maxScore: 100 });
   await lab.tell(learner, { status: 'in_progress', score: 30, maxScore: 100 });
@@ -42,7 +42,7 @@ test('a learner who has begun and not finished has nothing to send, so that no g
   expect(await lab.rowOf(learner)).toMatchObject({ state: 'waiting', wanted: { scoreGiven: 30 } });
 });
 
-test('a record that was saved by a process that ended is found, and its score waits', async () => {
+test('a record saved by a process that then died is found, and its score becomes due', async () => {
   const learner = await lab.addLearner();
   await lab.save(learner, completed(50));
   expect(await lab.rowOf(learner)).toMatchObject({ state: 'idle', wanted: null });
@@ -54,7 +54,7 @@ test('a record that was saved by a process that ended is found, and its score wa
   expect(await passOnDueScores(lab.harness.db, never)).toBe(0);
 });
 
-test('whoever passes on an older revision later changes nothing', async () => {
+test('publishing an older revision later changes nothing', async () => {
   const { db } = lab.harness;
   const learner = await lab.addLearner();
   await lab.save(learner, completed(10));
@@ -68,7 +68,7 @@ test('whoever passes on an older revision later changes nothing', async () => {
   expect(await lab.rowOf(learner)).toMatchObject({ wanted: { scoreGiven: 90, revision: 2 } });
 });
 
-test('who clears a mark clears none that came after what was passed on', async () => {
+test('clearing a mark keeps marks that were set after the publication', async () => {
   const { db } = lab.harness;
   const learner = await lab.addLearner();
   await lab.save(learner, completed(10));
@@ -78,7 +78,7 @@ test('who clears a mark clears none that came after what was passed on', async (
   expect(await findScoreDue(db, learner.learner)).not.toBeNull();
 });
 
-test('a lesson that is launched from a second link reports to that one too, what it was before and from then on', async () => {
+test('a lesson launched from a second link reports past and future scores to it, too', async () => {
   const first = await lab.addLearner();
   await lab.tell(first, completed(40));
   const second = await lab.addLinkFor(first);
@@ -90,7 +90,7 @@ test('a lesson that is launched from a second link reports to that one too, what
   }
 });
 
-test('a link that leads to another lesson reports the record of that one from its next launch on', async () => {
+test("a link changed to another lesson reports that lesson's record from its next launch on", async () => {
   const { db } = lab.harness;
   const before = await lab.addLearner();
   await lab.tell(before, completed(40));
@@ -106,7 +106,7 @@ test('a link that leads to another lesson reports the record of that one from it
   expect(await lab.rowOf(before)).toMatchObject({ state: 'waiting', wanted: { scoreGiven: 5, revision: 1 } });
 });
 
-test('of many who want the same row one gets it, and each next one a later timestamp, whatever the clock says', async () => {
+test('exactly one concurrent claim gets a row, and each later claim a later timestamp, whatever the clock says', async () => {
   const { db } = lab.harness;
   const learner = await lab.addLearner();
   await lab.tell(learner, completed(40));
@@ -123,7 +123,7 @@ test('of many who want the same row one gets it, and each next one a later times
   }
 });
 
-test('two scores of a row are a second apart, for platforms that know no less', async () => {
+test('two scores of a row are at least a second apart, for platforms with a resolution of seconds', async () => {
   const learner = await lab.addLearner();
   await lab.tell(learner, completed(40));
   await lab.send(learner);
@@ -133,7 +133,7 @@ test('two scores of a row are a second apart, for platforms that know no less', 
   expect(nextTryAt.getTime()).toBeGreaterThanOrEqual((lastTimestamp?.getTime() ?? Infinity) + 1000);
 });
 
-test('what the platform has is not sent again, unless something else may have reached it since', async () => {
+test('a score that the platform has is not sent again, unless another one may have reached it since', async () => {
   const { simulator } = lab;
   const learner = await lab.addLearner();
   await lab.tell(learner, completed(40));
@@ -145,7 +145,7 @@ test('what the platform has is not sent again, unless something else may have re
   await lab.tell(learner, completed(40));
   expect(await lab.rowOf(learner)).toMatchObject({ state: 'idle' });
 
-  // The answer to 60 is lost, although it was taken.
+  // The response to 60 is lost, although the platform accepted it.
   simulator.fail('scores', { drop: true, afterwards: true });
   await lab.tell(learner, completed(60));
   expect(await lab.send(learner)).toBe('network');

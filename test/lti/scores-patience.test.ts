@@ -8,13 +8,13 @@ import type { ClaimedScore } from '../../shared/models/lti-score-changes.ts';
 import { completed, useScoreLab } from './support/score-lab.ts';
 import type { GradedLearner } from './support/score-lab.ts';
 
-/* For how long a score is tried that a platform does not take. */
+/* The retry budget of a score that a platform does not accept. */
 
 const lab = useScoreLab();
 
 const day = 24 * 3600_000;
 
-/** Has a row have been failing for as long; for its last reason, too. */
+/** Moves a row's first failure back in time by this long; for its last reason, too. */
 async function age(learner: GradedLearner, milliseconds: number): Promise<void> {
   const since = new Date(Date.now() - milliseconds);
   const { _id } = await lab.rowOf(learner);
@@ -24,7 +24,7 @@ async function age(learner: GradedLearner, milliseconds: number): Promise<void> 
   );
 }
 
-/** A try that meets a fault. */
+/** An attempt that meets a fault. */
 async function fail(learner: GradedLearner, service: Service, fault: Fault) {
   for (const scope of [gradeScopes.score, gradeScopes.lineItem]) {
     lab.service.tokens.forget(lab.platform, [scope]);
@@ -37,9 +37,9 @@ async function fail(learner: GradedLearner, service: Service, fault: Fault) {
 
 test.each([
   ['a platform that is down', { status: 503 }, 'scores', 6.9 * day, 7 * day],
-  ['tokens that are refused', { status: 400 }, 'token', 14 * 60_000, 15 * 60_000],
+  ['token requests that are rejected', { status: 400 }, 'token', 14 * 60_000, 15 * 60_000],
 ] as const)(
-  '%s: its scores are given up after a while, not before',
+  '%s: its scores fail when the retry budget is used up, not before',
   async (_, fault, service, before, after) => {
     const learner = await lab.addLearner();
     await lab.tell(learner, completed(10));
@@ -52,14 +52,9 @@ test.each([
 );
 
 test.each([
-  ['a refusal of tokens', 'token', { status: 400 }, 'token_refused'],
-  [
-    'line items that cannot be read',
-    'lineitems',
-    { status: 200, body: '<h1>Soon</h1>' },
-    'unreadable_answer',
-  ],
-] as const)('%s after a long outage: there is a while for that alone', async (_, service, fault, reason) => {
+  ['a rejected token', 'token', { status: 400 }, 'token_refused'],
+  ['unreadable line items', 'lineitems', { status: 200, body: '<h1>Soon</h1>' }, 'unreadable_answer'],
+] as const)('%s after a long outage gets a retry budget of its own', async (_, service, fault, reason) => {
   const learner = await lab.addLearner({}, null);
   await lab.tell(learner, completed(10));
   expect(await fail(learner, 'lineitems', { status: 503 })).toMatchObject({ outcome: 'unavailable' });
@@ -69,8 +64,8 @@ test.each([
 
 test.each([
   ['a platform is down', 'scores', { status: 503 }],
-  ['tokens are refused', 'token', { status: 400 }],
-] as const)('%s for long: a score that comes then has a while of its own', async (_, service, fault) => {
+  ['tokens are rejected', 'token', { status: 400 }],
+] as const)('%s for long: a later score gets a retry budget of its own', async (_, service, fault) => {
   const learner = await lab.addLearner();
   await lab.tell(learner, completed(10));
   await fail(learner, service, fault);
@@ -82,7 +77,7 @@ test.each([
   expect(await fail(learner, service, fault)).toMatchObject({ state: 'failed' });
 });
 
-test('a score that comes during the last try of the one before is tried', async () => {
+test("a score that arrives during the previous score's last attempt is sent", async () => {
   const learner = await lab.addLearner();
   await lab.tell(learner, completed(10));
   await fail(learner, 'scores', { status: 503 });
@@ -92,7 +87,7 @@ test('a score that comes during the last try of the one before is tried', async 
   expect(await endInVain(claimed)).toMatchObject({ state: 'waiting', wanted: { scoreGiven: 20 } });
 });
 
-test('a row that has nothing to send any more has not failed, whatever became of its last try', async () => {
+test('a row with nothing due is not failed, whatever its last attempt returned', async () => {
   const learner = await lab.addLearner();
   await lab.tell(learner, completed(10));
   await fail(learner, 'scores', { status: 503 });
@@ -111,7 +106,7 @@ async function claim(learner: GradedLearner): Promise<ClaimedScore> {
   return claimed;
 }
 
-/** Ends a try with what may pass. */
+/** Ends an attempt with a temporary fault. */
 function endInVain(claimed: ClaimedScore) {
   return endToTryAgain(lab.harness.db, claimed, {
     failure: { at: new Date(), reason: 'unavailable', status: 503, body: '' },

@@ -15,7 +15,10 @@ import type { GradedLearner, Told } from './support/score-lab.ts';
 const lab = useScoreLab();
 const never = new AbortController().signal;
 
-/** Few enough for a record to come back to what it was, which is where not sending goes wrong. */
+/**
+ * Few values, so that records often return to an earlier score, where duplicate detection can
+ * fail.
+ */
 const records: Told[] = [completed(0), completed(50)];
 
 const faults: [Service, Fault][] = [
@@ -50,12 +53,14 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   fc.record({ kind: fc.constantFrom(...partly), save: record }),
 );
 
-/** A learner whose lesson two links lead to, and all that processes do for them, whole or in part. */
+/**
+ * A learner with two links to one lesson, and every complete or interrupted step of the processes.
+ */
 class Play {
   readonly links: GradedLearner[];
-  /** All that the record ever said, in order. */
+  /** Every score that the record had, in order. */
   readonly said: Pick<ScoreValues, 'scoreGiven' | 'scoreMaximum'>[] = [];
-  /** What senders hold that were stopped in the middle, and may yet go on. */
+  /** Claims of senders that were stopped in the middle and may still continue. */
   readonly stopped: ClaimedScore[] = [];
 
   constructor(links: GradedLearner[]) {
@@ -77,7 +82,7 @@ class Play {
       return void (await wantScore(db, due, { ...values, revision: due.revision }));
     }
     if (step.kind === 'jumpAhead') {
-      // A clock was ahead by an hour, and is right again.
+      // A clock that was ahead by an hour is right again.
       const lastTimestamp = new Date(Date.now() + 3600_000);
       await db.ltiScores.updateMany({ _id: { $in: await this.ids() } }, { $max: { lastTimestamp } });
       return;
@@ -130,7 +135,7 @@ class Play {
     return Promise.all(this.links.map(async (link) => (await lab.rowOf(link))._id));
   }
 
-  /** All processes are well, and whoever looks has what failed sent again. */
+  /** All processes are healthy again, and the operator retries what has failed. */
   async settle(): Promise<void> {
     const { db } = lab.harness;
     await passOnDueScores(db, never);
@@ -144,7 +149,7 @@ class Play {
   }
 }
 
-test('whatever fails and whoever ends where, the platform has the newest record at last, and got none out of order', async () => {
+test('whatever fails or dies, the platform finally has the newest record, and got all scores in order', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 4, maxLength: 12 }), async (steps) => {
       const first = await lab.addLearner();
@@ -169,14 +174,14 @@ test('whatever fails and whoever ends where, the platform has the newest record 
   );
 }, 300_000);
 
-/** A row that has nothing to send is of a platform that has what is wanted. */
+/** A row that has nothing due belongs to a platform that has the wanted score. */
 async function expectAtRest(link: GradedLearner): Promise<void> {
   const { state, wanted } = await lab.rowOf(link);
   if (state !== 'idle' || wanted === null) return;
   expect(lab.taken(link).at(-1)).toMatchObject({ scoreGiven: wanted.scoreGiven });
 }
 
-/** Each that was taken was said, not before the one that was taken before it. */
+/** Every accepted score was a score of the record, and none is older than the one before it. */
 function expectInOrder(taken: Score[], said: Play['said']): void {
   let place = 0;
   for (const { scoreGiven, scoreMaximum } of taken) {

@@ -7,13 +7,15 @@ import { waitFor } from '../support/wait-for.ts';
 import { completed, useScoreLab } from './support/score-lab.ts';
 import type { GradedLearner } from './support/score-lab.ts';
 
-/* One try of a row, and what it leads to; the platform is healthy unless a test says otherwise. */
+/*
+ * One attempt to send a row and its outcome; the platform is healthy unless a test says otherwise.
+ */
 
 const lab = useScoreLab();
 
 const requests = (path: string) => lab.simulator.requests.filter((request) => request.path.includes(path));
 
-test('a score is sent as the standard has it, with a timestamp of its own', async () => {
+test("a score has the standard's format and a timestamp of its own", async () => {
   const learner = await lab.addLearner();
   await lab.tell(learner, completed(2, 3));
   expect(await lab.send(learner)).toBe('sent');
@@ -42,7 +44,7 @@ test('zero is sent as a score', async () => {
   ]);
 });
 
-test('of scores that come while none is sent only the newest is', async () => {
+test('only the newest of several unsent scores is sent', async () => {
   const learner = await lab.addLearner();
   for (const score of [10, 20, 30]) await lab.tell(learner, completed(score));
   expect(await lab.send(learner)).toBe('sent');
@@ -66,11 +68,11 @@ test('a score that changes while it is sent is sent again, with a later timestam
   expect(Date.parse(second?.timestamp ?? '')).toBeGreaterThan(Date.parse(first?.timestamp ?? ''));
 });
 
-test('many senders at once send each row once', async () => {
+test('concurrent senders send each row once', async () => {
   const learners = await Promise.all(Array.from({ length: 12 }, () => lab.addLearner()));
   for (const learner of learners) await lab.tell(learner, completed(50));
   const senders = Array.from({ length: 4 }, () => lab.createSender());
-  // All are busy with the one platform, and go on until nothing is left.
+  // All senders work for the one platform until nothing is left.
   await Promise.all(senders.map(({ sender }) => sender.sendDue()));
   await waitFor('all scores', async () => {
     await lab.createSender().sender.sendDue();
@@ -79,7 +81,7 @@ test('many senders at once send each row once', async () => {
   for (const learner of learners) expect(lab.taken(learner)).toHaveLength(1);
 });
 
-test('a token is used until the platform no longer takes it, and then fetched anew once', async () => {
+test('a token is reused until the platform rejects it, and then fetched once', async () => {
   const learner = await lab.addLearner();
   await lab.tell(learner, completed(10));
   await lab.send(learner);
@@ -93,7 +95,7 @@ test('a token is used until the platform no longer takes it, and then fetched an
   expect(requests('/token')).toHaveLength(before + 1);
 });
 
-test('of a platform that was removed nothing waits and nothing has failed, and what its learners did stays', async () => {
+test('a removed platform has no waiting or failed scores, and its learners keep their progress', async () => {
   const { db } = lab.harness;
   const { platform } = await lab.register(lab.address, { deploymentIds: ['another'] });
   const move = async (learner: GradedLearner): Promise<GradedLearner> => {
@@ -110,13 +112,13 @@ test('of a platform that was removed nothing waits and nothing has failed, and w
   const idle = { state: 'idle', tries: 0, failure: null, wanted: { scoreGiven: 10 } };
   for (const learner of [failed, waiting]) expect(await lab.rowOf(learner)).toMatchObject(idle);
 
-  // Of a lesson that was open still.
+  // For a lesson that was still open.
   await lab.tell(waiting, completed(20));
   expect(await lab.send(waiting)).toBe('platform_removed');
   expect(await lab.rowOf(waiting)).toMatchObject({ ...idle, wanted: { scoreGiven: 20 } });
 });
 
-test('a failed score is tried again with the next one, with the next launch, and when somebody asks for it', async () => {
+test('a failed score is sent again with the next score, with the next launch, and when a retry is requested', async () => {
   const { simulator, harness } = lab;
   const learner = await lab.addLearner();
   const fail = async () => {
@@ -141,7 +143,7 @@ test('a failed score is tried again with the next one, with the next launch, and
   expect(lab.taken(learner)).toMatchObject([{ scoreGiven: 20 }]);
 });
 
-test('a link that has another line item by now gets the score there with its next launch', async () => {
+test('a link with a new line item gets the score there with its next launch', async () => {
   const { simulator, harness, tool } = lab;
   const learner = await lab.addLearner();
   await lab.tell(learner, completed(10));

@@ -32,7 +32,7 @@ test('each finished attempt is one submission, however often its score changes',
   ]);
 });
 
-test('an attempt beyond those that are allowed is refused, and leaves the grade of those before', async () => {
+test('an attempt over the limit is rejected, and the earlier grade stays', async () => {
   const learner = await lab.addLearner();
   for (const attempt of [1, 2]) expect(await send(learner, attempt, attempt)).toBe('sent');
   expect(await send(learner, 3, 3)).toBe('refused');
@@ -40,7 +40,7 @@ test('an attempt beyond those that are allowed is refused, and leaves the grade 
   expect(taken(learner).at(-1)).toEqual([2, true]);
 });
 
-test('a score whose answer was lost is no second submission where that would be one too many', async () => {
+test('a score whose response was lost is not submitted again where that would exceed the limit', async () => {
   const learner = await lab.addLearner();
   expect(await send(learner, 1, 1)).toBe('sent');
   lab.simulator.fail('scores', { drop: true, afterwards: true });
@@ -54,10 +54,10 @@ test('a score whose answer was lost is no second submission where that would be 
 });
 
 test.each([
-  ['the worker gave it up', 'end'],
+  ['the worker timed out', 'end'],
   ['the worker died', 'die'],
-  ['the platform asked for patience meanwhile', 'refuse'],
-])('so it is where %s', async (_what, then) => {
+  ['the platform sent Retry-After in between', 'refuse'],
+])('also where %s', async (_what, then) => {
   const { db } = lab.harness;
   const learner = await lab.addLearner();
   expect(await send(learner, 1, 1)).toBe('sent');
@@ -68,7 +68,7 @@ test.each([
   const { _id } = await lab.rowOf(learner);
   const sending = sender.sendRow(_id);
   await waitFor('the score', () => taken(learner).length === 2);
-  // Its lease is another's: what it has to say of the end is not heard.
+  // Another sender has the lease, so this sender's result is ignored.
   if (then === 'die') await db.ltiScores.updateOne({ _id }, { leaseId: 'lost', leaseUntil: new Date(0) });
   await sender.close(0);
   expect(await sending).toBe('given_back');
@@ -80,7 +80,7 @@ test.each([
   expect(taken(learner).at(-1)).toEqual([2, false]);
 });
 
-test('an attempt beyond those that are allowed is refused also where the answer to the one before was lost', async () => {
+test('an attempt over the limit is rejected even if the response to the previous one was lost', async () => {
   const learner = await lab.addLearner();
   expect(await send(learner, 1, 1)).toBe('sent');
   lab.simulator.fail('scores', { drop: true, afterwards: true });
@@ -88,7 +88,7 @@ test('an attempt beyond those that are allowed is refused also where the answer 
   expect(await send(learner, 3, 3)).toBe('refused');
 });
 
-test('a score that is sent again on demand is no submission', async () => {
+test('a score sent again on request is not a submission', async () => {
   const learner = await lab.addLearner();
   await send(learner, 1, 1);
   await sendAgain(lab.harness.db, [(await lab.rowOf(learner))._id]);

@@ -7,9 +7,9 @@ import { waitFor } from '../support/wait-for.ts';
 import { completed, useScoreLab } from './support/score-lab.ts';
 import type { GradedLearner } from './support/score-lab.ts';
 
-/* What waits for several platforms at once: none waits for another. */
+/* Scores for several platforms at once: no platform delays another. */
 
-/** Has line items of all platforms. */
+/** Makes the origin respond to the line items of all platforms. */
 let origin: Origin;
 beforeAll(async () => {
   origin = await startOrigin();
@@ -18,7 +18,10 @@ afterAll(() => origin.close());
 
 const lab = useScoreLab(() => [origin.host]);
 
-/** A learner of a platform of its own, or of one that there is, who has finished; in a line item of the origin's. */
+/**
+ * Creates a learner who has finished, for a new or an existing platform with a line item at the
+ * origin.
+ */
 async function addFinisher(name: string, platformId?: string): Promise<GradedLearner> {
   const graded = await lab.addLearner({ lineItemUrl: origin.url(`/${name}`) }, null);
   const own = platformId ?? (await lab.register(lab.address)).platform._id;
@@ -31,7 +34,7 @@ async function addFinisher(name: string, platformId?: string): Promise<GradedLea
   return moved;
 }
 
-/** As many more learners of the same link, who finished at the same time. */
+/** Adds this many learners of the same link, who finished at the same time. */
 async function addOthers(graded: GradedLearner, count: number): Promise<void> {
   const row = await lab.rowOf(graded);
   const others = Array.from({ length: count }, () => ({
@@ -42,7 +45,7 @@ async function addOthers(graded: GradedLearner, count: number): Promise<void> {
   await lab.harness.db.ltiScores.insertMany(others);
 }
 
-/** Has a line item answer only when another was asked. */
+/** Makes a line item respond only after a request for another one. */
 function answerBehind(name: string, other: string): void {
   let asked: (value?: unknown) => void;
   const otherWasAsked = new Promise((resolve) => (asked = resolve));
@@ -58,7 +61,7 @@ function answerBehind(name: string, other: string): void {
 
 const pathsOf = (): string[] => origin.log.map(({ path }) => path);
 
-test('a platform with many rows that is slow and well keeps no row of another waiting', async () => {
+test("a slow, healthy platform with many rows does not delay another platform's row", async () => {
   const slow = await addFinisher('slow');
   await addOthers(slow, 11);
   await addFinisher('quick');
@@ -70,7 +73,7 @@ test('a platform with many rows that is slow and well keeps no row of another wa
   expect(pathsOf().slice(0, 5)).toContain('/quick/scores');
 });
 
-test('what becomes due while the rows of a slow platform are sent does not wait for their end', async () => {
+test("a row that becomes due while a slow platform's rows are sent does not wait for them", async () => {
   const slow = await addFinisher('slow-again');
   await addOthers(slow, 11);
   answerBehind('slow-again', 'later');
@@ -84,7 +87,7 @@ test('what becomes due while the rows of a slow platform are sent does not wait 
   expect(outcomes).toEqual(Array.from({ length: 13 }, () => 'sent'));
 });
 
-test('rows of a platform that is left alone are neither claimed nor looked at', async () => {
+test('rows of a platform in backoff are neither claimed nor polled', async () => {
   const { db } = lab.harness;
   const down = await addFinisher('down');
   const { platformId } = await lab.rowOf(down);
@@ -116,12 +119,12 @@ test('rows of a platform that is left alone are neither claimed nor looked at', 
   expect(sumOf('keysExamined')).toBeLessThan(20);
 });
 
-/** Its rows that nobody ever claimed. */
+/** Returns its rows that were never claimed. */
 function leftAlone(platformId: string): Promise<LtiScore[]> {
   return lab.harness.db.ltiScores.find({ platformId, lastTimestamp: null }).lean<LtiScore[]>();
 }
 
-test('a row that was not tried because others had all turns of its platform is sent after them', async () => {
+test('a row that found no free slot of its platform is sent when a slot frees up', async () => {
   const first = await addFinisher('busy');
   await addOthers(first, 4);
   const { platformId } = await lab.rowOf(first);

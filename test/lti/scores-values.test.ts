@@ -10,10 +10,10 @@ test('a lesson that was never finished has no score', () => {
 test.each([
   ['points are scaled to 100', 2, 3, 66.6667],
   ['zero is a score', 0, 3, 0],
-  ['nothing answered of what could be gained is zero', null, 3, 0],
-  ['nothing to gain is full marks', null, null, 100],
-  ['a maximum of 0 is nothing to gain', 0, 0, 100],
-])('of a finished lesson %s', (_title, score, maxScore, scoreGiven) => {
+  ['no answers to scored questions give zero', null, 3, 0],
+  ['a lesson without scored questions gives full marks', null, null, 100],
+  ['a maximum of 0 counts as no scored questions', 0, 0, 100],
+])('finished lesson: %s', (_title, score, maxScore, scoreGiven) => {
   for (const isCurrent of [true, false]) {
     const finishedAt = new Date();
     const finished = { at: finishedAt, score, maxScore, isCurrent };

@@ -33,7 +33,7 @@ async function openLesson(lab: LaunchLab, link: Link): Promise<Player> {
   return new Player(lab.address, lab.version, token ?? '');
 }
 
-/** What the platform has of the only line item and the only learner. */
+/** The platform's scores for the only line item and the only learner. */
 function taken(lab: LaunchLab, link: Link) {
   return lab.simulator.lineItemsOf(link).flatMap((item) => lab.simulator.scoresOf(item));
 }
@@ -41,7 +41,7 @@ function taken(lab: LaunchLab, link: Link) {
 const onlyRow = async ({ harness }: LaunchLab): Promise<LtiScore | null> =>
   harness.db.ltiScores.findOne().lean<LtiScore>();
 
-test('what a learner does is in the gradebook moments later, and of quick writes only some are sent, the last one among them', async () => {
+test('scores reach the gradebook within moments, and rapid writes send only some, including the last one', async () => {
   const { lab, startWorker } = await useLab();
   await startWorker();
   const link = lab.addLink({ lineItem });
@@ -64,7 +64,7 @@ test('what a learner does is in the gradebook moments later, and of quick writes
   redis.disconnect();
 });
 
-test('a learner who did the lesson by one link has the score in the gradebook of another after its launch', async () => {
+test("a learner who finished the lesson by one link gets the score in another link's gradebook after its launch", async () => {
   const { lab, startWorker } = await useLab();
   await startWorker();
   const player = await openLesson(lab, lab.addLink());
@@ -75,7 +75,7 @@ test('a learner who did the lesson by one link has the score in the gradebook of
   expect(taken(lab, link)).toMatchObject([{ scoreGiven: 33.3333 }]);
 });
 
-test('without Redis a write is answered as ever, and its score is sent when there is a worker', async () => {
+test('without Redis a write still succeeds, and its score is sent once a worker runs', async () => {
   let redis = await startRedis();
   onTestFinished(() => redis.stop());
   const { lab, startWorker } = await useLab({ REDIS_URL: redis.url });
@@ -91,7 +91,7 @@ test('without Redis a write is answered as ever, and its score is sent when ther
   expect(taken(lab, link)).toMatchObject([{ scoreGiven: 33.3333 }]);
 });
 
-test('a worker that has to end while a platform does not answer leaves the score to the next one', async () => {
+test('a worker that shuts down while a platform does not respond leaves the score to the next worker', async () => {
   const { lab, startWorker } = await useLab({ SHUTDOWN_SECONDS: '2' });
   const link = lab.addLink({ lineItem });
   const player = await openLesson(lab, link);
@@ -107,7 +107,7 @@ test('a worker that has to end while a platform does not answer leaves the score
   await waitFor('the score', () => taken(lab, link).length > 0);
 });
 
-test('metrics tell how many scores wait and have failed, for how long, and what became of tries', async () => {
+test('metrics report the number and age of waiting and failed scores, and the outcomes of attempts', async () => {
   const { lab, startWorker } = await useLab({ WORKER_PORT: '0' });
   const registry = new Registry();
   registerScoreMetrics(registry, lab.harness.db);

@@ -36,7 +36,7 @@ afterEach(async () => {
   await origin.close();
 });
 
-/** Gives numbered tokens, with what else the answer is to have. */
+/** Issues numbered tokens, with extra response fields. */
 const gives =
   (more: Record<string, unknown> = { expires_in: 3600 }): Behaviour =>
   async (request, response) => {
@@ -48,7 +48,7 @@ const gives =
 
 const asked = () => origin.requests('/token');
 
-test('a token is asked for as the client, with an assertion that is signed for the token endpoint', async () => {
+test('a token request uses the client credentials grant, with an assertion signed for the token endpoint', async () => {
   origin.script('/token', gives());
   expect(await tokens.get(platform, ['b', 'a', 'b'])).toBe('token 1');
   const [form] = forms;
@@ -71,13 +71,13 @@ test('a token is asked for as the client, with an assertion that is signed for t
   });
 });
 
-test('a platform may want another audience', async () => {
+test('a platform may require another audience', async () => {
   origin.script('/token', gives());
   await tokens.get({ ...platform, tokenAudience: 'https://auth.example' }, ['a']);
   expect(decodeJwt(forms[0]?.get('client_assertion') ?? '').aud).toBe('https://auth.example');
 });
 
-test('one request serves all who ask at once, for the same scopes in any order', async () => {
+test('one request serves all concurrent callers with the same scopes in any order', async () => {
   origin.script('/token', gives());
   const scopes = (n: number) => (n % 2 === 0 ? ['a', 'b'] : ['b', 'a', 'a']);
   const got = await Promise.all(Array.from({ length: 100 }, (_, n) => tokens.get(platform, scopes(n))));
@@ -90,9 +90,9 @@ test.each<[string, Record<string, unknown>, number]>([
   ['an hour', { expires_in: 3600 }, 3540],
   ['an hour, as text', { expires_in: '3600' }, 3540],
   ['a minute', { expires_in: 60 }, 30],
-  ['it does not say how long', {}, 240],
+  ['an unknown time', {}, 240],
   ['it says nonsense', { expires_in: 'soon' }, 240],
-])('a token that lives %s is used until shortly before', async (_what, more, seconds) => {
+])('a token that lives %s is used until shortly before its expiry', async (_what, more, seconds) => {
   origin.script('/token', gives(more));
   await tokens.get(platform, ['a']);
   time += seconds * 1000 - 1;
@@ -101,7 +101,7 @@ test.each<[string, Record<string, unknown>, number]>([
   expect(await tokens.get(platform, ['a'])).toBe('token 2');
 });
 
-test('a token that is forgotten is fetched anew', async () => {
+test('an invalidated token is fetched again', async () => {
   origin.script('/token', gives());
   await tokens.get(platform, ['a', 'b']);
   tokens.forget(platform, ['b', 'a']);
@@ -116,7 +116,7 @@ test.each<[string, number, Behaviour, object]>([
   ['sends no token', 200, file('{}'), { body: '{}' }],
   ['sends a page', 200, file('<html>'), { body: '<html>' }],
 ])(
-  'a platform that %s is told by its status %i and its words, and asked anew',
+  'an error about a platform that %s has its status %i and message, and the next call sends a new request',
   async (_w, status, fault, more) => {
     origin.script('/token', fault, gives());
     const failed = tokens.get(platform, ['a']);
@@ -127,14 +127,14 @@ test.each<[string, number, Behaviour, object]>([
   },
 );
 
-test('a platform that does not answer is told as that', async () => {
+test('an error says that a platform does not respond', async () => {
   origin.script('/token', hang());
   const failed = tokens.get(platform, ['a']);
   await expect(failed).rejects.toBeInstanceOf(PlatformRequestError);
   await expect(failed).rejects.toMatchObject({ reason: 'timeout' });
 });
 
-test('who gives up waiting takes nothing from the others', async () => {
+test('a caller that aborts does not affect other waiting callers', async () => {
   const reached = new Promise<() => void>((resolve) => {
     origin.script('/token', async (request, response) => {
       await new Promise<void>((go) => resolve(go));

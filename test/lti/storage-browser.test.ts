@@ -10,8 +10,8 @@ import { launchBrowser } from '../support/browser.ts';
 import { useLaunchLab } from './support/launch-lab.ts';
 
 /*
- * Lessons in frames of another site, in a browser that keeps no cookies there but partitioned ones. A platform answers
- * a login once: whether it may be asked has to be known before.
+ * Lessons in cross-site frames, in a browser that keeps only partitioned cookies there. A platform
+ * answers a login only once, so Lectern must know beforehand whether to send it.
  */
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
@@ -35,7 +35,7 @@ afterAll(async () => {
   proxy.close();
 });
 
-/** Lectern as browsers see it that do not know of partitioned cookies: none is kept in a frame. */
+/** Simulates a browser without partitioned cookies, which keeps no cookie in a frame. */
 async function startProxy({ hostname, port }: URL): Promise<Server> {
   const server = createServer((request, response) => {
     const { method, url: path, headers } = request;
@@ -62,7 +62,7 @@ async function openContext(): Promise<BrowserContext> {
 interface Opening {
   storage: boolean;
   method?: 'GET' | 'POST';
-  /** To the lesson by way of the proxy unless told otherwise. */
+  /** The URL of the lesson, by default through the proxy. */
   frame?: Link;
 }
 
@@ -84,11 +84,11 @@ async function openLaunch(context: BrowserContext, opening: Opening): Promise<[P
 const lesson = (outer: FrameLocator | Page) =>
   outer.frameLocator('iframe').getByRole('heading', { name: 'Title of s1' });
 
-/** How often the platform was asked for a message in this test. */
+/** Counts the platform's authorization requests in this test. */
 const authorizations = () =>
   lab.simulator.requests.slice(asked).filter(({ path }) => path === '/authorize').length;
 
-/** Goes on in a tab, which ends well although the platform answers once. */
+/** Continues in a tab, and succeeds although the platform answers a login only once. */
 async function expectButton(context: BrowserContext, tool: FrameLocator): Promise<void> {
   const button = tool.getByRole('button', { name: 'Open in a new tab' });
   await button.waitFor();
@@ -101,7 +101,7 @@ async function expectButton(context: BrowserContext, tool: FrameLocator): Promis
   expect(await tab.evaluate('opener')).toBeNull();
 }
 
-test('where the browser keeps a cookie, no page stands before the lesson, nor the storage; the next one is not checked', async () => {
+test('where the browser keeps a cookie, the lesson opens without an interstitial or storage; the next launch skips the check', async () => {
   const context = await openContext();
   const seen: string[] = [];
   context.on('response', (response) => {
@@ -123,7 +123,7 @@ test('where the browser keeps a cookie, no page stands before the lesson, nor th
 });
 
 test.each(['POST', 'GET'] as const)(
-  'without cookies a lesson opens by what the platform has kept (%s)',
+  "without cookies a lesson opens with the secret from the platform's storage (%s)",
   async (method) => {
     const [, tool] = await openLaunch(await openContext(), { storage: true, method });
     await lesson(tool).waitFor();
@@ -139,7 +139,7 @@ describe('a lesson opens in a tab of its own, without cookies, where the platfor
   });
 
   test.each([
-    ['does not answer', ''],
+    ['does not respond', ''],
     [
       'keeps nothing',
       `addEventListener('message', ({ data: { subject, message_id, key }, source, origin }) => {

@@ -3,7 +3,10 @@ import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
 import { launchBrowser } from '../support/browser.ts';
 import { loginWithoutCookie, useLaunchLab } from './support/launch-lab.ts';
 
-/* Somebody begins a login, whose secret he knows, and has another browser send the launch: it is to be told nothing by him. */
+/*
+ * An attacker begins a login, knows its secret, and makes another browser send the launch. That
+ * browser must not believe the attacker's messages.
+ */
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 const lab = useLaunchLab({ hostname: 'localhost' });
@@ -13,7 +16,10 @@ beforeAll(async () => {
 });
 afterAll(() => browser.close());
 
-/** A launch as far as the form of the platform, and what its own browser's storage would have. */
+/**
+ * Sends a launch up to the platform's form, and returns what its own browser's storage would
+ * contain.
+ */
 async function beginLaunch(storageTarget: string): Promise<{ form: string; secret: string }> {
   const { simulator, link } = lab;
   const { learner: user } = simulator.sample.users;
@@ -25,7 +31,10 @@ async function beginLaunch(storageTarget: string): Promise<{ form: string; secre
   return { form: inner, secret: value };
 }
 
-/** A page at an address that sends the launch in a frame, with a silent one beside it; time stands still in both. */
+/**
+ * A page that sends the launch in a frame, with a silent frame beside it; both have a stopped
+ * clock.
+ */
 async function sendFrom(address: string, form: string): Promise<{ page: Page; victim: Frame }> {
   const context = await browser.newContext();
   onTestFinished(() => context.close());
@@ -48,18 +57,21 @@ async function sendFrom(address: string, form: string): Promise<{ page: Page; vi
   return { page, victim };
 }
 
-/** Tells the page in the frame what it waits for, from the page around it; and then its time is over. */
+/**
+ * Sends the awaited message from the surrounding page to the page in the frame, then lets it time
+ * out.
+ */
 async function answerFrom(page: Page, victim: Frame, secret: string): Promise<void> {
   const { messageId } = JSON.parse((await victim.textContent('#lectern-storage')) ?? '') as {
     messageId: string;
   };
-  // It is told behind the script of the page.
+  // The message arrives after the page's script has run.
   await victim.evaluate(
     `void (globalThis.heard = new Promise((end) => addEventListener('message', () => end())))`,
   );
   const answer = { subject: 'lti.get_data.response', message_id: messageId, value: secret };
   await page.evaluate(`frames.victim.postMessage(${JSON.stringify(answer)}, '*')`);
-  // Where it is believed, the page goes away meanwhile.
+  // If the page believed the message, it has navigated away by now.
   await victim.evaluate('heard').catch(() => undefined);
   await page.context().clock.runFor(4000);
   await page.context().clock.resume();
@@ -67,21 +79,21 @@ async function answerFrom(page: Page, victim: Frame, secret: string): Promise<vo
 
 const inFrame = (page: Page) => page.frameLocator('[name="victim"]');
 
-test('the page of the platform is believed, where it is the storage', async () => {
+test("the page believes the platform's page where that is the storage", async () => {
   const { form, secret } = await beginLaunch('_parent');
   const { page, victim } = await sendFrom(lab.simulator.addresses.url, form);
   await answerFrom(page, victim, secret);
   await inFrame(page).frameLocator('iframe').getByRole('heading', { name: 'Title of s1' }).waitFor();
 });
 
-test('it is not believed where a frame in it is the storage', async () => {
+test("the page does not believe the platform's page where a frame in it is the storage", async () => {
   const { form, secret } = await beginLaunch('lti_storage');
   const { page, victim } = await sendFrom(lab.simulator.addresses.url, form);
   await answerFrom(page, victim, secret);
   await inFrame(page).getByText('browser_not_recognized').waitFor();
 });
 
-test('a page that is not the platform’s is told nothing, and what it says is not believed', async () => {
+test('a page that is not the platform’s gets no messages, and its messages are ignored', async () => {
   const { form, secret } = await beginLaunch('_parent');
   // Not the start page, whose policy allows no forms.
   const elsewhere = `${lab.address.replace('127.0.0.1', 'localhost')}/nowhere`;

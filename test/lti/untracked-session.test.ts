@@ -22,7 +22,7 @@ beforeAll(async () => {
 });
 afterAll(() => harness.close());
 
-test('a teacher and an anonymous learner begin at the first step, whatever was written before', async () => {
+test('a teacher and an anonymous learner begin at the first step, whatever they did before', async () => {
   for (const player of [teacher, nobody]) {
     await player.write({ items: [{ widgetId: 'q2', answer: ['b'] }] });
     expect(await player.read()).toMatchObject({
@@ -34,7 +34,7 @@ test('a teacher and an anonymous learner begin at the first step, whatever was w
   }
 });
 
-test('a write is answered with what it leads to by itself, at whatever revision the player is', async () => {
+test("a write returns the state that it alone leads to, whatever the player's revision", async () => {
   const write = {
     revision: 7,
     currentSectionIndex: 1,
@@ -50,14 +50,14 @@ test('a write is answered with what it leads to by itself, at whatever revision 
   });
 });
 
-test('a write that does not fit the lesson is refused as any other', async () => {
+test('a write that does not fit the lesson is rejected like any other', async () => {
   const refused = await nobody.tell({ items: [{ widgetId: 'unknown', answer: 1 }] });
   expectError(refused, 422, 'items[0].widgetId "unknown" is no widget of the version');
   const outside = await nobody.tell({ currentStepIndex: 9 });
   expectError(outside, 422, 'currentStepIndex 9 is not one of the 2 steps of its section');
 });
 
-test('neither a record nor a course is made', async () => {
+test('neither a record nor a course is stored', async () => {
   await teacher.read();
   await teacher.write({ currentStepIndex: 1 });
   await nobody.write({ currentStepIndex: 1 });

@@ -4,30 +4,30 @@ import { ask } from '../../support/answers.ts';
 import type { Answer } from '../../support/answers.ts';
 import type { LaunchLab } from './launch-lab.ts';
 
-/** What a platform may say when it has somebody choose lessons. */
+/** The deep linking settings that a platform may send. */
 export type ChoiceSettings = Partial<DriveOptions> & { settings?: Readonly<Record<string, unknown>> };
 
-/** Has a teacher choose lessons, and gives the address of the page for it. */
+/** Launches lesson selection as a teacher and returns the URL of its page. */
 export async function beginChoice(lab: LaunchLab, options: ChoiceSettings = {}): Promise<string> {
   const answer = await requestChoice(lab, options);
   expect({ status: answer.status, text: answer.text }).toEqual({ status: 303, text: '' });
   return answer.headers.get('location') ?? '';
 }
 
-/** As above, whatever comes of it. */
+/** Like above, but with any outcome. */
 export function requestChoice(lab: LaunchLab, { settings, ...options }: ChoiceSettings = {}) {
   const { course, users } = lab.simulator.sample;
   const deepLink = { course, tool: lab.tool, ...(settings && { settings }) };
   return lab.launch({ user: users.teacher, deepLink, ...options });
 }
 
-/** Sends the form of the page, as its button does. */
+/** Submits the form of the page as its button does. */
 export function sendChoice(url: string, fields: Record<string, string> = {}): Promise<Answer> {
   const body = new URLSearchParams({ action: 'choose', ...fields });
   return ask(url, { method: 'POST', body });
 }
 
-/** The form that carries an answer to the platform. */
+/** The form that carries a response to the platform. */
 export function formOf({ body }: Answer): { action: string; jwt: string } {
   const [, action = '', jwt = ''] =
     /method="post" action="([^"]*)">\s*<input type="hidden" name="JWT" value="([^"]*)"/.exec(
@@ -36,14 +36,14 @@ export function formOf({ body }: Answer): { action: string; jwt: string } {
   return { action, jwt };
 }
 
-/** Brings an answer to the platform, as a browser does; gives the platform's status. */
+/** Submits a response to the platform as a browser does; returns the platform's status. */
 export async function deliver(answer: Answer): Promise<number> {
   expect(answer.status).toBe(200);
   const { action, jwt } = formOf(answer);
   return (await ask(action, { method: 'POST', body: new URLSearchParams({ JWT: jwt }) })).status;
 }
 
-/** The titles of the lessons that a page offers, in order. */
+/** Returns the titles of the lessons that a page offers, in order. */
 export function titlesIn({ body }: Answer): string[] {
   return [...body.toString().matchAll(/<b id="title-[^"]*"><bdi>([^<]*)</g)].map(([, title = '']) => title);
 }

@@ -16,7 +16,7 @@ import { buildOrganization } from '../../support/factories.ts';
 import { startHarness, testSigningSecrets } from '../../support/harness.ts';
 import type { Harness } from '../../support/harness.ts';
 
-/** A Lectern, a platform that knows it, and a lesson with a link to it in a course. */
+/** A Lectern, a platform that is registered with it, and a lesson with a link to it in a course. */
 export interface LaunchLab {
   harness: Harness;
   address: string;
@@ -30,24 +30,27 @@ export interface LaunchLab {
   link: Link;
   /** Starts another API over the same data. */
   startApi(settings?: Record<string, string>): Promise<string>;
-  /** Has Lectern at an address know a tool of the platform's, and the platform know Lectern. */
+  /** Registers a platform's tool with the Lectern at a URL, and that Lectern with the platform. */
   register(address: string, changes?: Partial<LtiPlatform>): Promise<{ tool: Tool; platform: LtiPlatform }>;
-  /** A link of the sample course; to the lesson unless told otherwise. */
+  /** Returns a link in the sample course, by default to the lesson. */
   addLink(options?: Partial<LinkOptions>): Link;
-  /** Launches as a browser does; of the learner, by the link, unless told otherwise. */
+  /** Launches as a browser does, by default as the learner by the link. */
   launch(options?: Partial<DriveOptions>): Promise<LaunchAnswer>;
 }
 
-/** What a launch was answered with. */
+/** The response to a launch. */
 export interface LaunchAnswer {
   status: number;
   headers: Headers;
-  /** Text of the page, without tags. */
+  /** The text of the page without tags. */
   text: string;
   html: string;
 }
 
-/** Starts all that the tests of one file need, and ends it behind them. What is in the lab is there in tests. */
+/**
+ * Starts everything that the tests of one file need, and stops it afterwards. Use the lab's
+ * properties only inside tests.
+ */
 export function useLaunchLab(options?: SimulatorOptions): LaunchLab {
   const lab = {} as LaunchLab & { close(): Promise<void> };
   beforeAll(async () => {
@@ -58,8 +61,7 @@ export function useLaunchLab(options?: SimulatorOptions): LaunchLab {
 }
 
 /**
- * As {@link useLaunchLab}, for who ends it.
- *
+ * Like {@link useLaunchLab}, but the caller stops it.
  * @param settings of Lectern.
  */
 export async function startLaunchLab(
@@ -121,7 +123,10 @@ export async function startLaunchLab(
   };
 }
 
-/** Where a login, by GET, goes on in a frame of a browser that does not show the cookie which it was given. */
+/**
+ * Returns the URL of the next step of a GET login in a frame, for a browser that did not keep its
+ * cookie.
+ */
 export async function loginWithoutCookie(
   simulator: Simulator,
   options: DriveOptions,
@@ -137,20 +142,22 @@ export async function answerOf(response: Response): Promise<LaunchAnswer> {
   return { status, headers, html, text: textOf({ status, headers, body: Buffer.from(html) }) };
 }
 
-/** The token that a launch ends with; undefined where it does not. */
+/** Returns the token that a launch ends with; undefined when it ends without one. */
 export function tokenOf({ headers }: Pick<LaunchAnswer, 'headers'>): string | undefined {
   const location = headers.get('location');
   return location === null ? undefined : (new URL(location).searchParams.get('token') ?? undefined);
 }
 
-/** What the token says. */
+/** Returns the claims of the token. */
 export function claimsOf(answer: LaunchAnswer): LaunchToken {
   const token = verifyPlayerToken(testSigningSecrets, tokenOf(answer) ?? '');
   if (token.kind !== 'launch') throw new Error('This is no launch token');
   return token;
 }
 
-/** Checks that an answer is the page of a refusal, by its code, and gives nothing away that was sent. */
+/**
+ * Checks that a response is the error page for a code, and that it echoes nothing of the request.
+ */
 export function expectRefusal(
   answer: LaunchAnswer,
   status: number,

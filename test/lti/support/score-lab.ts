@@ -28,16 +28,16 @@ import type { LaunchLab } from './launch-lab.ts';
 export interface GradedLearner {
   learner: LtiLearner;
   link: Link;
-  /** Undefined where the platform has none for the link. */
+  /** Undefined when the platform has none for the link. */
   lineItem: LineItem;
   resourceLink: LtiResourceLink;
 }
 
-/** What a record says that scores depend on. */
+/** The fields of a record that scores depend on. */
 export type Told = Pick<ProgressState, 'status'> &
   Partial<Pick<ProgressState, 'score' | 'maxScore' | 'finished'>>;
 
-/** Of an attempt that was finished; of the same one, whatever its points, unless told otherwise. */
+/** A finished attempt, by default the same one whatever its points. */
 export const completed = (score: number | null, maxScore: number | null = 100, at = new Date(0)): Told => ({
   status: 'completed',
   score,
@@ -45,43 +45,44 @@ export const completed = (score: number | null, maxScore: number | null = 100, a
   finished: { at, score, maxScore, isCurrent: true },
 });
 
-/** A platform, and a Lectern whose workers are the test itself. */
+/** A platform, and a Lectern whose worker is the test itself. */
 export interface ScoreLab extends LaunchLab {
   service: GradeService;
-  /** A learner who has launched a link of a lesson, both new; one with a line item unless told otherwise. */
+  /** Creates a learner who has launched a new link to a new lesson, by default with a line item. */
   addLearner(changes?: Partial<LtiResourceLink>, lineItem?: LineItemDetails | null): Promise<GradedLearner>;
-  /** Launches the link again, as another learner of it. */
+  /** Launches the link again, as another learner. */
   launchAs(learner: GradedLearner): Promise<GradedLearner>;
-  /** Launches the lesson of a learner by another link. */
+  /** Launches a learner's lesson by another link. */
   addLinkFor(learner: GradedLearner): Promise<GradedLearner>;
-  /** Saves the next revision of the learner's record, as the API does; nothing else. */
+  /** Saves the next revision of the learner's record as the API does, without publishing it. */
   save(learner: GradedLearner, told: Told): Promise<void>;
-  /** Saves and passes on. */
+  /** Saves and publishes to the outbox. */
   tell(learner: GradedLearner, told: Told): Promise<void>;
-  /** Whatever waits may be sent at once, and all leases have ended. */
+  /** Makes everything waiting due and expires all leases. */
   passTime(): Promise<void>;
-  /** A sender such as a worker has, and what became of its tries. */
+  /** A sender as in a worker, and the outcomes of its attempts. */
   createSender(): { sender: ScoreSender; outcomes: TryOutcome[] };
-  /** Sends the score of a learner if it waits, however long that is to be; gives what became of it. */
+  /** Sends the learner's score if there is one, even if it is not due yet; returns the outcome. */
   send(learner: GradedLearner): Promise<TryOutcome | null>;
   rowOf(learner: GradedLearner): Promise<LtiScore>;
-  /** Scores that the platform has taken, in order. */
+  /** Scores that the platform has accepted, in order. */
   taken(learner: GradedLearner): ReturnType<LaunchLab['simulator']['scoresOf']>;
 }
 
 /**
- * @param otherHosts private hosts, beside the platform's, that may be asked; known when tests begin.
+ * @param otherHosts private hosts, beside the platform's, that Lectern may call; known when tests
+ * begin.
  * @param options of the platform.
- * @param patience how long one of its answers may take; as in production unless told otherwise.
+ * @param requestTimeouts timeout of one platform response; as in production by default.
  */
 export function useScoreLab(
   otherHosts: () => string[] = () => [],
   options?: SimulatorOptions,
-  patience: { deadlineMs?: number } = {},
+  requestTimeouts: { deadlineMs?: number } = {},
 ): ScoreLab {
   const lab = {} as ScoreLab & { close(): Promise<void> };
   beforeAll(async () => {
-    Object.assign(lab, await startScoreLab(otherHosts(), patience, options));
+    Object.assign(lab, await startScoreLab(otherHosts(), requestTimeouts, options));
   });
   afterAll(() => lab.close());
   return lab;
@@ -89,14 +90,14 @@ export function useScoreLab(
 
 async function startScoreLab(
   otherHosts: string[],
-  patience: { deadlineMs?: number },
+  requestTimeouts: { deadlineMs?: number },
   options?: SimulatorOptions,
 ): Promise<ScoreLab & { close(): Promise<void> }> {
   const lab = await startLaunchLab(options);
   const { harness, simulator, platform, tool } = lab;
   const { db } = harness;
   const allowedPrivateHosts = [new URL(simulator.issuer).host, ...otherHosts];
-  const client = createPlatformClient({ allowedPrivateHosts }, patience);
+  const client = createPlatformClient({ allowedPrivateHosts }, requestTimeouts);
   const keys = createLtiKeys(db, { keyPepper: testPepper });
   const service = { client, tokens: createServiceTokens({ client, keys }) };
   const log = createLogger(harness.config, 'test');
