@@ -71,7 +71,7 @@ test('a worker without the release of the player, the profile or the archive for
   expect(await harness.store.archives.open(job.key)).toBeNull();
 });
 
-test('progress counts the player\'s files, and the archive limit counts their bytes', async () => {
+test("progress counts the player's files, and the archive limit counts their bytes", async () => {
   const job = exportJobOf(version, `player:${(await playerRelease()).name}`);
   const told: ExportProgress[] = [];
   const { size, files } = await build(job, { onProgress: (progress) => told.push(progress) });
