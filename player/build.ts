@@ -1,5 +1,6 @@
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
-import { basename, join } from 'node:path';
+import { createRequire } from 'node:module';
+import { basename, dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
 import type { BuildOptions } from 'esbuild';
@@ -119,6 +120,25 @@ async function playerTypes(): Promise<string> {
   ].join('\n');
 }
 
+/**
+ * Copies what the API reference needs: Scalar's bundle as it was released, and its licence. Both come from Scalar's
+ * package for Fastify, which holds the same bundle as `@scalar/api-reference` without that package's 299 dependencies.
+ *
+ * @param output the folder to write to
+ * @returns the file names, sorted
+ */
+export async function copyApiReference(output: string = join(OUTPUT, 'api-reference')): Promise<string[]> {
+  const code = dirname(createRequire(import.meta.url).resolve('@scalar/fastify-api-reference'));
+  const copy = async (name: string, source: string) => ({
+    path: join(output, name),
+    contents: await readFile(join(code, source)),
+  });
+  return writeFolder(
+    output,
+    await Promise.all([copy('scalar.js', 'js/standalone.js'), copy('scalar.LICENSE.txt', '../LICENSE')]),
+  );
+}
+
 /** Makes a folder hold these files alone. */
 async function writeFolder(folder: string, files: OutputFile[]): Promise<string[]> {
   await mkdir(folder, { recursive: true });
@@ -143,5 +163,5 @@ async function replaceFile(path: string, contents: Uint8Array): Promise<void> {
 }
 
 if (process.argv[1] && import.meta.url === pathToFileURL(process.argv[1]).href) {
-  await Promise.all([buildWidgets(), buildPlayer()]);
+  await Promise.all([buildWidgets(), buildPlayer(), copyApiReference()]);
 }

@@ -55,5 +55,11 @@ export class EncodedFile {
 async function compress(bytes: Buffer, encoding: Encoding): Promise<Buffer> {
   if (encoding === 'identity') return bytes;
   if (encoding === 'gzip') return compressGzip(bytes, { level: 9 });
-  return compressBrotli(bytes, { params: { [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length } });
+  return compressBrotli(bytes, {
+    params: {
+      [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length,
+      // The best quality takes 20 s for 3.6 MB, and saves an eighth.
+      [constants.BROTLI_PARAM_QUALITY]: bytes.length > 1024 ** 2 ? 5 : constants.BROTLI_MAX_QUALITY,
+    },
+  });
 }

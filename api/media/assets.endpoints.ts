@@ -78,10 +78,7 @@ export const getAsset = defineEndpoint(
     description:
       'A file by its signed address. Take the address as it was given: nothing in it can be changed. It needs no ' +
       'token, ends at `expires`, and answers one `Range`.',
-    sample: [
-      '# SIGNED_ADDRESS is the Location of a medium or a widget; where it begins with "/", put $LECTERN before it',
-      'curl -f -H "Range: bytes=0-1023" -o part "$SIGNED_ADDRESS"',
-    ],
+    sample: ['curl -f -H "Range: bytes=0-1023" -o part "$SIGNED_URL"'],
     responses: {
       200: {
         kind: 'written',

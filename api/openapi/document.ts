@@ -8,73 +8,82 @@ import type { Endpoint } from '../http/endpoint.ts';
 import { pathsOf } from './operations.ts';
 import { securitySchemes } from './security.ts';
 
-/** An OpenAPI 3.1 document, as far as Lectern's own code looks into it. */
+/** An OpenAPI 3.1 document. */
 export type ApiDocument = ReturnType<typeof createDocument>;
 
 const description = `
-Lectern delivers lessons: it signs the tokens with which learners load them, records how far learners get, and hands
-out published versions as self-contained archives.
+Lectern delivers lessons. It signs the tokens with which learners load them, records learners' progress, and exports
+published versions as self-contained archives.
 
 ## Getting started
 
-1. **Credentials.** The operator makes them with \`lectern key create\`: PUBLIC_KEY.SECRET_KEY. Your server sends them
-as \`Authorization: Bearer PUBLIC_KEY.SECRET_KEY\`, and gives them to nobody.
-2. **A lesson.** \`GET /api/lessons\` lists what your organization has.
-3. **A token.** When a learner opens a lesson, your server signs a token for the two with
+1. **Credentials.** The operator creates them with \`lectern key create\`: PUBLIC_KEY.SECRET_KEY. Your server sends them
+as \`Authorization: Bearer PUBLIC_KEY.SECRET_KEY\`. Keep them on your server.
+2. **A lesson.** \`GET /api/lessons\` lists your organization's lessons.
+3. **A token.** When a learner opens a lesson, your server signs a token for this learner and lesson with
 \`POST /api/public/sign-token\`, and puts it into the learner's page.
 4. **The lesson.** The page loads it with \`GET /api/public/lessons/{lessonId}/player-data\`, its media with
 \`GET /api/public/lessons/{lessonId}/media/{mediaId}\` and its widgets with
 \`GET /api/public/lessons/{lessonId}/widgets/{file}\`.
-5. **The session.** The page asks where the learner is (\`GET /api/public/lessons/{lessonId}/session\`), and records
-what the learner does (\`POST /api/public/lessons/{lessonId}/session\`).
+5. **The session.** The page reads the learner's state with \`GET /api/public/lessons/{lessonId}/session\` and writes it
+with \`POST /api/public/lessons/{lessonId}/session\`.
 6. **Progress.** Your server reads it with \`GET /api/public/lessons/{lessonId}/progress/{learnerId}\`.
-7. **An archive.** \`GET /api/lessons/{lessonId}/versions/{versionId}/export-zip\` has all that it takes to play the
-lesson elsewhere.
+7. **An archive.** \`GET /api/lessons/{lessonId}/versions/{versionId}/export-zip\` has everything that plays the lesson
+elsewhere.
+
+## Commands
+
+Some endpoints have a shell command with variables. Set these first:
+
+- \`$LECTERN\` is the URL of this service, \`$CREDENTIALS\` is PUBLIC_KEY.SECRET_KEY.
+- \`$LESSON_ID\` is an \`id\` of \`GET /api/lessons\`, \`$VERSION_ID\` its \`latestVersion.id\`.
+- \`$MEDIA_ID\` follows \`media:\` in a lesson. \`$TOKEN\` is the \`token\` of \`POST /api/public/sign-token\`.
+- \`$SIGNED_URL\` is the \`Location\` of a media file or a widget; if it begins with "/", put \`$LECTERN\` before it.
 
 ## Conventions
 
 - Ids are UUIDs, in either case; the rest of a path is case-sensitive. Times are ISO 8601 in UTC. JSON is UTF-8.
-- What stands in a path or a query is percent-encoded. A parameter is given once.
-- \`HEAD\` answers as \`GET\` does, without a body.
-- What a token or a signature opens answers pages of every origin, and \`OPTIONS\` with 204. What a session opens does so
-for the origins that the operator has allowed. API credentials are for servers.
-- Each answer has \`X-Request-Id\` and \`X-Content-Type-Options: nosniff\`, over HTTPS also \`Strict-Transport-Security\`.
+- Percent-encode values in paths and queries. Send each parameter once.
+- \`HEAD\` returns what \`GET\` does, without the body.
+- Pages of every origin may call endpoints that need a token or a signed URL; \`OPTIONS\` on them returns 204. Endpoints
+that need a user's session are open to the origins that the operator has allowed. API credentials are for servers.
+- Every response has \`X-Request-Id\` and \`X-Content-Type-Options: nosniff\`, and over HTTPS \`Strict-Transport-Security\`.
 
 ## Errors
 
-- The body is \`{"error": "…"}\`, of exports \`{"error": "…", "message": "…", "code": "…", "timestamp": "…"}\`. Texts are
-for people: decide by the status, and of exports by \`code\`.
-- Checks come in this order: credentials, path, query and body, plan, existence, content. What belongs to another
-organization is 404, as if it did not exist.
-- A known path answers another method with 405, the header \`Allow\` and a text such as "PUT is not allowed here"; where
-there are credentials to check, after these. An unknown path is 404 "Not found".
-- What is no good request of any address is 400 ("The request is not valid HTTP", "The address of the request is not
-valid", "The Host header must be a host name or an IP address, with or without a port"), 408 ("The request took too
-long to arrive") or 431 ("The address and the headers of a request must be at most 32768 bytes").
-- 500 with \`Retry-After\` may pass by itself: ask again after that many seconds. Without it, tell the operator, with the
-\`X-Request-Id\`.
+- The body is \`{"error": "…"}\`, and for exports \`{"error": "…", "message": "…", "code": "…", "timestamp": "…"}\`. Texts
+are for people. Programs decide by the status, and for exports by \`code\`.
+- Checks run in this order: credentials, path, query and body, plan, existence, content. Another organization's
+resource is 404, as if it did not exist.
+- A known path returns 405 for another method, with the header \`Allow\` and a text such as "PUT is not allowed here".
+Credentials are checked first. An unknown path is 404 "Not found".
+- A request that is malformed for every endpoint is 400 ("The request is not valid HTTP", "The address of the request
+is not valid", "The Host header must be a host name or an IP address, with or without a port"), 408 ("The request took
+too long to arrive") or 431 ("The address and the headers of a request must be at most 32768 bytes").
+- 500 with \`Retry-After\` may be temporary: retry after that many seconds. Otherwise, report the \`X-Request-Id\` to the
+operator.
 
 ## Limits
 
-- Requests are counted by the minute: those with good API credentials by key, all others by client address. Over the
-limit the answer is 429, and \`Retry-After\` says when to come again.
-- \`RateLimit-Policy\` and \`RateLimit\` tell what the limit is, and what is left of it.
-- Files at signed addresses, \`/health\` and this page are not counted.
+- Requests are counted per minute: by API key where credentials are valid, otherwise by the client's IP address. Over
+the limit, the response is 429, with the seconds to wait in \`Retry-After\`.
+- \`RateLimit-Policy\` is the limit, \`RateLimit\` what is left of it.
+- Files at signed URLs, \`/health\` and this page are not counted.
 `;
 
 const tags = [
   { name: 'Tokens', description: 'For your server: let one learner load one lesson.' },
-  { name: 'Progress', description: 'For your server: how far learners got.' },
-  { name: 'Lessons', description: 'What lessons and versions there are.' },
-  { name: 'Export', description: 'Published versions, to keep and to play elsewhere.' },
-  { name: 'Player', description: "For players: what a learner's token opens." },
-  { name: 'Embedding', description: 'For your pages: lessons in a frame.' },
-  { name: 'LTI', description: 'For learning platforms: launches, and registration.' },
-  { name: 'Users', description: 'For people of your organization: log in and out.' },
+  { name: 'Progress', description: "For your server: read learners' progress." },
+  { name: 'Lessons', description: 'List lessons and their versions.' },
+  { name: 'Export', description: 'Download published versions to keep them, or to play them elsewhere.' },
+  { name: 'Player', description: "For players: load lessons and keep progress with a learner's token." },
+  { name: 'Embedding', description: 'For your pages: show lessons in frames.' },
+  { name: 'LTI', description: 'For learning platforms: launch lessons and register.' },
+  { name: 'Users', description: "For your organization's users: log in and out." },
   { name: 'Service', description: 'For operators and tools.' },
 ];
 
-/** The whole API, made from the schemas that requests are parsed with. */
+/** Returns the OpenAPI document. */
 export function apiDocument(
   { publicUrl }: Pick<Config, 'publicUrl'>,
   endpoints: readonly Endpoint<never>[],
@@ -101,14 +110,14 @@ export function apiDocument(
   );
 }
 
-/** What zod says beyond what a reader or a generator of requests can use. */
+/** Removes what zod adds for itself, and what readers and request generators cannot use. */
 const plain: CreateDocumentOptions['override'] = ({ jsonSchema }) => {
   const { format, maximum } = jsonSchema;
-  // A format says it better than the pattern that zod checks it with.
+  // The format is enough; the pattern is how zod checks it.
   if (format === 'uuid' || format === 'date-time' || format === 'email') delete jsonSchema.pattern;
   if (maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
   delete jsonSchema.propertyNames;
-  // Not every language's patterns know classes of characters.
+  // Not every language supports character classes in patterns.
   jsonSchema.pattern &&= jsonSchema.pattern.replace('\\p{Cc}\\p{Cs}', controlCharacters);
 };
 

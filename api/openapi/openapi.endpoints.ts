@@ -6,12 +6,13 @@ import type { Endpoint } from '../http/endpoint.ts';
 import { apiErrors } from '../http/error-format.ts';
 import { etagOf, isKnown } from '../http/etags.ts';
 import { openAccess } from '../http/public-access.ts';
+import { publicPath } from '../http/public-url.ts';
 import { empty } from '../http/responses.ts';
 import { apiDocument } from './document.ts';
-import { apiPage, pagePolicy } from './page.ts';
+import { apiPage, pagePolicy, readPageScript } from './page.ts';
 
 /** An upgrade may change them; until then a copy does. */
-const cacheSeconds = 300;
+const cacheControl = 'public, max-age=300';
 
 interface Page {
   bytes: Buffer;
@@ -20,7 +21,7 @@ interface Page {
 
 const cached = {
   ETag: z.string(),
-  'Cache-Control': z.string().meta({ examples: ['public, max-age=300'] }),
+  'Cache-Control': z.string().meta({ examples: [cacheControl] }),
 };
 const notModified = empty('You have it: the ETag is one of `If-None-Match`.', cached);
 const common = { method: 'get', access: openAccess, errors: apiErrors(), tag: 'Service' } as const;
@@ -60,37 +61,67 @@ export function openApiEndpoints(
       };
     },
   );
-  const getApiPage = defineEndpoint(
-    {
-      ...common,
-      path: '/docs',
-      operationId: 'getApiPage',
-      summary: 'Read this document as a page',
-      responses: {
-        200: {
-          kind: 'written',
-          description: 'A page without script, that asks no other address for anything.',
-          headers: cached,
-          content: { 'text/html': { schema: { type: 'string' } } },
-        },
-        304: notModified,
-      },
-    },
-    ({ config }: { config: Pick<Config, 'publicUrl'> }) => {
-      const page = once(() => toPage(apiPage(apiDocument(config, endpoints()))));
-      return ({ ctx }) => {
-        ctx.set('Content-Security-Policy', pagePolicy);
-        ctx.set('Referrer-Policy', 'no-referrer');
-        send(ctx, 'text/html', page());
-        return written;
-      };
-    },
-  );
-  return [getApiDocument, getApiPage];
+  return [getApiDocument, getApiPage, getApiPageScript];
 }
 
+const getApiPage = defineEndpoint(
+  {
+    ...common,
+    path: '/docs',
+    operationId: 'getApiPage',
+    summary: 'Read this document as a page',
+    responses: {
+      200: {
+        kind: 'written',
+        description:
+          'A page with search, code samples and a form that sends requests. It loads nothing from elsewhere.',
+        headers: cached,
+        content: { 'text/html': { schema: { type: 'string' } } },
+      },
+      304: notModified,
+    },
+  },
+  ({ config }: { config: Pick<Config, 'publicUrl'> }) => {
+    const page = toPage(apiPage(publicPath(config)));
+    return ({ ctx }) => {
+      ctx.set('Content-Security-Policy', pagePolicy);
+      ctx.set('Referrer-Policy', 'no-referrer');
+      send(ctx, 'text/html', page);
+      return written;
+    };
+  },
+);
+
+const scriptHeaders = { ...cached, Vary: z.string().meta({ examples: ['Accept-Encoding'] }) };
+
+const getApiPageScript = defineEndpoint(
+  {
+    ...common,
+    path: '/docs/scalar.js',
+    operationId: 'getApiPageScript',
+    summary: 'Fetch the script of the page',
+    responses: {
+      200: {
+        kind: 'written',
+        description: 'The script.',
+        headers: scriptHeaders,
+        content: { 'text/javascript': { schema: { type: 'string' } } },
+      },
+      304: empty('You have it: the ETag is one of `If-None-Match`.', scriptHeaders),
+    },
+  },
+  () => {
+    const script = once(readPageScript);
+    return async ({ ctx }) => {
+      ctx.set('Cache-Control', cacheControl);
+      await script().send(ctx, 'text/javascript');
+      return written;
+    };
+  },
+);
+
 function send(ctx: Context, type: string, { bytes, etag }: Page): void {
-  ctx.set('Cache-Control', `public, max-age=${cacheSeconds}`);
+  ctx.set('Cache-Control', cacheControl);
   ctx.set('ETag', etag);
   ctx.status = 200;
   if (isKnown(ctx, etag)) {

@@ -300,7 +300,7 @@ test('exports: an archive, whole, in part and not again, and each kind of refusa
 });
 
 test('health and the documentation itself', async () => {
-  for (const path of ['/health/live', '/health/ready', '/openapi.json', '/docs']) {
+  for (const path of ['/health/live', '/health/ready', '/openapi.json', '/docs', '/docs/scalar.js']) {
     expect((await documented(`GET ${path}`, path)).status).toBe(200);
   }
 });

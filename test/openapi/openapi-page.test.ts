@@ -1,6 +1,7 @@
+import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Browser } from 'playwright-core';
 import { launchBrowser } from '../support/browser.ts';
+import { buildOrganization } from '../support/factories.ts';
 import { startHarness } from '../support/harness.ts';
 import type { Harness } from '../support/harness.ts';
 import { ask, jsonOf } from '../support/answers.ts';
@@ -8,99 +9,83 @@ import type { Document } from './openapi-checks.ts';
 
 let harness: Harness;
 let address: string;
-let browser: Browser;
-let document: Document;
 
 beforeAll(async () => {
-  [harness, browser] = await Promise.all([startHarness(), launchBrowser()]);
+  harness = await startHarness();
   address = await harness.startApi();
-  document = jsonOf(await ask(`${address}/openapi.json`)) as Document;
 });
-afterAll(async () => {
-  await browser.close();
-  await harness.close();
-});
+afterAll(() => harness.close());
 
-test.each([
-  ['a desk', 1280],
-  ['a phone', 390],
-])(
-  'on %s it shows every endpoint and answer, asks no other address, and nothing is complained of',
-  async (_where, width) => {
-    const page = await browser.newPage({ viewport: { width, height: 900 } });
-    const complaints: string[] = [];
+test('readers find an endpoint by searching and try it out, and the page loads nothing from elsewhere', async () => {
+  const { credentials } = await buildOrganization(harness);
+  const browser = await launchBrowser();
+  try {
+    const page = await browser.newPage();
+    const errors: string[] = [];
     const requests: string[] = [];
-    page.on('console', (message) => complaints.push(message.text()));
-    page.on('pageerror', (error) => complaints.push(error.message));
-    page.on('request', (request) => requests.push(request.url()));
+    // Requests that the page's policy blocks are errors in the console.
+    page.on('console', (message) => message.type() === 'error' && errors.push(message.text()));
+    page.on('pageerror', (error) => errors.push(error.message));
+    page.on('request', (request) => requests.push(`${request.method()} ${request.url()}`));
     await page.goto(`${address}/docs`);
+    await page.getByRole('textbox', { name: 'Bearer Token' }).fill(credentials);
 
-    for (const [path, item] of Object.entries(document.paths)) {
-      for (const [method, { operationId, summary, responses }] of Object.entries(item)) {
-        const section = page.locator(`#${operationId}`);
-        expect(await section.locator('h3').innerText()).toBe(summary);
-        expect(await section.locator('.address').innerText()).toMatch(method.toUpperCase());
-        expect(await section.locator('.address code').innerText()).toBe(path);
-        const answers = await section.locator('.answer .status').allInnerTexts();
-        expect(answers).toEqual(Object.keys(responses));
-      }
-    }
-    const dead = await page.evaluate<string[]>(`
-      [...document.querySelectorAll('a[href^="#"]')]
-        .map((link) => link.getAttribute('href'))
-        .filter((href) => document.getElementById(href.slice(1)) === null)`);
-    expect(dead).toEqual([]);
-    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(width);
-    expect(requests).toEqual([`${address}/docs`]);
-    expect(complaints).toEqual([]);
-    await page.close();
-  },
-);
+    await page.keyboard.press('Control+k');
+    await page.getByRole('combobox', { name: 'Enter search query' }).fill('list lessons');
+    await page.getByRole('option', { name: /^Operation:\s+List lessons/ }).click();
+    const endpoint = page.getByRole('region', { name: 'List lessons' });
+    await endpoint.getByText(`curl ${address}/api/lessons`).waitFor();
 
-test('it can be used with the keyboard, and by those who listen', async () => {
-  const page = await browser.newPage();
-  await page.goto(`${address}/docs`);
-  await page.keyboard.press('Tab');
-  expect(await page.evaluate('document.activeElement.textContent')).toBe('Skip to the content');
-  const answer = page.locator('#signToken .answer details').first();
-  await answer.locator('summary').first().focus();
-  await page.keyboard.press('Enter');
-  expect(await answer.getAttribute('open')).toBe('');
-  expect(await page.getByRole('navigation', { name: 'Contents' }).count()).toBe(1);
-  expect(await page.getByRole('region', { name: 'Sign an embed token' }).count()).toBe(1);
-  expect(await page.locator('html').getAttribute('lang')).toBe('en');
-  await page.close();
+    await page.getByRole('button', { name: 'Test Request (get /api/lessons)' }).click();
+    await page.getByRole('button', { name: 'Send get request' }).click();
+    const response = page.getByRole('region', { name: 'Response', exact: true });
+    await response.getByRole('link', { name: '200 OK' }).waitFor();
+    await response.getByText('nextCursor').waitFor();
+
+    expect(requests).toEqual(
+      ['/docs', '/docs/scalar.js', '/openapi.json', '/api/lessons'].map((path) => `GET ${address}${path}`),
+    );
+    expect(errors).toEqual([]);
+  } finally {
+    await browser.close();
+  }
 });
 
-test('a click selects a command as a whole', async () => {
-  const page = await browser.newPage();
-  await page.goto(`${address}/docs#signToken`);
-  await page.locator('#signToken .command').click();
-  const selected = await page.evaluate<string>('getSelection().toString()');
-  expect(selected.split('\n')[0]).toBe('curl "$LECTERN/api/public/sign-token" \\');
-  expect(selected).toContain('"Authorization: Bearer $CREDENTIALS"');
-  expect(selected.trim().split('\n').at(-1)).toBe('END');
-  expect(await page.locator('#commands ~ .command').first().innerText()).toContain('export CREDENTIALS=');
-  await page.close();
+test('behind a proxy that removes a path prefix, the page asks for its files under that prefix', async () => {
+  const prefixed = await harness.startApi({ PUBLIC_URL: 'https://lessons.example/lectern' });
+  const page = (await ask(`${prefixed}/docs`)).body.toString();
+  expect(page).toContain('src="/lectern/docs/scalar.js"');
+  expect(page).toContain('data-url="/lectern/openapi.json"');
 });
 
-test('on a phone the contents open over the page, and close with the choice of one', async () => {
-  const page = await browser.newPage({ viewport: { width: 390, height: 844 } });
-  await page.goto(`${address}/docs`);
-  const contents = page.locator('#contents');
-  expect(await contents.isVisible()).toBe(false);
-  await page.getByRole('link', { name: 'Contents' }).click();
-  expect(await contents.isVisible()).toBe(true);
-  await contents.getByRole('link', { name: 'Record what the learner did' }).click();
-  expect(await contents.isVisible()).toBe(false);
-  expect(await page.locator('#writePlayerSession-title').isVisible()).toBe(true);
-  await page.close();
+test('its policy allows scripts and connections of this service only', async () => {
+  const policy = (await ask(`${address}/docs`)).headers.get('content-security-policy') ?? '';
+  const directives = policy.split('; ');
+  expect(directives).toEqual(
+    expect.arrayContaining(["default-src 'none'", "script-src 'self'", "connect-src 'self'"]),
+  );
+  expect(policy).not.toMatch(/https?:|\*|unsafe-eval/);
 });
 
-test('nothing in it can run: there is no script, and its policy allows none', async () => {
-  const { headers, body } = await ask(`${address}/docs`);
-  const policy = headers.get('content-security-policy') ?? '';
-  expect(policy).toContain("default-src 'none'");
-  expect(policy).not.toMatch(/unsafe|script-src|https?:/);
-  expect(body.toString('utf8')).not.toMatch(/<script|\son\w+=|javascript:/i);
+test('its script is compressed, known by its ETag, and shipped with its licence', async () => {
+  const url = `${address}/docs/scalar.js`;
+  const folder = new URL('../../player/dist/api-reference/', import.meta.url);
+  const script = await readFile(new URL('scalar.js', folder));
+  const headers = { 'accept-encoding': 'br' };
+  const response = await fetch(url, { headers });
+  expect(response.headers.get('content-encoding')).toBe('br');
+  expect(Number(response.headers.get('content-length'))).toBeLessThan(1_000_000);
+  expect(Buffer.from(await response.arrayBuffer()).equals(script)).toBe(true);
+  const etag = response.headers.get('etag') ?? '';
+  expect((await ask(url, { headers: { ...headers, 'if-none-match': etag } })).status).toBe(304);
+  expect(await readFile(new URL('scalar.LICENSE.txt', folder), 'utf8')).toContain('MIT License');
+});
+
+test('the document explains the variables that its samples use', async () => {
+  const document = jsonOf(await ask(`${address}/openapi.json`)) as Document & {
+    info: { description: string };
+  };
+  const samples = JSON.stringify(document.paths).match(/\$[A-Z_]{4,}/g) ?? [];
+  expect(samples).not.toEqual([]);
+  for (const variable of new Set(samples)) expect(document.info.description).toContain(`\`${variable}\``);
 });
