@@ -14,6 +14,15 @@ const only = (from, allowed) => ({
  * root.
  */
 const floors = {
+  api: [
+    ['openapi', 'operations', 'exports', 'lessons', 'lti'],
+    ['embed', 'media'],
+    ['player'],
+    ['progress', 'tokens'],
+    ['accounts'],
+    ['http'],
+  ],
+  worker: [['operations'], ['exports'], ['deliveries', 'maintenance']],
   shared: [
     ['operations'],
     ['exports', 'lti', 'publishing', 'coordination'],
@@ -27,6 +36,7 @@ const floors = {
     ['embedded'],
     ['platform'],
   ],
+  cli: [['commands'], ['lessons'], ['widgets'], ['installation'], ['terminal']],
 };
 
 const floorRules = Object.entries(floors).flatMap(([top, rows]) =>

@@ -17,12 +17,12 @@ import { readStoreLimits } from '../shared/storage/store-limits.ts';
 import { Builds } from './exports/builds.ts';
 import { Evictor } from './maintenance/eviction/evictor.ts';
 import type { Evicted } from './maintenance/eviction/evictor.ts';
-import { WorkerMetrics } from './operations/metrics.ts';
-import { startWorkerOperations, watchWorker } from './operations/operations.ts';
+import { WorkerMetrics } from './exports/metrics.ts';
+import { startWorkerOperations, watchWorker } from './operations/operations-server.ts';
 import { registerScoreTries } from './deliveries/metrics.ts';
 import { createScoreWorker } from './deliveries/score-worker.ts';
 import { startSweeping } from './maintenance/sweep.ts';
-import { createExportWorker, drainMilliseconds } from './worker.ts';
+import { createExportWorker, drainMilliseconds } from './exports/export-worker.ts';
 
 /**
  * Connects, takes jobs, and adds to the shutdown what must be closed.

@@ -8,7 +8,7 @@ import { defineEndpoint } from '../http/endpoint.ts';
 import { apiErrors } from '../http/error-format.ts';
 import * as example from '../http/examples.ts';
 import { failure, json } from '../http/responses.ts';
-import { lessonCursor, toLessonCursor } from './page-cursor.ts';
+import { pageCursor, toPageCursor } from '../http/pagination.ts';
 import { lessonPage, lessonVersions, presentLessonPage, presentVersions } from './present-lesson.ts';
 
 const limitRule = 'limit must be a whole number between 1 and 100';
@@ -29,7 +29,7 @@ const lessonListQuery = z.strictObject(
         description: 'The most lessons of one page.',
         override: { type: 'integer', pattern: undefined, minimum: 1, maximum: 100, default: 50 },
       }),
-    cursor: lessonCursor.optional().meta({ description: 'The `nextCursor` of the page before.' }),
+    cursor: pageCursor.optional().meta({ description: 'The `nextCursor` of the page before.' }),
   },
   { error: nameUnknown },
 );
@@ -71,7 +71,7 @@ export const listLessons = defineEndpoint(
     async ({ caller, query }) => {
       const { status = null, limit, cursor = null } = query;
       const page = await pageOfLessons(db, caller.organization._id, { status, limit, after: cursor });
-      const nextCursor = page.next === null ? null : toLessonCursor(page.next);
+      const nextCursor = page.next === null ? null : toPageCursor(page.next);
       return { status: 200, body: presentLessonPage(page, nextCursor) };
     },
 );

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { ListPosition } from '../../shared/models/lesson-list.ts';
-import { lessonCursor } from '../lessons/page-cursor.ts';
+import { pageCursor } from '../http/pagination.ts';
 import type { Fields } from '../http/middleware/form-body.ts';
 
 /** What the page where lessons are chosen sends: to itself for a search or another page, and at the end. */
@@ -36,7 +36,7 @@ export const names = {
 
 const id = z.guid().toLowerCase();
 const search = z.string().max(200).catch('');
-const cursor = lessonCursor.nullable().catch(null);
+const cursor = pageCursor.nullable().catch(null);
 const action = z.enum(['choose', 'cancel']).nullable().catch(null);
 
 /** Reads the fields; what nobody but another page can have sent is left out. */

@@ -4,7 +4,7 @@ import type { LtiDependencies } from './dependencies.ts';
 import { pageLanguage } from '../embed/page-language.ts';
 import { markup } from '../http/html.ts';
 import type { Html } from '../http/html.ts';
-import { toLessonCursor } from '../lessons/page-cursor.ts';
+import { toPageCursor } from '../http/pagination.ts';
 import { publicPath } from '../http/public-url.ts';
 import { names } from './choice-form.ts';
 import type { ChoiceForm } from './choice-form.ts';
@@ -125,7 +125,7 @@ function pagingRow({ after }: ChoiceForm, { next }: ChoosablePage, words: Choice
     markup`<button class="quiet" name="${names.cursor}" value="${cursor}">${label}</button>`;
   const buttons = [
     ...(after === null ? [] : [button('', words.first)]),
-    ...(next === null ? [] : [button(toLessonCursor(next), words.more)]),
+    ...(next === null ? [] : [button(toPageCursor(next), words.more)]),
   ];
   return buttons.length === 0 ? [] : [markup`<div class="row">${buttons}</div>`];
 }

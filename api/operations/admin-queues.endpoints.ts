@@ -1,9 +1,12 @@
 import { timingSafeEqual, createHash } from 'node:crypto';
+import type { Redis } from 'ioredis';
 import type { Context, Middleware, Next } from 'koa';
+import type { ScoreQueue } from '../../shared/lti/scores/queue.ts';
+import type { Config } from '../../shared/platform/config.ts';
 import { LecternError } from '../../shared/platform/errors.ts';
 import type { ExportQueue } from '../../shared/exports/queues.ts';
 import { clientIp } from '../http/client-ip.ts';
-import type { AppDependencies } from '../dependencies.ts';
+import type { RateLimits } from '../http/middleware/rate-limit.ts';
 import { isForeignWrite } from '../http/middleware/csrf.ts';
 import { presentError } from '../http/error-format.ts';
 import type { BoardQueues } from './queue-board.ts';
@@ -42,7 +45,7 @@ export function adminQueues(
     redis,
     rateLimits,
     scoreQueue,
-  }: Pick<AppDependencies, 'config' | 'redis' | 'rateLimits' | 'scoreQueue'>,
+  }: { config: Config; redis: Redis; rateLimits: RateLimits; scoreQueue: ScoreQueue },
 ): Middleware {
   const { publicUrl } = config;
   const throttle = new LogInThrottle(redis, config);

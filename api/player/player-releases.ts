@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache';
 import type { Database } from '../../shared/models/database.ts';
 import { findPlayerRelease, savePlayerRelease } from '../../shared/models/player-release.ts';
 import type { PlayerRelease } from '../../shared/models/player-release.ts';
-import { framePage } from '../embed/frame-page.ts';
+import { framePage } from './frame-page.ts';
 import { EncodedFile } from '../http/encoded-file.ts';
 
 /** Other releases that are kept in memory: an upgrade has one, and open pages may be of earlier ones. */

@@ -10,13 +10,13 @@ import { applyWrite, attemptOrder, initialProgress } from '../../shared/progress
 import type { ProgressState } from '../../shared/progress/state.ts';
 import type { ProgressWrite } from '../../shared/progress/write.ts';
 import type { LargeTexts, LargeTextShare } from '../http/large-texts.ts';
-import type { ScoreNotices } from '../lti/outbox-signal.ts';
 import { findTokenVersion } from './authorize.ts';
 import { mostRequests } from './learner-lines.ts';
 import type { LearnerLines, LinePlace } from './learner-lines.ts';
 import { learnerName } from './learner-name.ts';
 import { progressKeeper } from './progress-keepers.ts';
 import type { FoundProgress, KeptProgress, ProgressKeeper, PresentedProgress } from './progress-keepers.ts';
+import type { LtiLearner } from '../../shared/models/lti-progress.ts';
 
 /**
  * How long a write that came too early waits for those before it: a page that is closed sends all that it has at once,
@@ -42,7 +42,8 @@ export interface WriteOutcome {
 }
 
 export interface WriteDependencies extends SessionDependencies {
-  scoreNotices: Pick<ScoreNotices, 'saved'>;
+  /** Hears of records whose scores a platform expects. */
+  scoreNotices: { saved(learner: LtiLearner): void };
 }
 
 /** What one learner, and one organization, may take of this process. */

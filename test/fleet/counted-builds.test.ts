@@ -7,7 +7,7 @@ import { createLogger } from '../../shared/platform/log.ts';
 import { saveExportRecord } from '../../shared/models/export-record.ts';
 import { alone } from '../../shared/coordination/coordination.ts';
 import { Builds } from '../../worker/exports/builds.ts';
-import { WorkerMetrics } from '../../worker/operations/metrics.ts';
+import { WorkerMetrics } from '../../worker/exports/metrics.ts';
 import { processExport } from '../../worker/exports/process-export.ts';
 import { startExportLab } from '../exports/held-exports.ts';
 import type { ExportLab } from '../exports/held-exports.ts';

@@ -13,7 +13,7 @@ import { BuildGaveWay, BuildGivenBack, BuildLost } from './builds.ts';
 import type { ExportDependencies } from './build-archive.ts';
 import { JobOfOtherRelease } from './profiles/profile.ts';
 import { runExport } from './job.ts';
-import type { WorkerMetrics } from '../operations/metrics.ts';
+import type { WorkerMetrics } from './metrics.ts';
 
 /** Progress is for people: more often than this says nothing more. */
 const progressMilliseconds = 500;

@@ -5,7 +5,7 @@ import { uuidFromHex } from '../../shared/platform/uuid.ts';
 const timeDigits = 12;
 
 /** The pagination cursor of lesson lists: the time in milliseconds and the id of the last lesson, in hex. Opaque to clients. */
-export const lessonCursor = z
+export const pageCursor = z
   .string('cursor is not valid')
   .regex(/^[0-9a-f]{44}$/, 'cursor is not valid')
   .transform((text): ListPosition => ({
@@ -13,6 +13,7 @@ export const lessonCursor = z
     id: uuidFromHex(text.slice(timeDigits)),
   }));
 
-export function toLessonCursor({ createdAt, id }: ListPosition): string {
+/** Returns the cursor of the page after an entry. */
+export function toPageCursor({ createdAt, id }: ListPosition): string {
   return createdAt.getTime().toString(16).padStart(timeDigits, '0') + id.replaceAll('-', '');
 }

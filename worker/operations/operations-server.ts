@@ -7,10 +7,10 @@ import { startOperationsServer } from '../../shared/operations/server.ts';
 import type { OperationsServer } from '../../shared/operations/server.ts';
 import type { Shutdown } from '../../shared/platform/shutdown.ts';
 import type { Store } from '../../shared/storage/store.ts';
-import type { WorkerMetrics } from './metrics.ts';
+import type { WorkerMetrics } from '../exports/metrics.ts';
 import { startWatchdog } from '../maintenance/watchdog.ts';
 import type { Watchdog } from '../maintenance/watchdog.ts';
-import type { ExportWorker } from '../worker.ts';
+import type { ExportWorker } from '../exports/export-worker.ts';
 
 /** The watchdog of a worker, which ends the process where its connection to Redis is stuck; null where it is off. */
 export function watchWorker(

@@ -1,19 +1,19 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Worker } from 'bullmq';
-import type { Config } from '../shared/platform/config.ts';
-import { exportQueueName } from '../shared/exports/jobs.ts';
-import type { ExportJob, ExportResult } from '../shared/exports/jobs.ts';
-import type { Logger } from '../shared/platform/log.ts';
-import { startHeartbeat } from '../shared/operations/workers.ts';
-import { createWaitingRedis } from '../shared/platform/redis.ts';
-import { BuildLost } from './exports/builds.ts';
-import type { Builds } from './exports/builds.ts';
-import { startCancelling } from './exports/cancellations.ts';
-import type { ExportDependencies } from './exports/build-archive.ts';
-import { startGivingWay } from './exports/yielding.ts';
-import type { WorkerMetrics } from './operations/metrics.ts';
-import { processExport } from './exports/process-export.ts';
-import type { Watched } from './maintenance/watchdog.ts';
+import type { Config } from '../../shared/platform/config.ts';
+import { exportQueueName } from '../../shared/exports/jobs.ts';
+import type { ExportJob, ExportResult } from '../../shared/exports/jobs.ts';
+import type { Logger } from '../../shared/platform/log.ts';
+import { startHeartbeat } from '../../shared/operations/workers.ts';
+import { createWaitingRedis } from '../../shared/platform/redis.ts';
+import { BuildLost } from './builds.ts';
+import type { Builds } from './builds.ts';
+import { startCancelling } from './cancellations.ts';
+import type { ExportDependencies } from './build-archive.ts';
+import { startGivingWay } from './yielding.ts';
+import type { WorkerMetrics } from './metrics.ts';
+import { processExport } from './process-export.ts';
+import type { Watched } from '../maintenance/watchdog.ts';
 
 /**
  * A job whose worker dies is taken up by another, and what bounds that is the number of starts. BullMQ would give a

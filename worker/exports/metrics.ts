@@ -2,7 +2,7 @@ import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { codeOf, LecternError } from '../../shared/platform/errors.ts';
 import { DownloadError } from '../../shared/media/downloads/downloader.ts';
 import type { Downloader, DownloadRequest, DownloadResult } from '../../shared/media/downloads/downloader.ts';
-import type { BuildObserver, BuildPhase, MediaLookup } from '../exports/build-observer.ts';
+import type { BuildObserver, BuildPhase, MediaLookup } from './build-observer.ts';
 
 /** From a lesson without media to one of many gigabytes. */
 const buildBuckets = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600, 1800, 3600];
