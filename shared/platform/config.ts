@@ -329,9 +329,14 @@ export function loadConfig(): Config {
   return parseConfig(process.env);
 }
 
+/** The names of all settings. */
+export const settingNames: readonly string[] = Object.keys(environmentSchema.shape).filter(
+  (name) => name !== 'npm_lifecycle_event',
+);
+
 /** Returns a sentence for each variable of this process that looks like a setting and is none. */
 export function settingWarnings(): string[] {
-  return warnOfUnknownSettings(Object.keys(process.env), Object.keys(environmentSchema.shape));
+  return warnOfUnknownSettings(Object.keys(process.env), settingNames);
 }
 
 /** An environment for a child process: this one's, with some settings replaced. */

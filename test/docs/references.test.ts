@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { readFile, readdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { settingNames } from '../../shared/platform/config.ts';
 import { packageRoot } from '../../shared/platform/paths.ts';
 
 /** Folders whose files the pages name in code style, such as `shared/platform/config.ts`. */
@@ -87,7 +88,7 @@ test('every page that code, settings and examples refer to exists', async () => 
   expect([...pages].filter((page) => !texts.has(page))).toEqual([]);
 });
 
-test('the table of settings has every setting of .env.example, and no other', async () => {
+test('.env.example and the table of settings have every setting, and no other', async () => {
   const example = await readFile(join(packageRoot, '.env.example'), 'utf8');
   const listed = [...example.matchAll(/^#([A-Z_\d]+)=/gm)].map(([, name]) => name);
   const page = texts.get('docs/operate/settings.md') ?? '';
@@ -95,6 +96,7 @@ test('the table of settings has every setting of .env.example, and no other', as
   const described = [...table.matchAll(/^\|((?: `[A-Z_\d]+`,?)+)/gm)].flatMap(([, names = '']) =>
     [...names.matchAll(/`(\w+)`/g)].map(([, name]) => name),
   );
+  expect(listed.toSorted()).toEqual([...settingNames].sort());
   expect(described.toSorted()).toEqual(listed.toSorted());
 });
 
