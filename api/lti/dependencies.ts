@@ -4,6 +4,7 @@ import type { PlatformClient } from '../../shared/lti/platform-requests.ts';
 import type { Database } from '../../shared/models/database.ts';
 import type { Config } from '../../shared/platform/config.ts';
 import type { Secrets } from '../../shared/platform/secrets.ts';
+import type { LargeTexts } from '../http/large-texts.ts';
 import type { PlayerReleases } from '../player/player-releases.ts';
 import type { LaunchMetrics } from './launch-metrics.ts';
 import type { ScoreNotices } from './outbox-signal.ts';
@@ -24,4 +25,5 @@ export interface LtiDependencies {
     launches: LaunchMetrics;
   };
   scoreNotices: ScoreNotices;
+  largeTexts: LargeTexts;
 }

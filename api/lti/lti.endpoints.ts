@@ -4,7 +4,9 @@ import type { LecternError } from '../../shared/platform/errors.ts';
 import type { Logger } from '../../shared/platform/log.ts';
 import { defineEndpoint, written } from '../http/endpoint.ts';
 import { limited, noStore } from '../http/headers.ts';
-import { formBody, readFields } from '../http/middleware/form-body.ts';
+import { clientIp } from '../http/client-ip.ts';
+import { formBody, readFields, readFormBytes } from '../http/middleware/form-body.ts';
+import type { Fields } from '../http/middleware/form-body.ts';
 import { showLessons, takeChoice } from './choose-lessons.ts';
 import type { LtiDependencies } from './dependencies.ts';
 import { faultOf, faults, LaunchFault } from './faults.ts';
@@ -149,14 +151,16 @@ export const postCheckedLogin = defineEndpoint(
     },
 );
 
+/** Launches hold the user's and the course's data, as much as the platform sends. */
+const maxLaunchBytes = 256 * 1024;
+
 /** POST /lti/launch */
 export const launch = defineEndpoint(
   {
     ...common,
     method: 'post',
     path: '/lti/launch',
-    // Launches hold the user's and the course's data, as much as the platform sends.
-    body: formBody(256 * 1024, launchSchema),
+    body: { ...formBody(maxLaunchBytes, launchSchema), read: undefined },
     operationId: 'launch',
     summary: 'Open a lesson, or choose lessons',
     description:
@@ -174,8 +178,8 @@ export const launch = defineEndpoint(
     },
   },
   (deps: LtiDependencies) =>
-    async ({ ctx, readBody }) => {
-      const outcome = await answerLaunch(deps, ctx, await readBody());
+    async ({ ctx }) => {
+      const outcome = await answerLaunch(deps, ctx, await readLaunchForm(deps, ctx));
       if (outcome !== 'asks_storage') {
         deps.lti.launches.launched(outcome);
         ctx.state.log.info({ outcome }, 'launch');
@@ -183,6 +187,21 @@ export const launch = defineEndpoint(
       return written;
     },
 );
+
+/**
+ * Reads the form of a launch. Any client can send one, so the large ones of all clients together share what one
+ * organization may hold of large bodies, and those of one IP address what a learner may.
+ *
+ * @throws {LecternError} as `readForm`; TOO_MANY_REQUESTS.
+ */
+async function readLaunchForm({ largeTexts }: LtiDependencies, ctx: Context): Promise<Fields> {
+  const bytes = await largeTexts.share('launches', ctx.res).receive({
+    learner: clientIp(ctx),
+    announcedBytes: Math.min(Number(ctx.get('Content-Length')), maxLaunchBytes),
+    read: (onArrival) => readFormBytes(ctx, { maxBytes: maxLaunchBytes, onArrival }),
+  });
+  return readFields(bytes.toString());
+}
 
 const choiceId = z.object({
   choiceId: z.string().meta({ description: 'Of the choice; whoever has it may choose. Good for an hour.' }),

@@ -3,6 +3,7 @@ import type { z } from 'zod';
 import { LecternError } from '../../../shared/platform/errors.ts';
 import type { RequestBody } from '../endpoint.ts';
 import { isPlainUtf8, readBytes } from './request-bytes.ts';
+import type { BodyLimits } from './request-bytes.ts';
 
 /** The fields of a form, each given once. */
 export type Fields = ReadonlyMap<string, string>;
@@ -17,14 +18,26 @@ const formType = 'application/x-www-form-urlencoded';
  */
 export async function readForm(
   ctx: Pick<Context, 'req' | 'res' | 'request'>,
-  { maxBytes }: { maxBytes: number },
+  limits: BodyLimits,
 ): Promise<Fields> {
+  return readFields((await readFormBytes(ctx, limits)).toString());
+}
+
+/**
+ * Reads the bytes of a body that is said to be a form, for {@link readFields}: the first half of {@link readForm}.
+ *
+ * @throws {LecternError} as there.
+ */
+export async function readFormBytes(
+  ctx: Pick<Context, 'req' | 'res' | 'request'>,
+  limits: BodyLimits,
+): Promise<Buffer> {
   try {
     const { request } = ctx;
     if (request.type.trim().toLowerCase() !== formType || !isPlainUtf8(request)) {
       throw new LecternError('INVALID_CONTENT', `Request body must be a form (${formType})`);
     }
-    return readFields((await readBytes(ctx, { maxBytes })).toString());
+    return await readBytes(ctx, limits);
   } catch (error) {
     ctx.req.resume();
     throw error;
