@@ -29,15 +29,15 @@ const told = {
   attempts: 2,
 };
 
-/** A block, and what a learner does with it before the page is judged. */
+/** A block, and the learner's actions before axe checks the page. */
 interface State {
   type: string;
   props: object;
   answer?: unknown;
   tries?: number;
-  /** What is clicked. */
+  /** Selectors to click. */
   press?: string;
-  /** What has to be there. */
+  /** Selectors that must exist. */
   awaited?: string;
 }
 
@@ -98,7 +98,9 @@ async function showStates(shown: WidgetPage, language: string): Promise<void> {
   );
 }
 
-/** What axe finds in the widgets, best practices included, in a form that a failing test prints well. */
+/**
+ * Returns axe's violations in the widgets, best practices included, formatted for test failures.
+ */
 async function violations({ page }: WidgetPage): Promise<string[]> {
   await page.evaluate(axe.source);
   await page.evaluate(`Promise.all(document.getAnimations().map((animation) => animation.finished))`);
@@ -115,7 +117,7 @@ describe.each([
   ['dark', 'en'],
   ['light', 'ar'],
 ] as const)('in the %s scheme, in %s', (colorScheme, language) => {
-  it('axe finds nothing in any widget, in any of its states', { timeout: 90_000 }, async () => {
+  it('axe finds no violation in any widget, in any state', { timeout: 90_000 }, async () => {
     const themed = await file.lab.open({ colorScheme });
     await showStates(themed, language);
     expect(await violations(themed)).toEqual([]);
@@ -123,7 +125,7 @@ describe.each([
     await themed.page.context().close();
   });
 
-  it('axe finds nothing in a picture at full size', async () => {
+  it('axe finds no violation in a picture at full size', async () => {
     const themed = await file.lab.open({ colorScheme, viewport: { width: 320, height: 480 } });
     await themed.show([{ type: 'Image', props: picture }], { language });
     await themed.page.locator('.lectern-zoom-open').click();
@@ -132,14 +134,14 @@ describe.each([
   });
 });
 
-it('axe finds nothing in the demo lesson on a small screen', async () => {
+it('axe finds no violation in the demo lesson on a small screen', async () => {
   const small = await file.lab.open({ viewport: { width: 320, height: 640 } });
   await small.show((await demoSteps()).flatMap(({ content }) => content.content));
   expect(await violations(small)).toEqual([]);
   await small.page.context().close();
 });
 
-it('what has to be scrolled can be reached by the keyboard, and nothing else is a stop for it', async () => {
+it('scrollable areas are reachable by keyboard, and nothing else is an additional tab stop', async () => {
   await file.shared.show([{ type: 'Text', props: { html } }]);
   const stops = await file.shared.page.evaluate(
     `[...document.querySelectorAll('.lectern-scroll, math')].map((scroller) => scroller.tabIndex)`,

@@ -5,7 +5,7 @@ import { useWidgetLab } from './use-widget-lab.ts';
 const file = useWidgetLab();
 
 describe('MultipleChoice', () => {
-  it('a click on an answer and on the button reports the choice ids, score and maxScore', async () => {
+  it('selecting an answer and pressing the button reports the choice ids, score and maxScore', async () => {
     const { page } = file.shared;
     await file.shared.show([question]);
     await page.getByText('Mars', { exact: true }).click();
@@ -17,7 +17,7 @@ describe('MultipleChoice', () => {
     expect(await page.getByText('Mars goes round the Sun.').isVisible()).toBe(true);
   });
 
-  it('a wrong answer reports no points, and trying again reports the new one', async () => {
+  it('a wrong answer reports no points, and another attempt reports the new score', async () => {
     const { page } = file.shared;
     await file.shared.show([question]);
     await page.getByRole('radio', { name: 'The Sun' }).check();
@@ -30,7 +30,7 @@ describe('MultipleChoice', () => {
     expect((await file.shared.reports()).map(({ result }) => result?.score)).toEqual([0, 3]);
   });
 
-  it('several right choices make checkboxes, and partial credit is told as such', async () => {
+  it('several right choices make checkboxes, and the learner sees partial credit', async () => {
     const { page } = file.shared;
     await file.shared.show([several]);
     await page.getByRole('checkbox', { name: 'Mars' }).check();
@@ -41,7 +41,7 @@ describe('MultipleChoice', () => {
     expect(await page.getByRole('status').textContent()).toBe('Partly correct. Score: 1 of 2');
   });
 
-  it('checking without an answer reports nothing and says what is missing', async () => {
+  it('checking without an answer reports nothing and shows what is missing', async () => {
     await file.shared.show([question]);
     await file.shared.page.getByRole('button', { name: 'Check answer' }).click();
     expect(await file.shared.reports()).toEqual([]);
@@ -55,7 +55,7 @@ describe('MultipleChoice', () => {
     expect(await file.shared.reports()).toEqual([{ id: 'q1', value: ['mars'] }]);
   });
 
-  it('keyboard alone answers, and keeps its place on the page', async () => {
+  it('the question can be answered by keyboard alone, without losing the focus', async () => {
     const { page } = file.shared;
     await file.shared.show([question]);
     await page.keyboard.press('Tab');
@@ -76,7 +76,7 @@ describe('MultipleChoice', () => {
     expect(await group.getByRole('radio').count()).toBe(3);
   });
 
-  it('a saved answer comes back checked, marked and explained, and is not reported again', async () => {
+  it('a saved answer is restored with its feedback and is not reported again', async () => {
     const { page } = file.shared;
     await file.shared.show([question], { states: { q1: ['mars'] } });
     expect(await page.getByRole('radio', { name: 'Mars' }).isChecked()).toBe(true);
@@ -86,7 +86,7 @@ describe('MultipleChoice', () => {
   });
 
   it.each([['text'], [{ mars: true }], [['gone']], [[null]], [7]])(
-    'starts anew from a state of %j',
+    'starts over from an invalid state of %j',
     async (state) => {
       await file.shared.show([question], { states: { q1: state } });
       expect(await file.shared.page.getByRole('button').textContent()).toBe('Check answer');
@@ -95,7 +95,7 @@ describe('MultipleChoice', () => {
 });
 
 describe('OpenResponse', () => {
-  it('submitting reports the text and shows the sample answer to compare', async () => {
+  it('submitting reports the text and shows the sample answer for comparison', async () => {
     const { page } = file.shared;
     await file.shared.show([openQuestion]);
     expect(await page.getByText('Because it turns.').isVisible()).toBe(false);
@@ -113,7 +113,7 @@ describe('OpenResponse', () => {
     expect(await file.shared.page.evaluate('document.activeElement.tagName')).toBe('TEXTAREA');
   });
 
-  it('a saved answer comes back with the sample answer', async () => {
+  it('a saved answer is restored with the sample answer', async () => {
     await file.shared.show([openQuestion], { states: { o1: 'Saved' } });
     expect(await file.shared.page.getByRole('textbox').inputValue()).toBe('Saved');
     expect(await file.shared.page.getByText('Because it turns.').isVisible()).toBe(true);

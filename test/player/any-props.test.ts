@@ -46,7 +46,7 @@ const propsOf: Record<CoreWidgetType, fc.Arbitrary<unknown>> = {
   OpenResponse: partly({ prompt: markup, sampleAnswer: markup }),
 };
 
-it.each(coreWidgetTypes)('%s takes any props and any saved answer', async (type) => {
+it.each(coreWidgetTypes)('%s accepts any props and any saved answer', async (type) => {
   const block = fc.tuple(propsOf[type], fc.oneof(listOf(identifier), anything));
   const page = fc.array(block, { minLength: 40, maxLength: 40 });
   await fc.assert(
@@ -56,7 +56,7 @@ it.each(coreWidgetTypes)('%s takes any props and any saved answer', async (type)
         type,
         props: withId(props, `b${index}`),
       }));
-      // A page has to have the type of the nested blocks.
+      // The page must have the type of the nested blocks.
       await file.shared.show([...blocks, { type: 'Text', props: {} }], { states });
       await file.shared.page.evaluate(
         `document.querySelectorAll('button').forEach((button) => button.click())`,
@@ -67,7 +67,7 @@ it.each(coreWidgetTypes)('%s takes any props and any saved answer', async (type)
   );
 });
 
-/** Props that are an object get an id, to have a saved answer by it. */
+/** Props that are an object get an id, so that they can have a saved answer. */
 function withId(props: unknown, id: string): unknown {
   return typeof props === 'object' && props !== null && !Array.isArray(props) ? { ...props, id } : props;
 }

@@ -17,7 +17,7 @@ function hostileCaptions(html: string): object[] {
 
 const media = '00000000-0000-4000-8000-000000000000';
 
-describe('HTML of authors', () => {
+describe("authors' HTML", () => {
   const places: [string, (html: string) => SampleBlock][] = [
     ['Text.html', (html) => ({ type: 'Text', props: { html } })],
     ['Image.caption', (html) => ({ type: 'Image', props: { src: 'media:x', caption: html } })],
@@ -151,7 +151,7 @@ describe('HTML of authors', () => {
     expect(text.split(`"/media/${media}`).length - 1).toBe(7);
   });
 
-  it('no attribute but those of media loads a file from elsewhere', async () => {
+  it('only media attributes load files from elsewhere', async () => {
     const url = 'https://third-party.example/x.svg';
     const requests: string[] = [];
     const { page } = file.shared;
@@ -174,7 +174,7 @@ describe('HTML of authors', () => {
     expect(text).toContain('rgb(1, 2, 3)');
   });
 
-  it('MathML stays and is laid out as mathematics', async () => {
+  it('MathML is kept and rendered as mathematics', async () => {
     const formula = `<math display="block"><semantics><mfrac><mn>1</mn><msup><mi>d</mi><mn>3</mn></msup></mfrac>
       <annotation encoding="application/x-tex">\\frac{1}{d^3}</annotation></semantics></math>`;
     await file.shared.show([{ type: 'Text', props: { html: `<p>So</p>${formula}` } }]);
@@ -188,7 +188,7 @@ describe('HTML of authors', () => {
     expect(bottom).toBeGreaterThan(top);
   });
 
-  it('links open outside the lesson, without a handle on it; links within the text do not', async () => {
+  it('links open outside the lesson without window.opener; links within the text do not', async () => {
     await file.shared.show([
       {
         type: 'Text',
@@ -203,7 +203,7 @@ describe('HTML of authors', () => {
     expect(await file.shared.page.getByText('in', { exact: true }).getAttribute('target')).toBeNull();
   });
 
-  it('links of image maps and of drawings open outside the lesson, too', async () => {
+  it('links of image maps and SVG drawings open outside the lesson, too', async () => {
     const html = `<img src="media:${media}" alt="a" usemap="#m"><map name="m"><area href="https://example.org/area"
       alt="b" shape="default"></map><svg viewBox="0 0 9 9"><a xlink:href="https://example.org/svg"><text y="9">c</text></a></svg>`;
     await file.shared.show([{ type: 'Text', props: { html } }]);
@@ -215,13 +215,13 @@ describe('HTML of authors', () => {
     );
   });
 
-  it('takes no class of the player, whose drawer and dialogs cover the page', async () => {
+  it('cannot use classes of the player, whose drawer and dialogs cover the page', async () => {
     const html = '<p class="lectern-drawer own lectern-skip">text</p>';
     await file.shared.show([{ type: 'Text', props: { html } }]);
     expect(await file.shared.page.getByText('text').getAttribute('class')).toBe('own');
   });
 
-  it('what an editor styles stays: alignment, and nothing that loads or moves', async () => {
+  it('alignment styles are kept, and styles that load or move something are removed', async () => {
     await file.shared.show([
       {
         type: 'Text',

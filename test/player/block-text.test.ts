@@ -7,7 +7,7 @@ function fill(props: Record<string, unknown>, variables: Record<string, unknown>
 }
 
 describe('variables in text', () => {
-  it('puts a value in place of its name, at any depth, as often as it stands there', () => {
+  it('a value replaces its name at any depth, every time it occurs', () => {
     const props = { html: '{{a}} and {{ a }}', choices: [{ id: 'x', html: '<b>{{a}}</b>' }] };
     expect(fill(props, { a: 'one' })).toEqual({
       html: 'one and one',
@@ -26,18 +26,18 @@ describe('variables in text', () => {
     );
   });
 
-  it('a value is put into plain text as it is', () => {
+  it('a value is inserted into plain text unchanged', () => {
     expect(fill({ text: 'You said: {{a}}' }, { a: '1 < 2 & "so"' }, ['text'])).toEqual({
       text: 'You said: 1 < 2 & "so"',
     });
   });
 
-  it('a value that looks like a name is not filled again', () => {
+  it('a value that resembles a name is not replaced again', () => {
     expect(fill({ html: '{{a}}' }, { a: '{{b}}', b: 'no' })).toEqual({ html: '{{b}}' });
     expect(fill({ html: '{{a}}' }, { a: '$& $1' })).toEqual({ html: '$&amp; $1' });
   });
 
-  it('numbers read as the language writes them, lists as a row, and what is not set as nothing', () => {
+  it("numbers use the language's format, lists are joined, and unset variables are empty", () => {
     const variables = { n: 1234.5, list: ['a', 2], yes: true, none: null, object: { a: 1 } };
     const html = '{{n}}|{{list}}|{{yes}}|{{none}}|{{object}}';
     expect(fill({ html }, variables).html).toBe('1234.5|a, 2|true||');
@@ -45,11 +45,11 @@ describe('variables in text', () => {
     expect(fillProps({ html: '{{n}}' }, { variables, language: '?', plainProps: [] }).html).toBe('1234.5');
   });
 
-  it('a name that is no variable stays as it stands', () => {
+  it('an unknown name stays unchanged', () => {
     expect(fill({ html: '{{b}} {{toString}} {{}}' }, { a: 1 })).toEqual({ html: '{{b}} {{toString}} {{}}' });
   });
 
-  it('names, addresses, conditions and nested blocks are left alone', () => {
+  it('names, URLs, conditions and nested blocks stay unchanged', () => {
     const props = {
       id: '{{a}}',
       src: '{{a}}',
@@ -61,7 +61,7 @@ describe('variables in text', () => {
     expect(fill(props, { a: 'x' })).toBe(props);
   });
 
-  it('props without a variable are the very same object', () => {
+  it('props without a variable stay the same object', () => {
     fc.assert(
       fc.property(fc.dictionary(fc.string(), fc.jsonValue()), (props) => {
         const given = props as Record<string, unknown>;

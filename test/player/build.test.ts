@@ -16,7 +16,7 @@ describe('the build', () => {
     }
   });
 
-  it('is deterministic, self-contained and tells nothing about the machine', async () => {
+  it('is deterministic, self-contained and reveals nothing about the machine', async () => {
     const folders = await Promise.all([0, 1].map(() => mkdtemp(join(tmpdir(), 'lectern-build-'))));
     try {
       for (const folder of folders) await buildWidgets(folder);
@@ -35,7 +35,7 @@ describe('the build', () => {
     }
   });
 
-  it('removes what an earlier build left', async () => {
+  it('removes the files of an earlier build', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'lectern-build-'));
     try {
       await buildWidgets(folder);

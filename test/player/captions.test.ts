@@ -56,7 +56,7 @@ describe('Video', () => {
     expect(await cueOf(0)).toBe('The tide rises.');
   });
 
-  it('shows the first captions where none are in the language of the lesson', async () => {
+  it('shows the first captions when none are in the language of the lesson', async () => {
     await file.shared.show([{ type: 'Video', props: { src: video, captions: twoLanguages } }], {
       language: 'fr',
     });
@@ -64,14 +64,14 @@ describe('Video', () => {
     expect((await tracks()).map(({ mode }) => mode)).toEqual(['showing', 'disabled']);
   });
 
-  it('plays without captions that cannot be loaded, and says so', async () => {
+  it('plays without captions that fail to load, and shows a notice', async () => {
     await file.shared.show([{ type: 'Video', props: { src: video, captions: 'media:none' } }]);
     await file.shared.page.getByText('The captions cannot be shown.').waitFor();
     expect(await tracks()).toEqual([]);
     await file.shared.page.waitForFunction(`document.querySelector('video').readyState > 0`);
   });
 
-  it('plays where another origin lets it play, but not read its captions', async () => {
+  it('plays where another origin allows playing but not reading its captions', async () => {
     const { page } = file.shared;
     const foreign = await startOrigin();
     foreign.serve('/video', await readFile(demoFile.video), { contentType: 'video/webm' });
@@ -85,7 +85,7 @@ describe('Video', () => {
 });
 
 describe('Audio', () => {
-  it('shows what is said at the moment, as plain text in its language, and lets the reader choose', async () => {
+  it('shows the current captions as plain text in their language, and lets the reader choose', async () => {
     const { page } = file.shared;
     await file.shared.show([{ type: 'Audio', props: { src: audio, captions: twoLanguages } }]);
     await page.waitForFunction(`document.querySelector('audio').readyState > 0`);
@@ -102,14 +102,14 @@ describe('Audio', () => {
     expect(await line.isVisible()).toBe(false);
   });
 
-  it('offers no captions that cannot be loaded', async () => {
+  it('does not offer captions that fail to load', async () => {
     const { page } = file.shared;
     await file.shared.show([{ type: 'Audio', props: { src: audio, captions: 'media:none' } }]);
     await page.getByText('The captions cannot be shown.').waitFor();
     expect(await page.getByRole('combobox').isVisible()).toBe(false);
   });
 
-  it('that cannot be played leaves its transcript, and no captions', async () => {
+  it('that cannot be played shows its transcript and no captions', async () => {
     const { page } = file.shared;
     const props = { src: 'media:none', captions: vtt('x'), transcript: 'All of it' };
     await file.shared.show([{ type: 'Audio', props }]);
@@ -121,7 +121,7 @@ describe('Audio', () => {
 });
 
 it.each(['data:', 'blob:'])(
-  'on a page that was opened from a file, captions that resolveMedia gives as a %s address are shown',
+  'on a page opened from a file, captions for which resolveMedia returns a %s URL are shown',
   async (scheme) => {
     const folder = await mkdtemp(join(tmpdir(), 'lectern-file-page-'));
     try {

@@ -1,6 +1,6 @@
 /**
- * Hostile HTML, each piece a way that has broken a sanitizer or a page somewhere. Where script would run it sets
- * `window.pwned`; where something would load it asks for `/leak`.
+ * Hostile HTML; each piece has broken a sanitizer or a page somewhere. If script runs, it sets
+ * `window.pwned`; if something loads, it requests `/leak`.
  */
 export const hostileHtml: string[] = [
   '<script>window.pwned = 1</script>',

@@ -4,7 +4,7 @@ import type { SampleBlock } from './widget-page.ts';
 
 const file = useWidgetLab();
 
-/** 960 by 720 pixels, more than the text is wide. */
+/** 960 by 720 pixels, wider than the text column. */
 const large = 'media:1619c428-4d84-4e65-8c2b-8847b8aea3b0';
 const small = `data:image/svg+xml,${encodeURIComponent('<svg xmlns="http://www.w3.org/2000/svg" width="90" height="60"/>')}`;
 
@@ -22,8 +22,8 @@ async function shownAndWhole(selector: string): Promise<number[]> {
   })()`);
 }
 
-describe('a picture that is shown smaller than it is', () => {
-  it('opens at full size in a named dialog, and says there what it said before', async () => {
+describe('a picture that is shown smaller than its size', () => {
+  it('opens at full size in a named dialog with the same description', async () => {
     const { page } = file.shared;
     await file.shared.show([picture]);
     const button = page.getByRole('button', { name: 'Enlarge image: A boat beside a quay', exact: true });
@@ -57,7 +57,7 @@ describe('a picture that is shown smaller than it is', () => {
     await page.waitForFunction('document.images.length === 1');
   });
 
-  it('opens by a click on the picture too', async () => {
+  it('opens by a click on the picture, too', async () => {
     const { page } = file.shared;
     await file.shared.show([picture]);
     await page.getByRole('button', { name: 'Enlarge image: A boat beside a quay', exact: true }).waitFor();
@@ -65,7 +65,7 @@ describe('a picture that is shown smaller than it is', () => {
     expect(await page.locator(dialog).count()).toBe(1);
   });
 
-  it('can be seen from edge to edge in a small window, also by the keyboard', async () => {
+  it('can be scrolled from edge to edge in a small window, also by keyboard', async () => {
     const narrow = await file.lab.open({ viewport: { width: 320, height: 480 } });
     for (const language of ['en', 'ar']) {
       await narrow.show([picture], { language });
@@ -82,7 +82,7 @@ describe('a picture that is shown smaller than it is', () => {
         }
         return sides.map(Math.round);
       })()`);
-      // In Arabic the far end of a scroller is to the left.
+      // In Arabic a scroller ends on the left.
       expect(language === 'en' ? edges : [0, edges[1], 0, edges[3]], language).toEqual([0, 0, 0, 0]);
       const before = await narrow.page.evaluate<number>(`document.querySelector('${dialog}').scrollTop`);
       await narrow.page.keyboard.press('PageUp');
@@ -94,7 +94,7 @@ describe('a picture that is shown smaller than it is', () => {
     await narrow.page.context().close();
   });
 
-  it('moves for those only who do not mind', async () => {
+  it('moves only without prefers-reduced-motion', async () => {
     const animation = `getComputedStyle(document.querySelector('${dialog}')).animationName`;
     for (const [reducedMotion, name] of [
       ['reduce', 'none'],
@@ -108,7 +108,7 @@ describe('a picture that is shown smaller than it is', () => {
     }
   });
 
-  it('opens where the reader looks, in a frame that is higher than the screen', async () => {
+  it('opens in the visible part of a frame that is higher than the screen', async () => {
     const { page } = await file.lab.open({ viewport: { width: 900, height: 600 } });
     await page.evaluate(`new Promise((done) => {
       const frame = document.createElement('iframe');
@@ -135,15 +135,15 @@ describe('a picture that is shown smaller than it is', () => {
 
 describe('there is no zoom for', () => {
   it.each([
-    ['a picture that is shown as large as it is', { src: small, alt: 'a' }],
-    ['a picture whose author switched it off', { src: large, alt: 'a', zoom: false }],
+    ['a picture that is shown at its full size', { src: small, alt: 'a' }],
+    ['a picture whose author disabled it', { src: large, alt: 'a', zoom: false }],
   ])('%s', async (_picture, props) => {
     await file.shared.show([{ type: 'Image', props }]);
     await file.shared.page.waitForFunction(`document.querySelector('.lectern-picture').complete`);
     expect(await file.shared.page.getByRole('button').count()).toBe(0);
   });
 
-  it('a picture that is still on its way', async () => {
+  it('a picture that is still loading', async () => {
     const { page } = file.shared;
     await page.route('**/media/endless', () => undefined);
     await file.shared.show([{ type: 'Image', props: { src: 'media:endless' } }]);

@@ -5,7 +5,10 @@ import { useWidgetLab } from './use-widget-lab.ts';
 
 const file = useWidgetLab();
 
-/** Texts that reach out of the page, to either side, where nothing scrolls to them. JavaScript for a page. */
+/**
+ * Finds texts that overflow the page to either side, out of reach of scrolling. JavaScript for a
+ * page.
+ */
 const textsOutside = `[...document.querySelectorAll('.lectern-block *')]
   .filter((node) => !node.closest('.lectern-scroll, pre, math') && [...node.childNodes].some((child) => child.nodeType === 3))
   .filter((node) => {
@@ -95,7 +98,7 @@ describe('layout', () => {
     },
   );
 
-  it('a step of 60 blocks, each with nested or formatted content, is shown whole, also a second time', async () => {
+  it('a step of 60 blocks, each with nested or formatted content, is shown completely, also a second time', async () => {
     const blocks = Array.from({ length: 20 }, (_, index) => [
       {
         type: 'Text',

@@ -4,7 +4,7 @@ import type { LinePlace } from '../../api/player/learner-lines.ts';
 
 const many = { perSecond: 1000, burst: 1000 };
 
-test('of one learner two requests have their turn, so many wait, and the next is told when to come again', async () => {
+test('a learner has two active requests and a bounded queue; more get a retry time', async () => {
   const lines = new LearnerLines({ atOnce: 2, waiting: 1, ...many });
   const [first, second, third] = [await lines.enter('a'), await lines.enter('a'), await lines.enter('a')];
   await first.turn();
@@ -20,7 +20,7 @@ test('of one learner two requests have their turn, so many wait, and the next is
   expect(hasTurn).toBe(true);
 });
 
-test('a request that pauses gives its turn to the one behind it, and goes on when that has ended', async () => {
+test('a paused request yields to the next one, and continues after it', async () => {
   const lines = new LearnerLines({ atOnce: 1, waiting: 1, ...many });
   const [early, missing] = [await lines.enter('a'), await lines.enter('a')];
   await early.turn();
@@ -34,7 +34,7 @@ test('a request that pauses gives its turn to the one behind it, and goes on whe
   expect(order).toEqual(['missing', 'early']);
 });
 
-test('places that were left, each once, are free again', async () => {
+test('leaving a queue twice frees its slot once', async () => {
   const lines = new LearnerLines({ atOnce: 1, waiting: 0, ...many });
   for (let round = 0; round < 3; round += 1) {
     const place = await lines.enter('a');
@@ -47,7 +47,7 @@ test('places that were left, each once, are free again', async () => {
   await expect(lines.enter('a')).rejects.toMatchObject({ code: 'TOO_MANY_REQUESTS' });
 });
 
-test('clients that disconnect at any time give back their turns and places, once, and never let more work at once', async () => {
+test('clients that disconnect at any time release their slots once, and the concurrency limit holds', async () => {
   const lines = new LearnerLines({ atOnce: 2, waiting: 14, ...many });
   let running = 0;
   const work = async (place: LinePlace, pauses: boolean) => {

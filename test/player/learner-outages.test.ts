@@ -10,7 +10,7 @@ import { startHarness } from '../support/harness.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { ask, expectError } from '../support/answers.ts';
 
-test('while MongoDB is away each endpoint is 500 in its own words, and says when to try again', async () => {
+test('without MongoDB each endpoint gets 500 with its own message and a retry time', async () => {
   const binary = await findMongod({
     cacheDir: inject('cacheDir'),
     report: () => undefined,

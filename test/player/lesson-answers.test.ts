@@ -19,7 +19,7 @@ beforeEach(({ onTestFinished }) => {
 const blocks = () => page.locator('.lectern-step-body').innerText();
 const variable = (name: string, initialValue: unknown) => ({ name, type: 'string', initialValue });
 
-/** A field that sets the variable `v` while it is written in, and answers when it is left. */
+/** A field that sets the variable `v` on input and reports an answer on blur. */
 const Field = `export default {
   type: 'Field',
   mount(element, { props, state, context }) {
@@ -35,7 +35,7 @@ const Field = `export default {
 const field = { type: 'Field', props: { id: 'f1', label: 'Say {{v}}', variable: 'said' } };
 
 describe('resuming', () => {
-  it('goes on at the same step with the same answers and variables, on another page', async () => {
+  it('continues on another page at the same step with the same answers and variables', async () => {
     const lesson = threeSteps();
     lesson.lesson.variable_definitions = [variable('v', 'new')];
     lesson.sections[0]?.steps[1]?.content.content.push(text('t9', '<p>v is {{v}}</p>'), field);
@@ -58,7 +58,7 @@ describe('resuming', () => {
     expect(await view.calls('onAnswer')).toEqual([]);
   });
 
-  it('what is being written is reported before the step changes, and when the page is hidden', async () => {
+  it('input in progress is reported before the step changes and when the page is hidden', async () => {
     const lesson = lessonOf({ Near: { Mercury: [field], Venus: [text('t1', 'x')] } });
     await view.start({ lesson }, { widgets: { Field } });
     await page.getByRole('textbox').fill('half');
@@ -75,7 +75,7 @@ describe('resuming', () => {
     expect(last).toMatchObject({ stepId: 'mercury', item: { stepId: 'mercury', answer: 'whole' } });
   });
 
-  it('what was written into an open question and not submitted is an answer when the step changes', async () => {
+  it('unsubmitted text in an open question becomes an answer when the step changes', async () => {
     const lesson = threeSteps();
     await view.start({ lesson, startAt: 'neptune' });
     await page.getByRole('textbox').fill(' Methane. ');
@@ -89,7 +89,7 @@ describe('resuming', () => {
     expect(await view.calls('onAnswer')).toHaveLength(1);
   });
 
-  it('what was written into an open question is an answer when the page is hidden, and no second one later', async () => {
+  it('text in an open question becomes an answer when the page is hidden, and not a second time later', async () => {
     await view.start({ lesson: threeSteps(), startAt: 'neptune' });
     await page.getByRole('textbox').fill('Methane.');
     await page.evaluate(`document.dispatchEvent(new Event('visibilitychange'))`);
@@ -99,7 +99,7 @@ describe('resuming', () => {
     expect(await view.calls('onAnswer')).toMatchObject([{ item: { widgetId: 'o1', answer: 'Methane.' } }]);
   });
 
-  it('what a widget holds back until it is destroyed is an answer to its step', async () => {
+  it('an answer that a widget reports only in destroy() belongs to its step', async () => {
     const Slow = `export default { type: 'Slow', mount: (element, { context }) => ({
       destroy: () => context.answer('at last') }) };`;
     const lesson = lessonOf({
@@ -134,7 +134,7 @@ describe('variables', () => {
     { variable_definitions: [variable('v', 'nobody'), variable('said', null)] },
   );
 
-  it('text follows them at once: as text in HTML, as it is in plain text', async () => {
+  it('text follows variables at once, escaped in HTML and unchanged in plain text', async () => {
     await view.start({ lesson }, { widgets: { Field } });
     expect(await blocks()).toContain('You are nobody.');
     await page.getByRole('textbox').fill('<i>Bo</i> & co');
@@ -144,7 +144,7 @@ describe('variables', () => {
     expect(await page.locator('.lectern-note-title').textContent()).toBe('<i>Bo</i> & co');
   });
 
-  it('a block comes and goes with its condition', async () => {
+  it('a block appears and disappears with its condition', async () => {
     await view.start({ lesson }, { widgets: { Field } });
     const shown = page.getByText('Shown for Ada');
     expect(await shown.count()).toBe(0);
@@ -154,7 +154,7 @@ describe('variables', () => {
     expect(await shown.count()).toBe(0);
   });
 
-  it('an answer is stored in the variable that the block names', async () => {
+  it('an answer is stored in the variable named by the block', async () => {
     await view.start({ lesson }, { widgets: { Field } });
     await page.getByRole('textbox').fill('aloud');
     await page.getByRole('textbox').blur();
@@ -162,7 +162,7 @@ describe('variables', () => {
     expect(await page.evaluate('handle.state().variableState')).toEqual({ v: 'aloud', said: 'aloud' });
   });
 
-  it('a field that is written in keeps its text and the focus, and follows once it is answered', async () => {
+  it('a field keeps its text and the focus during input, and follows variables once it is answered', async () => {
     await view.start({ lesson }, { widgets: { Field } });
     await page.getByRole('textbox').pressSequentially('Bo');
     expect(await page.getByRole('textbox', { name: 'Say nobody' }).inputValue()).toBe('Bo');
@@ -171,7 +171,7 @@ describe('variables', () => {
     expect(await page.evaluate('document.activeElement.localName')).toBe('input');
   });
 
-  it('a widget sets none that the lesson does not define', async () => {
+  it('a widget cannot set undefined variables', async () => {
     const Loud = `export default { type: 'Loud', mount(element, { context }) {
       context.setVariable('other', 1); return { destroy() {} }; } };`;
     await view.start(
@@ -184,7 +184,7 @@ describe('variables', () => {
 });
 
 describe('settings of the lesson', () => {
-  it('overrides are defaults under the props of each block of the type', async () => {
+  it('overrides are defaults for the props of each block of the type', async () => {
     const lesson = lessonOf(
       {
         Near: {
@@ -201,7 +201,7 @@ describe('settings of the lesson', () => {
     expect(await page.locator('h4').textContent()).toBe('Two');
   });
 
-  it('blocks of older zones are shown behind the block that they belong to, and hidden with it', async () => {
+  it('blocks of older zones follow the block that they belong to, and are hidden with it', async () => {
     const lesson = lessonOf(
       {
         Near: {

@@ -54,7 +54,7 @@ const manifest = {
 };
 
 describe('an unpacked archive', () => {
-  it('is played from its folder: lesson, media, widgets with their styles, and its version', async () => {
+  it('plays from its folder, with lesson, media, styled widgets and version', async () => {
     putArchive(manifest);
     await view.start({ base: 'course' });
     await page.getByText('Hear me').waitFor();
@@ -69,7 +69,7 @@ describe('an unpacked archive', () => {
     expect((await view.calls('onReady'))[0]).toMatchObject({ versionId });
   });
 
-  it('without a manifest plays what the lesson alone leads to', async () => {
+  it('without a manifest plays everything that the lesson alone describes', async () => {
     putArchive();
     await view.start({ base: `${lab.origin}/course/` });
     await page.getByText('This part of the lesson cannot be shown.').waitFor();
@@ -77,7 +77,7 @@ describe('an unpacked archive', () => {
     expect((await view.calls('onReady'))[0]).toMatchObject({ versionId: null });
   });
 
-  it('loads no widget from outside of its folder', async () => {
+  it('loads no widget from outside its folder', async () => {
     for (const localPath of ['../elsewhere.js', '/elsewhere.js', 'data:text/javascript,1', 'http://[']) {
       putArchive({ files: { widgets: [{ widgetType: 'Shout', localPath }] } });
       await view.start({ base: '/course/' });
@@ -86,7 +86,7 @@ describe('an unpacked archive', () => {
     expect(view.requests).not.toContain('/elsewhere.js');
   });
 
-  it('that is not there is told of', async () => {
+  it('that does not exist causes an error', async () => {
     await view.start({ base: '/nowhere/' });
     expect((await view.calls('onError'))[0]).toMatchObject({
       code: 'lesson_not_loaded',
@@ -95,7 +95,7 @@ describe('an unpacked archive', () => {
     expect(await page.getByText('This lesson cannot be shown.').isVisible()).toBe(true);
   });
 
-  it('that is taken away while it is loading is heard of no more', async () => {
+  it('that is removed while loading reports nothing more', async () => {
     lab.files.set('/slow/lesson.json', null);
     await page.evaluate('start({ base: "/slow/" })');
     expect(await page.getByText('Loading…').isVisible()).toBe(true);

@@ -29,7 +29,7 @@ async function answerAndFinish(): Promise<void> {
 }
 
 describe('the end of a lesson', () => {
-  it('shows the score and what is not answered yet, with ways back', async () => {
+  it('shows the score and the unanswered questions, with links back', async () => {
     await answerAndFinish();
     expect(await end().innerText()).toContain('Score: 1 of 1');
     expect(await end().innerText()).toContain('Questions answered: 1 of 2');
@@ -38,7 +38,7 @@ describe('the end of a lesson', () => {
     expect(await heading()).toBe('Neptune');
   });
 
-  it('of a lesson without questions says only that it is complete', async () => {
+  it('of a lesson without questions shows only that it is complete', async () => {
     await view.start({ lesson: lessonOf({ Near: { Mercury: [text('t1', 'x')] } }) });
     await click('Finish');
     expect(await page.locator('.lectern-result, .lectern-end ul').count()).toBe(0);
@@ -56,7 +56,7 @@ describe('the end of a lesson', () => {
 });
 
 describe('starting again', () => {
-  it('asks first, and keeps everything when it is not confirmed', async () => {
+  it('needs confirmation, and keeps everything without it', async () => {
     await answerAndFinish();
     const state = await page.evaluate('handle.state()');
     await end().getByRole('button', { name: 'Start again' }).click();
@@ -69,7 +69,7 @@ describe('starting again', () => {
     expect(await page.evaluate('handle.state()')).toEqual(state);
   });
 
-  it('clears answers, steps seen and variables, and begins at the first step', async () => {
+  it('clears answers, seen steps and variables, and begins at the first step', async () => {
     await answerAndFinish();
     await end().getByRole('button', { name: 'Start again' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Start again' }).click();

@@ -36,7 +36,7 @@ function lessonWithVariable() {
 }
 
 describe('callbacks', () => {
-  it('tell, in order, of each step, answer and variable, and of the end', async () => {
+  it('report each step, answer and variable, and the end, in order', async () => {
     await view.start({ lesson: lessonWithVariable(), versionId });
     await playThrough();
     expect((await view.calls()).map(([name]) => name)).toEqual([
@@ -52,7 +52,7 @@ describe('callbacks', () => {
     expect(view.errors).toEqual([]);
   });
 
-  it('an event says where the learner is and what was done, and nothing else', async () => {
+  it('an event contains only the position and the action', async () => {
     await view.start({ lesson: lessonWithVariable(), versionId });
     expect((await view.calls('onReady'))[0]).toEqual({
       lessonId,
@@ -113,7 +113,7 @@ describe('callbacks', () => {
     });
   });
 
-  it('completion is told once, however often the end is reached', async () => {
+  it('completion is reported once, however often the learner reaches the end', async () => {
     await view.start({ lesson: threeSteps(), startAt: 'neptune' });
     for (const name of ['Finish', 'Back to the lesson', 'Finish']) {
       await page.getByRole('button', { name }).click();
@@ -126,7 +126,7 @@ describe('callbacks', () => {
     expect(await view.calls('onComplete')).toHaveLength(0);
   });
 
-  it('callbacks that throw break nothing, and are heard of', async () => {
+  it('callbacks that throw break nothing, and their errors are reported', async () => {
     const throwing = ['onReady', 'onStepChange', 'onAnswer', 'onVariableChange', 'onComplete'];
     await view.start({ lesson: lessonWithVariable() }, { throwing });
     await playThrough();
@@ -137,7 +137,7 @@ describe('callbacks', () => {
     );
   });
 
-  it('a callback may go elsewhere or take the player away; what is under way ends in order', async () => {
+  it('a callback may navigate or destroy the player; the current operation still completes in order', async () => {
     const Slow = `export default { mount: (element, { context }) => ({ destroy: () => context.answer(1) }) };`;
     const lesson = threeSteps();
     lesson.sections[0]?.steps[0]?.content.content.push({ type: 'Slow', props: { id: 's1' } });
@@ -158,20 +158,20 @@ describe('callbacks', () => {
     expect(view.errors).toEqual([]);
   });
 
-  it('what a callback does to its event stays with it', async () => {
+  it('changes that a callback makes to its event have no effect elsewhere', async () => {
     await view.start({ lesson: threeSteps() });
     await page.evaluate('const s = handle.state(); s.items.push(1); s.progressData.visited.length = 0;');
     expect(await page.evaluate('handle.state().progressData.visited')).toEqual(['mercury']);
   });
 
-  it('there is no state and nowhere to go before the lesson is ready', async () => {
+  it('before the lesson is ready there is no state and no navigation', async () => {
     const early = await page.evaluate(
       `start(${JSON.stringify({ lesson: threeSteps() })}); [handle.state() ?? null, handle.next(), events.length]`,
     );
     expect(early).toEqual([null, false, 0]);
   });
 
-  it('destroy leaves nothing on the page, and nothing is called afterwards', async () => {
+  it('destroy leaves nothing on the page, and no callback runs afterwards', async () => {
     await view.start({ lesson: threeSteps(), startAt: 'venus' });
     await page.getByText('460').click();
     const left = await page.evaluate(`(() => {

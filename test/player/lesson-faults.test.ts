@@ -27,7 +27,9 @@ const around = (middle: Block) =>
     Near: { Mercury: [text('t1', 'Before'), middle, text('t2', 'After')], Venus: [text('t3', 'x')] },
   });
 
-/** The lesson goes on: what stands around the block is there, and so is the next step. */
+/**
+ * Checks that the lesson continues: the blocks around the broken one and the next step are shown.
+ */
 async function goesOn(): Promise<void> {
   expect(await page.getByText('Before').isVisible()).toBe(true);
   expect(await page.getByText('After').isVisible()).toBe(true);
@@ -42,19 +44,19 @@ async function firstError(): Promise<Record<string, unknown> | undefined> {
 
 describe('a widget', () => {
   it.each([
-    ['that nobody has', 'unknown_widget', {}],
+    ['that is unknown', 'unknown_widget', {}],
     ['whose module is broken', 'widget_not_loaded', { Odd: 'export default (' }],
-    ['that is none', 'widget_not_loaded', { Odd: 'export default {}' }],
+    ['that has no mount function', 'widget_not_loaded', { Odd: 'export default {}' }],
     ['that throws', 'widget_failed', { Odd: 'export default { mount() { throw new Error("Oh") } }' }],
     ['that throws later', 'widget_failed', { Odd: 'export default { async mount() { throw Error("Oh") } }' }],
-  ])('%s leaves a notice in its place, and the lesson goes on', async (_, code, widgets) => {
+  ])('%s shows a notice in its place, and the lesson continues', async (_, code, widgets) => {
     await view.start({ lesson: around(block('Odd')) }, { widgets });
     expect(await firstError()).toMatchObject({ code, stepId: 'mercury', widgetId: 'w1', widgetType: 'Odd' });
     expect(await page.getByText(missing).count()).toBe(1);
     await goesOn();
   });
 
-  it('that comes late is told of, and shown when it is there', async () => {
+  it('that arrives late is announced, and shown when it arrives', async () => {
     const Late = `await new Promise((resolve) => { window.arrive = resolve; });
       export default { mount(element) { element.append('Here at last'); return { destroy() {} }; } };`;
     await view.start({ lesson: around(block('Late')), widgetTimeout: 50 }, { widgets: { Late } });
@@ -66,7 +68,7 @@ describe('a widget', () => {
     await goesOn();
   });
 
-  it('that never comes holds up nothing', async () => {
+  it('that never arrives blocks nothing', async () => {
     await view.start(
       { lesson: around(block('Never')) },
       { widgets: { Never: 'await new Promise(() => {});' } },
@@ -75,7 +77,7 @@ describe('a widget', () => {
     await goesOn();
   });
 
-  it('that was taken away while it was loading is not shown later', async () => {
+  it('that was removed while loading is not shown later', async () => {
     const Late = `await new Promise((resolve) => { window.arrive = resolve; });
       export default { mount() { window.wasMounted = true; return { destroy() {} }; } };`;
     await view.start({ lesson: around(block('Late')) }, { widgets: { Late } });
@@ -85,7 +87,7 @@ describe('a widget', () => {
     expect(await page.evaluate('window.wasMounted')).toBeUndefined();
   });
 
-  it('that throws when it goes, or returns nothing, holds up nothing', async () => {
+  it('that throws in destroy(), or returns nothing, blocks nothing', async () => {
     const widgets = {
       Bad: 'export default { mount: () => ({ destroy() { throw new Error("No") } }) }',
       Nothing: 'export default { mount() {} }',
@@ -99,10 +101,10 @@ describe('a widget', () => {
   });
 
   it.each([
-    ['an answer that is no JSON', 'context.answer(() => 1)', 'Not a JSON value'],
+    ['an answer that is not JSON', 'context.answer(() => 1)', 'Not a JSON value'],
     ['a score above its maximum', 'context.answer(1, { score: 5, maxScore: 1 })', 'A result has to be'],
-    ['a variable that is no JSON', 'context.setVariable("v", undefined)', 'Not a JSON value'],
-  ])('that reports %s is told so, and nothing is kept', async (_, call, message) => {
+    ['a variable that is not JSON', 'context.setVariable("v", undefined)', 'Not a JSON value'],
+  ])('that reports %s gets an error, and nothing is stored', async (_, call, message) => {
     const Odd = `export default { mount(element, { context }) { ${call}; return { destroy() {} }; } };`;
     const lesson = around(block('Odd'));
     lesson.lesson.variable_definitions = [{ name: 'v', type: 'number', initialValue: 1 }];
@@ -112,7 +114,7 @@ describe('a widget', () => {
     expect(await page.evaluate('handle.state()')).toMatchObject({ items: [], variableState: { v: 1 } });
   });
 
-  it('of a block without an id is shown, and its answer is not kept', async () => {
+  it('of a block without an id is shown, and its answer is not stored', async () => {
     const Odd = 'export default { mount(e, { context }) { context.answer(1); return { destroy() {} }; } };';
     await view.start(
       { lesson: around({ type: 'Odd', props: {} } as unknown as Block) },
@@ -122,7 +124,7 @@ describe('a widget', () => {
     await goesOn();
   });
 
-  it('changes its own copy of the props alone, and no other takes the place of a core widget', async () => {
+  it('changes only its own copy of the props, and none can replace a core widget', async () => {
     const Vandal =
       'export default { mount(e, { props }) { props.list.length = 0; return { destroy() {} }; } };';
     const widgets = { Vandal, Text: 'export default { mount(e) { e.append("Not the real one"); } };' };
@@ -140,9 +142,9 @@ describe('a widget', () => {
 
 describe('a lesson', () => {
   it.each([
-    ['that is none', null],
+    ['that is invalid', null],
     ['without steps', { lesson: {}, sections: [] }],
-  ])('%s is told of in its place, in the language asked for', async (_, lesson) => {
+  ])('%s shows an error in its place, in the requested language', async (_, lesson) => {
     await view.start({ lesson, language: 'fr' });
     expect(await firstError()).toMatchObject({ code: 'invalid_lesson' });
     expect(await page.getByText('Impossible d’afficher cette leçon.').isVisible()).toBe(true);
@@ -153,7 +155,7 @@ describe('a lesson', () => {
     ]);
   });
 
-  it('with missing pieces plays what is left', async () => {
+  it('with missing pieces plays the rest', async () => {
     const lesson = {
       sections: [null, { steps: [null, { content: { content: [null, text('t1', 'Left')] } }] }],
     };
@@ -162,7 +164,7 @@ describe('a lesson', () => {
     expect(await page.getByText('Left').isVisible()).toBe(true);
   });
 
-  it('nested as deep as JSON may be is played; one that is deeper is refused', async () => {
+  it("nested to JSON's depth limit plays; a deeper one is rejected", async () => {
     const nest = (levels: number): Block =>
       levels === 0
         ? text('t', 'At the bottom')

@@ -30,21 +30,18 @@ describe('the layout of a lesson', () => {
     [390, 'en'],
     [1280, 'en'],
     [1280, 'ar'],
-  ])(
-    'at %i pixels, in %s, a widget without a stylesheet stands in the text column',
-    async (width, language) => {
-      view = await lab.open({ viewport: { width, height: 800 } });
-      const Plain = `export default { type: 'Plain', mount(element) {
+  ])('at %i pixels, in %s, a widget without a stylesheet is in the text column', async (width, language) => {
+    view = await lab.open({ viewport: { width, height: 800 } });
+    const Plain = `export default { type: 'Plain', mount(element) {
       element.append(Object.assign(document.createElement('div'), { textContent: 'Plain', style: 'background: #ccc' }));
       return { destroy() {} };
     } };`;
-      const blocks = [text('t1', 'Text'), { type: 'Plain', props: { id: 'p1' } }];
-      await view.start({ lesson: lessonOf({ One: { First: blocks } }), language }, { widgets: { Plain } });
-      const plain = await view.page.getByText('Plain').boundingBox();
-      const textColumn = await view.page.locator('.lectern-text').boundingBox();
-      expect([plain?.x, plain?.width]).toEqual([textColumn?.x, textColumn?.width]);
-    },
-  );
+    const blocks = [text('t1', 'Text'), { type: 'Plain', props: { id: 'p1' } }];
+    await view.start({ lesson: lessonOf({ One: { First: blocks } }), language }, { widgets: { Plain } });
+    const plain = await view.page.getByText('Plain').boundingBox();
+    const textColumn = await view.page.locator('.lectern-text').boundingBox();
+    expect([plain?.x, plain?.width]).toEqual([textColumn?.x, textColumn?.width]);
+  });
 
   it('the width of the player decides, not that of the page', async () => {
     const lesson = await demoLesson();
@@ -62,7 +59,8 @@ describe('the layout of a lesson', () => {
     const inBoth = <T>(script: string) => Promise.all(pages.map((page) => page.evaluate<T>(script)));
     do {
       await inBoth('for (const image of document.images) image.loading = "eager"');
-      // Pictures, sounds and videos take their room when they come, in each page in its own time.
+      // Pictures, sounds and videos change the layout when they load, at a different time on each
+      // page.
       await expect
         .poll(async () => {
           const [one, other] = await inBoth<number>(
@@ -98,7 +96,7 @@ describe('the layout of a lesson', () => {
     } while (await view.page.evaluate('handle.next()'));
   });
 
-  it('right to left, everything is mirrored', async () => {
+  it('a right-to-left language mirrors the layout', async () => {
     view = await lab.open({ viewport: { width: 1200, height: 800 } });
     await view.start({ lesson: threeSteps(), language: 'ar', startAt: 'venus' });
     const boxes = await view.page.evaluate<Record<string, number>>(`Object.fromEntries(
@@ -111,7 +109,7 @@ describe('the layout of a lesson', () => {
     expect(await view.page.locator('.lectern-lesson').getAttribute('dir')).toBe('rtl');
   });
 
-  it('letters that are joined are not set apart', async () => {
+  it('connected scripts get no letter spacing', async () => {
     const heading = { type: 'Heading', props: { id: 'h1', text: 'المد' } };
     const question = { type: 'OpenResponse', props: { id: 'o1' } };
     const texts = '[".lectern-step-title", ".lectern-heading-text", ".lectern-label"]';
@@ -122,7 +120,7 @@ describe('the layout of a lesson', () => {
     await view.page.context().close();
   });
 
-  it('brings a background of its own, light or dark as the reader has it', async () => {
+  it("brings a background of its own, light or dark by the reader's preference", async () => {
     const colors = ['light', 'dark'] as const;
     const backgrounds = [];
     for (const colorScheme of colors) {
@@ -136,7 +134,7 @@ describe('the layout of a lesson', () => {
     expect(backgrounds).toEqual(['rgb(255, 255, 255)', 'rgb(18, 23, 29)']);
   });
 
-  it('nothing moves for those who want less motion', async () => {
+  it('nothing moves with prefers-reduced-motion', async () => {
     view = await lab.open({ reducedMotion: 'reduce', viewport: { width: 400, height: 600 } });
     await view.start({ lesson: threeSteps() });
     await view.page.getByRole('button', { name: 'Contents' }).click();
@@ -144,8 +142,8 @@ describe('the layout of a lesson', () => {
   });
 });
 
-describe('the words of the player', () => {
-  it('are different in each language, keep their gaps, and are English elsewhere', () => {
+describe("the player's texts", () => {
+  it('differ in each language, keep their placeholders, and fall back to English', () => {
     const gaps = (phrase: string) => (phrase.match(/\{\w+\}/g) ?? []).sort();
     for (const language of languages.slice(1)) {
       const words = lessonWordsFor(`${language}-XX`);

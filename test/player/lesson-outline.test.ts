@@ -24,7 +24,7 @@ const focused = () => page.evaluate('document.activeElement.textContent');
 const entry = (name: string | RegExp) => outline().getByRole('button', { name });
 
 describe('the outline', () => {
-  it('lists sections and steps, and marks the current step and those that were seen', async () => {
+  it('lists sections and steps, and marks the current step and the seen ones', async () => {
     await page.setViewportSize(wide);
     await view.start({ lesson: threeSteps() });
     await page.getByRole('button', { name: 'Next' }).click();
@@ -37,7 +37,7 @@ describe('the outline', () => {
     expect(await outline().locator('[aria-current=step]').textContent()).toBe('Venus');
   });
 
-  it('stands beside the step where there is room, and folds away', async () => {
+  it('is beside the step where there is space, and can be collapsed', async () => {
     await page.setViewportSize(wide);
     await view.start({ lesson: threeSteps() });
     expect(await outline().isVisible()).toBe(true);
@@ -51,7 +51,7 @@ describe('the outline', () => {
     expect(await outline().isVisible()).toBe(true);
   });
 
-  it('is a drawer on a narrow page, which takes the focus and gives it back', async () => {
+  it('is a drawer on a narrow page, which takes the focus and returns it', async () => {
     await page.setViewportSize(narrow);
     await view.start({ lesson: threeSteps() });
     expect(await outline().isVisible()).toBe(false);
@@ -62,11 +62,11 @@ describe('the outline', () => {
     await page.keyboard.press('Escape');
     expect(await outline().isVisible()).toBe(false);
     expect(await focused()).toBe('Contents');
-    // A dialog tells of its end in a task of its own.
+    // A dialog fires its close event in a separate task.
     await expect.poll(() => contents().getAttribute('aria-expanded')).toBe('false');
   });
 
-  it('the drawer closes behind the step that was picked, and by a click beside it', async () => {
+  it('the drawer closes when a step is selected, and by a click outside', async () => {
     await page.setViewportSize(narrow);
     await view.start({ lesson: threeSteps() });
     await contents().click();
@@ -78,18 +78,18 @@ describe('the outline', () => {
     expect(await outline().isVisible()).toBe(false);
   });
 
-  it('moves between its two places with the width of the player', async () => {
+  it("switches between sidebar and drawer with the player's width", async () => {
     await page.setViewportSize(narrow);
     await view.start({ lesson: threeSteps() });
     await contents().click();
     await page.setViewportSize(wide);
-    // The drawer shows it as well until the page has heard of the width.
+    // The drawer shows it as well until the page gets the resize event.
     await page.getByRole('dialog').waitFor({ state: 'hidden' });
     expect(await page.getByRole('dialog').count()).toBe(0);
     expect(await outline().isVisible()).toBe(true);
   });
 
-  it('a long lesson shows the steps of the section that the learner is in', async () => {
+  it("a long lesson shows the steps of the learner's current section", async () => {
     await page.setViewportSize(wide);
     const steps = (prefix: string) =>
       Object.fromEntries(Array.from({ length: 20 }, (_, index) => [`${prefix}${index}`, [text('t', 'x')]]));
@@ -100,7 +100,7 @@ describe('the outline', () => {
     expect(await entry('b3').isVisible()).toBe(true);
   });
 
-  it('progress is told in steps seen', async () => {
+  it('progress is shown in seen steps', async () => {
     await view.start({ lesson: threeSteps() });
     const bar = page.getByRole('progressbar');
     expect(await bar.getAttribute('aria-valuetext')).toBe('Steps seen: 1 of 3');

@@ -20,7 +20,7 @@ const contentTypes: Record<string, string> = {
   '.svg': 'image/svg+xml',
 };
 
-/** The options of `mountLesson` that survive the way to the browser. */
+/** The options of `mountLesson` that can be sent to the browser. */
 export interface StartOptions {
   lesson?: unknown;
   base?: string;
@@ -32,38 +32,44 @@ export interface StartOptions {
 }
 
 export interface StartExtras {
-  /** Sources of modules, by widget type. */
+  /** Sources of modules by widget type. */
   widgets?: Record<string, string>;
   /** Names of the callbacks that throw. */
   throwing?: string[];
 }
 
-/** What was called back: the name of the callback, and what it was given. */
+/** A call: the callback's name and its argument. */
 export type Call = [name: string, event: Record<string, unknown>];
 
-/** A page with a lesson on it. */
+/** A page that shows a lesson. */
 export interface LessonPage {
   page: Page;
-  /** Mounts a lesson in place of the one before, and waits until it is there. */
+  /** Mounts a lesson in place of the previous one, and waits until it is ready. */
   start(options: StartOptions, extras?: StartExtras): Promise<void>;
-  /** All that was called back, or what one callback got. */
+  /** Returns all calls, or the arguments of one callback. */
   calls(): Promise<Call[]>;
   calls(name: string): Promise<Record<string, unknown>[]>;
   /** Uncaught errors of the page. */
   errors: string[];
-  /** Addresses that the page asked the server for. */
+  /** URLs that the page requested from the server. */
   requests: string[];
 }
 
-/** A browser, and a server on loopback with the player, the demo lesson at `/demo/`, and files of the test. */
+/**
+ * A browser, and a server on loopback with the player, the demo lesson at `/demo/`, and files of
+ * the test.
+ */
 export interface LessonLab {
   origin: string;
-  /** Files by path, as in `/archive/lesson.json`; null for one that never answers. */
+  /** Files by path, as in `/archive/lesson.json`; null for one that never responds. */
   files: Map<string, string | null>;
   open(options?: BrowserContextOptions): Promise<LessonPage>;
 }
 
-/** Opens a browser for the tests of one file, and closes it behind them. Call it at the top of the file. */
+/**
+ * Opens a browser for the tests of one file and closes it afterwards. Call it at the top of the
+ * file.
+ */
 export function useLessonLab(): LessonLab {
   const files = new Map<string, string | null>();
   let browser: Browser;

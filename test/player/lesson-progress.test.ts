@@ -51,7 +51,7 @@ const someAction = fc.oneof(
 );
 
 describe('progress in the player', () => {
-  it('whatever was done, resuming from the saved state is being exactly there again', () => {
+  it('resuming from the saved state restores exactly the same state, whatever the learner did', () => {
     fc.assert(
       fc.property(fc.array(someAction), fc.boolean(), (actions, finishes) => {
         const finish: LessonAction[] = finishes ? [{ kind: 'go', index: 2 }, { kind: 'finish' }] : [];
@@ -64,7 +64,7 @@ describe('progress in the player', () => {
     );
   });
 
-  it('resuming takes any state, and always finds a step', () => {
+  it('resuming accepts any state and always finds a step', () => {
     fc.assert(
       fc.property(fc.anything(), (state) => {
         expect(lesson.steps[resumeProgress(lesson, state).index]).toBeDefined();
@@ -75,7 +75,7 @@ describe('progress in the player', () => {
     expect(resumeProgress(lesson, cycle)).toEqual(startProgress(lesson));
   });
 
-  it('resumes from a record of the session address', () => {
+  it('resumes from a record of the session endpoint', () => {
     const record = {
       status: 'in_progress',
       currentSectionIndex: 1,
@@ -88,18 +88,18 @@ describe('progress in the player', () => {
     expect({ index, items: items.length, variables }).toEqual({ index: 2, items: 1, variables: { v: 7 } });
   });
 
-  it('a deep link wins over the saved step, and one to nowhere does not', () => {
+  it('a deep link wins over the saved step, unless its step does not exist', () => {
     const state = savedState(lesson, after([{ kind: 'go', index: 2 }, { kind: 'finish' }]));
     expect(resumeProgress(lesson, state, 'two')).toMatchObject({ index: 1, atEnd: false, completed: true });
     expect(resumeProgress(lesson, state, 'gone')).toMatchObject({ index: 2, atEnd: true });
   });
 
-  it('the end is not resumed where a newer version goes on after it', () => {
+  it('the end is not resumed where a newer version continues after it', () => {
     const state = { ...savedState(lesson, after([{ kind: 'go', index: 2 }, { kind: 'finish' }])) };
     expect(resumeProgress(lesson, { ...state, stepId: 'two' }).atEnd).toBe(false);
   });
 
-  it('points are counted as the server counts them', () => {
+  it('the player counts points as the server does', () => {
     expect(pointsOf(lesson, after([]))).toEqual({ score: null, maxScore: 11 });
     const answers: LessonAction[] = [
       { kind: 'answer', item: item('one', 'q1', ['b']) },
@@ -114,12 +114,12 @@ describe('progress in the player', () => {
     expect(triesOf(progress, 'one', 'o1')).toBe(0);
   });
 
-  it('an answer keeps the points it earned, also where the lesson scores it otherwise today', () => {
+  it('an answer keeps the points it earned, even when the lesson scores it differently now', () => {
     const stored = { ...item('one', 'q1', ['b']), score: 1, maxScore: 1 };
     expect(pointsOf(lesson, resumeProgress(lesson, { items: [stored] }))).toEqual({ score: 1, maxScore: 11 });
   });
 
-  it('refuses answers that no server would keep', () => {
+  it('rejects answers that no server would store', () => {
     expect(() => item('one', 'nobody', 1)).toThrow('Answers are kept for blocks that have an id');
     expect(() => item('one', 'o1', undefined)).toThrow('Not a JSON value');
     const results = [
@@ -133,7 +133,7 @@ describe('progress in the player', () => {
     }
   });
 
-  it('tells which questions are open, but for those that may be hidden', () => {
+  it('lists open questions, except those that may be hidden', () => {
     const { total, answered, openSteps } = questionsOf(lesson, after([]));
     expect([total, answered, openSteps.map(({ id }) => id)]).toEqual([3, 0, ['one', 'three']]);
     const done = after([

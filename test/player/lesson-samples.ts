@@ -4,10 +4,10 @@ import { buildLesson, buildSection, buildStep, lessonId } from '../lessons/build
 
 export { lessonId };
 
-/** The blocks of each step, by its title, of each section, by its title. */
+/** The titles of each step's blocks, by the titles of sections and steps. */
 export type SampleSections = Record<string, Record<string, Block[]>>;
 
-/** A lesson in which the id of a step is its title, in lower case. */
+/** Builds a lesson in which a step's id is its title in lower case. */
 export function lessonOf(
   sections: SampleSections,
   meta: Partial<LessonContent['lesson']> = {},

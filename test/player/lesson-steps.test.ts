@@ -20,7 +20,7 @@ const heading = () => page.locator('h1').textContent();
 const focused = () => page.evaluate('document.activeElement.textContent');
 const click = (name: string) => page.getByRole('button', { name, exact: true }).click();
 
-/** Presses Tab until a control of this name has the focus. */
+/** Presses Tab until a control with this name has the focus. */
 async function tabTo(name: RegExp): Promise<void> {
   for (let presses = 0; presses < 30; presses += 1) {
     await page.keyboard.press('Tab');
@@ -33,7 +33,7 @@ async function tabTo(name: RegExp): Promise<void> {
 }
 
 describe('steps', () => {
-  it('opening a lesson leaves the focus and the place on the page alone', async () => {
+  it('opening a lesson does not move the focus or the scroll position', async () => {
     await page.evaluate('document.getElementById("lesson").style.paddingTop = "2000px"');
     await view.start({ lesson: threeSteps() });
     expect(await page.evaluate('[document.activeElement === document.body, scrollY]')).toEqual([true, 0]);
@@ -55,7 +55,7 @@ describe('steps', () => {
     expect(await heading()).toBe('Lesson complete');
   });
 
-  it('the first picture of a step is fetched at once, others when they are near', async () => {
+  it("a step's first picture loads eagerly, others lazily", async () => {
     const src = 'data:image/gif;base64,R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7';
     const picture = (id: string) => ({ type: 'Image', props: { id, src, alt: id } });
     const blocks = [text('t1', '<p>A line.</p>'), picture('first'), picture('second')];
@@ -64,7 +64,7 @@ describe('steps', () => {
     expect(await page.evaluate(loading)).toEqual(['first: eager', 'second: lazy']);
   });
 
-  it('a step change moves the focus to the heading, says where one is, and shows the top of the step', async () => {
+  it('a step change moves the focus to the heading, announces the position, and scrolls to the top of the step', async () => {
     const long = Array.from({ length: 40 }, (_, index) => text(`t${index}`, '<p>A line.</p>'));
     await view.start({ lesson: lessonOf({ Near: { Mercury: long, Venus: long } }) });
     await page.getByRole('button', { name: 'Next' }).scrollIntoViewIfNeeded();
@@ -77,7 +77,7 @@ describe('steps', () => {
     expect(await page.evaluate('scrollY')).toBeLessThan(50);
   });
 
-  it('a step change shows the top of the step where a part of the page scrolls by itself, too', async () => {
+  it('a step change scrolls to the top of the step, also inside a scrolling container', async () => {
     const lesson = threeSteps();
     lesson.sections[0]?.steps[0]?.content.content.push(text('t9', '<p>Line</p>'.repeat(50)));
     await view.start({ lesson });
@@ -93,7 +93,7 @@ describe('steps', () => {
     expect(scrolled).toBe(0);
   });
 
-  it('a lesson is played from the first step to the end by keyboard alone', async () => {
+  it('a lesson can be played from the first step to the end by keyboard alone', async () => {
     await view.start({ lesson: threeSteps() });
     await page.keyboard.press('Tab');
     expect(await focused()).toBe('Skip to the content');
@@ -119,7 +119,7 @@ describe('steps', () => {
     expect(done).toMatchObject({ score: 1, maxScore: 1 });
   });
 
-  it('a deep link opens its step, and the player goes where the page sends it', async () => {
+  it('a deep link opens its step, and the page can navigate the player', async () => {
     await view.start({ lesson: threeSteps(), startAt: 'neptune' });
     expect(await heading()).toBe('Neptune');
     expect(await page.evaluate('[handle.goTo("gone"), handle.next(), handle.next()]')).toEqual([
@@ -131,7 +131,7 @@ describe('steps', () => {
     expect(await heading()).toBe('Mercury');
   });
 
-  it('steps with one id between them are walked through all the same', async () => {
+  it('steps that share an id are all played in order', async () => {
     const lesson = threeSteps();
     for (const { steps } of lesson.sections) for (const step of steps) step.id = 'same';
     await view.start({ lesson });
@@ -140,7 +140,7 @@ describe('steps', () => {
     expect(await heading()).toBe('Neptune');
   });
 
-  it('a step without a title is called by its place', async () => {
+  it('a step without a title is named by its position', async () => {
     await view.start({ lesson: lessonOf({ '': { '': [text('t1', 'Hello')] } }) });
     expect(await heading()).toBe('Step 1 of 1');
   });

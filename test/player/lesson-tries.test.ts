@@ -10,8 +10,8 @@ const lesson = lessonOf(
   { widget_settings: { overrides: { MultipleChoice: { attempts: 2 } } } },
 );
 
-describe('a limit of tries, set for the whole lesson', () => {
-  it('counts the tries of earlier visits, and begins anew when the lesson does', async () => {
+describe('a limit of attempts for the whole lesson', () => {
+  it('counts the attempts of earlier visits, and starts over with the lesson', async () => {
     const first = await lab.open();
     await first.start({ lesson, startAt: 'venus' });
     const { page } = first;

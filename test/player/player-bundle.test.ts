@@ -12,7 +12,7 @@ import { threeSteps } from './lesson-samples.ts';
 
 const tsc = join(import.meta.dirname, '../../node_modules/typescript/bin/tsc');
 
-/** What a learner's browser may have to load to play a lesson of core widgets. */
+/** The code that a learner's browser may have to load to play a lesson of core widgets. */
 const maxKilobytes = 60;
 
 let folder: string;
@@ -32,7 +32,7 @@ describe('the bundles of the player', () => {
     },
   );
 
-  it('are self-contained, hold the sanitizer once, and tell nothing about the machine', async () => {
+  it('are self-contained, contain the sanitizer once, and reveal nothing about the machine', async () => {
     for (const name of ['player.js', 'player.classic.js', 'player.css']) {
       const source = (await readFile(join(folder, name))).toString();
       expect(source, name).not.toMatch(/sourceMappingURL|\bfrom\s*["']|@import|url\(/);
@@ -41,7 +41,7 @@ describe('the bundles of the player', () => {
     }
   });
 
-  it('are the same, built twice', async () => {
+  it('are deterministic', async () => {
     const again = await mkdtemp(join(tmpdir(), 'lectern-bundle-'));
     try {
       await buildPlayer(again);
@@ -73,7 +73,7 @@ describe('the bundles of the player', () => {
     }
   });
 
-  it('the types let an integrator write what is right, and nothing else', async () => {
+  it('the types accept correct integrations and reject everything else', async () => {
     const use = `import { mountLesson, type LessonEvent, type Widget } from './player.js';
       const widget: Widget = { type: 'W', mount: () => ({ destroy() {} }) };
       const seen: LessonEvent[] = [];
@@ -91,7 +91,7 @@ describe('the bundles of the player', () => {
       mountLesson({ element: document.body, onAnwser: () => undefined });
       export { moved, seen };\n`;
     await writeFile(join(folder, 'use.ts'), use);
-    // Declarations are not looked into by themselves; sources are.
+    // The compiler does not check declarations by themselves, only sources.
     await writeFile(join(folder, 'declared.ts'), await readFile(join(folder, 'player.d.ts')));
     await writeFile(join(folder, 'package.json'), '{ "type": "module" }');
     const files = ['use.ts', 'declared.ts'].map((file) => join(folder, file));

@@ -9,7 +9,7 @@ import type { Harness } from '../support/harness.ts';
 import { ask } from '../support/answers.ts';
 import { publishLesson, section, step } from './player-lessons.ts';
 
-/** More than the buffers of two sockets take. */
+/** More than the buffers of two sockets hold. */
 const textBytes = 12 * 1024 ** 2;
 
 let harness: Harness;
@@ -31,7 +31,7 @@ afterAll(async () => {
   await harness.close();
 });
 
-/** Asks for the lesson, reads the beginning of the answer, and no more. */
+/** Requests the lesson, reads the beginning of the response, and stops. */
 async function beginToRead(): Promise<string> {
   const { hostname, port } = new URL(address);
   const reader = connect(Number(port), hostname);
@@ -42,7 +42,7 @@ async function beginToRead(): Promise<string> {
   return beginning.toString('latin1');
 }
 
-test('a large lesson arrives whole, and HEAD tells its length', async () => {
+test('a large lesson arrives completely, and HEAD returns its length', async () => {
   const answer = await ask(address + path);
   expect([answer.status, answer.headers.get('content-type')]).toEqual([
     200,
@@ -54,7 +54,7 @@ test('a large lesson arrives whole, and HEAD tells its length', async () => {
   expect(head.headers.get('content-length')).toBe(String(answer.body.length));
 });
 
-test('many who read a large lesson slowly share its bytes', async () => {
+test('many slow readers of a large lesson share its bytes', async () => {
   await beginToRead();
   const before = usedMemory().arrayBuffers;
   for (let count = 0; count < 6; count += 1) expect(await beginToRead()).toMatch(/^HTTP\/1\.1 200 /);

@@ -30,7 +30,7 @@ const urlOf = (lessonId: string, query: string) =>
   `${address}/api/public/lessons/${lessonId}/player-data${query}`;
 const load = (lessonId: string, query: string) => ask(urlOf(lessonId, query));
 
-/** The failure, and that pages of every origin may read it. */
+/** Asserts the error, and that pages of every origin may read it. */
 function expectRefusal(answer: Answer, status: number, error: string): void {
   expectError(answer, status, error);
   expectOpen(answer);
@@ -47,9 +47,9 @@ function expectOpen({ headers: sent }: Answer): void {
 }
 
 const expiredToken = () => buildLearnerToken(version, { seconds: -1 });
-const foreignSecret = [{ kid: 'new', secret: 'a secret of somebody else that is long enough' }];
+const foreignSecret = [{ kid: 'new', secret: 'another long secret' }];
 
-test('of several faults the first is told: lesson id, token and query, token, path, lesson, playability', async () => {
+test('the first of several faults is reported: lesson id, token and query, token, path, lesson, playability', async () => {
   const unplayable = await publishLesson(harness, organization, { sections: [] });
   const { lessonId } = version;
   const gone = buildLearnerToken({ organizationId: organization._id, lessonId: randomUUID() });
@@ -77,20 +77,20 @@ test('of several faults the first is told: lesson id, token and query, token, pa
 });
 
 test.each(['x', '1', '%00', '%ff', `${randomUUID()}x`, '..%2fx', `{${randomUUID()}}`])(
-  'the lesson id %s is 400',
+  'the lesson id %s gets 400',
   async (lessonId) => {
     expectRefusal(await load(lessonId, `?token=${buildLearnerToken(version)}`), 400, 'Invalid lesson ID');
   },
 );
 
-test('a token that is missing, empty or given twice is 400', async () => {
+test('a token that is missing, empty or given twice gets 400', async () => {
   const token = buildLearnerToken(version);
   for (const query of ['', '?', '?token=', '?token', `?Token=${token}`, `?token=${token}&token=${token}`])
     expectRefusal(await load(version.lessonId, query), 400, 'token is required');
 });
 
 test.each(['include_metadata', 'validate_playability'])(
-  '%s takes true and false, once, and nothing else',
+  '%s accepts only true and false, once',
   async (name) => {
     const values = [
       '',
@@ -110,7 +110,7 @@ test.each(['include_metadata', 'validate_playability'])(
   },
 );
 
-describe('a token that is not good is 401 and says why', () => {
+describe('an invalid token gets 401 with the reason', () => {
   test.each<[reason: string, what: string, token: () => string]>([
     ['Token expired', 'expired', expiredToken],
     [
@@ -140,7 +140,7 @@ describe('a token that is not good is 401 and says why', () => {
     expectRefusal(await ask(off + path), 401, error);
   });
 
-  test('credentials and cookies do not stand in for a token, nor a header', async () => {
+  test('credentials, cookies and headers do not replace a token', async () => {
     const token = buildLearnerToken(version);
     for (const sent of [headers, { authorization: `Bearer ${token}` }, { cookie: `token=${token}` }]) {
       const answer = await ask(urlOf(version.lessonId, ''), { headers: sent });
@@ -149,7 +149,7 @@ describe('a token that is not good is 401 and says why', () => {
   });
 });
 
-describe('tokens that were revoked are 401', () => {
+describe('revoked tokens get 401', () => {
   const revoked = 'Token verification failed: Token revoked';
   const statusOf = async ({ lessonId }: { lessonId: string }, token: string) => {
     const answer = await load(lessonId, `?token=${token}`);
@@ -157,7 +157,10 @@ describe('tokens that were revoked are 401', () => {
     return answer.status;
   };
   const secondsAgo = (seconds: number) => new Date(Date.now() - seconds * 1000);
-  /** Revoking up to now would let a token pass that is signed when the next second has begun. */
+  /**
+   * Revokes up to one second ago: a revocation up to now would not cover a token signed in the
+   * next second.
+   */
   const inAMinute = () => secondsAgo(-60);
   const any = { lessonId: null, learnerId: null };
 
@@ -204,7 +207,7 @@ describe('tokens that were revoked are 401', () => {
     expect(await statusOf(other, buildLearnerToken(other))).toBe(200);
   });
 
-  test('up to the time of the revocation: one that was signed afterwards is good', async () => {
+  test('up to the time of the revocation; a later one is valid', async () => {
     const { organization: own } = await buildOrganization(harness);
     const mine = await publishLesson(harness, own);
     const organizationId = own._id;
@@ -217,7 +220,7 @@ describe('tokens that were revoked are 401', () => {
   });
 });
 
-test('a lesson that is deleted, unpublished or not there is 404 in the same words', async () => {
+test('a lesson that is deleted, unpublished or unknown gets 404 with the same message', async () => {
   const deleted = await publishLesson(harness, organization);
   const draft = await publishLesson(harness, organization, { publish: false });
   const missing = { organizationId: organization._id, lessonId: randomUUID() };
@@ -231,7 +234,7 @@ test('a lesson that is deleted, unpublished or not there is 404 in the same word
 });
 
 describe('pages of every origin', () => {
-  test('are told before they ask, whatever the lesson and without a token', async () => {
+  test('get the CORS headers on preflight, whatever the lesson and without a token', async () => {
     const asked = { origin: 'https://lms.example', 'access-control-request-method': 'GET' };
     for (const lessonId of [version.lessonId, 'x']) {
       const answer = await ask(urlOf(lessonId, ''), { method: 'OPTIONS', headers: asked });
@@ -248,7 +251,7 @@ describe('pages of every origin', () => {
   });
 });
 
-test.each(['POST', 'PUT', 'PATCH', 'DELETE'])('%s is 405 and says what is allowed', async (method) => {
+test.each(['POST', 'PUT', 'PATCH', 'DELETE'])('%s gets 405 with the allowed methods', async (method) => {
   const answer = await ask(urlOf(version.lessonId, ''), { method });
   expectError(answer, 405, `${method} is not allowed here`);
   expect(answer.headers.get('allow')).toBe('GET, HEAD, OPTIONS');

@@ -38,7 +38,7 @@ async function titleFor(version: LessonVersion, token = buildLearnerToken(versio
 }
 
 describe('the body', () => {
-  test('has the fields of the contract and no other, in playing order, whatever else lesson.json holds', async () => {
+  test('has exactly the documented fields, in playing order, whatever else lesson.json contains', async () => {
     const extra = { author: 'private', notes: ['private'] };
     const variable = { name: 'points', type: 'number', initialValue: 0, ...extra };
     const first = { ...step('s1', heading()), order_index: 1, ...extra };
@@ -101,7 +101,7 @@ describe('the body', () => {
     expect(lesson.sections).toMatchObject([{ steps: [{ content }] }]);
   });
 
-  test('has the attributes of the token as the integrator wrote them, and none for an LTI launch', async () => {
+  test("has the token's attributes as the integrator wrote them, and none for an LTI launch", async () => {
     const version = await publish();
     const userAttributes = '{ "b":1, "10":1.10, "2":12345678901234567890, "__proto__":{"$a.b":"\\u0000"} }';
     const body = (await load(version, buildLearnerToken(version, { userAttributes }))).body.toString();
@@ -110,7 +110,7 @@ describe('the body', () => {
     expect(launched).toMatchObject({ userAttributes: {} });
   });
 
-  test('is given for the largest token that can be asked for', async () => {
+  test('is returned for the largest token that can be issued', async () => {
     const version = await publish();
     const body = {
       lessonId: version.lessonId,
@@ -135,13 +135,13 @@ describe('the body', () => {
     ['&include_metadata=false&validate_playability=false', ['lesson', 'userAttributes']],
     ['&include_metadata=true&validate_playability=false', ['lesson', 'userAttributes', 'metadata']],
     ['&validate_playability=true&something=else', ['lesson', 'userAttributes', 'playability']],
-  ])('asked for with "%s" has the members %j', async (query, members) => {
+  ])('requested with "%s" has the members %j', async (query, members) => {
     const version = await publish();
     const answer = await load(version, buildLearnerToken(version), query);
     expect(Object.keys(jsonOf(answer) as object)).toEqual(members);
   });
 
-  test('has metadata that count, and a duration in minutes: the figure of the lesson, else 2 a step', async () => {
+  test("has metadata with counts, and a duration in minutes: the lesson's own, or else 2 for each step", async () => {
     const metadata = { title: 'A lesson', status: 'published', totalSections: 2, totalSteps: 3 };
     for (const [estimatedDuration, minutes] of [[25, 25] as const, [null, 6] as const]) {
       const version = await publish({ lesson: { estimatedDuration, status: 'draft' } });
@@ -151,7 +151,7 @@ describe('the body', () => {
     }
   });
 
-  test('is equal byte for byte at every load, also from another process, and is never stored on its way', async () => {
+  test('is equal byte for byte at every load, also from another process, with Cache-Control: no-store', async () => {
     const version = await publish();
     const token = buildLearnerToken(version);
     const first = await load(version, token);
@@ -163,7 +163,7 @@ describe('the body', () => {
     expect(Number(first.headers.get('content-length'))).toBe(first.body.length);
   });
 
-  test('is what HEAD tells the length of', async () => {
+  test('has its length in the HEAD response', async () => {
     const version = await publish();
     const path = `/api/public/lessons/${version.lessonId}/player-data?token=${buildLearnerToken(version)}`;
     const [head, get] = [await ask(address + path, { method: 'HEAD' }), await ask(address + path)];
@@ -174,7 +174,7 @@ describe('the body', () => {
   });
 });
 
-describe('the version that is loaded', () => {
+describe('the loaded version', () => {
   test('is the newest published one at each load, or the one that the token pins', async () => {
     const one = await publish({ lesson: { title: 'One' } });
     const { lessonId } = one;
@@ -199,7 +199,7 @@ describe('the version that is loaded', () => {
     expect((await load({ lessonId }, buildLearnerToken(version))).status).toBe(200);
   });
 
-  test('has to be playable, unless that is not asked for', async () => {
+  test('must be playable, unless the request disables that check', async () => {
     const empty = section('one', step('s1'));
     for (const sections of [
       [],
@@ -218,7 +218,7 @@ describe('the version that is loaded', () => {
     }
   });
 
-  test('is played with an unknown widget or a missing medium', async () => {
+  test('plays with an unknown widget or a missing media file', async () => {
     const blocks = [
       { type: 'Unheard', props: { id: 'u' } },
       { type: 'Image', props: { id: 'i', src: `media:${randomUUID()}`, alt: '', caption: '' } },

@@ -21,7 +21,7 @@ const fileOf = (name: string, headers: Record<string, string> = plain, address =
   ask(`${address}/player/${release.name}/${name}`, { headers });
 
 describe('files of the player', () => {
-  test('are served whole, for good, and to pages of every origin', async () => {
+  test('are served in full, immutable, and to pages of every origin', async () => {
     const names = [...release.files.keys()].filter(
       (name) => /\.(js|css)$/.test(name) && !name.endsWith('.d.ts'),
     );
@@ -41,7 +41,7 @@ describe('files of the player', () => {
     }
   });
 
-  test('come compressed to whoever takes that, each way with an ETag of its own', async () => {
+  test('are compressed for clients that accept it, with an ETag for each encoding', async () => {
     const bytes = release.files.get('player.js') ?? Buffer.alloc(0);
     const ways = [
       ['br', 'gzip, deflate, br'],
@@ -60,7 +60,7 @@ describe('files of the player', () => {
     expect(etags.size).toBe(3);
   });
 
-  test('are not sent again to those who have them, nor with HEAD', async () => {
+  test('get 304 for a matching ETag, and no body with HEAD', async () => {
     for (const accepted of ['br', 'identity']) {
       const etag = (await fileOf('player.css', { 'accept-encoding': accepted })).headers.get('etag') ?? '';
       const again = await fileOf('player.css', {
@@ -75,7 +75,7 @@ describe('files of the player', () => {
     expect(Number(head.headers.get('content-length'))).toBe(release.files.get('player.js')?.length);
   });
 
-  test('of another release, other files and other methods are refused', async () => {
+  test('of another release, other files and other methods are rejected', async () => {
     expectError(await ask(`${api}/player/0.0.0-00000000/player.js`), 404, 'File not found');
     for (const name of ['other.js', '..%2Fpackage.json', 'constructor', '__proto__', 'player.d.ts']) {
       expectError(await fileOf(name), 404, 'File not found');
@@ -90,7 +90,7 @@ describe('files of the player', () => {
   });
 });
 
-test('the script for pages of integrators stays at one address, and is asked for again after an hour', async () => {
+test("the script for integrators' pages has a stable URL, and is revalidated after an hour", async () => {
   const answer = await ask(`${api}/embed.js`, { headers: plain });
   expect(answer.body.equals(release.files.get('embed.js') ?? Buffer.alloc(0))).toBe(true);
   expect(answer.headers.get('cache-control')).toBe('public, max-age=3600');
@@ -100,7 +100,7 @@ test('the script for pages of integrators stays at one address, and is asked for
   expect(again.status).toBe(304);
 });
 
-describe('the document of the frame', () => {
+describe('the frame document', () => {
   const expected = (own: string, files: string) => ({
     sandbox: 'allow-scripts allow-forms allow-popups allow-popups-to-escape-sandbox allow-downloads',
     'default-src': "'none'",
@@ -114,14 +114,14 @@ describe('the document of the frame', () => {
     'form-action': "'none'",
   });
 
-  test('reaches files of lessons alone, and has no origin', async () => {
+  test('can reach only files of lessons, and has no origin', async () => {
     const answer = await fileOf('frame.html');
     expect(answer.headers.get('content-type')).toBe('text/html; charset=utf-8');
     expect(answer.headers.get('referrer-policy')).toBe('no-referrer');
     expect(policyOf(answer)).toStrictEqual(expected(`'self' ${api}`, `${api}/content/ ${api}/assets/`));
   });
 
-  test('reaches them at the public address alone where there is one', async () => {
+  test('can reach them only at the public URL, if one is set', async () => {
     const url = 'https://lessons.example/lectern';
     const named = await harness.startApi({ PUBLIC_URL: url });
     expect(policyOf(await fileOf('frame.html', plain, named))).toStrictEqual(

@@ -5,12 +5,15 @@ import type { Answer } from '../support/answers.ts';
 
 type OfVersion = Pick<LessonVersion, '_id' | 'organizationId' | 'lessonId'>;
 
-/** Where a player that plays this very version gets a medium. */
+/** Returns the media URL for a player that plays this very version. */
 export function mediumPath(version: OfVersion, mediaId: string): string {
   return playerPath(version, `media/${mediaId}`);
 }
 
-/** Where a player that plays this very version gets a file of a widget, such as "Heading.js". */
+/**
+ * Returns the URL of a widget's file, such as "Heading.js", for a player that plays this very
+ * version.
+ */
 export function widgetPath(version: OfVersion, file: string): string {
   return playerPath(version, `widgets/${encodeURIComponent(file)}`);
 }
@@ -20,7 +23,7 @@ function playerPath(version: OfVersion, path: string): string {
   return `/api/public/lessons/${version.lessonId}/${path}?token=${token}`;
 }
 
-/** Asks and goes where it is sent, once, as browsers do. */
+/** Sends a request and follows one redirect, as browsers do. */
 export async function follow(api: string, path: string): Promise<Answer> {
   const answer = await ask(api + path);
   const location = answer.headers.get('location');

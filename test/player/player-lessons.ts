@@ -34,13 +34,16 @@ export const section = (id: string, ...steps: object[]) => ({
   steps,
 });
 
-/** Two sections with the steps s1, s2 and s3; core questions worth 3 points in all, and a custom widget. */
+/**
+ * Two sections with the steps s1, s2 and s3; core questions worth 3 points in all, and a custom
+ * widget.
+ */
 export const playedSections = () => [
   section('one', step('s1', heading()), step('s2', question('q2', 2))),
   section('two', step('s3', question('q3'), { type: 'Dial', props: { id: 'dial' } })),
 ];
 
-/** A published version of a lesson: a new one, or with `lessonId` the next version of one that exists. */
+/** Publishes a version of a new lesson or, with `lessonId`, the next version of an existing one. */
 export async function publishLesson(
   harness: Pick<Harness, 'db' | 'store' | 'config'>,
   organization: Organization,
@@ -66,23 +69,23 @@ export class Player {
     return ask(this.#url);
   }
 
-  /** Sends a body as it is. */
+  /** Sends a body unchanged. */
   send(body: string): Promise<Answer> {
     return ask(this.#url, { method: 'POST', headers: { 'content-type': 'application/json' }, body });
   }
 
-  /** The session; it has to be a 200. */
+  /** Returns the session; asserts 200. */
   async read(): Promise<Session> {
     return sessionOf(await this.ask());
   }
 
-  /** Sends a write: of the first step, at revision 0, unless told otherwise. */
+  /** Sends a write, by default of the first step at revision 0. */
   tell(fields: object = {}): Promise<Answer> {
     const place = { revision: 0, currentSectionIndex: 0, currentStepIndex: 0 };
     return this.send(JSON.stringify({ versionId: this.#versionId, ...place, ...fields }));
   }
 
-  /** As `tell`; it has to be a 200. */
+  /** Like `tell`; asserts 200. */
   async write(fields: object = {}): Promise<Session> {
     return sessionOf(await this.tell(fields));
   }
@@ -94,7 +97,7 @@ export function sessionOf(answer: Answer): Session {
   return session;
 }
 
-/** The source text of a member's value in a body, up to the name of the next one. */
+/** Returns the source text of a member's value in a body, up to the name of the next one. */
 export function rawMember(answer: Answer, name: string, next: string): string {
   const text = answer.body.toString('utf8');
   const start = text.indexOf(`"${name}":`) + name.length + 3;

@@ -24,7 +24,7 @@ test('a release of the player is named after the version of Lectern and its file
   ]);
 });
 
-test('the same files have the same name wherever they are, and a build that goes on does not change it', async () => {
+test('the same files have the same name everywhere, and an ongoing build does not change it', async () => {
   const name = await nameOf({ 'a.js': 'a', 'b.css': 'b' });
   expect(await nameOf({ 'b.css': 'b', 'a.js': 'a', 'a.js.12.tmp': 'half' })).toBe(name);
 });
@@ -38,7 +38,7 @@ test.each([
   expect(await nameOf(files)).not.toBe(await nameOf({ 'a.js': 'a', 'b.css': 'b' }));
 });
 
-test('a player that is not built is told with what to do', async () => {
+test('without a player build, the error says what to do', async () => {
   const folder = await folderWith({});
   const told = { code: 'INTERNAL_ERROR', message: 'The player is not built. Run: npm run prepare' };
   await expect(readPlayerRelease(folder)).rejects.toMatchObject(told);

@@ -24,7 +24,7 @@ beforeAll(async () => {
 });
 afterAll(() => harness.close());
 
-/** Two tabs of a learner of their own, at two API processes. */
+/** Two tabs of a new learner, at two API processes. */
 function newTabs(kind: 'embed' | 'launch' = 'embed', played = version): [Player, Player] {
   const token =
     kind === 'embed'
@@ -35,7 +35,7 @@ function newTabs(kind: 'embed' | 'launch' = 'embed', played = version): [Player,
 
 const answer = (widgetId: string, given: unknown) => ({ items: [{ widgetId, answer: given }] });
 
-/** The stored record that a write was refused with. */
+/** Returns the stored record in the conflict response to a write. */
 function conflictOf(refused: Answer): Session {
   const body = jsonOf(refused) as { current: Session };
   const error = 'The progress was changed since it was read';
@@ -43,8 +43,8 @@ function conflictOf(refused: Answer): Session {
   return body.current;
 }
 
-describe.each(['embed', 'launch'] as const)('writes at the same time, of an %s token', (kind) => {
-  test.each([0, 1])('ten with revision %i: one is stored, nine are told what is', async (revision) => {
+describe.each(['embed', 'launch'] as const)('concurrent writes with an %s token', (kind) => {
+  test.each([0, 1])('ten with revision %i: one is stored, nine get its record', async (revision) => {
     const tabs = newTabs(kind);
     if (revision === 1) await tabs[0].write();
     const answers = await Promise.all(
@@ -62,7 +62,7 @@ describe.each(['embed', 'launch'] as const)('writes at the same time, of an %s t
     expect(await tabs[1].read()).toStrictEqual(stored);
   });
 
-  test('ten with the same writeId: it is stored once, and all are told so', async () => {
+  test('ten with the same idempotency key (writeId): it is stored once, and all get 200', async () => {
     const tabs = newTabs(kind);
     const fields = { writeId: randomUUID(), currentStepIndex: 1 };
     const sent = Array.from({ length: 10 }, (_, index) => tabs[index % 2 === 0 ? 0 : 1].write(fields));
@@ -73,7 +73,7 @@ describe.each(['embed', 'launch'] as const)('writes at the same time, of an %s t
 });
 
 describe('a write that is sent again', () => {
-  test('with its writeId changes nothing, also when others came between', async () => {
+  test('with its writeId changes nothing, even with other writes in between', async () => {
     const [one, two] = newTabs();
     const fields = { revision: 0, writeId: randomUUID(), progressData: { of: 'one' } };
     await one.write(fields);
@@ -82,7 +82,7 @@ describe('a write that is sent again', () => {
     expect(again).toMatchObject({ revision: 2, progressData: { of: 'two' }, lastActivityAt });
   });
 
-  test('after a conflict, with the revision it was told, is stored', async () => {
+  test('after a conflict, with the returned revision, is stored', async () => {
     const [one, two] = newTabs();
     await one.write();
     const fields = { writeId: randomUUID(), ...answer('q2', ['b']) };
@@ -90,14 +90,14 @@ describe('a write that is sent again', () => {
     expect(await two.write({ revision, ...fields })).toMatchObject({ revision: 2, score: 2 });
   });
 
-  test('without a writeId is a conflict: nobody knows that it is the same', async () => {
+  test('without a writeId is a conflict, because it cannot be recognized', async () => {
     const [one] = newTabs();
     await one.write({ currentStepIndex: 1 });
     expect(conflictOf(await one.tell({ currentStepIndex: 1 }))).toMatchObject({ revision: 1 });
   });
 });
 
-test('writes that are sent at once, each for the revision after the other, are all stored, in their order', async () => {
+test('writes sent at once with consecutive revisions are all stored, in their order', async () => {
   const [one] = newTabs();
   const last = one.write({ revision: 2, currentStepIndex: 0 });
   const second = one.write({ revision: 1, currentStepIndex: 1, ...answer('q2', ['b']) });
@@ -106,18 +106,18 @@ test('writes that are sent at once, each for the revision after the other, are a
   expect(await last).toMatchObject({ revision: 3, currentStepIndex: 0, score: 2 });
 });
 
-test('a revision that does not come is a conflict too', async () => {
+test('a missing revision is a conflict, too', async () => {
   const [one] = newTabs();
   expect(conflictOf(await one.tell({ revision: 1 }))).toMatchObject({ revision: 0, status: 'not_started' });
 });
 
-test('a conflict is told before what is wrong with the place: the version may be another by now', async () => {
+test('a conflict is reported before an invalid position, because the version may have changed', async () => {
   const [one] = newTabs();
   await one.write();
   conflictOf(await one.tell({ revision: 0, currentSectionIndex: 99 }));
 });
 
-test('two tabs, out of order and twice, lose nothing that was answered or completed', async () => {
+test('two tabs that write out of order and twice lose no answer and no completion', async () => {
   const [one, two] = newTabs();
   const first = { revision: 0, writeId: randomUUID(), currentStepIndex: 1, ...answer('q2', ['b']) };
   await one.write(first);
@@ -126,7 +126,7 @@ test('two tabs, out of order and twice, lose nothing that was answered or comple
   const done = await two.write({ revision, ...last });
   expect(done).toMatchObject({ status: 'completed', score: 3, maxScore: 3 });
 
-  // The first tab wakes up, repeats itself, and goes on from what it knew.
+  // The first tab wakes up, repeats its write, and continues from its own revision.
   expect(await one.write(first)).toMatchObject({ revision: 2, status: 'completed', score: 3 });
   conflictOf(await one.tell({ revision: 1, currentStepIndex: 0 }));
   const back = await one.write({ revision: 2, currentStepIndex: 0 });
@@ -143,24 +143,24 @@ describe('the attempt of a write', () => {
     const restarted = await laptop.write({ revision: 1, attempt: 2, restart: true });
     expect(restarted).toMatchObject({ attempt: 2, score: null, items: null });
     const wrong = await laptop.write({ revision: 2, attempt: 2, ...answer('q2', ['a']) });
-    // The phone has answered all, and finished, while it was offline.
+    // The phone has answered everything and finished while it was offline.
     const late = { attempt: 1, ...finish, ...answer('q3', ['b']) };
     for (const revision of [0, 3]) expect(await phone.write({ revision, ...late })).toStrictEqual(wrong);
     expect(await phone.read()).toStrictEqual(wrong);
   });
 
-  test('is the current one where none is named, and a later one is a conflict', async () => {
+  test('is the current one by default, and a later one is a conflict', async () => {
     const [one] = newTabs();
     expect(await one.write()).toMatchObject({ revision: 1, attempt: 1 });
     expect(await one.write({ revision: 1, restart: true })).toMatchObject({ revision: 2, attempt: 2 });
     expect(await one.write({ revision: 2 })).toMatchObject({ revision: 3, attempt: 2 });
     conflictOf(await one.tell({ revision: 3, attempt: 3 }));
-    // A restart may name the attempt that it ends, or the one that it begins.
+    // A restart may name the attempt that it ends or the one that it begins.
     expect(await one.write({ revision: 3, attempt: 2, restart: true })).toMatchObject({ attempt: 3 });
     expect(await one.write({ revision: 4, attempt: 4, restart: true })).toMatchObject({ attempt: 4 });
   });
 
-  test('of a record of an earlier release is the first', async () => {
+  test('of a record from an earlier release is the first', async () => {
     const [one] = newTabs();
     const { learnerId } = await one.write(answer('q2', ['b']));
     await harness.db.embedProgress.collection.updateOne({ learnerId }, { $unset: { attempt: '' } });
@@ -176,7 +176,7 @@ describe('the version of a write', () => {
   const published = (content: Parameters<typeof publishLesson>[2] = {}) =>
     publishLesson(harness, organization, content);
 
-  test('is the one that the token pins, and no other', async () => {
+  test('must be the one that the token pins', async () => {
     const one = await published();
     const two = await published({ lessonId: one.lessonId });
     const token = buildLearnerToken(one, { versionId: one._id });
@@ -186,11 +186,11 @@ describe('the version of a write', () => {
     expectError(refused, 422, 'versionId must be the version that the token names');
     await unpublish(harness.db, one.lessonId, one._id);
     expectError(await player.ask(), 404, denied);
-    // A page that plays it already saves what was answered there.
+    // A page that already plays it saves its answers there.
     expect(await player.write({ revision: 1, ...answer('q2', ['b']) })).toMatchObject({ score: 2 });
   });
 
-  test('is any of the lesson that was published once, where none is pinned', async () => {
+  test('may be any version of the lesson that was ever published, if none is pinned', async () => {
     const one = await published();
     const [player] = newTabs('embed', one);
     const two = await published({ lessonId: one.lessonId });
@@ -211,7 +211,7 @@ describe('the version of a write', () => {
     expectError(await player.tell({ revision: 4 }), 404, denied);
   });
 
-  test('may be the older one for whoever is in mid-lesson; who loads the lesson anew goes on in the newer', async () => {
+  test('may be the older one for a learner in mid-lesson; a reload continues in the newer one', async () => {
     const one = await published();
     const [tab] = newTabs('embed', one);
     await tab.write({ currentStepIndex: 1, ...answer('q2', ['b']) });
@@ -228,7 +228,7 @@ describe('the version of a write', () => {
     const went = await tab.write({ revision: 1, currentSectionIndex: 1, ...answer('q3', ['b']) });
     expect(went).toMatchObject({ versionId: one._id, revision: 2, score: 3, maxScore: 3 });
     const reloaded = await tab.read();
-    // The newer one lacks q3: its answer stays, and counts nothing there.
+    // The newer one lacks q3: its answer stays without points.
     expect(reloaded).toMatchObject({ versionId: two._id, revision: 2, score: 2, maxScore: 6 });
     expect(reloaded.items).toEqual(went.items);
     const moved = await tab.write({ revision: 2, versionId: two._id, currentSectionIndex: 1 });
@@ -236,7 +236,7 @@ describe('the version of a write', () => {
     expect(await tab.write({ revision: 3 })).toMatchObject({ versionId: one._id, score: 3, maxScore: 3 });
   });
 
-  test('gives answers no more points than the version that is played next has for them', async () => {
+  test("limits an answer's points to those in the version played next", async () => {
     const dial = (id: string, points: number) => ({ type: 'Dial', props: { id, points } });
     const withBlocks = (...blocks: object[]) => [section('one', step('s1', ...blocks))];
     const generous = await published({
@@ -265,7 +265,7 @@ describe('the version of a write', () => {
       { widgetId: 'dial', score: 1, maxScore: 1 },
       { widgetId: 'gone' },
     ]);
-    // Nor does an answer that comes later bring the other points back.
+    // A later answer does not restore the other points either.
     const again = [{ widgetId: 'dial', answer: 2, score: 1, maxScore: 2 }];
     const later = await learner.write({ revision: 3, versionId: strict._id, items: again });
     expect(later).toMatchObject({ score: 2.5, maxScore: 3 });

@@ -33,7 +33,7 @@ afterAll(() => harness.close());
 const newPlayer = (learnerId: string = randomUUID()) =>
   new Player(address, version, buildLearnerToken(version, { learnerId }));
 
-/** Sends the head of a write and the beginning of its body on a connection of its own. */
+/** Sends the head of a write and the beginning of its body on a new connection. */
 function beginBody(token: string, announcedBytes: number, beginning: string) {
   const { hostname, port } = new URL(address);
   const socket = connect(Number(port), hostname);
@@ -53,15 +53,15 @@ function beginBody(token: string, announcedBytes: number, beginning: string) {
   return begun;
 }
 
-/** The final answer to a write that was begun; '' as long as the server waits for its body. */
+/** Returns the final response to a started write; '' while the server waits for its body. */
 const answerTo = ({ received }: { received: string }) =>
   received.replace(/^HTTP\/1\.1 100 [^]*?\r\n\r\n/, '');
 
-/** Much longer than anything takes, so that a busy machine fails no test. */
+/** Much longer than any step takes, so that a busy machine fails no test. */
 const deadlineMs = 60_000;
 
 test(
-  'a learner with too many requests at once gets 429 and the time to come again; others are served',
+  'a learner with too many concurrent requests gets 429 with Retry-After; other learners are served',
   async () => {
     const token = buildLearnerToken(version, { learnerId: randomUUID() });
     const player = new Player(address, version, token);
@@ -96,7 +96,7 @@ test('a revision that is far ahead is a conflict, with the record', async () => 
   expect(jsonOf(refused)).toMatchObject({ current: { revision: 1 } });
 });
 
-test('a large record is written, told and read as it is, up to 2 MiB in all', async () => {
+test('a large record is written, returned and read unchanged, up to 2 MiB in all', async () => {
   const learnerId = randomUUID();
   const player = newPlayer(learnerId);
   const answer = 'ü'.repeat(100 * kB);
@@ -124,19 +124,19 @@ test('a large record is written, told and read as it is, up to 2 MiB in all', as
 });
 
 test(
-  'a learner whose clients disconnected in the middle of writes is served as before',
+  'a learner whose clients disconnected in mid-write is served as before',
   async () => {
     const token = buildLearnerToken(version, { learnerId: randomUUID() });
     const player = new Player(address, version, token);
     const place = { versionId: version._id, currentSectionIndex: 0, currentStepIndex: 0 };
     const body = JSON.stringify({ ...place, revision: 5 });
-    // The learner's queue is kept as long as one of its requests is there.
+    // The learner's queue exists as long as one of its requests.
     const kept = beginBody(token, 100, '{');
     const early = Array.from({ length: 12 }, () => beginBody(token, body.length, body));
     const areRead = () => [kept, ...early].every(({ received }) => received !== '');
-    await waitFor('writes that are read and then wait for earlier ones', areRead, deadlineMs);
+    await waitFor('writes whose bodies were read and that wait for earlier ones', areRead, deadlineMs);
     for (const { socket } of early) socket.destroy();
-    // It waits in vain for earlier writes, and so longer than those do.
+    // The earlier writes never arrive, so it waits longer than those do.
     expect((await player.tell({ revision: 5 })).status).toBe(409);
     const answers = await Promise.all(Array.from({ length: 4 }, () => player.ask()));
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
@@ -148,7 +148,7 @@ test(
 const largeItems = [{ widgetId: widgets[0], answer: 'x'.repeat(100 * kB) }];
 
 test(
-  'large bodies that a learner announces and does not send take nothing from other learners',
+  'large bodies that a learner announces and never sends do not affect other learners',
   async () => {
     const token = buildLearnerToken(version, { learnerId: randomUUID() });
     const announced = Array.from({ length: 13 }, () => beginBody(token, 1024 * kB, '{'));
@@ -161,7 +161,7 @@ test(
 );
 
 test(
-  'large bodies of one learner are refused where two have arrived, and other learners are served',
+  "a learner's third large body is rejected while two are in memory, and other learners are served",
   async () => {
     const token = buildLearnerToken(version, { learnerId: randomUUID() });
     const beginning = `{"a":"${'x'.repeat(1000 * kB)}`;

@@ -24,7 +24,7 @@ beforeAll(async () => {
 });
 afterAll(() => harness.close());
 
-/** The player of a learner of their own. */
+/** The player of a new learner. */
 const newPlayer = (played = version, learnerId: string = randomUUID()) =>
   new Player(address, played, buildLearnerToken(played, { learnerId }));
 const newLaunch = (played = version) =>
@@ -34,7 +34,7 @@ const answer = (widgetId: string, given: unknown, claimed: object = {}) => ({
   items: [{ widgetId, answer: given, ...claimed }],
 });
 
-describe('before anything is written', () => {
+describe('before the first write', () => {
   test('a learner is at the first step, has not started, and has no record', async () => {
     const [learners, users] = [harness.db.embedProgress, harness.db.ltiProgress];
     const before = [await learners.countDocuments(), await users.countDocuments()];
@@ -51,7 +51,7 @@ describe('before anything is written', () => {
     expect([await learners.countDocuments(), await users.countDocuments()]).toEqual(before);
   });
 
-  test('the answer has the fields of the record, revision and versionId', async () => {
+  test('the response has the fields of the record, revision and versionId', async () => {
     const record = ['lessonId', 'status', 'score', 'maxScore', 'currentSectionIndex', 'currentStepIndex'];
     const rest = ['progressData', 'variableState', 'startedAt', 'completedAt', 'lastActivityAt'];
     const session = [...record, ...rest, 'revision', 'attempt', 'versionId'];
@@ -66,7 +66,7 @@ describe('before anything is written', () => {
 });
 
 describe('a write', () => {
-  test('answers with the record and its next revision, as it is read from then on', async () => {
+  test('returns the record with its next revision, and later reads return the same', async () => {
     const player = newPlayer();
     const looked = await player.write();
     expect(looked).toMatchObject({ revision: 1, status: 'not_started', startedAt: null });
@@ -75,7 +75,7 @@ describe('a write', () => {
     expect(await player.read()).toStrictEqual(went);
   });
 
-  test('keeps what it leaves out, and clears what it sets to null', async () => {
+  test('keeps omitted fields, and clears null ones', async () => {
     const player = newPlayer();
     await player.write({ progressData: { a: 1 }, variableState: { b: 2 }, ...answer('dial', 1) });
     const kept = await player.write({ revision: 1 });
@@ -84,7 +84,7 @@ describe('a write', () => {
     expect(cleared).toMatchObject({ progressData: null, variableState: {}, items: [{ answer: 1 }] });
   });
 
-  test('cannot claim points for a core widget; integrators read what the server found', async () => {
+  test("cannot claim points for a core widget; integrators read the server's score", async () => {
     const learnerId = randomUUID();
     const player = newPlayer(version, learnerId);
     await player.write({ ...answer('q2', ['a'], { score: 1000, maxScore: 1000 }) });
@@ -102,7 +102,7 @@ describe('a write', () => {
     });
   });
 
-  test('may state the share of a custom widget, of the points that the lesson declares', async () => {
+  test("may report a custom widget's share of the points that the lesson declares", async () => {
     const dials = [
       { type: 'Dial', props: { id: 'dial', points: 5 } },
       { type: 'Dial', props: { id: 'other' } },
@@ -129,13 +129,13 @@ describe('a write', () => {
     expect(await launch.write(answer('dial', 7, forged))).toMatchObject({ score: 50, maxScore: 100 });
   });
 
-  test('of points for a custom widget is 422 above what they could be', async () => {
+  test('with more points for a custom widget than possible gets 422', async () => {
     const player = newPlayer();
     const tooMuch = await player.tell(answer('dial', 7, { score: 5, maxScore: 4 }));
     expectError(tooMuch, 422, 'items[0].score must be at most maxScore');
   });
 
-  test('completes on the last step, and completion stays through a restart', async () => {
+  test('completes on the last step, and completion survives a restart', async () => {
     const player = newPlayer();
     const early = await player.tell({ completed: true });
     expectError(early, 422, 'completed is accepted on the last step only');
@@ -146,20 +146,24 @@ describe('a write', () => {
   });
 
   test.each<[error: RegExp, what: string, fields: object]>([
-    [/^Request body has an unknown field "status"$/, 'a field that nobody knows', { status: 'completed' }],
+    [/^Request body has an unknown field "status"$/, 'an unknown field', { status: 'completed' }],
     [/^revision must be a whole number/, 'no revision', { revision: undefined }],
     [/^versionId must be a UUID$/, 'no version', { versionId: undefined }],
-    [/^writeId must be a UUID$/, 'a writeId that is none', { writeId: '1' }],
+    [/^writeId must be a UUID$/, 'an invalid writeId', { writeId: '1' }],
     [
       /^currentStepIndex 1 is not one of the 1 steps/,
-      'a step too far',
+      'a step index out of range',
       { currentSectionIndex: 1, currentStepIndex: 1 },
     ],
-    [/^currentSectionIndex 2 is not one of the 2 sections$/, 'a section too far', { currentSectionIndex: 2 }],
-    [/^progressData must be an object or null$/, 'a list of state', { progressData: [] }],
+    [
+      /^currentSectionIndex 2 is not one of the 2 sections$/,
+      'a section index out of range',
+      { currentSectionIndex: 2 },
+    ],
+    [/^progressData must be an object or null$/, 'a list as state', { progressData: [] }],
     [/^items\[0\]\.widgetId "x" is no widget of the version$/, 'an unknown widget', answer('x', 1)],
     [/^items\[0\] has an unknown field "widgetType"$/, 'a type', answer('q2', 1, { widgetType: 'Dial' })],
-  ])('is 422 %s: %s, and nothing is stored', async (error, _what, fields) => {
+  ])('gets 422 with %s: %s, and nothing is stored', async (error, _what, fields) => {
     const player = newPlayer();
     const refused = await player.tell(fields);
     expect(refused.status).toBe(422);
@@ -167,11 +171,11 @@ describe('a write', () => {
     expect(await player.read()).toMatchObject({ revision: 0 });
   });
 
-  test.each(['', 'null', '[]', '{', '"x"'])('of the body %s is 422', async (body) => {
+  test.each(['', 'null', '[]', '{', '"x"'])('with the body %s gets 422', async (body) => {
     expect((await newPlayer().send(body)).status).toBe(422);
   });
 
-  test('may have 1 MiB, and is 413 over that', async () => {
+  test('may have 1 MiB, and gets 413 above that', async () => {
     const player = newPlayer();
     const place = { versionId: version._id, revision: 0, currentSectionIndex: 0, currentStepIndex: 0 };
     const body = JSON.stringify({ ...place, progressData: { a: '' } });
@@ -181,8 +185,8 @@ describe('a write', () => {
   });
 });
 
-describe('whose record it is', () => {
-  test('each token reads and writes that of its own learner', async () => {
+describe("the record's owner", () => {
+  test("each token reads and writes only its own learner's record", async () => {
     const [one, two] = [newPlayer(), newPlayer()];
     await one.write({ progressData: { of: 'one' } });
     expect(await two.read()).toMatchObject({ revision: 0, progressData: null });
@@ -190,7 +194,7 @@ describe('whose record it is', () => {
     expect(await one.read()).toMatchObject({ revision: 1, progressData: { of: 'one' } });
   });
 
-  test('learners of one name in two organizations and two lessons have records of their own', async () => {
+  test('learners with the same id in two organizations and two lessons have separate records', async () => {
     const stranger = await buildOrganization(harness);
     const lessons = [
       version,
@@ -201,7 +205,7 @@ describe('whose record it is', () => {
       expect(await newPlayer(lesson, 'namesake').write()).toMatchObject({ revision: 1 });
   });
 
-  test('a launch token writes the LTI record alone, an embed token the embed record alone', async () => {
+  test('a launch token writes only the LTI record, an embed token only the embed record', async () => {
     const [learners, users] = [harness.db.embedProgress, harness.db.ltiProgress];
     const before = [await learners.countDocuments(), await users.countDocuments()] as const;
     await newLaunch().write();
@@ -216,18 +220,18 @@ describe('whose record it is', () => {
     ]);
   });
 
-  test('fields of the body that name somebody else are refused', async () => {
+  test('body fields that name another learner are rejected', async () => {
     const player = newPlayer();
     for (const name of ['learnerId', 'lessonId', 'organizationId', 'userAttributes', 'score'])
       expect((await player.tell({ [name]: 'other' })).status).toBe(422);
   });
 });
 
-describe('who may not', () => {
+describe('an unauthorized caller', () => {
   const urlOf = (lessonId: string, query: string) =>
     `${address}/api/public/lessons/${lessonId}/session${query}`;
 
-  test('is told as by player data: lesson id, token, the lesson of the token', async () => {
+  test('gets the same errors as from player-data: lesson id, token, the lesson of the token', async () => {
     const token = buildLearnerToken(version);
     for (const method of ['GET', 'POST']) {
       const refusal = (lessonId: string, query: string) => ask(urlOf(lessonId, query), { method });
@@ -242,7 +246,7 @@ describe('who may not', () => {
     }
   });
 
-  test('is the bearer of a revoked token, and of one for a deleted lesson', async () => {
+  test('is one with a revoked token, or with one for a deleted lesson', async () => {
     const lesson = await publishLesson(harness, organization);
     const player = newPlayer(lesson);
     await player.write();
@@ -256,7 +260,7 @@ describe('who may not', () => {
     expectError(await player.tell({ revision: 1 }), 401, 'Token verification failed: Token revoked');
   });
 
-  test('is nobody for where the page comes from', async () => {
+  test("is never one because of the page's origin", async () => {
     const requested = { 'access-control-request-method': 'POST', origin: 'https://lms.example' };
     const preflight = await ask(urlOf(version.lessonId, ''), { method: 'OPTIONS', headers: requested });
     const refused = await ask(urlOf('x', ''), { method: 'POST', headers: { origin: 'https://lms.example' } });
@@ -268,7 +272,7 @@ describe('who may not', () => {
     }
   });
 
-  test.each(['PUT', 'PATCH', 'DELETE'])('is told which methods there are: %s is 405', async (method) => {
+  test.each(['PUT', 'PATCH', 'DELETE'])('gets 405 with the allowed methods for %s', async (method) => {
     const refused = await ask(urlOf(version.lessonId, ''), { method });
     expectError(refused, 405, `${method} is not allowed here`);
     expect(refused.headers.get('allow')).toBe('GET, HEAD, POST, OPTIONS');

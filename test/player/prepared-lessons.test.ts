@@ -22,7 +22,7 @@ const load = async (lessons: PreparedLessons, versionId: string) =>
 const partsOf = (versionId: string) =>
   harness.db.preparedParts.find({ versionId }).sort({ kind: 1, part: 1 }).lean().exec();
 
-/** A lesson of so many bytes and more, which hardly compress. */
+/** Returns a lesson of at least this many bytes, which hardly compress. */
 const largeLesson = (bytes: number, seed = 1) => {
   const html = someBytes(bytes, seed).toString('base64');
   return publishLesson(harness, organization, {
@@ -30,7 +30,7 @@ const largeLesson = (bytes: number, seed = 1) => {
   });
 };
 
-test('a lesson is made ready once and kept, and is the same when it is read back', async () => {
+test('a lesson is prepared once, stored, and read back unchanged', async () => {
   const { _id } = await publishLesson(harness, organization);
   const made = await lessonsOf().get(_id);
   const kept = await partsOf(_id);
@@ -39,7 +39,7 @@ test('a lesson is made ready once and kept, and is the same when it is read back
   expect(await partsOf(_id)).toEqual(kept);
 });
 
-test('a version that is not there has no lesson, and may have one later', async () => {
+test('an unknown version has no lesson, and may get one later', async () => {
   const { _id } = await publishLesson(harness, organization);
   const parts = await harness.db.lessonContents.find({ versionId: _id }).lean().exec();
   await harness.db.lessonContents.deleteMany({ versionId: _id });
@@ -49,7 +49,7 @@ test('a version that is not there has no lesson, and may have one later', async 
   expect(await lessons.get(_id)).toBeDefined();
 });
 
-test('processes that make the same lesson ready at once all have it, and keep it once', async () => {
+test('processes that prepare the same lesson concurrently all get it, and store it once', async () => {
   const { _id } = await largeLesson(megabyte);
   const texts = await Promise.all(Array.from({ length: 6 }, () => load(lessonsOf(), _id)));
   expect(new Set(texts).size).toBe(1);
@@ -64,7 +64,7 @@ describe('a lesson of several parts', () => {
     text = await load(lessonsOf(), _id);
   });
 
-  test('of which a process that died half-way has kept some is made whole by the next load', async () => {
+  test('stored only partially by a process that died is completed by the next load', async () => {
     const parts = await partsOf(_id);
     expect(parts.length).toBeGreaterThan(2);
     for (const lost of [parts.slice(-1), parts.slice(1), parts.slice(0, 1)]) {
@@ -75,7 +75,7 @@ describe('a lesson of several parts', () => {
     expect(await load(lessonsOf(), _id)).toBe(text);
   });
 
-  test('that do not fit together, or are too many, is made anew', async () => {
+  test('with inconsistent or extra parts is prepared again', async () => {
     const [first, ...others] = (await partsOf(_id)).filter(({ kind }) => kind === 'lesson');
     const { length } = await partsOf(_id);
     await harness.db.preparedParts.updateOne({ _id: first?._id }, { data: Buffer.from('of another make') });
@@ -89,14 +89,14 @@ describe('a lesson of several parts', () => {
   });
 });
 
-test('a lesson that is larger than the memory for lessons is loaded all the same', async () => {
+test('a lesson larger than the lesson cache still loads', async () => {
   const { _id } = await largeLesson(2 * megabyte);
   const lessons = lessonsOf(megabyte);
   const texts = [await load(lessons, _id), ...(await Promise.all([load(lessons, _id), load(lessons, _id)]))];
   expect(texts.map((text) => text?.includes('"id":"text"'))).toEqual([true, true, true]);
 });
 
-test('a lesson is loaded although others push it out of memory while it is read', async () => {
+test('a lesson loads although others evict it from memory while it is read', async () => {
   const slow = await largeLesson(6 * megabyte);
   const quick = [await largeLesson(megabyte / 2, 2), await largeLesson(megabyte / 2, 3)];
   for (const { _id } of quick) await load(lessonsOf(), _id);

@@ -19,7 +19,7 @@ const lesson = buildLesson({
 });
 
 describe('reading a lesson', () => {
-  it('sections and steps are played by order_index, equal ones as they stand', () => {
+  it('sections and steps are ordered by order_index, ties by position', () => {
     const { steps } = readLesson(lesson);
     expect(steps.map(({ id }) => id)).toEqual(['a', 'b', 'c', 'd']);
     expect(steps.map(({ sectionIndex, stepIndex }) => [sectionIndex, stepIndex])).toEqual([
@@ -31,11 +31,11 @@ describe('reading a lesson', () => {
     expect(steps.map(({ index }) => index)).toEqual([0, 1, 2, 3]);
   });
 
-  it('takes the answer of player-data, and its lesson alone', () => {
+  it('accepts the player-data response, and the lesson alone', () => {
     expect(readLesson({ lesson, playability: { valid: true } })).toEqual(readLesson(lesson));
   });
 
-  it('reads what is left of a lesson with missing pieces', () => {
+  it('reads the rest of a lesson with missing pieces', () => {
     const broken = {
       lesson: { variable_definitions: [null, { name: 'a' }, { initialValue: 1 }], widget_settings: 3 },
       sections: [null, { steps: [{}, { content: { content: [null, { props: null }], zones: [] } }] }],
@@ -52,7 +52,7 @@ describe('reading a lesson', () => {
     expect(variables).toEqual({ a: null });
   });
 
-  it('refuses what is no lesson, and what is nested too deep', () => {
+  it('rejects invalid lessons and those nested too deep', () => {
     for (const value of [undefined, null, 3, 'lesson', [], {}, { sections: {} }]) {
       expect(() => readLesson(value)).toThrow('A lesson is an object with "lesson" and "sections"');
     }
@@ -63,7 +63,7 @@ describe('reading a lesson', () => {
     );
   });
 
-  it('reads any JSON, or says why not', () => {
+  it('reads any JSON, or gives the reason why not', () => {
     fc.assert(
       fc.property(fc.jsonValue(), fc.jsonValue(), (meta, step) => {
         const played = readLesson({ lesson: meta, sections: [{ steps: [step] }] });

@@ -28,7 +28,7 @@ describe('the order of blocks in a step', () => {
     expect(layoutOf(content)).toEqual({ blocks: ['a', 'b', 'c'], followers: {} });
   });
 
-  it('the blocks of a zone follow the block that the zone names, in a slot or a zone too', () => {
+  it('the blocks of a zone follow the block that the zone names, also in a slot or another zone', () => {
     const content = {
       content: [text('a', { body: [text('b')] })],
       zones: { 'b:left': [text('c')], 'b:right': [text('d')], 'c:deep': [text('e')] },
@@ -65,7 +65,7 @@ describe('the order of blocks in a step', () => {
   });
 });
 
-/** The ids of the blocks as a page shows them. */
+/** Returns the ids of the blocks in page order. */
 function shown(blocks: Block[], followers: ReadonlyMap<string, Block[]>): string[] {
   return blocks.flatMap((block) => [
     block.props.id,

@@ -24,8 +24,8 @@ async function answer(name: string): Promise<void> {
 const statusText = () => file.shared.page.getByRole('status').textContent();
 const explained = () => file.shared.page.getByText('Mars goes round the Sun.').isVisible();
 
-describe('what the author says about an answer', () => {
-  it('appears for what was picked, and for the answer as a whole', async () => {
+describe("the author's feedback on an answer", () => {
+  it('appears for the selected choices and for the answer as a whole', async () => {
     const { page } = file.shared;
     await file.shared.show([told]);
     await answer('The Moon');
@@ -40,7 +40,7 @@ describe('what the author says about an answer', () => {
     expect(await statusText()).toContain('Well seen.');
   });
 
-  it('describes the choice to those who hear it', async () => {
+  it('describes the choice to screen readers', async () => {
     const { page } = file.shared;
     await file.shared.show([told]);
     await answer('Mars');
@@ -50,7 +50,7 @@ describe('what the author says about an answer', () => {
     expect(described).toBe('The fourth one.');
   });
 
-  it('right and wrong are told by words and signs, not by color alone', async () => {
+  it('right and wrong are shown by texts and signs, not by color alone', async () => {
     const { page } = file.shared;
     await file.shared.show([several]);
     for (const name of ['Mars', 'The Sun']) await page.getByRole('checkbox', { name }).check();
@@ -67,7 +67,7 @@ describe('what the author says about an answer', () => {
     expect(new Set(signs).size).toBe(2);
   });
 
-  it('appears where nothing is right or wrong, and the opinion can be changed', async () => {
+  it('appears where no answer is right or wrong, and the learner can change the answer', async () => {
     const { page } = file.shared;
     await file.shared.show([survey]);
     await answer('The Moon');
@@ -79,8 +79,8 @@ describe('what the author says about an answer', () => {
   });
 });
 
-describe('a limit of tries', () => {
-  it('is told, and the explanation waits until none is left; then the right choice is shown', async () => {
+describe('a limit of attempts', () => {
+  it('is shown, and the explanation and the right choice appear after the last attempt', async () => {
     const { page } = file.shared;
     await file.shared.show([limited]);
     expect(await page.getByText('Choose one answer. Tries left: 2').isVisible()).toBe(true);
@@ -96,7 +96,7 @@ describe('a limit of tries', () => {
     expect((await file.shared.reports()).length).toBe(2);
   });
 
-  it('a right answer closes the question, and explains it', async () => {
+  it('a right answer closes the question and shows the explanation', async () => {
     const { page } = file.shared;
     await file.shared.show([limited]);
     await answer('Mars');
@@ -105,7 +105,7 @@ describe('a limit of tries', () => {
     expect(await statusText()).not.toContain('Tries left');
   });
 
-  it('the keyboard keeps its place on the page when the question closes', async () => {
+  it('the focus stays in place when the question closes', async () => {
     const { page } = file.shared;
     await file.shared.show([limited]);
     await page.getByRole('radio', { name: 'Mars' }).focus();
@@ -115,12 +115,12 @@ describe('a limit of tries', () => {
   });
 
   it.each<[string, number | undefined, string[], boolean]>([
-    ['with one try used of two, it can be tried again', 1, ['sun'], true],
-    ['with all tries used, it stays closed', 2, ['sun'], false],
-    ['with more tries used than there are now, it stays closed', 5, ['sun'], false],
+    ['with one of two attempts used, the learner can answer again', 1, ['sun'], true],
+    ['with all attempts used, it stays closed', 2, ['sun'], false],
+    ['with more attempts used than now allowed, it stays closed', 5, ['sun'], false],
     ['answered right, it stays closed', 1, ['mars'], false],
-    ['an answer without a count is one try', undefined, ['sun'], true],
-  ])('a question that is opened again: %s', async (_case, tries, state, isOpen) => {
+    ['an answer without a count is one attempt', undefined, ['sun'], true],
+  ])('a reopened question: %s', async (_case, tries, state, isOpen) => {
     const { page } = file.shared;
     await file.shared.show([limited], { states: { q1: state }, tries: tries ? { q1: tries } : {} });
     expect(await page.getByRole('button', { name: 'Try again' }).count()).toBe(isOpen ? 1 : 0);
@@ -132,12 +132,12 @@ describe('a limit of tries', () => {
     expect(await page.getByRole('button').count()).toBe(0);
   });
 
-  it('does not lock those out whose saved answer cannot be read', async () => {
+  it('does not lock out learners whose saved answer is unreadable', async () => {
     await file.shared.show([limited], { states: { q1: ['gone'] }, tries: { q1: 2 } });
     expect(await file.shared.page.getByText('Tries left: 2').isVisible()).toBe(true);
   });
 
-  it.each([0, -1, 1.5, '2', null, true, {}])('%j is none', async (attempts) => {
+  it.each([0, -1, 1.5, '2', null, true, {}])('%j is not a limit', async (attempts) => {
     await file.shared.show([{ type: 'MultipleChoice', props: { ...told.props, attempts } }]);
     expect(await file.shared.page.getByText('Tries left').count()).toBe(0);
     for (let turn = 0; turn < 3; turn += 1) {
@@ -146,13 +146,13 @@ describe('a limit of tries', () => {
     }
   });
 
-  it('numbers of tries are written as the language writes them', async () => {
+  it("attempt numbers use the language's format", async () => {
     await file.shared.show([limited], { language: 'ar-EG' });
     expect(await file.shared.page.getByText('المحاولات المتبقية: ٢').count()).toBe(1);
   });
 });
 
-it('several choices may be picked where the author says so, however many are right', async () => {
+it('several choices may be selected where the author allows it, however many are right', async () => {
   await file.shared.show([{ type: 'MultipleChoice', props: { ...told.props, multiple: true } }]);
   expect(await file.shared.page.getByRole('checkbox').count()).toBe(3);
 });

@@ -34,11 +34,11 @@ describe('visibleIf', () => {
     ['eq', null, undefined, true],
     ['eq', '', 0, false],
     ['eq', false, 0, false],
-  ])('compares what reads alike: %s of %o and %o is %o', (op, variable, value, shown) => {
+  ])('compares equivalent values: %s of %o and %o is %o', (op, variable, value, shown) => {
     expect(isVisible({ variable: 'v', op, value }, { v: variable })).toBe(shown);
   });
 
-  it('knows no order between things of different kinds', () => {
+  it('does not order values of different types', () => {
     for (const op of ['gt', 'gte', 'lt', 'lte']) {
       for (const value of [null, true, 'text', ['a', 'b'], { a: 1 }]) {
         expect(isVisible({ variable: 'v', op, value }, { v: 1 })).toBe(false);
@@ -46,18 +46,18 @@ describe('visibleIf', () => {
     }
   });
 
-  it('a variable that is not set is null', () => {
+  it('an unset variable is null', () => {
     expect(isVisible({ variable: 'gone', op: 'eq', value: null }, {})).toBe(true);
     expect(isVisible({ variable: 'toString', op: 'eq', value: null }, {})).toBe(true);
     expect(isVisible({ variable: 'gone', op: 'gt', value: 0 }, {})).toBe(false);
   });
 
-  it('what cannot be read as a condition hides nothing', () => {
+  it('an invalid condition hides nothing', () => {
     const broken = [undefined, null, 'never', {}, { variable: 3, op: 'eq' }, { variable: 'v', op: 'like' }];
     for (const condition of broken) expect(isVisible(condition, { v: 1 })).toBe(true);
   });
 
-  it('eq and ne are opposites for any JSON values, and so are gt and lte where there is an order', () => {
+  it('eq and ne are opposites for any JSON values, and so are gt and lte for ordered ones', () => {
     fc.assert(
       fc.property(fc.jsonValue(), fc.jsonValue(), (variable, value) => {
         const holds = (op: string) => isVisible({ variable: 'v', op, value }, { v: variable });

@@ -11,20 +11,20 @@ import { launchBrowser } from '../support/browser.ts';
 const demoFolder = fileURLToPath(new URL('../../demo/lesson/', import.meta.url));
 const harness = fileURLToPath(new URL('./harness.html', import.meta.url));
 
-/** A block as the tests write it: what is wrong about it may be the point of the test. */
+/** A block in the tests' notation, which may be invalid on purpose. */
 export interface SampleBlock {
   type: string;
   props?: unknown;
 }
 
-/** What a widget reported through its context. */
+/** A report of a widget through its context. */
 export interface Report {
   id?: string;
   value: unknown;
   result?: { score: number; maxScore: number };
 }
 
-/** How blocks are shown. */
+/** Options for showing blocks. */
 export interface ShowOptions {
   language?: string;
   /** Saved answers by block id. */
@@ -36,16 +36,19 @@ export interface ShowOptions {
 /** A page of the harness, with the calls that tests make on it. */
 export interface WidgetPage {
   page: Page;
-  /** Mounts blocks in place of the ones before. */
+  /** Mounts blocks in place of the previous ones. */
   show(blocks: SampleBlock[], options?: ShowOptions): Promise<void>;
   reports(): Promise<Report[]>;
   /** Exceptions from widgets, uncaught errors and console errors of the page. */
   failures(): Promise<string[]>;
-  /** Paths that the page has asked the server for since it was opened. */
+  /** Paths that the page has requested since it was opened. */
   requests: string[];
 }
 
-/** A browser, and a server on loopback with the widgets freshly built, the harness, and the demo's media. */
+/**
+ * A browser, and a server on loopback with freshly built widgets, the harness, and the demo's
+ * media.
+ */
 export interface WidgetLab {
   origin: string;
   open(options?: BrowserContextOptions): Promise<WidgetPage>;
@@ -72,7 +75,7 @@ export async function startWidgetLab(): Promise<WidgetLab> {
 
   const server = createServer((request, response) => {
     void fileAt(new URL(request.url ?? '/', 'http://localhost').pathname).then((file) => {
-      // As the real server does it: what widgets load is open to the sandboxed, nameless origin they run in.
+      // As on the real server, files for widgets allow the sandboxed frame with its opaque origin.
       response.setHeader('Access-Control-Allow-Origin', '*');
       response.statusCode = file ? 200 : 404;
       if (file) response.setHeader('Content-Type', file.type);
@@ -140,7 +143,7 @@ async function demoMedia(): Promise<Map<string, { path: string; type: string }>>
   );
 }
 
-/** A step of the demo lesson. */
+/** Returns a step of the demo lesson. */
 export interface DemoStep {
   title: string;
   content: { content: SampleBlock[] };

@@ -54,11 +54,11 @@ describe('every core widget renders its content', () => {
     ['OpenResponse', openQuestion, '.lectern-prompt p', 'Why?'],
   ])('%s', async (_type, block, selector, text) => {
     await file.shared.show([block]);
-    // Hidden text counts: a transcript is folded until the learner opens it.
+    // Hidden text counts, because a transcript is collapsed until the learner opens it.
     expect((await file.shared.page.locator(selector).textContent())?.trim()).toBe(text);
   });
 
-  it('every step of the demo lesson renders without a fault, and every medium in it loads', async () => {
+  it('every step of the demo lesson renders without an error, and all its media load', async () => {
     const demo = await file.lab.open({ viewport: { width: 1280, height: 800 } });
     const used = new Set<string>();
     for (const step of await demoSteps()) {
@@ -90,7 +90,7 @@ describe('every core widget renders its content', () => {
     expect(await file.shared.page.locator('track').getAttribute('srclang')).toBe('pt-BR');
   });
 
-  it('a picture that does not load gives way to its description', async () => {
+  it('the description replaces a picture that fails to load', async () => {
     await file.shared.show([{ type: 'Image', props: { src: `media:${media}`, alt: 'A quay at low tide' } }]);
     await file.shared.page.getByText('A quay at low tide').waitFor();
     expect(await file.shared.page.locator('img').count()).toBe(0);
@@ -111,7 +111,7 @@ describe('every core widget renders its content', () => {
   });
 });
 
-describe('wrong props never throw', () => {
+describe('invalid props never throw', () => {
   const values: unknown[] = [
     undefined,
     null,
@@ -148,13 +148,13 @@ describe('wrong props never throw', () => {
       values.map((value) => ({ type, props: { ...question.props, src: 'media:x', [name]: value } })),
     );
     await file.shared.show([...whole, ...each]);
-    // The failures are checked after every test; here, that the page is still in order.
+    // A hook checks the failures after every test; this checks that the page still works.
     expect(await file.shared.page.locator('[data-type]').count()).toBeGreaterThanOrEqual(
       whole.length + each.length,
     );
   });
 
-  it('what is right beside what is wrong still shows', async () => {
+  it('valid content beside invalid props is still shown', async () => {
     await file.shared.show([
       {
         type: 'MultipleChoice',
@@ -181,7 +181,7 @@ describe('languages', () => {
     ['zh-Hans', '检查答案'],
     ['tlh', 'Check answer'],
     ['not a language', 'Check answer'],
-  ])('in %s the button says %s', async (language, label) => {
+  ])('in %s the button text is %s', async (language, label) => {
     await file.shared.show([question], { language, states: {} });
     expect(await file.shared.page.getByRole('button').textContent()).toBe(label);
   });
@@ -202,7 +202,7 @@ describe('languages', () => {
     }
   });
 
-  it('the widget says its language and direction', async () => {
+  it('the widget sets its language and direction', async () => {
     await file.shared.show([question], { language: 'ar-EG' });
     const root = file.shared.page.locator('.lectern-multiple-choice');
     expect(await root.getAttribute('lang')).toBe('ar-EG');
@@ -210,7 +210,7 @@ describe('languages', () => {
   });
 });
 
-it('the widgets work in a sandboxed frame without an origin and without forms, as the player runs them', async () => {
+it("the widgets work in the player's sandboxed frame, without an origin and without forms", async () => {
   const outer = await file.lab.open();
   await outer.page.evaluate(`new Promise((done) => {
     const frame = document.createElement('iframe');
@@ -233,7 +233,7 @@ it('the widgets work in a sandboxed frame without an origin and without forms, a
   expect(await frame.evaluate('reports')).toEqual([
     { id: 'q1', value: ['mars'], result: { score: 3, maxScore: 3 } },
   ]);
-  // Captions are read across origins here, which the video has to be asked for in CORS mode to allow.
+  // Captions are read across origins here, so the video has to use CORS mode.
   await frame.evaluate(`document.querySelector('track').track.mode = 'showing'`);
   await frame.waitForFunction(`document.querySelector('track').track.cues?.length > 3`);
   await frame.waitForFunction(`document.querySelector('video').readyState > 0`);

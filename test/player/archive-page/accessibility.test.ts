@@ -12,7 +12,7 @@ test.each([
   ['dark', 'en'],
   ['light', 'ar'],
 ] as const)(
-  'axe-core finds no fault in index.html, %s, in %s, its credits included',
+  'axe-core finds no violation in index.html, %s, in %s, including its credits',
   async (colorScheme, language) => {
     const attribution = {
       text: 'A. Painter',

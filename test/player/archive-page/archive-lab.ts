@@ -14,29 +14,29 @@ import { buildOrganization, exportPath } from '../../support/factories.ts';
 import { startHarness } from '../../support/harness.ts';
 import type { Harness } from '../../support/harness.ts';
 
-/** How an integrator may put an archive before learners. */
-export const ways = ['a plain web server', 'the folder it was unpacked into'] as const;
+/** Ways in which an integrator may serve an archive. */
+export const ways = ['a plain web server', 'the unpacked folder'] as const;
 export type Way = (typeof ways)[number];
 
-/** An archive with the player, unpacked. */
+/** An unpacked archive with the player. */
 export interface Unpacked extends Export {
-  /** The folder that index.html is in. */
+  /** The folder that contains index.html. */
   path: string;
   addresses: Record<Way, string>;
 }
 
-/** An event that index.html told: the name of the callback, and what it got. */
+/** An event from index.html: the name of the callback and its argument. */
 export interface Told {
   name: string;
   event: Record<string, unknown>;
 }
 
-/** A page with the lesson on it. */
+/** A page that shows the lesson. */
 export interface OpenLesson {
   page: Page;
-  /** What the callbacks got, in order. */
+  /** Returns the callbacks' arguments in order. */
   told: () => Promise<Told[]>;
-  /** Errors of the page, refused loads, and requests to other places than the archive. */
+  /** Page errors, failed requests, and requests outside the archive. */
   problems: string[];
 }
 
@@ -70,7 +70,10 @@ export class ArchiveLab {
     await this.harness.close();
   }
 
-  /** A version's archive with the player, downloaded, taken apart, and unpacked behind a server of its own. */
+  /**
+   * Downloads a version's archive with the player, unpacks it and serves it from a server of its
+   * own.
+   */
   async unpack(version: LessonVersion): Promise<Unpacked> {
     const url = `${this.#api}${exportPath(version)}?include=player`;
     const response = await fetch(url, { headers: this.#headers });
@@ -90,7 +93,7 @@ export class ArchiveLab {
     return { ...archive, path, addresses };
   }
 
-  /** A server of files and nothing else, as any web host is one; gives its origin. */
+  /** Starts a static file server and returns its origin. */
   async serve(folder: string): Promise<string> {
     const server = createServer((request, response) => {
       const path = normalize(new URL(request.url ?? '/', 'http://localhost').pathname);
@@ -113,7 +116,7 @@ export class ArchiveLab {
     return this.#browser.newContext(options);
   }
 
-  /** Opens an address in a context of its own, or in one that has been there before. */
+  /** Opens a URL in a new context, or in an existing one. */
   async open(address: string, context?: BrowserContext): Promise<OpenLesson> {
     const page = await (context ?? (await this.newContext())).newPage();
     const problems: string[] = [];
@@ -127,7 +130,7 @@ export class ArchiveLab {
       if (!url.startsWith(home) && !/^(blob|data):/.test(url)) problems.push(`asked for ${url}`);
     });
     page.on('requestfailed', (request) => {
-      // A step that is left ends the loading of its video.
+      // Leaving a step aborts the loading of its video.
       if (request.failure()?.errorText === 'net::ERR_ABORTED' && request.resourceType() === 'media') return;
       problems.push(`could not load ${request.url()}`);
     });
@@ -149,7 +152,7 @@ const contentTypes: Record<string, string> = {
   vtt: 'text/vtt',
 };
 
-/** A lab for the tests of a file. */
+/** Creates a lab for the tests of a file. */
 export function useArchiveLab(): ArchiveLab {
   const lab = new ArchiveLab();
   beforeAll(() => lab.start());

@@ -10,7 +10,7 @@ import type { OpenLesson, Unpacked, Way } from './archive-lab.ts';
 
 const lab = useArchiveLab();
 
-/** What would end a script element, or hide its end, if it were written as it is. */
+/** Strings that would end a script element, or hide its end, if they were not escaped. */
 const hostile = '</script><script>window.broken = 1</script><!--<script>\u2028\u{1F30A}';
 
 const poll = `export default {
@@ -25,7 +25,7 @@ const poll = `export default {
   },
 };
 `;
-// Longer than any piece that a file is read in, with characters of more than one byte on the seams.
+// Longer than a read buffer, with multi-byte characters at the chunk boundaries.
 const longPoll = `${poll}// ${'é€🌊'.repeat(40_000)}\n`;
 
 const recordings = {
@@ -82,24 +82,29 @@ async function open(way: Way): Promise<OpenLesson> {
   return lesson;
 }
 
-test.each(ways)('a widget of the organization runs, is styled and is answered, from %s', async (way) => {
-  const { page, problems, told } = await open(way);
-  const button = page.locator('.poll');
-  expect(await button.textContent()).toBe(hostile);
-  expect(await page.evaluate(`getComputedStyle(document.querySelector('.poll')).color`)).toBe('rgb(1, 2, 3)');
-  await button.click();
-  const answers = (await told()).filter(({ name }) => name === 'onAnswer');
-  expect(answers.map(({ event }) => event)).toMatchObject([
-    {
-      score: 2,
-      maxScore: 3,
-      items: [{ widgetId: 'Poll-1', widgetType: 'Poll', answer: 'yes', score: 2, maxScore: 3 }],
-    },
-  ]);
-  expect(problems).toEqual([]);
-});
+test.each(ways)(
+  'a widget of the organization runs with its styles and reports answers, from %s',
+  async (way) => {
+    const { page, problems, told } = await open(way);
+    const button = page.locator('.poll');
+    expect(await button.textContent()).toBe(hostile);
+    expect(await page.evaluate(`getComputedStyle(document.querySelector('.poll')).color`)).toBe(
+      'rgb(1, 2, 3)',
+    );
+    await button.click();
+    const answers = (await told()).filter(({ name }) => name === 'onAnswer');
+    expect(answers.map(({ event }) => event)).toMatchObject([
+      {
+        score: 2,
+        maxScore: 3,
+        items: [{ widgetId: 'Poll-1', widgetType: 'Poll', answer: 'yes', score: 2, maxScore: 3 }],
+      },
+    ]);
+    expect(problems).toEqual([]);
+  },
+);
 
-test.each(ways)('captions are read, from %s', async (way) => {
+test.each(ways)('captions are readable, from %s', async (way) => {
   const { page, problems } = await open(way);
   await page.waitForFunction(`document.querySelector('track').track.cues?.length > 0`);
   const first = await page.evaluate<string>(`document.querySelector('track').track.cues[0].text`);
@@ -107,20 +112,17 @@ test.each(ways)('captions are read, from %s', async (way) => {
   expect(problems).toEqual([]);
 });
 
-test.each(ways)(
-  'no text of the lesson, of a widget or of a credit gets out of its place, from %s',
-  async (way) => {
-    const { page } = await open(way);
-    expect(await page.evaluate('window.broken')).toBeUndefined();
-    expect(await page.title()).toBe(`Tide & "time" ${hostile}`);
-    const credit = page.locator('#lectern-credits li');
-    expect(await credit.textContent()).toBe(`<b>A. Painter</b> ${hostile} (https://example.org/a?b&c)`);
-    expect(await credit.locator('a').count()).toBe(1);
-    expect(await credit.locator('a').getAttribute('href')).toBe('https://example.org/a?b&c');
-  },
-);
+test.each(ways)('no text of a lesson, widget or credit breaks out of its element, from %s', async (way) => {
+  const { page } = await open(way);
+  expect(await page.evaluate('window.broken')).toBeUndefined();
+  expect(await page.title()).toBe(`Tide & "time" ${hostile}`);
+  const credit = page.locator('#lectern-credits li');
+  expect(await credit.textContent()).toBe(`<b>A. Painter</b> ${hostile} (https://example.org/a?b&c)`);
+  expect(await credit.locator('a').count()).toBe(1);
+  expect(await credit.locator('a').getAttribute('href')).toBe('https://example.org/a?b&c');
+});
 
-test('in a sandboxed frame, which has no origin, the lesson plays with its widgets', async () => {
+test('in a sandboxed frame without an origin, the lesson plays with its widgets', async () => {
   const frame = `<!doctype html><iframe sandbox="allow-scripts" src="./${archive.folder}/index.html"></iframe>`;
   const folder = join(archive.path, '..');
   await writeFile(join(folder, 'frame.html'), frame);
@@ -130,7 +132,7 @@ test('in a sandboxed frame, which has no origin, the lesson plays with its widge
   expect(await page.frames()[1]?.evaluate('window.told.map(({ name }) => name)')).toContain('onAnswer');
 });
 
-test('the page is in the language of the lesson, and in its direction', async () => {
+test("the page has the lesson's language and text direction", async () => {
   const { page } = await open(ways[0]);
   const [lang, dir, credits] = await page.evaluate<string[]>(
     `[document.documentElement.lang, document.documentElement.dir, document.querySelector('#lectern-credits summary').textContent]`,
@@ -138,7 +140,7 @@ test('the page is in the language of the lesson, and in its direction', async ()
   expect([lang, dir, credits]).toEqual(['ar', 'rtl', 'الحقوق والمصادر']);
 });
 
-test('the page loads files of the archive alone, and says so to the browser', () => {
+test('the page loads only files of the archive, and its CSP enforces that', () => {
   const index = String(archive.files.get('index.html'));
   const addresses = [...index.matchAll(/<(?:script|link)[^>]* (?:src|href)="([^"]*)"/g)].map(
     ([, address]) => address,

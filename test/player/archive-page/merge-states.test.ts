@@ -15,7 +15,7 @@ const state = (fields: Partial<KeptState> = {}): KeptState => ({
 const answersOf = ({ items }: KeptState) =>
   Object.fromEntries(items.map((item) => [item.widgetId, item.answer]));
 
-test('of two answers to one question the later one counts, whichever tab merges', () => {
+test('the later of two answers to a question counts, whichever tab merges', () => {
   const mine = state({ items: [answer('q1', 'early', 1), answer('q2', 'late', 4)] });
   const theirs = state({ items: [answer('q1', 'late', 2), answer('q2', 'early', 3)] });
   for (const merged of [mergedStates(mine, theirs, mine), mergedStates(theirs, mine, theirs)]) {
@@ -23,21 +23,21 @@ test('of two answers to one question the later one counts, whichever tab merges'
   }
 });
 
-test('a restart leaves nothing of the attempt before, whichever tab merges', () => {
+test('a restart removes the whole previous attempt, whichever tab merges', () => {
   const before = state({ items: [answer('q1', 'old', 9)] });
   const restarted = state({ attempt: 2 });
   expect(mergedStates(restarted, before, before)).toEqual(restarted);
   expect(mergedStates(before, restarted, before)).toEqual(restarted);
 });
 
-test('a variable that another tab has set stays, unless it was set here since', () => {
+test('a variable set by another tab stays, unless this tab has set it since', () => {
   const base = state({ variableState: { set: 'base', left: 'base' } });
   const mine = state({ variableState: { set: 'mine', left: 'base' } });
   const theirs = state({ variableState: { set: 'theirs', left: 'theirs' } });
   expect(mergedStates(mine, theirs, base).variableState).toEqual({ set: 'mine', left: 'theirs' });
 });
 
-test('what an older release kept is the first attempt, and what is no state is nothing', () => {
+test('state from an older release is the first attempt, and invalid state is ignored', () => {
   expect(readKeptState({ ...state(), attempt: undefined })).toEqual(state());
   expect([null, 1, 'x', [], { items: 1 }, { items: [null] }].map(readKeptState)).toEqual(
     Array.from({ length: 6 }),

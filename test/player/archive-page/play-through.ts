@@ -11,18 +11,18 @@ export function stepsOf(lesson: LessonContent): Step[] {
   );
 }
 
-/** The blocks of these types in a step, nested ones too, in reading order. */
+/** Returns the blocks of these types in a step, nested ones included, in reading order. */
 export function blocksOf({ content }: Step, ...types: string[]): Block[] {
   return [...stepBlocks(content)].map(({ block }) => block).filter(({ type }) => types.includes(type ?? ''));
 }
 
-/** What was seen on one step. */
+/** What the test saw on one step. */
 export interface SeenStep {
   title: string;
   pictures: number;
   /** Videos and audios. */
   recordings: number;
-  /** The addresses of those that did not load. */
+  /** URLs of those that did not load. */
   broken: string[];
 }
 
@@ -50,10 +50,16 @@ const look = `(async () => {
   return { title, pictures: pictures.length, recordings: recordings.length, broken };
 })()`;
 
-/** A page of many steps and pictures costs what it shows: this is a telephone's. */
+/**
+ * Uses a phone's viewport, because rendering a page with many steps and pictures costs as much as
+ * it shows.
+ */
 export const smallScreen = { width: 390, height: 664 };
 
-/** Plays from the step that is shown to the end: looks at every picture, and gives the right answer to all. */
+/**
+ * Plays from the current step to the end: checks every picture and answers every question
+ * correctly.
+ */
 export async function playThrough(page: Page | Frame, lesson: LessonContent): Promise<SeenStep[]> {
   const seen: SeenStep[] = [];
   const steps = stepsOf(lesson);
@@ -74,7 +80,7 @@ export async function playThrough(page: Page | Frame, lesson: LessonContent): Pr
   return seen;
 }
 
-/** Runs in the page: what a reader of the failure wants to know about it. */
+/** Runs in the page: returns details for the failure message. */
 const describe = `(() => {
   const texts = (selector) => [...document.querySelectorAll(selector)].map(({ innerText }) => innerText);
   return 'The page shows ' + JSON.stringify({
@@ -87,7 +93,10 @@ const describe = `(() => {
   });
 })()`;
 
-/** The last answers to writes, refused requests and errors of the page, as lines that go on being added to. */
+/**
+ * Collects the last responses to writes, failed requests and page errors as lines, in a list that
+ * keeps growing.
+ */
 function recordTraffic(page: Page): string[] {
   const lines: string[] = [];
   const add = (line: string) => {
@@ -109,7 +118,7 @@ function recordTraffic(page: Page): string[] {
 }
 
 async function seePlace(page: Page | Frame, index: number, total: number): Promise<void> {
-  // Titles repeat, and the words are the lesson's own.
+  // Matches by id, because titles repeat and texts are the lesson's own.
   const place = page
     .locator('.lectern-place')
     .filter({ hasText: new RegExp(`\\b${index + 1}\\b.*\\b${total}\\b`) });
@@ -117,8 +126,9 @@ async function seePlace(page: Page | Frame, index: number, total: number): Promi
 }
 
 /**
- * Clicks a button, again where no click has arrived: playwright takes a click for done when a page around the frame
- * has moved under the pointer meanwhile, as it does when the lesson becomes higher, and the event went elsewhere.
+ * Clicks a button, and clicks again if the click did not arrive. Playwright reports success even
+ * when the page around the frame moved under the pointer, as when the lesson grows, and the event
+ * went elsewhere.
  */
 async function press(page: Page | Frame, button: Locator): Promise<void> {
   await page.evaluate(`globalThis.clicks ??= (addEventListener('click', () => { clicks += 1; }, true), 0)`);
@@ -131,12 +141,12 @@ async function press(page: Page | Frame, button: Locator): Promise<void> {
   throw new Error('No click has reached the page');
 }
 
-/** Waits until everything on the step that is shown is loaded, or known not to be. */
+/** Waits until everything on the current step has loaded or failed. */
 export function lookAtStep(page: Page | Frame): Promise<SeenStep> {
   return page.evaluate<SeenStep>(look);
 }
 
-/** Answers every question of the step that is shown. */
+/** Answers every question of the current step. */
 export async function answerStep(page: Page | Frame, step: Step): Promise<void> {
   const questions = page.locator('.lectern-step .lectern-multiple-choice');
   for (const [index, { props }] of blocksOf(step, 'MultipleChoice').entries()) {

@@ -50,7 +50,7 @@ const titleOf = '.lectern-step-title';
 const next = '.lectern-steps button >> nth=-1';
 
 test.each(ways)(
-  'whoever closes the page goes on at the same step with the same answers, from %s',
+  'a learner who closes the page resumes at the same step with the same answers, from %s',
   async (way) => {
     const context = await lab.newContext();
     const { page } = await lab.open(archive.addresses[way], context);
@@ -82,43 +82,40 @@ test.each(ways)(
   },
 );
 
-test.each(ways)(
-  'answers that are given in two tabs are all kept, and shown in both, from %s',
-  async (way) => {
-    const context = await lab.newContext();
-    const tabs = [
-      (await lab.open(archive.addresses[way], context)).page,
-      (await lab.open(`${archive.addresses[way]}#${third}`, context)).page,
-    ] as const;
-    const [one, two] = tabs;
-    await two.locator('textarea').fill('Not submitted yet');
-    await one.locator('input[value="b"]').check();
-    await one.locator('.lectern-actions button').click();
-    // The second tab has heard of it, at its own step, and what was being written there is an answer now.
-    await waitFor('the text in the browser', () =>
-      one.evaluate<boolean>(`Object.values(localStorage).join().includes('Not submitted yet')`),
-    );
-    await two.locator('input[value="a"]').check();
-    await two.locator('.lectern-actions button').first().click();
-    expect(await two.locator(titleOf).textContent()).toBe('Step 3');
-    await one.locator(next).click();
-    await one.close();
-    await two.close();
+test.each(ways)('answers from two tabs are all kept and shown in both, from %s', async (way) => {
+  const context = await lab.newContext();
+  const tabs = [
+    (await lab.open(archive.addresses[way], context)).page,
+    (await lab.open(`${archive.addresses[way]}#${third}`, context)).page,
+  ] as const;
+  const [one, two] = tabs;
+  await two.locator('textarea').fill('Not submitted yet');
+  await one.locator('input[value="b"]').check();
+  await one.locator('.lectern-actions button').click();
+  // The second tab has received it at its own step, and its unsubmitted text is now an answer.
+  await waitFor('the text in the browser', () =>
+    one.evaluate<boolean>(`Object.values(localStorage).join().includes('Not submitted yet')`),
+  );
+  await two.locator('input[value="a"]').check();
+  await two.locator('.lectern-actions button').first().click();
+  expect(await two.locator(titleOf).textContent()).toBe('Step 3');
+  await one.locator(next).click();
+  await one.close();
+  await two.close();
 
-    const { page, told } = await lab.open(archive.addresses[way], context);
-    expect(await page.locator(titleOf).textContent()).toBe('Step 2');
-    const [ready] = await told();
-    const items = ready?.event.items as { widgetId: string; answer: unknown }[];
-    expect(Object.fromEntries(items.map(({ widgetId, answer }) => [widgetId, answer]))).toEqual({
-      'Question-1': ['b'],
-      'Question-3': ['a'],
-      Essay: 'Not submitted yet',
-    });
-    await context.close();
-  },
-);
+  const { page, told } = await lab.open(archive.addresses[way], context);
+  expect(await page.locator(titleOf).textContent()).toBe('Step 2');
+  const [ready] = await told();
+  const items = ready?.event.items as { widgetId: string; answer: unknown }[];
+  expect(Object.fromEntries(items.map(({ widgetId, answer }) => [widgetId, answer]))).toEqual({
+    'Question-1': ['b'],
+    'Question-3': ['a'],
+    Essay: 'Not submitted yet',
+  });
+  await context.close();
+});
 
-test('two lessons that are opened from folders keep their progress apart', async () => {
+test('two lessons opened from folders keep their progress apart', async () => {
   const [, inFolder] = ways;
   const context = await lab.newContext();
   const { page } = await lab.open(archive.addresses[inFolder], context);
@@ -128,7 +125,7 @@ test('two lessons that are opened from folders keep their progress apart', async
   await context.close();
 });
 
-test('an address that names a step begins there, and a reload goes on where the learner is', async () => {
+test("a URL that names a step opens there, and a reload resumes at the learner's step", async () => {
   const { page, problems } = await lab.open(`${archive.addresses[ways[1]]}#${second}`);
   expect(await page.locator(titleOf).textContent()).toBe('Step 2');
   await page.locator(next).click();
@@ -138,7 +135,7 @@ test('an address that names a step begins there, and a reload goes on where the 
   await page.context().close();
 });
 
-test('a browser that keeps nothing plays the lesson, and the page is told once', async () => {
+test('a browser without storage plays the lesson, and the page gets one error event', async () => {
   const context = await lab.newContext();
   await context.addInitScript(`Storage.prototype.setItem = () => { throw new Error('no room'); }`);
   const { page, told } = await lab.open(archive.addresses[ways[0]], context);
@@ -150,7 +147,7 @@ test('a browser that keeps nothing plays the lesson, and the page is told once',
   await context.close();
 });
 
-test('a callback that throws stops nothing, and DOM events tell the same as callbacks', async () => {
+test('a callback that throws stops nothing, and DOM events equal the callbacks', async () => {
   const { page, problems } = await lab.open(archive.addresses[ways[0]]);
   await page.evaluate(`
     window.heard = [];
@@ -164,7 +161,7 @@ test('a callback that throws stops nothing, and DOM events tell the same as call
   await page.context().close();
 });
 
-test('a site that knows its learners resumes from what it stored, and the browser keeps nothing', async () => {
+test('a site that knows its learners resumes from its own stored state, and the browser stores nothing', async () => {
   const stored = {
     stepId: third,
     items: [],
@@ -182,7 +179,7 @@ test('a site that knows its learners resumes from what it stored, and the browse
   await page.context().close();
 });
 
-test('a page of the integrator plays the archive with the module that is in it', async () => {
+test("an integrator's page plays the archive with the module inside it", async () => {
   const page = `<!doctype html><div id="here"></div><script type="module">
     import { mountLesson } from './course/player/player.js';
     window.told = [];
@@ -196,7 +193,7 @@ test('a page of the integrator plays the archive with the module that is in it',
   await opened.waitForFunction('window.told.length > 0');
   const { lessonId, versionId } = archive.manifest;
   expect(await opened.evaluate('window.told[0]')).toMatchObject({ lessonId, versionId, stepId: first });
-  // A page without an icon is asked for one.
+  // The browser requests an icon for a page without one.
   expect(problems.filter((problem) => !problem.includes('favicon'))).toEqual([]);
   await opened.context().close();
 });

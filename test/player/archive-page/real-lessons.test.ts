@@ -10,7 +10,10 @@ vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
 const lab = useArchiveLab();
 
-/** How files are had is no matter of the lesson: the demo lesson, which has all kinds of them, is played both ways. */
+/**
+ * Every lesson works the same from a server and from a folder, so only the demo lesson, which has
+ * all kinds of files, is played both ways.
+ */
 const lessons = (await realLessons()).map((lesson, index) => ({
   ...lesson,
   from: ways.filter((_way, at) => index === 0 || index % ways.length === at),
@@ -42,7 +45,7 @@ describe.each(lessons)('$name', ({ path, from }) => {
     const changes = events.filter(({ name }) => name === 'onStepChange').map(({ event }) => event);
     expect(changes.map(({ stepId }) => stepId)).toEqual([
       ...steps.slice(1).map(({ id }) => id),
-      // The page after the last step, where the position stays.
+      // The page after the last step; the saved position does not change there.
       steps.at(-1)?.id,
     ]);
     const questions = steps.flatMap((step) => blocksOf(step, 'MultipleChoice', 'OpenResponse'));

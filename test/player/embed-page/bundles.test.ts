@@ -18,7 +18,7 @@ test.each([
   ['embed.js', 3],
   ['embed-page.js', 12],
   ['embed-page.css', 3],
-])('%s has at most %i kB when it is compressed', async (name, kilobytes) => {
+])('%s has at most %i kB compressed', async (name, kilobytes) => {
   const { length } = gzipSync(await readFile(join(folder, name)), { level: 9 });
   expect(length).toBeLessThanOrEqual(kilobytes * 1024);
 });

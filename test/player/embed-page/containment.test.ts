@@ -24,7 +24,7 @@ test('a forged score for a core widget changes nothing', async () => {
   expect(await lab.progressOf(version)).toMatchObject({ score: 0, maxScore: 3 });
 });
 
-test('a custom widget is played, keeps its answer, and its score counts within its bounds', async () => {
+test('a custom widget plays, keeps its answer, and its score is clamped to its bounds', async () => {
   const version = await publishWidget(
     lab,
     'Dial',
@@ -43,10 +43,10 @@ test('a custom widget is played, keeps its answer, and its score counts within i
 });
 
 test.each([
-  ['throws when it is loaded', `throw new Error('broken');`],
-  ['throws when it is mounted', `export default { type: 'X', mount() { throw new Error('broken'); } };`],
+  ['throws while loading', `throw new Error('broken');`],
+  ['throws while mounting', `export default { type: 'X', mount() { throw new Error('broken'); } };`],
   ['is no widget', `export default 1;`],
-])('a widget that %s takes nothing else with it', async (_what, source) => {
+])('a widget that %s affects nothing else', async (_what, source) => {
   const version = await publishWidget(lab, `Broken${randomUUID().slice(0, 8)}`, source);
   const learner = await lab.open(version);
   await seeStep(learner, 's1');
@@ -65,7 +65,7 @@ test('a widget that never loads leaves the rest of the lesson usable', async () 
   await waitFor('the answer', async () => answersIn(await lab.progressOf(version)).q1);
 });
 
-/** A widget that tries what it must not be able to do, and shows what came of it. */
+/** A widget that tries forbidden operations and shows the results. */
 const thief = `
   const tries = {
     cookies: () => document.cookie,
@@ -97,7 +97,7 @@ const thief = `
     return { destroy() {} };
   } };`;
 
-test('a widget reaches no cookie, no storage, no page around it, and not the API with the viewer’s session', async () => {
+test('a widget cannot use cookies, storage, its parent page, or the API with the viewer’s session', async () => {
   const source = thief
     .replaceAll('ADDRESS', JSON.stringify(lab.address))
     .replace('HOST', JSON.stringify(lab.hostOrigin));
@@ -118,7 +118,7 @@ test('a widget reaches no cookie, no storage, no page around it, and not the API
   expect(await learner.page.title()).toBe('A course');
 });
 
-test('a widget is not told who the learner is', async () => {
+test('a widget does not learn who the learner is', async () => {
   const version = await publishWidget(
     lab,
     'Listener',
@@ -140,7 +140,7 @@ test('a widget is not told who the learner is', async () => {
   expect(told).not.toContain('ada');
 });
 
-test('a widget cannot put a page of another site in its place', async () => {
+test('a widget cannot navigate its frame to another site', async () => {
   const version = await publishWidget(
     lab,
     'Leaver',

@@ -8,7 +8,7 @@ import { publishWidget } from './lessons.ts';
 
 const lab = useEmbedLab();
 
-/** A step with a question and a field to write in, and one to go to. */
+/** A step with a question and a text field, and a second step. */
 function publishEssay(): Promise<LessonVersion> {
   const essay = { type: 'OpenResponse', props: { id: 'essay', prompt: 'Why do tides exist?' } };
   const steps = [step('s1', question('q1'), essay), { ...step('s2', heading()), order_index: 1 }];
@@ -23,7 +23,7 @@ async function seeText(page: HostPage, text: string): Promise<void> {
   await waitFor(`the text "${text}"`, async () => (await fieldOf(page).inputValue()) === text);
 }
 
-test('text that was not submitted moves to the tab that takes over, and back', async () => {
+test('unsubmitted text moves to the tab that takes over, and back', async () => {
   const version = await publishEssay();
   const context = await lab.browser.newContext();
   const first = await lab.open(version, { context });
@@ -35,15 +35,15 @@ test('text that was not submitted moves to the tab that takes over, and back', a
   await fieldOf(second).fill('The moon pulls');
   await continueHere(first);
   await seeText(first, 'The moon pulls');
-  await waitFor('the text on record', async () => (await essayOf(version)) === 'The moon pulls');
+  await waitFor('the saved text', async () => (await essayOf(version)) === 'The moon pulls');
 });
 
-test('text that was not submitted survives in the browser when the tab that took over is gone', async () => {
+test('unsubmitted text survives in the browser when the tab that took over is gone', async () => {
   const version = await publishEssay();
   const context = await lab.browser.newContext();
   const first = await lab.open(version, { context });
   await seeStep(first, 's1');
-  // A tab that says that it takes over, and is closed before it hears of anything.
+  // A tab that announces a takeover and closes before it receives anything.
   await context.addInitScript(`BroadcastChannel.prototype.addEventListener = () => undefined;`);
   await fieldOf(first).fill('The moon');
   const second = await lab.open(version, { context });
@@ -53,11 +53,11 @@ test('text that was not submitted survives in the browser when the tab that took
   await seeText(first, 'The moon');
 });
 
-test('text that was not submitted survives a conflict with another device, and is saved', async () => {
+test('unsubmitted text survives a conflict with another device, and is saved', async () => {
   const version = await publishEssay();
   const phone = await lab.open(version);
   await seeStep(phone, 's1');
-  await waitFor('the first look', () => lab.progressOf(version));
+  await waitFor('the first view', () => lab.progressOf(version));
   await fieldOf(phone).fill('The moon');
   const laptop = await lab.open(version);
   await press(laptop, 'Next');
@@ -66,25 +66,26 @@ test('text that was not submitted survives a conflict with another device, and i
   await choose(phone, 'b');
   await continueHere(phone);
   await seeText(phone, 'The moon');
-  await waitFor('the text on record', async () => (await essayOf(version)) === 'The moon');
+  await waitFor('the saved text', async () => (await essayOf(version)) === 'The moon');
   await fieldOf(phone).fill('The moon pulls');
   await press(phone, 'Next');
   await waitFor('the later text', async () => (await essayOf(version)) === 'The moon pulls');
 });
 
-test('what a busy frame reports late, after a conflict, is shown and saved', async () => {
+test("a busy frame's late answer after a conflict is shown and saved", async () => {
   const source = `export default { type: 'Slow', mount(host, { state, context }) {
     host.append('Answer: ' + (state ?? 'none'));
     return { destroy() { if (state === undefined) context.answer('held back'); } };
   } }`;
   const version = await publishWidget(lab, 'Slow', source);
   const context = await lab.browser.newContext();
-  // Frames may share a process with the page, so the page's time is over at once, instead of the frame being busy.
+  // Frames may share a process with the page, so the test shortens the page's timeout instead of
+  // keeping the frame busy.
   await context.addInitScript(`const { setTimeout: wait } = window;
     window.setTimeout = (call, ms) => (ms === 2000 ? (queueMicrotask(call), 0) : wait(call, ms));`);
   const phone = await lab.open(version, { context });
   await phone.lesson.getByText('Answer: none').waitFor();
-  await waitFor('the first look', () => lab.progressOf(version));
+  await waitFor('the first view', () => lab.progressOf(version));
   const laptop = await lab.open(version);
   await choose(laptop, 'a');
   await waitFor('the answer', async () => answersIn(await lab.progressOf(version)).q1);
@@ -99,11 +100,11 @@ test('what a busy frame reports late, after a conflict, is shown and saved', asy
   await context.close();
 });
 
-test('of a text that was not submitted and a later answer on another device, the later one stays', async () => {
+test('a later answer on another device wins over unsubmitted text', async () => {
   const version = await publishEssay();
   const phone = await lab.open(version);
   await seeStep(phone, 's1');
-  await waitFor('the first look', () => lab.progressOf(version));
+  await waitFor('the first view', () => lab.progressOf(version));
   await fieldOf(phone).fill('An early note');
   const laptop = await lab.open(version);
   await seeStep(laptop, 's1');
@@ -119,16 +120,16 @@ test('of a text that was not submitted and a later answer on another device, the
   expect(await essayOf(version)).toBe('The whole answer');
 });
 
-test('text that was not submitted when the page was closed is saved, also without a network', async () => {
+test('text left unsubmitted in a closed page is saved, also offline', async () => {
   const version = await publishEssay();
   const context = await lab.browser.newContext();
   const first = await lab.open(version, { context });
   await seeStep(first, 's1');
-  await waitFor('the first look', () => lab.progressOf(version));
+  await waitFor('the first view', () => lab.progressOf(version));
   await fieldOf(first).fill('The moon');
   await seeKept(first, 'The moon');
   await first.page.close();
-  await waitFor('the text on record', async () => (await essayOf(version)) === 'The moon');
+  await waitFor('the saved text', async () => (await essayOf(version)) === 'The moon');
 
   const second = await lab.open(version, { context });
   await seeText(second, 'The moon');
@@ -140,7 +141,7 @@ test('text that was not submitted when the page was closed is saved, also withou
   const third = await lab.open(version, { context });
   await seeText(third, 'The moon pulls');
   await waitFor('the later text', async () => (await essayOf(version)) === 'The moon pulls');
-  // Once submitted, or deleted, it is no draft any more.
+  // Submitted or deleted text is no longer a draft.
   await fieldOf(third).fill('A slip');
   await seeKept(third, 'A slip');
   await fieldOf(third).fill('The moon pulls');

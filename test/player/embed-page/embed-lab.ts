@@ -11,24 +11,24 @@ import { startHarness } from '../../support/harness.ts';
 import type { Harness } from '../../support/harness.ts';
 import { waitFor } from '../../support/wait-for.ts';
 
-/** An integrator's site on an origin of its own, a Lectern, and a browser. */
+/** An integrator's site on its own origin, a Lectern, and a browser. */
 export interface EmbedLab {
   harness: Harness;
-  /** Lectern's address. */
+  /** Lectern's base URL. */
   address: string;
-  /** Origin of the host pages: another site than Lectern's. */
+  /** Origin of the host pages, which is cross-site to Lectern. */
   hostOrigin: string;
   organization: Organization;
   browser: Browser;
-  /** What the integrator reads of a learner; null before the first write. */
+  /** Returns a learner's progress as an integrator reads it; null before the first write. */
   progressOf(lesson: Pick<LessonVersion, 'lessonId'>, learnerId?: string): Promise<Progress | null>;
-  /** Opens a host page with a lesson, in a browser of its own unless one is given. */
+  /** Opens a host page with a lesson, by default in a new browser context. */
   open(lesson: LessonVersion, options?: OpenOptions): Promise<HostPage>;
 }
 
 export interface OpenOptions {
   context?: BrowserContext;
-  /** The learner's; '' for none. */
+  /** The learner's token; '' for none. */
   token?: string;
   /** JavaScript source of more options for `LecternEmbed.mount`, such as `getToken: () => ...`. */
   more?: string;
@@ -39,25 +39,28 @@ export type Progress = Record<string, unknown> & {
   items: { widgetId: string; stepId: string; answer: unknown; score: number | null }[] | null;
 };
 
-/** An event as the host page got it. */
+/** An event as received by the host page. */
 export type HostEvent = Record<string, unknown> & { type: string };
 
-/** A page of the integrator with a lesson in it. */
+/** An integrator's page with a lesson in it. */
 export interface HostPage {
   page: Page;
   /** Lectern's page in the frame. */
   outer: FrameLocator;
-  /** The player in the frame inside. */
+  /** The player in the inner frame. */
   lesson: FrameLocator;
-  /** Puts a lesson on the page. @param options JavaScript source of what is between the braces */
+  /**
+   * Mounts a lesson on the page.
+   * @param options JavaScript source of the properties of the options object
+   */
   mount(this: void, options: string): Promise<void>;
-  /** What the page was told so far. */
+  /** Returns the events that the page has received so far. */
   events(this: void): Promise<HostEvent[]>;
-  /** Waits until the page was told of such an event, and gives it. */
+  /** Waits until the page has received such an event, and returns it. */
   event(this: void, type: string): Promise<HostEvent>;
 }
 
-/** The host page: nothing but a place for the lesson, and Lectern's script. */
+/** The host page: a container for the lesson, and Lectern's script. */
 const hostHtml = (address: string) => `<!doctype html>
   <title>A course</title>
   <h1>A course</h1>
@@ -66,11 +69,11 @@ const hostHtml = (address: string) => `<!doctype html>
   <script src="${address}/embed.js"></script>`;
 
 /**
- * Starts all that the tests of one file need, and ends it behind them. Call it at the top of the file. What is in
- * the lab is there as soon as a test runs.
+ * Starts everything that the tests of one file need, and stops it afterwards. Call it at the top
+ * of the file; use the lab's properties only inside tests.
  */
 export function useEmbedLab(): EmbedLab {
-  // A browser, a server and two frames take their time on a busy machine.
+  // A browser, a server and two frames are slow on a busy machine.
   vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
   const lab = {} as EmbedLab & { close(): Promise<void> };
   beforeAll(async () => {
@@ -143,7 +146,7 @@ export function hostPage(page: Page): HostPage {
   };
 }
 
-/** Waits until a step is shown, by its id: titles of test lessons name it. */
+/** Waits until a step with this id is shown; test lessons have the id in the title. */
 export async function seeStep({ lesson }: Pick<HostPage, 'lesson'>, stepId: string): Promise<void> {
   await lesson.getByRole('heading', { name: `Title of ${stepId}`, exact: true }).waitFor();
 }
@@ -152,7 +155,7 @@ export async function press({ lesson }: Pick<HostPage, 'lesson'>, name: string):
   await lesson.getByRole('button', { name, exact: true }).click();
 }
 
-/** Answers the question of the step that is shown. */
+/** Answers the question of the current step. */
 export async function choose(page: Pick<HostPage, 'lesson'>, choice: string): Promise<void> {
   await page.lesson.getByRole('radio', { name: choice, exact: true }).check();
   await press(page, 'Check answer');
@@ -163,19 +166,19 @@ export function outerFrame(page: Page): Frame | undefined {
   return page.frames().find((frame) => frame.url().includes('/embed/'));
 }
 
-/** Waits until the browser has kept an answer: from then on the page may be gone at any moment. */
+/** Waits until the browser has stored an answer; after that, closing the page loses nothing. */
 export async function seeKept({ page }: HostPage, widgetId: string): Promise<void> {
   await waitFor('the answer in the browser', async () =>
     (await outerFrame(page)?.evaluate<string>('JSON.stringify(localStorage)'))?.includes(widgetId),
   );
 }
 
-/** Waits until a choice is shown as chosen; what is said about it is part of its name then. */
+/** Waits until a choice is shown as selected; its accessible name then includes its feedback. */
 export async function seeChosen({ lesson }: Pick<HostPage, 'lesson'>, choice: string): Promise<void> {
   await lesson.getByRole('radio', { name: new RegExp(`^${choice}\\b`), checked: true }).waitFor();
 }
 
-/** The answers in a record, by the id of the widget. */
+/** Returns the answers in a record by widget id. */
 export function answersIn(progress: Progress | null): Record<string, unknown> {
   return Object.fromEntries((progress?.items ?? []).map(({ widgetId, answer }) => [widgetId, answer]));
 }

@@ -10,7 +10,7 @@ import { publishWidget } from './lessons.ts';
 const lab = useEmbedLab();
 const viewport = { width: 1280, height: 720 };
 
-/** The height of the frame as soon as it is the same in 60 frames, or has grown far too much. */
+/** Returns the frame's height once it stays the same for 60 frames, or has grown far too much. */
 const settledHeight = ({ page }: HostPage) =>
   page.evaluate<number>(`new Promise((resolve) => {
     let [last, same] = [0, 0];
@@ -30,7 +30,10 @@ const isScrolling = ({ lesson }: HostPage) =>
       ({ scrollHeight, clientHeight }) => scrollHeight > clientHeight,
     );
 
-/** A module whose widget is this HTML, with a button that makes it 300 pixels higher, after some code has run. */
+/**
+ * Returns the module of a widget with this HTML and a button that adds 300 pixels; it runs the
+ * code after mounting.
+ */
 const widgetOf = (html: string, code = '') => `export default { mount(element) {
   element.innerHTML = ${JSON.stringify(`${html}<button>Grow</button>`)};
   element.lastChild.onclick = () => element.append(Object.assign(document.createElement('div'), { style: 'height: 300px' }));
@@ -55,14 +58,14 @@ test.each([
   const before = await settledHeight(learner);
   expect(before).toBeLessThan(3 * viewport.height);
   expect((await learner.event('resize')).height).toBe(before);
-  // What the lesson itself adds is followed, and all of it can be reached.
+  // The frame follows the lesson's own growth, and all of it can be reached.
   await press(learner, 'Grow');
   expect(Math.abs((await settledHeight(learner)) - before - 300)).toBeLessThanOrEqual(2);
   await choose(learner, 'b');
   await press(learner, 'Finish');
 });
 
-test('a widget that copies the height of the window with a delay does not make the frame grow without end', async () => {
+test("a widget that copies the window's height with a delay does not make the frame grow without end", async () => {
   const code = `const size = () => setTimeout(() => { element.firstChild.style.height = innerHeight + 1 + 'px'; }, 20);
     addEventListener('resize', size); size();`;
   const version = await publishWidget(lab, 'Delayed', widgetOf('<div>Tall</div>', code));
@@ -76,7 +79,7 @@ test('a widget that copies the height of the window with a delay does not make t
 
 test.each([
   [
-    'grows whenever its frame has',
+    'grows whenever its frame has grown',
     `let times = 0; addEventListener('resize', () => {
     if ((times += 1) <= 6) element.append(Object.assign(document.createElement('div'), { style: 'height: 40px' }));
   });`,
@@ -85,7 +88,7 @@ test.each([
     'unfolds smoothly',
     `element.firstChild.animate([{ height: '0' }, { height: '900px' }], { duration: 700, fill: 'forwards' });`,
   ],
-])('the frame ends up as high as a lesson that %s', async (name, code) => {
+])('the frame becomes as high as a lesson that %s', async (name, code) => {
   const version = await publishWidget(lab, name.replace(/\W/g, ''), widgetOf('<div>Unfolded</div>', code));
   const learner = await lab.open(version);
   await learner.page.setViewportSize(viewport);
@@ -95,7 +98,7 @@ test.each([
   await waitFor('room for the lesson', async () => !(await isScrolling(learner)));
 });
 
-test('a learning platform that sizes the frame as it is told is not told of heights without end', async () => {
+test('a learning platform that follows the reported heights does not get endless growth', async () => {
   const version = await publishWidget(lab, 'TallLaunched', widgetOf('<div style="height: 100vh">Tall</div>'));
   const page = await lab.browser.newPage({ viewport });
   await page.goto(`${lab.hostOrigin}/`);
@@ -111,7 +114,7 @@ test('a learning platform that sizes the frame as it is told is not told of heig
   expect(await settledHeight(learner)).toBeLessThan(3 * viewport.height);
 });
 
-test('what is sized by the visible height has that of the page around the lesson, in a high frame too', async () => {
+test('elements sized by the visible height use that of the surrounding page, even in a high frame', async () => {
   const folder = new URL('../../../demo/lesson/media/', import.meta.url);
   const bytes = await readFile(new URL('319d284d-1f31-40a5-b1b7-f71e82a8f82d.webm', folder));
   const id = '5c6d7a3e-6f0f-4a7c-9d0f-0c9b0f6b5a11';

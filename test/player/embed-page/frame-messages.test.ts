@@ -7,7 +7,7 @@ const points = { score: 1, maxScore: 2 };
 const answeredAt = '2026-01-02T03:04:05.678Z';
 const item = { stepId: 's1', widgetId: 'q1', answer: ['b'], ...points, answeredAt };
 
-describe('what the frame tells is read', () => {
+describe("the parser accepts the frame's messages", () => {
   test.each([
     { type: 'ready', stepId: 's1' },
     { type: 'step', stepId: 's1', state, completed: true },
@@ -22,7 +22,7 @@ describe('what the frame tells is read', () => {
   });
 });
 
-describe('what is no message is ignored', () => {
+describe('the parser ignores other data', () => {
   const cyclic: Record<string, unknown> = { type: 'ready', stepId: 's1' };
   cyclic.self = cyclic;
   test.each<[string, unknown]>([
@@ -32,20 +32,17 @@ describe('what is no message is ignored', () => {
     ['a number too large for JSON', { type: 'ready', stepId: 's1', more: 1n }],
     ['an unknown type', { type: 'eval', stepId: 's1', state }],
     ['a step without an id', { type: 'step', state, completed: false }],
-    ['a step with an endless id', { type: 'step', stepId: 's'.repeat(256), state, completed: false }],
+    ['a step with an overlong id', { type: 'step', stepId: 's'.repeat(256), state, completed: false }],
     ['a step without its state', { type: 'step', stepId: 's1', completed: false }],
-    ['state that is no object', { type: 'step', stepId: 's1', state: { ...state, variables: [] } }],
-    [
-      'a variable that is not among the variables',
-      { type: 'variable', stepId: 's1', state, name: 'toString' },
-    ],
+    ['state that is not an object', { type: 'step', stepId: 's1', state: { ...state, variables: [] } }],
+    ['a variable outside the variables', { type: 'variable', stepId: 's1', state, name: 'toString' }],
     [
       'an answer without a value',
       { type: 'answer', stepId: 's1', state, item: { ...item, answer: undefined } },
     ],
-    ['an answer of no widget', { type: 'answer', stepId: 's1', state, item: { ...item, widgetId: '' } }],
-    ['a height below zero', { type: 'resize', height: -1 }],
-    ['a height without bounds', { type: 'resize', height: 1e9 }],
+    ['an answer without a widget', { type: 'answer', stepId: 's1', state, item: { ...item, widgetId: '' } }],
+    ['a negative height', { type: 'resize', height: -1 }],
+    ['an infinite height', { type: 'resize', height: 1e9 }],
     [
       'more than a write can hold',
       { type: 'answer', stepId: 's1', state, item: { ...item, answer: 'x'.repeat(1e6) } },
@@ -61,7 +58,7 @@ test.each([
   [{ score: 1 }],
   [{ score: '1', maxScore: '2' }],
   [{ score: 1, maxScore: 1001 }],
-])('an answer with the result %j is kept without it', (result) => {
+])('an answer with the result %j is kept without the result', (result) => {
   const message = {
     type: 'answer',
     stepId: 's1',
@@ -71,7 +68,7 @@ test.each([
   expect(readFrameMessage(message)).toMatchObject({ item: { answer: ['b'], score: null, maxScore: null } });
 });
 
-test('whatever comes, it is read or ignored, and never throws', () => {
+test('any data is either parsed or ignored, and never throws', () => {
   fc.assert(
     fc.property(fc.anything(), (data) => {
       readFrameMessage(data);

@@ -12,7 +12,7 @@ async function errorCodes({ events }: HostPage): Promise<unknown[]> {
   return (await events()).filter(({ type }) => type === 'error').map(({ code }) => code);
 }
 
-test('only the page around a lesson is listened to', async () => {
+test('the lesson accepts messages only from its parent page', async () => {
   const version = await publishQuiz(lab);
   const learner = await lab.open(version);
   await seeStep(learner, 's1');
@@ -25,13 +25,13 @@ test('only the page around a lesson is listened to', async () => {
     addEventListener('message', ({ data }) => data === 'sent' && resolve());
     document.body.append(frame);
   })`);
-  // Whatever was sent before this has been handled when this is answered.
+  // When this message is answered, all earlier ones have been handled.
   await learner.page.evaluate(`embed.setToken('no token')`);
   await waitFor('the refusal', async () => (await errorCodes(learner)).includes('token_invalid'));
   expect(await errorCodes(learner)).toEqual(['token_invalid']);
 });
 
-test('messages that are not in the protocol are ignored', async () => {
+test('messages outside the protocol are ignored', async () => {
   const version = await publishQuiz(lab);
   const learner = await lab.open(version);
   await seeStep(learner, 's1');
@@ -48,14 +48,14 @@ test('messages that are not in the protocol are ignored', async () => {
   expect(await errorCodes(learner)).toEqual([]);
 });
 
-test('a step that the host page asks for before the lesson is there is the one that is shown', async () => {
+test('a step requested by the host page before the lesson has loaded is shown once it has', async () => {
   const version = await publishQuiz(lab);
   const learner = await lab.open(version);
   await learner.page.evaluate(`embed.goTo('s3')`);
   await seeStep(learner, 's3');
 });
 
-test('the host page hears the lesson alone, not what a widget or another page says in its name', async () => {
+test('the host page gets messages only from the lesson, not forged ones from widgets or other pages', async () => {
   const version = await publishWidget(
     lab,
     'Liar',
@@ -76,7 +76,7 @@ test('the host page hears the lesson alone, not what a widget or another page sa
   expect([...types].sort()).toEqual(['ready', 'resize']);
 });
 
-test('a frame that a widget loads over and over again harms nothing but itself', async () => {
+test('a frame that a widget keeps reloading harms only itself', async () => {
   const version = await publishWidget(
     lab,
     'Loader',
@@ -92,12 +92,12 @@ test('a frame that a widget loads over and over again harms nothing but itself',
   await learner.lesson.getByRole('button', { name: 'Load' }).waitFor();
 });
 
-test('a page that the organization does not allow gets no lesson, an allowed one does', async () => {
+test('a page that the organization does not allow gets no lesson; an allowed page does', async () => {
   const { organization } = await buildOrganization(lab.harness);
   const version = await publishQuiz({ ...lab, organization });
   await setOrganizationOrigins(lab.harness.db, organization.slug, ['https://lms.example']);
   const blocked = await lab.open(version);
-  await waitFor('the refusal of the frame', () =>
+  await waitFor("the frame's error", () =>
     blocked.page.frames().some((frame) => frame.url().startsWith('chrome-error:')),
   );
   expect(await blocked.events()).toEqual([]);
@@ -108,7 +108,7 @@ test('a page that the organization does not allow gets no lesson, an allowed one
   expect(await allowed.event('ready')).toMatchObject({ lessonId: version.lessonId });
 });
 
-test('an element that names a lesson becomes one by itself, and tells of it in DOM events', async () => {
+test('an element with a lesson id mounts by itself and dispatches DOM events', async () => {
   const version = await publishQuiz(lab);
   const page = await lab.browser.newPage();
   await page.goto(`${lab.hostOrigin}/`);

@@ -23,7 +23,10 @@ export const places = {
 
 export const start = now.getTime();
 
-/** The rules of the session address over a record in memory: what the queue has to get along with. */
+/**
+ * Implements the rules of the session endpoint over a record in memory, for tests of the save
+ * queue.
+ */
 export class SessionRules {
   state: ProgressState = initialProgress(versionId, outline, now);
   #writeIds: string[] = [];
@@ -73,7 +76,7 @@ export class SessionRules {
 
 let ids = 0;
 
-/** A lower-case UUID that no other test has. */
+/** A lower-case UUID that no other test uses. */
 export function newId(): string {
   ids += 1;
   return `00000000-0000-4000-8000-${ids.toString(16).padStart(12, '0')}`;
@@ -87,7 +90,7 @@ export function newQueue(record: SessionRecord = new SessionRules().record()): S
   return emptyQueue(record);
 }
 
-/** The queue after changes that come at once. */
+/** Returns the queue after changes without delay. */
 export function withChanges(queue: SaveQueue, changes: readonly Change[], at = start): SaveQueue {
   return changes.reduce((next, change) => enqueue(next, change, versionId, contextAt(at)), queue);
 }
@@ -104,14 +107,14 @@ export function stepTo(place: Place): Change {
   return { place, progressData: { visited: [place.stepId] } };
 }
 
-/** Takes the next write, which has to be there. */
+/** Takes the next write, which must exist. */
 export function taken(queue: SaveQueue): { queue: SaveQueue; body: WriteBody } {
   const next = takeNext(queue);
   if (next === undefined) throw new Error('There is nothing to send');
   return next;
 }
 
-/** What an answer to the write on its way leads to. */
+/** Applies the response to the write in flight. */
 export const settle = (queue: SaveQueue, answer: Answer, at = start, random = 0.5) =>
   answered(queue, answer, { ...contextAt(at), random });
 

@@ -4,7 +4,7 @@ import { releaseWidget } from '../../../shared/widgets/releases.ts';
 import { heading, publishLesson, question, section, step } from '../player-lessons.ts';
 import type { EmbedLab } from './embed-lab.ts';
 
-/** A step to read, and two with a question each: q2 of two points and q3 of one, `b` is right. */
+/** One step to read, and two with a question each: q2 gives two points, q3 one; `b` is right. */
 export function publishQuiz(lab: EmbedLab, lessonId?: string): Promise<LessonVersion> {
   const sections = [
     section('one', step('s1', heading()), { ...step('s2', question('q2', 2)), order_index: 1 }),
@@ -13,7 +13,9 @@ export function publishQuiz(lab: EmbedLab, lessonId?: string): Promise<LessonVer
   return publishLesson(lab.harness, lab.organization, { sections, ...(lessonId && { lessonId }) });
 }
 
-/** A lesson of one step with two custom widgets, `Styled` and `Plain`: one has a stylesheet, the other does not. */
+/**
+ * A one-step lesson with two custom widgets: `Styled` with a stylesheet, and `Plain` without one.
+ */
 export async function publishStyled(lab: EmbedLab): Promise<LessonVersion> {
   const { db, store } = lab.harness;
   for (const type of ['Styled', 'Plain']) {
@@ -29,7 +31,10 @@ export async function publishStyled(lab: EmbedLab): Promise<LessonVersion> {
   return publishLesson(lab.harness, lab.organization, { sections: [section('one', step('s1', ...blocks))] });
 }
 
-/** A lesson of one step with a custom widget of 4 points before a question, `q1`. @param source the widget's module */
+/**
+ * A one-step lesson with a custom widget worth 4 points before a question, `q1`.
+ * @param source the widget's module
+ */
 export async function publishWidget(lab: EmbedLab, type: string, source: string): Promise<LessonVersion> {
   await releaseWidget(lab.harness.db, lab.harness.store, {
     organizationId: lab.organization._id,

@@ -9,7 +9,7 @@ const waiting = withChanges(newQueue(), [answerOf('q1', 'a')]);
 const calm = { queue: newQueue(), isKept: true, isOnline: true, isStuck: false, hasLost: false };
 const failed = (failures: number): SaveQueue => ({ ...waiting, failures });
 
-describe('the words are there', () => {
+describe('the notices exist', () => {
   test.each(['en', 'es', 'fr', 'de', 'pt-BR', 'ar', 'zh-Hans', 'nl'])('in %s', (language) => {
     const words: NoticeWords = noticeWords(language);
     expect(Object.values(words).every((text) => text !== '')).toBe(true);
@@ -18,24 +18,28 @@ describe('the words are there', () => {
 });
 
 test.each([
-  ['all is saved', calm, []],
-  ['an answer is on its way', { ...calm, queue: waiting }, []],
+  ['everything is saved', calm, []],
+  ['an answer is being sent', { ...calm, queue: waiting }, []],
   ['one request failed', { ...calm, queue: failed(1) }, []],
   ['requests fail', { ...calm, queue: failed(2) }, ['offline', 'kept']],
-  ['the network is away', { ...calm, queue: failed(1), isOnline: false }, ['offline', 'kept']],
-  ['the network is away, and nothing waits', { ...calm, isOnline: false }, []],
-  ['nothing is kept', { ...calm, queue: failed(2), isKept: false }, ['offline', 'keepOpen']],
-  ['the token ended', { ...calm, queue: { ...waiting, hold: 'expired' as const } }, ['expired', 'kept']],
+  ['the network is down', { ...calm, queue: failed(1), isOnline: false }, ['offline', 'kept']],
+  ['the network is down, and nothing waits', { ...calm, isOnline: false }, []],
+  ['nothing is stored', { ...calm, queue: failed(2), isKept: false }, ['offline', 'keepOpen']],
   [
-    'the token ended, and nothing is kept',
+    'the token has expired',
+    { ...calm, queue: { ...waiting, hold: 'expired' as const } },
+    ['expired', 'kept'],
+  ],
+  [
+    'the token has expired, and nothing is stored',
     { ...calm, queue: { ...waiting, hold: 'expired' as const }, isKept: false },
     ['expired'],
   ],
-  ['another tab goes on', { ...calm, queue: { ...waiting, hold: 'elsewhere' as const } }, ['elsewhere']],
+  ['another tab took over', { ...calm, queue: { ...waiting, hold: 'elsewhere' as const } }, ['elsewhere']],
   ['another device wrote', { ...calm, queue: { ...waiting, hold: 'conflict' as const } }, ['conflict']],
   ['the lesson is gone', { ...calm, queue: { ...waiting, hold: 'gone' as const } }, ['gone']],
-  ['an answer was refused', { ...calm, hasLost: true }, ['lost']],
-  ['the frame does not answer', { ...calm, isStuck: true }, ['stuck']],
-])('a learner is told what matters when %s', (_when, situation, texts) => {
+  ['an answer was rejected', { ...calm, hasLost: true }, ['lost']],
+  ['the frame does not respond', { ...calm, isStuck: true }, ['stuck']],
+])('the learner sees the most important notice when %s', (_when, situation, texts) => {
   expect(noticeFor(situation)).toEqual(texts);
 });

@@ -17,12 +17,12 @@ const lab = useEmbedLab();
 const putAway = ({ page }: HostPage) => outerFrame(page)?.evaluate("dispatchEvent(new Event('pagehide'))");
 const continueHere = ({ outer }: HostPage) => outer.getByRole('button', { name: 'Continue here' }).click();
 
-test('while the network is away the lesson goes on, the learner is told, and all is saved when it is back', async () => {
+test('offline the lesson continues with a notice, and everything is saved once the network is back', async () => {
   const version = await publishQuiz(lab);
   const context = await lab.browser.newContext();
   const learner = await lab.open(version, { context });
   await seeStep(learner, 's1');
-  await waitFor('the first look', () => lab.progressOf(version));
+  await waitFor('the first view', () => lab.progressOf(version));
   const status = learner.outer.getByRole('status');
 
   await context.setOffline(true);
@@ -38,12 +38,12 @@ test('while the network is away the lesson goes on, the learner is told, and all
   expect(await lab.progressOf(version)).toMatchObject({ score: 3, currentSectionIndex: 1 });
 });
 
-test('a tab that is closed without a network loses nothing: all is there, and saved, when it is opened again', async () => {
+test('a tab closed offline loses nothing: everything is restored and saved when it opens again', async () => {
   const version = await publishQuiz(lab);
   const context = await lab.browser.newContext();
   const learner = await lab.open(version, { context });
   await seeStep(learner, 's1');
-  await waitFor('the first look', () => lab.progressOf(version));
+  await waitFor('the first view', () => lab.progressOf(version));
   await context.setOffline(true);
   await press(learner, 'Next');
   await choose(learner, 'a');
@@ -59,7 +59,7 @@ test('a tab that is closed without a network loses nothing: all is there, and sa
   await waitFor('the answer', async () => answersIn(await lab.progressOf(version)).q2);
 });
 
-test('what a device answered and finished offline leaves a later attempt on another device and its grade alone', async () => {
+test('answers and a finish made offline do not change a later attempt on another device or its grade', async () => {
   const version = await publishQuiz(lab);
   const phone = await lab.open(version);
   const finishWith = async (page: HostPage, choice: string) => {
@@ -71,7 +71,8 @@ test('what a device answered and finished offline leaves a later attempt on anot
   await press(phone, 'Next');
   await waitFor('the step', async () => (await lab.progressOf(version))?.currentStepIndex === 1);
   await phone.page.context().setOffline(true);
-  // A phone that is put away sends all that it has: these writes count as sent, and are more than the laptop makes.
+  // A phone sends everything when it is hidden: these writes count as sent, and outnumber the
+  // laptop's writes.
   for (const button of Array.from({ length: 8 }, () => ['Next', 'Back']).flat()) {
     await press(phone, button);
     await putAway(phone);
@@ -97,18 +98,15 @@ test('what a device answered and finished offline leaves a later attempt on anot
 
   await phone.page.context().setOffline(false);
   await continueHere(phone);
-  await waitFor(
-    'the place of the phone',
-    async () => (await lab.progressOf(version))?.currentSectionIndex === 1,
-  );
+  await waitFor("the phone's step", async () => (await lab.progressOf(version))?.currentSectionIndex === 1);
   expect(await lab.progressOf(version)).toMatchObject({ score, items });
 });
 
-test('what answers in the place of Lectern, such as a network that wants a login, takes nothing away', async () => {
+test('a captive portal that responds in place of Lectern causes no loss', async () => {
   const version = await publishQuiz(lab);
   const learner = await lab.open(version);
   await seeStep(learner, 's1');
-  await waitFor('the first look', () => lab.progressOf(version));
+  await waitFor('the first view', () => lab.progressOf(version));
   const answers = [
     { status: 200, contentType: 'text/html', body: '<title>Log in</title>' },
     { status: 404, json: { message: 'no route' } },
@@ -124,7 +122,7 @@ test('what answers in the place of Lectern, such as a network that wants a login
   expect((await learner.events()).filter(({ type }) => type === 'error')).toEqual([]);
 });
 
-test('a browser without storage saves all the same, and keeps its answers while the page is open', async () => {
+test('a browser without storage still saves, and keeps its answers while the page is open', async () => {
   const version = await publishQuiz(lab);
   const context = await lab.browser.newContext();
   await context.addInitScript(`Storage.prototype.setItem = () => {
@@ -144,7 +142,7 @@ test('a browser without storage saves all the same, and keeps its answers while 
   await waitFor('the answer', async () => answersIn(await lab.progressOf(version)).q2);
 });
 
-test('what the learner is told stands where the learner is, also far down in a long lesson', async () => {
+test('notices are visible where the learner has scrolled to, even far down in a long lesson', async () => {
   const version = await publishQuiz(lab);
   const context = await lab.browser.newContext({ viewport: { width: 600, height: 160 } });
   const learner = await lab.open(version, { context });

@@ -7,7 +7,7 @@ import { publishQuiz, publishStyled } from './lessons.ts';
 
 const lab = useEmbedLab();
 
-test('a lesson is played in an iframe on another site, and what was done is on record', async () => {
+test('a lesson plays in a cross-site iframe, and its progress is saved', async () => {
   const version = await publishQuiz(lab);
   const learner = await lab.open(version);
   const { page, event } = learner;
@@ -21,7 +21,7 @@ test('a lesson is played in an iframe on another site, and what was done is on r
     status: 'not_started',
   });
   expect(await page.locator('#course iframe').getAttribute('title')).toBe('A lesson');
-  await waitFor('the first look', async () => (await lab.progressOf(version))?.status === 'not_started');
+  await waitFor('the first view', async () => (await lab.progressOf(version))?.status === 'not_started');
 
   await press(learner, 'Next');
   expect(await event('step')).toMatchObject({
@@ -50,11 +50,11 @@ test('a lesson is played in an iframe on another site, and what was done is on r
       { widgetId: 'q3', stepId: 's3', answer: ['a'], score: 0, maxScore: 1 },
     ],
   });
-  // The host page hears of it when it is saved.
+  // The host page gets the event once it is saved.
   expect((await event('complete')).completedAt).toBe((await lab.progressOf(version))?.completedAt);
 });
 
-test('the page asks for the stylesheets that custom widgets have, and for no others', async () => {
+test('the page requests only the stylesheets that custom widgets have', async () => {
   const version = await publishStyled(lab);
   const context = await lab.browser.newContext();
   const files: string[] = [];
@@ -68,7 +68,7 @@ test('the page asks for the stylesheets that custom widgets have, and for no oth
   await context.close();
 });
 
-test('the frame is as high as the lesson, whatever happens in it', async () => {
+test('the frame stays as high as the lesson, whatever happens in it', async () => {
   const version = await publishQuiz(lab);
   const learner = await lab.open(version);
   const { page, event, lesson } = learner;
@@ -92,7 +92,7 @@ test('the frame is as high as the lesson, whatever happens in it', async () => {
   await expectFit();
 });
 
-test('who closes the tab in mid-lesson and opens it again is at the same step, with the same answers', async () => {
+test('a learner who closes the tab in mid-lesson resumes at the same step with the same answers', async () => {
   const version = await publishQuiz(lab);
   const context = await lab.browser.newContext();
   const first = await lab.open(version, { context });
@@ -113,7 +113,7 @@ test('who closes the tab in mid-lesson and opens it again is at the same step, w
   await seeChosen(elsewhere, 'a');
 });
 
-test('a page that is closed right after an answer loses nothing', async () => {
+test('a page closed right after an answer loses nothing', async () => {
   const version = await publishQuiz(lab);
   const learner = await lab.open(version);
   await press(learner, 'Next');
@@ -123,7 +123,7 @@ test('a page that is closed right after an answer loses nothing', async () => {
   await waitFor('the answer', async () => answersIn(await lab.progressOf(version)).q2, 60_000);
 });
 
-test('the token leaves the address, and a deep link leads to its step', async () => {
+test('the token is removed from the URL, and a deep link opens its step', async () => {
   const version = await publishQuiz(lab);
   const token = buildLearnerToken(version);
   const learner = await lab.open(version, { token, more: `startAt: 's3'` });
@@ -133,7 +133,7 @@ test('the token leaves the address, and a deep link leads to its step', async ()
   expect(await outer?.evaluate('document.documentElement.outerHTML')).not.toContain(token);
 });
 
-test('a deep link counts once: a reload goes on where the learner is by then', async () => {
+test("a deep link counts once: a reload resumes at the learner's current step", async () => {
   const version = await publishQuiz(lab);
   const page = await lab.browser.newPage();
   const lesson = page.frameLocator('iframe');
@@ -147,7 +147,7 @@ test('a deep link counts once: a reload goes on where the learner is by then', a
   expect(await lab.progressOf(version)).toMatchObject({ currentSectionIndex: 1, currentStepIndex: 0 });
 });
 
-test('what an answer sets as a variable is on record, and is there again on another device', async () => {
+test('a variable set by an answer is saved and restored on another device', async () => {
   const { type, props } = question('q1');
   const variable = { type, props: { ...props, variable: 'tide' } };
   const text = { type: 'Text', props: { id: 'text', html: '<p>The tide is {{tide}}.</p>' } };
@@ -163,7 +163,7 @@ test('what an answer sets as a variable is on record, and is there again on anot
   await elsewhere.lesson.getByText('The tide is b.').waitFor();
 });
 
-test('who was sent by a learning platform goes on in the same way', async () => {
+test('a learner from a learning platform resumes in the same way', async () => {
   const version = await publishQuiz(lab);
   const first = await lab.open(version, { token: buildLaunchToken(version) });
   await press(first, 'Next');
@@ -180,7 +180,7 @@ test('who was sent by a learning platform goes on in the same way', async () => 
   await seeChosen(again, 'b');
 });
 
-test('a restart that the learner asks for begins anew, and what was achieved stays', async () => {
+test('a restart by the learner clears the answers and keeps the achieved completion', async () => {
   const version = await publishQuiz(lab);
   const learner = await lab.open(version);
   await press(learner, 'Next');

@@ -12,7 +12,7 @@ const words = {
   ar: 'معاينة: لا يتم تسجيل أي شيء.',
 };
 
-/** A draft in a language, ready to be previewed. */
+/** Creates a draft in a language, ready for a preview. */
 async function buildDraft(language: string) {
   const draft = await publishLesson(lab.harness, lab.organization, {
     publish: false,
@@ -23,7 +23,7 @@ async function buildDraft(language: string) {
 }
 
 describe('a preview of a draft in a browser', () => {
-  test('is played to its end under a line that says what it is, and sends and keeps nothing', async () => {
+  test('plays to its end under a preview notice, and sends and stores nothing', async () => {
     const draft = await buildDraft('en');
     const context = await lab.browser.newContext();
     const page = await context.newPage();
@@ -50,7 +50,7 @@ describe('a preview of a draft in a browser', () => {
   });
 
   test.each(Object.entries(words))(
-    'says what it is in the language of the lesson: %s',
+    'shows the notice in the language of the lesson: %s',
     async (language, text) => {
       const draft = await buildDraft(language);
       const context = await lab.browser.newContext({ viewport: { width: 320, height: 600 } });
@@ -58,7 +58,7 @@ describe('a preview of a draft in a browser', () => {
       await page.goto(`${lab.address}/embed/${draft.lessonId}?token=${buildPreviewToken(draft)}`);
       const line = page.locator('.lectern-embed-remark');
       await line.waitFor();
-      // A no-break space stands before the colon in French.
+      // French puts a no-break space before the colon.
       expect((await line.innerText()).replace(' ', ' ')).toBe(text);
       await context.close();
     },

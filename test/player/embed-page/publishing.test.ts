@@ -8,7 +8,7 @@ import { publishQuiz } from './lessons.ts';
 
 const lab = useEmbedLab();
 
-/** The next version: the right choice of q2 is another one, and a step stands before all others. */
+/** The next version: another choice of q2 is right, and a new step comes first. */
 function publishNext({ harness, organization }: EmbedLab, lessonId: string) {
   const { type, props } = question('q2', 2);
   const steps = [
@@ -20,7 +20,7 @@ function publishNext({ harness, organization }: EmbedLab, lessonId: string) {
   return publishLesson(harness, organization, { lessonId, sections: [section('one', ...steps)] });
 }
 
-test('a version published in mid-lesson takes no answer away, and each version scores answers by its own rules', async () => {
+test('a version published in mid-lesson loses no answer, and each version scores answers by its own rules', async () => {
   const version = await publishQuiz(lab);
   const context = await lab.browser.newContext();
   const learner = await lab.open(version, { context });
@@ -39,11 +39,11 @@ test('a version published in mid-lesson takes no answer away, and each version s
   await press(again, 'Next');
   await choose(again, 'b');
   await waitFor('the other answer', async () => answersIn(await lab.progressOf(version)).q3);
-  // The right choice of q2 is another one by now.
+  // Another choice of q2 is right now.
   expect(await lab.progressOf(version)).toMatchObject({ score: 1, maxScore: 3 });
 });
 
-test('unpublishing the version in play takes no answer away, neither those to come nor those kept offline', async () => {
+test('unpublishing the version in play loses no answer, neither later ones nor those stored offline', async () => {
   const version = await publishQuiz(lab);
   const next = await publishNext(lab, version.lessonId);
   const context = await lab.browser.newContext();
@@ -69,12 +69,12 @@ test('unpublishing the version in play takes no answer away, neither those to co
   expect(answersIn(await lab.progressOf(version))).toMatchObject({ q2: ['a'], q3: ['b'] });
 });
 
-test('answers that wait in the browser are saved in the version they were given in, before the new one is shown', async () => {
+test('answers waiting in the browser are saved to their own version before the new one is shown', async () => {
   const version = await publishQuiz(lab);
   const context = await lab.browser.newContext();
   const learner = await lab.open(version, { context });
   await seeStep(learner, 's1');
-  await waitFor('the first look', () => lab.progressOf(version));
+  await waitFor('the first view', () => lab.progressOf(version));
   await context.setOffline(true);
   await press(learner, 'Next');
   await choose(learner, 'b');

@@ -15,10 +15,10 @@ import {
   withChanges,
 } from './learner-queue.ts';
 
-describe('what another tab left', () => {
+describe('changes adopted from another tab', () => {
   const here = { place: places.intro, versionId };
 
-  test('is shown at once, and saved', () => {
+  test('are shown at once, and saved', () => {
     const server = new SessionRules();
     const left = withChanges(newQueue(), [stepTo(places.quiz), answerOf('q1', ['a'])]);
     const queue = adopt(newQueue(), [leftoverOf(left)], here, contextAt(start + 1));
@@ -30,7 +30,7 @@ describe('what another tab left', () => {
     expect(server.answers()).toEqual({ 'quiz/q1': ['a'] });
   });
 
-  test('is left out where the learner has started again since', () => {
+  test('are dropped if the learner has restarted since', () => {
     const server = new SessionRules();
     const leftover = leftoverOf(withChanges(newQueue(server.record()), [answerOf('q1', ['a'])]));
     const since = [answerOf('q1', ['b']), { place: places.intro, restart: true }, answerOf('q2', ['b'])];
@@ -53,7 +53,7 @@ describe('what another tab left', () => {
     expect(server.answers()).toEqual({ 'quiz/q2': ['b'] });
   });
 
-  test('is taken once, also when it is handed over again after it was saved', () => {
+  test('are adopted once, even when handed over again after they were saved', () => {
     const server = new SessionRules();
     const leftover = leftoverOf(withChanges(newQueue(), [answerOf('q1', ['a'])]));
     const queue = adopt(newQueue(), [leftover, leftover], here, contextAt(start));
@@ -62,7 +62,7 @@ describe('what another tab left', () => {
     expect(adopt(done, [leftover], here, contextAt(start))).toBe(done);
   });
 
-  test('is taken with what that tab added before it heard of it', () => {
+  test('include what that tab added before the takeover reached it', () => {
     const server = new SessionRules();
     const before = withChanges(newQueue(), [{ place: places.quiz }]);
     const queue = adopt(newQueue(), [leftoverOf(before)], here, contextAt(start));
@@ -71,7 +71,7 @@ describe('what another tab left', () => {
     expect(server.answers()).toEqual({ 'quiz/q1': ['a'] });
   });
 
-  test('does not undo what was done elsewhere since', () => {
+  test('do not undo later changes from elsewhere', () => {
     const server = new SessionRules();
     const changes = [stepTo(places.quiz), answerOf('q1', 'old'), answerOf('q2', 'only here')];
     const leftover = leftoverOf(withChanges(newQueue(), changes));
@@ -88,7 +88,7 @@ describe('what another tab left', () => {
     expect(server.record().progressData).toEqual({ visited: ['end'] });
   });
 
-  test('goes first, and the place of this tab stays', () => {
+  test("are sent first, and this tab's position stays", () => {
     const server = new SessionRules();
     const own = withChanges(newQueue(), [stepTo(places.end)]);
     const leftover = leftoverOf(withChanges(newQueue(), [answerOf('q1', ['a'])]));
@@ -98,7 +98,7 @@ describe('what another tab left', () => {
   });
 });
 
-test('what another tab has saved meanwhile is known before the first write, and no conflict', () => {
+test('saves of another tab are known before the first write, and cause no conflict', () => {
   const server = new SessionRules();
   drained(withChanges(newQueue(), [answerOf('q1', ['a'])]), server);
   const queue = withChanges(catchUp(newQueue(), server.record()), [answerOf('q2', ['b'])]);

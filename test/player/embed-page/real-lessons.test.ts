@@ -15,9 +15,9 @@ import type { HostPage } from './embed-lab.ts';
 const lab = useEmbedLab();
 vi.setConfig({ testTimeout: 600_000 });
 
-// What each lesson's record comes to, and that each can be played, is seen over the API and in its archive.
+// Other tests check each lesson's record over the API and play each lesson from its archive.
 describe.each(await twoRealLessons())('$name', ({ path }) => {
-  test('plays from first step to last in an iframe on another site, and the record says what was done', async () => {
+  test("plays from first step to last in a cross-site iframe, and the record contains the learner's progress", async () => {
     const lesson = await readLesson(path);
     const steps = stepsOf(lesson);
     const version = await buildVersion(lab.harness, lab.organization, path, { asNew: true });
@@ -61,7 +61,7 @@ describe.each(await twoRealLessons())('$name', ({ path }) => {
     await learner.page.context().close();
   });
 
-  test('closed in mid-lesson, it opens on another device at the same step, with the same answers', async () => {
+  test('closed in mid-lesson, it opens on another device at the same step with the same answers', async () => {
     const lesson = await readLesson(path);
     const step = stepsOf(lesson).find((each) => blocksOf(each, 'MultipleChoice').length > 0);
     if (step === undefined) throw new Error('there is no step with a question');
@@ -88,7 +88,7 @@ async function readLesson(path: string): Promise<LessonContent> {
   return JSON.parse(await readFile(join(path, 'lesson.json'), 'utf8')) as LessonContent;
 }
 
-/** The frame with the player, as soon as the lesson is shown. */
+/** Returns the player's frame once the lesson is shown. */
 async function frameOf({ page, event }: HostPage): Promise<Frame> {
   await event('ready');
   const frame = page.frames().find((each) => each.url().endsWith('/frame.html'));

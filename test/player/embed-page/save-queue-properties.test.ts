@@ -42,16 +42,16 @@ const anyEventOrRestart = fc.oneof(
   { weight: 1, arbitrary: fc.constant({ kind: 'restart' as const }) },
 );
 
-/** A learner at a browser that loses requests, is closed in mid-write, and is opened again. */
+/** A learner whose browser loses requests, closes in mid-write, and opens again. */
 class Browser {
   queue: SaveQueue;
   place: Place = places.intro;
   /** The last answer to each question. */
   readonly given = new Map<string, number>();
-  /** How often the learner was asked where to go on. */
+  /** How often the learner had to decide where to continue. */
   conflicts = 0;
   readonly #server: SessionRules;
-  /** What was sent by a page that went, and has not arrived yet. */
+  /** Writes of closed pages that have not arrived yet. */
   #late: WriteBody[] = [];
 
   constructor(server: SessionRules) {
@@ -85,7 +85,7 @@ class Browser {
     }
   }
 
-  /** Sends until there is nothing left. */
+  /** Sends until the queue is empty. */
   drain(now: number): void {
     while (this.queue.writes.length > 0) this.#send('arrives', now);
   }
@@ -136,8 +136,8 @@ class Browser {
 
 const minute = 60_000;
 
-describe('whatever gets lost on the way', () => {
-  test('one browser: the server ends up with the last answers and the last step, and nobody is asked', () => {
+describe('whatever requests get lost', () => {
+  test('one browser: the server ends up with the last answers and step, and the learner never has to decide', () => {
     const anySkew = fc.constantFrom(-10 * minute, 0, 10 * minute);
     fc.assert(
       fc.property(fc.array(anyEventOrRestart, { maxLength: 40 }), anySkew, (events, skew) => {
@@ -158,7 +158,7 @@ describe('whatever gets lost on the way', () => {
     );
   });
 
-  test('two devices: no answer is lost but to a later one, and each question has one that was given', () => {
+  test('two devices: only a later answer replaces an answer, and each question keeps one that was given', () => {
     const anyTurn = fc.tuple(fc.nat(1), anyEvent);
     fc.assert(
       fc.property(fc.array(anyTurn, { maxLength: 40 }), (turns) => {
@@ -180,7 +180,7 @@ describe('whatever gets lost on the way', () => {
   });
 });
 
-/** What is decided by the clock of the server rather than the browser's. */
+/** Cases where the server's clock decides rather than the browser's. */
 function isServers({ kind }: Event): boolean {
   return kind === 'send' || kind === 'arrival';
 }

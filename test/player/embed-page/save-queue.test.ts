@@ -28,7 +28,7 @@ import {
 describe('attempts', () => {
   const finish = { place: places.end, completed: true };
 
-  test('each write names its own, and a restart begins the next', () => {
+  test('each write names its attempt, and a restart begins the next', () => {
     const changes = [answerOf('q1', ['a']), { place: places.intro, restart: true }, answerOf('q2', ['a'])];
     const queue = withChanges(newQueue(), changes);
     expect(queue.writes.map(({ attempt, restart }) => [attempt, restart])).toEqual([
@@ -41,7 +41,7 @@ describe('attempts', () => {
     expect(server.answers()).toEqual({ 'quiz/q2': ['a'] });
   });
 
-  test('what a device finished late never touches an attempt that another one has begun; the learner is told', () => {
+  test("writes that a device finishes late never change another device's new attempt; the learner gets a notice", () => {
     const server = new SessionRules();
     const phone = withChanges(newQueue(server.record()), [answerOf('q1', ['b']), finish]);
     const laptop = [
@@ -60,12 +60,12 @@ describe('attempts', () => {
     expect(server.state.finished).toMatchObject({ score: 1, isCurrent: false });
   });
 
-  test('so it is where the device had tried to send more writes than the other one has made since', () => {
+  test('also when the device has tried to send more writes than the other one', () => {
     const server = new SessionRules();
     const changes = [answerOf('q1', ['b']), stepTo(places.end), answerOf('q1', ['b'], places.end)];
     let phone = newQueue(server.record());
     for (const change of [...changes, stepTo(places.quiz), finish]) {
-      // What a page sends as it is hidden, without a network.
+      // The writes that a page sends when it is hidden, offline.
       phone = takeAll(withChanges(phone, [change])).queue;
     }
     const restart = { place: places.intro, restart: true };
@@ -76,7 +76,7 @@ describe('attempts', () => {
     expect(queue).toMatchObject({ hold: 'conflict', writes: [], record: { attempt: 2 } });
   });
 
-  test('a restart that follows a finish made offline never clears the attempt that another device has begun', () => {
+  test('a restart after an offline finish never clears the attempt begun on another device', () => {
     const server = new SessionRules();
     const restart = { place: places.intro, restart: true };
     const offline = withChanges(newQueue(server.record()), [answerOf('q1', ['b']), finish, restart]);
@@ -93,7 +93,7 @@ describe('attempts', () => {
     expect(server.state.attempt).toBe(2);
   });
 
-  test('where two devices have started again, both go on with the same attempt', () => {
+  test('two devices that have both restarted continue with the same attempt', () => {
     const server = new SessionRules();
     const restart = { place: places.intro, restart: true };
     const phone = withChanges(newQueue(server.record()), [restart, answerOf('q1', ['a'])]);
@@ -107,8 +107,8 @@ describe('attempts', () => {
   });
 });
 
-describe('what is queued', () => {
-  test('answers of one step become one write, the last one of each widget', () => {
+describe("the queue's content", () => {
+  test("answers of one step become one write with each widget's last answer", () => {
     const changes = [answerOf('q1', ['a']), answerOf('q2', ['b']), answerOf('q1', ['c'])];
     const { body, queue } = taken(withChanges(newQueue(), changes));
     expect(queue.writes).toHaveLength(1);
@@ -118,7 +118,7 @@ describe('what is queued', () => {
     ]);
   });
 
-  test('an answer is sent with the place of its own step, also when another one is shown already', () => {
+  test("an answer is sent with its own step's position, even when another step is shown already", () => {
     const server = new SessionRules();
     const changes = [stepTo(places.end), answerOf('q1', ['a'], places.quiz), { place: places.end }];
     drained(withChanges(newQueue(), changes), server);
@@ -126,19 +126,19 @@ describe('what is queued', () => {
     expect(server.state.stepId).toBe('end');
   });
 
-  test('steps that were only passed need one write', () => {
+  test('steps without answers need one write', () => {
     const queue = withChanges(newQueue(), [stepTo(places.quiz), stepTo(places.end), stepTo(places.intro)]);
     expect(queue.writes).toMatchObject([{ place: places.intro, progressData: { visited: ['intro'] } }]);
   });
 
-  test('a write that may have reached the server is not added to', () => {
+  test('a write that may have reached the server gets no additions', () => {
     const { queue } = taken(withChanges(newQueue(), [answerOf('q1', ['a'])]));
     expect(
       withChanges(queue, [answerOf('q1', ['b'])]).writes.map(({ answers }) => answers[0]?.answer),
     ).toEqual([['a'], ['b']]);
   });
 
-  test('large answers do not gather in one write', () => {
+  test('large answers are not combined into one write', () => {
     const queue = withChanges(newQueue(), [
       answerOf('q1', 'x'.repeat(200_000)),
       answerOf('q2', 'x'.repeat(200_000)),
@@ -146,7 +146,7 @@ describe('what is queued', () => {
     expect(queue.writes).toHaveLength(2);
   });
 
-  test('a day without a network keeps one answer a question', () => {
+  test('a day offline keeps one answer for each question', () => {
     let queue = newQueue();
     for (let time = 0; time < 500; time += 1) {
       const place = time % 2 === 0 ? places.quiz : places.end;
@@ -158,7 +158,7 @@ describe('what is queued', () => {
     expect(server.answers()).toEqual({ 'quiz/q1': 498, 'end/q1': 499 });
   });
 
-  test('a variable keeps the value it has elsewhere, unless it was set here', () => {
+  test('a variable keeps its value from elsewhere, unless this page has set it', () => {
     const record = { ...new SessionRules().record(), variableState: { a: 'theirs', b: 'theirs' } };
     const variables = { a: 'old', b: 'ours', c: 'initial' };
     const change = { place: places.intro, variables, setVariable: 'b' };
@@ -167,24 +167,24 @@ describe('what is queued', () => {
   });
 });
 
-describe('when it is sent', () => {
-  test('an answer waits for others, a step does not', () => {
+describe('the time of sending', () => {
+  test('answers are debounced, steps are sent at once', () => {
     const queue = withChanges(newQueue(), [answerOf('q1', ['a'])]);
     expect(waitTime(queue, start)).toBe(answerDelay);
     expect(waitTime(withChanges(queue, [stepTo(places.end)]), start)).toBe(0);
     expect(waitTime(hurry(queue, start), start)).toBe(0);
   });
 
-  test('a first look makes way for the files of the step', () => {
+  test('a first view is sent after the files of the step', () => {
     expect(waitTime(withChanges(newQueue(), [{ place: places.intro }]), start)).toBe(answerDelay);
   });
 
-  test('one write is on its way at a time', () => {
+  test('one write is in flight at a time', () => {
     const { queue } = taken(withChanges(newQueue(), [answerOf('q1', ['a']), stepTo(places.end)]));
     expect(waitTime(queue, Infinity)).toBeNull();
   });
 
-  test('pauses grow with failures, to a minute at most, and differ between browsers', () => {
+  test('backoff grows with failures, up to a minute, with jitter between browsers', () => {
     let queue = withChanges(newQueue(), [stepTo(places.end)]);
     const pauses: number[] = [];
     for (let failure = 0; failure < 9; failure += 1) {
@@ -196,7 +196,7 @@ describe('when it is sent', () => {
     expect(waitTime(early, start)).toBe(30_000);
   });
 
-  test('a server that asks for time gets it, and the network coming back ends every pause', () => {
+  test('Retry-After is respected, and a returning network ends the backoff', () => {
     const { queue } = taken(withChanges(newQueue(), [stepTo(places.end)]));
     const paused = afterAnswer(queue, { kind: 'failed', retryAfter: 20_000 });
     expect(waitTime(paused, start)).toBe(20_000);
@@ -204,8 +204,8 @@ describe('when it is sent', () => {
   });
 });
 
-describe('what an answer leads to', () => {
-  test('a write whose answer was lost is sent again and counts once', () => {
+describe('responses', () => {
+  test('a write whose response was lost is sent again with the same idempotency key and counts once', () => {
     const server = new SessionRules();
     const first = taken(withChanges(newQueue(), [answerOf('q1', ['a'])]));
     server.write(first.body, start);
@@ -214,7 +214,7 @@ describe('what an answer leads to', () => {
     expect(done).toMatchObject({ writes: [], hold: null, record: { revision: 1 } });
   });
 
-  test('a conflict holds everything until the learner goes on here; then both sides are kept', () => {
+  test('a conflict stops sending until the learner continues here; then both sides are kept', () => {
     const server = new SessionRules();
     const other = withChanges(newQueue(), [answerOf('q2', ['b'], places.quiz)]);
     drained(other, server);
@@ -227,7 +227,7 @@ describe('what an answer leads to', () => {
     expect(server.state.stepId).toBe('end');
   });
 
-  test('an answer that was stored elsewhere later stays, one that was stored earlier gives way', () => {
+  test('the answer stored later wins, wherever it was given', () => {
     const server = new SessionRules();
     const other = withChanges(newQueue(), [answerOf('q1', 'theirs'), answerOf('q2', 'theirs')]);
     drained(other, server, start + 5000);
@@ -239,7 +239,7 @@ describe('what an answer leads to', () => {
     expect(server.answers()).toEqual({ 'quiz/q1': 'theirs', 'quiz/q2': 'ours' });
   });
 
-  test('the second answer to a question is kept, although the clock of the server is ahead', () => {
+  test("the second answer to a question is kept although the server's clock is ahead", () => {
     const server = new SessionRules();
     const ahead = 600_000;
     const once = drained(withChanges(newQueue(), [answerOf('q1', 'first')]), server, start + ahead);
@@ -251,7 +251,7 @@ describe('what an answer leads to', () => {
     expect(server.answers()).toEqual({ 'quiz/q1': 'second', 'quiz/q2': 'theirs' });
   });
 
-  test('a restart does not clear what came from elsewhere after it was asked for', () => {
+  test('a restart does not clear later changes from elsewhere', () => {
     const server = new SessionRules();
     drained(withChanges(newQueue(), [answerOf('q2', 'theirs')]), server);
     const { queue, body } = taken(withChanges(newQueue(), [{ place: places.intro, restart: true }]));
@@ -260,7 +260,7 @@ describe('what an answer leads to', () => {
     expect(server.answers()).toEqual({ 'quiz/q2': 'theirs' });
   });
 
-  test('one answer that the server refuses takes no other with it', () => {
+  test('an answer that the server rejects does not affect the others', () => {
     const server = new SessionRules();
     const changes = [answerOf('q1', ['a']), answerOf('no-such-widget', 1), answerOf('q2', ['b'])];
     let queue = withChanges(newQueue(), [...changes, stepTo(places.quiz)]);
@@ -276,7 +276,7 @@ describe('what an answer leads to', () => {
     expect(server.record().progressData).toEqual({ visited: ['quiz'] });
   });
 
-  test('an expired token keeps everything, and a new one goes on', () => {
+  test('an expired token keeps everything, and sending continues with a new one', () => {
     const server = new SessionRules();
     const { queue } = taken(withChanges(newQueue(), [answerOf('q1', ['a'])]));
     const held = withChanges(afterAnswer(queue, { kind: 'expired' }), [stepTo(places.end)]);
@@ -287,8 +287,8 @@ describe('what an answer leads to', () => {
   });
 });
 
-describe('a page that goes', () => {
-  test('everything is sent at once, and sent again it changes nothing', () => {
+describe('when the page closes', () => {
+  test('everything is sent at once, and sending it again changes nothing', () => {
     const server = new SessionRules();
     const changes = [answerOf('q1', ['a']), stepTo(places.end), answerOf('q1', ['b'], places.end)];
     const { queue, bodies } = takeAll(withChanges(newQueue(), changes));
@@ -298,12 +298,12 @@ describe('a page that goes', () => {
     expect(server.answers()).toEqual({ 'quiz/q1': ['a'], 'end/q1': ['b'] });
   });
 
-  test('nothing is sent while it is held', () => {
+  test('nothing is sent while the queue is on hold', () => {
     expect(takeAll(handOver(withChanges(newQueue(), [stepTo(places.end)]))).bodies).toEqual([]);
   });
 });
 
-test('two who open a lesson for the first time at once are in no conflict', () => {
+test('two tabs that open a new lesson at the same time do not conflict', () => {
   const server = new SessionRules();
   const look = withChanges(newQueue(), [{ place: places.intro }]);
   drained(look, server);
@@ -311,7 +311,7 @@ test('two who open a lesson for the first time at once are in no conflict', () =
   expect(afterAnswer(queue, server.write(body, start))).toMatchObject({ hold: null, writes: [] });
 });
 
-test('an answer to nothing changes nothing', () => {
+test('a response without a request changes nothing', () => {
   const queue = newQueue();
   expect(afterAnswer(queue, { kind: 'failed', retryAfter: 0 })).toBe(queue);
   expect(takeNext(queue)).toBeUndefined();

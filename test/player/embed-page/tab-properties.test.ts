@@ -26,13 +26,16 @@ const questions = [
 type Message =
   { type: 'take'; id: number } | { type: 'give'; id: number; leftover: Leftover; record: SessionRecord };
 
-/** A browser whose tabs share a storage and a channel, as saver.ts and tabs.ts use them; and a server. */
+/**
+ * A browser whose tabs share a storage and a channel, as saver.ts and tabs.ts use them, and a
+ * server.
+ */
 class Browser {
   readonly server = new SessionRules();
-  /** What each tab keeps, by its id. */
+  /** Each tab's stored state by its id. */
   readonly storage = new Map<number, string>();
   readonly tabs: Tab[] = [];
-  /** What was sent by pages that are gone, and what was lost on its way and is not. */
+  /** Writes of closed pages: still in transit, lost, or arrived. */
   readonly late: WriteBody[] = [];
   now = start;
 
@@ -58,7 +61,7 @@ class Tab {
   queue: SaveQueue;
   isOpen = true;
   readonly inbox: Message[] = [];
-  /** Counts up: the tab that was opened last has the largest. */
+  /** Counts up, so the tab opened last has the largest number. */
   readonly id: number;
   readonly #browser: Browser;
   #sent: { body: WriteBody; answer?: Answer } | undefined;
@@ -70,7 +73,7 @@ class Tab {
   }
 
   answer(question: number): boolean {
-    // The lesson cannot be used while the learner is asked where to go on.
+    // The lesson is blocked while the learner has to decide where to continue.
     if (this.queue.hold !== null) return false;
     const { now } = this.#browser;
     const [step, widgetId] = questions[question] ?? questions[0];
@@ -89,7 +92,7 @@ class Tab {
     if (this.#sent) this.#sent.answer ??= this.#browser.server.write(this.#sent.body, this.#browser.now);
   }
 
-  /** The answer comes, or the request fails, whether it has arrived or not. */
+  /** The response arrives, or the request fails, whether or not it reached the server. */
   settle(fails: boolean): void {
     if (this.#sent === undefined || !(fails || this.#sent.answer)) return;
     const { body, answer } = this.#sent;
@@ -99,7 +102,7 @@ class Tab {
     this.#set(answered(this.queue, seen, { ...contextAt(this.#browser.now), random: 0 }).queue);
   }
 
-  /** The oldest message is heard. */
+  /** Delivers the oldest message. */
   hear(): void {
     const message = this.inbox.shift();
     if (message?.type === 'take' && message.id > this.id && this.queue.hold !== 'elsewhere') {
@@ -153,7 +156,7 @@ class Tab {
   }
 }
 
-/** Learners answer more often than they do anything else. */
+/** Weighted towards answers, the most frequent action. */
 const happenings = [
   ...(['answer', 'answer', 'answer', 'open', 'close', 'hide', 'go on'] as const),
   ...(['send', 'send', 'arrive', 'settle', 'settle', 'fail', 'hear', 'late'] as const),
@@ -170,7 +173,7 @@ const anyEvent: fc.Arbitrary<Event> = fc.record({
   question: fc.nat(questions.length - 1),
 });
 
-/** @returns when each question was answered, in order */
+/** @returns the time of each question's answer, in order */
 function play(browser: Browser, turns: readonly Event[], hearAtOnce: boolean): Map<string, number[]> {
   const given = new Map<string, number[]>();
   for (const { what, who, question } of turns) {
@@ -210,7 +213,7 @@ function hearAll(browser: Browser): void {
   }
 }
 
-/** Everything is closed, and one more tab saves what was left. */
+/** Closes everything; one more tab then saves the rest. */
 function finish(browser: Browser): void {
   browser.now += 1000;
   hearAll(browser);
@@ -224,7 +227,7 @@ function finish(browser: Browser): void {
   }
 }
 
-test('tabs that hear of each other: of each question the last answer counts, and nothing is left behind', () => {
+test("tabs that communicate: each question's last answer counts, and no queue is left over", () => {
   fc.assert(
     fc.property(fc.array(anyEvent, { maxLength: 60, size: 'max' }), (turns) => {
       const browser = new Browser();
@@ -238,7 +241,7 @@ test('tabs that hear of each other: of each question the last answer counts, and
   );
 });
 
-test('tabs that have not heard of each other yet: each question has an answer that was given', () => {
+test('tabs that have not communicated yet: each question has an answer that was given', () => {
   fc.assert(
     fc.property(fc.array(anyEvent, { maxLength: 60, size: 'max' }), (turns) => {
       const browser = new Browser();

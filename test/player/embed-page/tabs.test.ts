@@ -5,7 +5,7 @@ import { publishQuiz } from './lessons.ts';
 
 const lab = useEmbedLab();
 
-test('a second tab takes over, the first one is told, and nothing of either is lost', async () => {
+test('a second tab takes over, the first one shows a notice, and nothing of either is lost', async () => {
   const version = await publishQuiz(lab);
   const context = await lab.browser.newContext();
   const first = await lab.open(version, { context });
@@ -32,12 +32,12 @@ test('a second tab takes over, the first one is told, and nothing of either is l
   expect(await first.event('complete')).toMatchObject({ score: 2, maxScore: 3 });
 });
 
-test('what the first tab could not save goes over to the second', async () => {
+test('unsaved changes of the first tab move to the second', async () => {
   const version = await publishQuiz(lab);
   const context = await lab.browser.newContext();
   const first = await lab.open(version, { context });
   await seeStep(first, 's1');
-  await waitFor('the first look', () => lab.progressOf(version));
+  await waitFor('the first view', () => lab.progressOf(version));
   await first.page.route('**/session?*', (route) => route.abort());
   await press(first, 'Next');
   await choose(first, 'b');
@@ -48,7 +48,7 @@ test('what the first tab could not save goes over to the second', async () => {
   await waitFor('the answer', async () => answersIn(await lab.progressOf(version)).q2);
 });
 
-test('on another device the learner is asked where to go on; the answers of both are kept', async () => {
+test("on another device the learner decides where to continue, and both devices' answers are kept", async () => {
   const version = await publishQuiz(lab);
   const phone = await lab.open(version);
   await press(phone, 'Next');

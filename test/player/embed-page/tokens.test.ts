@@ -7,14 +7,14 @@ import { publishQuiz } from './lessons.ts';
 
 const lab = useEmbedLab();
 
-/** As a server does that forgets who this is: what expiry looks like to a page, without waiting for it. */
+/** Simulates expiry without waiting: the server rejects the token. */
 async function refuse({ page }: HostPage, token: string): Promise<void> {
   await page.route(`**/session?token=${token}`, (route) =>
     route.fulfill({ status: 401, json: { error: 'Token verification failed: jwt expired' } }),
   );
 }
 
-test('the host page is asked for a token before the old one ends, and the lesson goes on with it', async () => {
+test('the host page is asked for a new token before expiry, and the lesson continues with it', async () => {
   const version = await publishQuiz(lab);
   const token = buildLearnerToken(version, { seconds: 20 });
   const fresh = buildLearnerToken(version);
@@ -26,12 +26,12 @@ test('the host page is asked for a token before the old one ends, and the lesson
   await waitFor('the answer', async () => answersIn(await lab.progressOf(version)).q2);
 });
 
-test('a token that ends without another keeps the answers, and says so; a later token saves them', async () => {
+test('an expired token without a successor keeps the answers and shows a notice; a later token saves them', async () => {
   const version = await publishQuiz(lab);
   const token = buildLearnerToken(version);
   const learner = await lab.open(version, { token });
   await seeStep(learner, 's1');
-  await waitFor('the first look', () => lab.progressOf(version));
+  await waitFor('the first view', () => lab.progressOf(version));
   await refuse(learner, token);
   await press(learner, 'Next');
   await choose(learner, 'b');
@@ -45,24 +45,24 @@ test('a token that ends without another keeps the answers, and says so; a later 
   expect(await lab.progressOf(version)).toMatchObject({ score: 2, currentSectionIndex: 1 });
 });
 
-test('the host page is asked again when a token is refused, for it may have had no network before', async () => {
+test('the host page is asked again when a token is rejected, because it may have been offline before', async () => {
   const version = await publishQuiz(lab);
   const [token, fresh] = [buildLearnerToken(version), buildLearnerToken(version, { seconds: 900 })];
   const learner = await lab.open(version, { token, more: `getToken: async () => '${fresh}'` });
   await seeStep(learner, 's1');
-  await waitFor('the first look', () => lab.progressOf(version));
+  await waitFor('the first view', () => lab.progressOf(version));
   await refuse(learner, token);
   await press(learner, 'Next');
   await waitFor('the step', async () => (await lab.progressOf(version))?.currentStepIndex === 1);
 });
 
-test('a token that comes while a write is being refused saves that write', async () => {
+test('a token that arrives while a write is being rejected saves that write', async () => {
   const version = await publishQuiz(lab);
   const [token, fresh] = [buildLearnerToken(version), buildLearnerToken(version, { seconds: 900 })];
   const learner = await lab.open(version, { token });
   const { page } = learner;
   await seeStep(learner, 's1');
-  await waitFor('the first look', () => lab.progressOf(version));
+  await waitFor('the first view', () => lab.progressOf(version));
   await page.route(`**/session?token=${token}`, async (route) => {
     const taken = page.waitForResponse((response) => response.url().endsWith(`/session?token=${fresh}`));
     await page.evaluate(`embed.setToken('${fresh}')`);
@@ -73,13 +73,13 @@ test('a token that comes while a write is being refused saves that write', async
   await waitFor('the step', async () => (await lab.progressOf(version))?.currentStepIndex === 1);
 });
 
-test('answers that no token could save are saved when the lesson is opened with another one', async () => {
+test('answers that no token could save are saved when the lesson opens with another one', async () => {
   const version = await publishQuiz(lab);
   const context = await lab.browser.newContext();
   const token = buildLearnerToken(version);
   const learner = await lab.open(version, { context, token });
   await seeStep(learner, 's1');
-  await waitFor('the first look', () => lab.progressOf(version));
+  await waitFor('the first view', () => lab.progressOf(version));
   await refuse(learner, token);
   await press(learner, 'Next');
   await choose(learner, 'b');
@@ -95,7 +95,7 @@ test('answers that no token could save are saved when the lesson is opened with 
   await waitFor('the answer', async () => answersIn(await lab.progressOf(version)).q2);
 });
 
-test('a token of another learner, of another lesson, or no token at all is refused', async () => {
+test('a token of another learner or lesson, or an invalid token, is rejected', async () => {
   const [version, other] = [await publishQuiz(lab), await publishQuiz(lab)];
   const learner = await lab.open(version);
   await seeStep(learner, 's1');
@@ -120,7 +120,7 @@ test('a token of another learner, of another lesson, or no token at all is refus
   expect(await lab.progressOf(version, 'somebody else')).toBeNull();
 });
 
-test('a frame without a token waits for one, and a reload of it needs no other', async () => {
+test('a frame without a token waits for one, and a reload reuses it', async () => {
   const version = await publishQuiz(lab);
   const learner = await lab.open(version, {
     token: '',
@@ -134,10 +134,10 @@ test('a frame without a token waits for one, and a reload of it needs no other',
   await seeStep(learner, 's2');
 });
 
-test('a host page that fails to give a token is asked again, and the learner reads so', async () => {
+test('a host page that fails to provide a token is asked again, and the learner sees a notice', async () => {
   const version = await publishQuiz(lab);
   const token = buildLearnerToken(version);
-  // A server that is down, then a proxy's page in place of a token.
+  // A server that is down, then a proxy's page instead of a token.
   const failing = `(window.asked ? '<h1>Bad gateway</h1>' : Promise.reject(new Error(asked = '503')))`;
   const more = `getToken: () => window.isUp ? '${token}' : ${failing}`;
   const learner = await lab.open(version, { token: '', more });
@@ -148,7 +148,7 @@ test('a host page that fails to give a token is asked again, and the learner rea
   await seeStep(learner, 's1');
 });
 
-test('a step that is asked for before there is a token is the one that is shown', async () => {
+test('a step requested before there is a token is shown', async () => {
   const version = await publishQuiz(lab);
   const give = `getToken: () => new Promise((resolve) => { give = () => resolve('${buildLearnerToken(version)}'); })`;
   const learner = await lab.open(version, { token: '', more: give });
@@ -161,7 +161,7 @@ test('a step that is asked for before there is a token is the one that is shown'
   await seeStep(learner, 's2');
 });
 
-test('where the host page gives the token, nobody goes on as the one who was at this tab before', async () => {
+test("where the host page provides the token, the tab does not resume the previous learner's session", async () => {
   const version = await publishQuiz(lab);
   const { page, ...before } = await lab.open(version);
   await press(before, 'Next');
@@ -171,10 +171,10 @@ test('where the host page gives the token, nobody goes on as the one who was at 
   const next = hostPage(page);
   await next.mount(`lessonId: '${version.lessonId}', getToken: async () => '${token}'`);
   await seeStep(next, 's1');
-  await waitFor('the first look', () => lab.progressOf(version, 'learner-2'));
+  await waitFor('the first view', () => lab.progressOf(version, 'learner-2'));
 });
 
-test('a page that could not be shown because of the server needs no other token when it is loaded again', async () => {
+test('a page that failed because of the server needs no other token after a reload', async () => {
   const version = await publishQuiz(lab);
   const contents = await lab.harness.db.lessonContents.find({ versionId: version._id }).lean();
   await lab.harness.db.lessonContents.deleteMany({ versionId: version._id });
@@ -185,7 +185,7 @@ test('a page that could not be shown because of the server needs no other token 
   await seeStep(learner, 's1');
 });
 
-test('an ended token is replaced once by the host page, which is not asked again when that one is no good', async () => {
+test('the host page replaces an expired token once, and is not asked again when the new one is invalid', async () => {
   const version = await publishQuiz(lab);
   const ended = buildLearnerToken(version, { seconds: -60 });
   const more = (token: string) =>
@@ -200,7 +200,7 @@ test('an ended token is replaced once by the host page, which is not asked again
   expect(await failing.page.evaluate('asked')).toBe(1);
 });
 
-test('the host page is told of an address that names no lesson', async () => {
+test('the host page gets an error for a URL without a valid lesson', async () => {
   const learner = await lab.open({ ...(await publishQuiz(lab)), lessonId: 'x' }, { token: 'y' });
   expect(await learner.event('error')).toMatchObject({ code: 'bad_address' });
 });
@@ -214,7 +214,7 @@ async function codesIn({ events }: HostPage): Promise<unknown[]> {
   return (await events()).filter(({ type }) => type === 'error').map(({ code }) => code);
 }
 
-test('the address of media and widgets is made anew before it ends', async () => {
+test('URLs of media and widgets are renewed before they expire', async () => {
   const version = await publishQuiz(lab);
   const context = await lab.browser.newContext();
   await context.clock.install();
