@@ -16,7 +16,7 @@ vi.setConfig({ testTimeout: 60_000 });
 
 const neverAborted = new AbortController().signal;
 
-/** What a request for an archive needs, over a store that a test may watch. */
+/** The dependencies of an archive request, over a store that a test can watch. */
 function requestDependencies({ harness }: Fleet, archives: ArchiveStore) {
   const events = createExportEvents(harness.servers.redisUrl, harness.config);
   onTestFinished(() => events.close());
@@ -38,7 +38,7 @@ function requestDependencies({ harness }: Fleet, archives: ArchiveStore) {
   return { events, deps };
 }
 
-test('the end of a job is not missed when it comes while a request looks for the archive', async () => {
+test('a request notices a job that ends while the request checks the store', async () => {
   const fleet = await startFleet();
   const { events, deps } = requestDependencies(fleet, fleet.harness.store.archives);
   const lesson = await fleet.publish([1000]);
@@ -49,12 +49,12 @@ test('the end of a job is not missed when it comes while a request looks for the
   await fleet.harness.startWorker();
   await expectArchive(await fleet.request(api, lesson), lesson);
   await ended;
-  // It came before the wait; this would last an hour otherwise.
+  // The event came before the wait, which would otherwise last an hour.
   await waiter.next(3_600_000, neverAborted);
   waiter.close();
 });
 
-test('an archive that is opened for a client who has gone meanwhile is closed again', async () => {
+test('an archive opened for a client that has disconnected is closed again', async () => {
   const fleet = await startFleet();
   const api = { address: await fleet.harness.startApi() };
   await fleet.harness.startWorker();

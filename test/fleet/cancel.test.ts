@@ -14,7 +14,7 @@ afterAll(() => harness.close());
 
 const job = jobNamed('a1');
 
-test('a job that waits is taken out of the queue when it is cancelled', async () => {
+test('cancelling removes a waiting job from the queue', async () => {
   const { queue, ...turns } = openTurns(harness);
   await askForExport(queue, job, null);
   expect(await requestCancel(queue, job.key)).toBe('removed');
@@ -22,7 +22,7 @@ test('a job that waits is taken out of the queue when it is cancelled', async ()
   expect(await requestCancel(queue, job.key)).toBe('none');
 });
 
-test('a job that somebody waits for is not cancelled until the last one has gone', async () => {
+test('a job with waiting requests is cancelled only after the last one has left', async () => {
   const { queue } = openTurns(harness);
   await askForExport(queue, job, 'one');
   await askForExport(queue, job, 'two');
@@ -32,7 +32,7 @@ test('a job that somebody waits for is not cancelled until the last one has gone
   expect(await requestCancel(queue, job.key)).toBe('removed');
 });
 
-test('one who waits and has not looked for a while counts as gone', async () => {
+test('a waiting request that has not polled for a while counts as gone', async () => {
   const { queue, redis } = openTurns(harness);
   await askForExport(queue, job, 'crashed');
   const waiters = queue.toKey(`waiters:${job.key}`);
@@ -44,7 +44,7 @@ test('one who waits and has not looked for a while counts as gone', async () => 
   expect(await requestCancel(queue, job.key)).toBe('removed');
 });
 
-test('a job under way is told to stop, unless somebody asks for its archive before it has', async () => {
+test('a running job is aborted, unless a request for its archive comes first', async () => {
   const turns = openTurns(harness);
   const { queue } = turns;
   const running = [jobNamed('a1').key, jobNamed('b1').key];
@@ -58,7 +58,7 @@ test('a job under way is told to stop, unless somebody asks for its archive befo
   expect(await findCancelled(queue, running)).toEqual([]);
 });
 
-test('a job that has ended is not cancelled, and stays for operators to see', async () => {
+test('a finished job is not cancelled, and operators can still see it', async () => {
   const turns = openTurns(harness);
   const { queue } = turns;
   await ask(turns, 'a1');

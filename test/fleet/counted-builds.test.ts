@@ -21,7 +21,7 @@ beforeAll(async () => {
 });
 afterAll(() => lab.close());
 
-test('an export that was to be pre-built waits for readers since one of them has asked', async () => {
+test("a queued pre-build becomes a reader's export once a reader requests it", async () => {
   const turns = openTurns(lab.harness);
   const { queue, redis } = turns;
   const { key } = jobNamed('a1');
@@ -32,7 +32,7 @@ test('an export that was to be pre-built waits for readers since one of them has
   expect((await queue.getJob(key))?.timestamp).toBeGreaterThanOrEqual(asked - 1000);
 });
 
-test('the first start of an export is one, however often it goes back to the queue, until it is asked for anew', async () => {
+test('an export counts its first start once, however often it is requeued, until it is requested again', async () => {
   const turns = openTurns(lab.harness);
   const { key } = jobNamed('a1');
   await ask(turns, 'a1');
@@ -48,7 +48,7 @@ test('the first start of an export is one, however often it goes back to the que
   expect(await noteStart(turns.queue, key)).toBe(true);
 });
 
-test('an archive that is there already counts as no build', async () => {
+test('an archive that already exists does not count as a build', async () => {
   const { harness } = lab;
   const turns = openTurns(harness);
   await ask(turns, 'a1');
@@ -75,7 +75,7 @@ test('an archive that is there already counts as no build', async () => {
   expect(text).not.toContain('outcome=');
 });
 
-test('a build whose lock is lost takes no turn of its organization', async () => {
+test("a build that lost its lock does not count in its organization's fair share", async () => {
   const { version, held } = await lab.buildHeld();
   onTestFinished(() => held.release());
   const queue = await openQueue(lab.harness);

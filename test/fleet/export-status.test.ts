@@ -21,7 +21,7 @@ async function storeArchive(key: string): Promise<void> {
   await draft.discard();
 }
 
-/** The status as seen by one who looks at the store just before something happens. */
+/** Reads the status, with a hook that runs just before the store lookup. */
 function statusBefore({ queue, redis }: Turns, name: string, happens: () => Promise<void>) {
   const incomplete = createIncompleteBuilds(new WillingRedis(redis, harness.config.redisPrefix));
   const { db, config, store } = harness;
@@ -53,7 +53,7 @@ test.each([
   expect(status).toMatchObject({ status: 'ready' });
 });
 
-test('an archive that was built and has left the store is none', async () => {
+test('a built archive that was evicted has the status none', async () => {
   const turns = openTurns(harness);
   await ask(turns, 'c1');
   const started = await turns.startJob();

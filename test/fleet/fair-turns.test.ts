@@ -11,7 +11,7 @@ beforeAll(async () => {
 afterAll(() => harness.close());
 
 test.each([1, 2, 5])(
-  'an organization with 500 waiting exports delays one with a single export by no build more than those under way, on %i slots',
+  "an organization with 500 waiting exports delays another's single export only by the running builds, on %i slots",
   async (slots) => {
     const turns = openTurns(harness);
     await ask(turns, ...namesOf('a', 500));
@@ -23,13 +23,13 @@ test.each([1, 2, 5])(
   },
 );
 
-test('organizations that have much waiting take turns, and each has its own in order', async () => {
+test('organizations with many waiting exports alternate, and each keeps its own order', async () => {
   const turns = openTurns(harness);
   await ask(turns, ...namesOf('a', 4), ...namesOf('b', 2), ...namesOf('c', 3));
   expect(await turns.startAll()).toEqual(['a1', 'b1', 'c1', 'a2', 'b2', 'c2', 'a3', 'c3', 'a4']);
 });
 
-test('an organization that has not exported for long gains nothing by that but to be next', async () => {
+test('an organization that has not exported for long comes next once, without further priority', async () => {
   const turns = openTurns(harness);
   await ask(turns, ...namesOf('a', 50));
   for (let start = 0; start < 40; start += 1) await turns.start();
@@ -40,14 +40,14 @@ test('an organization that has not exported for long gains nothing by that but t
   ]);
 });
 
-test('many who ask for one archive at once take one turn', async () => {
+test('concurrent requests for one archive count once in fair scheduling', async () => {
   const turns = openTurns(harness);
   await Promise.all(Array.from({ length: 30 }, () => ask(turns, 'a1')));
   await ask(turns, 'a2', 'b1', 'b2');
   expect(await turns.startAll()).toEqual(['a1', 'b1', 'a2', 'b2']);
 });
 
-test('while an export waits, whatever comes when, no other organization gets more than one build more than its own', async () => {
+test('while an export waits, no other organization gets more than one build more than its own, in any order of events', async () => {
   const steps = fc.array(fc.constantFrom('start', 'a', 'a', 'b', 'c'), { minLength: 20, maxLength: 60 });
   await fc.assert(
     fc.asyncProperty(steps, async (sequence) => {

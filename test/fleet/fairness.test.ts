@@ -4,13 +4,13 @@ import { exportJobOf } from '../../shared/exports/jobs.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { startFleet } from './fleet.ts';
 import { holdFile } from './held-file.ts';
-import { patienceMilliseconds, spawnWorker } from './processes.ts';
+import { longTimeoutMs, spawnWorker } from './processes.ts';
 import { viewQueue } from './queue.ts';
 import { jobNamed, namesOf } from './turns.ts';
 
 vi.setConfig({ testTimeout: 90_000 });
 
-test('workers that are busy with one of 500 exports of an organization build that of another one next', async () => {
+test("workers busy with one of an organization's 500 exports build another organization's export next", async () => {
   const fleet = await startFleet({ WORKER_CONCURRENCY: '1' });
   const { queue, happened } = viewQueue(fleet.harness);
   const lesson = await fleet.publish([100_000]);
@@ -19,7 +19,7 @@ test('workers that are busy with one of 500 exports of an organization build tha
   const held = holdFile(first.bytes);
   fleet.origin.script(first.path, held.behaviour);
 
-  // The first is held; the others have no version, so that each fails as soon as it is started.
+  // The first is held; the others have no version, so each fails on start.
   const running = exportJobOf(lesson.version);
   const others = namesOf('many', 499).map(jobNamed);
   const waiting = others.map((job) => ({ ...job, organizationId: running.organizationId }));
@@ -35,6 +35,6 @@ test('workers that are busy with one of 500 exports of an organization build tha
 
   const all = [running, single, ...waiting, prebuilt].map(({ key }) => key);
   const ended = async () => (await happened('active')).length === all.length;
-  await waitFor('all builds', ended, patienceMilliseconds);
+  await waitFor('all builds', ended, longTimeoutMs);
   expect(await happened('active')).toEqual(all);
 });

@@ -10,21 +10,26 @@ import type { Origin } from '../support/origin.ts';
 import { publishLesson, requestExport } from './lessons.ts';
 import type { Answer, PublishedLesson } from './lessons.ts';
 
-/** An installation without processes, an organization that may export, and the origin of its media. */
+/**
+ * An installation without processes, an organization that may export, and the origin of its media.
+ */
 export interface Fleet {
   harness: Harness;
   origin: Origin;
   organization: Organization;
-  /** A published lesson with an external medium of each size, in bytes. */
+  /** Publishes a lesson with an external media file of each size, in bytes. */
   publish(sizes: number[]): Promise<PublishedLesson>;
   request(api: { address: string }, lesson: PublishedLesson): Promise<Answer>;
-  /** The store's files: archives that are visible, and files in the making. */
+  /** Returns the store's files: visible archives, and files being written. */
   stored(): Promise<{ archives: string[]; temporaries: string[] }>;
-  /** The downloads that are complete. */
+  /** Returns the complete downloads. */
   cached(): Promise<string[]>;
 }
 
-/** Removed when the test ends. @param settings over the defaults of tests, named as in the environment. */
+/**
+ * The test removes it at its end.
+ * @param settings over the defaults of tests, named as in the environment.
+ */
 export async function startFleet(settings: Record<string, string> = {}): Promise<Fleet> {
   const origin = await startOrigin();
   onTestFinished(() => origin.close());

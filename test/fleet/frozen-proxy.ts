@@ -2,14 +2,17 @@ import { connect, createServer } from 'node:net';
 import type { AddressInfo, Socket } from 'node:net';
 import { onTestFinished } from 'vitest';
 
-/** A way to a server whose connections can go dead without being closed, as behind a gateway that forgot them. */
+/**
+ * A proxy to a server whose connections can stop without closing, as behind a gateway that lost
+ * its state.
+ */
 export interface FrozenProxy {
   port: number;
-  /** From now on nothing passes on the connections that there are; new ones work. */
+  /** Freezes the existing connections; new ones work. */
   freeze(): void;
 }
 
-/** Until the test's end. */
+/** Starts the proxy, and stops it at the end of the test. */
 export async function startFrozenProxy(target: { host: string; port: number }): Promise<FrozenProxy> {
   const pairs = new Set<[Socket, Socket]>();
   const server = createServer((client) => {

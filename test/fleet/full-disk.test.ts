@@ -3,7 +3,7 @@ import { ageStore, joinStore, knowUses } from '../maintenance/eviction/evictable
 import { waitFor } from '../support/wait-for.ts';
 import { startFleet } from './fleet.ts';
 import { expectArchive, expectCleanFailure } from './lessons.ts';
-import { patienceMilliseconds, spawnApi, spawnWorker } from './processes.ts';
+import { longTimeoutMs, spawnApi, spawnWorker } from './processes.ts';
 import { mayMount, mountSmallDisk } from './small-disk.ts';
 
 vi.setConfig({ testTimeout: 90_000 });
@@ -17,7 +17,8 @@ test.skipIf(!mountable)(
     const disk = await mountSmallDisk(16 * MB);
     const fleet = await startFleet({ LECTERN_STORE_DIR: disk.folder });
     const [api] = await Promise.all([spawnApi(fleet.harness), spawnWorker(fleet.harness)]);
-    // The first fits as downloads, not as an archive besides; of the second not even the download fits.
+    // The first fits as downloads, but not with its archive; of the second, not even the downloads
+    // fit.
     const lessons = [await fleet.publish([5 * MB, 5 * MB]), await fleet.publish([20 * MB])];
     const small = await fleet.publish([200_000]);
 
@@ -30,12 +31,12 @@ test.skipIf(!mountable)(
     await disk.resize(200 * MB);
     for (const lesson of lessons) {
       const answer = await waitFor(
-        'the end of the pause after a failure',
+        'the end of the failure backoff',
         async () => {
           const asked = await fleet.request(api, lesson);
           return asked.status === 200 ? asked : null;
         },
-        patienceMilliseconds,
+        longTimeoutMs,
       );
       await expectArchive(answer, lesson);
     }
@@ -44,7 +45,7 @@ test.skipIf(!mountable)(
 );
 
 test.skipIf(!mountable)(
-  'a disk that is full of what can be made again makes room, and the export is tried again by itself',
+  'a disk full of evictable files makes room, and the export is retried by itself',
   async () => {
     const disk = await mountSmallDisk(32 * MB);
     const fleet = await startFleet({ LECTERN_STORE_DIR: disk.folder });
@@ -63,7 +64,7 @@ test.skipIf(!mountable)(
     const { archives, temporaries } = await fleet.stored();
     expect(archives).toHaveLength(1);
     expect(temporaries).toEqual([]);
-    // What went comes back, as soon as the other is not in use any more.
+    // Evicted files are restored once the other export is no longer in use.
     await ageStore(fleet.harness, redis, 60);
     await expectArchive(await fleet.request(api, first), first);
   },

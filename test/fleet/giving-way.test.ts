@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => harness.close());
 
-/** A worker whose builds go on until they have to stop; `stopped` are the names of those, with the reasons. */
+/** A worker whose builds run until they must stop; `stopped` has their names and reasons. */
 function openWorker(turns: Turns, slots: number, youngMs = 0) {
   const builds = new Builds();
   const stopped: [string, unknown][] = [];
@@ -33,43 +33,43 @@ function openWorker(turns: Turns, slots: number, youngMs = 0) {
   };
 }
 
-test('the newest build of an organization that has all slots gives way to one that has none', async () => {
+test('the newest build of an organization that has all slots is preempted for an organization without one', async () => {
   const turns = openTurns(harness);
   const worker = openWorker(turns, 2);
   await ask(turns, 'a1', 'a2', 'a3');
   await worker.start();
   await worker.start();
   await ask(turns, 'b1');
-  await waitFor('a build that stops', () => worker.stopped.length === 1);
+  await waitFor('a build to stop', () => worker.stopped.length === 1);
   expect(worker.stopped).toEqual([['a2', expect.any(BuildGaveWay)]]);
   expect(await turns.start()).toBe('b1');
 });
 
-test('builds of other workers count, and one of them alone gives way', async () => {
+test('builds on other workers count, and only one of them is preempted', async () => {
   const turns = openTurns(harness);
   const workers = [openWorker(turns, 1), openWorker(turns, 1), openWorker(turns, 1)];
   await ask(turns, 'a1', 'a2', 'a3');
   for (const worker of workers) await worker.start();
   await ask(turns, 'b1');
   const stopped = () => workers.flatMap((worker) => worker.stopped);
-  await waitFor('a build that stops', () => stopped().length > 0);
+  await waitFor('a build to stop', () => stopped().length > 0);
   expect(await turns.start()).toBe('b1');
   expect(stopped()).toHaveLength(1);
 });
 
 test.each([
-  ['one that is alone, whatever waits of its own', 2, 0, ['a1', 'a2', 'a3'], []],
+  ['one organization alone, however many of its jobs wait', 2, 0, ['a1', 'a2', 'a3'], []],
   ['the only builds of their organizations', 2, 0, ['a1', 'b1'], ['c1']],
   ['builds that have just begun', 2, 60_000, ['a1', 'a2'], ['b1']],
   ['builds beside a free slot', 3, 0, ['a1', 'a2'], ['b1']],
-])('nothing gives way of %s', async (_what, slots, youngMs, first, later) => {
+])('no build is preempted for %s', async (_what, slots, youngMs, first, later) => {
   const turns = openTurns(harness);
   const worker = openWorker(turns, slots, youngMs);
   await ask(turns, ...first);
   await worker.start();
   await worker.start();
   await ask(turns, ...later);
-  // Many looks: a job that is starved for two of them is made room for.
+  // Polls several times: a job that is starved in two polls preempts a build.
   const looks = await turns.redis.info('commandstats').then(evalsIn);
   if (slots === 2) {
     await waitFor('looks', async () => evalsIn(await turns.redis.info('commandstats')) > looks + 10);

@@ -1,15 +1,15 @@
 import type { Behaviour } from '../support/origin.ts';
 
-/** A file that the origin stops in the middle of, until it is told to go on. */
+/** A file that the origin pauses in the middle until the test releases it. */
 export interface HeldFile {
   behaviour: Behaviour;
-  /** Resolves when half of the file is on its way. */
+  /** Resolves when half of the file has been sent. */
   reached: Promise<void>;
-  /** Lets the rest follow, now and for whoever asks later. */
+  /** Sends the rest, now and for later requests. */
   release(): void;
 }
 
-/** Holds a file back, so that whatever downloads it is in the midst of its work for as long as a test wants. */
+/** Pauses a file, so that its downloads stay in progress for as long as a test needs. */
 export function holdFile(bytes: Uint8Array): HeldFile {
   let reach = () => {};
   let release = () => {};

@@ -9,21 +9,24 @@ import { buildPackage, buildVersion, exportPath } from '../support/factories.ts'
 import type { Harness } from '../support/harness.ts';
 import type { Origin } from '../support/origin.ts';
 
-/** A file that a lesson uses, on the origin. */
+/** A lesson's file on the origin. */
 export interface OriginFile {
   id: string;
-  /** On the origin. */
+  /** The path on the origin. */
   path: string;
   bytes: Buffer;
 }
 
 export interface PublishedLesson {
   version: LessonVersion;
-  /** In the order in which they stand in the archive. */
+  /** In archive order. */
   files: OriginFile[];
 }
 
-/** A published lesson whose media are on the origin: a file of each size, which the origin serves at once. */
+/**
+ * Publishes a lesson whose media are on the origin: a file of each size, which the origin serves
+ * at once.
+ */
 export async function publishLesson(
   harness: Harness,
   organization: Organization,
@@ -50,14 +53,14 @@ export async function publishLesson(
   }
 }
 
-/** What an API answered, read to its end. */
+/** A response of an API, read to its end. */
 export interface Answer {
   status: number;
   headers: Headers;
   bytes: Buffer;
 }
 
-/** Asks for a version's archive. */
+/** Requests a version's archive. */
 export async function requestExport(
   address: string,
   { version }: Pick<PublishedLesson, 'version'>,
@@ -71,7 +74,7 @@ export async function requestExport(
   };
 }
 
-/** That an answer is the whole archive of a lesson, every file of it as the origin has it. */
+/** Asserts that a response is a lesson's complete archive, with every file as on the origin. */
 export async function expectArchive(answer: Answer, { version, files }: PublishedLesson): Promise<void> {
   expect(answer.status, answer.bytes.subarray(0, 200).toString()).toBe(200);
   const entries = await entriesOf(answer.bytes);
@@ -90,7 +93,7 @@ export async function expectArchive(answer: Answer, { version, files }: Publishe
   expect(entries.has(`${folder}/lesson.json`)).toBe(true);
 }
 
-/** That an answer is the contract's error for a failure of ours, which says when to ask again. */
+/** Asserts the export endpoint's 500 response with Retry-After. */
 export function expectCleanFailure(answer: Answer): void {
   expect(answer.status).toBe(500);
   expect(JSON.parse(answer.bytes.toString())).toMatchObject({
@@ -101,7 +104,7 @@ export function expectCleanFailure(answer: Answer): void {
   expect(answer.headers.get('etag')).toBeNull();
 }
 
-/** The entries of an archive by name, each checked against its CRC-32. */
+/** Returns the entries of an archive by name, each checked against its CRC-32. */
 async function entriesOf(archive: Buffer): Promise<Map<string, Buffer>> {
   const entries = new Map<string, Buffer>();
   const zip = await yauzl.fromBufferPromise(archive);

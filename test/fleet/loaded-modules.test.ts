@@ -5,7 +5,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { startHarness } from '../support/harness.ts';
 import { spawnApi, spawnWorker } from './processes.ts';
 
-/** What V8 writes when a process with NODE_V8_COVERAGE ends: every module that it has loaded. */
+/** Reads V8's output for a process with NODE_V8_COVERAGE: every module that it has loaded. */
 interface Coverage {
   result: { url: string }[];
 }
@@ -13,7 +13,7 @@ interface Coverage {
 test.each([
   ['api/main', spawnApi],
   ['worker/main', spawnWorker],
-])('with MONGODB_URI and REDIS_URL, %s loads nothing of the embedded servers', async (entry, spawn) => {
+])('with MONGODB_URI and REDIS_URL, %s loads no module of the embedded servers', async (entry, spawn) => {
   const harness = await startHarness();
   onTestFinished(() => harness.close());
   const folder = await mkdtemp(join(tmpdir(), 'lectern-modules-'));

@@ -8,7 +8,7 @@ vi.setConfig({ testTimeout: 90_000 });
 
 const kB = 1024;
 
-test('fifty requests at once, over two APIs and two workers, are one build and get the same bytes', async () => {
+test('fifty concurrent requests over two APIs and two workers cause one build and get the same bytes', async () => {
   const fleet = await startFleet();
   const { harness, origin } = fleet;
   const [first, second] = await Promise.all([

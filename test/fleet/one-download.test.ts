@@ -8,14 +8,17 @@ import type { Fleet } from './fleet.ts';
 import { holdFile } from './held-file.ts';
 import { expectArchive } from './lessons.ts';
 import type { PublishedLesson } from './lessons.ts';
-import { patienceMilliseconds, spawnApi, spawnWorker } from './processes.ts';
+import { longTimeoutMs, spawnApi, spawnWorker } from './processes.ts';
 
 vi.setConfig({ testTimeout: 90_000 });
 
 /** One build at a time, so that two builds are on two workers. */
 const oneBuild = { WORKER_CONCURRENCY: '1' };
 
-/** Two lessons with one file, which the origin holds back from whoever asks first; the second has one more. */
+/**
+ * Two lessons with one file, which the origin pauses for the first request; the second lesson has
+ * one more file.
+ */
 async function publishShared(fleet: Fleet) {
   const path = '/shared';
   const bytes = randomBytes(300_000);
@@ -34,13 +37,13 @@ async function publishShared(fleet: Fleet) {
     return { version, files: files.map((one, index) => ({ ...one, id: built.mediaIds[index] ?? '' })) };
   };
   const lessons = [await publish({ path, bytes }), await publish({ path, bytes }, more)] as const;
-  /** Resolves when the second lesson's build has begun to want its files. */
+  /** Resolves when the second lesson's build has begun to request its files. */
   const secondBegun = () =>
-    waitFor('the second build', () => fleet.origin.requests(more.path) > 0, patienceMilliseconds);
+    waitFor('the second build', () => fleet.origin.requests(more.path) > 0, longTimeoutMs);
   return { path, held, lessons, secondBegun };
 }
 
-test('a file that two lessons want at once, on two workers, is downloaded once', async () => {
+test('a file needed by two lessons at once, on two workers, is downloaded once', async () => {
   const fleet = await startFleet(oneBuild);
   const [api] = await Promise.all([
     spawnApi(fleet.harness),
@@ -58,7 +61,7 @@ test('a file that two lessons want at once, on two workers, is downloaded once',
   expect(fleet.origin.requests(path)).toBe(1);
 });
 
-test('a worker that is killed in mid-download holds nobody up for long: another downloads the file', async () => {
+test('after a worker is killed in mid-download, another one soon downloads the file', async () => {
   const fleet = await startFleet({ ...oneBuild, WORKER_LOCK_SECONDS: '2' });
   const [api, worker] = await Promise.all([spawnApi(fleet.harness), spawnWorker(fleet.harness)]);
   const { path, held, lessons, secondBegun } = await publishShared(fleet);

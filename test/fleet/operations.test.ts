@@ -5,7 +5,7 @@ import { waitFor } from '../support/wait-for.ts';
 import { startFleet } from './fleet.ts';
 import { holdFile } from './held-file.ts';
 import { expectArchive } from './lessons.ts';
-import { patienceMilliseconds, spawnApi, spawnWorker } from './processes.ts';
+import { longTimeoutMs, spawnApi, spawnWorker } from './processes.ts';
 import { viewQueue } from './queue.ts';
 import { jobNamed } from './turns.ts';
 
@@ -13,7 +13,10 @@ vi.setConfig({ testTimeout: 90_000 });
 
 interface Scrape {
   text: string;
-  /** The value of a series as it stands in the text: a name, with its labels. Undefined where there is none. */
+  /**
+   * Returns the value of a series in the metrics text, by name with labels; undefined if it is
+   * missing.
+   */
   value(series: string): number | undefined;
 }
 
@@ -31,7 +34,7 @@ async function scrape(operations: string): Promise<Scrape> {
   return { text, value: (series) => lines.get(series) };
 }
 
-test('metrics tell of builds, waits, phases, bytes, downloads, cache and requests, and of no lesson or organization', async () => {
+test('metrics report builds, waits, phases, bytes, downloads, cache and requests, without lessons or organizations', async () => {
   const fleet = await startFleet();
   const [api, worker] = await Promise.all([
     spawnApi(fleet.harness, { METRICS_PORT: '0' }),
@@ -82,7 +85,7 @@ test('metrics tell of builds, waits, phases, bytes, downloads, cache and request
   }
 });
 
-test('every name says its unit as Prometheus wants it', async () => {
+test('every metric name has its unit in Prometheus style', async () => {
   const fleet = await startFleet();
   const [api, worker] = await Promise.all([
     spawnApi(fleet.harness, { METRICS_PORT: '0' }),
@@ -100,7 +103,7 @@ test('every name says its unit as Prometheus wants it', async () => {
   }
 });
 
-test('the queue is described while it waits: for readers, to be pre-built, under way, and for how long', async () => {
+test('metrics describe the waiting queue: for readers, pre-builds, in progress, and for how long', async () => {
   const fleet = await startFleet({ WORKER_CONCURRENCY: '2' });
   const api = await spawnApi(fleet.harness, { METRICS_PORT: '0' });
   const { queue, state } = viewQueue(fleet.harness);
@@ -116,7 +119,7 @@ test('the queue is described while it waits: for readers, to be pre-built, under
   const asked = [fleet.request(api, first)];
   for (const file of held) await file.reached;
   asked.push(fleet.request(api, second));
-  await waitFor('the second', async () => (await state(second)) === 'prioritized', patienceMilliseconds);
+  await waitFor('the second', async () => (await state(second)) === 'prioritized', longTimeoutMs);
   await prebuildExport(queue, jobNamed('a1'));
 
   const scraped = await scrape(api.operations);
@@ -132,7 +135,7 @@ test('the queue is described while it waits: for readers, to be pre-built, under
   expect((await scrape(api.operations)).value('lectern_export_queue_oldest_waiting_seconds')).toBe(0);
 });
 
-test('that grades wait is told also where no worker runs', async () => {
+test('metrics report waiting grades even without a worker', async () => {
   const { harness } = await startFleet();
   const api = await spawnApi(harness, { METRICS_PORT: '0' });
   const due = 'lectern_lti_scores_oldest_due_seconds';
@@ -146,7 +149,7 @@ test('that grades wait is told also where no worker runs', async () => {
   expect(scraped.value(due)).toBeGreaterThanOrEqual(600);
 });
 
-test('a process says that it lives and is ready, on a port that has nothing else', async () => {
+test('a process reports liveness and readiness on a separate port', async () => {
   const fleet = await startFleet();
   const [api, worker] = await Promise.all([
     spawnApi(fleet.harness, { METRICS_PORT: '0' }),
@@ -163,11 +166,11 @@ test('a process says that it lives and is ready, on a port that has nothing else
     expect((await fetch(`${operations}/metrics`, { method: 'POST' })).status).toBe(405);
     expect((await fetch(`${operations}/openapi.json`)).status).toBe(404);
   }
-  // Nor does the public port have metrics.
+  // The public port has no metrics either.
   expect((await fetch(`${api.address}/metrics`)).status).toBe(404);
 });
 
-test('a worker that finishes its last build is not ready, although it was just before', async () => {
+test('a worker that finishes its last build turns from ready to not ready', async () => {
   const fleet = await startFleet();
   const [api, worker] = await Promise.all([
     spawnApi(fleet.harness),
@@ -181,7 +184,10 @@ test('a worker that finishes its last build is not ready, although it was just b
   const readyz = async () => (await fetch(`${worker.operations}/readyz`)).json();
   expect(await readyz()).toMatchObject({ status: 'ok' });
   worker.signal('SIGTERM');
-  await waitFor('the end to begin', async () => ((await readyz()) as { status: string }).status !== 'ok');
+  await waitFor(
+    'the shutdown to begin',
+    async () => ((await readyz()) as { status: string }).status !== 'ok',
+  );
   expect(await readyz()).toEqual({ status: 'unavailable', checks: { shutdown: 'failed' } });
   held.release();
   await expectArchive(await asking, lesson);

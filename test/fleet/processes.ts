@@ -5,37 +5,43 @@ import type { Ports } from '../support/compiled-process.ts';
 import type { Harness } from '../support/harness.ts';
 import { waitFor } from '../support/wait-for.ts';
 
-// Compiles before the first test, whose time limit does not include it.
+// Compiles before the first test, whose time limit excludes it.
 await compiled('api/main');
 
-/** Much longer than anything takes, so that a busy machine fails no test. */
-export const patienceMilliseconds = 30_000;
+/** Much longer than any step takes, so that a busy machine fails no test. */
+export const longTimeoutMs = 30_000;
 
-/** An API or a worker in a process of its own, as an operator runs it. It is killed when the test ends. */
+/**
+ * An API or a worker in a process of its own, as an operator runs it. The test kills it at its
+ * end.
+ */
 export interface FleetProcess {
   readonly pid: number;
   /** Resolves when the process has ended, with a text such as "exit code 0" or "signal SIGKILL". */
   readonly ended: Promise<string>;
   signal(name: NodeJS.Signals): void;
-  /** Resolves when a line of its log has this text, which was written already or comes; its LOG_LEVEL decides. */
+  /** Resolves when its log contains this text, already or later; LOG_LEVEL decides what it logs. */
   logged(text: string): Promise<void>;
-  /** SIGKILL, and waits for the end. */
+  /** Sends SIGKILL and waits for the exit. */
   kill(): Promise<void>;
 }
 
 export interface ApiProcess extends FleetProcess {
   /** Such as http://127.0.0.1:40123. */
   readonly address: string;
-  /** Where its metrics are, with METRICS_PORT. */
+  /** The URL of its metrics, with METRICS_PORT. */
   readonly operations: string;
 }
 
 export interface WorkerProcess extends FleetProcess {
-  /** Where its health checks and metrics are, with WORKER_PORT. */
+  /** The URL of its health checks and metrics, with WORKER_PORT. */
   readonly operations: string;
 }
 
-/** @param settings over the harness's environment. @param root as of `startCompiled`. */
+/**
+ * @param settings over the harness's environment.
+ * @param root as in `startCompiled`.
+ */
 export async function spawnWorker(
   harness: Harness,
   settings: Record<string, string> = {},
@@ -46,7 +52,10 @@ export async function spawnWorker(
   return { ...started, operations: `http://127.0.0.1:${ports.port}` };
 }
 
-/** @param settings over the harness's environment. @param root as of `startCompiled`. */
+/**
+ * @param settings over the harness's environment.
+ * @param root as in `startCompiled`.
+ */
 export async function spawnApi(
   harness: Harness,
   settings: Record<string, string> = {},
@@ -70,7 +79,7 @@ async function startFleetProcess(
   };
   onTestFinished(kill);
   const logged = async (text: string) => {
-    await waitFor(`"${text}" in the log`, () => output().includes(text), patienceMilliseconds);
+    await waitFor(`"${text}" in the log`, () => output().includes(text), longTimeoutMs);
   };
   return { started: { pid, ended, signal, kill, logged }, ports };
 }

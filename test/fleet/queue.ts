@@ -9,15 +9,18 @@ import type { PublishedLesson } from './lessons.ts';
 /** The export queue as an operator sees it. */
 export interface QueueView {
   queue: ExportQueue;
-  /** The keys of the jobs to which something happened, such as 'active', in that order. */
+  /** Returns the job keys of the events with a name, such as 'active', in order. */
   happened: (event: string) => Promise<string[]>;
-  /** How often workers started the job of a lesson. */
+  /** Returns how often workers started the job of a lesson. */
   starts: (lesson: PublishedLesson) => Promise<number>;
-  /** As if the workers of a lesson's job had died a thousand times; BullMQ counts that for as long as it keeps a job. */
+  /**
+   * Simulates a thousand worker crashes on a lesson's job; BullMQ counts them as long as it keeps
+   * the job.
+   */
   stallOften: (lesson: PublishedLesson) => Promise<void>;
-  /** As if the job of a lesson had been started so often. */
+  /** Simulates this many starts of a lesson's job. */
   startOften: (lesson: PublishedLesson, count: number) => Promise<void>;
-  /** Where the job of a lesson is: prioritized (waiting), active, completed, failed... */
+  /** Returns the state of a lesson's job: prioritized (waiting), active, completed, failed... */
   state: (lesson: PublishedLesson) => Promise<string>;
 }
 

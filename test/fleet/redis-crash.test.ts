@@ -8,12 +8,15 @@ import { holdFile } from './held-file.ts';
 import type { HeldFile } from './held-file.ts';
 import { expectArchive, expectCleanFailure } from './lessons.ts';
 import type { PublishedLesson } from './lessons.ts';
-import { patienceMilliseconds, spawnApi, spawnWorker } from './processes.ts';
+import { longTimeoutMs, spawnApi, spawnWorker } from './processes.ts';
 import type { ApiProcess } from './processes.ts';
 
 vi.setConfig({ testTimeout: 90_000 });
 
-/** An installation over a Redis of its own, which can be killed and comes back empty on the same port. */
+/**
+ * An installation with a Redis of its own, which can be killed and restarts empty on the same
+ * port.
+ */
 async function startFleetWithRedis() {
   let redis = await startRedis();
   onTestFinished(() => redis.stop());
@@ -23,7 +26,7 @@ async function startFleetWithRedis() {
     fleet,
     api,
     worker,
-    /** It keeps its connections, and answers nothing any more. */
+    /** Makes Redis keep its connections and stop responding. */
     stopRedis: () => process.kill(redis.pid, 'SIGSTOP'),
     killRedis: async () => {
       redis.kill();
@@ -44,7 +47,7 @@ async function publishHeld(fleet: Fleet): Promise<{ lesson: PublishedLesson; hel
   return { lesson, held };
 }
 
-/** That new exports are answered again, at the latest when a client has asked a few times. */
+/** Checks that new exports succeed again, at the latest after a few retries by the client. */
 async function expectRecovery(fleet: Fleet, api: ApiProcess): Promise<void> {
   const lesson = await fleet.publish([100_000]);
   const answer = await waitFor(
@@ -53,12 +56,12 @@ async function expectRecovery(fleet: Fleet, api: ApiProcess): Promise<void> {
       const asked = await fleet.request(api, lesson);
       return asked.status === 200 ? asked : null;
     },
-    patienceMilliseconds,
+    longTimeoutMs,
   );
   await expectArchive(answer, lesson);
 }
 
-test('an export outlives a Redis that is killed in mid-build and comes back empty', async () => {
+test('an export survives a Redis that is killed in mid-build and restarts empty', async () => {
   const { fleet, api, killRedis, restartRedis } = await startFleetWithRedis();
   const { lesson, held } = await publishHeld(fleet);
 
@@ -72,7 +75,7 @@ test('an export outlives a Redis that is killed in mid-build and comes back empt
   await expectRecovery(fleet, api);
 });
 
-test('an export under way is served while Redis is gone, and new ones once it has come back', async () => {
+test('an export in progress is served while Redis is down, and new ones once it is back', async () => {
   const { fleet, api, killRedis, restartRedis } = await startFleetWithRedis();
   const { lesson, held } = await publishHeld(fleet);
 
@@ -81,16 +84,16 @@ test('an export under way is served while Redis is gone, and new ones once it ha
   await killRedis();
   held.release();
   await expectArchive(await asked, lesson);
-  // The store answers for what is ready, whatever became of the queue.
+  // The store decides what is ready, whatever happened to the queue.
   await expectArchive(await fleet.request(api, lesson), lesson);
 
-  // Long enough for clients that reconnect more and more rarely to have given up, if any did.
+  // Long enough for clients with reconnect backoff to have given up, if any did.
   await delay(5_000);
   await restartRedis();
   await expectRecovery(fleet, api);
 });
 
-test('a request for a new export is refused at once while Redis is gone, and soon when it hangs', async () => {
+test('a request for a new export fails at once while Redis is down, and soon while it hangs', async () => {
   const { fleet, api, stopRedis, killRedis } = await startFleetWithRedis();
   const lesson = await fleet.publish([1000]);
   const refused = async () => {
@@ -105,11 +108,11 @@ test('a request for a new export is refused at once while Redis is gone, and soo
   expect((await fleet.stored()).archives).toEqual([]);
 });
 
-test('an API and a worker that are told to end while Redis is gone end soon, and well', async () => {
+test('without Redis an API and a worker still shut down gracefully and soon', async () => {
   const { api, worker, killRedis } = await startFleetWithRedis();
   await killRedis();
   api.signal('SIGTERM');
   worker.signal('SIGTERM');
-  // One that has to be forced, as it waits for Redis, ends with 1.
+  // A process that had to be forced because it waits for Redis exits with 1.
   expect(await Promise.all([api.ended, worker.ended])).toEqual(['exit code 0', 'exit code 0']);
 });

@@ -15,9 +15,11 @@ import {
 } from '../support/factories.ts';
 import { startHarness } from '../support/harness.ts';
 import { waitFor } from '../support/wait-for.ts';
-import { patienceMilliseconds, spawnApi, spawnWorker } from './processes.ts';
+import { longTimeoutMs, spawnApi, spawnWorker } from './processes.ts';
 
-/** A copy of the compiled Lectern that is another release: of its version, its player, and its archives. */
+/**
+ * Copies the compiled Lectern as another release, with another version, player and archive format.
+ */
 async function otherRelease(): Promise<string> {
   await compiled('api/main');
   const root = await mkdtemp(join(inject('runDir'), 'release-'));
@@ -34,7 +36,7 @@ async function otherRelease(): Promise<string> {
   return root;
 }
 
-test('two releases side by side serve each other’s pages, and build each other’s exports late rather than never', async () => {
+test('two releases side by side serve each other’s pages, and delay each other’s exports instead of losing them', async () => {
   const root = await otherRelease();
   const harness = await startHarness();
   try {
@@ -56,7 +58,7 @@ test('two releases side by side serve each other’s pages, and build each other
     }
     expect((await ask(`${old.address}/player/98.0.0-00000000/player.js`)).status).toBe(404);
 
-    // An archive of another format, and one with another player, wait for a worker of their release.
+    // An archive with another format or another player waits for a worker of its release.
     const oldWorker = await spawnWorker(harness, { LOG_LEVEL: 'info' });
     const plain = downloadExport(next.address, version, headers);
     const playing = ask(`${next.address}${exportPath(version)}?include=player`, { headers });
@@ -65,7 +67,7 @@ test('two releases side by side serve each other’s pages, and build each other
       const status = await ask(`${next.address}${statusPath(version)}${query}`, { headers });
       expect(['queued', 'building']).toContain((jsonOf(status) as { status: string }).status);
     }
-    // Meanwhile it builds those of its own.
+    // Meanwhile the worker builds exports of its own release.
     expect((await downloadExport(old.address, version, headers)).manifest.failedWidgets).toEqual([]);
     await spawnWorker(harness, {}, root);
     expect((await plain).manifest.versionId).toBe(version._id);
@@ -73,7 +75,7 @@ test('two releases side by side serve each other’s pages, and build each other
     await waitFor(
       'the queue to be empty',
       async () => (await harness.db.exportRecords.countDocuments()) === 3,
-      patienceMilliseconds,
+      longTimeoutMs,
     );
   } finally {
     await harness.close();

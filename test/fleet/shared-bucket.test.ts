@@ -10,7 +10,7 @@ import type { S3Server } from '../support/s3-server.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { startFleet } from './fleet.ts';
 import { expectArchive } from './lessons.ts';
-import { patienceMilliseconds, spawnApi, spawnWorker } from './processes.ts';
+import { longTimeoutMs, spawnApi, spawnWorker } from './processes.ts';
 import { viewQueue } from './queue.ts';
 
 const s3Server = useS3Server();
@@ -19,13 +19,15 @@ vi.setConfig({ testTimeout: 120_000 });
 
 const kB = 1024;
 
-describe.skipIf(s3Server === null)(`machines that share nothing but ${s3Name}`, () => {
+describe.skipIf(s3Server === null)(`machines that share only ${s3Name}`, () => {
   let server: S3Server;
   beforeAll(async () => {
     if (s3Server !== null) server = await s3Server();
   });
 
-  /** A fleet whose files are in the bucket, by way of a proxy, and a data directory for each of its machines. */
+  /**
+   * A fleet whose files are in the bucket, behind a proxy, with a data directory for each machine.
+   */
   async function startShared() {
     const prefix = `${Math.random().toString(36).slice(2)}/`;
     const proxy = await startS3Proxy(server.settings.endpoint ?? '', prefix);
@@ -38,7 +40,7 @@ describe.skipIf(s3Server === null)(`machines that share nothing but ${s3Name}`, 
     return { fleet, proxy, machines: await Promise.all([machine(), machine(), machine()]) };
   }
 
-  test('two APIs serve what a worker on a third machine has built, and its media, and keep none of it', async () => {
+  test('two APIs serve an archive and media built by a worker on a third machine, and store none of it', async () => {
     const { fleet, machines } = await startShared();
     const { harness, origin } = fleet;
     const [api, other] = await Promise.all([
@@ -53,13 +55,13 @@ describe.skipIf(s3Server === null)(`machines that share nothing but ${s3Name}`, 
     expect(await viewQueue(harness).starts(lesson)).toBe(1);
     expect(lesson.files.map(({ path }) => origin.requests(path))).toEqual([1, 1, 1, 1]);
     for (const { LECTERN_DATA_DIR } of machines) {
-      // But for the record of where their API answers.
+      // Except the record of the API's URL.
       const kept = (await filesBelow(LECTERN_DATA_DIR)).filter((file) => !/^api\/\d+\.json$/.test(file));
       expect(kept).toEqual([]);
     }
   });
 
-  test('a bucket that is gone while an archive is built holds everybody up, and fails nobody', async () => {
+  test('a bucket that fails during a build delays every export and fails none', async () => {
     const { fleet, machines, proxy } = await startShared();
     const { harness } = fleet;
     const [api, other] = await Promise.all([
@@ -70,15 +72,11 @@ describe.skipIf(s3Server === null)(`machines that share nothing but ${s3Name}`, 
     const lesson = await fleet.publish([300 * kB, 12_000 * kB, 12_000 * kB]);
 
     const asked = Promise.all([fleet.request(api, lesson), fleet.request(other, lesson)]);
-    // The first part of the archive, or of a medium, is on its way.
-    await waitFor(
-      'an upload',
-      () => proxy.requests.some((one) => one.startsWith('POST v1/')),
-      patienceMilliseconds,
-    );
+    // The first part of the archive or of a media file is being uploaded.
+    await waitFor('an upload', () => proxy.requests.some((one) => one.startsWith('POST v1/')), longTimeoutMs);
     proxy.gone();
     const before = proxy.requests.length;
-    await waitFor('tries in vain', () => proxy.requests.length > before + 10, patienceMilliseconds);
+    await waitFor('failed retries', () => proxy.requests.length > before + 10, longTimeoutMs);
     proxy.back();
 
     for (const answer of await asked) await expectArchive(answer, lesson);

@@ -7,19 +7,19 @@ import { onTestFinished } from 'vitest';
 
 const run = promisify(execFile);
 
-/** A filesystem of its own with little room. */
+/** A filesystem of its own with little space. */
 export interface SmallDisk {
   folder: string;
-  /** Changes how much fits on it. */
+  /** Changes the size of the filesystem. */
   resize(bytes: number): Promise<void>;
 }
 
-/** Mounts one until the test's end. Mounting takes root's rights: see {@link mayMount}. */
+/** Mounts a filesystem until the end of the test. Mounting needs root: see {@link mayMount}. */
 export async function mountSmallDisk(bytes: number): Promise<SmallDisk> {
   const folder = await mkdtemp(join(tmpdir(), 'lectern-disk-'));
   await run('mount', ['-t', 'tmpfs', '-o', `size=${bytes}`, 'lectern-test', folder]);
   onTestFinished(async () => {
-    // Lazily, as a process that was killed a moment ago may hold a file yet.
+    // Unmounts lazily, because a process that was just killed may still hold a file.
     await run('umount', ['--lazy', folder]);
     await rm(folder, { recursive: true });
   });
@@ -29,7 +29,7 @@ export async function mountSmallDisk(bytes: number): Promise<SmallDisk> {
   };
 }
 
-/** Whether this process may mount: containers and ordinary users often may not. */
+/** Whether this process may mount; containers and ordinary users often may not. */
 export async function mayMount(): Promise<boolean> {
   const folder = await mkdtemp(join(tmpdir(), 'lectern-disk-'));
   try {

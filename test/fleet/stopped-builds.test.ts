@@ -21,7 +21,7 @@ afterAll(async () => {
   await lab.close();
 });
 
-/** An export whose build stands in the midst of its work. */
+/** An export whose build is paused in the middle. */
 async function startHeld(ask: typeof prebuildExport, settings?: Record<string, string>) {
   const { version, held } = await lab.buildHeld();
   onTestFinished(() => held.release());
@@ -36,7 +36,7 @@ async function startHeld(ask: typeof prebuildExport, settings?: Record<string, s
 const askAsReader: typeof prebuildExport = (jobs, job) => askForExport(jobs, job, null);
 const stateOf = (key: string) => queue.jobs.getJobState(key);
 
-test('a request to cancel ends with the build that it stopped: one that an operator retries is built', async () => {
+test("a request to cancel ends with the build it stopped: an operator's retry is built", async () => {
   const { job, held } = await startHeld(askAsReader);
   await requestCancel(queue.jobs, job.key);
   await waitFor('its end', async () => (await stateOf(job.key)) === 'failed');
@@ -46,7 +46,7 @@ test('a request to cancel ends with the build that it stopped: one that an opera
   await waitFor('the archive', async () => (await stateOf(job.key)) === 'completed');
 });
 
-test('a worker that is to end hears that a build it still has is cancelled', async () => {
+test('a worker that shuts down still notices the cancellation of its build', async () => {
   const { job, stop } = await startHeld(askAsReader, { SHUTDOWN_SECONDS: '12' });
   const stopping = stop();
   await requestCancel(queue.jobs, job.key);
@@ -54,7 +54,7 @@ test('a worker that is to end hears that a build it still has is cancelled', asy
   expect(isCancelled((await queue.jobs.getJob(job.key))?.failedReason)).toBe(true);
 });
 
-test('an export that a reader asked for while it was pre-built goes back to the queue as one for readers', async () => {
+test("a pre-build that a reader requested is requeued with a reader's priority", async () => {
   const { job, stop } = await startHeld(prebuildExport, { SHUTDOWN_SECONDS: '2' });
   await askForExport(queue.jobs, job, null);
   await stop();
@@ -63,7 +63,7 @@ test('an export that a reader asked for while it was pre-built goes back to the 
   await queue.jobs.remove(job.key);
 });
 
-test('an export that goes back to the queue stands before those that came after its start', async () => {
+test('a requeued export comes before those that were requested after its start', async () => {
   const { job, stop } = await startHeld(askAsReader, { SHUTDOWN_SECONDS: '2' });
   await askForExport(queue.jobs, jobNamed('other1'), null);
   await stop();

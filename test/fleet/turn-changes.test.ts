@@ -22,14 +22,14 @@ async function fail(turns: Turns): Promise<void> {
   await job?.moveToFailed(new UnrecoverableError('for the test'), lockToken);
 }
 
-test('what readers wait for is built before what is pre-built, which takes turns of its own', async () => {
+test('exports for readers are built before pre-builds, which have their own fair scheduling', async () => {
   const turns = openTurns(harness);
   await prebuild(turns, 'a1', 'a2', 'a3', 'b1');
   await ask(turns, 'c1', 'a4');
   expect(await turns.startAll()).toEqual(['c1', 'a4', 'a1', 'b1', 'a2', 'a3']);
 });
 
-test('an archive that waits to be pre-built is raised when a reader asks for it, and not lowered by publishing', async () => {
+test("a reader's request raises the priority of a waiting pre-build, and publishing does not lower it", async () => {
   const turns = openTurns(harness);
   await prebuild(turns, 'a1', 'a2', 'a3');
   await ask(turns, 'b1', 'b2', 'a3');
@@ -38,7 +38,7 @@ test('an archive that waits to be pre-built is raised when a reader asks for it,
   expect(await turns.startAll()).toEqual(['b1', 'a3', 'b2', 'a1', 'a2']);
 });
 
-test('a build that is tried again takes a turn of its organization, behind the single export of another', async () => {
+test("a retried build counts for its organization, and waits behind another organization's single export", async () => {
   const turns = openTurns(harness);
   await ask(turns, 'a1', 'a2', 'a3');
   const failed = await turns.startJob();
@@ -48,7 +48,7 @@ test('a build that is tried again takes a turn of its organization, behind the s
   expect(await turns.startAll()).toEqual(['b1', 'a2', 'a3', 'a1']);
 });
 
-test('a build that is tried again stays among those that nobody waits for', async () => {
+test('a retried pre-build keeps its pre-build priority', async () => {
   const turns = openTurns(harness);
   await prebuild(turns, 'a1', 'a2');
   const failed = await turns.startJob();
@@ -58,7 +58,7 @@ test('a build that is tried again stays among those that nobody waits for', asyn
   expect(await turns.startAll()).toEqual(['b1', 'a2', 'a1']);
 });
 
-test('an archive that is asked for again long after its job has ended stands where a new one would', async () => {
+test('an archive requested again long after its job gets the queue position of a new one', async () => {
   const turns = openTurns(harness);
   await ask(turns, 'a1');
   await fail(turns);
@@ -74,7 +74,7 @@ test('an archive that is asked for again long after its job has ended stands whe
   expect((await turns.startAll()).slice(0, 5)).toEqual(['a1', 'c1', 'b11', 'a2', 'b12']);
 });
 
-test('turns are fair again from the first job on when Redis was emptied', async () => {
+test('after Redis was emptied, scheduling is fair from the first job on', async () => {
   const turns = openTurns(harness);
   await ask(turns, ...namesOf('a', 10));
   for (let start = 0; start < 5; start += 1) await turns.start();
@@ -86,7 +86,7 @@ test('turns are fair again from the first job on when Redis was emptied', async 
   expect(await turns.startAll()).toEqual(['a1', 'b1', 'a2', 'a3']);
 });
 
-test('turns outlast the largest priority: after half a million builds all that waits is moved down, in its order', async () => {
+test('scheduling survives the largest priority: after half a million builds all waiting jobs move down in order', async () => {
   const turns = openTurns(harness);
   const { queue, redis } = turns;
   const builds = 600_000;
@@ -96,7 +96,7 @@ test('turns outlast the largest priority: after half a million builds all that w
     return jobs.map(({ data, priority }) => [data.slug, priority]);
   };
   await prebuild(turns, 'p1', 'p2');
-  // Each of these moves all down, as the virtual time is where a million of builds would have brought it.
+  // Each of these moves all jobs down, because the virtual time is that after a million builds.
   await ask(turns, 'a1', 'a2');
   expect(await priorities()).toEqual([
     ['a1', 1],
@@ -111,7 +111,7 @@ test('turns outlast the largest priority: after half a million builds all that w
   expect(await turns.startAll()).toEqual(['a1', 'a2', 'b1', 'a3', 'p1', 'p2']);
 });
 
-test('organizations that have nothing waiting leave no trace', async () => {
+test('organizations without waiting jobs leave nothing in Redis', async () => {
   const turns = openTurns(harness);
   await ask(turns, ...namesOf('a', 3), 'b1', 'c1');
   await turns.startAll();

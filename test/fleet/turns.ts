@@ -15,19 +15,22 @@ export type QueuedExport = Job<ExportJob, ExportResult>;
 
 export const lockToken = 'of the test';
 
-/** An export queue whose jobs the test starts and ends itself, one by one, with what workers start jobs with. */
+/**
+ * An export queue whose jobs the test starts and ends one by one, with the functions that workers
+ * use.
+ */
 export interface Turns {
   queue: ExportQueue;
   redis: Redis;
-  /** Starts the job whose turn it is; its lock has the {@link lockToken}. Undefined when none waits. */
+  /** Starts the next job; its lock has the {@link lockToken}. Undefined when none waits. */
   startJob(): Promise<QueuedExport | undefined>;
-  /** The same, and gives its name; null when none waits. */
+  /** Starts the next job and returns its name; null when none waits. */
   start(): Promise<string | null>;
-  /** The names of all that wait, in the order in which they start. */
+  /** Returns the names of all waiting jobs in starting order. */
   startAll(): Promise<string[]>;
 }
 
-/** Jobs of an organization, named as "a1", "a2"... of the organization "a". */
+/** Jobs of an organization, named "a1", "a2"... for the organization "a". */
 export function jobNamed(name: string): ExportJob {
   const key = `x${createHash('sha256').update(name).digest('hex').slice(0, 40)}`;
   const organizationId = name.replace(/\d+$/, '');
@@ -43,7 +46,7 @@ export function jobNamed(name: string): ExportJob {
   };
 }
 
-/** A queue of a test's own. */
+/** Creates a queue for one test. */
 export function openTurns(harness: Harness): Turns {
   const redisPrefix = `${harness.config.redisPrefix}-${randomUUID()}`;
   const redis = new Redis(harness.servers.redisUrl, { maxRetriesPerRequest: null });
@@ -79,12 +82,12 @@ export function openTurns(harness: Harness): Turns {
   };
 }
 
-/** Readers ask for the archives of these jobs, one after the other. */
+/** Requests the archives of these jobs for readers, one after the other. */
 export async function ask({ queue }: Turns, ...names: string[]): Promise<void> {
   for (const name of names) await askForExport(queue, jobNamed(name), null);
 }
 
-/** The names of an organization's first jobs. */
+/** Returns the names of an organization's first jobs. */
 export function namesOf(organization: string, count: number): string[] {
   return Array.from({ length: count }, (_, index) => `${organization}${index + 1}`);
 }

@@ -8,17 +8,20 @@ import { holdFile } from './held-file.ts';
 import type { HeldFile } from './held-file.ts';
 import { expectArchive } from './lessons.ts';
 import type { PublishedLesson } from './lessons.ts';
-import { patienceMilliseconds, spawnApi, spawnWorker } from './processes.ts';
+import { longTimeoutMs, spawnApi, spawnWorker } from './processes.ts';
 import { viewQueue } from './queue.ts';
 
 vi.setConfig({ testTimeout: 90_000 });
 
 const MB = 1024 ** 2;
 
-/** A job whose worker stopped is taken over two to four seconds later. */
+/** Another worker takes over a stalled job after two to four seconds. */
 const quickTakeOver = { WORKER_LOCK_SECONDS: '2' };
 
-/** A lesson whose last file is held back from whoever asks first, when the rest of the archive is written. */
+/**
+ * A lesson whose last file is paused for the first request, when the rest of the archive is
+ * written.
+ */
 async function publishHeld(fleet: Fleet): Promise<{ lesson: PublishedLesson; held: HeldFile }> {
   const lesson = await fleet.publish([2 * MB, 3 * MB, MB]);
   const last = lesson.files.at(-1);
@@ -28,13 +31,13 @@ async function publishHeld(fleet: Fleet): Promise<{ lesson: PublishedLesson; hel
   return { lesson, held };
 }
 
-/** That the store shows one archive, and its bytes are those that its name says. */
+/** Asserts that the store has one archive, and that its bytes match the digest in its name. */
 async function expectOneArchive(fleet: Fleet, bytes: Buffer): Promise<void> {
   const sha256 = createHash('sha256').update(bytes).digest('hex');
   expect((await fleet.stored()).archives).toEqual([`${sha256}.zip`]);
 }
 
-test('an export whose worker is killed in mid-archive is finished by another one, however often that happened before', async () => {
+test('another worker finishes an export whose worker was killed in mid-archive, however often that happened before', async () => {
   const fleet = await startFleet(quickTakeOver);
   const [api, first] = await Promise.all([spawnApi(fleet.harness), spawnWorker(fleet.harness)]);
   const { lesson, held } = await publishHeld(fleet);
@@ -46,7 +49,7 @@ test('an export whose worker is killed in mid-archive is finished by another one
   await waitFor(
     'a draft and a download',
     async () => (await fleet.cached()).length === 2 && (await fleet.stored()).temporaries.length === 2,
-    patienceMilliseconds,
+    longTimeoutMs,
   );
   await first.kill();
   const left = await fleet.stored();
@@ -63,7 +66,7 @@ test('an export whose worker is killed in mid-archive is finished by another one
   expect((await fleet.stored()).temporaries).toEqual([]);
 });
 
-test('a worker that stood still while another took its export over does no harm when it goes on', async () => {
+test('a frozen worker whose export was taken over does no harm when it continues', async () => {
   const fleet = await startFleet(quickTakeOver);
   const [api, first] = await Promise.all([spawnApi(fleet.harness), spawnWorker(fleet.harness)]);
   const { lesson, held } = await publishHeld(fleet);
@@ -82,19 +85,19 @@ test('a worker that stood still while another took its export over does no harm 
   await waitFor(
     'the end of the first build',
     async () => (await fleet.stored()).temporaries.length === 0,
-    patienceMilliseconds,
+    longTimeoutMs,
   );
   await expectOneArchive(fleet, answer.bytes);
   expect((await fleet.request(api, lesson)).bytes.equals(answer.bytes)).toBe(true);
   expect(await starts(lesson)).toBe(2);
 
-  // It has noticed, and works on.
+  // It has noticed the loss, and continues to work.
   await second.kill();
   const next = await fleet.publish([MB]);
   await expectArchive(await fleet.request(api, next), next);
 });
 
-test('a worker that is told to end finishes its export, leaves the waiting ones to others, and ends well', async () => {
+test('a worker that shuts down finishes its export, leaves the waiting ones to others, and exits with 0', async () => {
   const fleet = await startFleet({ WORKER_CONCURRENCY: '1' });
   const [api, first] = await Promise.all([
     spawnApi(fleet.harness),
@@ -110,7 +113,7 @@ test('a worker that is told to end finishes its export, leaves the waiting ones 
   await waitFor(
     'the second job in the queue',
     async () => (await state(waiting)) === 'prioritized',
-    patienceMilliseconds,
+    longTimeoutMs,
   );
   first.signal('SIGTERM');
   await first.logged('"stopping"');

@@ -10,12 +10,12 @@ import { holdFile } from './held-file.ts';
 import type { HeldFile } from './held-file.ts';
 import { expectArchive, expectCleanFailure } from './lessons.ts';
 import type { PublishedLesson } from './lessons.ts';
-import { patienceMilliseconds, spawnApi, spawnWorker } from './processes.ts';
+import { longTimeoutMs, spawnApi, spawnWorker } from './processes.ts';
 import { viewQueue } from './queue.ts';
 
 vi.setConfig({ testTimeout: 90_000 });
 
-/** A lesson whose file is held back from whoever asks first. */
+/** A lesson whose file is paused for the first request. */
 async function publishHeld(fleet: Fleet): Promise<{ lesson: PublishedLesson; held: HeldFile }> {
   const lesson = await fleet.publish([200_000]);
   const [last] = lesson.files;
@@ -25,8 +25,8 @@ async function publishHeld(fleet: Fleet): Promise<{ lesson: PublishedLesson; hel
   return { lesson, held };
 }
 
-test('an export that is not done when its worker has to end goes back to the queue at once, and an idle worker takes it', async () => {
-  // By its lock alone, the export would be taken over after ten minutes.
+test('an export unfinished at shutdown is requeued at once, and an idle worker takes it', async () => {
+  // With the lock alone, another worker would take over only after ten minutes.
   const fleet = await startFleet({ WORKER_LOCK_SECONDS: '600', SHUTDOWN_SECONDS: '4' });
   const [api, first] = await Promise.all([spawnApi(fleet.harness), spawnWorker(fleet.harness)]);
   const { lesson, held } = await publishHeld(fleet);
@@ -39,13 +39,13 @@ test('an export that is not done when its worker has to end goes back to the que
   await expectArchive(await asked, lesson);
   expect(await first.ended).toBe('exit code 0');
   expect(await starts(lesson)).toBe(2);
-  // However many workers end in the middle of a long export, it is not given up for that.
+  // An export does not fail, however many workers shut down in the middle of it.
   expect((await queue.getJob(exportJobOf(lesson.version).key))?.attemptsStarted).toBe(1);
   expect((await fleet.stored()).temporaries).toEqual([]);
   await second.kill();
 });
 
-test('an export that was started ten times and never ended is given up, with that as its reason, until it is asked for anew', async () => {
+test('an export that was started ten times and never ended fails with that reason, until it is requested again', async () => {
   const fleet = await startFleet();
   const api = await spawnApi(fleet.harness);
   const lesson = await fleet.publish([1000]);
@@ -53,18 +53,18 @@ test('an export that was started ten times and never ended is given up, with tha
   const { key } = exportJobOf(lesson.version);
 
   const asked = fleet.request(api, lesson);
-  await waitFor('the job', async () => (await state(lesson)) === 'prioritized', patienceMilliseconds);
+  await waitFor('the job', async () => (await state(lesson)) === 'prioritized', longTimeoutMs);
   await startOften(lesson, 10);
   await spawnWorker(fleet.harness);
   expectCleanFailure(await asked);
   expect((await queue.getJob(key))?.failedReason).toMatch(/^INTERNAL_ERROR: Given up after 10 starts/);
 
   await (await queue.getJob(key))?.retry('failed', { resetAttemptsStarted: true });
-  await waitFor('the archive', async () => (await state(lesson)) === 'completed', patienceMilliseconds);
+  await waitFor('the archive', async () => (await state(lesson)) === 'completed', longTimeoutMs);
   await expectArchive(await fleet.request(api, lesson), lesson);
 });
 
-test('an export that is cancelled stops under way, makes room for the next, and is built when it is asked for again', async () => {
+test('a cancelled export stops, frees its slot for the next, and is built when it is requested again', async () => {
   const fleet = await startFleet({ WORKER_CONCURRENCY: '1' });
   const [api] = await Promise.all([spawnApi(fleet.harness), spawnWorker(fleet.harness)]);
   const { lesson, held } = await publishHeld(fleet);

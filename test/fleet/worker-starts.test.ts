@@ -8,7 +8,7 @@ import { startHarness } from '../support/harness.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { jobNamed } from './turns.ts';
 
-test('a worker that cannot start takes no export with it', async () => {
+test('a worker that fails to start takes no export', async () => {
   const harness = await startHarness();
   onTestFinished(() => harness.close());
   const queue = await openQueue(harness);

@@ -5,9 +5,8 @@ import { loadConfig } from '../../shared/platform/config.ts';
 import { createStore } from '../../shared/storage/create-store.ts';
 
 /*
- * Imports a package and dies, as if the power were cut, right after the store has taken so many files:
- *
- *     crashing-import.ts <path> <organization's slug> <files>
+ * Imports a package and dies, as in a power failure, right after the store has accepted this many
+ * files: crashing-import.ts <path> <organization's slug> <files>
  */
 const [path = '', slug = '', files = ''] = process.argv.slice(2);
 const config = loadConfig();

@@ -12,7 +12,7 @@ import { buildFiles, contentOf, messageOfFailure, temporaryFolder, writePackage 
 const isRoot = process.getuid?.() === 0;
 
 describe('a folder', () => {
-  test('is listed with sizes, sorted, and read', async () => {
+  test('is listed with sizes, sorted, and readable', async () => {
     const folder = await writePackage(
       buildFiles({ 'media/b.jpg': 'bb', 'media/a.jpg': 'a', '.DS_Store': 'x' }),
     );
@@ -30,7 +30,7 @@ describe('a folder', () => {
     await source.close();
   });
 
-  test('may hold the package in the only folder inside it', async () => {
+  test('may contain the package in its only folder', async () => {
     const folder = await writePackage({
       'inner/lesson.json': {},
       'inner/manifest.json': {},
@@ -42,7 +42,7 @@ describe('a folder', () => {
     expect((await contentOf(await source.open('media/x.jpg'))).toString()).toBe('x');
   });
 
-  test('is opened through a link that a person named', async () => {
+  test('opens through a symbolic link given as the path', async () => {
     const folder = await writePackage(buildFiles());
     const link = `${folder}-link`;
     await symlink(folder, link);
@@ -52,7 +52,7 @@ describe('a folder', () => {
   });
 });
 
-describe('a folder is refused', () => {
+describe('a folder is rejected', () => {
   test('when it does not exist', async () => {
     const path = join(await temporaryFolder(), 'none');
 
@@ -97,10 +97,10 @@ describe('a folder is refused', () => {
     expect(message).toBe('a-lesson-v1: socket: is a socket; only plain files are allowed');
   });
 
-  test('when it may not be read', async () => {
+  test('when it is not readable', async () => {
     const folder = await writePackage(buildFiles());
     await chmod(join(folder), 0);
-    // A superuser may read everything, and so steps down for a moment.
+    // A superuser may read everything, so the test drops its rights for a moment.
     if (isRoot) process.seteuid?.(65_534);
     try {
       expect(await messageOfFailure(openPackageSource(folder))).toMatch(
@@ -146,7 +146,7 @@ describe('a folder is refused', () => {
     expect(await failure({ files: 1 })).toBe('a-lesson-v1: has 2 files; at most 1 are allowed');
   });
 
-  test('when it is no package', async () => {
+  test('when it is not a package', async () => {
     const folder = await writePackage({ 'a/x': 'x', 'b/y': 'y' });
 
     expect(await messageOfFailure(openPackageSource(folder))).toBe(
@@ -162,7 +162,7 @@ describe('a file of a folder that changes after it was listed', () => {
     return { folder, media: join(folder, 'media/x.jpg'), source: await openPackageSource(folder) };
   };
 
-  test('is refused when it became a link', async () => {
+  test('is rejected when it became a link', async () => {
     const { media, source } = await opened();
     await rm(media);
     await symlink('/etc/hostname', media);
@@ -172,7 +172,7 @@ describe('a file of a folder that changes after it was listed', () => {
     );
   });
 
-  test('is refused when its folder became a link', async () => {
+  test('is rejected when its folder became a link', async () => {
     const { folder, source } = await opened();
     const elsewhere = await temporaryFolder();
     await rename(join(folder, 'media'), join(elsewhere, 'media'));
@@ -183,7 +183,7 @@ describe('a file of a folder that changes after it was listed', () => {
     );
   });
 
-  test('is refused when it became a folder, and no pipe is waited for', async () => {
+  test('is rejected when it became a folder, and a pipe does not block the reader', async () => {
     const { media, source } = await opened();
     await rm(media);
     await mkdir(media);
@@ -197,14 +197,14 @@ describe('a file of a folder that changes after it was listed', () => {
   test.each([
     ['grew', 'hello, world', 'media/x.jpg: holds more than its 5 bytes'],
     ['shrank', 'hell', 'media/x.jpg: ends after 4 of 5 bytes'],
-  ])('is refused when it %s', async (_how, content, message) => {
+  ])('is rejected when it %s', async (_how, content, message) => {
     const { media, source } = await opened();
     await writeFile(media, content);
 
     expect(await messageOfFailure(contentOf(await source.open('media/x.jpg')))).toBe(message);
   });
 
-  test('is refused when it is gone', async () => {
+  test('is rejected when it is gone', async () => {
     const { media, source } = await opened();
     await rm(media);
 

@@ -5,7 +5,7 @@ import { readPackage } from '../../shared/packages/read-package.ts';
 import { writeArchive, zipBytes } from './zip-builder.ts';
 import type { ZipPart } from './zip-builder.ts';
 
-/** In one character with its letter, as keyboards write it; and apart, as macOS writes file names. */
+/** Composed, as keyboards produce it, and decomposed, as in macOS file names. */
 const composed = 'Übersicht.jpg'.normalize('NFC');
 const apart = composed.normalize('NFD');
 
@@ -27,7 +27,7 @@ async function expectPicture(path: string): Promise<void> {
   expect(String(medium?.file && (await contentOf(await medium.file.open())))).toBe('picture');
 }
 
-describe('packages as people have them are read', () => {
+describe('packages from real systems are readable', () => {
   test.each([
     [composed, apart],
     [apart, composed],
@@ -50,7 +50,7 @@ describe('packages as people have them are read', () => {
   });
 
   const left = ['desktop.ini', 'Thumbs.db', '._a-lesson-v1', '.DS_Store', 'Icon\r', 'README.txt'];
-  test('with what systems leave beside the one folder, and in it', async () => {
+  test('with system files beside the only folder, and in it', async () => {
     const inside = left.filter((name) => name !== 'README.txt');
     const all: PackageFiles = { ...files('a.jpg'), 'media/a.jpg': 'picture' };
     for (const name of inside) all[`media/${name}`] = 'x';
@@ -59,13 +59,13 @@ describe('packages as people have them are read', () => {
     await expectPicture(await writePackage(all));
   });
 
-  test('but not where it is unclear which folder is the package', async () => {
+  test('but not where several folders could be the package', async () => {
     const zip = await zipOf(files('a.jpg'), [{ name: 'other/lesson.json', content: '{}' }]);
     await expect(readPackage(zip)).rejects.toThrow('in the only folder there');
   });
 });
 
-test('an author hears of numbers and names that JSON cannot keep, with their place', async () => {
+test('warnings name numbers and duplicate names that JSON cannot keep, with their position', async () => {
   const { lesson, sections } = buildFiles()['lesson.json'] as Record<string, unknown>;
   const text = `{"lesson": ${JSON.stringify(lesson)},\n"sections": ${JSON.stringify(sections)},\n"n": 1e400, "n": 2}`;
   const { warnings } = await readPackage(await writePackage(buildFiles({ 'lesson.json': text })));

@@ -20,7 +20,7 @@ beforeAll(async () => {
 });
 afterAll(() => harness.close());
 
-/** An import whose process is killed as soon as the store has taken so many files. */
+/** An import whose process is killed once the store has accepted this many files. */
 async function crash({ path }: BuiltPackage, files: number): Promise<void> {
   const script = fileURLToPath(new URL('crashing-import.ts', import.meta.url));
   const child = spawn(process.execPath, ['--import', 'tsx', script, path, organization.slug, `${files}`], {
@@ -31,7 +31,7 @@ async function crash({ path }: BuiltPackage, files: number): Promise<void> {
   expect(signal).toBe('SIGKILL');
 }
 
-/** A sweep that takes every import for abandoned whose process is gone. */
+/** A sweep that treats every import without a process as abandoned. */
 const sweepAll = async () => {
   await harness.store.sweepTemporaries(0);
   const imports = await removeUnfinishedImports(harness.db, 0);
@@ -39,7 +39,7 @@ const sweepAll = async () => {
   return imports;
 };
 
-test('an import whose process was killed is swept away, but for the files that something refers to', async () => {
+test("the sweep removes a killed import's files, except files with references", async () => {
   const kept = await buildPackage({ media: [picture(1)] });
   await importInto(harness, organization, kept.path);
   const before = await everythingStored(harness);
@@ -47,13 +47,13 @@ test('an import whose process was killed is swept away, but for the files that s
 
   await crash(await buildPackage({ media }), 7);
   expect(await everythingStored(harness)).not.toEqual(before);
-  // It may still be at work, as far as anyone can tell.
+  // It may still be running, as far as the sweep knows.
   expect(await removeUnfinishedImports(harness.db, 3600)).toBe(0);
   expect(await waitFor('the sweep', sweepAll)).toBe(1);
   expect(await everythingStored(harness)).toEqual(before);
 });
 
-test('a package whose import was killed can be imported before the sweep, and the sweep leaves it alone', async () => {
+test('a package whose import was killed can be imported before the sweep, and the sweep keeps it', async () => {
   const media = Array.from({ length: 6 }, (_, index) => picture(index + 20));
   const built = await buildPackage({ media });
   await crash(built, 4);

@@ -28,7 +28,7 @@ afterAll(() => harness.close());
 
 const shared = picture(1);
 
-/** Six pictures, the first of which another lesson has, too, and two widgets. */
+/** Six pictures, the first of which another lesson also has, and two widgets. */
 async function somePackage(): Promise<BuiltPackage> {
   const media = [shared, ...[2, 3, 4, 5, 6].map(picture)];
   const built = await buildPackage({ media });
@@ -39,7 +39,10 @@ async function somePackage(): Promise<BuiltPackage> {
   return built;
 }
 
-/** Runs an import that fails, and gives its error, once it is proved that nothing stays after the next sweep. */
+/**
+ * Runs a failing import and returns its error, after checking that the next sweep leaves nothing
+ * behind.
+ */
 async function failureOf(attempt: () => Promise<unknown>): Promise<Error> {
   const { path } = await buildPackage({ media: [shared] });
   await importInto(harness, organization, path);
@@ -57,7 +60,7 @@ async function failureOf(attempt: () => Promise<unknown>): Promise<Error> {
   return error as Error;
 }
 
-describe('nothing of an import stays, and what others refer to does, when', () => {
+describe('a failed import leaves nothing, and files with other references stay, when', () => {
   test.each([0, 2, 5])('picture %i is damaged', async (index) => {
     const { path, mediaIds } = await somePackage();
     const archive = await damagedArchive(path, `media/${mediaIds[index]}.png`);
@@ -65,7 +68,7 @@ describe('nothing of an import stays, and what others refer to does, when', () =
     expect(error.message).toContain(`media/${mediaIds[index]}.png: is damaged`);
   });
 
-  test('a picture is not the one whose SHA-256 the manifest has', async () => {
+  test('a picture does not match the SHA-256 in the manifest', async () => {
     const { path, mediaIds } = await somePackage();
     const wrong = 'ab'.repeat(32);
     await changeJson(path, 'manifest.json', ({ files }) => {
@@ -80,7 +83,7 @@ describe('nothing of an import stays, and what others refer to does, when', () =
   test.each([
     ['sha256', 'Timer.js'],
     ['cssSha256', 'Timer.css'],
-  ] as const)('the %s that the manifest states is not that of the widget file %s', async (field, name) => {
+  ] as const)('the %s in the manifest does not match the widget file %s', async (field, name) => {
     const { path } = await somePackage();
     const wrong = 'cd'.repeat(32);
     await changeJson(path, 'manifest.json', ({ files }) => {
@@ -130,10 +133,10 @@ describe('nothing of an import stays, and what others refer to does, when', () =
     expect(error.message).toBe('no space left on device');
   });
 
-  test('another organization took the lesson id in the meantime', async () => {
+  test('another organization took the lesson id during the import', async () => {
     const { path, lessonId } = await somePackage();
     const other = await buildOrganization(harness);
-    // Taken at the last moment: the check at the beginning found it free.
+    // Taken at the last moment, after the check at the start found it free.
     const taken = await buildPackage({ lesson: { id: lessonId } });
     await changeJson(taken.path, 'manifest.json', (manifest) => Object.assign(manifest, { lessonId }));
     const store = watchUploads(harness.store, async (count) => {
@@ -146,7 +149,7 @@ describe('nothing of an import stays, and what others refer to does, when', () =
   });
 });
 
-test('a release that the organization has stays as old as it is when an import with the same widget fails', async () => {
+test('an existing release keeps its age when an import with the same widget fails', async () => {
   const older = await buildPackage();
   await addWidgets(older.path, [{ type: 'Clock', js: 'export default "old"' }]);
   await importInto(harness, organization, older.path);
@@ -163,7 +166,7 @@ test('a release that the organization has stays as old as it is when an import w
   expect((await failureOf(() => importInto(harness, organization, archive))).message).toContain('is damaged');
 });
 
-test('an import that failed can be tried again, and succeeds under the same ids', async () => {
+test('a failed import can be retried, and succeeds with the same ids', async () => {
   const { path, versionId, mediaIds } = await somePackage();
   const archive = await damagedArchive(path, `media/${mediaIds[4]}.png`);
   await expect(importInto(harness, organization, archive)).rejects.toThrow('is damaged');
@@ -176,7 +179,7 @@ test('an import that failed can be tried again, and succeeds under the same ids'
   });
 });
 
-test('a lesson of another organization is refused before anything is read', async () => {
+test('a lesson of another organization is rejected before anything is read', async () => {
   const { path, lessonId } = await somePackage();
   await importInto(harness, organization, path);
   const { organization: other } = await buildOrganization(harness);

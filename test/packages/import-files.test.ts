@@ -25,7 +25,7 @@ async function packageWith(...widgets: string[]): Promise<string> {
   return path;
 }
 
-/** Something that is reached, and goes on when it is told to. */
+/** A step that the test waits for and then lets continue. */
 function gate() {
   let reach: () => void = () => undefined;
   let open: () => void = () => undefined;
@@ -34,7 +34,7 @@ function gate() {
   return { reached, open: () => open(), pass: () => (reach(), opened) };
 }
 
-test('an import that fails leaves the file of a widget to another that stored the same meanwhile', async () => {
+test('a failed import keeps a widget file that another import stored in between', async () => {
   const { reached, open, pass } = gate();
   const slowStore = watchUploads(harness.store, async (count) => {
     if (count === 2) await pass();
@@ -60,7 +60,7 @@ test('an import that fails leaves the file of a widget to another that stored th
   for (const { js } of releases) expect(await harness.store.assets.has(js)).toBe(true);
 });
 
-test('a file that nothing refers to goes when a sweep finds it so a day after it was stored last', async () => {
+test('a sweep removes a file without references a day after it was last stored', async () => {
   const { bytes } = picture(100);
   const storePicture = () => storeAsset(harness.db, harness.store, bytesOf(bytes));
   await storePicture();
@@ -76,7 +76,7 @@ test('a file that nothing refers to goes when a sweep finds it so a day after it
   expect(await harness.store.assets.has(digestOf(bytes))).toBe(false);
 });
 
-test('a file that a sweep is removing is stored after it is gone', async () => {
+test('a file that a sweep is removing is stored again after the removal', async () => {
   const { bytes } = picture(101);
   await storeAsset(harness.db, harness.store, bytesOf(bytes));
   const { reached, open, pass } = gate();

@@ -23,7 +23,7 @@ beforeEach(async () => {
 });
 afterAll(() => harness.close());
 
-test('media of one id and different bytes in two organizations are kept apart', async () => {
+test('media with one id and different bytes in two organizations stay separate', async () => {
   const { organization: other } = await buildOrganization(harness);
   const id = randomUUID();
   const owners = [
@@ -45,7 +45,7 @@ test('media of one id and different bytes in two organizations are kept apart', 
   }
 });
 
-test('media of equal bytes are one file, whoever imports them', async () => {
+test('media with equal bytes are one file, whoever imports them', async () => {
   const { organization: other } = await buildOrganization(harness);
   const same = picture(21);
   await importInto(harness, organization, (await buildPackage({ media: [same, same] })).path);
@@ -55,7 +55,7 @@ test('media of equal bytes are one file, whoever imports them', async () => {
   expect(files.filter((path) => path.endsWith(sha256)).length).toBe(1);
 });
 
-test('media that a package lacks are those of the organization, the newest under the id, but no other organization’s', async () => {
+test('media missing from a package are taken from the organization, the newest with the id, never from another organization', async () => {
   const id = randomUUID();
   const { organization: other } = await buildOrganization(harness);
   await importInto(harness, other, (await buildPackage({ media: [{ id, ...picture(31) }] })).path);
@@ -73,7 +73,7 @@ test('media that a package lacks are those of the organization, the newest under
   }
 });
 
-test('an upload whose extension is missing or strange is named by its type, and its references lead to it', async () => {
+test('an upload with a missing or unusual extension is named by its type, and its references match', async () => {
   const ids = [randomUUID(), randomUUID(), randomUUID()];
   const names = [`${ids[0]}`, `${ids[1]}.photograph`, 'picture.j g'];
   const types = ['image/png', 'application/x-unheard-of', 'image/jpeg'];
@@ -148,7 +148,7 @@ test.each([
   ['a page of HTML', '<!doctype html><p>Not found</p>', 'image/png', /bad_type: the file is text\/html/],
   ['a picture for a video', png(9), 'video/mp4', /bad_type: the file is image\/png/],
   ['an empty file', '', 'image/png', /is empty/],
-])('an upload that is %s is refused, by its path', async (_what, content, mimeType, message) => {
+])('an upload that is %s is rejected by its path', async (_what, content, mimeType, message) => {
   const built = await buildPackage({ media: [{ bytes: Buffer.from(content), mimeType }] });
   await expect(importInto(harness, organization, built.path)).rejects.toThrow(message);
   await expect(importInto(harness, organization, built.path)).rejects.toThrow(
@@ -157,7 +157,7 @@ test.each([
   expect(await harness.db.media.countDocuments({ organizationId: organization._id })).toBe(0);
 });
 
-test('uploads of text formats, which have no signature, are taken as they are declared', async () => {
+test('uploads of text formats, which have no signature, are accepted as declared', async () => {
   const texts = [
     { mimeType: 'text/vtt', bytes: Buffer.from('\ufeffWEBVTT\n\n00:00.000 --> 00:01.000\nHello') },
     {

@@ -11,7 +11,7 @@ import type { Harness } from '../support/harness.ts';
 import { writeArchive, zipBytes } from './zip-builder.ts';
 import type { ZipPart } from './zip-builder.ts';
 
-/** A picture that no other has the bytes of, unless the seed is the same. */
+/** Returns a picture whose bytes are unique to its seed. */
 export function picture(seed: number): { bytes: Buffer } {
   return { bytes: someBytes(1000, seed) };
 }
@@ -27,7 +27,7 @@ export function importInto(
   return importPackage({ db, store, config }, organization, path, { asNew: false, signal, ...options });
 }
 
-/** What the database and the store hold of lessons, to be compared before and after. */
+/** Returns everything about lessons in the database and the store, for comparison. */
 export async function everythingStored({ db, config }: Harness): Promise<unknown> {
   const [lessons, versions, contents, media, releases] = await Promise.all([
     db.lessons.find().sort({ _id: 1 }).lean().exec(),
@@ -50,7 +50,7 @@ export async function changeJson(
   await writeFile(join(path, name), JSON.stringify(json));
 }
 
-/** As much of lesson.json and manifest.json as the tests change. */
+/** The parts of lesson.json and manifest.json that the tests change. */
 export interface PackageJson {
   versionId: string;
   versionNumber: number;
@@ -67,7 +67,7 @@ export interface PackageJson {
   };
 }
 
-/** Puts widgets into a package; each is a script, and a stylesheet where one is given. */
+/** Puts widgets into a package, each with a script and an optional stylesheet. */
 export async function addWidgets(
   path: string,
   widgets: { type: string; js: string; css?: string }[],
@@ -86,7 +86,10 @@ export async function addWidgets(
   }
 }
 
-/** A folder's package as a ZIP whose file at `damaged` is not what its checksum says: that shows when it is read. */
+/**
+ * Makes a ZIP of a folder's package whose file at `damaged` does not match its checksum, which
+ * only reading reveals.
+ */
 export async function damagedArchive(path: string, damaged: string): Promise<string> {
   const parts: ZipPart[] = [];
   for (const name of await filesBelow(path)) {
@@ -97,7 +100,7 @@ export async function damagedArchive(path: string, damaged: string): Promise<str
   return writeArchive(zipBytes(parts));
 }
 
-/** The store, but for what happens before each upload, which waits for it; `count` is 1 for the first. */
+/** Wraps the store with a hook that each upload waits for; `count` is 1 for the first. */
 export function watchUploads(store: Store, beforeUpload: (count: number) => void | Promise<void>): Store {
   let count = 0;
   return {

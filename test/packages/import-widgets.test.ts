@@ -44,7 +44,7 @@ test('widgets of a package become releases, and the version is pinned to them', 
     expect(file && (await harness.store.assets.has(file))).toBe(true);
 });
 
-test('two types that read the same in kebab-case, with the same files, are both released and pinned', async () => {
+test('two types with the same kebab-case name and the same files are both released and pinned', async () => {
   const { path } = await buildPackage({ blocks: () => blocks('FlipBook', 'flip-book') });
   await addWidgets(path, [
     { type: 'FlipBook', js: js('same') },
@@ -57,7 +57,7 @@ test('two types that read the same in kebab-case, with the same files, are both 
   expect(releases.map(({ type }) => type).sort()).toEqual(['FlipBook', 'flip-book']);
 });
 
-test('a release that comes later changes neither the pins of a version nor those it is published with', async () => {
+test('a later release changes no pins, neither of a version nor of a published one', async () => {
   const { path } = await buildPackage({ blocks: () => blocks('Dial', 'Heading') });
   await addWidgets(path, [{ type: 'Dial', js: js('first') }]);
   const { version } = await importInto(harness, organization, path);
@@ -72,7 +72,7 @@ test('a release that comes later changes neither the pins of a version nor those
   expect(pins.get('Dial')).not.toBe(newer.version.widgets[0]?.widgetId);
 });
 
-test('the widget of a package serves its own version, and takes the place of no registered one', async () => {
+test("a package's widget serves only its own version, and replaces no registered one", async () => {
   const register = (text: string) =>
     releaseWidget(harness.db, harness.store, {
       organizationId: organization._id,
@@ -82,7 +82,7 @@ test('the widget of a package serves its own version, and takes the place of no 
     });
   const old = await register('old');
   const current = await register('current');
-  // An old package, with a release that was registered once, and another one.
+  // An old package with a release that was once registered, and another one.
   for (const text of ['old', 'another']) {
     const { path } = await buildPackage({ blocks: () => blocks('Gauge') });
     await addWidgets(path, [{ type: 'Gauge', js: js(text) }]);
@@ -97,7 +97,7 @@ test('the widget of a package serves its own version, and takes the place of no 
   expect(published.widgets).toEqual([{ type: 'Gauge', widgetId: current.widgetId }]);
 });
 
-test('releases that no version and no registration uses are swept away, and no others', async () => {
+test('the sweep removes exactly the releases without a version or a registration', async () => {
   const { organization: own } = await buildOrganization(harness);
   const imported = async (type: string) => {
     const { path } = await buildPackage({ blocks: () => blocks(type) });
@@ -109,7 +109,7 @@ test('releases that no version and no registration uses are swept away, and no o
   await imported('Registered');
   const release = { organizationId: own._id, css: null, type: 'Registered' };
   await releaseWidget(harness.db, harness.store, { ...release, js: bytesOf(Buffer.from(js('Registered'))) });
-  // As if all three imports had died, and the one of Left before its version.
+  // Simulates that all three imports died, Left's before its version.
   const aDayAgo = new Date(Date.now() - 86_400_000);
   await harness.db.widgetReleases.updateMany({ organizationId: own._id }, { unusedSince: aDayAgo });
   await deleteVersion(harness.db, left._id);
@@ -133,7 +133,7 @@ test('core widgets in a package are ignored: the type is always Lectern’s own'
   expect(release).toMatchObject({ organizationId: null, type: 'Heading' });
 });
 
-test('a widget is the organization’s own: another one that uses its type has none', async () => {
+test('a widget belongs to its organization: another one that uses its type has none', async () => {
   const { path } = await buildPackage();
   await addWidgets(path, [{ type: 'Private', js: js('private') }]);
   await importInto(harness, organization, path);

@@ -39,7 +39,7 @@ describe('ids and numbers', () => {
     expect(await findLesson(harness.db, lessonId)).toMatchObject({ slug: 'a-lesson', deletedAt: null });
   });
 
-  test('the same package again becomes the next version, under an id of its own', async () => {
+  test('importing the same package again creates the next version, with its own id', async () => {
     const { path, lessonId, versionId, mediaIds } = await buildPackage({ media: [picture(1)] });
     await importInto(harness, organization, path);
     const { version } = await importInto(harness, organization, path);
@@ -50,7 +50,7 @@ describe('ids and numbers', () => {
     );
   });
 
-  test('a package of another version of the lesson keeps its version id, and the lesson takes its title', async () => {
+  test('a package of another version of the lesson keeps its version id, and the lesson gets its title', async () => {
     const { path, lessonId } = await buildPackage();
     await importInto(harness, organization, path);
     const secondId = randomUUID();
@@ -69,7 +69,7 @@ describe('ids and numbers', () => {
     });
   });
 
-  test('imports of one new lesson at once all succeed, each with a number and an id of its own', async () => {
+  test('concurrent imports of one new lesson all succeed, each with its own number and id', async () => {
     const { path, lessonId } = await buildPackage({ media: [picture(1), picture(2)] });
     const imported = await Promise.all(
       Array.from({ length: 24 }, () => importInto(harness, organization, path)),
@@ -83,7 +83,7 @@ describe('ids and numbers', () => {
     }
   });
 
-  test('after the last number a version can have is refused, with what to do', async () => {
+  test('an import after the largest version number is rejected with advice', async () => {
     const { path } = await buildPackage();
     await changeJson(path, 'manifest.json', (manifest) =>
       Object.assign(manifest, { versionNumber: 999_999 }),
@@ -96,7 +96,7 @@ describe('ids and numbers', () => {
     await expect(importInto(harness, organization, path)).rejects.toThrow('must be at most 999999');
   });
 
-  test('a deleted lesson comes back with the imported version, and the others stay unpublished', async () => {
+  test('importing a deleted lesson restores it with the imported version, and the others stay unpublished', async () => {
     const { path, lessonId } = await buildPackage();
     const first = await importInto(harness, organization, path);
     await publishVersion(harness.db, harness.store, first.version._id, { force: false });
@@ -113,7 +113,7 @@ describe('ids and numbers', () => {
 });
 
 describe('a copy (--as-new)', () => {
-  test('keeps the ids of media that the package does not bring, but the organization has', async () => {
+  test('keeps the ids of media that are missing from the package but exist in the organization', async () => {
     const { mediaIds } = await buildPackage({ media: [picture(7)] }).then(async (built) => {
       await importInto(harness, organization, built.path);
       return built;
@@ -125,7 +125,7 @@ describe('a copy (--as-new)', () => {
     expect(mediaReferences(await findContent(harness.db, version._id))).toEqual(mediaIds);
   });
 
-  test('has fresh ids for lesson, version and media, and refers to its own media', async () => {
+  test('gets new ids for lesson, version and media, and references its own media', async () => {
     const { path, lessonId, versionId, mediaIds } = await buildPackage({
       media: [picture(1), picture(2)],
       blocks: ([one, two]) => [
@@ -148,7 +148,7 @@ describe('a copy (--as-new)', () => {
     expect(digests).toEqual([1, 2].map((seed) => digestOf(picture(seed).bytes).sha256).sort());
   });
 
-  test('credits what the package credits, under the fresh ids', async () => {
+  test("keeps the package's credits under the new ids", async () => {
     const attribution = {
       text: 'By someone',
       url: 'https://example.org/a',
@@ -171,7 +171,7 @@ describe('a copy (--as-new)', () => {
   });
 });
 
-test('progress is told file by file, to the last', async () => {
+test('progress is reported file by file, to the last', async () => {
   const { path } = await buildPackage({ media: [1, 2, 3].map(picture) });
   const told: unknown[] = [];
   await importInto(harness, organization, path, { onProgress: (progress) => told.push(progress) });

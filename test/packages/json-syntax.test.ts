@@ -8,7 +8,7 @@ const faultOf = (text: string) => {
   return fault && `${fault.line}:${fault.column} ${fault.message}`;
 };
 
-test('what parsing loses is found: names that are there twice, and numbers that a double cannot keep', () => {
+test('the reader finds what parsing would lose: duplicate names, and numbers that a double cannot hold', () => {
   const text = `{
   "a": [1e400, -0.0, 12345678901234567890, -9007199254740993, 1e-400],
   "b": {"x": 1, "\\u0078": 2, "y": {"x": 3}}, "a": 0
@@ -29,7 +29,7 @@ test('what parsing loses is found: names that are there twice, and numbers that 
   expect(findJsonLosses(text, 2)).toHaveLength(2);
 });
 
-test('nothing is lost in what JSON.stringify writes, nor in common ways to write numbers', () => {
+test('output of JSON.stringify and common number formats lose nothing', () => {
   fc.assert(
     fc.property(fc.jsonValue({ noUnicodeString: false }), (value) => {
       expect(findJsonLosses(JSON.stringify(value), 1)).toEqual([]);
@@ -40,7 +40,7 @@ test('nothing is lost in what JSON.stringify writes, nor in common ways to write
   expect(findJsonLosses(kept, 1)).toEqual([]);
 });
 
-describe('finding the fault of a JSON text', () => {
+describe('locating a JSON syntax error', () => {
   test.each([
     ['', '1:1 the file ends too early'],
     ['  \n ', '2:2 the file ends too early'],
@@ -67,7 +67,7 @@ describe('finding the fault of a JSON text', () => {
     expect(() => JSON.parse(text) as unknown).toThrow(SyntaxError);
   });
 
-  test('finds none in any JSON', () => {
+  test('finds none in valid JSON', () => {
     fc.assert(
       fc.property(fc.jsonValue({ maxDepth: 8 }), fc.nat(3), (value, indent) => {
         expect(faultOf(JSON.stringify(value, null, indent))).toBeUndefined();
@@ -104,7 +104,7 @@ describe('finding the fault of a JSON text', () => {
     );
   });
 
-  test('accepts 200 levels and names the place of the 201st', () => {
+  test('accepts 200 levels and reports the position of the 201st', () => {
     expect(faultOf('['.repeat(200) + ']'.repeat(200))).toBeUndefined();
     expect(faultOf('['.repeat(201) + ']'.repeat(201))).toBe('1:201 nested deeper than 200 levels');
     expect(faultOf('{"a":'.repeat(1_000_000))).toBe('1:1001 nested deeper than 200 levels');
@@ -116,7 +116,7 @@ describe('finding the fault of a JSON text', () => {
     ['digits', () => '1'.repeat(10_000_000)],
     ['space', () => `${' '.repeat(10_000_000)}1`],
     ['elements', () => `[${'1,'.repeat(3_000_000)}1]`],
-  ])('goes through millions of characters of %s', (_what, text) => {
+  ])('handles millions of characters of %s', (_what, text) => {
     expect(faultOf(text())).toBeUndefined();
   });
 });

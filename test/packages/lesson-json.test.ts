@@ -12,7 +12,7 @@ import {
   nested,
 } from '../lessons/build-lesson.ts';
 
-/** A copy of a whole lesson with the value at a path replaced; `undefined` removes it. */
+/** Returns a copy of a whole lesson with the value at a path replaced; `undefined` removes it. */
 function changed(path: (string | number)[], value: unknown): unknown {
   const lesson = JSON.parse(JSON.stringify(buildLesson())) as Record<string, unknown>;
   let parent: Record<string | number, unknown> = lesson;
@@ -44,7 +44,7 @@ function accepted(value: unknown): { content: LessonContent; warnings: string[] 
 const step = ['sections', 0, 'steps', 0];
 const blocks = [...step, 'content', 'content'];
 
-describe('lesson.json is refused', () => {
+describe('lesson.json is rejected', () => {
   test.each<[(string | number)[], unknown, string]>([
     [['lesson'], undefined, 'lesson.json: lesson: is missing'],
     [['lesson'], [], 'lesson.json: lesson: must be an object'],
@@ -191,7 +191,7 @@ describe('lesson.json is refused', () => {
     expect(faultsOf(value)).toEqual(['lesson.json: must be an object']);
   });
 
-  test('when ids of sections or steps stand twice in the lesson', () => {
+  test('when the lesson has duplicate section or step ids', () => {
     const sections = [
       buildSection({ id: 'a', steps: [buildStep({ id: 's' })] }),
       buildSection({ id: 'a', steps: [buildStep({ id: 't' }), buildStep({ id: 's' })] }),
@@ -203,7 +203,7 @@ describe('lesson.json is refused', () => {
     ]);
   });
 
-  test('when block ids stand twice in a step, in slots, the root and zones too', () => {
+  test('when a step has duplicate block ids, also in slots, the root and zones', () => {
     const same = { props: { id: 'x' } };
     const content = {
       content: [
@@ -224,7 +224,7 @@ describe('lesson.json is refused', () => {
     ]);
   });
 
-  test('when a zone named __proto__ hides a block id that stands twice', () => {
+  test('when a zone named __proto__ hides a duplicate block id', () => {
     const lesson = JSON.stringify(buildLesson()).replace(
       '"root":',
       '"zones":{"__proto__":[{"type":"Text","props":{"id":"Text-1"}}]},"root":',
@@ -236,7 +236,7 @@ describe('lesson.json is refused', () => {
     ]);
   });
 
-  test('with the first 20 of its faults, then how many more there are', () => {
+  test('with its first 20 errors and the number of the others', () => {
     const sections = Array.from({ length: 50 }, () => 'x');
     const faults = new FaultList();
     checkLessonJson({ ...buildLesson(), sections }, faults);
@@ -254,7 +254,7 @@ describe('lesson.json is refused', () => {
     }
   });
 
-  test('at the 10,000th of its faults, without looking for more', () => {
+  test('at its 10,000th error, without looking for more', () => {
     const check = () =>
       checkLessonJson(
         { ...buildLesson(), sections: Array.from({ length: 1_000_000 }, () => 1) },
@@ -265,7 +265,7 @@ describe('lesson.json is refused', () => {
     expect(check).toThrow(/and at least 9980 more$/);
   });
 
-  test('when it is nested too deep, with an error and not with a stack overflow', () => {
+  test('when it is nested too deep, with an error instead of a stack overflow', () => {
     const lesson = changed([...blocks, 0, 'props', 'deep'], undefined) as LessonContent;
     const block = lesson.sections[0]?.steps[0]?.content.content[0];
     if (block) block.props.deep = nested(10_000);
@@ -275,7 +275,7 @@ describe('lesson.json is refused', () => {
 });
 
 describe('lesson.json is accepted', () => {
-  test('as it is, with all unknown fields in their order', () => {
+  test('unchanged, with all unknown fields in their order', () => {
     const lesson = { x: 1, ...buildLesson(), y: { z: [1] } };
     lesson.lesson = { extra: true, ...lesson.lesson };
     const { content, warnings } = accepted(lesson);
@@ -284,7 +284,7 @@ describe('lesson.json is accepted', () => {
     expect(warnings).toEqual([]);
   });
 
-  test('without what may be left out, which is filled in', () => {
+  test('without optional fields, which get defaults', () => {
     const { slug, language, estimatedDuration, variable_definitions, widget_settings, status, ...meta } =
       buildLesson().lesson;
     expect([slug, language, estimatedDuration, variable_definitions, widget_settings, status]).not.toContain(
@@ -307,7 +307,7 @@ describe('lesson.json is accepted', () => {
     expect([result.totalSections, result.totalSteps]).toEqual([1, 1]);
   });
 
-  test('with its totals counted, not believed', () => {
+  test('with its totals computed instead of trusted', () => {
     const { content } = accepted({ ...buildLesson(), totalSections: 99, totalSteps: 'many' });
 
     expect([content.totalSections, content.totalSteps]).toEqual([1, 1]);
@@ -341,7 +341,7 @@ describe('lesson.json is accepted', () => {
     expect(accepted({ ...lesson, lesson: meta }).content.lesson.slug).toBe(slug);
   });
 
-  test('with a slug that is no file name, which is made one with a warning', () => {
+  test('with a slug that is not a file name, which is converted with a warning', () => {
     const { content, warnings } = accepted(changed(['lesson', 'slug'], 'My Lesson/..'));
 
     expect(content.lesson.slug).toBe('my-lesson');

@@ -12,7 +12,7 @@ export const versionId = '22222222-2222-4222-8222-222222222222';
 export const mediaId = '33333333-3333-4333-8333-333333333333';
 export const otherMediaId = '44444444-4444-4444-8444-444444444444';
 
-/** A folder of its own for one test, gone afterwards. */
+/** Creates a folder for one test and removes it afterwards. */
 export async function temporaryFolder(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'lectern-package-'));
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
@@ -35,7 +35,7 @@ export function buildManifest(overrides: Record<string, unknown> = {}): Record<s
   };
 }
 
-/** A picture as a manifest lists it, and its file in the package. */
+/** A picture as listed in a manifest, and its file in the package. */
 export const jpg = { id: mediaId, localPath: `./media/${mediaId}.jpg`, mimeType: 'image/jpeg' };
 export const jpgFile = `media/${mediaId}.jpg`;
 
@@ -47,7 +47,7 @@ export function manifestOf(
   return buildManifest({ files: { lesson: './lesson.json', media, widgets }, ...more });
 }
 
-/** The files of a package by their path; what is no string or bytes becomes JSON. */
+/** The files of a package by path; other values than strings and bytes become JSON. */
 export type PackageFiles = Record<string, unknown>;
 
 export function buildFiles(overrides: PackageFiles = {}): PackageFiles {
@@ -71,7 +71,7 @@ export async function writePackage(files: PackageFiles, name = 'a-lesson-v1'): P
   return folder;
 }
 
-/** Reads a package of these files, and of those that each package has. */
+/** Reads a package of these files and the two that each package has. */
 export async function readFiles(files: PackageFiles, options = {}): ReturnType<typeof readPackage> {
   return readPackage(await writePackage(buildFiles(files)), options);
 }
@@ -82,7 +82,7 @@ export async function contentOf(stream: Readable): Promise<Buffer> {
   return Buffer.concat(chunks);
 }
 
-/** What a failing promise says. */
+/** Returns the message of a rejected promise. */
 export async function messageOfFailure(promise: Promise<unknown>): Promise<string> {
   const error: unknown = await promise.then(
     () => undefined,

@@ -29,13 +29,13 @@ beforeEach(() => {
   url = (path) => lab.origin.url(path);
 });
 
-test('a UUID of version 5 is that of RFC 9562', () => {
+test('a UUID of version 5 matches the example of RFC 9562', () => {
   expect(uuidV5('6ba7b810-9dad-11d1-80b4-00c04fd430c8', 'www.example.com')).toBe(
     '2ed6657d-e927-568b-95e1-2665a8aea6a2',
   );
 });
 
-test('web addresses that core widgets load become media of the version: in its archive, from Lectern for learners', async () => {
+test('web URLs in core widgets become media of the version, in its archive and for learners', async () => {
   const blocks = () => [
     {
       type: 'Image',
@@ -75,7 +75,7 @@ test('web addresses that core widgets load become media of the version: in its a
     { id: idOf('/gone.png'), sourceUrl: url('/gone.png'), reason: 'not_found', status: 404 },
   ]);
   const left = JSON.stringify(archive.lesson).split(lab.origin.host).length - 1;
-  // The link, and what a custom widget may do with its own props.
+  // The link, and the props of a custom widget, which stay as they are.
   expect(left).toBe(2);
   expect(JSON.stringify(archive.lesson)).toContain(
     `<p>1 <img src=\\"./${files[1]}\\" srcset=\\"./${files[2]} 2x\\">`,
@@ -99,7 +99,7 @@ test('web addresses that core widgets load become media of the version: in its a
   expect((await expectSameFiles(lab, again)).archive.lesson.sections).toEqual(archive.lesson.sections);
 });
 
-test('an address that cannot be downloaded is reported, and the lesson is imported', async () => {
+test('a URL that cannot be downloaded is reported, and the lesson is imported', async () => {
   const blocks = () => [
     { type: 'Image', props: { id: 'a', src: 'https://[broken/x.png' } },
     { type: 'Image', props: { id: 'b', src: 'https://example.org/{{name}}.png' } },
@@ -118,7 +118,7 @@ test('an address that cannot be downloaded is reported, and the lesson is import
   });
 });
 
-test('a web address is found however a browser would read it, and a relative one stays', async () => {
+test('web URLs are found in every form that a browser accepts, and relative ones stay', async () => {
   const sources = ['ht\ntps://example.org/a.png', 'https:/example.org/a.png', 'https:example.org/a.png'];
   const html = sources.map((src) => `<img src="${src}">`).join('');
   const own = '<img src="x.png"><img src="/x.png"><img src="a:b.png"><img src="https:">';

@@ -15,7 +15,7 @@ import type { PackageFiles } from './package-folder.ts';
 
 const failure = (files: PackageFiles, options = {}) => messageOfFailure(readFiles(files, options));
 
-describe('a package is refused', () => {
+describe('a package is rejected', () => {
   test.each<[string, PackageFiles, string]>([
     ['without lesson.json', { 'lesson.json': undefined }, 'lesson.json: is not in the package'],
     ['without manifest.json', { 'manifest.json': undefined }, 'manifest.json: is not in the package'],
@@ -111,22 +111,22 @@ describe('a package is refused', () => {
       `manifest.json: files.media[0].localPath: ./${jpgFile} is not in the package`,
     ],
     [
-      'with a medium that has nothing',
+      'with a media entry without a file and a URL',
       { 'manifest.json': manifestOf([{ ...jpg, localPath: undefined }]) },
       'manifest.json: files.media[0]: has neither a localPath nor a sourceUrl',
     ],
     [
-      'with a source that is no URL',
+      'with a source that is not a URL',
       { 'manifest.json': manifestOf([{ ...jpg, sourceUrl: 'file:///etc/passwd' }]) },
       'manifest.json: files.media[0].sourceUrl: must be an http or https URL',
     ],
     [
-      'with a medium id that is none',
+      'with an invalid media id',
       { 'manifest.json': manifestOf([{ ...jpg, id: 'x' }]) },
       'manifest.json: files.media[0].id: must be a UUID',
     ],
     [
-      'with a type that is none',
+      'with an invalid type',
       { 'manifest.json': manifestOf([{ ...jpg, mimeType: 'image' }]) },
       'manifest.json: files.media[0].mimeType: must be a MIME type such as image/png',
     ],
@@ -136,12 +136,12 @@ describe('a package is refused', () => {
       `manifest.json: files.media[0].size: ./${jpgFile} has 1 bytes, not 9`,
     ],
     [
-      'with a digest that is none',
+      'with an invalid digest',
       { 'manifest.json': manifestOf([{ ...jpg, sha256: 'x' }]), [jpgFile]: 'x' },
       'manifest.json: files.media[0].sha256: must be 64 hex digits',
     ],
     [
-      'with a path that climbs',
+      'with a path traversal',
       { 'manifest.json': manifestOf([{ ...jpg, localPath: './media/../../x.jpg' }]) },
       'manifest.json: files.media[0].localPath: ./media/../../x.jpg: the path leads out of its folder (..)',
     ],
@@ -156,7 +156,7 @@ describe('a package is refused', () => {
       'manifest.json: files.media[0].localPath: ./lesson.json is not in media/',
     ],
     [
-      'with a source that no server takes',
+      'with a source URL that is too long',
       {
         'manifest.json': manifestOf([{ ...jpg, sourceUrl: `https://example.org/${'x'.repeat(8200)}` }]),
         [jpgFile]: 'x',
@@ -187,12 +187,12 @@ describe('a package is refused', () => {
       'manifest.json: files.media[1].id: duplicate of files.media[0].id',
     ],
     [
-      'with a medium that failed and did not',
+      'with media that is listed and failed',
       { 'manifest.json': manifestOf([jpg], [], { failedMedia: [{ id: mediaId }] }), [jpgFile]: 'x' },
       'manifest.json: failedMedia[0].id: duplicate of files.media[0].id',
     ],
     [
-      'with a failed medium that climbs',
+      'with failed media and a path traversal',
       { 'manifest.json': buildManifest({ failedMedia: [{ id: mediaId, localPath: '../x.jpg' }] }) },
       'manifest.json: failedMedia[0].localPath: ../x.jpg: the path leads out of its folder (..)',
     ],
@@ -243,7 +243,7 @@ describe('a package is refused', () => {
     expect(await failure(files)).toBe(message);
   });
 
-  test('with all its faults at once, those of both files', async () => {
+  test('with all errors of both files at once', async () => {
     const error = await readFiles({
       'lesson.json': { lesson: { id: 'x', title: 1 }, sections: [{}] },
       'manifest.json': manifestOf([jpg], [{ widgetType: 'Quiz', localPath: './widgets/q.js' }]),
@@ -262,7 +262,7 @@ describe('a package is refused', () => {
     ]);
   });
 
-  test('with a message that holds nothing a terminal would obey', async () => {
+  test('with a message without terminal control characters', async () => {
     const message = await failure({
       'manifest.json': manifestOf([{ ...jpg, localPath: './media/\u001b[2J\u009b.jpg' }]),
     });
@@ -281,13 +281,13 @@ describe('a package is refused', () => {
     },
   );
 
-  test('when it holds more than a caller allows', async () => {
+  test('when it is larger than the caller allows', async () => {
     expect(await failure({ [jpgFile]: 'x'.repeat(5_000) }, { limits: { fileBytes: 4_000 } })).toBe(
       `a-lesson-v1: ${jpgFile}: is 5000 bytes; at most 4000 are allowed`,
     );
   });
 
-  test('without polluting anything', async () => {
+  test('without prototype pollution', async () => {
     const polluted = '{"__proto__": {"polluted": 1}, "constructor": {"prototype": {"polluted": 1}}}';
     await failure({ 'manifest.json': polluted, 'lesson.json': polluted });
 

@@ -57,7 +57,7 @@ describe('a package', () => {
           zipBytes(Object.entries(files).map(([path, content]) => ({ name: `x-v1/${path}`, content }))),
         ),
     ],
-  ])('is read from a %s', async (_kind, write) => {
+  ])('is readable from a %s', async (_kind, write) => {
     const result = await readPackage(await write());
 
     expect(result).toMatchObject({
@@ -93,13 +93,13 @@ describe('a package', () => {
     await result.close();
   });
 
-  test('with a byte order mark is read', async () => {
+  test('with a byte order mark is readable', async () => {
     const lesson = `\uFEFF${JSON.stringify(files['lesson.json'])}`;
 
     expect((await readFiles({ ...files, 'lesson.json': lesson })).title).toBe('A lesson');
   });
 
-  test('takes the file of a medium that has a source as well', async () => {
+  test('reads the file of a media entry that also has a source', async () => {
     const both = manifestOf([{ ...jpg, sourceUrl: 'https://example.org/a.jpg' }]);
     const [there] = (await readFiles({ 'manifest.json': both, [jpgFile]: 'x' })).media;
     const [gone] = (await readFiles({ 'manifest.json': both })).media;
@@ -110,7 +110,7 @@ describe('a package', () => {
     expect(gone?.sourceUrl).toBe('https://example.org/a.jpg');
   });
 
-  test('keeps the sources of media that its export failed to fetch, and takes files put in their place', async () => {
+  test('keeps the sources of media that its export could not download, and reads files added in their place', async () => {
     const failed = [
       {
         id: mediaId,
@@ -153,7 +153,7 @@ describe('a package', () => {
     expect(whole.warnings).toEqual([]);
   });
 
-  test('has all media at the base URL, when there is one, whether its files are there or not', async () => {
+  test('has all media at the base URL, if one is given, whether it contains their files or not', async () => {
     const manifest = manifestOf([
       jpg,
       { id: otherMediaId, mimeType: 'video/mp4', localPath: './media/the clip?.mp4' },
@@ -177,7 +177,7 @@ describe('a package', () => {
     ]);
   });
 
-  test('warns of references and credits without a medium', async () => {
+  test('warns of references and credits to unknown media', async () => {
     const ids = Array.from({ length: 7 }, (_, index) => `0000000${index}-0000-4000-8000-000000000000`);
     const { warnings } = await readFiles({
       'lesson.json': html(ids.map((id) => `media:${id}`).join(' ')),
@@ -190,7 +190,7 @@ describe('a package', () => {
     ]);
   });
 
-  test('that is unfinished warns of at most 20 things', async () => {
+  test('with many problems warns of at most 20', async () => {
     const content = Array.from({ length: 30 }, (_, index) => ({ props: { id: `b${index}` } }));
     const { warnings } = await readFiles({ 'lesson.json': lessonWithContent({ content, root: {} }) });
 
@@ -204,7 +204,7 @@ const hasLessons = existsSync(lessons);
 if (!hasLessons) process.stderr.write(`Skipped: the real packages are not there (${lessons})\n`);
 
 describe.skipIf(!hasLessons)('the real packages', () => {
-  test('are read whole, without a warning, and keep their lesson.json through export and import', async () => {
+  test('are read completely without a warning, and keep their lesson.json through export and import', async () => {
     const names = await readdir(lessons);
     expect(names).toHaveLength(3);
     for (const name of names) {

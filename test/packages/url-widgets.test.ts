@@ -5,7 +5,7 @@ import type { PackageFiles } from './package-folder.ts';
 const url = 'https://widgets.example/dial.js';
 const css = 'https://widgets.example/dial.css';
 
-/** What is read from a package with this entry in files.widgets, and these files. */
+/** Reads a package with this entry in files.widgets, and these files. */
 async function widgetsOf(entry: object, files: PackageFiles = {}) {
   const manifest = manifestOf([], [{ widgetType: 'Dial', ...entry }]);
   const pkg = await readFiles({ 'manifest.json': manifest, ...files });
@@ -16,14 +16,14 @@ async function widgetsOf(entry: object, files: PackageFiles = {}) {
   };
 }
 
-test('a widget is taken from its URLs', async () => {
+test('a widget is read from its URLs', async () => {
   expect(await widgetsOf({ sourceUrl: url, cssSourceUrl: css })).toEqual({
     files: [],
     urls: [{ type: 'Dial', sourceUrl: url, cssSourceUrl: css }],
   });
 });
 
-test('a file that is there comes before a URL, and a URL before a file that is missing', async () => {
+test('an existing file wins over a URL, and a URL over a missing file', async () => {
   const entry = { localPath: './widgets/dial.js', sourceUrl: url };
   expect(await widgetsOf(entry, { 'widgets/dial.js': 'export default {}' })).toEqual({
     files: [['widgets/dial.js', null]],
@@ -35,7 +35,7 @@ test('a file that is there comes before a URL, and a URL before a file that is m
   });
 });
 
-test('a failed widget is taken from the file that was put where it belongs', async () => {
+test('a failed widget is read from the file added at its path', async () => {
   const failed = { widgetType: 'Dial', id: 'dial-1', sourceUrl: url, reason: 'not_found' };
   const pkg = await readFiles({
     'manifest.json': manifestOf([], [], { failedWidgets: [failed, { widgetType: 'Nowhere', id: null }] }),
@@ -49,17 +49,17 @@ test('a failed widget is taken from the file that was put where it belongs', asy
   expect(pkg.externalWidgets).toEqual([]);
 });
 
-describe('a package is refused', () => {
+describe('a package is rejected', () => {
   const place = 'manifest.json: files.widgets[0]';
   test.each<[string, object, string, PackageFiles?]>([
     ['with neither file nor URL', {}, `${place}: has neither a localPath nor a sourceUrl`],
     [
-      'with a URL that is no http URL',
+      'with a URL that is not an http URL',
       { sourceUrl: 'data:text/javascript,1' },
       `${place}.sourceUrl: must be an http or https URL`,
     ],
     [
-      'with an endless URL',
+      'with an overlong URL',
       { sourceUrl: `${url}?${'x'.repeat(8192)}` },
       `${place}.sourceUrl: must be at most 8192 characters`,
     ],

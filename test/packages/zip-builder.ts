@@ -10,13 +10,13 @@ import { defaultPackageLimits } from '../../shared/packages/package-source.ts';
 import type { PackageSource } from '../../shared/packages/package-source.ts';
 import { bytesOf, temporaryFolder } from './package-folder.ts';
 
-/** An entry of a ZIP archive, honest unless told otherwise. */
+/** An entry of a ZIP archive, valid by default. */
 export interface ZipPart {
   name: string | Buffer;
   content?: unknown;
-  /** 8 (deflate) unless told otherwise. */
+  /** 8 (deflate) by default. */
   method?: number;
-  /** What the archive says, where that is not the truth. */
+  /** Values that the archive declares instead of the true ones. */
   size?: number;
   compressedSize?: number;
   crc32?: number;
@@ -26,11 +26,11 @@ export interface ZipPart {
   extra?: Buffer;
   localName?: string;
   localExtra?: Buffer;
-  /** Points to the local header of the part with this index instead of an own one. */
+  /** Points to the local header of the part with this index instead of its own. */
   headerOf?: number;
 }
 
-/** Builds a ZIP archive byte by byte, so that it can be wrong in any way. */
+/** Builds a ZIP archive byte by byte, so that it can be invalid in any way. */
 export function zipBytes(parts: ZipPart[]): Buffer {
   const body: Buffer[] = [];
   const directory: Buffer[] = [];
@@ -131,7 +131,10 @@ export async function loadArchiver() {
   return (await import(name)) as { ZipArchive: new (options: object) => Archiver };
 }
 
-/** An archive of the two files with ZIP64 records, though it needs none, and gives its path. */
+/**
+ * Writes an archive of the two files with ZIP64 records, although they are not needed, and returns
+ * its path.
+ */
 export async function writeZip64(): Promise<string> {
   const { ZipArchive } = await loadArchiver();
   const archive = new ZipArchive({ forceZip64: true });

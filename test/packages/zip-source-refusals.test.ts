@@ -7,7 +7,7 @@ import { contentOf, messageOfFailure } from './package-folder.ts';
 import { baseParts, openZip, writeArchive, writeZip64, zipBytes } from './zip-builder.ts';
 import type { ZipPart } from './zip-builder.ts';
 
-/** The contents of every file in an archive, or the error instead of it, or of all. */
+/** The contents of every file in an archive, or the error in place of one file or of all. */
 const everythingIn = async (path: string): Promise<unknown[]> => {
   try {
     const source = await openPackageSource(path);
@@ -21,7 +21,7 @@ const everythingIn = async (path: string): Promise<unknown[]> => {
   }
 };
 
-describe('a ZIP archive is refused', () => {
+describe('a ZIP archive is rejected', () => {
   const named = (name: string | Buffer, more: Partial<ZipPart> = {}): ZipPart[] => [
     ...baseParts,
     { name, content: 'x', ...more },
@@ -35,16 +35,16 @@ describe('a ZIP archive is refused', () => {
   };
 
   test.each<[string, ZipPart[], string]>([
-    ['with a path that climbs', named('../x.jpg'), '../x.jpg: the path leads out of its folder (..)'],
+    ['with a path traversal', named('../x.jpg'), '../x.jpg: the path leads out of its folder (..)'],
     [
-      'with a path that climbs inside',
+      'with a path traversal inside',
       named('media/../../x'),
       'media/../../x: the path leads out of its folder (..)',
     ],
     ['with an absolute path', named('/etc/passwd'), '/etc/passwd: the path is absolute'],
     ['with a drive letter', named('C:/x.jpg'), 'C:/x.jpg: the path begins with a drive letter'],
     ['with a backslash', named('media\\x.jpg'), 'media\\x.jpg: the path has a backslash in it'],
-    ['with a climbing path in backslashes', named('..\\x.jpg'), '..\\x.jpg: the path has a backslash in it'],
+    ['with a path traversal in backslashes', named('..\\x.jpg'), '..\\x.jpg: the path has a backslash in it'],
     [
       'with a NUL in a path',
       named('media/x.jpg\0.png'),
@@ -59,7 +59,7 @@ describe('a ZIP archive is refused', () => {
     ['with a dot in a path', named('./media/x.jpg'), './media/x.jpg: the path has an empty part in it'],
     ['with an empty path', named(''), '"": the path is empty'],
     [
-      'with a folder that climbs',
+      'with a folder and a path traversal',
       named('../', { content: '', mode: 0o040755 }),
       '..: the path leads out of its folder (..)',
     ],
@@ -101,7 +101,7 @@ describe('a ZIP archive is refused', () => {
       'media/e\u0301: duplicate of media/\u00e9',
     ],
     [
-      'with a file that is a folder',
+      'with a file that is also a folder',
       [...named('media'), { name: 'media/x' }],
       'media: is a file and a folder at once',
     ],
@@ -136,7 +136,7 @@ describe('a ZIP archive is refused', () => {
       'lesson.json: overlaps with what follows it',
     ],
     [
-      'that is no package',
+      'that is not a package',
       [{ name: 'a/x' }, { name: 'b/lesson.json' }],
       'is no lesson package: lesson.json and manifest.json have to be at the top or in the only folder there',
     ],
@@ -147,7 +147,7 @@ describe('a ZIP archive is refused', () => {
     expect(message).toBe(`a-lesson-v1.zip: ${fault}`);
   });
 
-  test('with every fault at once', async () => {
+  test('with every problem at once', async () => {
     const error = await openZip([...baseParts, { name: '../a' }, { name: '/b' }]).catch(
       (failure: unknown) => failure,
     );
@@ -199,7 +199,7 @@ describe('a ZIP archive is refused', () => {
     expect(await messageOfFailure(openPackageSource(await writeArchive(bytes)))).toContain(message);
   });
 
-  test('that is cut off anywhere', async () => {
+  test('that is truncated at any position', async () => {
     const whole = zipBytes(baseParts);
     const path = await writeArchive(whole);
     for (let length = whole.length - 1; length >= 4; length -= 1) {
@@ -214,7 +214,7 @@ describe('a ZIP archive is refused', () => {
     ['plain', () => Promise.resolve(zipBytes(baseParts))],
     ['ZIP64', async () => readFile(await writeZip64())],
   ])(
-    'or fails while it is read, or gives the same bytes, whatever is changed in it (%s)',
+    'or fails while it is read, or gives the same bytes, whichever byte is changed (%s)',
     async (_form, build) => {
       const whole = await build();
       const path = await writeArchive(whole);

@@ -9,14 +9,17 @@ import { contentOf, messageOfFailure, temporaryFolder } from './package-folder.t
 import { baseParts, loadArchiver, openZip, writeArchive, writeZip64, zipBytes } from './zip-builder.ts';
 import type { ZipPart } from './zip-builder.ts';
 
-/** How many descriptors of archives this process has open; always none where that cannot be told. */
+/**
+ * Returns the number of archive descriptors that this process has open; always none where the
+ * system does not list them.
+ */
 const openDescriptors = async () => {
   const names = await readdir('/proc/self/fd').catch(() => []);
   const targets = await Promise.all(names.map((name) => readlink(`/proc/self/fd/${name}`).catch(() => '')));
   return targets.filter((target) => target.includes('a-lesson-v1.zip')).length;
 };
 
-/** Opens the archive, reads one entry, and says what went wrong. */
+/** Opens the archive, reads one entry, and returns the error. */
 const failureOfReading = async (parts: ZipPart[], path: string) => {
   const source = await openZip(parts);
   const stream = await source.open(path);
@@ -24,7 +27,7 @@ const failureOfReading = async (parts: ZipPart[], path: string) => {
 };
 
 describe('a ZIP archive', () => {
-  test('is listed and read in any order, deflated and stored entries alike', async () => {
+  test('is listed and readable in any order, with deflated and stored entries', async () => {
     const big = Buffer.from('0123456789'.repeat(50_000));
     const source = await openZip([
       ...baseParts,
@@ -49,7 +52,7 @@ describe('a ZIP archive', () => {
     await source.close();
   });
 
-  test('may hold the package in one folder at the top, beside what macOS leaves behind', async () => {
+  test('may contain the package in one top-level folder, beside macOS files', async () => {
     const source = await openZip([
       { name: 'a-lesson-v1/', mode: 0o040755 },
       ...baseParts.map((part) => ({ ...part, name: `a-lesson-v1/${part.name.toString()}` })),
@@ -61,7 +64,7 @@ describe('a ZIP archive', () => {
     await source.close();
   });
 
-  test('made by archiver, with data descriptors, is read', async () => {
+  test('made by archiver, with data descriptors, is readable', async () => {
     const { ZipArchive } = await loadArchiver();
     const archive = new ZipArchive({});
     const path = join(await temporaryFolder(), 'archiver.zip');
@@ -76,14 +79,14 @@ describe('a ZIP archive', () => {
     await source.close();
   });
 
-  test('in ZIP64 form is read', async () => {
+  test('in ZIP64 form is readable', async () => {
     const source = await openPackageSource(await writeZip64());
 
     expect((await contentOf(await source.open('lesson.json'))).toString()).toBe('{"a": 1}');
     await source.close();
   });
 
-  test('can be read by many at once while others give up, in any state of their reading', async () => {
+  test('has many concurrent readers while others abort at any point', async () => {
     const content = Buffer.alloc(1_000_000, 7);
     const source = await openZip([...baseParts, { name: 'a', content, method: 0 }, { name: 'b', content }]);
     const streams = await Promise.all(
@@ -108,7 +111,7 @@ describe('a ZIP archive', () => {
     expect(streams.every(({ destroyed }) => destroyed)).toBe(true);
   });
 
-  test('leaves no descriptor open, whether its streams are read, given up or never touched', async () => {
+  test('leaves no descriptor open, whether its streams are read, aborted or never used', async () => {
     const source = await openZip([
       ...baseParts,
       { name: 'a', content: Buffer.alloc(1_000_000, 7), method: 0 },
@@ -126,7 +129,7 @@ describe('a ZIP archive', () => {
     await vi.waitFor(async () => expect(await openDescriptors()).toBe(before));
   });
 
-  test('that is replaced after it was opened is refused when it is read', async () => {
+  test('that is replaced after it was opened is rejected on reading', async () => {
     const path = await writeArchive(zipBytes(baseParts));
     const source = await openPackageSource(path);
     await writeFile(`${path}.new`, zipBytes([...baseParts, { name: 'x' }]));
@@ -137,7 +140,7 @@ describe('a ZIP archive', () => {
     );
   });
 
-  test('with a file nobody has is asked in vain', async () => {
+  test('reports a missing file', async () => {
     const source = await openZip(baseParts);
 
     await expect(source.open('media/none.jpg')).rejects.toThrow('media/none.jpg: is not in the package');
@@ -146,7 +149,7 @@ describe('a ZIP archive', () => {
   });
 });
 
-describe('an entry of a ZIP archive fails while it is read', () => {
+describe('reading an entry of a ZIP archive fails', () => {
   test.each<[string, ZipPart, string]>([
     [
       'when it unpacks to more than it declares',
@@ -188,7 +191,7 @@ describe('an entry of a ZIP archive fails while it is read', () => {
     await source.close();
   });
 
-  test('when its deflated bytes are none', async () => {
+  test('when its deflated bytes are invalid', async () => {
     const bytes = zipBytes([{ name: 'x', content: 'hello '.repeat(100) }, ...baseParts]);
     bytes.fill(0xff, 31, 40);
     const source = await openPackageSource(await writeArchive(bytes));
