@@ -5,7 +5,7 @@ const only = (from, allowed) => ({
   from: { path: `^${from}/` },
   to: {
     path: '^(api|bench|cli|demo|player|shared|simulator|test|worker)/',
-    pathNot: `^(${[from, ...allowed].join('|')})/`,
+    pathNot: `^(${[from, ...allowed].join('|')})(/|$)`,
   },
 });
 
@@ -69,7 +69,7 @@ module.exports = {
     only('shared', []),
     only('cli', ['shared', 'worker']),
     only('simulator', ['cli', 'shared']),
-    only('player', ['shared/lessons', 'shared/progress']),
+    only('player', ['shared/lessons', 'shared/progress', 'shared/platform/backoff.ts']),
     {
       name: 'runtime-dependencies-only',
       comment: 'What runs in production may import production dependencies only.',

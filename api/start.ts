@@ -147,11 +147,11 @@ export async function startApi(
   });
   shutdown.add('downloads', () => playerAssets.close().finally(() => downloader.close()));
   shutdown.add('platforms', () => Promise.resolve(platforms.close()));
-  shutdown.add('scores', () => withDeadline(scoreNotices.settled(), closeMilliseconds));
+  shutdown.add('scores', () => withDeadline(scoreNotices.settled(), { milliseconds: closeMilliseconds }));
   shutdown.add('queue', async () => {
     // BullMQ waits for the end of a connection, which one that is just connecting anew does not announce.
     const closed = Promise.all([events.close(), queue.close(), scoreQueue.close()]);
-    await withDeadline(closed, closeMilliseconds).finally(() => redis.disconnect());
+    await withDeadline(closed, { milliseconds: closeMilliseconds }).finally(() => redis.disconnect());
   });
   shutdown.add('file uses', () => Promise.resolve(sharing.uses.close()));
   shutdown.add('mongodb', () => db.connection.close());

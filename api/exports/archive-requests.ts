@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Config } from '../../shared/platform/config.ts';
+import { doubledMs } from '../../shared/platform/backoff.ts';
 import { LecternError, messageOf } from '../../shared/platform/errors.ts';
 import { askForExport, reviveExport, stopWaiting } from '../../shared/exports/ask.ts';
 import { isCancelled } from '../../shared/exports/cancel.ts';
@@ -27,11 +28,10 @@ const lookMilliseconds = 1_500;
 const redisPatienceMilliseconds = 30_000;
 
 /**
- * How long a request waits, the first time, for an archive that a worker says it has built and that the store does not
- * show here, before it has the job run again; then twice as long each time. On NFS, hosts keep absences for a minute.
+ * How long a request waits for an archive that a worker has reported as built and that the store does not show here,
+ * before it has the job run again. NFS clients cache absences for a minute.
  */
-const unseenMilliseconds = 2_000;
-const longestUnseenMilliseconds = 30_000;
+const unseenBackoff = { firstMs: 2_000, maxMs: 30_000 };
 
 /** After so many runs of the job a request only waits on. */
 const maxRevivals = 5;
@@ -238,7 +238,7 @@ function mayRevive(
   asking: Asking,
   ageMs: number,
 ): boolean {
-  const wait = Math.min(unseenMilliseconds * 2 ** asking.revivals, longestUnseenMilliseconds);
+  const wait = doubledMs(unseenBackoff, asking.revivals);
   if (asking.revivals >= maxRevivals || ageMs < wait) return false;
   log.warn(
     { job: job.key },

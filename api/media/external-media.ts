@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import { onAbort } from '../../shared/platform/abort-listeners.ts';
+import { withDeadline } from '../../shared/platform/time-limits.ts';
 import type { Config } from '../../shared/platform/config.ts';
 import type { Downloader } from '../../shared/media/downloads/downloader.ts';
 import { DownloadError } from '../../shared/media/downloads/downloader.ts';
@@ -95,25 +95,14 @@ export class ExternalMedia {
     signal.throwIfAborted();
     const download = this.#shared.get(keyOf(medium)) ?? this.#start(medium);
     this.#join(download);
-    let timer: NodeJS.Timeout | undefined;
-    let stopListening: (() => void) | undefined;
+    const late = () => {
+      // The client is still there, and will ask again for a file that takes longer.
+      download.isKept = true;
+      return null;
+    };
     try {
-      return await Promise.race([
-        download.file,
-        new Promise<null>((resolve) => {
-          timer = setTimeout(() => {
-            // The client is still there, and will ask again for a file that takes longer.
-            download.isKept = true;
-            resolve(null);
-          }, waitMilliseconds);
-        }),
-        new Promise<never>((_, reject) => {
-          stopListening = onAbort(signal, () => reject(signal.reason as Error));
-        }),
-      ]);
+      return await withDeadline(download.file, { milliseconds: waitMilliseconds, signal, late });
     } finally {
-      clearTimeout(timer);
-      stopListening?.();
       this.#leave(download);
     }
   }

@@ -1,3 +1,4 @@
+import { backoffMs } from '../../shared/platform/backoff.ts';
 import {
   afterWrite,
   bodyOf,
@@ -76,9 +77,8 @@ export interface Context {
 
 /** Debounce of answers, in milliseconds: those within this time become one write. */
 export const answerDelay = 500;
-/** Milliseconds between tries: the first pause, and the longest that we choose ourselves or are told. */
-const firstPause = 1000;
-const longestPause = 60_000;
+/** Between tries, and the longest pause that the server may ask for, in milliseconds. */
+const backoff = { firstMs: 1000, maxMs: 60_000 };
 const longestRetryAfter = 600_000;
 /** A write that is longer, in characters of JSON, is not added to: the server takes 1 MiB. */
 const fullWrite = 256 * 1024;
@@ -308,9 +308,9 @@ function afterFailure(
   retryAfter: number,
   { now, random }: Context & { random: number },
 ): SaveQueue {
-  const pause = Math.min(longestPause, firstPause * 2 ** queue.failures) * (0.5 + random / 2);
-  const told = Math.min(longestRetryAfter, retryAfter);
-  return { ...queue, failures: queue.failures + 1, notBefore: now + Math.max(pause, told) };
+  const retryAfterMs = Math.min(longestRetryAfter, retryAfter);
+  const pause = backoffMs(backoff, queue.failures, { retryAfterMs, random });
+  return { ...queue, failures: queue.failures + 1, notBefore: now + pause };
 }
 
 function afterRefusal(

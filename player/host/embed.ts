@@ -1,3 +1,4 @@
+import { backoffMs } from '../../shared/platform/backoff.ts';
 import { windowHeight } from '../visible-area.ts';
 
 /** The script for pages that show hosted lessons: docs/embed.md tells it to integrators; the two are kept in step. */
@@ -69,8 +70,7 @@ export interface Embed {
 }
 
 /** Milliseconds between tries to get a token, the first and the longest, and that one may take. */
-const firstPause = 1000;
-const longestPause = 60_000;
+const backoff = { firstMs: 1000, maxMs: 60_000 };
 const tokenTimeout = 30_000;
 
 const script = document.currentScript instanceof HTMLScriptElement ? document.currentScript.src : undefined;
@@ -130,8 +130,7 @@ export function mount(element: HTMLElement, options: EmbedOptions): Embed {
       if (call !== calls) return;
       isDelayed = true;
       if (isHeard) post({ type: 'tokenDelayed' });
-      const pause = Math.min(longestPause, firstPause * 2 ** failures) * (0.5 + Math.random() / 2);
-      retry = setTimeout(() => void renew(getToken, failures + 1), pause);
+      retry = setTimeout(() => void renew(getToken, failures + 1), backoffMs(backoff, failures));
       handle({ type: 'error', code: 'token_not_given', message: String(error) });
     }
   }

@@ -1,3 +1,4 @@
+import { doubledMs } from '../platform/backoff.ts';
 import { nowInLua } from '../platform/lua.ts';
 import type { WillingRedis } from '../platform/best-effort-redis.ts';
 
@@ -43,8 +44,7 @@ export const noIncompleteBuilds: IncompleteBuilds = {
 export function incompleteWaitMs(builds: number, degradedSeconds: number): number {
   const firstMs = degradedSeconds * 1000;
   if (builds <= 1) return firstMs;
-  const grown = Math.max(firstMs, 1000) * 2 ** Math.min(builds - 1, 30);
-  return Math.min(grown, Math.max(firstMs, longestWaitMs));
+  return doubledMs({ firstMs: Math.max(firstMs, 1000), maxMs: Math.max(firstMs, longestWaitMs) }, builds - 1);
 }
 
 const noteScript = `

@@ -1,20 +1,19 @@
 import { randomUUID } from 'node:crypto';
 import { Schema } from 'mongoose';
 import type { Model } from 'mongoose';
+import { isUnleased, leaseFields, newLease, noLease } from '../platform/lease.ts';
+import type { Leased } from '../platform/lease.ts';
 import { schemaOptions, upsertSafely } from '../platform/mongo.ts';
 
 /** Longer than it takes to find or make a line item. Whoever is at it for longer has ended. */
 const leaseMilliseconds = 60_000;
 
 /** The line item that Lectern found or made for a resource link to which the platform gave none. */
-export interface LtiLineItem {
+export interface LtiLineItem extends Leased {
   /** Of the row of the resource link. */
   _id: string;
   /** Null while there is none. */
   url: string | null;
-  /** Who looks for it now, and until when nobody else may. */
-  leaseId: string | null;
-  leaseUntil: Date | null;
 }
 
 /** The part of the database that these operations use. */
@@ -26,8 +25,7 @@ export const ltiLineItemSchema = new Schema<LtiLineItem>(
   {
     _id: { type: String, required: true },
     url: { type: String, default: null },
-    leaseId: { type: String, default: null },
-    leaseUntil: { type: Date, default: null },
+    ...leaseFields,
   },
   schemaOptions,
 );
@@ -40,13 +38,8 @@ export async function findOrClaimLineItem(
   const known = await db.ltiLineItems.findById(linkId).lean<LtiLineItem>().exec();
   if (known !== null && known.url !== null) return { url: known.url };
   const leaseId = randomUUID();
-  const isFree = {
-    $and: [
-      { $eq: [{ $ifNull: ['$url', null] }, null] },
-      { $lte: [{ $ifNull: ['$leaseUntil', '$$NOW'] }, '$$NOW'] },
-    ],
-  };
-  const leaseUntil = { $add: ['$$NOW', leaseMilliseconds] };
+  const isFree = { $and: [{ $eq: [{ $ifNull: ['$url', null] }, null] }, isUnleased] };
+  const lease = newLease(leaseId, leaseMilliseconds);
   const item = await upsertSafely(() =>
     db.ltiLineItems
       .findOneAndUpdate(
@@ -55,8 +48,8 @@ export async function findOrClaimLineItem(
           {
             $set: {
               url: { $ifNull: ['$url', null] },
-              leaseId: { $cond: [isFree, leaseId, '$leaseId'] },
-              leaseUntil: { $cond: [isFree, leaseUntil, '$leaseUntil'] },
+              leaseId: { $cond: [isFree, lease.leaseId, '$leaseId'] },
+              leaseUntil: { $cond: [isFree, lease.leaseUntil, '$leaseUntil'] },
             },
           },
         ],
@@ -79,7 +72,7 @@ export async function endLineItemClaim(
   linkId: string,
   { leaseId, url }: { leaseId: string; url: string | null },
 ): Promise<boolean> {
-  const update = { $set: { url, leaseId: null, leaseUntil: null } };
+  const update = { $set: { url, ...noLease } };
   const { matchedCount } = await db.ltiLineItems.updateOne({ _id: linkId, leaseId }, update);
   return matchedCount === 1;
 }

@@ -1,6 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { Schema } from 'mongoose';
 import type { Model } from 'mongoose';
+import { isFreeAt } from '../platform/lease.ts';
 import { schemaOptions } from '../platform/mongo.ts';
 
 /** How long an invitation may be used. */
@@ -70,7 +71,7 @@ export async function beginRegistration(
         _id: digestOf(token),
         platformId: null,
         expiresAt: { $gt: now },
-        $or: [{ attemptUntil: null }, { attemptUntil: { $lte: now } }],
+        ...isFreeAt('attemptUntil', now),
       },
       { attemptUntil: new Date(now.getTime() + attemptSeconds * 1000) },
       { returnDocument: 'after' },

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { PipelineStage, QueryFilter } from 'mongoose';
+import { isUnleased, newLease, noLease } from '../platform/lease.ts';
 import type { LtiLearner } from './lti-progress.ts';
 import { noFailures } from './lti-score.ts';
 import type {
@@ -143,9 +144,7 @@ export interface ClaimedScore extends LtiScore {
   leaseId: string;
 }
 
-const due: Expression = {
-  $and: [{ $lte: ['$nextTryAt', '$$NOW'] }, { $lte: [{ $ifNull: ['$leaseUntil', '$$NOW'] }, '$$NOW'] }],
-};
+const due: Expression = { $and: [{ $lte: ['$nextTryAt', '$$NOW'] }, isUnleased] };
 
 /**
  * Takes a row, or the one of a platform that has been due for longest: its lease, and a timestamp later than any
@@ -165,8 +164,7 @@ export function claimScore(
       [
         {
           $set: {
-            leaseId: randomUUID(),
-            leaseUntil: later(leaseMilliseconds),
+            ...newLease(randomUUID(), leaseMilliseconds),
             lastTimestamp: { $max: ['$$NOW', { $add: ['$lastTimestamp', spacingMilliseconds] }] },
             // Whoever held the row before has ended in the middle.
             perhapsTaken: when({ $ne: ['$leaseId', null] }, '$wanted.finishedAt', '$perhapsTaken'),
@@ -279,11 +277,10 @@ function hasPassed(since: Expression, milliseconds: number): Expression {
 
 function end(db: LtiScoreDb, { _id, leaseId }: ClaimedScore, changes: object): Ended {
   return db.ltiScores
-    .findOneAndUpdate(
-      { _id, leaseId },
-      [{ $set: { leaseId: null, leaseUntil: null, ...changes } }, forgetsWhenIdle],
-      { updatePipeline: true, returnDocument: 'after' },
-    )
+    .findOneAndUpdate({ _id, leaseId }, [{ $set: { ...noLease, ...changes } }, forgetsWhenIdle], {
+      updatePipeline: true,
+      returnDocument: 'after',
+    })
     .lean<LtiScore>()
     .exec();
 }

@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { Schema } from 'mongoose';
 import type { Model } from 'mongoose';
+import { leaseFields, noLease } from '../platform/lease.ts';
+import type { Leased } from '../platform/lease.ts';
 import { schemaOptions, upsertSafely, uuidField } from '../platform/mongo.ts';
 import type { LtiLearner } from './lti-progress.ts';
 
@@ -44,7 +46,7 @@ export type ScoreState = (typeof scoreStates)[number];
  * The score of one learner in the line item of one resource link: a row of the outbox. It is there from the learner's
  * launch on. All times that decide anything are MongoDB's, so that the clocks of processes need not agree.
  */
-export interface LtiScore extends LtiLearner {
+export interface LtiScore extends LtiLearner, Leased {
   _id: string;
   /** The row of the resource link. */
   linkId: string;
@@ -62,9 +64,6 @@ export interface LtiScore extends LtiLearner {
   failure: ScoreFailure | null;
   /** `finishedAt` of an attempt that the platform may have taken without our knowing: an answer was lost. */
   perhapsTaken: Date | null;
-  /** Who sends it now, and until when nobody else may; null when nobody does. */
-  leaseId: string | null;
-  leaseUntil: Date | null;
   createdAt: Date;
 }
 
@@ -120,8 +119,7 @@ export const ltiScoreSchema = new Schema<LtiScore>(
       default: null,
     },
     perhapsTaken: { type: Date, default: null },
-    leaseId: { type: String, default: null },
-    leaseUntil: { type: Date, default: null },
+    ...leaseFields,
     createdAt: { type: Date, required: true },
   },
   schemaOptions,
@@ -153,7 +151,7 @@ export function findOrCreateScore(
             _id: randomUUID(),
             ...{ organizationId, platformId, lessonId, contextId },
             ...none,
-            ...{ state: 'idle', nextTryAt: now, leaseId: null, leaseUntil: null, createdAt: now },
+            ...{ state: 'idle', nextTryAt: now, createdAt: now, ...noLease },
           },
         },
         { upsert: true, returnDocument: 'after' },

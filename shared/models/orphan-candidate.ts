@@ -1,5 +1,6 @@
 import { Schema } from 'mongoose';
 import type { Model } from 'mongoose';
+import { isFreeAt } from '../platform/lease.ts';
 import { isDuplicate, schemaOptions } from '../platform/mongo.ts';
 
 /** A file of the store's assets that nothing may refer to: it is new, or lost what referred to it. */
@@ -30,15 +31,13 @@ assetNoteSchema.index({ notedAt: 1, _id: 1 });
 /** Who removes a file has so long for it; one that dies keeps those who store the same file waiting for as long. */
 const leavingMilliseconds = 60_000;
 
-const stays = (now: Date) => [{ leavingUntil: null }, { leavingUntil: { $lt: now } }];
-
 /** Notes a file that is about to be stored, or to lose what refers to it. False while it is being removed. */
 export async function noteAsset(db: AssetNoteDb, sha256: string): Promise<boolean> {
   for (let tries = 1; ; tries += 1) {
     const notedAt = new Date();
     try {
       await db.assetNotes.updateOne(
-        { _id: sha256, $or: stays(notedAt) },
+        { _id: sha256, ...isFreeAt('leavingUntil', notedAt) },
         { $set: { notedAt, leavingUntil: null } },
         { upsert: true },
       );
@@ -69,7 +68,7 @@ export async function listNotedAssets(
 export async function markAssetLeaving(db: AssetNoteDb, sha256: string, before: Date): Promise<boolean> {
   const now = new Date();
   const { modifiedCount } = await db.assetNotes.updateOne(
-    { _id: sha256, notedAt: { $lte: before }, $or: stays(now) },
+    { _id: sha256, notedAt: { $lte: before }, ...isFreeAt('leavingUntil', now) },
     { $set: { leavingUntil: new Date(now.getTime() + leavingMilliseconds) } },
   );
   return modifiedCount === 1;

@@ -1,4 +1,5 @@
 import type { Redis } from 'ioredis';
+import { withDeadline } from '../platform/time-limits.ts';
 
 /** A Redis that does not answer within this is away: nobody waits longer for what can be done without it. */
 const patienceMilliseconds = 1_000;
@@ -26,17 +27,11 @@ export class WillingRedis {
   /** What a command gives; undefined while Redis is away. A command that nobody waited for may yet take effect. */
   async try<T>(command: (redis: Redis) => Promise<T>): Promise<T | undefined> {
     if (Date.now() < this.#awayUntil) return undefined;
-    let timer: NodeJS.Timeout | undefined;
-    const tooLate = new Promise<undefined>((resolve) => {
-      timer = setTimeout(() => {
-        this.#awayUntil = Date.now() + restMilliseconds;
-        resolve(undefined);
-      }, patienceMilliseconds);
-    });
-    try {
-      return await Promise.race([command(this.#redis).catch(() => undefined), tooLate]);
-    } finally {
-      clearTimeout(timer);
-    }
+    const late = () => {
+      this.#awayUntil = Date.now() + restMilliseconds;
+      return undefined;
+    };
+    const sent = command(this.#redis).catch(() => undefined);
+    return withDeadline(sent, { milliseconds: patienceMilliseconds, late });
   }
 }

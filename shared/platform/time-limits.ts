@@ -1,41 +1,57 @@
 import { onAbort } from './abort-listeners.ts';
 
-/**
- * What `work` resolves with, if it does so in time; the work itself goes on.
- *
- * @throws {Error} that says how long was waited.
- */
-export async function withDeadline<T>(work: Promise<T>, milliseconds: number): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const deadline = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`no answer within ${milliseconds} ms`)), milliseconds);
-  });
-  try {
-    return await Promise.race([work, deadline]);
-  } finally {
-    clearTimeout(timer);
-  }
-}
-
 interface TimeLimit {
   milliseconds: number;
   /** The caller's. */
   signal?: AbortSignal | undefined;
-  /** Makes the reason of an abort for time; it is a TimeoutError unless given. */
-  late?: () => Error;
 }
 
 /**
- * Does something with a signal that is aborted after so long, or when the caller's is, with its reason.
+ * Returns what `work` resolves with, if it does so in time. The work itself goes on.
+ *
+ * @param limit.late returns what to resolve with instead, or throws; it throws an error with the time unless given.
+ * @throws what `work` or `late` throws; the reason of the caller's signal when that is aborted first.
+ */
+export async function withDeadline<T, Late = never>(
+  work: Promise<T>,
+  { milliseconds, signal, late }: TimeLimit & { late?: () => Late },
+): Promise<T | Late> {
+  let timer: NodeJS.Timeout | undefined;
+  const deadline = new Promise<'late'>((resolve) => {
+    timer = setTimeout(resolve, milliseconds, 'late');
+  });
+  let stopListening: (() => void) | undefined;
+  const races: Promise<{ result: T } | 'late'>[] = [work.then((result) => ({ result })), deadline];
+  if (signal !== undefined) {
+    races.push(
+      new Promise<never>((_, reject) => {
+        stopListening = onAbort(signal, () => reject(signal.reason as Error));
+      }),
+    );
+  }
+  try {
+    const first = await Promise.race(races);
+    if (first !== 'late') return first.result;
+    if (late !== undefined) return late();
+    throw new Error(`no answer within ${milliseconds} ms`);
+  } finally {
+    clearTimeout(timer);
+    stopListening?.();
+  }
+}
+
+/**
+ * Runs `action` with a signal that is aborted after a time, or with the caller's signal, for the same reason.
  *
  * Not AbortSignal.any with AbortSignal.timeout: that holds the latter weakly, and a deadline that was collected as
  * garbage never comes (https://github.com/nodejs/node/issues/57736); and on Node 20 a signal that lives as long as the
  * process keeps something of every other.
  *
+ * @param limit.late makes the reason of an abort for time; it is a TimeoutError unless given.
  * @throws what `action` throws.
  */
 export async function withTimeLimit<T>(
-  { milliseconds, signal, late = () => tookLonger(milliseconds) }: TimeLimit,
+  { milliseconds, signal, late = () => tookLonger(milliseconds) }: TimeLimit & { late?: () => Error },
   action: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
   const ending = new AbortController();

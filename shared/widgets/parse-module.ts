@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
-import { onAbort } from '../platform/abort-listeners.ts';
+import { withDeadline } from '../platform/time-limits.ts';
 import { DownloadError } from '../media/downloads/failure.ts';
 
 /** CPU time of one parser process. A module of 2 MiB usually takes 0.2 s, and a hostile one could take 8 s. */
@@ -71,30 +71,28 @@ export async function moduleFault(source: Uint8Array, signal?: AbortSignal): Pro
   });
   const kill = () => void child.kill('SIGKILL');
   process.once('exit', kill);
-  let timer: NodeJS.Timeout | undefined;
-  let stopListening: (() => void) | undefined;
   try {
     // The child may end before it has read everything.
     child.stdin.on('error', () => undefined);
     child.stdin.end(source);
     const output = text(child.stdout);
-    const [code, endedBy] = await Promise.race([
-      once(child, 'close') as Promise<[number | null, NodeJS.Signals | null]>,
-      new Promise<never>((_, reject) => {
-        const late = new DownloadError('timeout', 'a widget could not be parsed in time');
-        timer = setTimeout(reject, timeoutMs, late);
-        stopListening = signal && onAbort(signal, () => reject(signal.reason as Error));
-      }),
-    ]);
+    const closed = once(child, 'close') as Promise<[number | null, NodeJS.Signals | null]>;
+    const [code, endedBy] = await withDeadline(closed, {
+      milliseconds: timeoutMs,
+      signal,
+      late: tookTooLong,
+    });
     if (endedBy !== null) return 'takes too much time or memory to parse';
     if (code !== 0) throw new Error(`The parser of widgets ended with exit code ${code}`);
     return faultOf(JSON.parse(await output) as ParsedModule);
   } finally {
-    clearTimeout(timer);
-    stopListening?.();
     kill();
     process.removeListener('exit', kill);
   }
+}
+
+function tookTooLong(): never {
+  throw new DownloadError('timeout', 'a widget could not be parsed in time');
 }
 
 function faultOf(parsed: ParsedModule): string | null {

@@ -1,11 +1,11 @@
+import { doubledMs } from '../../shared/platform/backoff.ts';
 import type { PlatformState } from '../../shared/lti/scores/service-request.ts';
 
 /** How many scores a process sends to one platform at once: others have their turn beside a slow one. */
 export const turnsAtOnce = 4;
 
-const firstPauseMilliseconds = 2_000;
-/** A platform that says nothing of it is asked again this soon, one that does when it says; within reason. */
-const longestPauseMilliseconds = 60_000;
+/** For a platform that sends no Retry-After; it takes turns with others, so its pauses need no jitter. */
+const backoff = { firstMs: 2_000, maxMs: 60_000 };
 const longestAskedMilliseconds = 3600_000;
 
 interface Turn {
@@ -57,8 +57,7 @@ export class PlatformTurns {
   #pause(turn: Turn, asked: number): void {
     let pause = asked;
     if (!this.#isPaused(turn)) {
-      const own = firstPauseMilliseconds * 2 ** Math.min(turn.troubles, 10);
-      pause = Math.max(asked, Math.min(own, longestPauseMilliseconds));
+      pause = Math.max(asked, doubledMs(backoff, turn.troubles));
       turn.troubles += 1;
     }
     turn.pausedUntil = Math.max(turn.pausedUntil, this.#now() + pause);

@@ -1,4 +1,5 @@
 import pLimit from 'p-limit';
+import { backoffMs } from '../../shared/platform/backoff.ts';
 import { withTimeLimit } from '../../shared/platform/time-limits.ts';
 import type { Logger } from '../../shared/platform/log.ts';
 import { sendScore } from '../../shared/lti/scores/send.ts';
@@ -20,9 +21,8 @@ import {
 import type { ClaimedScore } from '../../shared/models/lti-score-changes.ts';
 import { PlatformTurns, turnsAtOnce } from './platform-turns.ts';
 
-/** Of the pause before a row's second try; each further one is twice as long, up to the longest. */
-const firstPauseMilliseconds = 2_000;
-const longestPauseMilliseconds = 3600_000;
+/** Between the tries of a row. */
+const backoff = { firstMs: 2_000, maxMs: 3600_000 };
 
 /** What may pass is tried for a week, and a refusal that may be due to a restart for a quarter of an hour. */
 const weekMilliseconds = 7 * 24 * 3600_000;
@@ -208,12 +208,13 @@ export class ScoreSender {
     const { reason, status, body, patience, message } = fault;
     if (patience === 'moot') return endAsIdle(db, row);
     const failure = { at: new Date(), reason, status, body: body ?? message };
+    const retryAfterMs = Math.min(fault.retryAfter ?? 0, backoff.maxMs);
     const ended =
       patience === 'none'
         ? await endAsFailed(db, row, failure)
         : await endToTryAgain(db, row, {
             failure,
-            milliseconds: pauseAfter(row.tries, fault.retryAfter),
+            milliseconds: Math.round(backoffMs(backoff, row.tries, { retryAfterMs })),
             patience: {
               atAll: weekMilliseconds,
               sameReason: patience === 'long' ? weekMilliseconds : quarterMilliseconds,
@@ -228,11 +229,4 @@ export class ScoreSender {
 
 function tookTooLong(): ScoreFault {
   return new ScoreFault('timeout', 'The platform took too long');
-}
-
-/** In milliseconds; a row's tries spread, so that those of an outage do not all come at once when it is over. */
-function pauseAfter(tries: number, retryAfter: number | null): number {
-  const pause = Math.min(firstPauseMilliseconds * 2 ** Math.min(tries, 20), longestPauseMilliseconds);
-  const asked = Math.min(retryAfter ?? 0, longestPauseMilliseconds);
-  return Math.round(Math.max(pause * (0.5 + Math.random() / 2), asked));
 }

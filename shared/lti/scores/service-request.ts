@@ -1,3 +1,4 @@
+import { parseRetryAfter } from '../../platform/backoff.ts';
 import { PlatformRequestError } from '../platform-requests.ts';
 import type { PlatformAnswer, PlatformClient, PlatformRequest } from '../platform-requests.ts';
 import { ServiceTokenError } from '../service-token.ts';
@@ -64,7 +65,7 @@ export class ScoreFault extends Error {
     this.reason = reason;
     this.status = answer.status ?? null;
     this.body = answer.body === undefined ? null : answer.body.slice(0, mostBodyCharacters);
-    this.retryAfter = millisecondsOf(answer.retryAfter ?? null);
+    this.retryAfter = parseRetryAfter(answer.retryAfter ?? null) ?? null;
   }
 
   get patience(): Patience {
@@ -142,12 +143,4 @@ function isPassing({ status, text }: Pick<PlatformAnswer, 'status' | 'text'>): b
   // Services do not redirect; what stands before them does, to its page of maintenance.
   if (status >= 300 && status < 400) return true;
   return status >= 500 || status === 408 || status === 425 || status === 429;
-}
-
-/** Reads Retry-After: seconds, or a date. */
-function millisecondsOf(retryAfter: string | null): number | null {
-  if (retryAfter === null) return null;
-  if (/^\d+$/.test(retryAfter.trim())) return Number(retryAfter) * 1000;
-  const date = Date.parse(retryAfter);
-  return Number.isNaN(date) ? null : Math.max(0, date - Date.now());
 }

@@ -6,7 +6,7 @@ import { Body } from './body.ts';
 import { concreteType, contradicts } from './content-types.ts';
 import { DownloadError, reasonOfStatus } from './failure.ts';
 import { get } from './request.ts';
-import { parseRetryAfter } from './retry.ts';
+import { parseRetryAfter } from '../../platform/backoff.ts';
 import type { DownloadSlots } from './slots.ts';
 import type { DownloadRequest, DownloadResult } from './types.ts';
 import { Watch } from './idle-timeout.ts';

@@ -1,16 +1,23 @@
 import { setMaxListeners } from 'node:events';
 import type { LookupFunction } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Config } from '../../platform/config.ts';
+import { backoffMs } from '../../platform/backoff.ts';
 import { Connections } from '../../platform/http/connections.ts';
 import { attempt } from './attempt.ts';
 import { DownloadError, isPassing, SlowDownload } from './failure.ts';
-import { maxTries, pause, pauseAfter } from './retry.ts';
 import { DownloadSlots } from './slots.ts';
 import type { SlotLimits } from './slots.ts';
 import type { Downloader } from './types.ts';
 
 export { DownloadError } from './failure.ts';
 export type { Downloader, DownloadRequest, DownloadResult } from './types.ts';
+
+/** How often a file is tried before it counts as failed. */
+const maxTries = 3;
+
+const backoff = { firstMs: 500 };
+const longestRetryAfterMs = 60_000;
 
 /** What a test replaces. */
 export interface DownloaderInternals {
@@ -50,7 +57,8 @@ export function createDownloader(
         } catch (error) {
           request.signal.throwIfAborted();
           if (tries === maxTries || !mayRetry(error)) throw error;
-          await wait(pauseAfter(tries, error.retryAfterMs), request.signal);
+          const retryAfterMs = Math.min(error.retryAfterMs ?? 0, longestRetryAfterMs);
+          await wait(backoffMs(backoff, tries - 1, { retryAfterMs }), request.signal);
         }
       }
     },
@@ -60,4 +68,10 @@ export function createDownloader(
 
 function mayRetry(error: unknown): error is DownloadError {
   return error instanceof DownloadError && isPassing(error) && !(error instanceof SlowDownload);
+}
+
+/** Waits, or fails with the signal's reason as soon as it is aborted. */
+async function pause(ms: number, signal: AbortSignal): Promise<void> {
+  await delay(ms, undefined, { signal }).catch(() => {});
+  signal.throwIfAborted();
 }

@@ -2,7 +2,8 @@ import { createHash, randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
 import { DownloadError, failureReasons } from './failure.ts';
-import { nowInLua, renewLeaseScript } from '../../platform/lua.ts';
+import { renewingLease } from '../../platform/lease.ts';
+import { nowInLua } from '../../platform/lua.ts';
 import type { DownloadedFile } from '../../models/remote-file.ts';
 import type { WillingRedis } from '../../platform/best-effort-redis.ts';
 
@@ -113,12 +114,11 @@ async function holdWhile(
   { key, token, milliseconds }: { key: string; token: string; milliseconds: number },
   download: () => Promise<DownloadedFile>,
 ): Promise<DownloadedFile> {
-  const renew = () => void redis.try((r) => r.eval(renewLeaseScript, 1, key, `lease ${token}`, milliseconds));
-  const timer = setInterval(renew, milliseconds / 3);
-  // Whoever waits takes over from one that ends without a word, because its build is stopped or its store is full.
+  const lease = { key, value: `lease ${token}`, leaseMs: milliseconds };
+  // Without an outcome, because the build is stopped or the store is full, a waiting process takes over.
   let outcome: Outcome | null = null;
   try {
-    const downloaded = await download();
+    const downloaded = await renewingLease((command) => redis.try(command), lease, download);
     const { file, mimeType, etag, lastModified } = downloaded;
     outcome = { file, mimeType, etag, lastModified };
     return downloaded;
@@ -129,7 +129,6 @@ async function holdWhile(
     }
     throw error;
   } finally {
-    clearInterval(timer);
     const text = outcome === null ? '' : JSON.stringify(outcome);
     await redis.try((r) => r.eval(endScript, 1, key, token, text, outcomeMilliseconds));
   }

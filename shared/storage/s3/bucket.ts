@@ -15,10 +15,14 @@ import {
   UploadPartCommand,
 } from '@aws-sdk/client-s3';
 import { sentRange, withoutSilence } from './bodies.ts';
-import { CutOff, isAbsent, isUploadGone, mayPass, storeFault } from './faults.ts';
+import { backoffMs } from '../../platform/backoff.ts';
+import { withTimeLimit } from '../../platform/time-limits.ts';
+import { CutOff, isAbsent, isUploadGone, mayPass, NoAnswer, storeFault } from './faults.ts';
 import { presign } from './presign.ts';
 import type { S3Limits, S3Settings } from './settings.ts';
-import { pauseBefore, withDeadline } from './tries.ts';
+
+/** Between the tries of a call. */
+const backoff = { firstMs: 50, maxMs: 2_000 };
 
 /** Objects in one page of a listing: as many as S3 gives. */
 const listPage = 1000;
@@ -143,7 +147,7 @@ export class Bucket {
         }
         failingSince ??= Date.now();
         if (!mayPass(error) || Date.now() - failingSince > this.#limits.patience) throw this.#fault(error);
-        await delay(pauseBefore(tries));
+        await delay(backoffMs(backoff, tries));
       }
     }
   }
@@ -306,12 +310,13 @@ export class Bucket {
     }: { deadline?: number; patience?: number; signal?: AbortSignal } = {},
   ): Promise<T> {
     const until = Date.now() + patience;
+    const limit = { milliseconds: deadline, late: () => new NoAnswer(deadline) };
     for (let tries = 0; ; tries += 1) {
       try {
-        return await withDeadline(deadline, action);
+        return await withTimeLimit(limit, (ending) => action(ending).catch(reasonOf(ending)));
       } catch (error) {
         signal?.throwIfAborted();
-        const pause = pauseBefore(tries);
+        const pause = backoffMs(backoff, tries);
         if (!mayPass(error) || Date.now() + pause > until) throw this.#fault(error);
         await delay(pause);
       }
@@ -333,4 +338,11 @@ export class Bucket {
   #fault(error: unknown): Error {
     return storeFault(error, this.#settings);
   }
+}
+
+/** The SDK's error for an aborted call does not have the reason of the abort. */
+function reasonOf(ending: AbortSignal): (error: unknown) => never {
+  return (error) => {
+    throw ending.aborted ? ending.reason : error;
+  };
 }

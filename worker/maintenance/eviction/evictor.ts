@@ -15,7 +15,7 @@ import type { Cut } from './cut.ts';
 import { fairCuts } from './fair-cuts.ts';
 import type { GroupCuts, OwnedFiles } from './fair-cuts.ts';
 import { LeavingFiles, removeMilliseconds } from './eviction-claims.ts';
-import { withLease } from './lease.ts';
+import { withLease } from '../../../shared/platform/lease.ts';
 import { mayGo, useOf } from './may-go.ts';
 import type { FileUse } from './may-go.ts';
 
@@ -82,6 +82,9 @@ interface Run {
   noted: { at: number; signedSince: Date };
 }
 
+/** One process evicts at a time. */
+const evictorLeaseMs = 30_000;
+
 /**
  * Removes archives and downloaded files that were used longest ago: those beyond STORE_MAX_AGE, and as many as
  * STORE_MAX_BYTES asks for, of organizations that hold more than their share; besides, archives that lack files and
@@ -141,7 +144,7 @@ export class Evictor {
     goalFor: (total: number) => { maxAge: number; bytes: number },
   ): Promise<Evicted | null> {
     const { redis } = this.#deps;
-    return withLease(redis, this.#leaseKey, async (lost) => {
+    return withLease(redis, { key: this.#leaseKey, leaseMs: evictorLeaseMs }, async (lost) => {
       const signal = ending === undefined ? lost : AbortSignal.any([lost, ending]);
       const run: Run = {
         ...(await this.#files.begin()),
