@@ -4,7 +4,7 @@ import { LecternError } from '../../shared/platform/errors.ts';
 import { defineEndpoint, written } from '../http/endpoint.ts';
 import { apiErrors, presentError } from '../http/error-format.ts';
 import * as example from '../http/examples.ts';
-import { markup } from '../http/html.ts';
+import { markup } from '../../shared/platform/html.ts';
 import { publicAccess } from '../http/public-access.ts';
 import { cacheScope, publicAddress } from '../http/public-url.ts';
 import { failure, json } from '../http/responses.ts';

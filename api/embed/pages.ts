@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { textDirection } from '../../shared/lessons/text-direction.ts';
-import { Html, markup } from '../http/html.ts';
+import { Html, markup } from '../../shared/platform/html.ts';
 import type { BootData } from './boot-data.ts';
 import { pageStyle } from './page-style.ts';
 import type { FailureCode, Notice } from './page-words.ts';

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Context } from 'koa';
 import { textDirection } from '../../shared/lessons/text-direction.ts';
 import type { LtiDependencies } from './dependencies.ts';
-import { Html, markup } from '../http/html.ts';
+import { Html, markup } from '../../shared/platform/html.ts';
 import { publicPath } from '../http/public-url.ts';
 import { launchPageStyle } from './page-style.ts';
 

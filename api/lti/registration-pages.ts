@@ -2,7 +2,7 @@ import type { Context } from 'koa';
 import type { LtiPlatform } from '../../shared/models/lti-platform.ts';
 import { supportLine } from '../embed/pages.ts';
 import type { LtiDependencies } from './dependencies.ts';
-import { markup } from '../http/html.ts';
+import { markup } from '../../shared/platform/html.ts';
 import { sendNoticePage } from './notice-page.ts';
 import { registrationFaults } from './registration-faults.ts';
 import type { RegistrationFaultCode } from './registration-faults.ts';

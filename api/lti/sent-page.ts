@@ -1,7 +1,7 @@
 import type { Context } from 'koa';
 import type { LtiDependencies } from './dependencies.ts';
 import { pageLanguage } from '../embed/page-language.ts';
-import { markup } from '../http/html.ts';
+import { markup } from '../../shared/platform/html.ts';
 import { choiceWords } from './choice-words.ts';
 import type { Choice } from './choices.ts';
 import { sendNoticePage } from './notice-page.ts';

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { packageRoot } from '../../shared/platform/paths.ts';
 import { EncodedFile } from '../http/encoded-file.ts';
-import { escapeHtml } from '../http/html.ts';
+import escapeHtml from 'escape-html';
 
 /** The page loads everything from this service. Scalar creates style sheets, and keeps icons and fonts in `data:` URLs. */
 export const pagePolicy = [

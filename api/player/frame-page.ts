@@ -1,4 +1,4 @@
-import { markup } from '../http/html.ts';
+import { markup } from '../../shared/platform/html.ts';
 
 /** What widgets in the frame may do of what a sandbox forbids. Forms are for their events: none can be sent. */
 const sandbox = [

@@ -1,40 +1,31 @@
-/** More keys than these are asked for in several queries. */
-const maxKeys = 256;
+import DataLoader from 'dataloader';
 
-interface Batch<Key, Found> {
-  keys: Key[];
-  found: Promise<(key: Key) => Found>;
-}
+/** More keys than these take several queries. */
+const maxBatchSize = 256;
 
 /**
- * A look-up by key that many requests make at once: those of one turn of the event loop share one query. On a busy
- * process that is several times as fast, for a round trip costs more than what it fetches.
+ * Returns a lookup by key for many concurrent requests: the lookups of one turn of the event loop share one query. On
+ * a busy process that is several times as fast, because a round trip costs more than what it fetches.
  *
- * Nothing is remembered. Who asks joins a query only as long as it is not sent, so no answer is older than its
- * question: whatever was revoked, changed or deleted before a request is seen by it. What is found may be shared, and
- * must not be changed.
+ * Nothing is cached. A lookup joins a query only until the query is sent, so that it sees whatever was revoked,
+ * changed or deleted before. Callers may share what is found and must not change it.
  *
- * @param find the query; it gives what tells the answer to each of its keys.
+ * @param find the query; it returns a function that finds the result for each key.
  */
 export function batched<Db extends object, Key, Found>(
   find: (db: Db, keys: readonly Key[]) => Promise<(key: Key) => Found>,
 ): (db: Db, key: Key) => Promise<Found> {
-  const waiting = new WeakMap<Db, Batch<Key, Found>>();
-  const start = (db: Db): Batch<Key, Found> => {
-    const keys: Key[] = [];
-    const found = new Promise<void>((resolve) => setImmediate(resolve)).then(() => {
-      if (waiting.get(db)?.keys === keys) waiting.delete(db);
-      return find(db, keys);
-    });
-    return { keys, found };
+  const loaders = new WeakMap<Db, DataLoader<Key, Found>>();
+  const loaderOf = (db: Db) => {
+    const existing = loaders.get(db);
+    if (existing !== undefined) return existing;
+    const loader = new DataLoader<Key, Found>(
+      async (keys) => keys.map(await find(db, keys)),
+      // By default it waits for promises only, in which requests of different sockets do not meet.
+      { cache: false, maxBatchSize, batchScheduleFn: (send) => void setImmediate(send) },
+    );
+    loaders.set(db, loader);
+    return loader;
   };
-  return async (db, key) => {
-    let batch = waiting.get(db);
-    if (batch === undefined || batch.keys.length >= maxKeys) {
-      batch = start(db);
-      waiting.set(db, batch);
-    }
-    batch.keys.push(key);
-    return (await batch.found)(key);
-  };
+  return (db, key) => loaderOf(db).load(key);
 }

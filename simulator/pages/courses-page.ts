@@ -1,6 +1,6 @@
 import { linksOf } from '../courses.ts';
-import { markup } from '../html.ts';
-import type { Html } from '../html.ts';
+import { markup } from '../../shared/platform/html.ts';
+import type { Html } from '../../shared/platform/html.ts';
 import { lineItemsOf } from '../line-items.ts';
 import type { Course, Link, Tool, User } from '../model.ts';
 import type { Platform } from '../platform.ts';

@@ -1,3 +1,5 @@
+import type { Html } from '../../shared/platform/html.ts';
+import { markup } from '../../shared/platform/html.ts';
 import { z } from 'zod';
 import type { LineItemDetails, Link, Tool } from '../model.ts';
 import type { Platform } from '../platform.ts';
@@ -77,4 +79,11 @@ function linesOf(text: string): string[] {
 function splitLine(line: string): [string, string] {
   const [name = '', ...rest] = line.split('=');
   return [name.trim(), rest.join('=').trim()];
+}
+
+/** Hidden fields of a form. */
+export function hiddenFields(fields: Readonly<Record<string, string>>): Html[] {
+  return Object.entries(fields).map(
+    ([name, value]) => markup`<input type="hidden" name="${name}" value="${value}">\n`,
+  );
 }

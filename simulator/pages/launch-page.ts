@@ -1,4 +1,5 @@
-import { hiddenFields, markup } from '../html.ts';
+import { markup } from '../../shared/platform/html.ts';
+import { hiddenFields } from './forms.ts';
 import { loginRequest, storageFrame } from '../launches.ts';
 import type { Launch } from '../model.ts';
 import type { Platform } from '../platform.ts';

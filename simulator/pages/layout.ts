@@ -1,5 +1,5 @@
-import type { Html } from '../html.ts';
-import { markup } from '../html.ts';
+import type { Html } from '../../shared/platform/html.ts';
+import { markup } from '../../shared/platform/html.ts';
 
 /** What pages may do: nothing but their own style, scripts and forms, and frames of tools anywhere. */
 export const pagePolicy = [

@@ -1,6 +1,6 @@
 import { decodeJwt, decodeProtectedHeader } from 'jose';
-import { markup } from '../html.ts';
-import type { Html } from '../html.ts';
+import { markup } from '../../shared/platform/html.ts';
+import type { Html } from '../../shared/platform/html.ts';
 import type { Message } from '../journal.ts';
 import type { Platform } from '../platform.ts';
 import { page } from './layout.ts';

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import { hiddenFields, Html, markup } from '../html.ts';
+import { Html, markup } from '../../shared/platform/html.ts';
+import { hiddenFields } from './forms.ts';
 
 const script = 'document.forms[0].submit();';
 const scriptHash = createHash('sha256').update(script).digest('base64');

@@ -1,4 +1,4 @@
-import { markup } from '../html.ts';
+import { markup } from '../../shared/platform/html.ts';
 import { page } from './layout.ts';
 
 /** A tool's own registration page in a frame, until it says that it is done. */

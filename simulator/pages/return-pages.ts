@@ -1,6 +1,6 @@
 import type { DeepLinkingOutcome } from '../deep-linking.ts';
-import { markup } from '../html.ts';
-import type { Html } from '../html.ts';
+import { markup } from '../../shared/platform/html.ts';
+import type { Html } from '../../shared/platform/html.ts';
 import type { Refusal } from '../refusal.ts';
 import { page } from './layout.ts';
 

@@ -1,5 +1,5 @@
-import { markup } from '../html.ts';
-import type { Html } from '../html.ts';
+import { markup } from '../../shared/platform/html.ts';
+import type { Html } from '../../shared/platform/html.ts';
 import type { Tool } from '../model.ts';
 import type { Platform } from '../platform.ts';
 import { allScopes } from '../vocabulary.ts';

@@ -22,7 +22,7 @@ describe('a package is rejected', () => {
     [
       'with broken JSON',
       { 'lesson.json': '{\n  "lesson": {,\n' },
-      'lesson.json: line 2, column 14: expected a name in double quotes',
+      'lesson.json: line 2, column 14: expected a value',
     ],
     [
       'with a broken manifest',

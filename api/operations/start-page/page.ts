@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { Html, markup } from '../../http/html.ts';
+import { Html, markup } from '../../../shared/platform/html.ts';
 import type { ServiceState } from './service-state.ts';
 
 /** What the page links to, as paths or URLs; null for what is not there, or not for this visitor. */

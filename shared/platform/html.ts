@@ -1,15 +1,4 @@
-const entities: Record<string, string> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;',
-};
-
-/** Text as it may stand in HTML: between tags, and in an attribute's value in quotes. */
-export function escapeHtml(text: string): string {
-  return text.replace(/[&<>"']/g, (character) => entities[character] ?? '');
-}
+import escapeHtml from 'escape-html';
 
 /** A piece of HTML that can be sent as it is. Only {@link markup} makes one of a text. */
 export class Html {
