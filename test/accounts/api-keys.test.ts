@@ -31,8 +31,8 @@ async function stored({ publicKey }: Credentials): Promise<ApiKey> {
   return found;
 }
 
-describe('credentials open their organization', () => {
-  test('with the plan it has at that moment', async () => {
+describe('valid credentials identify their organization', () => {
+  test('with its current plan', async () => {
     const { organization, key } = await buildKey();
     expect(await enter(key)).toMatchObject({ organization: { _id: organization._id, plan: 'edtech' } });
     await setOrganizationPlan(harness.db, organization.slug, 'solo');
@@ -50,8 +50,8 @@ describe('credentials open their organization', () => {
   });
 });
 
-describe('nothing is opened by', () => {
-  test('a public key that nobody has', async () => {
+describe('the API rejects', () => {
+  test('an unknown public key', async () => {
     const { key } = await buildKey();
     expect(await enter({ ...key, publicKey: `lkp_${'0'.repeat(24)}` })).toStrictEqual({ fault: 'unknown' });
   });
@@ -72,7 +72,7 @@ describe('nothing is opened by', () => {
     expect(await enter(key)).toStrictEqual({ fault: 'expired' });
   });
 
-  test('a key from the moment it is revoked; the first revocation counts', async () => {
+  test('a key from the moment of its revocation; the first revocation counts', async () => {
     const { key } = await buildKey();
     expect(await enter(key)).not.toHaveProperty('fault');
     const revoked = await revokeApiKey(harness.db, key.publicKey);
@@ -81,7 +81,7 @@ describe('nothing is opened by', () => {
   });
 });
 
-test('the time of the last use is written at most once a minute', async () => {
+test('the last-used time is written at most once a minute', async () => {
   const { key } = await buildKey();
   const used = async (secondsAgo: number) => {
     const lastUsedAt = new Date(Date.now() - secondsAgo * 1000);
@@ -98,14 +98,14 @@ test('the time of the last use is written at most once a minute', async () => {
 });
 
 describe('rotation', () => {
-  test('never lengthens the life of the old key', async () => {
+  test('never extends the expiry of the old key', async () => {
     const soon = new Date(Date.now() + minute);
     const { key } = await buildKey(soon);
     expect(await rotateApiKey(harness.db, testPepper, key.publicKey, 3600)).not.toBeNull();
     expect((await stored(key)).expiresAt).toStrictEqual(soon);
   });
 
-  test('gives no successor to a key that was revoked, or that nobody has', async () => {
+  test('gives no successor to a revoked or unknown key', async () => {
     const { organization, key } = await buildKey();
     await revokeApiKey(harness.db, key.publicKey);
     expect(await rotateApiKey(harness.db, testPepper, key.publicKey, 3600)).toBeNull();

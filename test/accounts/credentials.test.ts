@@ -10,7 +10,7 @@ const publicKey = `lkp_${'A'.repeat(24)}`;
 const secretKey = `lks_${'z'.repeat(43)}`;
 
 describe('generated credentials', () => {
-  test('have the decided form, and are what the header takes', () => {
+  test('have the documented form, which the header accepts', () => {
     const credentials = generateCredentials();
     expect(credentials.publicKey).toMatch(/^lkp_[0-9A-Za-z]{24}$/);
     expect(credentials.secretKey).toMatch(/^lks_[0-9A-Za-z]{43}$/);
@@ -19,7 +19,7 @@ describe('generated credentials', () => {
     );
   });
 
-  test('use all 62 characters, and never come twice', () => {
+  test('use all 62 characters and are unique', () => {
     const many = Array.from({ length: 500 }, generateCredentials);
     expect(new Set(many.map((one) => one.secretKey)).size).toBe(500);
     expect(new Set(many.flatMap((one) => [...one.secretKey.slice(4)])).size).toBe(62);
@@ -28,7 +28,7 @@ describe('generated credentials', () => {
 
 describe('the Authorization header', () => {
   test.each([`Bearer ${publicKey}.${secretKey}`, `bearer  ${publicKey}.${secretKey}`])(
-    '%s is taken',
+    '%s is accepted',
     (header) => {
       expect(parseBearer(header)).toStrictEqual({ publicKey, secretKey });
     },
@@ -41,22 +41,22 @@ describe('the Authorization header', () => {
     ['the scheme and a space', 'Bearer '],
     ['no scheme', `${publicKey}.${secretKey}`],
     ['another scheme', `Basic ${publicKey}.${secretKey}`],
-    ['no space behind the scheme', `Bearer${publicKey}.${secretKey}`],
+    ['no space after the scheme', `Bearer${publicKey}.${secretKey}`],
     ['a public key alone', `Bearer ${publicKey}`],
     ['no secret', `Bearer ${publicKey}.`],
     ['no public key', `Bearer .${secretKey}`],
-    ['both the other way round', `Bearer ${secretKey}.${publicKey}`],
+    ['both in the wrong order', `Bearer ${secretKey}.${publicKey}`],
     ['a third part', `Bearer ${publicKey}.${secretKey}.x`],
     ['two credentials', `Bearer ${publicKey}.${secretKey}, Bearer ${publicKey}.${secretKey}`],
     ['a space behind', `Bearer ${publicKey}.${secretKey} `],
-    ['a line break behind', `Bearer ${publicKey}.${secretKey}\n`],
+    ['a trailing line break', `Bearer ${publicKey}.${secretKey}\n`],
     ['a short public key', `Bearer ${publicKey.slice(0, -1)}.${secretKey}`],
     ['a long secret', `Bearer ${publicKey}.${secretKey}z`],
-    ['a character that is none of the 62', `Bearer ${publicKey}.${secretKey.slice(0, -1)}-`],
-    ['a letter that only looks like one', `Bearer ${publicKey}.${secretKey.slice(0, -1)}а`],
+    ['a character outside the 62', `Bearer ${publicKey}.${secretKey.slice(0, -1)}-`],
+    ['a letter that only resembles one', `Bearer ${publicKey}.${secretKey.slice(0, -1)}а`],
     ['a query operator', 'Bearer {"$ne":1}.{"$ne":1}'],
-    ['very much text', `Bearer ${'a.'.repeat(50_000)}`],
-  ])('%s holds no credentials', (_, header) => {
+    ['a very long text', `Bearer ${'a.'.repeat(50_000)}`],
+  ])('%s contains no credentials', (_, header) => {
     expect(parseBearer(header)).toBeNull();
   });
 });
@@ -65,7 +65,7 @@ describe('a secret', () => {
   const pepper = 'one pepper';
   const stored = hashSecretKey(secretKey, pepper);
 
-  test('is not what is stored', () => {
+  test('is not stored itself', () => {
     expect(stored).toMatch(/^[0-9a-f]{64}$/);
     expect(stored).not.toContain(secretKey);
   });
@@ -75,7 +75,7 @@ describe('a secret', () => {
     ['another secret', `${secretKey.slice(0, -1)}y`, stored, pepper, false],
     ['the right secret under another pepper', secretKey, stored, 'another pepper', false],
     ['any secret of an unknown key', secretKey, null, pepper, false],
-    ['what is stored itself', stored, stored, pepper, false],
+    ['the stored value itself', stored, stored, pepper, false],
   ])('%s: matches or not', (_, given, hash, used, matches) => {
     expect(secretKeyMatches(given, hash, used)).toBe(matches);
   });
@@ -87,7 +87,7 @@ describe('a secret', () => {
       return performance.now() - started;
     };
     const [known, unknown] = [stored, null].map((hash) => Math.min(...[1, 2, 3].map(() => measure(hash))));
-    // A comparison that is left out would take almost no time at all.
+    // Skipping the comparison would take almost no time.
     expect(unknown).toBeGreaterThan((known ?? 0) / 4);
   });
 });

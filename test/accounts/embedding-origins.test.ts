@@ -35,7 +35,7 @@ test.each([
     'http://127.0.0.1.example',
     'It must begin with https://. Only loopback may be http, such as http://localhost:8080.',
   ],
-])('"%s" is refused', (text, fault) => {
+])('"%s" is rejected', (text, fault) => {
   expect(readEmbeddingOrigin(text)).toEqual({ fault });
 });
 
@@ -45,6 +45,6 @@ test.each([
   'https://a,b.example',
   'https://a"b.example',
   'https://a b.example',
-])('nothing that would end or widen a policy is taken: %s', (text) => {
+])('an origin that would end or widen a CSP directive is rejected: %s', (text) => {
   expect(readEmbeddingOrigin(text)).toEqual({ fault: expect.any(String) as string });
 });

@@ -13,7 +13,7 @@ describe('a new password', () => {
     ['has 200 characters', 'x'.repeat(200)],
     ['has 200 characters of two code units', '🔑'.repeat(200)],
     ['has spaces and any script', 'пароль 密码 كلمة'],
-  ])('is good when it %s', (_what, password) => {
+  ])('is accepted when it %s', (_what, password) => {
     expect(() => assertGoodPassword(password)).not.toThrow();
   });
 
@@ -22,18 +22,18 @@ describe('a new password', () => {
     ['has 9 characters', 'abcdefghi'],
     ['has 9 characters of two code units', '🔑'.repeat(9)],
     ['has 201 characters', 'x'.repeat(201)],
-    ['has 10 characters before they are composed', 'e\u0301'.repeat(5)],
+    ['has 10 characters before normalization', 'e\u0301'.repeat(5)],
     ['has a line break', 'abcdefghij\nk'],
     ['has a NUL', 'abcdefghij\u0000'],
-    ['has half a character', 'abcdefghij\ud83d'],
-  ])('is refused when it %s', (_what, password) => {
+    ['has half a surrogate pair', 'abcdefghij\ud83d'],
+  ])('is rejected when it %s', (_what, password) => {
     expect(() => assertGoodPassword(password)).toThrow(
       'A password has 10 to 200 characters, and no control characters.',
     );
   });
 });
 
-test('a hash says how it was made, never twice the same, and nothing of the password', async () => {
+test('a hash contains its parameters, is never the same twice, and reveals nothing of the password', async () => {
   const [first, second] = [await hashPassword('a password'), await hashPassword('a password')];
   for (const hash of [first, second]) {
     expect(hash).toMatch(/^\$scrypt\$ln=15,r=8,p=3\$[\w+/]{22}\$[\w+/]{43}$/);
@@ -42,7 +42,7 @@ test('a hash says how it was made, never twice the same, and nothing of the pass
   expect(first.split('$')[3]).not.toBe(second.split('$')[3]);
 });
 
-test('a password matches its own hash, in any form of its characters, and no other', async () => {
+test('a password matches only its own hash, in any Unicode form', async () => {
   const hash = await hashPassword('Zürich ﬁnden');
   for (const same of ['Zürich ﬁnden', 'Zürich finden', 'Zu\u0308rich finden']) {
     expect(await passwordMatches(same, hash)).toBe(true);
@@ -52,7 +52,7 @@ test('a password matches its own hash, in any form of its characters, and no oth
   }
 });
 
-test('a hash of another cost, made by other software, is verified as it says, and is outdated', async () => {
+test('a hash with other parameters, made by other software, is verified and reported as outdated', async () => {
   // Python: hashlib.scrypt(b'correct horse battery', salt=bytes(16), n=2**10, r=8, p=1, dklen=32)
   const older = '$scrypt$ln=10,r=8,p=1$AAAAAAAAAAAAAAAAAAAAAA$AsWvwMY/76m6UtetkFvlJIEPTCAm8Pu2vkYrRktx10s';
   expect(await passwordMatches('correct horse battery', older)).toBe(true);
@@ -71,7 +71,7 @@ test.each(['', 'plain text', '$scrypt$ln=15,r=8,p=3$AAAA', '$argon2id$v=19$m=1,t
   },
 );
 
-test('of many at once some wait, and the rest are told to come again', async () => {
+test('with many concurrent checks some wait, and the rest get a retry error', async () => {
   const results = await Promise.allSettled(
     Array.from({ length: 40 }, () =>
       passwordMatches('a password', '$scrypt$ln=10,r=8,p=1$AAAA$' + 'A'.repeat(43)),
@@ -80,7 +80,7 @@ test('of many at once some wait, and the rest are told to come again', async () 
   const refused = results.flatMap((result) =>
     result.status === 'rejected' ? [result.reason as unknown] : [],
   );
-  // Two are looked at, and twenty wait.
+  // Two run, and twenty wait.
   expect(results.length - refused.length).toBe(22);
   for (const reason of refused) {
     expect(reason).toBeInstanceOf(LecternError);
@@ -89,7 +89,7 @@ test('of many at once some wait, and the rest are told to come again', async () 
   expect(await passwordMatches('a password', null)).toBe(false);
 });
 
-test('who has gone away is not waited for', async () => {
+test('a client that disconnects leaves the queue', async () => {
   const gone = AbortSignal.abort(new Error('gone'));
   await expect(passwordMatches('a password', null, gone)).rejects.toThrow('gone');
 });

@@ -21,37 +21,37 @@ beforeAll(async () => {
 });
 afterAll(() => harness.close());
 
-describe('a log-in or log-out', () => {
+describe('a login or logout', () => {
   test.each<[string, Record<string, string>, boolean]>([
-    ['from no browser', {}, true],
-    ['of a page of Lectern', { origin: own, 'sec-fetch-site': 'same-origin' }, true],
-    ['of a page of Lectern, in an older browser', { origin: own }, true],
-    ['of an allowed origin, on the same site', { origin: app, 'sec-fetch-site': 'same-site' }, true],
+    ['without a browser', {}, true],
+    ['from a page of Lectern', { origin: own, 'sec-fetch-site': 'same-origin' }, true],
+    ['from a page of Lectern, in an older browser', { origin: own }, true],
+    ['from an allowed same-site origin', { origin: app, 'sec-fetch-site': 'same-site' }, true],
     ['of an allowed origin, on another site', { origin: app, 'sec-fetch-site': 'cross-site' }, true],
     ['of an allowed origin, in an older browser', { origin: app }, true],
     ['of another site', { origin: foreign, 'sec-fetch-site': 'cross-site' }, false],
     ['of another site, in an older browser', { origin: foreign }, false],
     [
-      'of a neighbour on the same site',
+      'from another host on the same site',
       { origin: 'https://x.lectern.example', 'sec-fetch-site': 'same-site' },
       false,
     ],
-    ['of an allowed host, but another port', { origin: `${app}:8443` }, false],
-    ['of an allowed host, but over http', { origin: app.replace('https', 'http') }, false],
-    ['of a host that begins like an allowed one', { origin: `${app}.evil.example` }, false],
-    ['of a page without an origin', { origin: 'null', 'sec-fetch-site': 'cross-site' }, false],
-    ['of another site that tells no origin', { 'sec-fetch-site': 'cross-site' }, false],
-  ])('%s: %o, let through: %s', async (_whose, headers, letThrough) => {
+    ['from an allowed host on another port', { origin: `${app}:8443` }, false],
+    ['from an allowed host over http', { origin: app.replace('https', 'http') }, false],
+    ['from a host whose name begins like an allowed one', { origin: `${app}.evil.example` }, false],
+    ['from a page without an origin', { origin: 'null', 'sec-fetch-site': 'cross-site' }, false],
+    ['from another site that sends no Origin', { 'sec-fetch-site': 'cross-site' }, false],
+  ])('%s (CSRF check): %o, passes: %s', async (_whose, headers, letThrough) => {
     const refused = { error: 'Requests from other sites are refused' };
     const out = await ask(`${address}/api/session`, { method: 'DELETE', headers });
     expect(out.status).toBe(letThrough ? 204 : 403);
     if (!letThrough) expect(jsonOf(out)).toStrictEqual(refused);
-    // A body that is no JSON: 422 says that the request came as far as that.
+    // The body is not JSON, so 422 shows that the request passed the CSRF check.
     const logging = await ask(`${address}/api/session`, { method: 'POST', headers, body: 'email=a' });
     expect(logging.status).toBe(letThrough ? 422 : 403);
   });
 
-  test('that was refused has ended nothing', async () => {
+  test('that the CSRF check rejects ends no session', async () => {
     const session = await openSession(address, user);
     const headers = { ...session, origin: foreign };
     expect((await ask(`${address}/api/session`, { method: 'DELETE', headers })).status).toBe(403);
@@ -59,7 +59,7 @@ describe('a log-in or log-out', () => {
   });
 });
 
-test('behind HTTPS the cookie is for this host and for HTTPS alone, whatever the proxy tells', async () => {
+test('behind HTTPS the cookie is host-only and Secure, whatever the proxy sends', async () => {
   const cookies = (await logIn(address, user)).headers.getSetCookie();
   expect(cookies).toHaveLength(2);
   for (const cookie of cookies) {
@@ -69,7 +69,7 @@ test('behind HTTPS the cookie is for this host and for HTTPS alone, whatever the
   }
 });
 
-test('over http the cookie is called otherwise and not Secure, but HttpOnly and SameSite=Lax', async () => {
+test('over http the cookie has another name and is not Secure, but HttpOnly and SameSite=Lax', async () => {
   const plain = await harness.startApi();
   const cookies = (await logIn(plain, user)).headers.getSetCookie();
   expect(cookies).toHaveLength(2);
@@ -98,7 +98,7 @@ describe.each(routes)('%s', (path, methods) => {
       },
     });
 
-  test('may be read by pages of an allowed origin, with the cookie, also where it answers an error', async () => {
+  test('responses, errors included, allow CORS with credentials for an allowed origin', async () => {
     const { status, headers } = await read(app);
     expect(status).toBe(401);
     expect(headers.get('access-control-allow-origin')).toBe(app);
@@ -106,7 +106,7 @@ describe.each(routes)('%s', (path, methods) => {
     expect(headers.get('vary')).toBe('Origin');
   });
 
-  test('tells an allowed origin beforehand what it may ask', async () => {
+  test('a preflight request from an allowed origin gets the allowed methods and headers', async () => {
     const { status, headers } = await preflight(app);
     expect(status).toBe(204);
     expect(headers.get('access-control-allow-origin')).toBe(app);
@@ -117,7 +117,7 @@ describe.each(routes)('%s', (path, methods) => {
   });
 
   test.each([foreign, `${app}:8443`, `${app}.evil.example`, 'null', own, '*'])(
-    'tells %s nothing, and lets it read nothing',
+    '%s gets no CORS headers',
     async (origin) => {
       for (const { status, headers } of [await read(origin), await preflight(origin)]) {
         expect(status).toBeGreaterThanOrEqual(400);
@@ -128,12 +128,12 @@ describe.each(routes)('%s', (path, methods) => {
     },
   );
 
-  test('never allows any origin', async () => {
+  test('never allows all origins', async () => {
     expect((await read()).headers.get('access-control-allow-origin')).toBeNull();
   });
 });
 
-test('exports and other addresses of integrators are open to no origin', async () => {
+test('exports and other integrator endpoints allow no origin', async () => {
   const { headers } = await buildOrganization(harness);
   const path = `/api/lessons/${lesson}/versions/${lesson}/export-zip`;
   const answer = await ask(address + path, { headers: { ...headers, origin: app } });

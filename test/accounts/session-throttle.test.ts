@@ -13,13 +13,13 @@ let harness: Harness;
 let address: string;
 
 beforeAll(async () => {
-  // With TRUST_PROXY each test comes from addresses of its own.
+  // With TRUST_PROXY each test uses IP addresses of its own.
   harness = await startHarness({ LOGIN_TRIES: '3', TRUST_PROXY: '1' });
   address = await harness.startApi();
 });
 afterAll(() => harness.close());
 
-/** Whose password is quickly looked at: what is counted does not depend on it. */
+/** A user with a fast password hash, because the counts do not depend on it. */
 const buildGuessed = () => buildUser(harness, { passwordHash: quickHash });
 
 const from = (client: string) => ({ 'x-forwarded-for': client });
@@ -40,8 +40,8 @@ function expectThrottled(answer: Answer): void {
   expect(seconds).toBeLessThanOrEqual(15 * 60);
 }
 
-describe('log-ins for one account from one address', () => {
-  test('are refused after LOGIN_TRIES wrong ones, the right password too', async () => {
+describe('logins for one account from one IP address', () => {
+  test('get 429 after LOGIN_TRIES failures, even with the right password', async () => {
     const { user } = await buildGuessed();
     for (const status of [401, 401, 401]) expect((await guess(user, '192.0.2.1')).status).toBe(status);
     expectThrottled(await guess(user, '192.0.2.1'));
@@ -49,14 +49,14 @@ describe('log-ins for one account from one address', () => {
     expectThrottled(await guess({ email: ` ${user.email.toUpperCase()}` }, '192.0.2.1'));
   });
 
-  test('lock nobody out who comes from elsewhere, and no other account', async () => {
+  test('lock out neither other IP addresses nor other accounts', async () => {
     const [{ user }, { user: other }] = [await buildGuessed(), await buildGuessed()];
     for (let tries = 0; tries < 4; tries += 1) await guess(user, '192.0.2.2');
     expect((await logIn(address, user, from('192.0.2.3'))).status).toBe(200);
     expect((await logIn(address, other, from('192.0.2.2'))).status).toBe(200);
   });
 
-  test('count anew after one that was right', async () => {
+  test('reset their count after a success', async () => {
     const { user } = await buildGuessed();
     for (let round = 0; round < 2; round += 1) {
       for (const status of [401, 401]) expect((await guess(user, '192.0.2.4')).status).toBe(status);
@@ -64,7 +64,7 @@ describe('log-ins for one account from one address', () => {
     }
   });
 
-  test('are counted together in all processes, and before a password is looked at', async () => {
+  test('share one count over all processes, checked before the password', async () => {
     const other = await startApiProcess(harness);
     onTestFinished(async () => void (await other.end()));
     const { user } = await buildGuessed();
@@ -74,7 +74,7 @@ describe('log-ins for one account from one address', () => {
     expect(await statusesOf(guesses)).toStrictEqual([401, 401, 401, 429, 429, 429, 429, 429]);
   });
 
-  test('are counted for accounts that do not exist as well, and the same for all of an IPv6 network', async () => {
+  test('are also counted for unknown accounts, and per network for IPv6', async () => {
     const nobody = { email: 'nobody@example.com' };
     const guesses = ['::1', '::2', ':a::', ':b::1'].map((end) => guess(nobody, `2001:db8:1:2${end}`));
     expect(await statusesOf(guesses)).toStrictEqual([401, 401, 401, 429]);
@@ -82,7 +82,7 @@ describe('log-ins for one account from one address', () => {
   });
 });
 
-test('log-ins from one address are refused after ten times as many, for whatever accounts; a right one does not clear them', async () => {
+test('logins from one IP address get 429 after ten times as many failures over all accounts; a success does not reset that', async () => {
   const strict = await harness.startApi({ LOGIN_TRIES: '1' });
   const guessFor = (email: string) => guess({ email: `${email}@example.com` }, '192.0.2.6', strict);
   const { user } = await buildUser(harness);
@@ -94,7 +94,7 @@ test('log-ins from one address are refused after ten times as many, for whatever
   expectThrottled(await logIn(strict, user, from('192.0.2.6')));
 });
 
-test('while Redis is away nobody logs in: 500, and when to try again; afterwards sessions go on', async () => {
+test('without Redis every login gets 500 with a retry time; afterwards sessions continue', async () => {
   let redis = await startRedis();
   onTestFinished(() => redis.stop());
   const own = await startHarness({ REDIS_URL: redis.url });
@@ -119,9 +119,9 @@ test('while Redis is away nobody logs in: 500, and when to try again; afterwards
     expect(answer.headers.get('retry-after')).toBe('10');
     expect(answer.headers.getSetCookie()).toStrictEqual([]);
   }
-  // Nothing is asked of Redis without a cookie.
+  // Without a cookie the request needs no Redis.
   expect((await ask(`${at}/api/session`)).status).toBe(401);
 
   redis = await startRedis({ port: redis.port });
-  await waitFor('a log-in after Redis is back', async () => (await logIn(at, user)).status === 200);
+  await waitFor('a login after Redis is back', async () => (await logIn(at, user)).status === 200);
 });

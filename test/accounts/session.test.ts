@@ -38,8 +38,8 @@ function expectUnauthorized(answer: Answer): void {
   expect(answer.headers.get('cache-control')).toBe('no-store');
 }
 
-describe('a log-in', () => {
-  test('tells the user, the organization and the end, and the cookie tells them again', async () => {
+describe('a login', () => {
+  test('returns the user, the organization and the expiry, and so do requests with the cookie', async () => {
     const { user, organization } = await buildUser(harness, { role: 'admin' });
     const answer = await logIn(address, user);
     expect(answer.status).toBe(200);
@@ -60,14 +60,14 @@ describe('a log-in', () => {
     expect(again.headers.getSetCookie()).toStrictEqual([]);
   });
 
-  test('takes the address in any case, and the password in any form of its characters', async () => {
+  test('accepts the email address in any case, and the password in any Unicode form', async () => {
     const passwordHash = await hashPassword('Ümläute sind schön');
     const { user } = await buildUser(harness, { passwordHash });
     const body = { email: `  ${user.email.toUpperCase()} `, password: 'Ümläute sind schön'.normalize('NFD') };
     expect((await postSession(address, body)).status).toBe(200);
   });
 
-  test('that is wrong is 401 with the same words, whatever is wrong with it', async () => {
+  test('that fails gets the same 401 for every reason', async () => {
     const { user } = await buildUser(harness);
     const { user: disabled } = await buildUser(harness);
     await disableUser(harness.db, disabled.email);
@@ -103,24 +103,24 @@ describe('a log-in', () => {
     ['no email', { password: 'x' }, 'email is required'],
     ['an empty email', { email: '', password: 'x' }, 'email is required'],
     ['no password', { email: 'a@example.com' }, 'password is required'],
-    ['an operator for an email', { email: { $ne: null }, password: 'x' }, 'email must be a string'],
+    ['a query operator as the email', { email: { $ne: null }, password: 'x' }, 'email must be a string'],
     [
-      'an operator for a password',
+      'a query operator as the password',
       { email: 'a@example.com', password: { $ne: null } },
       'password must be a string',
     ],
-    ['a list for an email', { email: ['a@example.com'], password: 'x' }, 'email must be a string'],
+    ['a list as the email', { email: ['a@example.com'], password: 'x' }, 'email must be a string'],
     [
       'more',
       { email: 'a@example.com', password: 'x', admin: true },
       'Request body must be an object with email and password',
     ],
-  ])('with %s is 422 and says so', async (_what, body, error) => {
+  ])('with %s gets 422 with the reason', async (_what, body, error) => {
     const answer = await postSession(address, body);
     expect({ status: answer.status, body: jsonOf(answer) }).toStrictEqual({ status: 422, body: { error } });
   });
 
-  test('over 8 KiB is 413, and one that is a form is 422', async () => {
+  test('over 8 KiB gets 413, and a form gets 422', async () => {
     const large = await postSession(address, { email: 'a@example.com', password: 'x'.repeat(8192) });
     expect(large.status).toBe(413);
     const form = { 'content-type': 'application/x-www-form-urlencoded' };
@@ -131,7 +131,7 @@ describe('a log-in', () => {
     ).toBe(422);
   });
 
-  test('with a hash of older cost stores it anew, and sessions go on', async () => {
+  test('with an outdated hash stores a new one, and sessions continue', async () => {
     const { user } = await buildUser(harness, { passwordHash: quickHash });
     const { cookie } = await openSession(address, user);
     const stored = await harness.db.users.findById(user._id).lean();
@@ -146,11 +146,11 @@ describe('a session', () => {
     ['no cookie', ''],
     ['a cookie without its signature', 'lectern=abc'],
     ['a cookie with another signature', 'lectern=abc; lectern.sig=abc'],
-  ])('is not had with %s: 401', async (_what, cookie) => {
+  ])('is rejected with %s: 401', async (_what, cookie) => {
     expectUnauthorized(await getSession(cookie === '' ? {} : { cookie }));
   });
 
-  test('is not had with the signature of another cookie', async () => {
+  test('is rejected with the signature of another cookie', async () => {
     const { user } = await buildUser(harness);
     const [first = '', second = ''] = [
       await openSession(address, user),
@@ -160,7 +160,7 @@ describe('a session', () => {
     expectUnauthorized(await getSession({ cookie: mixed }));
   });
 
-  test('gets an id of its own at each log-in, whatever cookie came with it, and the former session ends', async () => {
+  test('gets a new id at each login, whatever cookie came with it, and the former session ends', async () => {
     const { user: attacker } = await buildUser(harness);
     const { user } = await buildUser(harness);
     const planted = await openSession(address, attacker);
@@ -171,7 +171,7 @@ describe('a session', () => {
     expect(jsonOf(await getSession(own))).toMatchObject({ user: { id: user._id } });
   });
 
-  test('is kept in Redis under a digest, until it expires, and holds no password', async () => {
+  test('is stored in Redis under a digest until its expiry, without the password', async () => {
     const { user } = await buildUser(harness);
     const before = await sessionKeys();
     const { cookie } = await openSession(address, user);
@@ -194,7 +194,7 @@ describe('a session', () => {
     expect(await redis.get(key)).toBe(value);
   });
 
-  test('ends when Redis forgets it', async () => {
+  test('ends when Redis loses it', async () => {
     const { user } = await buildUser(harness);
     const before = await sessionKeys();
     const session = await openSession(address, user);
@@ -202,7 +202,7 @@ describe('a session', () => {
     expectUnauthorized(await getSession(session));
   });
 
-  test('ends with the log-out, in every process and at once, and only this one', async () => {
+  test('ends with the logout, at once in every process, and other sessions continue', async () => {
     const other = await startApiProcess(harness);
     try {
       const { user } = await buildUser(harness);
@@ -223,12 +223,12 @@ describe('a session', () => {
     }
   });
 
-  test('that is none is logged out of all the same', async () => {
+  test('that does not exist can be logged out as well', async () => {
     expect((await logOut()).status).toBe(204);
     expect((await logOut({ cookie: 'lectern=abc; lectern.sig=abc' })).status).toBe(204);
   });
 
-  test('ends when the password is set, the user disabled, or the organization gone', async () => {
+  test('ends when the password is changed, the user disabled, or the organization deleted', async () => {
     const { user, organization } = await buildUser(harness);
     const sessions = [await openSession(address, user), await openSession(address, user)];
     await setPassword(harness.db, user.email, user.passwordHash);
@@ -244,7 +244,7 @@ describe('a session', () => {
     expectUnauthorized(await getSession(third));
   });
 
-  test('shows the plan and the role as they are now', async () => {
+  test('shows the current plan and role', async () => {
     const { user, organization } = await buildUser(harness);
     const session = await openSession(address, user);
     await harness.db.organizations.updateOne({ _id: organization._id }, { plan: 'solo' });
@@ -256,7 +256,7 @@ describe('a session', () => {
   });
 });
 
-test('other methods are 405 and name those that there are', async () => {
+test('other methods get 405 with the allowed methods', async () => {
   const answer = await ask(`${address}/api/session`, { method: 'PUT' });
   expect(answer.status).toBe(405);
   expect(answer.headers.get('allow')).toBe('GET, HEAD, POST, DELETE');

@@ -26,7 +26,7 @@ async function addUser(email = `${randomUUID()}@example.com`): Promise<User> {
   return createUser(harness.db, { ...fields, email });
 }
 
-test('an address belongs to one user of the whole installation', async () => {
+test('an email address belongs to one user in the whole installation', async () => {
   const { email } = await addUser();
   await expect(addUser(email)).rejects.toMatchObject({
     code: 'CONFLICT',
@@ -34,7 +34,7 @@ test('an address belongs to one user of the whole installation', async () => {
   });
 });
 
-test('of two who take an address at the same time one gets it', async () => {
+test('exactly one of two concurrent users gets an email address', async () => {
   const email = `${randomUUID()}@example.com`;
   const results = await Promise.allSettled([addUser(email), addUser(email)]);
   expect(results.map(({ status }) => status).sort()).toStrictEqual(['fulfilled', 'rejected']);
@@ -52,7 +52,7 @@ test.each<[string, string | undefined]>([
   expect(emailSchema.safeParse(text).data).toBe(stored);
 });
 
-test('a user is found with the organization, by id or address, and not where either is gone', async () => {
+test('a user is found with the organization, by id or email address, unless either is deleted', async () => {
   const user = await addUser();
   const byId = await findAccount(harness.db, { _id: user._id });
   expect(byId?.user).toStrictEqual(user);
@@ -63,7 +63,7 @@ test('a user is found with the organization, by id or address, and not where eit
   expect(await findAccount(harness.db, { _id: user._id })).toBeNull();
 });
 
-test('another password changes its time; the same one stored anew does not', async () => {
+test('a new password changes its time; a new hash of the same one does not', async () => {
   const user = await addUser();
   await renewPasswordHash(harness.db, user, 'a better hash');
   const renewed = (await findAccount(harness.db, { _id: user._id }))?.user;
@@ -76,7 +76,7 @@ test('another password changes its time; the same one stored anew does not', asy
   expect(await setPassword(harness.db, 'nobody@example.com', 'a hash')).toBeNull();
 });
 
-test('a user who is disabled stays so since the first time', async () => {
+test('a disabled user keeps the time of the first disabling', async () => {
   const { email } = await addUser();
   const disabled = await disableUser(harness.db, email);
   expect(disabled?.disabledAt).toBeInstanceOf(Date);
@@ -84,7 +84,7 @@ test('a user who is disabled stays so since the first time', async () => {
   expect(await disableUser(harness.db, 'nobody@example.com')).toBeNull();
 });
 
-test('the users of an organization are listed by address, and no others', async () => {
+test('the users of an organization, and only they, are listed by email address', async () => {
   const user = await addUser();
   await addUser();
   const { organizationId } = user;

@@ -10,14 +10,17 @@ import type { Harness } from '../support/harness.ts';
 
 export const testPassword = 'correct horse battery';
 
-/** Of the same password, with 2^10 blocks: looked at in no time, and made anew at the first log-in. With Python's hashlib. */
+/**
+ * A hash of the same password with 2^10 blocks: fast to check, and replaced at the first login.
+ * Made with Python's hashlib.
+ */
 export const quickHash =
   '$scrypt$ln=10,r=8,p=1$AAAAAAAAAAAAAAAAAAAAAA$AsWvwMY/76m6UtetkFvlJIEPTCAm8Pu2vkYrRktx10s';
 
-/** Hashing takes its time; users of tests have one password. */
+/** Hashing is slow, so all test users share one password. */
 let hash: Promise<string> | undefined;
 
-/** A user, in an organization of the user's own unless one is given. */
+/** Creates a user, by default in an organization of its own. */
 export async function buildUser(
   harness: Pick<Harness, 'db'>,
   overrides: { organization?: Organization; role?: Role; passwordHash?: string } = {},
@@ -32,7 +35,7 @@ export async function buildUser(
   return { user, organization };
 }
 
-/** Sends a body, as it is or as JSON, to log in. */
+/** Sends a login body, as it is or as JSON. */
 export function postSession(
   address: string,
   body: unknown,
@@ -49,7 +52,7 @@ export function logIn(address: string, { email }: Pick<User, 'email'>, headers =
   return postSession(address, { email, password: testPassword }, headers);
 }
 
-/** What a browser would send back of the cookies that an answer sets. */
+/** Returns the Cookie header that a browser would send after a response. */
 export function cookieOf({ headers }: Pick<Answer, 'headers'>): string {
   return headers
     .getSetCookie()
@@ -57,7 +60,7 @@ export function cookieOf({ headers }: Pick<Answer, 'headers'>): string {
     .join('; ');
 }
 
-/** The header of a session that was just begun. */
+/** The header of a new session. */
 export async function openSession(address: string, user: User): Promise<{ cookie: string }> {
   const answer = await logIn(address, user);
   if (answer.status !== 200) throw new Error(`Log-in answered ${answer.status}: ${answer.body.toString()}`);

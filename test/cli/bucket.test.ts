@@ -38,21 +38,21 @@ describe.skipIf(s3Server === null)(`files in ${s3Name}`, () => {
     return (JSON.parse(stdout) as Report).checks.find(({ name }) => name === 'store');
   }
 
-  test('doctor tells where they are', async () => {
+  test('doctor shows where they are', async () => {
     expect(await storeCheck({ S3_PREFIX: 'doctor' })).toMatchObject({
       ok: true,
       message: `bucket ${server.settings.bucket}/doctor at ${server.settings.endpoint}, copies limited to 107.4 GB`,
     });
   });
 
-  test('doctor says what is wrong with the bucket, and what to do', async () => {
+  test('doctor reports the problem with the bucket and its solution', async () => {
     expect(await storeCheck({ S3_BUCKET: 'no-such-bucket' })).toMatchObject({
       ok: false,
       message: expect.stringContaining('create the bucket no-such-bucket, or correct S3_BUCKET') as string,
     });
   });
 
-  test('start tells of a bucket that does not answer, soon, and of its settings together', async () => {
+  test('start soon reports an unresponsive bucket, and all of its settings together', async () => {
     const away = await lectern(await environment({ S3_ENDPOINT: 'http://127.0.0.1:1' }), 'start');
     expect(away.code).toBe(1);
     expect(away.stderr).toContain(

@@ -7,7 +7,7 @@ import { run } from '../../cli/program.ts';
 import { compiled } from '../support/compiled.ts';
 import { waitFor } from '../support/wait-for.ts';
 
-/** What starts `lectern`, to be followed by its arguments. */
+/** The command that starts `lectern`, followed by its arguments. */
 export const lecternCommand: readonly string[] = [process.execPath, await compiled('cli/main')];
 
 export interface Finished {
@@ -22,19 +22,19 @@ export interface Running {
   readonly finished: Promise<Finished>;
   /** Sends a signal to the process, or to its whole group, as Ctrl-C in a terminal does. */
   kill(signal: NodeJS.Signals, who?: 'process' | 'group'): void;
-  /** Waits until the process has printed something; fails when it ends before. */
+  /** Waits until the process has printed a text; fails when it exits before. */
   printed(text: string | RegExp): Promise<string>;
 }
 
 export type Environment = Record<string, string>;
 
-/** This environment, and nothing of the test run's but what programs need. */
+/** This environment, and from the test run's only what programs need. */
 function ownEnvironment(environment: Environment): Environment {
   const { PATH = '', HOME = '' } = process.env;
   return { PATH, HOME, XDG_CACHE_HOME: dirname(inject('cacheDir')), ...environment };
 }
 
-/** Starts a command with this environment and nothing of the test run's but what programs need. */
+/** Starts a command with this environment, and from the test run's only what programs need. */
 export function startCommand(command: readonly string[], environment: Environment, cwd = tmpdir()): Running {
   const [program = '', ...args] = command;
   const child = spawn(program, args, {
@@ -82,11 +82,11 @@ function killGroup(pid: number): void {
   try {
     process.kill(-pid, 'SIGKILL');
   } catch {
-    // It has ended, and only its output is not read to the end yet.
+    // It has exited, but its output is not fully read yet.
   }
 }
 
-/** Starts `lectern` with some arguments. */
+/** Starts `lectern` with these arguments. */
 export function startLectern(environment: Environment, ...args: string[]): Running {
   return startCommand([...lecternCommand, ...args], environment);
 }
@@ -97,8 +97,9 @@ export function lectern(environment: Environment, ...args: string[]): Promise<Fi
 }
 
 /**
- * Runs `lectern` to its end as {@link lectern} does, but in this process, where its modules are loaded: a tenth of the
- * cost. For commands that take neither stdin nor signals; one at a time.
+ * Runs `lectern` to its end as {@link lectern} does, but inside this process, where its modules
+ * are loaded: a tenth of the cost. Only for commands that use neither stdin nor signals, one at a
+ * time.
  */
 export async function lecternHere(environment: Environment, ...args: string[]): Promise<Finished> {
   const before = { env: process.env, cwd: process.cwd(), exitCode: process.exitCode };
@@ -127,7 +128,10 @@ function exitCode(): number {
   return Number(process.exitCode ?? 0);
 }
 
-/** Runs `lectern … --json` in this process, which must succeed in silence, and gives the one document that it prints. */
+/**
+ * Runs `lectern … --json` in this process, asserts success without messages, and returns the
+ * printed document.
+ */
 export async function lecternJson(environment: Environment, ...args: string[]): Promise<unknown> {
   const { code, stdout, stderr } = await lecternHere(environment, ...args, '--json');
   expect({ code, stderr }).toStrictEqual({ code: 0, stderr: '' });

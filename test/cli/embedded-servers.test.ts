@@ -6,10 +6,10 @@ import { acquire, noServersRun, temporaryDataDir } from '../embedded/processes.t
 import { lectern, lecternJson, startCommand, startLectern } from './command-line.ts';
 import { allEnded, descendantsOf } from './process-tree.ts';
 
-// Servers are started and ended many times.
+// Servers start and stop many times.
 vi.setConfig({ testTimeout: 60_000 });
 
-// Here nothing names a MongoDB or a Redis: the commands find or start those of the data directory.
+// Without MongoDB and Redis settings, the commands find or start the data directory's servers.
 
 test('a command uses the servers that run on its data directory, and leaves them running', async () => {
   const dataDir = await temporaryDataDir();
@@ -22,7 +22,7 @@ test('a command uses the servers that run on its data directory, and leaves them
   expect(organizations).toMatchObject([{ slug: 'acme' }]);
 });
 
-test('a command starts servers where none run, for its own time alone, and the data stay', async () => {
+test('a command starts missing servers only for its own run, and the data persist', async () => {
   const dataDir = await temporaryDataDir();
   const environment = { LECTERN_DATA_DIR: dataDir };
   const create = ['org', 'create', '--slug', 'acme', '--name', 'Acme', '--plan', 'solo'];
@@ -38,7 +38,7 @@ test('demo --once shows an export; npm run demo shows the same lesson, plays it,
   const once = await lectern(environment, 'demo', '--once');
   expect(once.stdout).toMatch(/^lesson\.json +\d.*^manifest\.json +\d.*^media\/.*^widgets\//ms);
   expect(once.stdout).toMatch(/^Credentials +lkp_\w+\.lks_\w+$/m);
-  // No line is a log entry: a person reads this.
+  // No line is a log entry, because the output is for people.
   expect(`${once.stdout}${once.stderr}`).not.toMatch(/^\{|LECTERN_|Warning/m);
   expect(once.code).toBe(0);
 
@@ -56,7 +56,7 @@ test('demo --once shows an export; npm run demo shows the same lesson, plays it,
   await noServersRun(dataDir);
 });
 
-test('when npm is killed, neither API, worker, MongoDB nor Redis is left', async () => {
+test('when npm is killed, the API, worker, MongoDB and Redis all stop', async () => {
   const dataDir = await temporaryDataDir();
   const running = startCommand(['npm', 'start'], { LECTERN_DATA_DIR: dataDir, PORT: '0' }, packageRoot);
   await running.printed('Lectern is ready at');

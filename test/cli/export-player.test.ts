@@ -20,7 +20,7 @@ beforeAll(async () => {
 });
 afterAll(() => harness.close());
 
-test('lesson export --include player writes the archive that the API sends for include=player', async () => {
+test('lesson export --include player writes the same archive as the API with include=player', async () => {
   const folder = await temporaryFolder();
   const command = ['lesson', 'export', version.lessonId, '--out', folder, '--include', 'player'];
   const { path, sha256 } = (await lecternJson(harness.environment, ...command)) as {
@@ -37,7 +37,7 @@ test('lesson export --include player writes the archive that the API sends for i
   await stored?.close();
 });
 
-test('lesson export includes the player and nothing else', async () => {
+test('lesson export includes only the player', async () => {
   const folder = await temporaryFolder();
   const command = ['lesson', 'export', version.lessonId, '--out', folder, '--include', 'media'];
   const { code, stderr } = await lectern(harness.environment, ...command);

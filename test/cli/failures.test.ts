@@ -15,7 +15,7 @@ async function temporaryFolder(): Promise<string> {
 }
 
 test.each(['start', 'org list'])(
-  '%s tells every fault of the configuration at once, and makes nothing',
+  '%s reports all configuration errors at once, and creates nothing',
   async (command) => {
     const dataDir = join(await temporaryFolder(), 'data');
     const wrong = { LECTERN_DATA_DIR: dataDir, PORT: 'many', LOG_LEVEL: 'loud', NODE_ENV: 'production' };
@@ -49,7 +49,7 @@ test('a .env file is read, and the environment wins over it', async () => {
   expect(code).toBe(1);
 });
 
-test('a missing MongoDB is named without its password, and nothing is printed as a result', async () => {
+test('an unreachable MongoDB is reported without its password, and stdout stays empty', async () => {
   const environment = { MONGODB_URI: noMongo, REDIS_URL: inject('redisUrl') };
   const { code, stdout, stderr } = await lectern(environment, 'org', 'list', '--json');
   expect({ code, stdout }).toStrictEqual({ code: 1, stdout: '' });
@@ -62,17 +62,20 @@ test.each([
   ['replicaSett=rs0', 'option replicasett is not supported'],
   ['readPreference=nearby', 'Invalid read preference mode "nearby"'],
   ['maxPoolSize=-1', 'maxPoolSize can only be a positive int value, got: -1'],
-  ['tlsCertificateKeyFilePassword=a&hunter2=b', 'its options hold a secret, so the fault is not shown'],
-])('a connection string with %s gets the reason of the driver, and no secret', async (options, reason) => {
-  const environment = { MONGODB_URI: `${noMongo}?${options}`, REDIS_URL: inject('redisUrl') };
-  const { code, stdout, stderr } = await lecternHere(environment, 'org', 'list');
-  expect({ code, stdout }).toStrictEqual({ code: 1, stdout: '' });
-  expect(stderr).toBe(
-    `lectern: The MongoDB driver rejects MONGODB_URI (${reason}). Correct it: its options follow the "?".\n`,
-  );
-});
+  ['tlsCertificateKeyFilePassword=a&hunter2=b', 'Its options contain a secret, so the reason is not shown.'],
+])(
+  "an error for a connection string with %s has the driver's reason and no secret",
+  async (options, reason) => {
+    const environment = { MONGODB_URI: `${noMongo}?${options}`, REDIS_URL: inject('redisUrl') };
+    const { code, stdout, stderr } = await lecternHere(environment, 'org', 'list');
+    expect({ code, stdout }).toStrictEqual({ code: 1, stdout: '' });
+    expect(stderr).toBe(
+      `lectern: The MongoDB driver rejects MONGODB_URI (${reason}). Correct it: its options follow the "?".\n`,
+    );
+  },
+);
 
-test('start tells of all that is missing at once, and each only once', async () => {
+test('start reports everything that is missing at once, and each item once', async () => {
   const dataDir = await temporaryFolder();
   await writeFile(join(dataDir, 'store'), 'a file where a folder should be');
   const environment = { MONGODB_URI: noMongo, REDIS_URL: noRedis, LECTERN_DATA_DIR: dataDir };
@@ -92,20 +95,17 @@ test('start tells of all that is missing at once, and each only once', async () 
   expect(stderr).not.toContain('hunter2');
 });
 
-test.each(['start', 'org list'])(
-  '%s says so when the data directory cannot be written to',
-  async (command) => {
-    const file = join(await temporaryFolder(), 'file');
-    await writeFile(file, '');
-    const environment = { LECTERN_DATA_DIR: join(file, 'data') };
-    const { code, stdout, stderr } = await lectern(environment, ...command.split(' '));
-    expect({ code, stdout }).toStrictEqual({ code: 1, stdout: '' });
-    expect(stderr).toMatch(/^lectern: The data directory \S+ cannot be written to .*LECTERN_DATA_DIR/);
-    expect(stderr.trimEnd().split('\n')).toHaveLength(1);
-  },
-);
+test.each(['start', 'org list'])('%s reports a data directory that is not writable', async (command) => {
+  const file = join(await temporaryFolder(), 'file');
+  await writeFile(file, '');
+  const environment = { LECTERN_DATA_DIR: join(file, 'data') };
+  const { code, stdout, stderr } = await lectern(environment, ...command.split(' '));
+  expect({ code, stdout }).toStrictEqual({ code: 1, stdout: '' });
+  expect(stderr).toMatch(/^lectern: The data directory \S+ cannot be written to .*LECTERN_DATA_DIR/);
+  expect(stderr.trimEnd().split('\n')).toHaveLength(1);
+});
 
-test('doctor names each dependency that fails, and what to do, in its result', async () => {
+test('doctor reports each failing dependency and its solution in its result', async () => {
   const dataDir = await temporaryFolder();
   const environment = {
     MONGODB_URI: noMongo,
@@ -120,7 +120,7 @@ test('doctor names each dependency that fails, and what to do, in its result', a
     checks: { name: string; ok: boolean; message: string }[];
   };
   expect(ok).toBe(false);
-  // Lectern speaks no HTTPS itself.
+  // Lectern does not serve HTTPS itself.
   expect(checks.find(({ name }) => name === 'API')?.message).toContain('TRUST_PROXY is 0');
   expect(checks.filter((check) => !check.ok)).toStrictEqual([
     { name: 'MongoDB', ok: false, version: null, message: expect.stringContaining('MONGODB_URI') as string },
@@ -144,7 +144,7 @@ test('doctor names each dependency that fails, and what to do, in its result', a
   ]);
 });
 
-test('a reader that has seen enough is no failure', async () => {
+test('a reader that closes the pipe early is no failure', async () => {
   const command = ['/bin/sh', '-c', `"$@" | true`, 'sh', ...lecternCommand, '--help'];
   const { stderr } = await startCommand(command, {}).finished;
   expect(stderr).toBe('');

@@ -39,21 +39,21 @@ async function temporaryFolder(): Promise<string> {
   return folder;
 }
 
-/** A published version of a lesson with one picture of its own. */
+/** Publishes a lesson with one unique picture. */
 async function buildPublished() {
   const { organization } = await buildOrganization(harness);
   const { path } = await buildPackage({ media: [{ bytes: picture }] });
   return buildVersion(harness, organization, path);
 }
 
-/** Files below a folder, by their path in it. */
+/** Returns the files below a folder by their relative path. */
 async function filesIn(folder: string): Promise<string[]> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => []);
   return entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
 }
 
 describe('lectern lesson import', () => {
-  test('imports, publishes when asked to, and numbers the versions', async () => {
+  test('imports, publishes on request, and numbers the versions', async () => {
     const { organization } = await buildOrganization(harness);
     const { path, lessonId, versionId } = await buildPackage({ media: [{ bytes: picture }] });
     const command = ['lesson', 'import', path, '--org', organization.slug];
@@ -76,7 +76,7 @@ describe('lectern lesson import', () => {
     expect(stdout).toContain(`lectern lesson publish ${lessonId}`);
   });
 
-  test('a copy has ids of its own', async () => {
+  test('a copy gets new ids', async () => {
     const { organization } = await buildOrganization(harness);
     const source = await buildPackage();
     await buildVersion(harness, organization, source.path);
@@ -91,7 +91,7 @@ describe('lectern lesson import', () => {
     expect(copy.versionId).not.toBe(source.versionId);
   });
 
-  test('every fault of a package is told, below the path, and nothing is printed as a result', async () => {
+  test('reports every problem of a package with its path, and stdout stays empty', async () => {
     const { organization } = await buildOrganization(harness);
     const { path } = await buildPackage({ lesson: { title: 7, slug: 'Not A Slug' } });
     const command = ['lesson', 'import', path, '--org', organization.slug, '--json'];
@@ -101,7 +101,7 @@ describe('lectern lesson import', () => {
     expect(stderr).not.toMatch(/^ +at /m);
   });
 
-  test('warnings go to stderr, beside one whole document on stdout', async () => {
+  test('warnings go to stderr, and stdout has one complete document', async () => {
     const { organization } = await buildOrganization(harness);
     const blocks = () => [
       { type: 'Image', props: { id: 'Image-1', src: `media:${randomUUID()}` } },
@@ -118,7 +118,7 @@ describe('lectern lesson import', () => {
     expect(code).toBe(0);
   });
 
-  test('with a base address media stay where they are', async () => {
+  test('with a base URL media stay external', async () => {
     const { organization } = await buildOrganization(harness);
     const { path, versionId, mediaIds } = await buildPackage({ media: [{ bytes: picture }] });
     const command = [
@@ -140,14 +140,14 @@ describe('lectern lesson import', () => {
     onTestFinished(() => own.close());
     const { organization } = await buildOrganization(own);
     const { path, mediaIds } = await buildPackage({ media: [{ bytes: picture }] });
-    // A sparse file: large enough to be interrupted, and no burden on the disk it lies on.
+    // A sparse file: large enough to interrupt, without using disk space.
     const file = await open(join(path, 'media', `${mediaIds[0]}.png`), 'w');
     await file.truncate(480 * 1024 ** 2);
     await file.close();
 
     const running = startLectern(own.environment, 'lesson', 'import', path, '--org', organization.slug);
     await waitFor('the import', async () => (await filesIn(own.config.storeDir)).length > 0);
-    // npm passes on the signal that the terminal has sent already: two at once are one Ctrl-C.
+    // npm forwards the signal that the terminal has already sent, so two at once are one Ctrl-C.
     running.kill('SIGINT');
     running.kill('SIGINT');
     const { code, stdout, stderr } = await running.finished;
@@ -191,7 +191,7 @@ describe('lectern lesson', () => {
     });
   });
 
-  test('check warns of an unknown widget and a missing medium, which keep nothing from being played', async () => {
+  test('check warns of an unknown widget and a missing media file, which do not prevent playing', async () => {
     const { organization } = await buildOrganization(harness);
     const mediaId = randomUUID();
     const blocks = () => [
@@ -207,7 +207,7 @@ describe('lectern lesson', () => {
     });
   });
 
-  test('import and check report what an author probably did not mean, with its place', async () => {
+  test('import and check report probable mistakes of the author with their position', async () => {
     const { organization } = await buildOrganization(harness);
     const importJson = async (path: string): Promise<unknown> => {
       const command = ['lesson', 'import', path, '--org', organization.slug, '--json'];
@@ -233,7 +233,8 @@ describe('lectern lesson', () => {
           body: [{ type: 'Image', props: { id: 'i', captoin: '', Alt: '', hue: 1 } }],
         },
       },
-      // What Puck and the player know, a widget of the organization's own, and scored as the settings say.
+      // Fields that Puck and the player use, a widget of the organization, and scoring from the
+      // settings.
       {
         type: 'Text',
         props: { id: 't', html: '', visibleIf: {}, variable: 'v', puck: {}, _own: 1 },
@@ -275,7 +276,7 @@ describe('lectern lesson', () => {
     });
   });
 
-  test('check fails for what cannot be played, and publish refuses it unless forced', async () => {
+  test('check fails for a lesson that cannot be played, and publish rejects it unless forced', async () => {
     const { organization } = await buildOrganization(harness);
     const { path } = await buildPackage({ sections: [] });
     const { lessonId } = await buildVersion(harness, organization, path, { publish: false });
@@ -293,7 +294,7 @@ describe('lectern lesson', () => {
 });
 
 describe('lectern lesson export', () => {
-  test('writes the archive of a version into a file, and into a folder under its own name', async () => {
+  test("writes a version's archive into a file, or into a folder under its default name", async () => {
     const version = await buildPublished();
     const folder = await temporaryFolder();
     const file = join(folder, 'my.zip');
@@ -308,7 +309,7 @@ describe('lectern lesson export', () => {
     expect((await readdir(folder)).sort()).toStrictEqual(['a-lesson-v1.zip', 'my.zip']);
   });
 
-  test('a link is followed, and pipes and devices are written into, not replaced', async () => {
+  test('links are followed, and pipes and devices are written to, not replaced', async () => {
     const version = await buildPublished();
     const folder = await temporaryFolder();
     const command = ['lesson', 'export', version.lessonId, '--out'];
@@ -355,7 +356,7 @@ describe('lectern lesson export', () => {
     expect((await lstat('/dev/stdout')).isSymbolicLink()).toBe(true);
   });
 
-  test('only what is published can be exported', async () => {
+  test('only published versions can be exported', async () => {
     const { organization } = await buildOrganization(harness);
     const { path } = await buildPackage();
     const { lessonId } = await buildVersion(harness, organization, path, { publish: false });
@@ -368,7 +369,7 @@ describe('lectern lesson export', () => {
     expect(stderr).toBe('lectern: No version of a-lesson is published. See: lectern lesson publish --help\n');
   });
 
-  test('files that cannot be had are warned of, and the archive is written without them', async () => {
+  test('missing files cause a warning, and the archive is written without them', async () => {
     const { organization } = await buildOrganization(harness);
     const { path } = await buildPackage({ media: [{ sourceUrl: origin.url('/gone.png') }] });
     const { lessonId } = await buildVersion(harness, organization, path);
@@ -384,7 +385,7 @@ describe('lectern lesson export', () => {
     expect(code).toBe(0);
   });
 
-  test('a folder that does not exist is told before anything is built', async () => {
+  test('a missing folder is reported before the build', async () => {
     const version = await buildPublished();
     const folder = await temporaryFolder();
     const target = join(folder, 'none', 'a.zip');
@@ -396,7 +397,7 @@ describe('lectern lesson export', () => {
     expect(await harness.store.archives.open(exportJobOf(version).key)).toBeNull();
   });
 
-  test('a disk that is full gives one clear message, keeps the old file and leaves no part of the new one', async () => {
+  test('a full disk gives one clear message, keeps the old file and leaves no partial file', async () => {
     const version = await buildPublished();
     const folder = await temporaryFolder();
     const target = join(folder, 'a.zip');
@@ -404,7 +405,7 @@ describe('lectern lesson export', () => {
     await lecternJson(harness.environment, ...command);
     const before = await readFile(target);
 
-    // A limit on the size of files stands for the full disk; the archive itself is in the store already.
+    // A file size limit simulates the full disk; the archive itself is in the store already.
     const limited = ['/bin/sh', '-c', 'ulimit -f 1; exec "$@"', 'sh', ...lecternCommand, ...command];
     const { code, stdout, stderr } = await startCommand(limited, harness.environment).finished;
     expect({ code, stdout }).toStrictEqual({ code: 1, stdout: '' });
@@ -413,7 +414,7 @@ describe('lectern lesson export', () => {
     expect(await readFile(target)).toStrictEqual(before);
   });
 
-  test('interrupted while it waits for a foreign server, it ends at once and writes nothing', async () => {
+  test('interrupted while it waits for a foreign server, it exits at once and writes nothing', async () => {
     origin.script('/slow.png', hang());
     const { organization } = await buildOrganization(harness);
     const { path } = await buildPackage({ media: [{ sourceUrl: origin.url('/slow.png') }] });
@@ -434,7 +435,7 @@ describe('lectern lesson export', () => {
     expect(await readdir(folder)).toStrictEqual([]);
   });
 
-  test.runIf(process.platform === 'linux')('a terminal sees a bar that ends with all files', async () => {
+  test.runIf(process.platform === 'linux')('a terminal shows a progress bar up to all files', async () => {
     const version = await buildPublished();
     const folder = await temporaryFolder();
     await mkdir(folder, { recursive: true });

@@ -8,7 +8,7 @@ const lab = useScoreLab();
 
 const run = (...args: string[]) => lecternJson(lab.harness.environment, 'lti', ...args);
 
-test('scores are listed with what is wanted, what was sent and why it was not, and failed ones are sent again', async () => {
+test('scores are listed with their wanted and sent values and the error, and failed ones can be retried', async () => {
   const [good, bad] = [await lab.addLearner(), await lab.addLearner()];
   await lab.tell(good, completed(0));
   await lab.send(good);
@@ -34,7 +34,7 @@ test('scores are listed with what is wanted, what was sent and why it was not, a
   expect(lab.taken(good)).toMatchObject([{ scoreGiven: 0 }, { scoreGiven: 0 }]);
 }, 60_000);
 
-test('failed scores are dismissed by their ids, or all of a platform or an organization, until their learners go on', async () => {
+test('failed scores are dismissed by id, platform or organization, until their learners continue', async () => {
   const ids = [];
   const learners = [await lab.addLearner(), await lab.addLearner(), await lab.addLearner()];
   for (const learner of learners) {
@@ -63,9 +63,9 @@ test('failed scores are dismissed by their ids, or all of a platform or an organ
   expect(await lab.send(learner)).toBe('sent');
 }, 60_000);
 
-test('a list of scores goes on behind the last one that was shown, and ends', async () => {
+test('the list of scores is paginated by cursor, and ends', async () => {
   for (let count = 0; count < 3; count += 1) await lab.addLearner();
-  // Made at once, these have no order but that of their ids.
+  // These are created at once, so only their ids order them.
   const createdAt = new Date();
   await lab.harness.db.ltiScores.updateMany({}, { $set: { createdAt } });
   const all = (await run('scores')) as { id: string }[];
@@ -82,7 +82,7 @@ test('a list of scores goes on behind the last one that was shown, and ends', as
   expect(seen).toEqual(all.map(({ id }) => id));
 }, 60_000);
 
-test('what cannot be sent or dismissed is said, and nothing is done', async () => {
+test('scores that cannot be sent or dismissed are reported and stay unchanged', async () => {
   const learner = await lab.addLearner();
   const { _id: idle } = await lab.rowOf(learner);
   const unknown = randomUUID();

@@ -19,7 +19,7 @@ interface IssuedKey {
   credentials: string;
 }
 
-/** The slug of the organization that credentials open, as the API would find it. */
+/** Returns the slug of the organization that credentials identify, as the API finds it. */
 async function opened(credentials: string): Promise<string | null> {
   const parsed = parseBearer(`Bearer ${credentials}`);
   if (parsed === null) throw new Error(`Malformed: ${credentials}`);
@@ -52,7 +52,7 @@ describe('lectern org', () => {
     expect(stdout).toMatch(new RegExp(`^${slug} +Acme & Sons +edtech .* any$`, 'm'));
   });
 
-  test('set-origins says whose pages may show the lessons, and without an origin that all may', async () => {
+  test('set-origins sets the origins that may embed the lessons; an empty list allows all', async () => {
     const { organization } = await buildOrganization(harness);
     const set = ['org', 'set-origins', organization.slug];
     const given = ['HTTPS://LMS.example:443/', 'https://lms.example', 'http://localhost:8080'];
@@ -72,7 +72,7 @@ describe('lectern org', () => {
     );
   });
 
-  test('set-origins refuses what is no origin, and changes nothing then', async () => {
+  test('set-origins rejects an invalid origin and changes nothing', async () => {
     const { organization } = await buildOrganization(harness);
     const set = ['org', 'set-origins', organization.slug];
     await lecternHere(harness.environment, ...set, 'https://lms.example');
@@ -95,7 +95,7 @@ describe('lectern org', () => {
     );
   });
 
-  test('a slug is taken once, and a plan is changed only where there is an organization', async () => {
+  test('a slug is unique, and set-plan needs an existing organization', async () => {
     const { organization } = await buildOrganization(harness);
     const create = ['org', 'create', '--slug', organization.slug, '--name', 'Again', '--plan', 'solo'];
     expect(await lecternHere(harness.environment, ...create, '--json')).toStrictEqual({
@@ -115,7 +115,7 @@ describe('lectern org', () => {
 });
 
 describe('lectern key', () => {
-  test('create prints credentials that work, and list shows them without the secret', async () => {
+  test('create prints working credentials, and list shows them without the secret', async () => {
     const { organization } = await buildOrganization(harness);
     const owner = ['--org', organization.slug];
     const create = ['key', 'create', ...owner, '--label', 'LMS', '--expires', '2199-01-01T01:00:00+01:00'];
@@ -137,7 +137,7 @@ describe('lectern key', () => {
     expect(stdout).not.toContain('lks_');
   });
 
-  test('rotate issues a successor with the same label, and the old key lives for the overlap', async () => {
+  test('rotate issues a successor with the same label, and the old key works during the overlap', async () => {
     const { organization, credentials } = await buildOrganization(harness);
     const [publicKey = ''] = credentials.split('.');
     const rotate = ['key', 'rotate', publicKey, '--overlap-hours', '2'];
@@ -151,7 +151,7 @@ describe('lectern key', () => {
     expect(hoursLeft).toBeLessThanOrEqual(2);
   });
 
-  test('revoke ends a key at once; whole credentials are taken for it, and their secret is not repeated', async () => {
+  test('revoke disables a key at once; it accepts whole credentials and does not repeat their secret', async () => {
     const { credentials } = await buildOrganization(harness);
     const [publicKey = '', secret = ''] = credentials.split('.');
     const { code, stdout, stderr } = await lectern(harness.environment, 'key', 'revoke', credentials);

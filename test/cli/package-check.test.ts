@@ -19,7 +19,7 @@ const picture = Buffer.from('a picture');
 
 const image = (id: string, props: object) => ({ type: 'Image', props: { id, alt: '', ...props } });
 
-test('lesson check takes a folder before it is imported, without servers, and says what import would warn of', async () => {
+test('lesson check reads a folder without servers, and prints the warnings of an import', async () => {
   const sourceUrl = 'http://127.0.0.1:9/a.png';
   const { path, lessonId, mediaIds } = await buildPackage({
     media: [{ bytes: picture }, { sourceUrl }],
@@ -44,7 +44,7 @@ test('lesson check takes a folder before it is imported, without servers, and sa
   expect(await harness.db.lessons.countDocuments({ _id: lessonId })).toBe(0);
 });
 
-test('lesson check takes a ZIP as well, and an exported archive has nothing to correct', async () => {
+test('lesson check reads ZIP files as well, and an exported archive has no problems', async () => {
   const { organization } = await buildOrganization(harness);
   const { lessonId } = await buildVersion(harness, organization, (await buildPackage()).path);
   const folder = await mkdtemp(join(tmpdir(), 'lectern-check-'));
@@ -69,11 +69,15 @@ test('lesson check fails for a package that cannot be played', async () => {
 });
 
 test.each<[string, (path: string, file: string) => Promise<void>, RegExp]>([
-  ['a link out of it', (path) => symlink('/etc/passwd', join(path, 'media', 'a.png')), /is a symbolic link/],
-  ['a page in place of a picture', (_, file) => writeFile(file, '<!doctype html><p>Not found'), /bad_type/],
+  [
+    'a link to a file outside',
+    (path) => symlink('/etc/passwd', join(path, 'media', 'a.png')),
+    /is a symbolic link/,
+  ],
+  ['a page instead of a picture', (_, file) => writeFile(file, '<!doctype html><p>Not found'), /bad_type/],
   ['an empty picture', (_, file) => writeFile(file, ''), /is empty/],
   ['no lesson', (path) => rm(join(path, 'lesson.json')), /lesson\.json: is not in the package/],
-])('lesson check refuses a folder with %s in the words of import', async (_, spoil, reason) => {
+])('lesson check rejects a folder with %s with the same message as import', async (_, spoil, reason) => {
   const { organization } = await buildOrganization(harness);
   const { path, mediaIds } = await buildPackage({ media: [{ bytes: picture }] });
   await spoil(path, join(path, 'media', `${mediaIds[0]}.png`));

@@ -23,7 +23,7 @@ interface Given {
   more?: string[];
 }
 
-/** `platform add`, of a platform that nobody else has unless the test says so. */
+/** Runs `platform add`, by default for a new platform. */
 function addition({ issuer, clientId, deploymentIds = ['1'], urls = {}, more = [] }: Given = {}): string[] {
   const addresses = {
     '--auth-url': 'https://lms.example/auth?school=7',
@@ -49,7 +49,7 @@ interface Shown {
 }
 
 describe('lectern platform', () => {
-  test('add connects a platform under the id by which its progress is read, and list shows all of it', async () => {
+  test('add registers a platform under the id for reading its progress, and list shows all of it', async () => {
     const issuer = `https://${randomUUID()}.example`;
     const more = ['--token-audience', 'https://lms.example', '--name', 'Moodle of the Example School'];
     const added = await json(...addition({ issuer, deploymentIds: ['1', '2', '1'], more }));
@@ -78,7 +78,7 @@ describe('lectern platform', () => {
     expect(stdout).toMatch(new RegExp(row));
   });
 
-  test('a platform without a deployment says what to add, and approve adds it', async () => {
+  test('a platform without a deployment gets instructions, and approve adds it', async () => {
     const issuer = `https://${randomUUID()}.example`;
     const { code, stdout } = await run(...addition({ issuer, deploymentIds: [] }));
     expect(code).toBe(0);
@@ -91,7 +91,7 @@ describe('lectern platform', () => {
     expect(await json(...approve, '--deployment-id', 'c')).toMatchObject({ deploymentIds: ['a', 'b', 'c'] });
   });
 
-  test('one issuer and client id may have several platforms, but a deployment only one', async () => {
+  test('one issuer and client id may have several platforms, but each deployment only one', async () => {
     const issuer = `https://${randomUUID()}.example`;
     await json(...addition({ issuer, deploymentIds: ['school 1'] }));
     const other = (await json(...addition({ issuer, deploymentIds: ['school 2'] }))) as Shown;
@@ -102,7 +102,7 @@ describe('lectern platform', () => {
     expect(approved).toMatchObject({ code: 1, stdout: '', stderr: taken });
   });
 
-  test('remove ends a platform; one that is not there is named', async () => {
+  test('remove deletes a platform, and reports an unknown one', async () => {
     const { id } = (await json(...addition())) as Shown;
     expect(await json('platform', 'remove', id)).toMatchObject({ id });
     expect(await json('platform', 'list')).not.toContainEqual(expect.objectContaining({ id }));
@@ -117,7 +117,7 @@ describe('lectern platform', () => {
 
   test.each([
     [
-      'an address without https',
+      'a URL without https',
       '--token-url',
       'http://lms.example/token',
       /^lectern: --token-url must be an https/,
@@ -128,25 +128,20 @@ describe('lectern platform', () => {
       'https://10.0.0.1/jwks',
       /^lectern: --jwks-url must be a public address/,
     ],
-    [
-      'an address with a password',
-      '--auth-url',
-      'https://a:b@lms.example/',
-      /^lectern: --auth-url must not hold/,
-    ],
+    ['a URL with a password', '--auth-url', 'https://a:b@lms.example/', /^lectern: --auth-url must not hold/],
     ['no address', '--auth-url', 'lms', /^lectern: --auth-url must be an https address/],
-  ])('%s is refused', async (_what, option, address, message) => {
+  ])('%s is rejected', async (_what, option, address, message) => {
     const refused = await run(...addition({ urls: { [option]: address } }));
     expect(refused).toMatchObject({ code: 1, stdout: '' });
     expect(refused.stderr).toMatch(message);
   });
 
-  test('a host that the settings allow may do without https', async () => {
+  test('a host that the settings allow may be used without https', async () => {
     const urls = { '--token-url': 'http://moodle.test:8080/token' };
     expect((await run(...addition({ urls }))).code).toBe(0);
   });
 
-  test('invite prints an address for one registration, of which only a digest is kept', async () => {
+  test('invite prints a URL for one registration, and only its digest is stored', async () => {
     const environment = { ...harness.environment, PUBLIC_URL: 'https://lectern.example/base' };
     const invite = ['platform', 'invite', '--org', organization.slug];
     const { url, expiresAt } = (await lecternJson(environment, ...invite)) as Record<string, string>;
@@ -162,7 +157,7 @@ describe('lectern platform', () => {
     );
   });
 
-  test('an organization that is not there is named', async () => {
+  test('an unknown organization is reported', async () => {
     for (const args of [['invite'], ['list']]) {
       expect(await run('platform', ...args, '--org', 'nobody')).toMatchObject({
         code: 1,

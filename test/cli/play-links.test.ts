@@ -15,13 +15,13 @@ beforeAll(async () => {
 });
 afterAll(() => harness.close());
 
-/** A new organization, and a package for it. */
+/** Creates an organization and a package for it. */
 async function buildParts(overrides: Parameters<typeof buildPackage>[0] = {}) {
   const { organization } = await buildOrganization(harness);
   return { organization, ...(await buildPackage(overrides)) };
 }
 
-/** What the page behind a link begins with. */
+/** Returns the data that the page behind a link starts with. */
 const bootAt = async (url: string) => bootOf(await ask(url));
 
 const tokenIn = (url: string) => {
@@ -37,7 +37,7 @@ interface Preview {
 }
 
 describe('lectern lesson preview', () => {
-  test('prints a link that plays the newest version, a draft, in an installation that never published', async () => {
+  test('prints a link that plays the newest version, a draft, in an installation without published lessons', async () => {
     const fresh = await startHarness();
     try {
       const own = { ...fresh.environment, PUBLIC_URL: await fresh.startApi() };
@@ -57,7 +57,7 @@ describe('lectern lesson preview', () => {
     }
   });
 
-  test('says for people what the link is, and plays the version that is asked for', async () => {
+  test('explains the link, and plays the requested version', async () => {
     const { organization, path, lessonId } = await buildParts();
     const first = await buildVersion(harness, organization, path);
     await buildVersion(harness, organization, (await buildPackage({ lessonId })).path, { publish: false });
@@ -69,7 +69,7 @@ describe('lectern lesson preview', () => {
     expect(await bootAt(linkIn(shown.stdout))).toMatchObject({ versionId: first._id });
   });
 
-  test('refuses what cannot be shown, and says what to do', async () => {
+  test('rejects what cannot be shown, and says what to do', async () => {
     const { organization, path, lessonId } = await buildParts({ sections: [] });
     await buildVersion(harness, organization, path, { publish: false });
     const run = () => lecternHere(environment, 'lesson', 'preview', lessonId, '--json');
@@ -89,7 +89,7 @@ describe('lectern lesson preview', () => {
   });
 });
 
-describe('a version that is published', () => {
+describe('a published version', () => {
   test('is shown by the link of import --publish and of publish, which is a preview of that version', async () => {
     const { organization, path, lessonId, versionId } = await buildParts();
     const imported = (await lecternJson(
@@ -107,7 +107,7 @@ describe('a version that is published', () => {
     expect(await harness.db.embedProgress.countDocuments()).toBe(0);
   });
 
-  test('is published although there is no link: tokens are off, it cannot be played, or no address is known', async () => {
+  test('is published even without a link: tokens are off, it cannot be played, or the URL is unknown', async () => {
     const run = async (changes: Record<string, string>, sections?: unknown[]) => {
       const { organization, path } = await buildParts(sections && { sections });
       const command = ['lesson', 'import', path, '--org', organization.slug, '--publish', '--force'];
@@ -130,7 +130,7 @@ describe('a version that is published', () => {
   });
 });
 
-test('token sign prints a link that plays the lesson as the learner, beside the token alone on stdout', async () => {
+test('token sign prints a link that plays the lesson as the learner, and only the token on stdout', async () => {
   const { organization, path, lessonId, versionId } = await buildParts();
   await buildVersion(harness, organization, path);
   const sign = ['token', 'sign', '--lesson', lessonId, '--learner', 'ada'];
@@ -142,7 +142,7 @@ test('token sign prints a link that plays the lesson as the learner, beside the 
   expect(tokenIn(url)).toMatchObject({ token, kind: 'embed', learnerId: 'ada' });
   expect(await bootAt(url)).toMatchObject({ versionId, untracked: null, session: { learnerId: 'ada' } });
 
-  // Without PUBLIC_URL it is the address of this machine.
+  // Without PUBLIC_URL the link leads to this machine.
   const local = { ...environment, PUBLIC_URL: '', PORT: '3456', HOST: '0.0.0.0' };
   expect(await lecternJson(local, ...sign)).toMatchObject({
     url: expect.stringMatching(`^http://127.0.0.1:3456/embed/${lessonId}\\?token=`) as string,

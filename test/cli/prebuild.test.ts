@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => harness.close());
 
-/** Imports a package, and gives what to export of its version. */
+/** Imports a package and returns the export request for its version. */
 async function importPackage(settings: Record<string, string>, ...options: string[]) {
   const { organization } = await buildOrganization(harness);
   const { path, lessonId, versionId } = await buildPackage();
@@ -33,7 +33,7 @@ async function stateOf(versionId: string): Promise<string> {
   return viewQueue(harness).queue.getJobState(exportJobOf(version).key);
 }
 
-test('with EXPORT_PREBUILD, importing and publishing has the archive built, and publishing alone as well', async () => {
+test('with EXPORT_PREBUILD, import --publish and publish start an archive build', async () => {
   const prebuild = { EXPORT_PREBUILD: 'true' };
   const published = await importPackage(prebuild, '--publish');
   expect(await stateOf(published.versionId)).toBe('prioritized');
@@ -43,12 +43,12 @@ test('with EXPORT_PREBUILD, importing and publishing has the archive built, and 
   expect(await stateOf(draft.versionId)).toBe('prioritized');
 });
 
-test('without it, nothing is built that nobody asked for', async () => {
+test('without it, archives are built only on request', async () => {
   const { versionId } = await importPackage({}, '--publish');
   expect(await stateOf(versionId)).toBe('unknown');
 });
 
-test('a Redis that does not answer keeps no version from being published', async () => {
+test('an unresponsive Redis does not prevent publishing', async () => {
   const draft = await importPackage({});
   const settings = { EXPORT_PREBUILD: 'true', REDIS_URL: 'redis://127.0.0.1:1' };
   const environment = { ...harness.environment, ...settings };

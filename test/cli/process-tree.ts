@@ -8,7 +8,7 @@ export interface Process {
   command: string;
 }
 
-/** All processes that a process has started, and those that these have started. */
+/** Returns all descendants of a process. */
 export async function descendantsOf(pid: number): Promise<Process[]> {
   const { stdout } = await promisify(execFile)('ps', ['-A', '-o', 'pid=,ppid=,args=']);
   const processes = stdout.split('\n').map((line) => {
@@ -22,11 +22,11 @@ export async function descendantsOf(pid: number): Promise<Process[]> {
   return below(pid);
 }
 
-/** Waits until none of these processes is left. */
+/** Waits until all of these processes have exited. */
 export async function allEnded(processes: Process[]): Promise<void> {
   const left = () => processes.filter(({ pid }) => lives(pid));
   await waitFor(
-    'the end of all processes',
+    'the exit of all processes',
     () => {
       if (left().length > 0)
         throw new Error(

@@ -18,7 +18,7 @@ beforeAll(async () => {
 });
 afterAll(() => harness.close());
 
-/** `lectern start`, serving: where it answers, and its API and worker. */
+/** A running `lectern start`, with its URL, its API and its worker. */
 async function startServing(settings: Environment = {}) {
   const running = startLectern({ ...harness.environment, ...settings }, 'start');
   const line = await running.printed(/Lectern is ready at \S+/);
@@ -38,14 +38,14 @@ async function heldPort(): Promise<number> {
   return (held.address() as AddressInfo).port;
 }
 
-test('start serves, tells of the secrets it made in a readable line, and Ctrl-C ends all of it with 0', async () => {
+test('start serves, reports its generated secrets in a readable line, and Ctrl-C ends all processes with 0', async () => {
   const { running, address, api, worker } = await startServing({
     LECTERN_KEY_PEPPER: '',
     LECTERN_ASSET_SECRET: '',
   });
   expect((await fetch(`${address}/health/ready`)).status).toBe(200);
   running.kill('SIGINT', 'group');
-  // npm passes on the signal that the terminal has sent already.
+  // npm forwards the signal that the terminal has already sent.
   running.kill('SIGINT');
   const { code, stdout, stderr } = await running.finished;
   expect(stderr).toMatch(
@@ -56,7 +56,7 @@ test('start serves, tells of the secrets it made in a readable line, and Ctrl-C 
   await allEnded([api, worker]);
 });
 
-test('links of commands in another terminal lead to the API that runs, whatever PORT they have', async () => {
+test('links from commands in another terminal lead to the running API, whatever PORT they have', async () => {
   const { running, address, api } = await startServing();
   const { organization } = await buildOrganization(harness);
   const { path, lessonId } = await buildPackage();
@@ -74,7 +74,7 @@ test('links of commands in another terminal lead to the API that runs, whatever 
   expect(new URL(url).origin).toBe(address.replace('127.0.0.1', 'localhost'));
   expect((await lecternHere(other, 'doctor')).stdout).toMatch(new RegExp(`ok +API +running at ${address}\n`));
 
-  // A record that outlives its process does not count, also where another process has its id by now.
+  // A record of an ended process does not count, even if another process now has its id.
   const folder = join(harness.config.dataDir, 'api');
   const [name = ''] = await readdir(folder);
   const record = JSON.parse(await readFile(join(folder, name), 'utf8')) as object;
@@ -90,23 +90,26 @@ test('links of commands in another terminal lead to the API that runs, whatever 
   expect(await readdir(folder)).toStrictEqual(['reused.json']);
 });
 
-test('when start itself is killed, its API and worker end', async () => {
+test('when start itself is killed, its API and worker exit', async () => {
   const { running, api, worker } = await startServing();
   running.kill('SIGKILL');
   await allEnded([api, worker]);
 });
 
-test.each(['api', 'worker'] as const)('when the %s dies, start says so and ends the rest', async (victim) => {
-  const { running, ...pids } = await startServing();
-  process.kill(pids[victim].pid, 'SIGKILL');
-  const { code, stderr } = await running.finished;
-  const name = victim === 'api' ? 'The API' : 'Worker 1';
-  expect(stderr).toBe(`Starting the API and a worker\nlectern: ${name} has ended (SIGKILL).\n`);
-  expect(code).toBe(1);
-  await allEnded([pids.api, pids.worker]);
-});
+test.each(['api', 'worker'] as const)(
+  'when the %s dies, start reports it and stops the rest',
+  async (victim) => {
+    const { running, ...pids } = await startServing();
+    process.kill(pids[victim].pid, 'SIGKILL');
+    const { code, stderr } = await running.finished;
+    const name = victim === 'api' ? 'The API' : 'Worker 1';
+    expect(stderr).toBe(`Starting the API and a worker\nlectern: ${name} has ended (SIGKILL).\n`);
+    expect(code).toBe(1);
+    await allEnded([pids.api, pids.worker]);
+  },
+);
 
-test('a port in use is named with what to do, and nothing stays behind', async () => {
+test('an occupied port is reported with advice, and nothing is left behind', async () => {
   const port = await heldPort();
   const { code, stdout, stderr } = await lectern({ ...harness.environment, PORT: String(port) }, 'start');
   expect(stderr).toContain(`Port ${port} is in use`);

@@ -36,7 +36,7 @@ const signJson = (...args: string[]) =>
 const revoke = (...args: string[]) => lecternHere(harness.environment, 'token', 'revoke', ...args);
 
 describe('lectern token sign', () => {
-  test('prints a token as the API signs it, and when it ends', async () => {
+  test('prints the same token as the API signs, and its expiry', async () => {
     const { lessonId, organizationId } = version;
     const { token, expiresAt, ...rest } = await signJson('--learner', 'learner-1');
     expect(rest).toStrictEqual({ url: null });
@@ -47,7 +47,7 @@ describe('lectern token sign', () => {
     expect(expiresAt).toBe(new Date(found.expiresAt * 1000).toISOString());
   });
 
-  test('pins a version by its number, and takes a timeout and attributes as they are written', async () => {
+  test('pins a version by its number, and takes a timeout and attributes unchanged', async () => {
     const attributes = '{"b":1, "10":12345678901234567890, "2":2}';
     const more = ['--version', '1', '--timeout', '60', '--attributes', attributes];
     const token = read((await signJson('--learner', 'é 😀', ...more)).token);
@@ -55,7 +55,7 @@ describe('lectern token sign', () => {
     expect(token.expiresAt - token.issuedAt).toBe(60);
   });
 
-  test('prints the token alone without --json, for use in scripts', async () => {
+  test('prints only the token without --json, for use in scripts', async () => {
     const { code, stdout, stderr } = await lectern(harness.environment, ...signing('--learner', 'learner-1'));
     expect(code).toBe(0);
     expect(stderr).toMatch(/^No link: .*PUBLIC_URL.*\n$/);
@@ -63,7 +63,7 @@ describe('lectern token sign', () => {
     expect(read(stdout.trim())).toMatchObject({ learnerId: 'learner-1' });
   });
 
-  test('of what cannot be had fails and says so', async () => {
+  test('fails with a message for unknown ids', async () => {
     const [draft, deleted] = [await publish(organization, { publish: false }), await publish()];
     await deleteLesson(harness.db, deleted.lessonId);
     const learner = ['--learner', 'l', '--json'];
@@ -88,7 +88,7 @@ describe('lectern token sign', () => {
   test.each([
     ['a timeout', '--timeout', '86401', 'timeout must be an integer between 1 and 86400'],
     ['attributes', '--attributes', '[1]', 'userAttributes must be an object'],
-  ])('with %s that the API refuses fails with the same words', async (_what, option, value, message) => {
+  ])('with %s, which the API rejects, fails with the same message', async (_what, option, value, message) => {
     const { code, stdout, stderr } = await lecternHere(
       harness.environment,
       ...signing('--learner', 'l', option, value),
@@ -99,9 +99,9 @@ describe('lectern token sign', () => {
   test.each([
     ['without a learner', []],
     ['for a learner with a control character', ['--learner', 'a\nb']],
-    ['with attributes that are no JSON', ['--learner', 'l', '--attributes', '{']],
+    ['with attributes that are not JSON', ['--learner', 'l', '--attributes', '{']],
     ['with half a second', ['--learner', 'l', '--timeout', '1.5']],
-  ])('%s is exit code 2', async (_what, args) => {
+  ])('%s has exit code 2', async (_what, args) => {
     const { code, stdout, stderr } = await lecternHere(harness.environment, ...signing(...args));
     expect({ code, stdout }).toStrictEqual({ code: 2, stdout: '' });
     expect(stderr).toMatch(/^lectern: .*\n/);
@@ -115,7 +115,7 @@ describe('lectern token revoke', () => {
     return isRevoked(harness.db, { ...rest, learnerId });
   };
 
-  test('refuses the tokens signed so far; those that are signed when it has ended are good', async () => {
+  test('rejects the tokens signed so far; tokens signed after the command are valid', async () => {
     const lesson = await publish();
     const old = buildLearnerToken(lesson);
     const other = buildLearnerToken(await publish());
@@ -130,7 +130,7 @@ describe('lectern token revoke', () => {
     expect([await isGone(old), await isGone(other), await isGone(fresh)]).toEqual([true, false, false]);
   });
 
-  test('of a learner refuses theirs in all lessons, of an organization those of all', async () => {
+  test('with a learner covers all lessons; with an organization it covers all learners', async () => {
     const { organization: own } = await buildOrganization(harness);
     const [one, two] = [await publish(own), await publish(own)];
     const [ofAnn, ofAnnToo, ofBen] = [
@@ -153,7 +153,7 @@ describe('lectern token revoke', () => {
     expect(await goneOf()).toEqual([true, true, true]);
   });
 
-  test('of what does not exist fails, and revokes nothing', async () => {
+  test('fails for unknown ids, and revokes nothing', async () => {
     const { organization: stranger } = await buildOrganization(harness);
     const before = await harness.db.tokenRevocations.countDocuments();
     const missing = randomUUID();
@@ -170,7 +170,7 @@ describe('lectern token revoke', () => {
     expect(await harness.db.tokenRevocations.countDocuments()).toBe(before);
   });
 
-  test('of a learner needs the organization: without it the exit code is 2', async () => {
+  test('with a learner requires the organization: without it the exit code is 2', async () => {
     expect(await revoke('--learner', 'ann')).toMatchObject({
       code: 2,
       stdout: '',

@@ -4,11 +4,11 @@ import { describe, expect, test } from 'vitest';
 import { createProgram } from '../../cli/program.ts';
 import { lectern } from './command-line.ts';
 
-/** Whoever gets as far as connecting fails with 1, not with 2. */
+/** A command that gets as far as connecting fails with 1, not with 2. */
 const noServers = { MONGODB_URI: 'mongodb://127.0.0.1:1/none', REDIS_URL: 'redis://127.0.0.1:1' };
 const uuid = '11111111-1111-4111-8111-111111111111';
 
-describe('wrong usage is told with what is wrong and where to read on, and nothing is done', () => {
+describe('a usage error is reported with its cause and the help to read, and nothing is done', () => {
   const organization = ['org', 'create', '--slug', 'a', '--name', 'A'];
   test.each([
     ['an unknown command', ['nonsense'], "unknown command 'nonsense'", 'lectern'],
@@ -21,7 +21,7 @@ describe('wrong usage is told with what is wrong and where to read on, and nothi
       "missing required argument 'plan'",
       'lectern org set-plan',
     ],
-    ['an argument too many', ['org', 'list', 'a'], 'too many arguments', 'lectern org list'],
+    ['an extra argument', ['org', 'list', 'a'], 'too many arguments', 'lectern org list'],
     [
       'a plan that does not exist',
       [...organization, '--plan', 'gold'],
@@ -30,7 +30,7 @@ describe('wrong usage is told with what is wrong and where to read on, and nothi
     ],
     ['an empty name', ['org', 'create', '--slug', 'a', '--name', ' '], '1 to 200', 'lectern org create'],
     ['a slug with capitals', ['org', 'create', '--slug', 'A'], 'a-z, 0-9', 'lectern org create'],
-    ['a lesson id that is none', ['lesson', 'publish', '1'], 'must be a UUID', 'lectern lesson publish'],
+    ['an invalid lesson id', ['lesson', 'publish', '1'], 'must be a UUID', 'lectern lesson publish'],
     [
       'a version of a package',
       ['lesson', 'check', 'x.zip', '--version', '1'],
@@ -44,7 +44,7 @@ describe('wrong usage is told with what is wrong and where to read on, and nothi
       'in the future',
       'lectern key create',
     ],
-    ['a time that is none', ['key', 'create', '--expires', 'soon'], 'a date and time', 'lectern key create'],
+    ['an invalid time', ['key', 'create', '--expires', 'soon'], 'a date and time', 'lectern key create'],
     ...['2999-02-30T12:00:00Z', '2999-01-31', '2999-01-31T12:00:00', '2999-13-01T12:00:00Z'].map(
       (time): [string, string[], string, string] => [
         `the time ${time}`,
@@ -59,19 +59,24 @@ describe('wrong usage is told with what is wrong and where to read on, and nothi
       '--force goes with --publish',
       'lectern lesson import',
     ],
-    ['help of no command', ['help', 'nope'], "unknown command 'nope'", 'lectern help'],
-    ['help of no subcommand', ['help', 'lesson', 'nope'], "unknown command 'lesson nope'", 'lectern help'],
-    ['a key that is none', ['key', 'revoke', 'secret'], 'begins with lkp_', 'lectern key revoke'],
+    ['help for an unknown command', ['help', 'nope'], "unknown command 'nope'", 'lectern help'],
     [
-      'an address that is none',
-      ['lesson', 'import', '--media-base-url', 'ftp://a'],
-      'http',
-      'lectern lesson import',
+      'help for an unknown subcommand',
+      ['help', 'lesson', 'nope'],
+      "unknown command 'lesson nope'",
+      'lectern help',
     ],
-    ['no scores to send again', ['lti', 'resend'], 'say which scores', 'lectern lti resend'],
-    ['a score id that is none', ['lti', 'resend', 'one'], 'must be a UUID', 'lectern lti resend'],
+    ['an invalid key', ['key', 'revoke', 'secret'], 'begins with lkp_', 'lectern key revoke'],
+    ['an invalid URL', ['lesson', 'import', '--media-base-url', 'ftp://a'], 'http', 'lectern lesson import'],
+    ['no scores to resend', ['lti', 'resend'], 'say which scores', 'lectern lti resend'],
+    ['an invalid score id', ['lti', 'resend', 'one'], 'must be a UUID', 'lectern lti resend'],
     ['scores, and all', ['lti', 'dismiss', uuid, '--failed'], 'say which scores', 'lectern lti dismiss'],
-    ['scores of others', ['lti', 'resend', uuid, '--org', 'a'], 'go with --failed', 'lectern lti resend'],
+    [
+      'scores of another organization',
+      ['lti', 'resend', uuid, '--org', 'a'],
+      'go with --failed',
+      'lectern lti resend',
+    ],
     ['too long a list', ['lti', 'scores', '--limit', '1001'], 'between 1 and 1000', 'lectern lti scores'],
     ['a core widget', ['widget', 'register', '--type', 'Image'], "Lectern's own", 'lectern widget register'],
   ])('%s', async (_, args, fault, command) => {
@@ -120,13 +125,13 @@ describe('the help', () => {
     }
   });
 
-  test('offers --json with every command that ends with a result', () => {
+  test('offers --json with every command that prints a result', () => {
     const without = commands.filter((command) => !command.options.some(({ long }) => long === '--json'));
     expect(without.map((command) => command.name())).toStrictEqual(['start', 'demo', 'simulate', 'help']);
   });
 });
 
-/** Those that do something themselves. */
+/** Commands that have an action of their own. */
 function allCommands(command: Command): Command[] {
   return command.commands.length === 0 ? [command] : command.commands.flatMap(allCommands);
 }

@@ -39,7 +39,10 @@ const create = (email: string, stdin: string, ...more: string[]) =>
     ...more,
   );
 
-/** Types lines into a terminal that `lectern` runs in, each when it is asked for, and gives all that was shown. */
+/**
+ * Types lines into a terminal that runs `lectern`, one for each prompt, and returns everything
+ * shown.
+ */
 async function lecternInTerminal(lines: string[], ...args: string[]): Promise<Finished> {
   const terminal = `
 import os, pty, sys
@@ -72,7 +75,7 @@ async function hasPassword(email: string, password: string): Promise<boolean> {
 }
 
 describe('lectern user create', () => {
-  test('takes the password from stdin, without the line’s end, and shows it nowhere', async () => {
+  test('takes the password from stdin, without the line break, and never shows it', async () => {
     const email = freshEmail();
     const { code, stdout, stderr } = await create(
       ` ${email.toUpperCase()}`,
@@ -86,10 +89,10 @@ describe('lectern user create', () => {
 
   test.each<[string, string]>([
     ['nothing', ''],
-    ['too short a password', 'short\n'],
+    ['a password that is too short', 'short\n'],
     ['two lines', 'correct horse\nbattery\n'],
     ['more than any password', 'x'.repeat(100_000)],
-  ])('with %s on stdin fails and creates nobody', async (_what, stdin) => {
+  ])('with %s on stdin fails and creates no user', async (_what, stdin) => {
     const email = freshEmail();
     expect(await create(email, stdin)).toMatchObject({
       code: 1,
@@ -99,7 +102,7 @@ describe('lectern user create', () => {
     expect(await findAccount(harness.db, { email })).toBeNull();
   });
 
-  test('fails for an address that is taken, and for an organization that is not there', async () => {
+  test('fails for an email address that is taken, and for an unknown organization', async () => {
     const email = freshEmail();
     expect((await create(email, 'correct horse battery')).code).toBe(0);
     expect(await create(email, 'another password')).toMatchObject({
@@ -114,7 +117,7 @@ describe('lectern user create', () => {
     });
   });
 
-  test('is used in a wrong way with another role or no address: exit code 2', async () => {
+  test('has exit code 2 with an invalid role or email address', async () => {
     const args = ['user', 'create', '--org', organization.slug];
     const role = await lecternHere(harness.environment, ...args, '--email', freshEmail(), '--role', 'owner');
     expect(role).toMatchObject({ code: 2, stdout: '' });
@@ -123,7 +126,7 @@ describe('lectern user create', () => {
     expect(email.stderr).toContain('It must be an e-mail address.');
   });
 
-  test('asks a terminal twice, and does not show what is typed', async () => {
+  test('asks twice in a terminal, and does not echo the input', async () => {
     const email = freshEmail();
     const args = ['user', 'create', '--org', organization.slug, '--email', email, '--role', 'admin'];
     const { code, stdout } = await lecternInTerminal(
@@ -138,7 +141,7 @@ describe('lectern user create', () => {
     expect(await hasPassword(email, 'correct horse battery')).toBe(true);
   });
 
-  test('in a terminal fails when the two differ, and on Ctrl-C', async () => {
+  test('in a terminal fails when the two passwords differ, and on Ctrl-C', async () => {
     const email = freshEmail();
     const args = ['user', 'create', '--org', organization.slug, '--email', email, '--role', 'admin'];
     const differ = await lecternInTerminal(['correct horse battery\r', 'correct horse batterz\r'], ...args);
@@ -151,7 +154,7 @@ describe('lectern user create', () => {
   });
 });
 
-test('user list shows the users of an organization, and no hash', async () => {
+test('user list shows the users of an organization without hashes', async () => {
   const { organization: own } = await buildOrganization(harness);
   expect((await lecternHere(harness.environment, 'user', 'list', '--org', own.slug)).stdout).toBe(
     `${own.slug} has no users yet. See: lectern user create --help\n`,
@@ -168,7 +171,7 @@ test('user list shows the users of an organization, and no hash', async () => {
   expect(stdout).toMatch(new RegExp(`^${email} +admin +active +20`, 'm'));
 });
 
-test('user set-password sets another password, and user disable keeps the user out', async () => {
+test('user set-password sets another password, and user disable locks the user out', async () => {
   const email = freshEmail();
   await create(email, 'correct horse battery');
   const set = await lecternReading('another password\n', 'user', 'set-password', email);

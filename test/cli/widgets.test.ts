@@ -24,7 +24,7 @@ afterAll(async () => {
 
 const globe = () => [{ type: 'Globe', props: { id: 'Globe-1' } }];
 
-/** Registers a release of the widget Globe, and gives its id. */
+/** Registers a release of the widget Globe and returns its id. */
 async function register(slug: string, js: string, css?: string): Promise<string> {
   origin.serve('/globe.js', js, { contentType: 'text/javascript' });
   if (css !== undefined) origin.serve('/globe.css', css, { contentType: 'text/css' });
@@ -37,7 +37,7 @@ async function register(slug: string, js: string, css?: string): Promise<string>
   return registered.id;
 }
 
-/** The widget files of an exported lesson, by path. */
+/** Returns the widget files of an exported lesson by path. */
 async function exportedWidgets(lessonId: string): Promise<Record<string, string>> {
   const folder = await mkdtemp(join(tmpdir(), 'lectern-cli-'));
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
@@ -54,7 +54,7 @@ async function exportedWidgets(lessonId: string): Promise<Record<string, string>
   }
 }
 
-test('a published version keeps the release it was published with; the next version has the newer one', async () => {
+test('a published version keeps its widget release; the next version has the newer one', async () => {
   const { organization } = await buildOrganization(harness);
   const first = await register(organization.slug, 'export default 1;', 'p { color: red }');
   const { path } = await buildPackage({ blocks: globe });
@@ -75,7 +75,7 @@ test('a published version keeps the release it was published with; the next vers
   });
 });
 
-test('lesson check fetches what a package names by URL, and names each file that no archive would have', async () => {
+test("lesson check downloads a package's URLs, and names each file that an archive would lack", async () => {
   const { organization } = await buildOrganization(harness);
   origin.serve('/good.js', 'export default {};');
   origin.serve('/page.js', '<!doctype html>');
@@ -100,7 +100,7 @@ test('lesson check fetches what a package names by URL, and names each file that
   expect(origin.requests('/unused.js')).toBe(0);
 });
 
-test('a release that is known already becomes the newest one again, under its old id', async () => {
+test('registering a known release makes it the newest again, under its old id', async () => {
   const { organization } = await buildOrganization(harness);
   const first = await register(organization.slug, 'export default 1;');
   await register(organization.slug, 'export default 2;');
@@ -113,7 +113,7 @@ test('a release that is known already becomes the newest one again, under its ol
   expect(Object.keys(await exportedWidgets(lessonId))).toStrictEqual([`widgets/${first}.js`]);
 });
 
-test('a file that no lesson could use is refused as in a package, and no release is kept', async () => {
+test('a file that no lesson could use is rejected as in a package, and no release is stored', async () => {
   const { organization } = await buildOrganization(harness);
   origin.serve('/imports.js', `import './part.js';\nexport default {};`);
   origin.serve('/large.js', 'export default 1;'.padEnd(2 * 1024 ** 2 + 1));
@@ -133,12 +133,12 @@ test('a file that no lesson could use is refused as in a package, and no release
 
 test.each([
   [
-    'a private address, with what to set where it is one of ours',
+    'a private address, with the setting that allows it',
     '',
     /blocked_address.*LECTERN_ALLOWED_PRIVATE_HOSTS/,
   ],
-  ['a file that is not there', 'allowed', /not_found/],
-])('%s is refused, and no release is kept', async (_, allowed, fault) => {
+  ['a missing file', 'allowed', /not_found/],
+])('%s is rejected, and no release is stored', async (_, allowed, fault) => {
   const { organization } = await buildOrganization(harness);
   const environment = {
     ...harness.environment,

@@ -9,7 +9,7 @@ import { waitFor } from '../support/wait-for.ts';
 
 vi.setConfig({ testTimeout: 60_000 });
 
-test('a Redis that hangs holds nobody up: files are found and downloaded without it', async () => {
+test('a hanging Redis blocks no request: files are found and downloaded without it', async () => {
   const harness = await startHarness();
   onTestFinished(() => harness.close());
   const { hostname, port } = new URL(harness.servers.redisUrl);
@@ -33,6 +33,6 @@ test('a Redis that hangs holds nobody up: files are found and downloaded without
   const wanted = { ...request, since, signal };
   const shared = await sharing.downloads.share(wanted, () => Promise.resolve(downloaded));
   expect(shared).toBe(downloaded);
-  // And the dead connection is replaced, so that others hear of uses again.
+  // The dead connection is replaced, so that other processes see file usage again.
   await waitFor('another connection', () => redis.ping(), 30_000);
 });

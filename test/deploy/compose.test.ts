@@ -5,7 +5,7 @@ import { parse } from 'yaml';
 import { z } from 'zod';
 import { packageRoot } from '../../shared/platform/paths.ts';
 
-/** What the image, or the Compose file itself, decides. `PORT` is that of the host there. */
+/** Settings that the image or the Compose file itself sets. `PORT` is the host's port there. */
 const decided = [
   'NODE_ENV',
   'HOST',
@@ -17,7 +17,10 @@ const decided = [
   'REDIS_URL',
 ];
 
-/** The parts of the Compose specification that the file uses; strict, so that a misspelt key is a fault. */
+/**
+ * The parts of the Compose specification that the file uses; strict, so that a misspelt key is an
+ * error.
+ */
 const service = z.strictObject({
   image: z.string(),
   build: z.literal('.').optional(),
@@ -58,7 +61,7 @@ async function readCompose() {
   return composeFile.parse(parse(await read('docker-compose.yml'), { merge: true }));
 }
 
-test('Compose passes every setting of .env.example on to the API and the workers, under its own name', async () => {
+test('Compose passes every setting of .env.example to the API and the workers under its own name', async () => {
   const { services } = await readCompose();
   const listed = [...(await read('.env.example')).matchAll(/^#([A-Z_\d]+)=/gm)].map(([, name = '']) => name);
   expect(listed.length).toBeGreaterThan(40);
@@ -93,7 +96,7 @@ test('the backup of docs/operate/backup.md names services of Compose, and the st
   expect(page.match(/ -C \/\S+/g)).toEqual([` -C ${storeDir}`, ` -C ${storeDir}`]);
 });
 
-test('each volume and service that is named there is declared, and HTTPS is a profile of its own', async () => {
+test('each volume and service named there is declared, and HTTPS has its own profile', async () => {
   const { services, volumes } = await readCompose();
   for (const { volumes: mounted, depends_on: needed = {} } of Object.values(services)) {
     for (const name of Object.keys(needed)) expect(services).toHaveProperty(name);

@@ -9,7 +9,7 @@ import { packageRoot } from '../../shared/platform/paths.ts';
 
 const folder = join(packageRoot, 'deploy', 'kubernetes');
 
-/** Where kubernetes-types, made from Kubernetes' own OpenAPI document, has the type of a kind. */
+/** The module of kubernetes-types, generated from Kubernetes' OpenAPI document, for each kind. */
 const typeOfKind: Record<string, string> = {
   'v1/ConfigMap': "import('kubernetes-types/core/v1.d.ts').ConfigMap",
   'v1/Service': "import('kubernetes-types/core/v1.d.ts').Service",
@@ -19,14 +19,14 @@ const typeOfKind: Record<string, string> = {
     "import('kubernetes-types/autoscaling/v2.d.ts').HorizontalPodAutoscaler",
 };
 
-/** As KEDA documents it; strict, so that a misspelt field is a fault. */
+/** As KEDA documents it; strict, so that a misspelt field is an error. */
 const scaledObject = z.strictObject({
   apiVersion: z.literal('keda.sh/v1alpha1'),
   kind: z.literal('ScaledObject'),
   metadata: z.strictObject({ name: z.string(), labels: z.record(z.string(), z.string()) }),
   spec: z.strictObject({
     scaleTargetRef: z.strictObject({ name: z.literal('lectern-worker') }),
-    // Somebody has to send grades, exports or not.
+    // At least one worker has to send grades, even without exports.
     minReplicaCount: z.int().min(1),
     maxReplicaCount: z.int(),
     pollingInterval: z.int(),
@@ -64,7 +64,7 @@ async function readObjects(): Promise<KubernetesObject[]> {
   return documents.map((document) => objectSchema.parse(document.toJS()));
 }
 
-/** The faults that TypeScript finds in a source; literals may have no field that their type lacks. */
+/** Returns TypeScript's errors in a source; object literals may have no unknown field. */
 function faultsOf(source: string): string[] {
   const name = join(packageRoot, 'test', 'deploy', 'checked.ts');
   const options = {
@@ -92,7 +92,7 @@ const literal = (type: string, value: unknown) =>
 
 const isKeda = ({ apiVersion }: KubernetesObject) => apiVersion.startsWith('keda.sh/');
 
-test('the objects of deploy/kubernetes are what Kubernetes takes: no field is unknown, missing or of a wrong type', async () => {
+test('the objects of deploy/kubernetes have no unknown, missing or mistyped field', async () => {
   const objects = (await readObjects()).filter((object) => !isKeda(object));
   expect(objects.length).toBeGreaterThanOrEqual(7);
   const sources = objects.map((object, index) => {
@@ -116,7 +116,7 @@ test('that check finds a misspelt field, a missing one and a wrong type', async 
   }
 });
 
-test('workers are scaled on a metric that there is, by their own number of slots, and one stays at least', async () => {
+test('KEDA scales workers on an existing metric by their number of slots, and keeps at least one', async () => {
   const objects = await readObjects();
   const { spec } = scaledObject.parse(objects.find(isKeda));
   const [trigger] = spec.triggers;
@@ -126,7 +126,7 @@ test('workers are scaled on a metric that there is, by their own number of slots
   expect(source).toContain("name: 'lectern_export_queue_jobs'");
 });
 
-test('the settings are ones that Lectern takes, and processes have more time to end in than they take', async () => {
+test('the settings are valid, and processes get more time than their graceful shutdown takes', async () => {
   const objects = await readObjects();
   const secret = 'a secret that is long enough for Lectern';
   const secrets = {
@@ -143,7 +143,7 @@ test('the settings are ones that Lectern takes, and processes have more time to 
     const settings = { NODE_ENV: 'production', ...secrets, ...settingsOf(objects, name) };
     const config = parseConfig(settings);
     const { terminationGracePeriodSeconds, enableServiceLinks } = podOf(objects, name);
-    // A service named lectern would give each pod LECTERN_PORT and others like it.
+    // A service named lectern would give each pod LECTERN_PORT and similar variables.
     expect(enableServiceLinks).toBe(false);
     expect(terminationGracePeriodSeconds).toBeGreaterThan(config.shutdownSeconds + 5);
     expect(config.store.kind).toBe('s3');
@@ -161,7 +161,7 @@ function podOf(objects: KubernetesObject[], name: string): Pod {
   return (found?.['spec'] as { template: { spec: Pod } }).template.spec;
 }
 
-/** The environment of a deployment, but for what is secret. */
+/** Returns the environment of a deployment, without secrets. */
 function settingsOf(objects: KubernetesObject[], name: string): Record<string, string> {
   const shared = objects.find(({ kind }) => kind === 'ConfigMap')?.['data'] as Record<string, string>;
   const own = podOf(objects, name).containers.flatMap(({ env }) => env.map((one) => [one.name, one.value]));

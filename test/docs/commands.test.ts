@@ -16,7 +16,7 @@ import { shellBlocks } from '../support/shell-blocks.ts';
 
 const run = promisify(execFile);
 
-/** Tools of export.md that some machines lack. */
+/** Tools in export.md that some machines lack. */
 const tools = ['jq', 'unzip', 'sha256sum'];
 
 const shorthand = 'lectern() { npm run -s lectern -- "$@"; }';
@@ -30,7 +30,10 @@ beforeAll(async () => {
 });
 afterAll(() => harness.close());
 
-/** Runs `lectern` for a shell, in this process, where its modules are loaded: arguments come separated by zero bytes. */
+/**
+ * Runs `lectern` for a shell inside this process, where its modules are loaded; arguments are
+ * separated by zero bytes.
+ */
 async function serveLectern(): Promise<string> {
   const server = createServer((request, response) => {
     void buffer(request).then(async (body) => {
@@ -45,7 +48,7 @@ async function serveLectern(): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-/** Blocks with these need what this machine or a test does not have: a network, and tools. */
+/** Blocks with these texts need a network or tools that a test lacks. */
 async function notRun(): Promise<string[]> {
   const { stdout } = await run('bash', [
     '-c',
@@ -84,9 +87,9 @@ test('the commands of README, integrate.md and export.md run as printed, in this
     expect(stdout).toMatch(/"learnerId":"learner-7f3a","status":"completed","score":1,"maxScore":13/);
     expect(stdout).toContain('No progress found for this learner and lesson');
     expect(stdout).toMatch(/^200 \w+\/[\w-]+ \d+$/m);
-    // Without waiting, the event stream, cancelling, caching, and the rest of a download.
+    // Respond-async, the event stream, cancelling, caching, and resuming a download.
     expect(stdout).toMatch(/^HTTP\/1\.1 202 [^]*^data: \{"status":"ready"[^]*^204$[^]*^304\n206$/m);
-    // A shell's prompt follows each answer in a line of its own.
+    // A shell's prompt follows each response on a line of its own.
     expect(stdout.endsWith(left.includes('jq') ? '206\n' : '[]\n[]\n')).toBe(true);
   }
   for (const name of ['how-tides-work.zip', 'how-tides-work-v1.zip']) {

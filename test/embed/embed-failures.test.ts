@@ -27,8 +27,8 @@ afterAll(() => harness.close());
 
 const open = (of: LessonVersion, token?: string) => ask(api + embedPath(of, token));
 
-describe('what keeps a lesson from being shown is a page with the status of player data:', () => {
-  test('an address without a lesson, or with an empty token or two, is 400', async () => {
+describe('the page for a lesson that cannot be shown has the status of player-data:', () => {
+  test('a URL without a lesson id, or with an empty or duplicate token, gets 400', async () => {
     const token = buildLearnerToken(version);
     const broken = await ask(`${api}/embed/x?token=${token}`);
     expectFailurePage(broken, 400, 'bad_address', token);
@@ -38,33 +38,33 @@ describe('what keeps a lesson from being shown is a page with the status of play
     expectFailurePage(await open(version, `${token}&token=${token}`), 400, 'bad_address', token);
   });
 
-  test('a token that has expired is 401', async () => {
+  test('an expired token gets 401', async () => {
     const token = buildLearnerToken(version, { seconds: -1 });
     const answer = await open(version, token);
     expectFailurePage(answer, 401, 'token_expired', token);
     expect(bootOf(answer).lessonId).toBe(version.lessonId);
   });
 
-  test('a token that was forged, or is none, is 401', async () => {
+  test('a forged or malformed token gets 401', async () => {
     const token = buildLearnerToken(version);
     expectFailurePage(await open(version, `${token.slice(0, -5)}AAAAA`), 401, 'token_invalid');
     expectFailurePage(await open(version, 'x'), 401, 'token_invalid');
   });
 
-  test('a token that was revoked is 401', async () => {
+  test('a revoked token gets 401', async () => {
     const token = buildLearnerToken(version, { learnerId: 'revoked' });
     const tokens = { organizationId: organization._id, lessonId: version.lessonId, learnerId: 'revoked' };
     await revokeTokens(harness.db, tokens, new Date(Date.now() + 1000));
     expectFailurePage(await open(version, token), 401, 'token_revoked', token);
   });
 
-  test('a token of another lesson is 403', async () => {
+  test('a token of another lesson gets 403', async () => {
     const other = await publishLesson(harness, organization);
     const token = buildLearnerToken(other);
     expectFailurePage(await open(version, token), 403, 'wrong_lesson', token);
   });
 
-  test('a lesson that is unpublished, deleted or never was is 404', async () => {
+  test('a lesson that is unpublished, deleted or unknown gets 404', async () => {
     const unpublished = await publishLesson(harness, organization);
     await markVersionsUnpublished(harness.db, { lessonId: unpublished.lessonId });
     const deleted = await publishLesson(harness, organization);
@@ -75,18 +75,18 @@ describe('what keeps a lesson from being shown is a page with the status of play
     }
   });
 
-  test('a lesson of another organization is 404, as one that never was', async () => {
+  test('a lesson of another organization gets the 404 of an unknown one', async () => {
     const stranger = (await buildOrganization(harness)).organization;
     const token = buildLearnerToken({ ...version, organizationId: stranger._id });
     expectFailurePage(await open(version, token), 404, 'not_available', token);
   });
 
-  test('a lesson that cannot be played is 422', async () => {
+  test('a lesson that cannot be played gets 422', async () => {
     const empty = await publishLesson(harness, organization, { sections: [section('empty')] });
     expectFailurePage(await open(empty), 422, 'not_playable');
   });
 
-  test('too many requests from one address are 429', async () => {
+  test('an IP address over its limit gets 429', async () => {
     const limited = await harness.startApi({ RATE_LIMIT_PER_ADDRESS: '1' });
     await ask(limited + embedPath(version));
     const answer = await ask(limited + embedPath(version));
@@ -94,7 +94,7 @@ describe('what keeps a lesson from being shown is a page with the status of play
     expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);
   });
 
-  test('what fails on the server is 500, and says nothing of it', async () => {
+  test('an error of the server gets 500 without details', async () => {
     const broken = await publishLesson(harness, organization);
     await harness.db.lessonContents.deleteMany({ versionId: broken._id });
     const answer = await open(broken);
@@ -103,7 +103,7 @@ describe('what keeps a lesson from being shown is a page with the status of play
   });
 });
 
-test('a token that is good tells whose pages may show the failure; else any may', async () => {
+test('a valid token decides which origins may frame the error page; otherwise all may', async () => {
   const owner = (await buildOrganization(harness)).organization;
   await setOrganizationOrigins(harness.db, owner.slug, ['https://lms.example']);
   const empty = await publishLesson(harness, owner, { sections: [section('empty')] });
@@ -129,7 +129,7 @@ describe('without a token the page', () => {
     );
   });
 
-  test('names where it is described for oEmbed', async () => {
+  test('links to its oEmbed description', async () => {
     const answer = await ask(`${api}/embed/${version.lessonId.toUpperCase()}`);
     const [, href = ''] =
       /<link rel="alternate" type="application\/json\+oembed" href="([^"]*)">/.exec(answer.body.toString()) ??
@@ -150,7 +150,7 @@ test.each([
   ['nl,en', 'en', 'ltr', 'Your access has run out'],
   ['nl', 'en', 'ltr', 'Your access has run out'],
   ['*', 'en', 'ltr', 'Your access has run out'],
-])('to a reader of "%s" a failure is told in %s', async (accepted, language, direction, text) => {
+])('a reader of "%s" gets the error in %s', async (accepted, language, direction, text) => {
   const token = buildLearnerToken(version, { seconds: -1 });
   const answer = await ask(api + embedPath(version, token), { headers: { 'accept-language': accepted } });
   expect(answer.body.toString()).toContain(`<html lang="${language}" dir="${direction}">`);

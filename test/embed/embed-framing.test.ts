@@ -14,7 +14,7 @@ import { publishLesson } from '../player/player-lessons.ts';
 let harness: Harness;
 let api: string;
 let browser: Browser;
-/** Origins of two sites that show lessons. */
+/** Origins of two sites that embed lessons. */
 let sites: string[];
 const end: (() => Promise<unknown>)[] = [];
 beforeAll(async () => {
@@ -29,7 +29,7 @@ afterAll(async () => {
   await harness.close();
 });
 
-/** A site of one page, with a frame for the address in its query. */
+/** Starts a site of one page, with a frame for the URL in its query. */
 async function startSite(name: string): Promise<string> {
   const server = createServer((request, response) => {
     const src = new URL(request.url ?? '', 'http://site').searchParams.get('src') ?? '';
@@ -47,7 +47,7 @@ async function buildLesson(origins: string[]): Promise<LessonVersion> {
   return publishLesson(harness, organization);
 }
 
-/** The frame of a site's page as soon as it has loaded, whatever that was. */
+/** Returns the frame of a site's page once it has loaded anything. */
 async function frameOn(page: Page, site: string, src: string): Promise<Frame> {
   await page.goto(`${site}/?src=${encodeURIComponent(api + src)}`);
   const [frame] = page.mainFrame().childFrames();
@@ -56,13 +56,13 @@ async function frameOn(page: Page, site: string, src: string): Promise<Frame> {
   return frame;
 }
 
-/** Whether a browser shows the page of a lesson in a page of each site. */
+/** Returns whether a browser shows a lesson's page in a page of each site. */
 async function shownOn(src: string): Promise<boolean[]> {
   const shown = [];
   for (const site of sites) {
     const page = await browser.newPage();
     const frame = await frameOn(page, site, src);
-    // In place of what it refuses a browser shows a page of its own.
+    // A browser shows an error page of its own in place of a blocked frame.
     shown.push((await frame.locator('link[type="application/json+oembed"]').count()) === 1);
     await page.close();
   }
@@ -70,21 +70,21 @@ async function shownOn(src: string): Promise<boolean[]> {
 }
 
 describe('a browser shows a lesson in pages of', () => {
-  test('every origin, where the organization names none', async () => {
+  test('every origin, where the organization lists none', async () => {
     expect(await shownOn(embedPath(await buildLesson([])))).toEqual([true, true]);
   });
 
-  test('the one origin that it names', async () => {
+  test('the one origin on the list', async () => {
     expect(await shownOn(embedPath(await buildLesson(sites.slice(1))))).toEqual([false, true]);
   });
 
-  test('each of several that it names, and no other', async () => {
+  test('each of several origins on the list, and no other', async () => {
     const others = ['https://a.example', 'https://b.example:8443'];
     expect(await shownOn(embedPath(await buildLesson([...others, ...sites])))).toEqual([true, true]);
     expect(await shownOn(embedPath(await buildLesson(others)))).toEqual([false, false]);
   });
 
-  test('every origin, where there is a notice and nobody knows whose', async () => {
+  test('every origin, where an error page belongs to no known organization', async () => {
     const version = await buildLesson(['https://a.example']);
     const expired = buildLearnerToken(version, { seconds: -1 });
     expect(await shownOn(embedPath(version, expired))).toEqual([true, true]);
@@ -92,7 +92,7 @@ describe('a browser shows a lesson in pages of', () => {
   });
 });
 
-test('the frame inside has no origin, and loads what it needs in a page of any site', async () => {
+test('the inner frame has no origin, and loads its files in a page of any site', async () => {
   const version = await buildLesson([]);
   const page = await browser.newPage();
   const frame = await frameOn(page, sites[0] ?? '', embedPath(version));
@@ -106,7 +106,7 @@ test('the frame inside has no origin, and loads what it needs in a page of any s
   expect(await refused('parent.document.title')).toBe('SecurityError');
   const reach = (path: string) =>
     inner?.evaluate(`fetch(${JSON.stringify(path)}).then(() => 'reached', () => 'refused')`);
-  // Pages of every origin may read these; the frame may only read files of lessons.
+  // Pages of every origin may read these; the frame may read only files of lessons.
   expect(await reach(`${api}/content/v1/a/b/1/c/media/x`)).toBe('reached');
   expect(await reach(`${api}/openapi.json`)).toBe('refused');
   expect(await reach(`${api}/api/public/lessons/${version.lessonId}/session`)).toBe('refused');
@@ -119,7 +119,7 @@ describe('a notice', () => {
     ['light', 320],
     ['dark', 320],
     ['light', 1280],
-  ] as const)('can be read without scripts, in a %s window of %i pixels', async (colorScheme, width) => {
+  ] as const)('is readable without scripts, in a %s window of %i pixels', async (colorScheme, width) => {
     const version = await buildLesson([]);
     const context = await browser.newContext({
       javaScriptEnabled: false,
@@ -144,7 +144,7 @@ describe('a notice', () => {
   });
 });
 
-/** How text and background differ, as WCAG 2 counts it. */
+/** Returns the contrast of text and background as in WCAG 2. */
 async function contrastOf(page: Page): Promise<number> {
   const colours = await page.evaluate<string[]>(
     '[getComputedStyle(document.querySelector("h1")).color, getComputedStyle(document.body).backgroundColor]',

@@ -28,7 +28,7 @@ beforeAll(async () => {
 afterAll(() => harness.close());
 
 describe('the page of a lesson', () => {
-  test('has all that its script needs before the first step, the same as the player addresses give it', async () => {
+  test('has everything that its script needs before the first step, equal to the player endpoints', async () => {
     const token = buildLearnerToken(version, { userAttributes: '{"10":1,"2":{}}' });
     await new Player(api, version, token).write({ currentStepIndex: 1 });
     const lesson = `${api}/api/public/lessons/${version.lessonId}`;
@@ -65,7 +65,7 @@ describe('the page of a lesson', () => {
     expect(boot.token).toEqual({ expiresAt: new Date(exp * 1000).toISOString() });
   });
 
-  test('holds no token, reads no cookie, and sets none', async () => {
+  test('contains no token, and neither reads nor sets cookies', async () => {
     const token = buildLearnerToken(version);
     const headers = { cookie: 'lectern=x; lectern.sig=y' };
     const answer = await ask(api + embedPath(version, token), { headers });
@@ -75,7 +75,7 @@ describe('the page of a lesson', () => {
     expect(answer.headers.get('vary')).toBeNull();
   });
 
-  test('is in the language of the lesson, and says that it loads, or what it lacks', async () => {
+  test("is in the lesson's language, and says that it is loading, or what is missing", async () => {
     const answer = await ask(api + embedPath(version), { headers: { 'accept-language': 'de' } });
     const page = answer.body.toString();
     expect(page).toContain('<html lang="fr-CA" dir="ltr">');
@@ -89,7 +89,7 @@ describe('the page of a lesson', () => {
     expect(bootOf(await ask(api + embedPath(unknown)))).toMatchObject({ language: 'en' });
   });
 
-  test('names a learner by a key that is the same for every token, and tells nothing', async () => {
+  test('identifies a learner by a key that is stable over tokens and reveals nothing', async () => {
     const keyOf = async (token: string) => bootOf(await ask(api + embedPath(version, token))).learner;
     const ada = { learnerId: 'ada' };
     const first = await keyOf(buildLearnerToken(version, { ...ada, seconds: 60 }));
@@ -103,12 +103,12 @@ describe('the page of a lesson', () => {
     expect(new Set([first, ...others]).size).toBe(5);
   });
 
-  test('goes on with a session of an LTI launch', async () => {
+  test('resumes a session of an LTI launch', async () => {
     const boot = bootOf(await ask(api + embedPath(version, buildLaunchToken(version))));
     expect(boot.session).toMatchObject({ ltiUserId: 'user-1', revision: 0, versionId: version._id });
   });
 
-  test('is answered to HEAD, and to nothing that writes', async () => {
+  test('responds to HEAD, and to no writing method', async () => {
     const head = await ask(api + embedPath(version), { method: 'HEAD' });
     expect({ status: head.status, length: head.body.length }).toEqual({ status: 200, length: 0 });
     const post = await ask(api + embedPath(version), { method: 'POST' });
@@ -119,7 +119,7 @@ describe('the page of a lesson', () => {
   });
 });
 
-test('headers keep the page to itself: exactly these', async () => {
+test('has exactly these headers, which isolate it', async () => {
   const answer = await ask(api + embedPath(version));
   expect(policyOf(answer)).toStrictEqual({
     'default-src': "'none'",
@@ -146,7 +146,7 @@ test('headers keep the page to itself: exactly these', async () => {
   }
 });
 
-test('the organization says whose pages may have it in a frame, from the next request on', async () => {
+test("may be framed by the organization's origins, from the next request on", async () => {
   const owner = (await buildOrganization(harness)).organization;
   const theirs = await publishLesson(harness, owner);
   const asked = async () => {
@@ -161,7 +161,7 @@ test('the organization says whose pages may have it in a frame, from the next re
   expect(await asked()).toEqual(['*', null]);
 });
 
-test('behind a public address with a path all addresses of the page begin with it', async () => {
+test('with a path in the public URL all URLs of the page begin with it', async () => {
   const named = await harness.startApi({ PUBLIC_URL: 'https://lessons.example/lectern/' });
   const answer = await ask(named + embedPath(version));
   const { sessionUrl, contentUrl, frameUrl, content } = bootOf(answer);
@@ -175,12 +175,12 @@ test('behind a public address with a path all addresses of the page begin with i
   expect(page).toContain(`href="/lectern/oembed?format=json&amp;url=${embed}"`);
 });
 
-describe('nothing that an author writes gets out of its place', () => {
+describe('no text of an author breaks out of its element', () => {
   const hostile = '</script><script>window.pwned=1</script><!--<script>\u2028\u2029&lt;"\'';
-  /** Ids may hold no control characters. */
+  /** Ids cannot contain control characters. */
   const hostileId = '</script><!--"\'';
 
-  test('whether it is the title or the content', async () => {
+  test('in the title and in the content', async () => {
     const block = { type: 'Text', props: { id: hostileId, html: hostile, [hostile]: '<' } };
     const sections = [section(hostileId, step(hostileId, heading(), block))];
     const written = await publishLesson(harness, organization, { lesson: { title: hostile }, sections });
@@ -197,7 +197,7 @@ describe('nothing that an author writes gets out of its place', () => {
   });
 });
 
-test('a lesson of several megabytes comes whole', async () => {
+test('a lesson of several megabytes arrives completely', async () => {
   const html = '<p>à marée basse</p>'.repeat(200_000);
   const block = { type: 'Text', props: { id: 'text', html } };
   const large = await publishLesson(harness, organization, { sections: [section('one', step('s', block))] });

@@ -3,7 +3,7 @@ import type { LessonVersion } from '../../shared/models/lesson-version.ts';
 import { buildLearnerToken } from '../support/factories.ts';
 import type { Answer } from '../support/answers.ts';
 
-/** Where a learner's frame opens a lesson. */
+/** The URL where a learner's frame opens a lesson. */
 export function embedPath(
   version: Pick<LessonVersion, 'organizationId' | 'lessonId'>,
   token = buildLearnerToken(version),
@@ -11,14 +11,14 @@ export function embedPath(
   return `/embed/${version.lessonId}?token=${token}`;
 }
 
-/** What the script of a page begins with. */
+/** The data that a page's script starts with. */
 export function bootOf(answer: Answer): Record<string, unknown> {
   const [, json = ''] =
     /<script type="application\/json" id="lectern-boot">(.*?)<\/script>/s.exec(answer.body.toString()) ?? [];
   return JSON.parse(json) as Record<string, unknown>;
 }
 
-/** The directives of a page's Content-Security-Policy, by their names. */
+/** Returns the directives of a page's Content-Security-Policy by name. */
 export function policyOf({ headers }: Answer): Record<string, string> {
   const directives = (headers.get('content-security-policy') ?? '').split('; ');
   return Object.fromEntries(
@@ -29,7 +29,7 @@ export function policyOf({ headers }: Answer): Record<string, string> {
   );
 }
 
-/** The text that people read, without tags. */
+/** Returns the visible text without tags. */
 export function textOf(answer: Answer): string {
   const [, main = ''] = /<main[^>]*>(.*?)<\/main>/s.exec(answer.body.toString()) ?? [];
   return main
@@ -38,12 +38,15 @@ export function textOf(answer: Answer): string {
     .trim();
 }
 
-/** Checks that a page's text names a failure and its request, each behind a label in the page's language. */
+/**
+ * Checks that a page's text has the error code and the request id, each after a label in the
+ * page's language.
+ */
 export function expectSupportLine(text: string, code: string, requestId: string | null): void {
   expect(text).toMatch(new RegExp(`\\S ?: ${code} \\S[^:]*: ${requestId}`));
 }
 
-/** Checks that an answer is the page of a failure, by its code, and holds no secret. */
+/** Checks that a response is the error page for a code, and contains no secret. */
 export function expectFailurePage(answer: Answer, status: number, code: string, token?: string): void {
   expect({ status: answer.status, type: answer.headers.get('content-type') }).toEqual({
     status,

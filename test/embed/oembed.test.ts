@@ -35,7 +35,7 @@ test('an embed page is described as a frame, for sites of every origin', async (
   expect(answer.headers.get('cache-control')).toBe('private, max-age=3600');
 });
 
-test('a token in the address is not in the answer', async () => {
+test('a token in the URL is not in the response', async () => {
   const { organization } = await buildOrganization(harness);
   const version = await publishLesson(harness, organization);
   const token = buildLearnerToken(version);
@@ -45,7 +45,7 @@ test('a token in the address is not in the answer', async () => {
   expect(html).not.toContain('token');
 });
 
-test('whether there is such a lesson is not told', async () => {
+test('the response does not reveal whether the lesson exists', async () => {
   const { organization } = await buildOrganization(harness);
   const version = await publishLesson(harness, organization);
   const describe = async (id: string) => {
@@ -60,13 +60,13 @@ test.each([
   [{ maxheight: '300' }, [960, 300]],
   [{ maxwidth: '320', maxheight: '1' }, [320, 1]],
   [{ maxwidth: '5000', maxheight: '5000' }, [960, 640]],
-])('%o is heeded', async (limits, [width, height]) => {
+])('%o limits the size', async (limits, [width, height]) => {
   const described = jsonOf(await ask(api + query({ url: page(), ...limits }))) as { html: string };
   expect(described).toMatchObject({ width, height });
   expect(described.html).toContain(`width="${width}" height="${height}"`);
 });
 
-test('what it does not understand is 400, and another format than JSON is 501', async () => {
+test('invalid parameters get 400, and a format other than JSON gets 501', async () => {
   const refused = 'maxwidth must be a whole number above 0';
   expectError(await ask(`${api}/oembed`), 400, 'url is required');
   expectError(await ask(api + query({ url: '' })), 400, 'url is required');
@@ -82,7 +82,7 @@ test('what it does not understand is 400, and another format than JSON is 501', 
   expect((await ask(`${api}/oembed`, { method: 'OPTIONS' })).status).toBe(204);
 });
 
-test('any other address is 404', async () => {
+test('any other URL gets 404', async () => {
   for (const url of [
     'x',
     `/embed/${lessonId}`,
@@ -100,7 +100,7 @@ test('any other address is 404', async () => {
   }
 });
 
-test('with PUBLIC_URL pages are known by it', async () => {
+test('with PUBLIC_URL its pages are recognized', async () => {
   const named = await harness.startApi({ PUBLIC_URL: 'https://Lessons.example:443/lectern' });
   const url = `https://lessons.example/lectern/embed/${lessonId}`;
   const answer = await ask(named + query({ url }));

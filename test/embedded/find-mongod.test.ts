@@ -13,7 +13,7 @@ import { lives, temporaryFolder } from './processes.ts';
 
 const RUNS = '#!/bin/sh\necho "db version v1.2.3"\n';
 
-/** A source whose binary is a script, and which counts how often it is asked. */
+/** A source whose binary is a script, with a count of its fetches. */
 function source(overrides: Partial<MongodSource> = {}) {
   const asked = { times: 0 };
   const fake: MongodSource = {
@@ -37,13 +37,13 @@ function find(cacheDir: string, sources: MongodSource[], options: Partial<FindMo
   return findMongod({ cacheDir, sources, report: () => undefined, signal, findInstalled, ...options });
 }
 
-/** What a cache folder holds, fetches that are under way or were killed included. */
+/** Returns the content of a cache folder, including running and killed fetches. */
 async function filesIn(cacheDir: string): Promise<string[]> {
   return (await readdir(cacheDir, { recursive: true })).filter((name) => name !== 'mongodb-v1').sort();
 }
 
-describe('where a mongod is found', () => {
-  test('an installed mongod is used and nothing is fetched', async () => {
+describe('finding mongod', () => {
+  test('an installed mongod is used without a fetch', async () => {
     const cacheDir = await temporaryFolder();
     const installed = join(await temporaryFolder(), 'mongod');
     await writeFile(installed, RUNS, { mode: 0o755 });
@@ -62,7 +62,7 @@ describe('where a mongod is found', () => {
     expect(await filesIn(cacheDir)).toHaveLength(1);
   });
 
-  test('a cached binary of a later source is preferred to fetching from an earlier one', async () => {
+  test('a cached binary of a later source is preferred to a fetch from an earlier one', async () => {
     const cacheDir = await temporaryFolder();
     const later = source({ version: '1.0.0' });
     const cached = await find(cacheDir, [later.fake]);
@@ -71,7 +71,7 @@ describe('where a mongod is found', () => {
     expect(earlier.asked.times).toBe(0);
   });
 
-  test('fetches at the same time both end with a whole binary', async () => {
+  test('two concurrent fetches both end with a whole binary', async () => {
     const cacheDir = await temporaryFolder();
     const { fake } = source();
     const [one, two] = await Promise.all([find(cacheDir, [fake]), find(cacheDir, [fake])]);
@@ -79,7 +79,7 @@ describe('where a mongod is found', () => {
     expect(await filesIn(cacheDir)).toHaveLength(1);
   });
 
-  test('a fetched binary that does not run here is not kept, and the next source is asked', async () => {
+  test('a fetched binary that does not run here is deleted, and the next source is tried', async () => {
     const cacheDir = await temporaryFolder();
     const broken = source({
       version: '2.0.0',
@@ -94,7 +94,7 @@ describe('where a mongod is found', () => {
     expect(await filesIn(cacheDir)).toHaveLength(1);
   });
 
-  test('when nothing can be had, the error says what was tried and what to do', async () => {
+  test('when every source fails, the error lists the attempts and a solution', async () => {
     const failing = source({ fetch: () => Promise.reject(new Error('the network is down')) });
     const unsuitable = source({ version: '9.9.9', suitable: false });
     const messages: string[] = [];
@@ -115,7 +115,7 @@ describe('where a mongod is found', () => {
 });
 
 describe('a fetch', () => {
-  test('that is killed half-way leaves no half binary, and the next one clears away what it left', async () => {
+  test('that is killed half-way leaves no partial binary, and the next one removes its remains', async () => {
     const cacheDir = await temporaryFolder();
     const script = fileURLToPath(new URL('./interrupted-fetch.ts', import.meta.url));
     const child = spawn(process.execPath, ['--import', 'tsx', script, cacheDir], { stdio: 'ignore' });
@@ -135,7 +135,7 @@ describe('a fetch', () => {
     expect(await filesIn(cacheDir)).toEqual([found.slice(cacheDir.length + 1)]);
   });
 
-  test('that runs in another process is not cleared away', async () => {
+  test('that runs in another process is not removed', async () => {
     const cacheDir = await temporaryFolder();
     const other = join(cacheDir, 'fetch-of-another-process');
     await mkdir(other);
@@ -143,7 +143,7 @@ describe('a fetch', () => {
     await access(other);
   });
 
-  test('reports how far it is, once a megabyte', async () => {
+  test('reports its progress once a megabyte', async () => {
     const messages: string[] = [];
     const { fake } = source();
     const fetching: MongodSource = {
@@ -162,7 +162,7 @@ describe('a fetch', () => {
     ]);
   });
 
-  test('that is aborted ends its command, throws the reason and leaves nothing', async () => {
+  test('that is aborted stops its command, throws the reason and leaves nothing', async () => {
     const cacheDir = await temporaryFolder();
     const abort = new AbortController();
     let pid: number | undefined;
@@ -181,7 +181,7 @@ describe('a fetch', () => {
     expect(await filesIn(cacheDir)).toEqual([]);
   });
 
-  test('whose command fails throws the last line that it printed', async () => {
+  test("whose command fails throws the command's last line", async () => {
     const { signal } = new AbortController();
     const args = ['-c', 'echo Looking; echo "no matching version" >&2; exit 1'];
     const folder = await temporaryFolder();

@@ -10,7 +10,7 @@ async function binary(): Promise<string> {
   return findMongod({ cacheDir: inject('cacheDir'), report: () => undefined, signal });
 }
 
-test('a stand-alone mongod that was killed can be started again on its port', async () => {
+test('a stand-alone mongod that was killed can restart on its port', async () => {
   const options = { binary: await binary(), dbPath: await temporaryFolder() };
   const first = await startMongod(options);
   first.kill();
@@ -21,7 +21,7 @@ test('a stand-alone mongod that was killed can be started again on its port', as
   expect(lives(second.pid)).toBe(false);
 });
 
-test('a mongod that does not start shows what its log says is wrong, in readable lines', async () => {
+test('an error about a mongod that fails to start quotes its log in readable lines', async () => {
   const taken = await startMongod({ binary: await binary(), dbPath: await temporaryFolder() });
   onTestFinished(() => taken.stop());
   const starting = startMongod({
@@ -33,14 +33,14 @@ test('a mongod that does not start shows what its log says is wrong, in readable
   await expect(starting).rejects.toThrow(/\n {2}E [A-Z]+ .*Address already in use/);
 });
 
-test('a program that is no MongoDB fails with its own words', async () => {
+test('a program that is not MongoDB fails with its own output', async () => {
   const program = join(await temporaryFolder(), 'mongod');
   await writeFile(program, '#!/bin/sh\necho "cannot open libcrypto"\nexit 3\n', { mode: 0o755 });
   const starting = startMongod({ binary: program, dbPath: await temporaryFolder() });
   await expect(starting).rejects.toThrow(/exit code 3.*cannot open libcrypto/s);
 });
 
-test('log lines are made readable, also those that are no JSON', () => {
+test('log lines are made readable, even if they are not JSON', () => {
   const line = '{"t":{"$date":"2026-01-01"},"s":"E","c":"STORAGE","id":1,"msg":"Failed","attr":{"code":2}}';
   expect(readableLogLine(line)).toBe('E STORAGE Failed: {"code":2}');
   expect(readableLogLine('Segmentation fault')).toBe('Segmentation fault');

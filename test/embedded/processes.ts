@@ -14,18 +14,21 @@ import type { AcquireOptions, EmbeddedServers } from '../../shared/embedded/clie
 import { compiled } from '../support/compiled.ts';
 import { waitFor } from '../support/wait-for.ts';
 
-/** As it is where Lectern is installed: the processes of the servers start twice as fast as from the sources. */
+/**
+ * Uses the compiled files as in an installation, because the server processes start twice as fast
+ * as from the sources.
+ */
 const client = await compiled('shared/embedded/client');
 const { acquireEmbeddedServers } = (await import(client)) as typeof sources;
 
-/** A folder of the test's own, removed once no server runs on it any more. */
+/** Creates a folder for the test, removed once no server runs on it. */
 export async function temporaryFolder(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'lectern-embedded-'));
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
   return folder;
 }
 
-/** A data directory of the test's own. */
+/** Creates a data directory for the test. */
 export async function temporaryDataDir(): Promise<string> {
   const dataDir = await temporaryFolder();
   onTestFinished(() => noServersRun(dataDir), 60_000);
@@ -36,7 +39,9 @@ export async function noServersRun(dataDir: string): Promise<void> {
   await waitFor('the end of the servers', async () => !(await embeddedServersRun(dataDir)), 30_000);
 }
 
-/** The servers of a data directory, held by this process until the test's end unless it releases them. */
+/**
+ * Acquires the servers of a data directory, and releases them at the end of the test or earlier.
+ */
 export async function acquire(
   dataDir: string,
   options: Partial<AcquireOptions> = {},
@@ -49,13 +54,13 @@ export async function acquire(
 
 export interface Holder {
   readonly servers: Pick<EmbeddedServers, 'mongodbUri' | 'redisUrl' | 'processes'>;
-  /** SIGKILL, then wait for the end of the process. */
+  /** Sends SIGKILL and waits for the exit. */
   kill(): Promise<void>;
 }
 
 /** Another process that holds the servers of a data directory until it is killed. */
 export async function startHolder(dataDir: string): Promise<Holder> {
-  // Holding the servers alone keeps no process alive.
+  // Holding the servers does not keep a process alive.
   const child = startClient(
     dataDir,
     'console.log(JSON.stringify(servers)); setInterval(() => undefined, 60_000)',
@@ -72,7 +77,10 @@ export async function startHolder(dataDir: string): Promise<Holder> {
   return { servers: JSON.parse(line) as Holder['servers'], kill };
 }
 
-/** Another process that acquires the servers of a data directory. @param then JavaScript that it runs with `servers` */
+/**
+ * Another process that acquires the servers of a data directory.
+ * @param then JavaScript that it runs with `servers`
+ */
 export function startClient(dataDir: string, then: string): ChildProcessByStdio<null, Readable, Readable> {
   const program = `
     const [client, dataDir, cacheDir] = process.argv.slice(1);
@@ -84,7 +92,7 @@ export function startClient(dataDir: string, then: string): ChildProcessByStdio<
   return spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] });
 }
 
-/** Whether a process lives; one that has ended but was not yet collected by its parent does not. */
+/** Returns whether a process is alive; a zombie is not. */
 export function lives(pid: number | undefined): boolean {
   if (pid === undefined) throw new Error('There is no such process');
   try {
@@ -99,7 +107,7 @@ export function lives(pid: number | undefined): boolean {
   }
 }
 
-/** Waits until neither the supervisor nor a server is left. */
+/** Waits until the supervisor and its servers have exited. */
 export async function allEnded({ processes }: Pick<EmbeddedServers, 'processes'>): Promise<void> {
   const { supervisor, mongodb, redis } = processes;
   const ended = () => ![supervisor, mongodb, redis].some((pid) => pid !== undefined && lives(pid));

@@ -3,7 +3,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { startRedis } from '../../shared/embedded/redis.ts';
 import { lives } from './processes.ts';
 
-test('a stand-alone Redis that was killed can be started again on its port', async () => {
+test('a stand-alone Redis that was killed can restart on its port', async () => {
   const first = await startRedis();
   const client = new Redis(first.url, { retryStrategy: () => 50, maxRetriesPerRequest: null });
   client.on('error', () => undefined);
@@ -20,13 +20,13 @@ test('a stand-alone Redis that was killed can be started again on its port', asy
   expect(lives(second.pid)).toBe(false);
 });
 
-test('Redis on a port that is taken fails with its last words', async () => {
+test('Redis on an occupied port fails with its last output', async () => {
   const redis = await startRedis();
   onTestFinished(() => redis.stop());
   await expect(startRedis({ port: redis.port })).rejects.toThrow(/Redis did not start.*already in use/s);
 });
 
-test('Redis refuses writes instead of dropping keys when its memory is full', async () => {
+test('Redis rejects writes instead of evicting keys when its memory is full', async () => {
   const redis = await startRedis();
   onTestFinished(() => redis.stop());
   const client = new Redis(redis.url);

@@ -7,7 +7,10 @@ import { expect, onTestFinished, test } from 'vitest';
 import { becomeSupervisor, connectToSupervisor, socketFolder } from '../../shared/embedded/rendezvous.ts';
 import { temporaryFolder } from './processes.ts';
 
-/** Leaves sockets in a folder as processes do that were killed: nobody listens, and the names are taken. */
+/**
+ * Leaves sockets in a folder as killed processes do: without a listener, but with their names
+ * taken.
+ */
 async function leaveSockets(folder: string, names: readonly string[]): Promise<void> {
   const program = `
     const paths = process.argv.slice(1);
@@ -21,13 +24,13 @@ async function leaveSockets(folder: string, names: readonly string[]): Promise<v
   await once(child, 'exit');
 }
 
-/** The candidates look in and are gone before the answer. */
+/** The candidates connect and leave before the response. */
 function greet(socket: Socket): void {
   socket.on('error', () => undefined);
   socket.end('here');
 }
 
-test('of many candidates exactly one becomes the supervisor, whatever killed ones have left', async () => {
+test('exactly one of many candidates becomes the supervisor, whatever killed ones have left', async () => {
   for (const left of [[], ['1.sock'], ['3.sock', '7.sock']]) {
     const folder = await socketFolder(await temporaryFolder());
     if (left.length > 0) await leaveSockets(folder, left);
@@ -46,12 +49,12 @@ test('of many candidates exactly one becomes the supervisor, whatever killed one
   }
 });
 
-test('the sockets can be reached by their owner alone', async () => {
+test('only the owner can connect to the sockets', async () => {
   const folder = await socketFolder(await temporaryFolder());
   expect((await stat(folder)).mode & 0o777).toBe(0o700);
 });
 
-test('a folder in /tmp that others can write to is refused', async () => {
+test('a folder in /tmp that others can write to is rejected', async () => {
   const dataDir = join(await temporaryFolder(), 'x'.repeat(120));
   const folder = await socketFolder(dataDir);
   onTestFinished(() => rm(folder, { recursive: true }));

@@ -31,7 +31,7 @@ async function ping(redisUrl: string): Promise<string> {
 }
 
 describe('sharing', () => {
-  test('two processes share one set of servers, which stays while one of them lives', async () => {
+  test('two processes share one set of servers, which runs until both have exited', async () => {
     const dataDir = await temporaryDataDir();
     const first = await startHolder(dataDir);
     const second = await acquire(dataDir);
@@ -40,26 +40,26 @@ describe('sharing', () => {
     expect(first.servers.redisUrl).toBe(second.redisUrl);
 
     await first.kill();
-    await (await notes(second.mongodbUri)).insertOne({ text: 'written after the first process was gone' });
+    await (await notes(second.mongodbUri)).insertOne({ text: 'written after the first process exited' });
     expect(await ping(second.redisUrl)).toBe('PONG');
   });
 
-  test('first starts at the same time make one set of servers', async () => {
+  test('concurrent first starts create one set of servers', async () => {
     const dataDir = await temporaryDataDir();
     const holders = await Promise.all(Array.from({ length: 5 }, () => startHolder(dataDir)));
     expect(new Set(holders.map(({ servers }) => servers.processes.supervisor)).size).toBe(1);
     expect(new Set(holders.map(({ servers }) => servers.mongodbUri)).size).toBe(1);
   });
 
-  test('two names of one data directory mean the same servers', async () => {
-    // Made first, it is removed last: MongoDB ends by the path that it was started with.
+  test('two paths to one data directory use the same servers', async () => {
+    // Created first and removed last, because MongoDB stops by the path it was started with.
     const link = join(await temporaryFolder(), 'link');
     const dataDir = await temporaryDataDir();
     await symlink(dataDir, link);
     expect((await acquire(link)).processes).toEqual((await acquire(dataDir)).processes);
   });
 
-  test('only the servers that are needed are started', async () => {
+  test('only the required servers start', async () => {
     const dataDir = await temporaryDataDir();
     const redisOnly = await acquire(dataDir, { needs: { mongodb: false, redis: true } });
     expect(redisOnly).toMatchObject({ mongodbUri: '', processes: { supervisor: expect.any(Number) } });
@@ -69,7 +69,7 @@ describe('sharing', () => {
     expect(both.processes).toEqual({ ...redisOnly.processes, mongodb: expect.any(Number) });
   });
 
-  test('a data directory whose path is too long for a socket works all the same', async () => {
+  test('a data directory whose path is too long for a socket works as well', async () => {
     const dataDir = join(await realpath(await temporaryDataDir()), 'x'.repeat(120));
     const sockets = await socketFolder(dataDir);
     onTestFinished(() => rm(sockets, { recursive: true }));
@@ -93,7 +93,7 @@ describe('the end of the servers', () => {
     expect(await (await notes(after.mongodbUri)).findOne()).toMatchObject({ text: 'kept' });
   });
 
-  test('a process that has released the servers ends by itself', async () => {
+  test('a process that has released the servers exits by itself', async () => {
     const dataDir = await temporaryDataDir();
     const child = startClient(dataDir, 'await servers.release()');
     const output: string[] = [];
@@ -104,14 +104,14 @@ describe('the end of the servers', () => {
     expect(output).toEqual([]);
   });
 
-  test('no server outlives its last client, which was killed with SIGKILL', async () => {
+  test('no server outlives its last client, even after SIGKILL', async () => {
     const dataDir = await temporaryDataDir();
     const holder = await startHolder(dataDir);
     await holder.kill();
     await allEnded(holder.servers);
   });
 
-  test('no server outlives its supervisor, which was killed with SIGKILL, and the client is told', async () => {
+  test('no server outlives its supervisor, even after SIGKILL, and the client gets an error', async () => {
     const messages: string[] = [];
     const servers = await acquire(await temporaryDataDir(), { report: (message) => messages.push(message) });
     process.kill(servers.processes.supervisor, 'SIGKILL');
@@ -119,7 +119,7 @@ describe('the end of the servers', () => {
     await waitFor('the message', () => messages.some((text) => text.includes('servers have ended')));
   });
 
-  test('what a killed supervisor left behind is no obstacle: new servers start at once on the data', async () => {
+  test('remains of a killed supervisor do not block new servers on the data', async () => {
     const dataDir = await temporaryDataDir();
     const before = await acquire(dataDir);
     await (await notes(before.mongodbUri)).insertOne({ text: 'kept' }, { writeConcern: { j: true } });
@@ -131,7 +131,7 @@ describe('the end of the servers', () => {
     expect(await (await notes(one.servers.mongodbUri)).findOne()).toMatchObject({ text: 'kept' });
   });
 
-  test('a client that comes while the supervisor is ending gets a fresh one', async () => {
+  test('a client that arrives while the supervisor is stopping gets a fresh one', async () => {
     const dataDir = await temporaryDataDir();
     const before = await acquire(dataDir);
     process.kill(before.processes.supervisor, 'SIGTERM');
@@ -144,7 +144,7 @@ describe('the end of the servers', () => {
     expect(await ping(after.redisUrl)).toBe('PONG');
   });
 
-  test('a server that crashes is started again on its port', async () => {
+  test('a crashed server restarts on its port', async () => {
     const servers = await acquire(await temporaryDataDir());
     const collection = await notes(servers.mongodbUri);
     await collection.insertOne({ text: 'kept' }, { writeConcern: { j: true } });

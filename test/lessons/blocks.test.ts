@@ -47,7 +47,7 @@ describe('walking the blocks of a step', () => {
     ]);
   });
 
-  test('takes objects inside props that are no blocks for plain data', () => {
+  test('treats objects inside props that are not blocks as plain data', () => {
     const props = {
       correct: ['a'],
       style: { type: 'solid' },
@@ -65,7 +65,7 @@ describe('walking the blocks of a step', () => {
     expect(visited(content).map(([id]) => id)).toEqual(['a', 'b']);
   });
 
-  test('yields whatever stands where a block has to stand', () => {
+  test('yields any value in the position of a block', () => {
     const content = {
       content: [null, 7, 'x', []],
       root: null,
@@ -81,13 +81,13 @@ describe('walking the blocks of a step', () => {
     ]);
   });
 
-  test.each([10_000, 1_000_000])('refuses %i levels with an error, not with a stack overflow', (levels) => {
+  test.each([10_000, 1_000_000])('rejects %i levels with an error, not with a stack overflow', (levels) => {
     const content = { content: [block('Text', 'a', { deep: nested(levels) })], root: {} };
 
     expect(() => [...stepBlocks(content)]).toThrow('The content is nested deeper than 200 levels');
   });
 
-  test('refuses 10,000 blocks inside each other', () => {
+  test('rejects 10,000 nested blocks', () => {
     let inner: Block = block('Callout', 'innermost');
     for (let index = 0; index < 10_000; index += 1) inner = block('Callout', `c${index}`, { body: [inner] });
 
@@ -102,7 +102,7 @@ describe('walking the blocks of a step', () => {
 });
 
 describe('walking the blocks of a lesson', () => {
-  test('gives paths from the top of lesson.json, with the section and the step', () => {
+  test('returns paths from the top of lesson.json, with the section and the step', () => {
     const lesson = lessonWithContent({ content: [block('Text', 'a')], root: {} });
 
     expect([...lessonBlocks(lesson)]).toEqual([
@@ -115,7 +115,7 @@ describe('walking the blocks of a lesson', () => {
     ]);
   });
 
-  test('names each widget type once, sorted, and none for a block without a type', () => {
+  test('returns each widget type once, sorted, and none for a block without a type', () => {
     const lesson = lessonWithContent({
       content: [
         block('Text', 'a'),

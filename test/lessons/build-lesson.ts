@@ -15,7 +15,7 @@ export function buildSection(overrides: Partial<Section> = {}): Section {
   return { id: 'section-1', title: 'First section', order_index: 0, steps: [buildStep()], ...overrides };
 }
 
-/** A whole, playable lesson of one section, one step and one block. */
+/** Builds a playable lesson of one section, one step and one block. */
 export function buildLesson(overrides: Partial<LessonContent> = {}): LessonContent {
   return {
     lesson: {
@@ -35,12 +35,12 @@ export function buildLesson(overrides: Partial<LessonContent> = {}): LessonConte
   };
 }
 
-/** A lesson whose only step holds this content. */
+/** Builds a lesson whose only step has this content. */
 export function lessonWithContent(content: Step['content']): LessonContent {
   return buildLesson({ sections: [buildSection({ steps: [buildStep({ content })] })] });
 }
 
-/** Arrays inside arrays, parsed as JSON would be. */
+/** Builds nested arrays, as JSON.parse would. */
 export function nested(levels: number): unknown {
   return JSON.parse('['.repeat(levels) + ']'.repeat(levels));
 }

@@ -20,7 +20,7 @@ test.each([
     '<img srcset="media:image 1x, b.png 2x,media:image 3x, data:image/png;base64,AA== 4x">',
   ],
   [
-    'what else is in a srcset, escaped as before',
+    'other parts of a srcset, escaped as before',
     '<img srcset="https://x/a?b=1&amp;c=2 1x, d?e=&quot;&amp;f 2x">',
     '<img srcset="media:image 1x, d?e=&quot;&amp;f 2x">',
   ],
@@ -37,7 +37,7 @@ test.each([
   ],
   ['SVG', '<svg><image xlink:href="https://x/"/></svg>', '<svg><image xlink:href="media:image"/></svg>'],
   [
-    'what a style sheet does not hide',
+    'URLs in a style sheet outside of comments',
     '<style>a > "<!--"</style><img src="http://x/">',
     '<style>a > "<!--"</style><img src="media:image">',
   ],
@@ -47,7 +47,7 @@ test.each([
     '<table><tr><img src="media:image"><td>😀<img src="media:image">',
   ],
   [
-    'the attribute that counts',
+    'the first of duplicate attributes',
     '<img src="https://x/" src="https://y/">',
     '<img src="media:image" src="https://y/">',
   ],
@@ -71,15 +71,15 @@ test.each([
 test.each([
   ['nested too deep', '<div>'.repeat(100_000), 'nested deeper than 512 levels'],
   [
-    'that a parser makes more and more of',
+    'that a parser multiplies',
     Array.from({ length: 20_000 }, (_, index) => `<p><b id=${index}>`).join(''),
     'more than 100000 elements',
   ],
-])('HTML %s is refused, not parsed for minutes', (_what, html, fault) => {
+])('HTML %s is rejected, not parsed for minutes', (_what, html, fault) => {
   expect(() => replace(`${html}<img src="https://x/">`)).toThrow(fault);
 });
 
-test('the longest srcset is gone through once', () => {
+test('the longest srcset is scanned once', () => {
   const commas = ','.repeat(1_000_000);
   expect(replace(`<img srcset="${commas}https://x/ (${commas}">`)).toContain('media:image');
 });

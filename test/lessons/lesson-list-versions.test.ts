@@ -24,7 +24,7 @@ afterAll(() => harness.close());
 const askVersions = (lessonId: string, sent: Record<string, string> = headers) =>
   ask(`${address}/api/lessons/${lessonId}/versions`, { headers: sent });
 
-test('all versions are listed, drafts too, the newest first', async () => {
+test('all versions are listed, drafts included, the newest first', async () => {
   const { lessonId, versionIds } = await addLesson(harness, organization, [
     'unpublished',
     'published',
@@ -43,7 +43,7 @@ test('all versions are listed, drafts too, the newest first', async () => {
   });
 });
 
-test('a user with a session gets the same, and so does whoever writes the id in capitals', async () => {
+test('a user with a session gets the same, and so does an id in capitals', async () => {
   const { lessonId } = await addLesson(harness, organization);
   const { user } = await buildUser(harness, { organization });
   const expected = jsonOf(await askVersions(lessonId));
@@ -51,7 +51,7 @@ test('a user with a session gets the same, and so does whoever writes the id in 
   expect(jsonOf(await askVersions(lessonId.toUpperCase()))).toStrictEqual(expected);
 });
 
-test('a lesson that is unknown, deleted or of another organization is 404, and nobody can tell which', async () => {
+test('an unknown, deleted or foreign lesson gets the same 404', async () => {
   const deleted = await addLesson(harness, organization, ['published']);
   await markLessonDeleted(harness.db, deleted.lessonId);
   const { organization: other } = await buildOrganization(harness);
@@ -67,7 +67,7 @@ test('a lesson that is unknown, deleted or of another organization is 404, and n
   }
 });
 
-test("what another organization's import left under the id of a lesson is in no list", async () => {
+test("versions left by another organization's import under the same lesson id are not listed", async () => {
   const { lessonId, versionIds } = await addLesson(harness, organization, ['draft']);
   const { organization: other } = await buildOrganization(harness);
   const own = await harness.db.lessonVersions.findById(versionIds[0]).lean().exec();
@@ -82,7 +82,7 @@ test("what another organization's import left under the id of a lesson is in no 
 });
 
 test.each(['1', 'null', '%00', '%7B%22$ne%22:null%7D', '11111111-1111-4111-8111-11111111111g'])(
-  'the lesson id %s is 422',
+  'the lesson id %s gets 422',
   async (lessonId) => {
     const answer = await askVersions(lessonId);
     expect({ status: answer.status, body: jsonOf(answer) }).toStrictEqual({
@@ -92,7 +92,7 @@ test.each(['1', 'null', '%00', '%7B%22$ne%22:null%7D', '11111111-1111-4111-8111-
   },
 );
 
-test('a query is 422, credentials come first, and other methods are 405', async () => {
+test('an invalid query gets 422, credentials are checked first, and other methods get 405', async () => {
   const path = `${address}/api/lessons/${randomUUID()}/versions`;
   const queried = await ask(`${path}?limit=1`, { headers });
   expect(queried.status).toBe(422);

@@ -39,7 +39,7 @@ async function list(query = '', sent?: Record<string, string>): Promise<Page> {
 
 const idsOf = ({ lessons }: Page) => lessons.map(({ id }) => id);
 
-/** Goes through all pages; `between` runs before each but the first. */
+/** Reads all pages; `between` runs before each but the first. */
 async function walk(
   query: string,
   between: () => Promise<unknown> = () => Promise.resolve(),
@@ -59,7 +59,7 @@ function expectShapeA(answer: Answer, status: number, error: string): void {
 }
 
 describe('a lesson in the list', () => {
-  test('has the version that was published last, and the totals of that one', async () => {
+  test("has its last published version, with that version's totals", async () => {
     const older = await addLesson(harness, organization, ['unpublished', 'published', 'published', 'draft']);
     await harness.db.lessonVersions.updateOne(
       { _id: older.versionIds[1] },
@@ -88,7 +88,7 @@ describe('a lesson in the list', () => {
     });
   });
 
-  test('with nothing published is a draft, or unpublished when it once was, with the totals of its newest version', async () => {
+  test("without a published version is a draft, or unpublished if it once had one, with its newest version's totals", async () => {
     const draft = await addLesson(harness, organization, ['draft', 'draft']);
     const unpublished = await addLesson(harness, organization, ['unpublished', 'draft']);
     const totals = { latestVersion: null, totalSections: 2, totalSteps: 20 };
@@ -102,7 +102,7 @@ describe('a lesson in the list', () => {
     );
   });
 
-  test('is the same for a user with a session as for API credentials, and nothing of another organization', async () => {
+  test('is the same for a user session as for API credentials, and never of another organization', async () => {
     await addLesson(harness, organization);
     const { user } = await buildUser(harness, { organization });
     const session = await openSession(address, user);
@@ -113,21 +113,21 @@ describe('a lesson in the list', () => {
     expect(await list('', others)).toStrictEqual({ lessons: [], nextCursor: null });
   });
 
-  test('is gone when the lesson is deleted', async () => {
+  test('is not listed once it is deleted', async () => {
     const { lessonId } = await addLesson(harness, organization, ['published']);
     await markLessonDeleted(harness.db, lessonId);
     expect(await list()).toStrictEqual({ lessons: [], nextCursor: null });
   });
 });
 
-describe('who asks', () => {
+describe('authentication', () => {
   test.each<[string, (good: string, cookie: string) => Record<string, string>]>([
     ['nobody', () => ({})],
     ['bad credentials', () => ({ authorization: 'Bearer a.b' })],
     ['bad credentials, and a good cookie', (_good, cookie) => ({ authorization: 'Bearer a.b', cookie })],
-    ['an empty Authorization header, and a good cookie', (_good, cookie) => ({ authorization: '', cookie })],
+    ['an empty Authorization header, and a valid cookie', (_good, cookie) => ({ authorization: '', cookie })],
     ['a bad cookie', () => ({ cookie: 'lectern=a; lectern.sig=b' })],
-  ])('is refused as %s: 401', async (_who, sent) => {
+  ])('rejects %s: 401', async (_who, sent) => {
     const { user } = await buildUser(harness, { organization });
     const { cookie } = await openSession(address, user);
     const answer = await askList('', sent(headers.authorization, cookie));
@@ -135,7 +135,7 @@ describe('who asks', () => {
     expect(challengeOf(answer)).toBe('Bearer realm="Lectern"');
   });
 
-  test('is whom the Authorization header says, whatever the cookie', async () => {
+  test('uses the Authorization header, whatever the cookie', async () => {
     const { user } = await buildUser(harness);
     const { cookie } = await openSession(address, user);
     const { lessonId } = await addLesson(harness, organization);
@@ -143,12 +143,12 @@ describe('who asks', () => {
   });
 });
 
-describe('pages', () => {
-  test('hold as many lessons as asked for, the newest first, each once', async () => {
+describe('pagination', () => {
+  test('returns pages of the requested size, the newest first, each lesson once', async () => {
     const added: string[] = [];
     for (let count = 0; count < 7; count += 1)
       added.unshift((await addLesson(harness, organization)).lessonId);
-    // Some that came in one millisecond have an order too.
+    // Lessons of one millisecond have an order, too.
     const together = { $in: added.slice(2, 5) };
     const [{ createdAt } = { createdAt: new Date() }] = await harness.db.lessons.find({ _id: together });
     await harness.db.lessons.updateMany({ _id: together }, { createdAt });
@@ -158,7 +158,7 @@ describe('pages', () => {
     expect(idsOf(await list('?limit=3'))).toHaveLength(3);
   });
 
-  test('show each lesson that stays once, while others are imported, changed, published and deleted', async () => {
+  test('shows each remaining lesson once, while others are imported, changed, published and deleted', async () => {
     const added: string[] = [];
     for (let count = 0; count < 9; count += 1) {
       added.unshift((await addLesson(harness, organization, ['published'])).lessonId);
@@ -176,7 +176,7 @@ describe('pages', () => {
     expect(seen.filter((id) => stay.includes(id))).toStrictEqual(stay);
   });
 
-  test('go on behind a lesson that was deleted meanwhile', async () => {
+  test('continues after a lesson that was deleted in between', async () => {
     const first = await addLesson(harness, organization);
     const last = await addLesson(harness, organization);
     const { nextCursor } = await list('?limit=1');
@@ -184,7 +184,7 @@ describe('pages', () => {
     expect(idsOf(await list(`?cursor=${nextCursor}`))).toStrictEqual([first.lessonId]);
   });
 
-  test('of one status hold lessons of that status alone', async () => {
+  test('filters by status', async () => {
     const kinds = {
       published: ['published'],
       draft: ['draft'],
@@ -201,17 +201,17 @@ describe('pages', () => {
     }
   });
 
-  test('cost what they hold, however many lessons and versions there are', async () => {
+  test('costs as much as a page holds, however many lessons and versions there are', async () => {
     const statuses = (['published', 'unpublished', 'draft'] as const).flatMap(
       (status) => Array(5).fill(status) as (typeof status)[],
     );
     for (let count = 0; count < 12; count += 1) await addLesson(harness, organization, statuses);
-    // A page and one more; of each three versions, each by two ways of finding it that MongoDB tries.
+    // A page and one more; each with three versions, through two indexes that MongoDB tries.
     expect(await documentsRead('?limit=2')).toBeLessThanOrEqual(3 * (1 + 3 * 2));
   });
 });
 
-/** The documents that MongoDB reads for a page once it has settled on an index. */
+/** Returns how many documents MongoDB reads for a page once it has chosen an index. */
 async function documentsRead(query: string): Promise<number> {
   const database = harness.db.connection.db;
   if (database === undefined) throw new Error('not connected');
@@ -237,7 +237,7 @@ test.each<[string, string]>([
   ['status[$ne]=draft', 'status[$ne] is not a known parameter'],
   ['offset=10', 'offset is not a known parameter'],
   ['__proto__=1', '__proto__ is not a known parameter'],
-])('?%s is 422 and says so', async (query, error) => {
+])('?%s gets 422 with the reason', async (query, error) => {
   expectShapeA(await askList(`?${query}`), 422, error);
 });
 
@@ -247,20 +247,20 @@ test.each<[string, string]>([
   ['is long', '0'.repeat(5000)],
   ['has other letters', 'g'.repeat(44)],
   ['has letters of another case', 'A'.repeat(44)],
-  ['ends with a line', `${'0'.repeat(44)}%0a`],
+  ['ends with a line break', `${'0'.repeat(44)}%0a`],
   ['has a NUL byte', '%00'],
   ['is an object', '{"$gt":""}'],
-])('a cursor that %s is 422', async (_what, cursor) => {
+])('a cursor that %s gets 422', async (_what, cursor) => {
   expectShapeA(await askList(`?cursor=${cursor}`), 422, 'cursor is not valid');
 });
 
-test('every cursor of the right form is a place in the list, also one that nobody was given', async () => {
+test('every well-formed cursor is a position in the list, even if it was never issued', async () => {
   const { lessonId } = await addLesson(harness, organization);
   expect(idsOf(await list(`?cursor=${'f'.repeat(44)}`))).toEqual([lessonId]);
   expect(idsOf(await list(`?cursor=${'0'.repeat(44)}`))).toEqual([]);
 });
 
-test('HEAD answers as GET does, and other methods are 405', async () => {
+test('HEAD responds like GET, and other methods get 405', async () => {
   const { body, ...head } = await ask(`${address}/api/lessons`, { method: 'HEAD', headers });
   expect(head.status).toBe(200);
   expect(body).toHaveLength(0);
@@ -269,7 +269,7 @@ test('HEAD answers as GET does, and other methods are 405', async () => {
   expect(posted.headers.get('allow')).toBe('GET, HEAD');
 });
 
-test('the lists hide no export, which keeps its own words for errors', async () => {
+test('the list routes do not shadow the export endpoint, which keeps its own error format', async () => {
   const version = await buildVersion(harness, organization, (await buildPackage()).path, { publish: false });
   expectFailure(await ask(address + exportPath(version), { headers }), notFound);
 });

@@ -28,7 +28,7 @@ beforeAll(async () => {
 });
 afterAll(() => harness.close());
 
-/** A version of a lesson of its own; one without sections cannot be played. */
+/** Creates a version of a new lesson; one without sections cannot be played. */
 async function addVersion(
   options: { publish?: boolean; playable?: boolean; organization?: Organization } = {},
 ): Promise<LessonVersion> {
@@ -50,7 +50,7 @@ function expectShapeA(answer: Answer, status: number, error: string): void {
 }
 
 describe('a user', () => {
-  test('gets the published version as a learner does, with the own id, address and role as attributes', async () => {
+  test("gets the published version as a learner does, with the user's id, email address and role as attributes", async () => {
     const { lessonId } = await addVersion();
     const answer = await load(lessonId);
     expect(answer.status).toBe(200);
@@ -73,7 +73,7 @@ describe('a user', () => {
     });
   });
 
-  test('may ask for metadata, and for no playability', async () => {
+  test('may request metadata, and skip the playability check', async () => {
     const { lessonId } = await addVersion();
     const data = jsonOf(await load(lessonId, '?include_metadata=true&validate_playability=false'));
     expect(data).toMatchObject({
@@ -88,7 +88,7 @@ describe('a user', () => {
     expect(data).not.toHaveProperty('playability');
   });
 
-  test('may ask for any version of the organization, a draft or one that was unpublished', async () => {
+  test('may request any version of the organization, including drafts and unpublished ones', async () => {
     const draft = await addVersion({ publish: false });
     const asDraft = jsonOf(await load(draft.lessonId, `?versionId=${draft._id}`)) as PlayerData;
     expect(asDraft.lesson.lesson).toMatchObject({ id: draft.lessonId, status: 'draft' });
@@ -100,7 +100,7 @@ describe('a user', () => {
     expect(asFormer.lesson.lesson).toMatchObject({ id: former.lessonId, status: 'unpublished' });
   });
 
-  test('sees what keeps a lesson from being played: 200 with its faults', async () => {
+  test('sees why a lesson cannot be played: 200 with its problems', async () => {
     for (const publish of [true, false]) {
       const { lessonId, _id } = await addVersion({ playable: false, publish });
       const answer = await load(lessonId, `?versionId=${_id}`);
@@ -112,7 +112,7 @@ describe('a user', () => {
   });
 });
 
-test('what the organization does not have is 404, and nobody can tell why', async () => {
+test('every version outside the organization gets the same 404', async () => {
   const other = await addVersion({ organization: (await buildOrganization(harness)).organization });
   const deleted = await addVersion();
   await markLessonDeleted(harness.db, deleted.lessonId);
@@ -132,7 +132,7 @@ test('what the organization does not have is 404, and nobody can tell why', asyn
   for (const answer of asked) expectShapeA(answer, 404, 'Lesson or version not found');
 });
 
-test('nothing but a session opens it: 401', async () => {
+test('only a session gives access: 401', async () => {
   const { lessonId } = await addVersion();
   const bad: Record<string, string>[] = [{}, headers, { cookie: 'lectern=a; lectern.sig=b' }];
   for (const sent of bad) {
@@ -148,11 +148,11 @@ test.each<[string, string, string]>([
   [randomUUID(), '?versionId[$ne]=&versionId=', 'Invalid version ID'],
   [randomUUID(), '?include_metadata=yes', 'include_metadata must be true or false'],
   [randomUUID(), '?validate_playability=', 'validate_playability must be true or false'],
-])('%s%s is 400 and says so', async (lessonId, query, error) => {
+])('%s%s gets 400 with the reason', async (lessonId, query, error) => {
   expectShapeA(await load(lessonId, query), 400, error);
 });
 
-test('other methods are 405', async () => {
+test('other methods get 405', async () => {
   const path = `${address}/api/lessons/${randomUUID()}/player-data`;
   const answer = await ask(path, { method: 'POST', headers: session });
   expect(answer.status).toBe(405);

@@ -7,11 +7,11 @@ import type { Harness } from '../support/harness.ts';
 
 export interface AddedLesson {
   lessonId: string;
-  /** By number, from 1. */
+  /** Version ids by number, from 1. */
   versionIds: string[];
 }
 
-/** A lesson with a version for each status, and none of their content: enough to be listed. */
+/** A lesson with a version for each status and without content, which is enough for lists. */
 export async function addLesson(
   { db }: Pick<Harness, 'db'>,
   { _id: organizationId }: Pick<Organization, '_id'>,

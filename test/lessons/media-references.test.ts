@@ -11,13 +11,13 @@ import { nested } from './build-lesson.ts';
 const a = 'aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaaa';
 const b = 'bbbbbbbb-bbbb-5bbb-9bbb-bbbbbbbbbbbb';
 
-/** As export does it: a path with the extension of the medium's file. */
+/** Makes the path as an export does, with the extension of the media file. */
 const extensionOf = (id: string): string => (id === a ? 'jpg' : id === b ? 'mp4' : 'bin');
 const toPath = (id: string): string => `./media/${id}.${extensionOf(id)}`;
 const exported = <T>(content: T): T => rewriteMediaReferences(content, toPath);
 const imported = <T>(content: T): T => restoreMediaReferences(content, extensionOf);
 
-/** Strings that are full of references, paths, and pieces of both beside each other. */
+/** Strings full of references, paths, and adjacent fragments of both. */
 const pieces = fc.oneof(
   fc.constantFrom(a, b, `media:${a}`, `media:${b.toUpperCase()}`, toPath(a), toPath(b), `./media/${a}.PNG`),
   fc.constantFrom(
@@ -63,7 +63,7 @@ describe('finding media references', () => {
     expect(mediaReferences(content)).toEqual([a, b]);
   });
 
-  test('finds none in keys, numbers, and text that only looks similar', () => {
+  test('ignores keys, numbers, and text that only looks similar', () => {
     expect(mediaReferences({ [`media:${a}`]: 1, x: a, y: `./media/${a}.jpg`, z: 'media:aaaaaaaa' })).toEqual(
       [],
     );
@@ -83,7 +83,7 @@ describe('rewriting media references', () => {
     expect(exported({ value: [before] })).toEqual({ value: [after] });
   });
 
-  test('copies nothing when nothing changes, and only the branch that changes', () => {
+  test('copies only the branch that changes', () => {
     const content = { kept: { list: ['x'] }, changed: [`media:${a}`] };
 
     expect(exported(content.kept)).toBe(content.kept);
@@ -91,7 +91,7 @@ describe('rewriting media references', () => {
     expect(content.changed).toEqual([`media:${a}`]);
   });
 
-  test('keeps a key __proto__ as an own property and pollutes nothing', () => {
+  test('keeps a __proto__ key as an own property, without prototype pollution', () => {
     const content: unknown = JSON.parse(
       `{"__proto__": {"polluted": "media:${a}"}, "constructor": "media:${a}"}`,
     );
@@ -119,7 +119,7 @@ describe('rewriting media references', () => {
     );
   });
 
-  test('changes nothing but the references, in any JSON', () => {
+  test('changes only the references, in any JSON', () => {
     fc.assert(
       fc.property(json, (content) => {
         const expected = JSON.stringify(content, (_key, value: unknown) =>
@@ -150,7 +150,7 @@ describe('restoring media references', () => {
     expect(imported([before])).toEqual([after]);
   });
 
-  test('is undone and done again without any difference, for any JSON', () => {
+  test('can be undone and redone without any difference, for any JSON', () => {
     fc.assert(
       fc.property(json, (content) => {
         const stored = imported(content);
@@ -160,7 +160,7 @@ describe('restoring media references', () => {
     );
   });
 
-  test('gives back any JSON that was exported and held only lower-case references', () => {
+  test('restores any exported JSON that had only lower-case references', () => {
     const plain = json.filter((content) => {
       const written = JSON.stringify(content);
       return !written.includes('./media/') && !/media:[^"]*[A-F]/.test(written);
@@ -195,7 +195,7 @@ describe('restoring media references', () => {
 
 describe('content that is nested too deep', () => {
   test.each([10_000, 1_000_000])(
-    'is refused at %i levels with an error, not with a stack overflow',
+    'is rejected at %i levels with an error, not with a stack overflow',
     (levels) => {
       const content = nested(levels);
 

@@ -4,7 +4,10 @@ import type { Block, LessonContent } from '../../shared/lessons/lesson-content.t
 import { playabilityErrors } from '../../shared/lessons/playability.ts';
 import { buildLesson, buildSection, buildStep } from './build-lesson.ts';
 
-/** A step as its blocks: each has its type or lacks it, and stands alone or in the slot of a block around it. */
+/**
+ * A step as its blocks: each has a type or lacks it, at the top level or in the slot of another
+ * block.
+ */
 const stepBlocks = fc.array(fc.record({ hasType: fc.boolean(), isNested: fc.boolean() }), { maxLength: 4 });
 const plans = fc.array(fc.array(stepBlocks, { maxLength: 4 }), { maxLength: 4 });
 
@@ -26,7 +29,7 @@ function lessonOf(plan: Plan): LessonContent {
   return buildLesson({ sections });
 }
 
-test('a lesson can be played exactly when it has sections, each has steps, and each step has typed blocks alone', () => {
+test('a lesson is playable exactly when it has sections, each has steps, and each step has only typed blocks', () => {
   fc.assert(
     fc.property(plans, (plan) => {
       const isWhole =
@@ -38,7 +41,7 @@ test('a lesson can be played exactly when it has sections, each has steps, and e
   );
 });
 
-test('each fault is reported once, and where it is', () => {
+test('each problem is reported once, with its position', () => {
   fc.assert(
     fc.property(plans, (plan) => {
       const places = playabilityErrors(lessonOf(plan)).map(({ code, stepId, sectionId }) =>
@@ -60,7 +63,7 @@ test('each fault is reported once, and where it is', () => {
   );
 });
 
-test('mending what is reported leaves nothing to report, and nothing else decides', () => {
+test('fixing the reported problems leaves none, and nothing else decides', () => {
   fc.assert(
     fc.property(plans, fc.dictionary(fc.string(), fc.jsonValue()), (plan, extra) => {
       const lesson = lessonOf(plan);

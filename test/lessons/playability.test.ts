@@ -9,13 +9,13 @@ describe('playability', () => {
     expect(playabilityErrors(buildLesson())).toEqual([]);
   });
 
-  test('names a lesson without sections', () => {
+  test('reports a lesson without sections', () => {
     expect(playabilityErrors(buildLesson({ sections: [] }))).toEqual([
       { code: 'no_sections', message: 'The lesson has no sections' },
     ]);
   });
 
-  test('names a section without steps', () => {
+  test('reports a section without steps', () => {
     const sections = [buildSection(), buildSection({ id: 's2', title: 'Empty', steps: [] })];
 
     expect(playabilityErrors(buildLesson({ sections }))).toEqual([
@@ -23,7 +23,7 @@ describe('playability', () => {
     ]);
   });
 
-  test('names a step without blocks', () => {
+  test('reports a step without blocks', () => {
     expect(playabilityErrors(lessonWithContent({ content: [], root: { props: {} } }))).toEqual([
       {
         code: 'empty_step',
@@ -34,13 +34,13 @@ describe('playability', () => {
     ]);
   });
 
-  test('takes a step whose blocks stand in zones for one that has blocks', () => {
+  test('counts blocks in zones as blocks of their step', () => {
     const content = { content: [], root: {}, zones: { 'root:main': [buildBlock()] } };
 
     expect(playabilityErrors(lessonWithContent(content))).toEqual([]);
   });
 
-  test.each([{}, { type: '' }, { type: null }])('names a block whose type is missing: %j', (without) => {
+  test.each([{}, { type: '' }, { type: null }])('reports a block without a type: %j', (without) => {
     const inner = { props: { id: 'inner' }, ...without } as Block;
     const content = { content: [buildBlock({ props: { id: 'outer', body: [inner] } })], root: {} };
 
@@ -67,7 +67,7 @@ describe('playability', () => {
     ]);
   });
 
-  test('does not pass on what a terminal would obey in a title', () => {
+  test('removes terminal control characters from titles', () => {
     const sections = [buildSection({ title: '\u001b[2J\u009b\u202e', steps: [] })];
 
     expect(playabilityErrors(buildLesson({ sections }))[0]?.message).toBe(

@@ -10,11 +10,11 @@ describe('scoreMultipleChoice', () => {
   it.each([
     ['the right choice earns the default point', one, ['b'], 1, 1],
     ['a wrong choice earns nothing', one, ['a'], 0, 1],
-    ['no choice earns nothing and tells what could be gained', one, [], 0, 1],
+    ['no choice earns nothing and returns the maximum', one, [], 0, 1],
     ['all right choices earn all points', several, ['c', 'a'], 2, 2],
     ['one of two right choices earns nothing', several, ['a'], 0, 2],
-    ['a wrong choice beside the right ones spoils them', several, ['a', 'c', 'd'], 0, 2],
-    ['a choice named twice counts once', several, ['a', 'a', 'c'], 2, 2],
+    ['a wrong choice beside the right ones earns nothing', several, ['a', 'c', 'd'], 0, 2],
+    ['a duplicate choice counts once', several, ['a', 'a', 'c'], 2, 2],
     ['partial credit: one of two right choices earns its share', partly, ['a'], 1, 2],
     ['partial credit: a wrong choice costs a share', partly, ['a', 'c', 'd'], 1, 2],
     ['partial credit: never below nothing', partly, ['b', 'd'], 0, 2],
@@ -29,28 +29,28 @@ describe('scoreMultipleChoice', () => {
       1,
     ],
     ['half points are points', { ...one, points: 0.5 }, ['b'], 0.5, 0.5],
-    ['points that are no number count as 1', { ...one, points: '5' }, ['b'], 1, 1],
+    ['points that are not a number count as 1', { ...one, points: '5' }, ['b'], 1, 1],
     ['negative points count as 1', { ...one, points: -3 }, ['b'], 1, 1],
     [
-      'a number names the choice that is written with it',
+      'a number matches the choice id with the same text',
       { choices: [{ id: 1 }], correct: ['1'] },
       [1],
       1,
       1,
     ],
-    ['a right id that is no choice cannot be asked for', { choices, correct: ['b', 'x'] }, ['b'], 1, 1],
-    ['an answer that is no array is no choice', one, 'b', 0, 1],
-    ['an answer of other things is no right choice', one, [null, {}, ['b']], 0, 1],
+    ['a right id without a choice is not required', { choices, correct: ['b', 'x'] }, ['b'], 1, 1],
+    ['an answer that is not an array is no choice', one, 'b', 0, 1],
+    ['an answer of other types is no right choice', one, [null, {}, ['b']], 0, 1],
   ])('%s', (_rule, props, answer, score, maxScore) => {
     expect(scoreMultipleChoice(props, answer)).toEqual({ score, maxScore });
   });
 
   it.each([
     ['no right choice', { choices, correct: [] }],
-    ['right choices that are none of the choices', { choices, correct: ['x'] }],
+    ['right choices without a matching choice', { choices, correct: ['x'] }],
     ['no points', { ...one, points: 0 }],
     ['no choices', { correct: ['a'] }],
-    ['props that are no object', 'b'],
+    ['props that are not an object', 'b'],
     ['no props', undefined],
   ])('a question with %s is not scored', (_reason, props) => {
     expect(scoreMultipleChoice(props, ['b'])).toBeNull();
@@ -58,7 +58,7 @@ describe('scoreMultipleChoice', () => {
 });
 
 describe('readQuestion', () => {
-  it('keeps the first of two choices with one id, and leaves out those without', () => {
+  it('keeps the first of two choices with one id, and skips those without', () => {
     const { choices: read } = readQuestion({
       choices: [
         { id: 'a', html: 'first', feedback: 'why' },
@@ -75,7 +75,7 @@ describe('readQuestion', () => {
     ]);
   });
 
-  it('names each right choice once, in the order of the choices', () => {
+  it('returns each right choice once, in the order of the choices', () => {
     expect(readQuestion({ choices, correct: ['c', 'a', 'c'] }).correct).toEqual(['a', 'c']);
   });
 });

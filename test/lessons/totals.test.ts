@@ -26,7 +26,7 @@ describe('totals', () => {
     expect(totalsOf({ sections: [] })).toEqual({ totalSections: 0, totalSteps: 0 });
   });
 
-  test('the duration is the lesson’s own figure in minutes, zero included, else 2 minutes a step', () => {
+  test('the duration is the lesson’s own in minutes, zero included, or else 2 minutes for each step', () => {
     const lasting = (minutes: number | null | undefined) =>
       estimatedDuration({ ...lesson, lesson: { ...lesson.lesson, estimatedDuration: minutes } });
 
@@ -38,14 +38,14 @@ describe('totals', () => {
 });
 
 describe('order', () => {
-  test('follows order_index, and equal ones stay as they stand', () => {
+  test('follows order_index, with ties by position', () => {
     const ordered = orderedSections(lesson);
 
     expect(ordered.map(({ id }) => id)).toEqual(['early', 'late', 'late too']);
     expect(ordered[0]?.steps.map(({ id }) => id)).toEqual(['a', 'b', 'c']);
   });
 
-  test('changes nothing in place', () => {
+  test('does not modify its input', () => {
     const before = JSON.stringify(lesson);
     orderedSections(lesson);
 
@@ -53,7 +53,7 @@ describe('order', () => {
   });
 });
 
-test('a core widget is known by its exact name', () => {
+test('a core widget is recognized by its exact name', () => {
   expect(coreWidgetTypes.every(isCoreWidget)).toBe(true);
   expect(['text', 'Quiz', '', 'toString', '__proto__'].some(isCoreWidget)).toBe(false);
 });
