@@ -19,6 +19,11 @@ const run = promisify(execFile);
 /** Tools in export.md that some machines lack. */
 const tools = ['jq', 'unzip', 'sha256sum'];
 
+/** Pages whose quick start goes on from integrate.md. */
+const quickStarts = ['cli', 'packages', 'widgets', 'embed', 'progress', 'player-api'].map(
+  (name) => `docs/${name}.md`,
+);
+
 const shorthand = 'lectern() { npm run -s lectern -- "$@"; }';
 
 let harness: Harness;
@@ -58,15 +63,22 @@ async function notRun(): Promise<string[]> {
   return ['npm ci', ...tools.filter((_, index) => types[index] === 'no')];
 }
 
-test('the commands of README, integrate.md and export.md run as printed, in this order, twice, after the demo', async () => {
+test('the commands of README, integrate.md and export.md, and quick starts between them, run as printed, twice, after the demo', async () => {
   await demoVersion(
     harness.db,
     harness.config,
     await demoOrganization(harness.db),
     new AbortController().signal,
   );
-  const pages = ['README.md', 'docs/integrate.md', 'docs/export.md'];
-  const blocks = (await Promise.all(pages.map((page) => shellBlocks(page)))).flat();
+  const blocks = (
+    await Promise.all([
+      shellBlocks('README.md'),
+      shellBlocks('docs/integrate.md'),
+      ...quickStarts.map((page) => shellBlocks(page, '## Quick start')),
+      shellBlocks('docs/export.md'),
+      shellBlocks('docs/player.md', '## Quick start'),
+    ])
+  ).flat();
   const left = await notRun();
   const printed = blocks.filter((block) => !left.some((text) => block.includes(text))).join('\n');
   expect(printed.split(shorthand)).toHaveLength(3);
