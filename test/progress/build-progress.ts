@@ -104,7 +104,7 @@ const anyStep = fc
     ),
   );
 
-/** Lessons out of a few steps and a few widgets, so that two of them have much in common. */
+/** Lessons made of a few steps and widgets, so that two of them overlap. */
 export const anyOutline: fc.Arbitrary<LessonOutline> = fc
   .uniqueArray(fc.constantFrom('step-1', 'step-2', 'step-3', 'step-4', 'step-5'), { minLength: 1 })
   .chain((ids) => fc.tuple(fc.constant(ids), fc.nat(ids.length - 1), fc.tuple(...ids.map(() => anyStep))))

@@ -65,7 +65,7 @@ describe('answers in a new version', () => {
     ['fewer points', { points: 0.5 }, { score: 0.5, maxScore: 0.5 }],
     ['another right choice', { correct: ['b'] }, { score: 0, maxScore: 1 }],
     ['no right choice', { correct: [] }, { score: null, maxScore: null }],
-  ])('to a core widget earn what it gives with %s', (_change, props, points) => {
+  ])("to a core widget earn the new version's points with %s", (_change, props, points) => {
     const state = answered(buildItem('quiz', ['a']));
     const next = over(state, [{ intro: text, quiz: [buildQuestion('quiz', props)] }]);
     expect(next).toMatchObject(points);
@@ -79,14 +79,14 @@ describe('answers in a new version', () => {
     ['is of another type', 'Dial', 10, { score: null, maxScore: null }],
   ])('to a custom widget keep their share of the points where it %s', (_change, type, points, expected) => {
     const [slider] = answered(buildItem('slider', 1)).items ?? [];
-    // As earlier releases stored it: with the points that the widget claimed.
+    // As stored by earlier releases, with the points that the widget claimed.
     const state = buildState({ items: slider ? [{ ...slider, score: 2, maxScore: 4 }] : [] });
     const next = over(state, [{ quiz: [buildWidget(type, 'slider', { points, visibleIf: {} })] }]);
     expect(next).toMatchObject(expected);
     expect(next.items).toMatchObject([expected]);
   });
 
-  test('to widgets that are gone count nothing, until a version has them again', () => {
+  test('to removed widgets count nothing, until a version has them again', () => {
     const state = answered(buildItem('quiz', ['a']));
     const without = buildOutline([{ intro: [buildQuestion('new', { points: 3 })] }]);
     const gone = carryOver(state, outline, otherVersionId, without);
@@ -95,7 +95,7 @@ describe('answers in a new version', () => {
     expect(carryOver(gone, without, versionId, again)).toMatchObject({ score: 2, maxScore: 2 });
   });
 
-  test('to what was not scored then leave a question open that is scored now', () => {
+  test('to a widget that was not scored leave it open once it is scored', () => {
     const state = answered(buildItem('quiz', ['a']), buildItem('essay', ['a']));
     const to = { intro: [buildQuestion('quiz')], end: [buildQuestion('essay', { points: 3 })] };
     const next = over(state, [to]);
@@ -118,14 +118,14 @@ describe('answers in a new version', () => {
     expect(next).toMatchObject({ score: 1, maxScore: 1 });
   });
 
-  test('stay where a widget of that id stands in several steps', () => {
+  test('stay in their step where several steps have a widget with that id', () => {
     const state = answered(buildItem('quiz', ['a']));
     expect(placesOf(over(state, [{ intro: [buildQuestion('quiz')], end: [buildQuestion('quiz')] }]))).toEqual(
       ['quiz/quiz'],
     );
   });
 
-  test('never take the place of another answer', () => {
+  test('never replace another answer', () => {
     const [item] = answered(buildItem('quiz', ['a'])).items ?? [];
     if (item === undefined) throw new Error('no item');
     const to = [{ four: [buildQuestion('quiz')] }];
@@ -147,14 +147,14 @@ describe('answers in a new version', () => {
     expect(next).toMatchObject({ score: null, maxScore: 1 });
   });
 
-  test('whose question was gone already stay where they were given', () => {
+  test('to a question that was already gone stay in their step', () => {
     const [item] = answered(buildItem('quiz', ['a'])).items ?? [];
     const state = buildState({ items: item ? [{ ...item, stepId: 'gone' }] : [] });
     expect(placesOf(over(state, [{ end: [buildQuestion('quiz')] }]))).toEqual(['gone/quiz']);
   });
 });
 
-test('a new version changes its id, the steps and the points, and nothing else', () => {
+test('a new version changes only its id, the steps and the points', () => {
   const state: ProgressState = {
     ...answered(buildItem('quiz', ['a'])),
     progressData: '{"a":1}',

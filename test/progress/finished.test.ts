@@ -37,7 +37,7 @@ test('an attempt counts from its finish on, with its points', () => {
   expect(finish(under).finished).toEqual({ at: now, score: 2, maxScore: 2, isCurrent: true });
 });
 
-test('a restart leaves the grade of the attempt that was finished, until another is, be that worth less', () => {
+test('a restart keeps the grade of the finished attempt until the next finish, even if that is worth less', () => {
   const finished = finish(buildState());
   const restarted = apply(finished, { restart: true });
   expect(restarted).toMatchObject({ score: null, finished: { at: now, score: 2, isCurrent: false } });
@@ -51,7 +51,7 @@ test('a restart leaves the grade of the attempt that was finished, until another
   });
 });
 
-test('of a lesson with custom widgets alone, where a restart leaves nothing to gain, the grade stays as well', () => {
+test('the grade also stays in a lesson of custom widgets, where a restart leaves no points to gain', () => {
   const custom = buildOutline([{ only: [buildWidget('Slider', 'slider', { points: 100 })] }]);
   const write = (state: ProgressState, changes: Partial<ProgressWrite>) =>
     applyWrite(state, buildWrite(changes), custom, now);
@@ -60,7 +60,7 @@ test('of a lesson with custom widgets alone, where a restart leaves nothing to g
   expect(gradeOf(write(finished, { restart: true }))).toBe(40);
 });
 
-test('answers after the finish raise the grade, and take nothing from it', () => {
+test('answers after the finish can raise the grade, and never lower it', () => {
   const half = finish(buildState(), [buildItem('quiz', ['a'])]);
   expect(gradeOf(half)).toBe(50);
   const raised = apply(half, { ...atEnd, items: [buildItem('quiz-2', ['a'])] });
@@ -70,7 +70,7 @@ test('answers after the finish raise the grade, and take nothing from it', () =>
   expect(finish(lowered, [], later).finished).toEqual(raised.finished);
 });
 
-test('a question of a new version takes nothing from who has finished', () => {
+test('a question added in a new version does not lower the grade of a learner who has finished', () => {
   const questions = ['quiz', 'quiz-2', 'new'].map((id) => buildQuestion(id));
   const to = buildOutline([{ intro: questions, end: [] }]);
   const carried = carryOver(finish(buildState()), outline, otherVersionId, to);
@@ -80,7 +80,7 @@ test('a question of a new version takes nothing from who has finished', () => {
   expect(gradeOf(applyWrite(turned, buildWrite({ items: [buildItem('new', ['b'])] }), to, later))).toBe(100);
 });
 
-test('whatever is written, there is a grade from the first finish on, and only another finish lowers it', () => {
+test('there is a grade from the first finish on, and only another finish lowers it', () => {
   const course = anyOutline.chain((any) =>
     fc.tuple(fc.constant(any), fc.array(anyWrite(any), { minLength: 1, maxLength: 8 })),
   );

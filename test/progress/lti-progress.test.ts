@@ -51,7 +51,7 @@ const progressOf = (ltiUserId: string, query: Record<string, string> = { platfor
 const answerOf = (widgetId: string, answer: unknown) => ({ items: [{ widgetId, answer }] });
 
 describe('the record', () => {
-  test('of a user who only looked has every field of the contract and no other, and null where nothing is set', async () => {
+  test('of a user without writes has exactly the documented fields, with null for unset values', async () => {
     await playerOf({ ltiUserId: 'looked' }).write();
     const answer = await progressOf('looked');
     expect(jsonOf(answer)).toStrictEqual({
@@ -74,7 +74,7 @@ describe('the record', () => {
     expect(answer.headers.get('cache-control')).toBe('no-store');
   });
 
-  test('of a launch without a context says so, and has a course all the same', async () => {
+  test('of a launch without a context has a null contextId and still a course', async () => {
     await playerOf({ ltiUserId: 'outside', contextId: null }).write();
     const found = { contextId: null, courseId: uuid };
     expect(jsonOf(await progressOf('outside'))).toMatchObject(found);
@@ -91,7 +91,7 @@ describe('the record', () => {
     expect(jsonOf(await progressOf('scored'))).toMatchObject({ score: 0, maxScore: 100 });
   });
 
-  test('has no scores where nothing can be gained', async () => {
+  test('has no scores without scored questions', async () => {
     const sections = [section('one', step('s1', heading(), question('q', 0)))];
     const plain = await publishLesson(harness, organization, { sections });
     await playerOf({ ltiUserId: 'plain' }, plain).write({ ...answerOf('q', ['b']), completed: true });
@@ -104,7 +104,7 @@ describe('the record', () => {
     });
   });
 
-  test('gives back JSON byte for byte', async () => {
+  test('returns JSON byte for byte', async () => {
     const odd = '{ "b":1, "10":1.10, "2":12345678901234567890, "__proto__":{"$a.b":"\\u0000"}, "":null }';
     const write = `"versionId":"${version._id}","revision":0,"currentSectionIndex":0,"currentStepIndex":0`;
     const player = playerOf({ ltiUserId: 'bytes' });
@@ -117,7 +117,7 @@ describe('the record', () => {
 });
 
 describe('of several contexts', () => {
-  test('each has a record of its own, found by its contextId', async () => {
+  test('each has a separate record, found by its contextId', async () => {
     const contexts = ['a', 'b/ä', '{"$ne":1}'];
     for (const [index, contextId] of contexts.entries()) {
       const place = { currentStepIndex: index % 2, progressData: { contextId } };
@@ -131,7 +131,7 @@ describe('of several contexts', () => {
     expectError(unknown, 404, nothingFound);
   });
 
-  test('without a contextId the record that was active last is given', async () => {
+  test('without a contextId returns the last active record', async () => {
     const [first, second] = [
       playerOf({ ltiUserId: 'active', contextId: 'first' }),
       playerOf({ ltiUserId: 'active', contextId: null }),
@@ -161,7 +161,7 @@ describe('of several contexts', () => {
     expect(await courseOf({ contextId: null })).toBe(others[1]);
   });
 
-  test('a course that many launches ask for at once is made once', async () => {
+  test('concurrent launches create a course once', async () => {
     const launches = Array.from({ length: 10 }, (_, index) => ({
       ltiUserId: `many-${index}`,
       contextId: 'at once',
@@ -172,7 +172,7 @@ describe('of several contexts', () => {
   });
 });
 
-test('LTI users and learners of the same name have records of their own', async () => {
+test('LTI users and learners with the same id have separate records', async () => {
   await playerOf({ ltiUserId: 'twin' }).write({ progressData: { of: 'user' } });
   await new Player(address, version, buildLearnerToken(version, { learnerId: 'twin' })).write({
     progressData: { of: 'learner' },
@@ -189,7 +189,7 @@ test.each(['a/b', 'é😀', '100%', 'https://lms.example/user?id=1#x', '%2F'])(
   },
 );
 
-test('what is not there, or not the caller’s, is 404 in the same words', async () => {
+test('every record that is missing or of another organization gets the same 404', async () => {
   await playerOf({ ltiUserId: 'mine' }).write();
   const query = { platformId: 'platform-1' };
   const stranger = await buildOrganization(harness);
@@ -209,7 +209,7 @@ test('what is not there, or not the caller’s, is 404 in the same words', async
   expect((await progressOf('mine')).status).toBe(200);
 });
 
-test('a platform is found whatever the case of its id, and its records stay readable after it was removed', async () => {
+test("platform ids are case-insensitive, and a removed platform's records stay readable", async () => {
   const platform = await createPlatform(harness.db, {
     ...{ organizationId: organization._id, issuer: 'https://lms.example', clientId: randomUUID() },
     ...{ deploymentIds: ['1'], authUrl: 'https://lms.example/auth', tokenUrl: 'https://lms.example/token' },
@@ -226,7 +226,7 @@ test('a platform is found whatever the case of its id, and its records stay read
   expectError(await ask(address + pathOf('moved', query), { headers: stranger.headers }), 404, nothingFound);
 });
 
-describe('what is wrong with a request is 422, the first fault in the order of lesson, user, platform, context', () => {
+describe('an invalid request gets 422 for its first error, in the order lesson, user, platform, context', () => {
   const charset = 'must be 1 to 255 characters without control characters';
   test.each<[error: string, path: () => string]>([
     ['Invalid lesson ID format', () => pathOf('%00', {}, 'x')],
@@ -248,7 +248,7 @@ describe('what is wrong with a request is 422, the first fault in the order of l
     }
   });
 
-  test('but bad credentials are told first', async () => {
+  test('but invalid credentials are reported first', async () => {
     expectError(await ask(address + pathOf('%00', {}, 'x')), 401, 'Authentication failed');
   });
 });

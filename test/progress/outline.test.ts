@@ -61,13 +61,13 @@ describe('the outline of a version', () => {
     expect(widgets.filter(({ isCore }) => !isCore).map(({ widgetType }) => widgetType)).toEqual(['Slider']);
   });
 
-  test('leaves a block without a type out, since nothing renders it', () => {
+  test('omits blocks without a type, because they do not render', () => {
     expect(
       widgetsOf({ content: [{ props: { id: 'a' } }, { type: '', props: { id: 'b' } }], root: {} }),
     ).toEqual([]);
   });
 
-  test('holds none of the content', () => {
+  test('contains no content', () => {
     const secret = 'x'.repeat(1000);
     const content = contentOf([{ step: [buildQuestion('q', { prompt: secret, explanation: secret })] }]);
     const choices = [{ id: 'a', html: secret }];
@@ -96,7 +96,7 @@ describe('the question of a widget', () => {
     expect(questionOf(block)).toBeNull();
   });
 
-  test("takes what its props leave out from the lesson's settings for the type", () => {
+  test("takes missing props from the lesson's settings for the type", () => {
     const overrides = { MultipleChoice: { points: 5, partialCredit: true, correct: ['b'] } };
     expect(questionOf(buildQuestion('q', { partialCredit: false }), overrides)).toMatchObject({
       points: 5,

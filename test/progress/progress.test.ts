@@ -34,7 +34,7 @@ const playerOf = (learnerId: string, userAttributes = '{}', played = version) =>
   new Player(address, played, buildLearnerToken(played, { learnerId, userAttributes }));
 
 describe('the record', () => {
-  test('of a learner who only looked has every field of the contract, and null where nothing is set', async () => {
+  test('of a learner without writes has every documented field, and null for unset values', async () => {
     await playerOf('looked').write();
     const answer = await progressOf('looked');
     expect(answer.status).toBe(200);
@@ -99,7 +99,7 @@ describe('the record', () => {
     expect(jsonOf(answer)).toMatchObject({ score: null, maxScore: null, totalSteps: 1 });
   });
 
-  test('gives back JSON byte for byte: order of names, large numbers, odd names, depth, whitespace', async () => {
+  test('returns JSON byte for byte: order of names, large numbers, odd names, depth, whitespace', async () => {
     const odd =
       '{ "b":1, "10":1.10, "2":12345678901234567890, "__proto__":{"$a.b":"\\u0000\\ud83d"}, "":null }';
     const deep = `{"a":${'['.repeat(190)}${']'.repeat(190)}}`;
@@ -118,7 +118,7 @@ describe('the record', () => {
     }
   });
 
-  test('has the attributes of the token that wrote last, and so has the session, whoever reads it', async () => {
+  test("has the attributes of the last writer's token, and so has the session, whoever reads it", async () => {
     await playerOf('attributes', '{"group":"A"}').write();
     await playerOf('attributes', '{"group":"B"}').write({ revision: 1 });
     const stored = { userAttributes: { group: 'B' } };
@@ -172,7 +172,7 @@ test('names are told apart by every character', async () => {
   expect((await progressOf('%4Cearner')).status).toBe(200);
 });
 
-test('many who ask at once each get the record they asked for', async () => {
+test('concurrent requests each get the record they requested', async () => {
   const stranger = await buildOrganization(harness);
   const lessons = [
     { lesson: version, of: headers },
@@ -203,7 +203,7 @@ test('many who ask at once each get the record they asked for', async () => {
   }
 });
 
-describe('what is not there, or not the caller’s, is 404 in the same words', () => {
+describe('every record that is missing or of another organization gets the same 404', () => {
   test('a learner who has not started, and a lesson that does not exist', async () => {
     expectError(await progressOf('nobody'), 404, nothingFound);
     expectError(await progressOf('%ff'), 404, nothingFound);
@@ -240,7 +240,7 @@ describe('what is not there, or not the caller’s, is 404 in the same words', (
 
 describe('what is wrong with a request', () => {
   test.each(['x', '1', `${randomUUID()}x`, '%00', '%ff', '..%2f..', '%7B%22%24ne%22%3A1%7D'])(
-    'the lesson id %s is 422',
+    'the lesson id %s gets 422',
     async (lessonId) => {
       const answer = await ask(address + pathOf('learner', lessonId), { headers });
       expectError(answer, 422, 'Invalid lesson ID format');
@@ -248,20 +248,20 @@ describe('what is wrong with a request', () => {
   );
 
   test.each(['%00', 'a%0Ab', 'x'.repeat(256), encodeURIComponent('😀'.repeat(256)), '%C2%85'])(
-    'the learner id %s is 422',
+    'the learner id %s gets 422',
     async (learnerId) => {
       const error = 'learnerId must be 1 to 255 characters without control characters';
       expectError(await progressOf(learnerId), 422, error);
     },
   );
 
-  test('of several faults the first is told: credentials, lesson id, learner id', async () => {
+  test('the first of several errors is reported: credentials, lesson id, learner id', async () => {
     const url = address + pathOf('%00', 'x');
     expectError(await ask(url), 401, 'Authentication failed');
     expectError(await ask(url, { headers }), 422, 'Invalid lesson ID format');
   });
 
-  test('bad credentials are 401, whether there is a record or not; a token is none', async () => {
+  test('invalid credentials get 401, whether or not there is a record; a token is not accepted', async () => {
     await playerOf('guarded').write();
     const token = buildLearnerToken(version, { learnerId: 'guarded' });
     for (const authorization of ['', 'Bearer x.y', `Bearer ${token}`]) {
@@ -274,9 +274,12 @@ describe('what is wrong with a request', () => {
     expectError(await ask(`${address}${pathOf('guarded')}?token=${token}`), 401, 'Authentication failed');
   });
 
-  test.each(['POST', 'PUT', 'PATCH', 'DELETE'])('%s is 405: credentials only read', async (method) => {
-    const answer = await ask(address + pathOf('looked'), { method, headers });
-    expectError(answer, 405, `${method} is not allowed here`);
-    expect(answer.headers.get('allow')).toBe('GET, HEAD');
-  });
+  test.each(['POST', 'PUT', 'PATCH', 'DELETE'])(
+    '%s gets 405, because credentials only read',
+    async (method) => {
+      const answer = await ask(address + pathOf('looked'), { method, headers });
+      expectError(answer, 405, `${method} is not allowed here`);
+      expect(answer.headers.get('allow')).toBe('GET, HEAD');
+    },
+  );
 });

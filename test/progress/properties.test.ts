@@ -19,7 +19,7 @@ const anyCourse = anyOutline.chain((outline) =>
   }),
 );
 
-/** The states that the writes lead to, a minute apart, the initial one first. */
+/** The states after each write, a minute apart, beginning with the initial one. */
 function statesOf(outline: LessonOutline, writes: ProgressWrite[]): ProgressState[] {
   let state = initialProgress(versionId, outline, now);
   return [
@@ -48,7 +48,7 @@ function expectBounds({ score, maxScore, items }: ProgressState): void {
 }
 
 describe('after any writes', () => {
-  test('the status never goes back, and agrees with the times, which are set once', () => {
+  test('the status never regresses, and matches the times, which are set once', () => {
     fc.assert(
       fc.property(anyCourse, ({ outline, writes }) => {
         const states = statesOf(outline, writes);
@@ -75,7 +75,7 @@ describe('after any writes', () => {
     );
   });
 
-  test('the position is one of the version, and items are no more than its widgets', () => {
+  test('the position is valid in the version, and items do not outnumber its widgets', () => {
     fc.assert(
       fc.property(anyCourse, ({ outline, writes }) => {
         const widgets = outline.sections.flatMap(({ steps }) => steps.flatMap((step) => step.widgets));
@@ -96,7 +96,7 @@ describe('after any writes', () => {
     );
   });
 
-  test('a write that is applied twice changes nothing more than the revision, and the attempt where it is a restart', () => {
+  test('a repeated write changes only the revision, and the attempt if it is a restart', () => {
     fc.assert(
       fc.property(anyCourse, ({ outline, writes }) => {
         const write = writes.at(-1);
@@ -109,7 +109,7 @@ describe('after any writes', () => {
     );
   });
 
-  test('what a player claims for core widgets changes nothing', () => {
+  test("a player's claimed points for core widgets change nothing", () => {
     const claim = fc.option(fc.constantFrom(0, 0.5, 1, 1000), { nil: null });
     fc.assert(
       fc.property(anyCourse, claim, ({ outline, writes }, score) => {
@@ -125,7 +125,7 @@ describe('after any writes', () => {
   });
 });
 
-test('whatever a player claims, a custom widget earns no more than its author declared', () => {
+test('whatever a player claims, a custom widget earns at most its declared points', () => {
   fc.assert(
     fc.property(anyCourse, ({ outline, writes }) => {
       const widgets = outline.sections.flatMap(({ steps }) => steps.flatMap((step) => step.widgets));
@@ -141,7 +141,7 @@ test('whatever a player claims, a custom widget earns no more than its author de
 });
 
 describe('carrying over', () => {
-  test('to a version that is the same changes its id alone', () => {
+  test('to an identical version changes only its id', () => {
     fc.assert(
       fc.property(anyCourse, ({ outline, writes }) => {
         const state = lastState(outline, writes);
@@ -194,7 +194,7 @@ describe('carrying over', () => {
   });
 });
 
-test('no event takes a learner back, and completed is the end', () => {
+test('completed is final, and no event moves the status back', () => {
   for (const [index, status] of progressStatuses.entries()) {
     for (const event of ['look', 'act', 'finish'] as const) {
       expect(progressStatuses.indexOf(nextStatus(status, event))).toBeGreaterThanOrEqual(index);

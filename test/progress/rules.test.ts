@@ -21,7 +21,7 @@ const apply = (state: ProgressState, write: Partial<ProgressWrite>) =>
 const atQuiz = { currentStepIndex: 1 };
 const atEnd = { currentSectionIndex: 1 };
 
-test('before anything is stored a learner is at the first step, has not started, and can gain all open points', () => {
+test('before the first write a learner is at the first step, has not started, and can gain all open points', () => {
   expect(initialProgress(versionId, outline, now)).toEqual({
     versionId,
     revision: 0,
@@ -82,7 +82,7 @@ describe('the status', () => {
 });
 
 describe('a write', () => {
-  test('moves the learner and counts the revision', () => {
+  test('moves the learner and increments the revision', () => {
     expect(apply(buildState({ revision: 7 }), atEnd)).toMatchObject({
       versionId,
       revision: 8,
@@ -93,7 +93,7 @@ describe('a write', () => {
     });
   });
 
-  test('keeps progressData and variableState that are left out, and clears those that are null', () => {
+  test('keeps omitted progressData and variableState, and clears null ones', () => {
     const state = buildState({ progressData: '{"a":1}', variableState: '{"b":1}' });
     expect(apply(state, {})).toMatchObject({ progressData: '{"a":1}', variableState: '{"b":1}' });
     expect(apply(state, { progressData: null, variableState: '{"c":1}' })).toMatchObject({
@@ -102,7 +102,7 @@ describe('a write', () => {
     });
   });
 
-  test('changes nothing of the state before', () => {
+  test('does not modify the previous state', () => {
     const state = buildState({ items: [] });
     const copy = structuredClone(state);
     apply(state, { ...atQuiz, items: [buildItem('quiz', ['a'])], progressData: '{}' });
@@ -126,13 +126,13 @@ describe('a write', () => {
       { items: [buildItem('quiz', 1), buildItem('gone', 1)] },
       'items[1].widgetId "gone" is no widget of the version',
     ],
-  ])('is refused for %s', (_title, write, message) => {
+  ])('is rejected for %s', (_title, write, message) => {
     expect(() => apply(buildState(), write)).toThrow(
       expect.objectContaining({ code: 'INVALID_CONTENT', message }),
     );
   });
 
-  test('is refused when answers and state together are over 2 MiB', () => {
+  test('is rejected when answers and state together exceed 2 MiB', () => {
     const half = buildItem('slider', 'é'.repeat(1024 ** 2 / 2));
     const state = apply(buildState(), { items: [half] });
     expect(() => apply(state, { items: [{ ...half, widgetId: 'essay' }] })).toThrow(
@@ -162,7 +162,7 @@ describe('answers', () => {
     ]);
   });
 
-  test('to one widget replace each other, in the place of the first', () => {
+  test('to one widget replace each other, in the position of the first', () => {
     const first = apply(buildState(), { items: [buildItem('quiz', ['b']), buildItem('slider', 1)] });
     const { items } = apply(first, {
       items: [buildItem('essay', 'x'), buildItem('quiz', ['c']), buildItem('quiz', ['a'])],
@@ -178,7 +178,7 @@ describe('answers', () => {
     expect(apply(buildState(), atQuiz).items).toBeNull();
   });
 
-  test('belong to the widget in the step where the learner is, else to the first with that id', () => {
+  test("belong to the widget in the learner's step, or else to the first with that id", () => {
     const twice = buildOutline([
       { one: [buildWidget('Slider', 'same')], two: [buildWidget('Poll', 'same')], three: [] },
     ]);
@@ -191,7 +191,7 @@ describe('answers', () => {
     expect(answered(2)).toMatchObject({ stepId: 'one', widgetType: 'Slider' });
   });
 
-  test('to widgets with one id in two steps are two answers', () => {
+  test('to widgets with the same id in two steps are separate', () => {
     const twice = buildOutline([{ one: [buildQuestion('same')], two: [buildQuestion('same')] }]);
     const first = applyWrite(
       initialProgress(versionId, twice, now),

@@ -96,7 +96,7 @@ describe('the points of a lesson', () => {
     expect(pointsOf(blocks, items)).toEqual(points);
   });
 
-  test('stay finite whatever the author gives', () => {
+  test('stay finite whatever the author declares', () => {
     const huge = { points: Number.MAX_VALUE, correct: ['a', 'b'], partialCredit: true };
     const [score, maxScore] = pointsOf(
       [buildQuestion('q', huge), buildQuestion('r', huge)],

@@ -22,7 +22,7 @@ test('items are written as a JSON array of objects, in this order of fields', ()
   expect(itemsToJson([])).toBe('[]');
 });
 
-test('items come back as they were, answers to the byte', () => {
+test('items read back unchanged, byte for byte', () => {
   const points = fc.option(fc.double({ min: 0, max: 1000, noNaN: true }).map((value) => value + 0));
   const answer = fc.oneof(
     fc.json(),

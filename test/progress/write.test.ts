@@ -117,7 +117,7 @@ describe('a fault in the body of a write', () => {
     [itemWith('"answer": 1, "score": null, "maxScore": null'), `items[0].score ${pointsFault}`],
     [itemWith('"answer": 1, "score": 1, "maxScore": 1000.5'), `items[0].maxScore ${pointsFault}`],
     [itemWith('"answer": 1, "score": 1, "maxScore": 1e400'), `items[0].maxScore ${pointsFault}`],
-  ])('%.70s is named', (body, message) => {
+  ])('%.70s is reported', (body, message) => {
     expect(() => parseProgressWrite(body)).toThrow(new LecternError('INVALID_CONTENT', message));
   });
 

@@ -21,7 +21,7 @@ describe.each(storeKinds)('archives on $name', ({ start, skip }) => {
   // Why is in the name of the suite.
   if (skip) return test.skip('the same guarantees');
 
-  test('a draft is invisible until it is published, then it is there whole, with its digest', async () => {
+  test('a draft is invisible until it is published, and then complete, with its digest', async () => {
     const {
       store: { archives },
     } = await start();
@@ -50,7 +50,7 @@ describe.each(storeKinds)('archives on $name', ({ start, skip }) => {
     await archive?.close();
   });
 
-  test('a draft that is discarded leaves nothing', async () => {
+  test('a discarded draft leaves nothing', async () => {
     const {
       store: { archives },
       files,
@@ -63,7 +63,7 @@ describe.each(storeKinds)('archives on $name', ({ start, skip }) => {
     expect(await archives.open(key)).toBeNull();
   });
 
-  test('two builders may publish the same archive, one after the other, and readers of the first go on', async () => {
+  test('two builders may publish the same archive, and readers of the first continue', async () => {
     const {
       store: { archives },
     } = await start();
@@ -75,7 +75,7 @@ describe.each(storeKinds)('archives on $name', ({ start, skip }) => {
     expect((await listed(archives)).map(({ sha256 }) => sha256)).toEqual([sha256Of(one)]);
   });
 
-  test('readers of an archive that another replaces go on with the one they began with', async () => {
+  test('readers of a replaced archive continue with the bytes they began with', async () => {
     const {
       store: { archives },
     } = await start();
@@ -86,7 +86,7 @@ describe.each(storeKinds)('archives on $name', ({ start, skip }) => {
     await before?.close();
   });
 
-  test('a deleted archive is gone for the next reader, and readable to the end for one who has it open', async () => {
+  test('a deleted archive is gone for new readers, and readable to the end for those who have it open', async () => {
     const {
       store: { archives },
     } = await start();
@@ -114,7 +114,7 @@ describe.each(storeKinds)('archives on $name', ({ start, skip }) => {
     await archive?.close();
   });
 
-  test("chunks are their writer's again when they are written", async () => {
+  test('writers may reuse their chunks once they are written', async () => {
     const {
       store: { archives },
     } = await start();

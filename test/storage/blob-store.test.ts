@@ -39,7 +39,7 @@ describe.each(suites)('$area on $name', ({ start, skip, area }) => {
   // Why is in the name of the suite.
   if (skip) return test.skip('the same guarantees');
 
-  test('gives back, under the digests it computed, what was put in', async () => {
+  test('returns the stored bytes under the digests it computed', async () => {
     const { store, files } = await start();
     expect(await store[area].put(pieces())).toEqual({ ...digest, created: true });
     const file = await store[area].open(digest);
@@ -66,7 +66,7 @@ describe.each(suites)('$area on $name', ({ start, skip, area }) => {
     expect((await files()).length).toBe(1);
   });
 
-  test('keeps nothing of a source that fails, and throws what the source threw', async () => {
+  test('keeps nothing of a failing source, and throws its error', async () => {
     const { store, files } = await start();
     const failure = new Error('the origin is gone');
     async function* failing() {
@@ -88,7 +88,7 @@ describe.each(suites)('$area on $name', ({ start, skip, area }) => {
     await file?.close();
   });
 
-  test('takes bytes that someone else deletes at the same time', async () => {
+  test('stores bytes that another process deletes at the same time', async () => {
     const { store } = await start();
     for (let round = 0; round < 100; round += 1) {
       const small = Buffer.from(`${round % 3}`);
@@ -98,7 +98,7 @@ describe.each(suites)('$area on $name', ({ start, skip, area }) => {
     }
   });
 
-  test('gives a reader who has a file open its bytes or an error when it is deleted, and nobody else', async () => {
+  test('a deletion during a read gives its reader the bytes or an error, and affects no other reader', async () => {
     const { store } = await start();
     await store[area].put(pieces());
     const file = await store[area].open(digest);
@@ -126,7 +126,7 @@ describe.each(suites)('$area on $name', ({ start, skip, area }) => {
     expect((await listed(store[area])).length).toBe(2);
   });
 
-  test('has no file under a digest whose size is another, and replaces the damaged one at the next put', async () => {
+  test("ignores a file whose size differs from its digest's, and replaces it at the next put", async () => {
     const { store, damage } = await start();
     await store[area].put(pieces());
     await damage(nameIn(area), Buffer.from('damaged'));
@@ -138,7 +138,7 @@ describe.each(suites)('$area on $name', ({ start, skip, area }) => {
     await file?.close();
   });
 
-  test('mends a file of the right size and the wrong bytes when the right ones are put in again', async () => {
+  test('replaces a corrupt file of the right size when the right bytes are stored again', async () => {
     const { store, damage } = await start();
     await store[area].put(pieces());
     await damage(nameIn(area), Buffer.alloc(digest.size));

@@ -8,7 +8,7 @@ import { bytesOf, digestOf } from '../../shared/storage/digest.ts';
 import { someBytes } from '../exports/archives.ts';
 import { archiveKey, filesBelow, read, startStore, storeArchive } from './stores.ts';
 
-test('a file that is cut off while it is read is an error, not a short answer', async () => {
+test('a file truncated while it is read causes an error, not a short response', async () => {
   const { store, damage } = await startStore();
   const bytes = someBytes(100_000);
   const { sha256 } = await store.assets.put(bytesOf(bytes));
@@ -38,7 +38,7 @@ test('an archive is one file, with its key and its digest in its name, however o
   expect(await files()).toEqual([]);
 });
 
-test('of several archives under a key the newest is served', async () => {
+test('the newest of several archives under a key is served', async () => {
   const { store, folder } = await startStore();
   const [one, other] = [someBytes(1000, 1), someBytes(1000, 2)];
   await storeArchive(store.archives, archiveKey, one);
@@ -79,12 +79,12 @@ test('files that others leave in the folders of the store are neither served nor
   expect(await listed(store.assets)).toEqual([sha256]);
 });
 
-test('nobody can read the store but through Lectern', async () => {
+test("only the owner can read the store's files", async () => {
   const { store } = await startStore();
   expect(await store.assets.address('0'.repeat(64), { seconds: 60, contentType: 'image/png' })).toBeNull();
 });
 
-test('a sweep removes temporary files that are old, and nothing else', async () => {
+test('a sweep removes only old temporary files', async () => {
   const { store, folder, files } = await startStore();
   const { sha256 } = await store.assets.put(bytesOf(someBytes(10)));
   const old = Date.now() / 1000 - 4000;
@@ -110,13 +110,13 @@ test('sweeping a store that nobody wrote to yet does nothing', async () => {
   expect(await store.sweepTemporaries(0)).toBe(0);
 });
 
-test('a store that can be written to tells how much room it has, and keeps nothing of the check', async () => {
+test("the check reports a writable store's free space, and leaves nothing behind", async () => {
   const { store, files } = await startStore();
   expect((await store.check()).freeBytes).toBeGreaterThan(0);
   expect(await files()).toEqual([]);
 });
 
-test('a store that cannot be written to says where it is and why', async () => {
+test('the check reports where and why a store is not writable', async () => {
   const { folder } = await startStore();
   await writeFile(join(folder, 'a-file'), '');
   const store = createDiskStore(join(folder, 'a-file'));

@@ -31,19 +31,16 @@ describe.skipIf(s3Server === null)(`a faulty ${s3Name}`, () => {
     ['ends with its connection', { bodyEndsAfter: 3_000_000 }],
     ['ends as if that were all', { bodyEndsAfter: 3_000_000, asIfWhole: true }],
     ['stops coming', { bodyStallsAfter: 3_000_000 }],
-  ] as const)(
-    'the rest of a body that %s is asked for, and the reader gets every byte once',
-    async (_, fault) => {
-      const { store, proxy } = await start({ silence: 1500 });
-      await store.cache.put(bytesOf(large));
-      const file = await store.cache.open(digest);
-      proxy.script(`GET ${blobName}`, fault, fault);
-      expect((await read(file)).equals(large)).toBe(true);
-      expect(proxy.requests.filter((one) => one === `GET ${blobName}`).length).toBe(4);
-    },
-  );
+  ] as const)('a reader requests the rest of a body that %s, and gets every byte once', async (_, fault) => {
+    const { store, proxy } = await start({ silence: 1500 });
+    await store.cache.put(bytesOf(large));
+    const file = await store.cache.open(digest);
+    proxy.script(`GET ${blobName}`, fault, fault);
+    expect((await read(file)).equals(large)).toBe(true);
+    expect(proxy.requests.filter((one) => one === `GET ${blobName}`).length).toBe(4);
+  });
 
-  test('a body that is cut off again and again, without a byte, is an error in time', async () => {
+  test('a body that is repeatedly cut off without progress fails within the retry budget', async () => {
     const { store, proxy } = await start({ patience: 300 });
     await store.cache.put(bytesOf(large));
     const file = await store.cache.open(digest);
@@ -71,7 +68,7 @@ describe.skipIf(s3Server === null)(`a faulty ${s3Name}`, () => {
     expect((await read(archive, large.length - 100)).equals(large.subarray(-100))).toBe(true);
   });
 
-  test('a service that is gone for a while holds readers and writers up, and fails neither', async () => {
+  test('a short outage of the service delays readers and writers, and fails none', async () => {
     const { store, proxy } = await start();
     await store.cache.put(bytesOf(large));
     const file = await store.cache.open(digest);
@@ -91,7 +88,7 @@ describe.skipIf(s3Server === null)(`a faulty ${s3Name}`, () => {
     expect((await read(await store.archives.open(key))).equals(large)).toBe(true);
   });
 
-  test('a service that stays away is told of in time, with what to do, and a failed draft leaves nothing', async () => {
+  test('a long outage is reported within the retry budget with advice, and a failed draft leaves nothing', async () => {
     const { store, proxy, files } = await start({ patience: 1000 });
     const draft = await store.archives.create();
     await draft.write([large]);
@@ -109,13 +106,13 @@ describe.skipIf(s3Server === null)(`a faulty ${s3Name}`, () => {
     expect(await store.archives.open(key)).toBeNull();
   });
 
-  test('a service that never answers is given up in time', async () => {
+  test('a service that never responds causes a timeout', async () => {
     const { store, proxy } = await start({ patience: 300, call: 200 });
     proxy.script('GET v1/archives/', 'silence', 'silence', 'silence', 'silence');
     await expect(store.archives.open(key)).rejects.toThrow('does not answer (nothing came for 0.2 s)');
   });
 
-  test('one that has too much to do is asked again', async () => {
+  test('a throttling service gets retries', async () => {
     const { store, proxy } = await start();
     for (const start of ['PUT', 'GET', 'HEAD', 'POST', 'DELETE'])
       proxy.script(start, 'busy', 'dropped', 'busy');
@@ -125,7 +122,7 @@ describe.skipIf(s3Server === null)(`a faulty ${s3Name}`, () => {
     expect(await store.archives.open(key)).toBeNull();
   });
 
-  test('what was carried out although its answer was lost is done once', async () => {
+  test('an operation whose response was lost happens once', async () => {
     const { store, proxy, files } = await start({ call: 2000 });
     for (const start of ['PUT', 'POST', 'DELETE']) {
       proxy.script(start, ...Array.from({ length: 3 }, () => 'answer lost' as const));

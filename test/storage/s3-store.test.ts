@@ -23,7 +23,7 @@ describe.skipIf(s3Server === null)(`a store in ${s3Name}`, () => {
   });
 
   test.each([0, 1, leastPartBytes - 1, leastPartBytes, leastPartBytes + 1, 2 * leastPartBytes, bytes.length])(
-    'files and archives of %i bytes come back as they were, also those sent in parts',
+    'files and archives of %i bytes read back unchanged, also those sent in parts',
     async (size) => {
       const { store } = await startS3Store(server);
       const part = bytes.subarray(0, size);
@@ -34,7 +34,7 @@ describe.skipIf(s3Server === null)(`a store in ${s3Name}`, () => {
     },
   );
 
-  test('two machines share it: what one has stored or deleted, the other has or has not at once', async () => {
+  test('two machines share it: changes of one are visible to the other at once', async () => {
     const one = await startS3Store(server);
     const other = await startS3Store(server, { prefix: one.settings.prefix });
     await one.store.assets.put(bytesOf(bytes));
@@ -45,7 +45,7 @@ describe.skipIf(s3Server === null)(`a store in ${s3Name}`, () => {
     expect(await one.store.archives.open(key)).toBeNull();
   });
 
-  test('stores with prefixes of their own know nothing of each other', async () => {
+  test('stores with separate prefixes are isolated', async () => {
     const one = await startS3Store(server);
     const other = await startS3Store(server);
     await one.store.assets.put(bytesOf(bytes));
@@ -79,7 +79,7 @@ describe.skipIf(s3Server === null)(`a store in ${s3Name}`, () => {
   });
 
   describe('sweeps', () => {
-    test('end uploads that nobody goes on with', async () => {
+    test('end abandoned uploads', async () => {
       const { store, bucket } = await startS3Store(server);
       const draft = await store.archives.create();
       await draft.write([bytes]);
@@ -91,7 +91,7 @@ describe.skipIf(s3Server === null)(`a store in ${s3Name}`, () => {
       expect(await store.archives.open(key)).toBeNull();
     });
 
-    test('remove the files of deleted and replaced archives, at the second look, and no others', async () => {
+    test('remove the files of deleted and replaced archives at the second sweep, and no others', async () => {
       const { store, files } = await startS3Store(server);
       await storeArchive(store.archives, key, bytes);
       const old = await files();
@@ -104,7 +104,7 @@ describe.skipIf(s3Server === null)(`a store in ${s3Name}`, () => {
       expect(await store.sweepTemporaries(3600)).toBe(0);
       // Marked.
       expect(await store.sweepTemporaries(0)).toBe(0);
-      // Not long enough for who began to read before.
+      // Too soon for readers that began before.
       expect(await store.sweepTemporaries(3600)).toBe(0);
       expect(await store.sweepTemporaries(0)).toBe(2);
       expect(await store.sweepTemporaries(0)).toBe(0);
@@ -131,7 +131,7 @@ describe.skipIf(s3Server === null)(`a store in ${s3Name}`, () => {
     });
   });
 
-  describe('addresses for readers', () => {
+  describe('presigned URLs', () => {
     const options = { seconds: 60, contentType: 'image/png' };
     const addressOf = async (changes = {}) => {
       const { store } = await startS3Store(server, changes);
@@ -149,7 +149,7 @@ describe.skipIf(s3Server === null)(`a store in ${s3Name}`, () => {
       expect(Buffer.from(await range.arrayBuffer()).equals(bytes.subarray(5, 10))).toBe(true);
     });
 
-    test('give nothing else: one that was changed in any part, or whose time is over, is refused', async () => {
+    test('are rejected after any change, and after their expiry', async () => {
       const address = await addressOf();
       const changed = [
         address.replace(/Signature=./, (text) => text.replace(/.$/, (digit) => (digit === '0' ? '1' : '0'))),
@@ -172,14 +172,14 @@ describe.skipIf(s3Server === null)(`a store in ${s3Name}`, () => {
       }
     });
 
-    test('are not given unless the settings say so', async () => {
+    test('are off by default', async () => {
       const { store } = await startS3Store(server, { presignedReads: false });
       expect(await store.assets.address(digest.sha256, options)).toBeNull();
     });
   });
 
   describe('the check', () => {
-    test('says where the store is, and keeps nothing', async () => {
+    test('reports where the store is, and leaves nothing', async () => {
       const { store, settings, files } = await startS3Store(server);
       expect(await store.check()).toEqual({
         place: `bucket lectern-tests/${settings.prefix.slice(0, -1)} at ${settings.endpoint}`,
@@ -209,7 +209,7 @@ describe.skipIf(s3Server === null)(`a store in ${s3Name}`, () => {
         /does not answer \(ECONNREFUSED\): see that it runs, and/,
       ],
     ] satisfies [string, Partial<S3Settings>, RegExp][])(
-      'names %s, and what to do',
+      'reports %s, and what to do',
       async (_, changes, words) => {
         const store = createS3Store(
           { ...server.settings, ...changes },

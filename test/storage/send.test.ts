@@ -64,7 +64,7 @@ describe.each(storeKinds)('a file on $name', ({ start, skip }) => {
   });
 });
 
-test('no memory is used again before its write has ended, however many files are sent at once', async () => {
+test('reuses no memory before its write has ended, however many files are sent at once', async () => {
   const { store } = await startStore();
   const files = await Promise.all(
     Array.from({ length: 150 }, async (_, index) => {
@@ -79,7 +79,7 @@ test('no memory is used again before its write has ended, however many files are
   }
 });
 
-test('a file that the disk cuts short is an error, not a short answer', async () => {
+test('a file truncated on disk causes an error, not a short response', async () => {
   const { store, damage } = await startStore();
   const file = await openStored(store, bytes);
   const { sha256 } = digestOf(bytes);

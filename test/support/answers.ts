@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
 import { expect } from 'vitest';
 
-/** An answer of the API, read to its end. */
+/** A response of the API, read to its end. */
 export interface Answer {
   status: number;
   headers: Headers;
@@ -10,7 +10,7 @@ export interface Answer {
 
 export type AskOptions = Pick<RequestInit, 'method' | 'headers' | 'body' | 'signal'>;
 
-/** Asks and reads the whole answer; an answer that never ends fails the test. */
+/** Sends a request and reads the whole response; a response that never ends fails the test. */
 export async function ask(url: string, options: AskOptions = {}): Promise<Answer> {
   const response = await fetch(url, { redirect: 'manual', signal: AbortSignal.timeout(25_000), ...options });
   return {
@@ -32,7 +32,7 @@ interface ExportFailure {
   message: string;
 }
 
-/** The rows of the contract's 7.4 whose message is always the same. */
+/** The export errors whose message is always the same. */
 export const unauthorized: ExportFailure = {
   status: 401,
   code: 'UNAUTHORIZED',
@@ -58,7 +58,10 @@ export const internalError: ExportFailure = {
   message: 'An unexpected error occurred while generating the export',
 };
 
-/** Checks that an answer is this failure in shape B: these four fields, a fresh timestamp, and nothing of an archive. */
+/**
+ * Asserts an export error: exactly these four fields, a fresh timestamp, and nothing of an
+ * archive.
+ */
 export function expectFailure(answer: Answer, failure: ExportFailure): void {
   const { status, ...fields } = failure;
   const body = jsonOf(answer) as { timestamp: string };
@@ -77,26 +80,26 @@ export function expectFailure(answer: Answer, failure: ExportFailure): void {
     expect(answer.headers.get(name)).toBeNull();
 }
 
-/** What an answer of 401 asks for, without what is wrong with the credentials that were sent. */
+/** The WWW-Authenticate challenge of a 401, without the reason. */
 export function challengeOf(answer: Answer): string | undefined {
   return answer.headers.get('www-authenticate')?.split(',')[0];
 }
 
-/** Checks that an answer is this failure in shape A: the one field error. */
+/** Asserts an API error: only the field `error`. */
 export function expectError(answer: Answer, status: number, error: string): void {
   expect({ status: answer.status, body: jsonOf(answer) }).toEqual({ status, body: { error } });
   expect(Number(answer.headers.get('content-length'))).toBe(answer.body.length);
   expect(answer.headers.get('x-content-type-options')).toBe('nosniff');
 }
 
-/** A body in shape B without its timestamp, to compare two. */
+/** Returns an export error without its timestamp, for comparisons. */
 export function wordsOf(answer: Answer): object {
   return { ...(jsonOf(answer) as object), timestamp: undefined };
 }
 
 /**
- * Sends these bytes on a connection of their own and gives all that comes back until the server ends it: for
- * requests that no client library would send.
+ * Sends these bytes on a new connection and returns the response up to its end, for requests that
+ * no client library would send.
  */
 export function sendRaw(address: string, bytes: string | Buffer): Promise<string> {
   const { hostname, port } = new URL(address);
@@ -105,14 +108,15 @@ export function sendRaw(address: string, bytes: string | Buffer): Promise<string
     const received: Buffer[] = [];
     socket.setTimeout(20_000, () => socket.destroy(new Error('The server neither answers nor hangs up')));
     socket.on('data', (chunk: Buffer) => received.push(chunk));
-    // What was answered before a reset counts: a server that refuses a request does not read the rest of it.
+    // A response before a reset counts, because a server that rejects a request does not read the
+    // rest of it.
     socket.on('error', (error) => (received.length > 0 ? undefined : reject(error)));
     socket.on('close', () => resolve(Buffer.concat(received).toString('latin1')));
     socket.write(bytes);
   });
 }
 
-/** The status of a raw answer; NaN when there is none. */
+/** Returns the status of a raw response; NaN when there is none. */
 export function statusOf(raw: string): number {
   return Number(/^HTTP\/1\.1 (\d{3}) /.exec(raw)?.[1]);
 }

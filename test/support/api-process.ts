@@ -1,7 +1,7 @@
 import { startCompiled } from './compiled-process.ts';
 import type { Harness } from './harness.ts';
 
-/** A line of the log, as far as tests look at it. */
+/** A line of the log with the fields that tests use. */
 export interface LogLine {
   msg: string;
   method?: string;
@@ -14,10 +14,10 @@ export interface LogLine {
 export interface ApiProcess {
   address: string;
   pid: number;
-  /** All that it wrote to stdout and stderr so far. */
+  /** Returns its output on stdout and stderr so far. */
   output(): string;
   log(): LogLine[];
-  /** Asks it to end, and gives how it did, such as "exit code 0". */
+  /** Stops it gracefully and returns how it ended, such as "exit code 0". */
   end(signal?: 'SIGTERM' | 'SIGKILL'): Promise<string>;
 }
 

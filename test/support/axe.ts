@@ -1,7 +1,7 @@
 import axe, { type AxeResults } from 'axe-core';
 import type { Frame, Page } from 'playwright-core';
 
-/** What axe finds wrong in a document, and not in the frames inside it, as `<rule>: <element>`. */
+/** Returns axe's violations in a document, without the frames inside it, as `<rule>: <element>`. */
 export async function faultsIn(document: Page | Frame): Promise<string[]> {
   if (!(await document.evaluate<boolean>(`'axe' in window`))) await document.evaluate(axe.source);
   const { violations } = await document.evaluate<AxeResults>(

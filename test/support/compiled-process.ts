@@ -6,21 +6,21 @@ import { compiled } from './compiled.ts';
 
 const startMilliseconds = 60_000;
 
-/** What an API or a worker says when it is ready. */
+/** The message of an API or a worker that is ready. */
 export interface Ports {
   port?: number;
   metricsPort?: number;
 }
 
-/** A process of Lectern's as an operator runs it: compiled, and with an environment of its own. */
+/** A Lectern process as an operator runs it: compiled, and with its own environment. */
 export interface CompiledProcess {
   readonly pid: number;
   readonly ports: Ports;
   /** Resolves when the process has ended, with a text such as "exit code 0" or "signal SIGKILL". */
   readonly ended: Promise<string>;
-  /** All that it wrote to stdout and stderr so far. */
+  /** Returns its output on stdout and stderr so far. */
   output(this: void): string;
-  /** Sends a signal; none when it has ended. */
+  /** Sends a signal, unless the process has ended. */
   signal(this: void, name: NodeJS.Signals): void;
 }
 

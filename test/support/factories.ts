@@ -49,7 +49,7 @@ export interface BuiltPackage {
   path: string;
   lessonId: string;
   versionId: string;
-  /** In the order they were given. */
+  /** In the given order. */
   mediaIds: string[];
 }
 
@@ -161,17 +161,17 @@ export async function buildVersion(
   return publish ? publishVersion(db, store, imported.version._id, { force: true }) : imported.version;
 }
 
-/** Where a version's ZIP is exported from. */
+/** The URL of its archive. */
 export function exportPath(version: Pick<LessonVersion, 'lessonId' | '_id'>): string {
   return `/api/lessons/${version.lessonId}/versions/${version._id}/export-zip`;
 }
 
-/** Where its export stands. */
+/** The URL of its export status. */
 export function statusPath(version: Pick<LessonVersion, 'lessonId' | '_id'>): string {
   return exportPath(version).replace('export-zip', 'export-status');
 }
 
-/** Where its files are listed with their addresses. */
+/** The URL of its export manifest. */
 export function manifestPath(version: Pick<LessonVersion, 'lessonId' | '_id'>): string {
   return exportPath(version).replace('export-zip', 'export-manifest');
 }

@@ -4,7 +4,7 @@ import { runInNewContext } from 'node:vm';
 setFlagsFromString('--expose-gc');
 const collectGarbage = runInNewContext('gc') as () => void;
 
-/** What this process has in memory when all garbage is gone, in bytes. */
+/** Returns the memory in use after garbage collection, in bytes. */
 export function usedMemory(): NodeJS.MemoryUsage {
   collectGarbage();
   return process.memoryUsage();

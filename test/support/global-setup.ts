@@ -11,9 +11,9 @@ declare module 'vitest' {
     mongodbUri: string;
     /** The Redis of this test run; each test file uses a key prefix of its own. */
     redisUrl: string;
-    /** Where fetched binaries are kept. */
+    /** The folder of fetched binaries. */
     cacheDir: string;
-    /** A folder that is gone with the test run, for what tests make and need not remove themselves. */
+    /** A folder that is removed after the test run, so that tests need not remove its files. */
     runDir: string;
   }
 }

@@ -15,7 +15,10 @@ import { createStore } from '../../shared/storage/create-store.ts';
 import type { Store } from '../../shared/storage/store.ts';
 import { startWorker } from '../../worker/start.ts';
 
-/** A Lectern of a test's own: real servers, a database, key prefix and data directory that nobody else uses. */
+/**
+ * A Lectern for one test file: real servers, with a database, key prefix and data directory of its
+ * own.
+ */
 export interface Harness {
   config: Config;
   servers: Servers;
@@ -23,11 +26,11 @@ export interface Harness {
   store: Store;
   /** The environment that gives a child process the same configuration. */
   environment: Record<string, string>;
-  /** Starts an API in this process; gives its address, such as http://127.0.0.1:40123. */
+  /** Starts an API in this process; returns its URL, such as http://127.0.0.1:40123. */
   startApi(settings?: Record<string, string>): Promise<string>;
-  /** Starts a worker in this process, and gives a function that ends it. */
+  /** Starts a worker in this process; returns a function that stops it. */
   startWorker(settings?: Record<string, string>): Promise<() => Promise<void>>;
-  /** Ends what was started and removes what was written. */
+  /** Stops the started processes and removes the written files. */
   close(): Promise<void>;
 }
 

@@ -20,18 +20,20 @@ export interface Origin {
   readonly host: string;
   /** Every request, in order of arrival. */
   readonly log: readonly LoggedRequest[];
-  /** The most requests that were under way at once. */
+  /** The largest number of concurrent requests. */
   readonly peak: number;
-  /** Connections that are open now, and all that ever were. */
+  /** Connections that are open now, and all connections ever. */
   readonly connections: { open: number; total: number };
   url(path: string): string;
   /** Serves a file at a path: GET, HEAD, If-None-Match, If-Modified-Since. */
   serve(path: string, body: Uint8Array | string, options?: FileOptions): void;
-  /** Plays one behaviour a request at a path; the last one repeats. A path that nobody named answers 404. */
+  /**
+   * Plays one behaviour for each request at a path; the last one repeats. Unknown paths get 404.
+   */
   script(path: string, ...behaviours: [Behaviour, ...Behaviour[]]): void;
-  /** How many requests came for a path; the query does not count. */
+  /** Returns how often a path was requested; the query does not count. */
   requests(path: string): number;
-  /** Ends every connection. */
+  /** Closes every connection. */
   close(): Promise<void>;
 }
 
@@ -51,7 +53,7 @@ export interface FileOptions {
   headers?: Record<string, string>;
 }
 
-/** What happens to one request. */
+/** The handling of one request. */
 export type Behaviour = (request: IncomingMessage, response: ServerResponse) => void | Promise<void>;
 
 const asBuffer = (body: Uint8Array | string) => (typeof body === 'string' ? Buffer.from(body) : body);
@@ -63,7 +65,7 @@ export const answer =
     response.writeHead(status, { 'content-length': Buffer.byteLength(body), ...headers }).end(body);
   };
 
-/** A whole file, or 304 when the request has it already. */
+/** A whole file, or 304 when the request's validator matches. */
 export function file(body: Uint8Array | string, options: FileOptions = {}): Behaviour {
   const bytes = asBuffer(body);
   return (request, response) => {
@@ -113,7 +115,7 @@ export const stalled =
     response.write(bytes.subarray(0, sentBytes));
   };
 
-/** A Content-Length that says more than is sent, before the connection ends. */
+/** A Content-Length larger than the body, before the connection ends. */
 export const truncated =
   (body: Uint8Array | string, missingBytes: number, headers: Record<string, string> = {}): Behaviour =>
   (_request, response) => {
@@ -137,12 +139,12 @@ export const raw =
     response.socket?.end(text);
   };
 
-/** A connection that is reset without an answer. */
+/** A connection that is reset without a response. */
 export const reset = (): Behaviour => (_request, response) => {
   response.socket?.resetAndDestroy();
 };
 
-/** No answer at all, on a connection that stays open. */
+/** No response, on a connection that stays open. */
 export const hang = (): Behaviour => () => {};
 
 /** Bytes (zeros) without a Content-Length: `totalBytes`, or without end. `onSent` hears how many went out. */
@@ -166,7 +168,7 @@ export const stream =
 
 export const redirectTo = (url: string, status = 302): Behaviour => answer(status, { location: url });
 
-/** A file that is sent compressed, asked for or not. */
+/** A file that is sent compressed, whether or not the client accepts it. */
 export const gzipped = (body: Uint8Array | string, options: FileOptions = {}): Behaviour =>
   file(gzipSync(asBuffer(body)), {
     ...options,
@@ -190,7 +192,7 @@ export async function startOrigin(): Promise<Origin> {
     const script = scripts.get(path);
     const behaviour =
       (script !== undefined && script.length > 1 ? script.shift() : script?.[0]) ?? answer(404);
-    // A client that goes away in the middle is part of the play.
+    // A client that disconnects in the middle is part of the test.
     (async () => behaviour(request, response))().catch(() => response.destroy());
   });
   server.on('connection', (socket) => {

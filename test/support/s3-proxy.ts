@@ -3,17 +3,17 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { onTestFinished } from 'vitest';
 
-/** What becomes of a request on its way to the S3 server. */
+/** The handling of a request on its way to the S3 server. */
 export type Fault =
-  /** It arrives, and is answered. */
+  /** It arrives and gets its response. */
   | 'none'
-  /** The connection ends without an answer. */
+  /** The connection ends without a response. */
   | 'dropped'
-  /** It arrives and is carried out, and the answer never comes. */
+  /** It arrives and takes effect, and its response is lost. */
   | 'answer lost'
-  /** No byte ever comes back. */
+  /** The response never begins. */
   | 'silence'
-  /** 503, as an S3 service says that it has too much to do. */
+  /** 503, as a throttling S3 service returns. */
   | 'busy'
   /** The answer's body ends after so many bytes: with the connection, or as if that were all. */
   | { bodyEndsAfter: number; asIfWhole?: boolean }
@@ -32,7 +32,7 @@ export interface S3Proxy {
   back(): void;
 }
 
-/** A proxy before an S3 server, which breaks what a test tells it to. Gone after the test. */
+/** A proxy in front of an S3 server with faults that the test chooses. It stops after the test. */
 export async function startS3Proxy(target: string, prefix: string): Promise<S3Proxy> {
   const requests: string[] = [];
   const scripts: { start: string; faults: Fault[] }[] = [];
@@ -79,7 +79,7 @@ function answer(fault: Fault, target: string, request: IncomingMessage, response
     response.writeHead(503, { 'Content-Type': 'application/xml' }).end(body);
     return;
   }
-  // The host is part of what was signed, so it stays as it came.
+  // The host is part of the signature, so it stays unchanged.
   const passed = forward(new URL(request.url ?? '/', target), {
     method: request.method ?? 'GET',
     headers: request.headers,

@@ -26,7 +26,7 @@ const startMilliseconds = 60_000;
 /** A real S3 server, SeaweedFS, with one bucket. */
 export interface S3Server {
   readonly settings: S3Settings;
-  /** SIGKILL, as a power cut does it. */
+  /** Sends SIGKILL, as in a power failure. */
   kill(): Promise<void>;
   /** At the same address, with the same objects, after `kill`. */
   start(): Promise<void>;
@@ -135,7 +135,7 @@ export function environmentOf(settings: S3Settings): Record<string, string> {
   };
 }
 
-/** Of somebody who may do nothing. */
+/** Credentials without any permission. */
 export const strangersKey = { accessKey: 'stranger', secretKey: 'the secret of a stranger' };
 
 function serverArguments(folder: string, configuration: string, ports: number[]): string[] {

@@ -5,7 +5,7 @@ import { createHttpServer } from '../../api/http/http-server.ts';
 import type { ServerLimits } from '../../api/http/http-server.ts';
 import { createLogger } from '../../shared/platform/log.ts';
 
-/** Serves with the API's HTTP server until the test is over; gives the address. */
+/** Serves with the API's HTTP server until the end of the test; returns the URL. */
 export async function serve(
   handle: Parameters<typeof createHttpServer>[0],
   limits: Partial<ServerLimits> = {},

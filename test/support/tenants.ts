@@ -17,7 +17,7 @@ import { ask, jsonOf } from './answers.ts';
 import { addLesson } from '../lessons/lessons.ts';
 import { buildUser, cookieOf, postSession } from '../accounts/users.ts';
 
-/** Whatever a request can name of an organization, or of one that a token claims. */
+/** All ids that a request or a token can name. */
 export interface Ids {
   lessonId: string;
   versionId: string;
@@ -36,7 +36,7 @@ export interface Ids {
 }
 export type IdName = keyof Ids;
 
-/** An organization that has something of everything, and whoever acts for it. */
+/** An organization with one of everything, and its credentials. */
 export interface Tenant {
   organization: Organization;
   version: LessonVersion;
@@ -55,7 +55,7 @@ const picture = Buffer.from(
   'base64',
 );
 
-/** Ids in the form of those that a tenant has, which name nothing. */
+/** Well-formed ids that do not exist. */
 export function unknownIds({ cursor }: Pick<Ids, 'cursor'>): Ids {
   const [lessonId, versionId] = [randomUUID(), randomUUID()];
   return {
@@ -77,7 +77,10 @@ export function unknownIds({ cursor }: Pick<Ids, 'cursor'>): Ids {
   };
 }
 
-/** An organization with a published lesson, which a learner and a user of a platform have begun, and a user. */
+/**
+ * An organization with a published lesson that a learner and a platform's user have begun, and a
+ * user.
+ */
 export async function buildTenant(harness: Harness, address: string): Promise<Tenant> {
   const { organization, headers } = await buildOrganization(harness);
   await addLesson(harness, organization);
@@ -112,7 +115,7 @@ export async function buildTenant(harness: Harness, address: string): Promise<Te
   return tenant;
 }
 
-/** A learning platform that nobody can reach; gives its issuer. */
+/** Registers an unreachable learning platform; returns its issuer. */
 async function buildPlatform({ db }: Harness, { _id, slug }: Organization): Promise<string> {
   const issuer = `https://${slug}.example`;
   await createPlatform(db, {
@@ -130,7 +133,7 @@ async function buildPlatform({ db }: Harness, { _id, slug }: Organization): Prom
   return issuer;
 }
 
-/** An embed token as an organization would have it signed for these ids. */
+/** Returns an embed token as an organization would get it for these ids. */
 export function tokenOf(
   { organization }: Pick<Tenant, 'organization'>,
   { claimedLessonId: lessonId, learnerId }: Ids,
@@ -179,7 +182,7 @@ async function cursorOf(address: string, headers: { authorization: string }): Pr
   return page.nextCursor;
 }
 
-/** A learner's first write, with the token of one. */
+/** Sends a learner's first write with the learner's token. */
 export async function begin(address: string, ids: Ids, token: string): Promise<void> {
   const answer = await ask(`${address}/api/public/lessons/${ids.lessonId}/session?token=${token}`, {
     method: 'POST',

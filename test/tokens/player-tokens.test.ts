@@ -44,7 +44,7 @@ const launchClaims = () => {
   return { ...launch, versionId: undefined, organizationId: organization, iat, exp, iss };
 };
 
-/** A token made by hand, so that it may be wrong. Members that are undefined are left out. */
+/** A hand-made token, possibly invalid. Undefined members are omitted. */
 function forge(
   claims: unknown,
   options: { header?: unknown; secret?: string; hash?: 'sha256' | 'sha512' } = {},
@@ -56,7 +56,7 @@ function forge(
 }
 
 describe('an embed token', () => {
-  test('has the claims of the contract and no other, and says how it was signed', () => {
+  test('has exactly the documented claims and signature header', () => {
     const token = signed();
     const claims = partOf(token, 1) as { iat: number; exp: number };
     expect(claims).toStrictEqual({
@@ -91,7 +91,7 @@ describe('an embed token', () => {
     expect((partOf(token, 1) as { exp: number }).exp * 1000).toBe(expiresAt.getTime());
   });
 
-  test('gives back what was signed', () => {
+  test('verifies to the signed claims', () => {
     const { iat, exp } = partOf(signed(), 1) as { iat: number; exp: number };
     const read = verifyPlayerToken(testSigningSecrets, forge({ ...goodClaims(), versionId, iat, exp }));
     expect(read).toStrictEqual({
@@ -125,7 +125,7 @@ describe('an embed token', () => {
 });
 
 describe('a launch token', () => {
-  test('has a type of its own, and gives back what was signed', () => {
+  test('has its own type, and verifies to the signed claims', () => {
     const { token } = signLaunchToken(testSigningSecrets, launch, 600);
     expect(partOf(token, 0)).toStrictEqual({ ...goodHeader, typ: 'lectern-launch+jwt' });
     const { iat, exp, ...claims } = partOf(token, 1) as { iat: number; exp: number };
@@ -145,14 +145,14 @@ describe('a launch token', () => {
     });
   });
 
-  test('names the version and the context where there is one', () => {
+  test('names the version and the context if there is one', () => {
     const full = { ...launch, versionId, contextId: 'c' };
     const { token } = signLaunchToken(testSigningSecrets, full, 600);
     expect(verifyPlayerToken(testSigningSecrets, token)).toMatchObject(full);
   });
 });
 
-test('a preview token has a type of its own, names no learner, and expires in an hour', () => {
+test('a preview token has its own type, names no learner, and expires in an hour', () => {
   const preview = { organizationId, lessonId, versionId };
   const { token, expiresAt } = signPreviewToken(testSigningSecrets, preview);
   expect(partOf(token, 0)).toStrictEqual({ ...goodHeader, typ: 'lectern-preview+jwt' });
@@ -167,14 +167,14 @@ test('a preview token has a type of its own, names no learner, and expires in an
   });
 });
 
-test('a token without a kid is judged by its signature, with each secret', () => {
+test('a token without a kid is verified with each secret', () => {
   for (const { secret } of testSigningSecrets) {
     const token = forge(goodClaims(), { header: { kid: undefined }, secret });
     expect(verifyPlayerToken(testSigningSecrets, token)).toMatchObject({ lessonId });
   }
 });
 
-test('the first secret signs, and what older ones signed is good as long as they are there', () => {
+test('the first secret signs, and tokens signed with older ones are valid as long as these are listed', () => {
   const old = signEmbedToken([second], embed, 600).token;
   expect(partOf(old, 0)).toMatchObject({ kid: second.kid });
   expect(partOf(signed(), 0)).toMatchObject({ kid: first.kid });
@@ -182,7 +182,7 @@ test('the first secret signs, and what older ones signed is good as long as they
   expect(() => verifyPlayerToken([first], old)).toThrow('Token verification failed: Invalid signature');
 });
 
-test('without a secret nothing is signed, and nothing is good', () => {
+test('without a secret no token is signed or valid', () => {
   expect(() => signEmbedToken([], embed, 600)).toThrow(
     expect.objectContaining({ code: 'INTERNAL_ERROR' }) as Error,
   );
@@ -298,7 +298,7 @@ test.each(
   Object.entries(wrongClaims).flatMap(([name, values]) =>
     values.map((value): [string, unknown] => [name, value]),
   ),
-)('a good signature over the claim %s as %j is a malformed token', (name, value) => {
+)('a valid signature over the claim %s as %j is a malformed token', (name, value) => {
   expect(() => verifyPlayerToken(testSigningSecrets, withMember({ [name]: value }))).toThrow(
     'Token verification failed: Malformed token',
   );

@@ -77,7 +77,7 @@ describe('a preview token', () => {
     expect((await follow(api, `${renewed}media/${mediaId}`)).body.equals(picture)).toBe(true);
   });
 
-  test('pins its version: a published one too, though another one was published since', async () => {
+  test('pins its version, even a published one after a later publication', async () => {
     const { published, draft } = await buildLesson();
     const token = buildPreviewToken(published);
     await harness.db.lessonVersions.updateOne(
@@ -92,7 +92,7 @@ describe('a preview token', () => {
     );
   });
 
-  test('records nothing: a write is refused, and neither a record nor a score is made', async () => {
+  test('records nothing: a write is rejected, and neither a record nor a score is made', async () => {
     const { draft, published } = await buildLesson();
     for (const version of [draft, published]) {
       const player = new Player(api, version, buildPreviewToken(version));
@@ -104,7 +104,7 @@ describe('a preview token', () => {
     expect(await Promise.all(counts)).toEqual([0, 0, 0, 0]);
   });
 
-  test('ends with its version: unpublished, deleted, revoked, expired, or of another organization', async () => {
+  test('ends when its version is unpublished, deleted, revoked, expired, or of another organization', async () => {
     const [one, two, three, four] = [
       await buildLesson(),
       await buildLesson(),
@@ -132,7 +132,7 @@ describe('a preview token', () => {
   });
 });
 
-test('no other token opens a draft, though it names it, nor does a content URL of the published version', async () => {
+test('no other token opens a draft, even if it names it, nor does a content URL of the published version', async () => {
   const { draft, published, mediaId } = await buildLesson();
   const token = buildLearnerToken(draft, { versionId: draft._id });
   expectFailurePage(await ask(api + embedPath(draft, token)), 404, 'not_available');
@@ -144,7 +144,7 @@ test('no other token opens a draft, though it names it, nor does a content URL o
   expectError(await ask(`${api}${forged}media/${mediaId}`), 403, 'Invalid or expired signature');
 });
 
-test('a draft that cannot be played is the page that says so', async () => {
+test('a draft that cannot be played gets the error page', async () => {
   const { path } = await buildPackage({ sections: [] });
   const draft = await buildVersion(harness, organization, path, { publish: false });
   const token = buildPreviewToken(draft);

@@ -38,7 +38,7 @@ const send = (body: string, headers: Record<string, string> = {}, api = address)
 const sign = (fields: object = {}) =>
   send(JSON.stringify({ lessonId: version.lessonId, learnerId: 'learner-1', ...fields }));
 
-describe('a field that is wrong is 422, in these words', () => {
+describe('an invalid field gets 422 with this message', () => {
   const learnerFault = 'learnerId must be 1 to 255 characters without control characters';
   const timeoutFault = 'timeout must be an integer between 1 and 86400';
   test.each<[error: string, what: string, fields: object]>([
@@ -79,7 +79,7 @@ describe('a field that is wrong is 422, in these words', () => {
     expectError(await sign(fields), 422, error);
   });
 
-  test('of several, the first in the order of lessonId, versionId, learnerId, userAttributes, timeout', async () => {
+  test('the first of several errors is reported, in the order lessonId, versionId, learnerId, userAttributes, timeout', async () => {
     const large = { a: 'x'.repeat(9000) };
     const wrong: [string, unknown, string][] = [
       ['timeout', 0, timeoutFault],
@@ -96,7 +96,7 @@ describe('a field that is wrong is 422, in these words', () => {
   });
 });
 
-test('what cannot be had is 404 with one and the same body, whatever the reason', async () => {
+test('every unavailable lesson gets the same 404, whatever the reason', async () => {
   const stranger = await buildOrganization(harness);
   const foreign = await buildVersion(harness, stranger.organization, (await buildPackage()).path);
   const [draft, unpublished, other] = [
@@ -125,7 +125,7 @@ test('what cannot be had is 404 with one and the same body, whatever the reason'
   }
 });
 
-describe('without good credentials', () => {
+describe('without valid credentials', () => {
   test.each<[string, () => Record<string, string>]>([
     ['none', () => ({ authorization: '' })],
     ['Basic', () => ({ authorization: `Basic ${btoa(credentials)}` })],
@@ -134,7 +134,7 @@ describe('without good credentials', () => {
       'a wrong secret',
       () => ({ authorization: `Bearer ${credentials.split('.')[0]}.${generateCredentials().secretKey}` }),
     ],
-  ])('%s: 401, before anything is said of the body', async (_what, headersOf) => {
+  ])('%s: 401, before the body is checked', async (_what, headersOf) => {
     for (const body of ['', 'no JSON', '{}', 'x'.repeat(100_000)]) {
       const answer = await send(body, headersOf());
       expectError(answer, 401, 'Authentication failed');
@@ -150,7 +150,7 @@ describe('without good credentials', () => {
 });
 
 test.each(['GET', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])(
-  '%s is 405 and says what is allowed',
+  '%s gets 405 with the allowed methods',
   async (method) => {
     const answer = await ask(`${address}/api/public/sign-token`, {
       method,
@@ -161,7 +161,7 @@ test.each(['GET', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])(
   },
 );
 
-test('where signing is turned off it is 500 with the words of the contract', async () => {
+test('with signing turned off the endpoint returns 500 with its documented message', async () => {
   const off = await harness.startApi({ LECTERN_SIGNING_SECRETS: 'none' });
   const body = JSON.stringify({ lessonId: version.lessonId, learnerId: 'learner-1' });
   expectError(await send(body, {}, off), 500, 'Failed to generate token');

@@ -30,7 +30,7 @@ const send = (body: string | Uint8Array<ArrayBuffer>, type = 'application/json')
     body,
   });
 
-/** A body that is good but for what overrides it. */
+/** A valid body with overrides. */
 const bodyWith = (overrides: object = {}) =>
   JSON.stringify({ lessonId: version.lessonId, learnerId: 'learner-1', ...overrides });
 
@@ -50,8 +50,8 @@ async function sign(body: string): Promise<Signed> {
 
 const read = ({ token }: Signed) => verifyPlayerToken(testSigningSecrets, token) as EmbedToken;
 
-describe('a token that was asked for', () => {
-  test('says who asked, and what for', async () => {
+describe('an issued token', () => {
+  test('names the caller and the requested lesson', async () => {
     const signed = await sign(bodyWith({ versionId: version._id, userAttributes: { group: 'B' } }));
     expect(read(signed)).toMatchObject({
       kind: 'embed',
@@ -63,7 +63,7 @@ describe('a token that was asked for', () => {
     });
   });
 
-  test('pins no version and has no attributes unless they are given', async () => {
+  test('pins no version and has no attributes by default', async () => {
     expect(read(await sign(bodyWith()))).toMatchObject({ versionId: null, userAttributes: '{}' });
   });
 
@@ -72,7 +72,7 @@ describe('a token that was asked for', () => {
     expect(read(signed)).toMatchObject({ organizationId: version.organizationId });
   });
 
-  test('knows ids in upper case as those in lower case', async () => {
+  test('treats ids in upper case as those in lower case', async () => {
     const ids = { lessonId: version.lessonId.toUpperCase(), versionId: version._id.toUpperCase() };
     expect(read(await sign(bodyWith(ids)))).toMatchObject({
       lessonId: version.lessonId,
@@ -96,11 +96,11 @@ describe('a token that was asked for', () => {
     expect(signed.expiresAt).toBe(new Date(Number(exp) * 1000).toISOString());
   });
 
-  test('belongs to whoever asked: nothing may store the answer', async () => {
+  test('is never cached', async () => {
     expect((await send(bodyWith())).headers.get('cache-control')).toBe('no-store');
   });
 
-  test('carries attributes as they were written, up to 8192 bytes', async () => {
+  test('carries attributes unchanged, up to 8192 bytes', async () => {
     const attributes = '{ "b":1, "10":1.10, "2":12345678901234567890, "__proto__":{"$a.b":"\\u0000é"} }';
     const largest = `{"a":"${'é'.repeat(4092)}"}`;
     expect(Buffer.byteLength(largest)).toBe(8192);
@@ -121,7 +121,7 @@ describe('a token that was asked for', () => {
     expect(read(await sign(bodyWith({ learnerId })))).toMatchObject({ learnerId });
   });
 
-  test('may be for a lesson of which nothing is published', async () => {
+  test('may be for a lesson without a published version', async () => {
     const { organization, headers: owner } = await buildOrganization(harness);
     const draft = await buildVersion(harness, organization, (await buildPackage()).path, { publish: false });
     const body = JSON.stringify({ lessonId: draft.lessonId, learnerId: 'learner-1' });
@@ -133,7 +133,7 @@ describe('a token that was asked for', () => {
   });
 });
 
-describe('bodies that are taken', () => {
+describe('accepted bodies', () => {
   test.each([
     'application/json',
     'application/json; charset=utf-8',
@@ -149,7 +149,7 @@ describe('bodies that are taken', () => {
   });
 });
 
-describe('bodies that are no JSON are 422', () => {
+describe('bodies that are not JSON get 422', () => {
   const text = '{"lessonId":"x"}';
   test.each<[string, string | Buffer<ArrayBuffer>, string?]>([
     ['none', ''],
@@ -178,12 +178,15 @@ describe('bodies that are no JSON are 422', () => {
     expectError(answer, 422, 'Request body must be valid JSON');
   });
 
-  test.each(['null', '[]', '"text"', '1', 'true', `[${text}]`])('%s is JSON, but no object', async (body) => {
-    expectError(await send(body), 422, 'Request body must be a JSON object');
-  });
+  test.each(['null', '[]', '"text"', '1', 'true', `[${text}]`])(
+    '%s is JSON, but not an object',
+    async (body) => {
+      expectError(await send(body), 422, 'Request body must be a JSON object');
+    },
+  );
 });
 
-test('a body over 64 KiB is 413, however it is sent', async () => {
+test('a body over 64 KiB gets 413, however it is sent', async () => {
   const text = 'Request body must be at most 65536 bytes';
   expectError(await send(bodyWith().padEnd(64 * 1024 + 1, ' ')), 413, text);
   expectError(await send(bodyWith().padEnd(4 * 1024 ** 2, ' ')), 413, text);

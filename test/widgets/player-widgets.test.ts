@@ -40,7 +40,7 @@ async function textOf(version: LessonVersion, file: string): Promise<string> {
   return status === 200 ? body.toString() : String(status);
 }
 
-test('script and styles of a core widget are redirects to the files of its release', async () => {
+test('script and styles of a core widget redirect to the files of its release', async () => {
   const version = await build(['Heading']);
   const { js, css } = await readCoreBundle('Heading');
   for (const [file, bytes, type] of [
@@ -59,7 +59,7 @@ test('script and styles of a core widget are redirects to the files of its relea
 });
 
 describe('of a widget of the organization', () => {
-  test('a version gives the release that its publication pinned, whatever was released since', async () => {
+  test('a version returns the release that its publication pinned, whatever was released since', async () => {
     await register('Pinned', 'first', '.first {}');
     const version = await build(['Pinned']);
     await register('Pinned', 'second', '.second {}');
@@ -68,7 +68,7 @@ describe('of a widget of the organization', () => {
     expect(await textOf(await build(['Pinned']), 'Pinned.js')).toBe('second');
   });
 
-  test('a version that was published without it gives the newest, once there is one', async () => {
+  test('a version published without the widget returns the newest release, once there is one', async () => {
     const version = await build(['Later']);
     expectError(await ask(api + widgetPath(version, 'Later.js')), 404, 'Widget not found');
     await register('Later', 'first');
@@ -76,7 +76,7 @@ describe('of a widget of the organization', () => {
     expect(await textOf(version, 'Later.js')).toBe('second');
   });
 
-  test('each organization gives its own', async () => {
+  test('each organization gets its own', async () => {
     const theirs = (await buildOrganization(harness)).organization;
     await register('Shared', 'ours');
     await register('Shared', 'theirs', null, theirs);
@@ -90,7 +90,7 @@ describe('of a widget of the organization', () => {
   });
 });
 
-describe('404 is', () => {
+describe('the response is 404 for', () => {
   test.each(['Heading', 'Heading.mjs', 'heading.js', 'Unknown.js', '.js', 'constructor.js', '%.js'])(
     '%s',
     async (file) => {
@@ -105,7 +105,7 @@ describe('404 is', () => {
     expectError(await ask(api + widgetPath(version, 'Plain.css')), 404, 'Widget not found');
   });
 
-  test('a widget that the version does not use, though the organization has it', async () => {
+  test('a widget that the version does not use, even if the organization has it', async () => {
     await register('Unused', 'script');
     const version = await build(['Heading']);
     expectError(await ask(api + widgetPath(version, 'Unused.js')), 404, 'Widget not found');
@@ -113,7 +113,7 @@ describe('404 is', () => {
   });
 });
 
-test('faults of lesson id and token are told as for media', async () => {
+test('invalid lesson ids and tokens get the same errors as for media', async () => {
   const version = await build(['Heading']);
   const path = widgetPath(version, 'Heading.js');
   const { lessonId } = version;

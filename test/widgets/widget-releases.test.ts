@@ -29,7 +29,7 @@ describe('the id of a release', () => {
     expect(externalWidgetIdOf(type, 'https://example.com/widget.js', null)).toMatch(form);
   });
 
-  test('is another one for other files, and tells script from stylesheet', () => {
+  test('differs for other files, and distinguishes script from stylesheet', () => {
     const ids = [
       { js: digest('a'), css: null },
       { js: digest('b'), css: null },
@@ -50,7 +50,7 @@ async function newestOf(organizationId: string | null): Promise<string | undefin
   return (await findNewestReleases(harness.db, organizationId, ['Globe'])).get('Globe')?.widgetId;
 }
 
-test('the release that came last is the newest of its type; one that comes again is so again, and made once', async () => {
+test('the last release is the newest of its type; registering an old one again makes it the newest, without a duplicate', async () => {
   const { organization } = await buildOrganization(harness);
   const first = await release(organization._id, 'one');
   const second = await release(organization._id, 'two');
@@ -62,7 +62,7 @@ test('the release that came last is the newest of its type; one that comes again
   expect(await harness.db.widgetReleases.countDocuments({ organizationId: organization._id })).toBe(2);
 });
 
-test('the same files released many times at once are one release', async () => {
+test('the same files released concurrently are one release', async () => {
   const { organization } = await buildOrganization(harness);
   const all = await Promise.all(Array.from({ length: 8 }, () => release(organization._id, 'same')));
   expect(all.filter(({ created }) => created)).toHaveLength(1);
