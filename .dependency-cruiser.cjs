@@ -30,7 +30,7 @@ const floors = {
     ['widgets'],
     ['assets', 'media'],
     ['models'],
-    ['storage', 'tokens', 'accounts'],
+    ['storage', 'tokens', 'accounts', 'deliveries'],
     ['progress'],
     ['lessons'],
     ['embedded'],

@@ -1,41 +1,30 @@
-import { randomUUID } from 'node:crypto';
-import type { PipelineStage, QueryFilter } from 'mongoose';
-import { isUnleased, newLease, noLease } from '../platform/lease.ts';
+import type { PipelineStage } from 'mongoose';
+import {
+  claimDelivery,
+  dismissDeliveries,
+  endTry,
+  failedTry,
+  forgetsWhenIdle,
+  hasFailedTooLong,
+  later,
+  literal,
+  noFailures,
+  when,
+} from '../deliveries/outbox.ts';
+import type { DeliveryFailure, DeliveryState, Expression } from '../deliveries/outbox.ts';
 import type { LtiLearner } from './lti-progress.ts';
-import { noFailures } from './lti-score.ts';
-import type {
-  LtiScore,
-  LtiScoreDb,
-  ScoreFailure,
-  ScoreState,
-  ScoreValues,
-  SentScore,
-  WantedScore,
-} from './lti-score.ts';
+import type { LtiScore, LtiScoreDb, ScoreValues, SentScore, WantedScore } from './lti-score.ts';
 
 /**
- * How rows of the outbox change: each function is one atomic write, so that a process may end between any two.
+ * How scores change in the outbox (shared/deliveries/outbox.ts), besides claims and the ends of tries:
  *
  *     wanted changes:   idle, failed -> waiting (idle where the platform has just this)
- *     claim:            waiting, with a lease and the timestamp of the try
- *     asked for again:  -> waiting
+ *     end of a try:     waiting where something else is wanted by now
  *     dismissed:        failed -> idle; of a platform that was removed also waiting -> idle
- *     end of the try:   -> idle, or waiting where something else is wanted by now
- *                       -> waiting, later, or failed where it has been failing for too long
- *                       -> failed, or waiting where something else is wanted by now
- *                       -> idle, likewise, where there is nowhere to send it to
  */
-
-/** How long a try may take. */
-export const tryMilliseconds = 45_000;
-
-/** Whoever holds a row for longer than this has ended, and the row is another's. */
-const leaseMilliseconds = 60_000;
 
 /** Some platforms, Moodle among them, compare timestamps by the second, and refuse or drop what is not later. */
 const spacingMilliseconds = 1000;
-
-type Expression = Record<string, unknown> | string;
 
 /** What makes a difference to a gradebook: another attempt with the same points makes none. */
 const valueFields = ['scoreGiven', 'scoreMaximum'] as const;
@@ -43,22 +32,6 @@ const valueFields = ['scoreGiven', 'scoreMaximum'] as const;
 function isSame(field: 'wanted' | 'sent', values: ScoreValues): Expression {
   return { $and: valueFields.map((name) => ({ $eq: [`$${field}.${name}`, { $literal: values[name] }] })) };
 }
-
-const literal = (value: unknown): Expression => ({ $literal: value });
-const when = (condition: Expression, then: unknown, otherwise: unknown): Expression => ({
-  $cond: [condition, then, otherwise],
-});
-const later = (milliseconds: number): Expression => ({ $add: ['$$NOW', milliseconds] });
-
-/** The last stage of every change: what has nothing to send does not fail either. */
-const forgetsWhenIdle: PipelineStage.Set = {
-  $set: Object.fromEntries(
-    Object.entries(noFailures).map(([field, nothing]) => [
-      field,
-      when({ $eq: ['$state', 'idle'] }, nothing, `$${field}`),
-    ]),
-  ),
-};
 
 /** When the next timestamp may follow the last one. Where that one is ahead of the clock, waiting is no use. */
 const spaced = when({ $gt: ['$lastTimestamp', '$$NOW'] }, '$$NOW', {
@@ -123,18 +96,12 @@ export async function sendAgain(db: LtiScoreDb, ids: readonly string[]): Promise
 
 /** Lets rows be that failed, until their score changes, their learner launches again, or somebody asks for them. */
 export async function dismissScores(db: LtiScoreDb, ids: readonly string[]): Promise<void> {
-  await dismiss(db, { _id: { $in: [...ids] }, state: 'failed' });
+  await dismissDeliveries(db.ltiScores, { _id: { $in: [...ids] }, state: 'failed' });
 }
 
 /** Lets all rows of a platform be that was removed: there is nowhere to send them to. */
 export async function dismissScoresOf(db: LtiScoreDb, platformId: string): Promise<void> {
-  await dismiss(db, { platformId, state: { $in: ['failed', 'waiting'] } });
-}
-
-async function dismiss(db: LtiScoreDb, which: QueryFilter<LtiScore>): Promise<void> {
-  await db.ltiScores.updateMany(which, [{ $set: { state: 'idle' } }, forgetsWhenIdle], {
-    updatePipeline: true,
-  });
+  await dismissDeliveries(db.ltiScores, { platformId, state: { $in: ['failed', 'waiting'] } });
 }
 
 /** A row that nobody else sends until its lease ends. */
@@ -144,8 +111,6 @@ export interface ClaimedScore extends LtiScore {
   leaseId: string;
 }
 
-const due: Expression = { $and: [{ $lte: ['$nextTryAt', '$$NOW'] }, isUnleased] };
-
 /**
  * Takes a row, or the one of a platform that has been due for longest: its lease, and a timestamp later than any
  * before, whatever the clock says. Null when there is none, it is not due, or somebody else sends it.
@@ -154,27 +119,15 @@ export function claimScore(
   db: LtiScoreDb,
   which: { id: string } | { platformId: string },
 ): Promise<ClaimedScore | null> {
-  return db.ltiScores
-    .findOneAndUpdate(
-      {
-        ...('id' in which ? { _id: which.id } : { platformId: which.platformId }),
-        state: 'waiting',
-        $expr: due,
-      },
-      [
-        {
-          $set: {
-            ...newLease(randomUUID(), leaseMilliseconds),
-            lastTimestamp: { $max: ['$$NOW', { $add: ['$lastTimestamp', spacingMilliseconds] }] },
-            // Whoever held the row before has ended in the middle.
-            perhapsTaken: when({ $ne: ['$leaseId', null] }, '$wanted.finishedAt', '$perhapsTaken'),
-          },
-        },
-      ],
-      { updatePipeline: true, sort: { nextTryAt: 1 }, returnDocument: 'after' },
-    )
-    .lean<ClaimedScore>()
-    .exec();
+  return claimDelivery<LtiScore, ClaimedScore>(
+    db.ltiScores,
+    'id' in which ? { _id: which.id } : { platformId: which.platformId },
+    {
+      lastTimestamp: { $max: ['$$NOW', { $add: ['$lastTimestamp', spacingMilliseconds] }] },
+      // Whoever held the row before has ended in the middle.
+      perhapsTaken: when({ $ne: ['$leaseId', null] }, '$wanted.finishedAt', '$perhapsTaken'),
+    },
+  );
 }
 
 /** What a try ended with; the row as it is now, or null when the lease was lost, and nothing changed. */
@@ -189,7 +142,7 @@ export function endAsSent(
   const { scoreGiven, scoreMaximum, finishedAt } = row.wanted;
   const values = { scoreGiven, scoreMaximum, finishedAt };
   const sent: SentScore = { ...values, timestamp: row.lastTimestamp, at: new Date(), lineItemUrl, response };
-  return end(db, row, {
+  return endTry(db.ltiScores, row, {
     sent: literal(sent),
     state: endOf(values, 'idle'),
     nextTryAt: spaced,
@@ -214,15 +167,11 @@ export function endToTryAgain(
     patience,
   }: { failure: Failure; milliseconds: number; patience: { atAll: number; sameReason: number } },
 ): Ended {
-  const failingSince = { $ifNull: ['$failingSince', '$$NOW'] };
-  const since = sinceOf(failure);
-  const tooLong = { $or: [hasPassed(failingSince, patience.atAll), hasPassed(since, patience.sameReason)] };
-  return end(db, row, {
-    state: when(isUnwanted, 'idle', when(tooLong, 'failed', 'waiting')),
+  const failed = failedTry(failure);
+  return endTry(db.ltiScores, row, {
+    state: when(isUnwanted, 'idle', when(hasFailedTooLong(failed, patience), 'failed', 'waiting')),
     nextTryAt: later(milliseconds),
-    tries: { $add: ['$tries', 1] },
-    failingSince,
-    failure: { $mergeObjects: [literal(failure), { since }] },
+    ...failed.changes,
     // No answer, or one that may hide that the score was taken.
     ...((failure.status === null || failure.status >= 500) && perhapsTaken(row)),
   });
@@ -230,31 +179,29 @@ export function endToTryAgain(
 
 /** Ends a try that failed for good. What is wanted since then is tried all the same. */
 export function endAsFailed(db: LtiScoreDb, row: ClaimedScore, failure: Failure): Ended {
-  return end(db, row, {
+  return endTry(db.ltiScores, row, {
     state: endOf(row.wanted, 'failed'),
     nextTryAt: spaced,
-    tries: { $add: ['$tries', 1] },
-    failingSince: { $ifNull: ['$failingSince', '$$NOW'] },
-    failure: { $mergeObjects: [literal(failure), { since: sinceOf(failure) }] },
+    ...failedTry(failure).changes,
   });
 }
 
 /** Ends a try that found nowhere to send the score to. What is wanted since then may have. */
 export function endAsIdle(db: LtiScoreDb, row: ClaimedScore): Ended {
-  return end(db, row, { state: endOf(row.wanted, 'idle'), nextTryAt: spaced });
+  return endTry(db.ltiScores, row, { state: endOf(row.wanted, 'idle'), nextTryAt: spaced });
 }
 
 /** Ends a try that was cut off, and counts for nothing. */
 export function giveUpScore(db: LtiScoreDb, row: ClaimedScore): Ended {
-  return end(db, row, { nextTryAt: '$$NOW', ...perhapsTaken(row) });
+  return endTry(db.ltiScores, row, { nextTryAt: '$$NOW', ...perhapsTaken(row) });
 }
 
 /** Ends a try that asked the platform nothing, and counts for nothing. */
 export function giveBackScore(db: LtiScoreDb, row: ClaimedScore, milliseconds: number): Ended {
-  return end(db, row, { nextTryAt: later(milliseconds) });
+  return endTry(db.ltiScores, row, { nextTryAt: later(milliseconds) });
 }
 
-type Failure = Omit<ScoreFailure, 'since'>;
+type Failure = Omit<DeliveryFailure, 'since'>;
 
 /** The link leads to another lesson by now, whose record has nothing to tell yet. */
 const isUnwanted: Expression = { $eq: ['$wanted', null] };
@@ -262,25 +209,6 @@ const isUnwanted: Expression = { $eq: ['$wanted', null] };
 const perhapsTaken = ({ wanted }: ClaimedScore) => ({ perhapsTaken: wanted.finishedAt });
 
 /** The state after the last try of a score; something else may be wanted by now. */
-function endOf(tried: ScoreValues, state: ScoreState): Expression {
+function endOf(tried: ScoreValues, state: DeliveryState): Expression {
   return when(isUnwanted, 'idle', when(isSame('wanted', tried), state, 'waiting'));
-}
-
-/** Since when a row fails for this reason. */
-function sinceOf({ reason }: Failure): Expression {
-  return when({ $eq: ['$failure.reason', literal(reason)] }, '$failure.since', '$$NOW');
-}
-
-function hasPassed(since: Expression, milliseconds: number): Expression {
-  return { $gte: [{ $subtract: ['$$NOW', since] }, milliseconds] };
-}
-
-function end(db: LtiScoreDb, { _id, leaseId }: ClaimedScore, changes: object): Ended {
-  return db.ltiScores
-    .findOneAndUpdate({ _id, leaseId }, [{ $set: { ...noLease, ...changes } }, forgetsWhenIdle], {
-      updatePipeline: true,
-      returnDocument: 'after',
-    })
-    .lean<LtiScore>()
-    .exec();
 }

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { Schema } from 'mongoose';
 import type { Model } from 'mongoose';
-import { leaseFields, noLease } from '../platform/lease.ts';
-import type { Leased } from '../platform/lease.ts';
+import { deliveryFields, findDueTargets, noFailures } from '../deliveries/outbox.ts';
+import type { Delivery } from '../deliveries/outbox.ts';
+import { noLease } from '../platform/lease.ts';
 import { schemaOptions, upsertSafely, uuidField } from '../platform/mongo.ts';
 import type { LtiLearner } from './lti-progress.ts';
 
@@ -28,26 +29,11 @@ export interface SentScore extends ScoreValues {
   response: { status: number; body: string };
 }
 
-/** Why the last try failed. The status is null where there was no answer. */
-export interface ScoreFailure {
-  at: Date;
-  /** When a try failed for this reason first, since it failed for another, or did not, or the score changed. */
-  since: Date;
-  reason: string;
-  status: number | null;
-  body: string | null;
-}
-
-/** `waiting` to be sent, `failed` until something changes, else `idle`; that has {@link noFailures}. */
-export const scoreStates = ['idle', 'waiting', 'failed'] as const;
-export type ScoreState = (typeof scoreStates)[number];
-
 /**
  * The score of one learner in the line item of one resource link: a row of the outbox. It is there from the learner's
  * launch on. All times that decide anything are MongoDB's, so that the clocks of processes need not agree.
  */
-export interface LtiScore extends LtiLearner, Leased {
-  _id: string;
+export interface LtiScore extends LtiLearner, Delivery {
   /** The row of the resource link. */
   linkId: string;
   /** Null until the learner has finished the lesson. */
@@ -55,20 +41,9 @@ export interface LtiScore extends LtiLearner, Leased {
   sent: SentScore | null;
   /** The timestamp of the last try, whatever became of it; the next one has a later one. */
   lastTimestamp: Date | null;
-  state: ScoreState;
-  /** Failed ones since a score was sent. */
-  tries: number;
-  nextTryAt: Date;
-  /** When the first of them failed that was to send what is wanted now. */
-  failingSince: Date | null;
-  failure: ScoreFailure | null;
   /** `finishedAt` of an attempt that the platform may have taken without our knowing: an answer was lost. */
   perhapsTaken: Date | null;
-  createdAt: Date;
 }
-
-/** What a row says of failed tries where there was none. */
-export const noFailures = { tries: 0, failingSince: null, failure: null } as const;
 
 const subdocument = { _id: false, strict: 'throw', minimize: false } as const;
 
@@ -110,17 +85,8 @@ export const ltiScoreSchema = new Schema<LtiScore>(
       default: null,
     },
     lastTimestamp: { type: Date, default: null },
-    state: { type: String, required: true, enum: scoreStates },
-    tries: { type: Number, default: 0 },
-    nextTryAt: { type: Date, required: true },
-    failingSince: { type: Date, default: null },
-    failure: {
-      type: new Schema({ at: Date, since: Date, reason: String, status: Number, body: String }, subdocument),
-      default: null,
-    },
     perhapsTaken: { type: Date, default: null },
-    ...leaseFields,
-    createdAt: { type: Date, required: true },
+    ...deliveryFields,
   },
   schemaOptions,
 );
@@ -131,8 +97,6 @@ ltiScoreSchema.index({ organizationId: 1, state: 1, createdAt: -1 });
 
 /** A lesson is in a course a few times at most. */
 const mostLinks = 100;
-
-const mostPlatforms = 10_000;
 
 /** The row of a learner in a link, made where there is none. */
 export function findOrCreateScore(
@@ -190,24 +154,6 @@ export async function findPlatformOfScore(db: LtiScoreDb, id: string): Promise<s
   return row?.platformId ?? null;
 }
 
-/**
- * The platforms that have rows whose next try is due, and since when; those first that have been for longest. A row
- * that is just being sent counts. This looks at one entry of the index for each platform that has rows waiting.
- */
-export function findDuePlatforms(db: LtiScoreDb): Promise<{ platformId: string; dueSince: Date }[]> {
-  return db.ltiScores
-    .aggregate<{ platformId: string; dueSince: Date }>([
-      { $match: { state: 'waiting' } },
-      { $sort: { platformId: 1, nextTryAt: 1 } },
-      { $group: { _id: '$platformId', dueSince: { $first: '$nextTryAt' } } },
-      { $match: { $expr: { $lte: ['$dueSince', '$$NOW'] } } },
-      { $sort: { dueSince: 1 } },
-      { $limit: mostPlatforms },
-      { $project: { _id: 0, platformId: '$_id', dueSince: 1 } },
-    ])
-    .exec();
-}
-
 /** How many rows wait and have failed, and since when the one is due that waits for longest; null when none is. */
 export async function countScores(
   db: LtiScoreDb,
@@ -215,7 +161,7 @@ export async function countScores(
   const [waiting, failed, [first]] = await Promise.all([
     db.ltiScores.countDocuments({ state: 'waiting' }).exec(),
     db.ltiScores.countDocuments({ state: 'failed' }).exec(),
-    findDuePlatforms(db),
+    findDueTargets(db.ltiScores, 'platformId'),
   ]);
   return { waiting, failed, dueSince: first?.dueSince ?? null };
 }

@@ -5,8 +5,9 @@ import type { Logger } from '../../shared/platform/log.ts';
 import { sendScore } from '../../shared/lti/scores/send.ts';
 import { ScoreFault } from '../../shared/lti/scores/service-request.ts';
 import type { GradeService, ScoreFaultReason } from '../../shared/lti/scores/service-request.ts';
+import { findDueTargets, tryMilliseconds } from '../../shared/deliveries/outbox.ts';
 import type { Database } from '../../shared/models/database.ts';
-import { findDuePlatforms, findPlatformOfScore } from '../../shared/models/lti-score.ts';
+import { findPlatformOfScore } from '../../shared/models/lti-score.ts';
 import type { LtiScore, SentScore } from '../../shared/models/lti-score.ts';
 import {
   claimScore,
@@ -16,7 +17,6 @@ import {
   endToTryAgain,
   giveBackScore,
   giveUpScore,
-  tryMilliseconds,
 } from '../../shared/models/lti-score-changes.ts';
 import type { ClaimedScore } from '../../shared/models/lti-score-changes.ts';
 import { PlatformTurns, turnsAtOnce } from './platform-turns.ts';
@@ -93,8 +93,8 @@ export class ScoreSender {
   sendDue(): Promise<void> {
     return this.#track(async () => {
       if (this.#closing) return;
-      const platforms = await findDuePlatforms(this.#deps.db);
-      await Promise.all(platforms.map(({ platformId }) => this.#sendAllOf(platformId)));
+      const platforms = await findDueTargets(this.#deps.db.ltiScores, 'platformId');
+      await Promise.all(platforms.map(({ target }) => this.#sendAllOf(target)));
     });
   }
 
