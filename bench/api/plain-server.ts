@@ -18,7 +18,7 @@ import type { Organization } from '../../shared/models/organization.ts';
 import type { TokenRevocation } from '../../shared/models/token-revocation.ts';
 
 /*
- * The baseline: the contract's 4.1, 4.3 and 4.4 on node:http and the MongoDB driver, one query after the other and
+ * The baseline: sign-token, progress and player-data on node:http and the MongoDB driver, one query after the other and
  * nothing kept between requests. It checks what Lectern checks; it has no log, no limits, and one text for errors.
  */
 

@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 /**
- * An origin in a process of its own: each file, whatever its name, is a picture of as many bytes as it is told, which
+ * An origin in a process of its own: each file, whatever its name, is a picture of a given number of bytes, which
  * begins to come after as many milliseconds, as from far away. No two files are alike.
  */
 const [bytes = 0, milliseconds = 0] = process.argv.slice(2).map(Number);

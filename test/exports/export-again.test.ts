@@ -99,23 +99,23 @@ test('HEAD of an unknown version gets 404 without a body', async () => {
 });
 
 test('an archive that lacks a file is served for a while, then the download is retried', async () => {
-  origin.script('/mended', status(404), file(picture, { contentType: 'image/png' }));
-  const version = await build('/mended');
+  origin.script('/repaired', status(404), file(picture, { contentType: 'image/png' }));
+  const version = await build('/repaired');
   const brief = await harness.startApi({ DEGRADED_EXPORT_SECONDS: '0' });
 
   const first = await askFor(version);
   expect((await manifestOf(first.body)).failedMedia).toMatchObject([{ reason: 'not_found', status: 404 }]);
   // The archive stays unchanged within DEGRADED_EXPORT_SECONDS (60).
   expect((await askFor(version)).body.equals(first.body)).toBe(true);
-  expect(origin.requests('/mended')).toBe(1);
+  expect(origin.requests('/repaired')).toBe(1);
 
-  const mended = await askFor(version, { from: brief });
-  expect((await manifestOf(mended.body)).failedMedia).toEqual([]);
+  const repaired = await askFor(version, { from: brief });
+  expect((await manifestOf(repaired.body)).failedMedia).toEqual([]);
   const filesIn = async (body: Buffer) =>
     [...(await readArchive(body)).keys()].filter((name) => !name.endsWith('/'));
-  expect((await filesIn(mended.body)).length).toBeGreaterThan((await filesIn(first.body)).length);
+  expect((await filesIn(repaired.body)).length).toBeGreaterThan((await filesIn(first.body)).length);
   // From now on the API serves the complete archive, even where the incomplete one has not expired.
-  expect((await askFor(version)).body.equals(mended.body)).toBe(true);
+  expect((await askFor(version)).body.equals(repaired.body)).toBe(true);
 });
 
 test('every client that waits for a build gets its archive, even if it lacks a file and has already expired', async () => {

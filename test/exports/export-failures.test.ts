@@ -72,9 +72,9 @@ test('a failed build gets 500 without another run until the backoff ends, then i
   expect(unchanged?.processedOn).toBe(failed?.processedOn);
 
   await queue.endedBefore(version, 10_000);
-  const mended = await askAt(address, version);
-  expect(mended.status).toBe(200);
-  expect(mended.body.includes(await readFile(path))).toBe(true);
+  const repaired = await askAt(address, version);
+  expect(repaired.status).toBe(200);
+  expect(repaired.body.includes(await readFile(path))).toBe(true);
   await endWorker();
 });
 

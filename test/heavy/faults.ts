@@ -29,7 +29,7 @@ export interface FaultOptions {
 }
 
 /**
- * Does harm until it is told to stop: kills workers and replaces them, stops others for longer than their locks
+ * Causes faults until it is stopped: kills workers and replaces them, stops others for longer than their locks
  * live, kills Redis and starts it again, empty, and takes the bucket away for a while. All is well again when `stop`
  * has resolved.
  */

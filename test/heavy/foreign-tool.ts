@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** A tool that somebody else wrote, in the words of the tests. */
+/** A third-party tool behind the interface of the tests. */
 export interface ForeignTool {
   /** Where it takes dynamic registrations. */
   registrationUrl: string;

@@ -40,10 +40,10 @@ test('an export that kills each of its workers is given up with a reason, and ot
   });
 
   await expectArchive(await fleet.request(api, other), other);
-  // Its cause is mended: it is built for whoever asks after the pause that follows a failure.
+  // The cause is fixed: the next request after the failure backoff gets a build.
   fleet.origin.script(deadly.path, file(deadly.bytes));
   const answer = await waitFor(
-    'the export after its cause is mended',
+    'the export after its cause is fixed',
     async () => {
       const again = await fleet.request(api, lesson);
       return again.status === 200 ? again : null;

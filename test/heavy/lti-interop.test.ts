@@ -101,12 +101,12 @@ describe.skipIf(fetched === null).each(kinds)('$name, which others wrote', ({ st
   });
 
   test.each([
-    ['a signature of somebody else', { signature: 'another key' }],
+    ['a foreign signature', { signature: 'another key' }],
     ['no signature', { signature: 'none' }],
     ['a signature with the public key as secret', { signature: 'HS256' }],
     ['a signature with a bit changed', { signature: 'broken' }],
     ['an issuer that it does not know', { claims: { iss: 'https://lms.example' } }],
-    ['an audience that it is not', { claims: { aud: 'somebody else' } }],
+    ['a foreign audience', { claims: { aud: 'somebody else' } }],
     ['another version of LTI', { claims: { 'https://purl.imsglobal.org/spec/lti/claim/version': '1.1' } }],
     ['a time that is over', { claims: { iat: 1, exp: 2 } }],
   ] as const)('refuses a launch with %s', async (_, tampering) => {

@@ -126,7 +126,7 @@ function configOf({ token, credentials, parameters, naming }: Asking, expendable
       'include-operation-id': 'register',
       checks: { negative_data_rejection: { 'expected-statuses': [400, 403, 404, 431] } },
     }),
-    // A build is cancelled where nobody waits for it any more; its state is there as before.
+    // A build without waiting clients is cancelled; its status remains available.
     '[[operations]]',
     ...toToml({ 'include-operation-id': 'exportStatus', checks: { use_after_free: { enabled: false } } }),
     // A token that is missing is a fault of the query, 400; schemathesis would have 401, as for one that is wrong.

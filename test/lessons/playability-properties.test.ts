@@ -67,7 +67,7 @@ test('fixing the reported problems leaves none, and nothing else decides', () =>
   fc.assert(
     fc.property(plans, fc.dictionary(fc.string(), fc.jsonValue()), (plan, extra) => {
       const lesson = lessonOf(plan);
-      const mended = lessonOf(
+      const fixed = lessonOf(
         (plan.length === 0 ? [[]] : plan).map((steps) =>
           (steps.length === 0 ? [[]] : steps).map((blocks) =>
             blocks.length === 0
@@ -76,7 +76,7 @@ test('fixing the reported problems leaves none, and nothing else decides', () =>
           ),
         ),
       );
-      expect(playabilityErrors(mended)).toEqual([]);
+      expect(playabilityErrors(fixed)).toEqual([]);
       expect(playabilityErrors({ ...extra, ...lesson })).toEqual(playabilityErrors(lesson));
     }),
   );

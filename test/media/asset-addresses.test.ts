@@ -98,7 +98,7 @@ describe('nothing is read from an address', () => {
   });
 });
 
-test('a type that is none is signed as one that nobody knows', () => {
+test('an invalid type is signed as an unknown one', () => {
   for (const mimeType of ['', 'image', '../..', 'image/..', './svg', 'image/png; charset=x', 'a b/c']) {
     const { url } = signAssetAddress(secret, { ...asset, mimeType }, { now: noon });
     expect(read(url)?.mimeType, mimeType).toBe('application/octet-stream');

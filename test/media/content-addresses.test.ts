@@ -151,7 +151,7 @@ describe('of several published versions a token', () => {
   });
 });
 
-test('faults of the request are told as for the session', async () => {
+test('invalid requests get the same errors as from the session endpoint', async () => {
   const token = buildLearnerToken(version);
   expectError(await ask(api + addressPath(token).replace(version.lessonId, 'x')), 400, 'Invalid lesson ID');
   expectError(await ask(api + addressPath('')), 400, 'token is required');

@@ -164,7 +164,7 @@ describe('a copy that was checked', () => {
     expect(origin.requests(picture)).toBe(firstAndThreeTries);
   });
 
-  test('is fetched anew where the store has lost it, at any time', async () => {
+  test('is fetched again whenever the store has lost it', async () => {
     origin.serve(picture, png(9));
     const path = await build();
     await follow(api, path);

@@ -150,7 +150,7 @@ describe('404 is', () => {
   });
 });
 
-test('faults are told in the order of the contract, to pages of every origin, and kept by no cache', async () => {
+test('errors come in the documented order, are readable by pages of every origin, and are never cached', async () => {
   const { version, mediaId } = await build({ bytes: png(18) });
   const { lessonId } = version;
   const token = buildLearnerToken(version);

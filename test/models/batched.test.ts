@@ -49,7 +49,7 @@ test('a query has a bounded number of keys', async () => {
   expect(queries.map((keys) => keys.length)).toEqual([256, 256, 88]);
 });
 
-test('a query that fails fails for all who share it, and for nobody else', async () => {
+test('a failing query fails exactly for the callers that share it', async () => {
   let fails = true;
   const find = batched<Database, string, string>(() =>
     fails ? Promise.reject(new Error('away')) : Promise.resolve((key) => key),

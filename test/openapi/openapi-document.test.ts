@@ -96,7 +96,7 @@ test('every JSON body has examples, and every example fits its schema', () => {
   expect(checked).toBeGreaterThan(100);
 });
 
-/** The contract's 7.1 to 7.4, and what every counted address may answer. */
+/** The documented statuses of each endpoint, and the rate limit's. */
 test.each([
   ['GET /api/public/lessons/{lessonId}/progress/{learnerId}', '200 401 404 422 429 500'],
   ['GET /api/public/lessons/{lessonId}/lti-progress/{ltiUserId}', '200 401 404 422 429 500'],

@@ -42,7 +42,7 @@ async function documented(
 
 const asked = (extra: object) => ({ headers: { ...lab.headers, ...extra } });
 
-test('exports that nobody waits for: accepted, followed, cancelled', async () => {
+test('exports without a waiting client: accepted, followed, cancelled', async () => {
   const version = await lab.build();
   const async = asked({ prefer: 'respond-async' });
   const events = { accept: 'text/event-stream' };
@@ -55,7 +55,7 @@ test('exports that nobody waits for: accepted, followed, cancelled', async () =>
   expect(await documented('status', version, asked(events))).toBe(200);
 });
 
-test('a build that is cancelled, and one that somebody waits for', async () => {
+test('a cancelled build, and one with a waiting client', async () => {
   const { version, held } = await lab.buildHeld();
   onTestFinished(() => held.release());
   onTestFinished(await lab.harness.startWorker());

@@ -109,7 +109,7 @@ test('embed tokens that are turned off need no secret', async () => {
   expect(await readdir(dataDir)).toStrictEqual([]);
 });
 
-test('a damaged secret is refused, and left for its owner to mend', async () => {
+test('a damaged secret is rejected, and left unchanged for its owner to repair', async () => {
   const dataDir = await temporaryDataDir();
   const path = join(dataDir, 'secrets', 'key-pepper');
   await mkdir(join(dataDir, 'secrets'));

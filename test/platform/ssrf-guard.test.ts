@@ -127,7 +127,7 @@ describe('an address that is not public', () => {
     ['IPv6 site-local', 'http://[fec0::1]/'],
     ['IPv6 multicast', 'http://[ff02::1]/'],
     ['IPv6 discard', 'http://[100::1]/'],
-    ['IPv6 that nobody was given', 'http://[4000::1]/'],
+    ['unassigned IPv6', 'http://[4000::1]/'],
   ])('%s is refused without asking anyone', async (_title, url) => {
     expect(await reasonFor(here(url))).toBe('blocked_address');
     expect(asked).toEqual([]);

@@ -38,7 +38,7 @@ test('the end of the caller ends the work before its limit, with the reason of t
   await expect(work).rejects.toThrow('the caller is gone');
 });
 
-test('a caller that has ended before is told to the work at once', async () => {
+test('an already aborted caller aborts the work at once', async () => {
   const signal = AbortSignal.abort(new Error('gone before'));
   const work = withTimeLimit({ milliseconds: 60_000, signal }, (ending) => {
     ending.throwIfAborted();

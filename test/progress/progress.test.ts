@@ -165,7 +165,7 @@ test.each(['.', '..'])('a learner named %j is found by whoever can send that pat
   }
 });
 
-test('names are told apart by every character', async () => {
+test('learner ids differ by every character', async () => {
   await playerOf('Learner').write();
   for (const other of ['learner', 'Learner ', 'Learner%20', 'Learne', 'Le\u0301arner', '%4Cearnerx'])
     expectError(await progressOf(encodeURIComponent(other)), 404, nothingFound);

@@ -72,7 +72,7 @@ test('with --org it is connected to Lectern for as long as it runs', async () =>
   expect(await listPlatforms(harness.db, organization._id)).toStrictEqual([]);
 });
 
-test('a port that is taken, and a Lectern that may not reach the platform, are told with what to do', async () => {
+test('an occupied port, and a Lectern that may not reach the platform, are reported with advice', async () => {
   const harness = await startHarness();
   onTestFinished(() => harness.close());
   const { organization } = await buildOrganization(harness);

@@ -145,7 +145,7 @@ describe('an authorization request', () => {
     ['an address that is not registered', { redirect_uri: 'https://evil.example/launch' }],
     ['an address that is almost registered', { redirect_uri: 'http://127.0.0.1/launch/' }],
     ['an unknown client', { client_id: 'nobody' }],
-  ])('with %s is answered to nobody but the user', async (_, authorization) => {
+  ])('with %s gets an error page for the user and no redirect', async (_, authorization) => {
     const { simulator, scripted } = lab;
     scripted.authorization = authorization;
     const launch = simulator.driveLaunch({ user: simulator.sample.users.learner, link: scripted.link() });

@@ -197,7 +197,7 @@ test('forms of other sites press no buttons', async () => {
   expect(answer.status).toBe(403);
 });
 
-test('a name that somebody has point at this machine opens nothing', async () => {
+test('a foreign host name that resolves to this machine gets no page', async () => {
   const { hostname, port } = new URL(lab.simulator.addresses.url);
   const status = await new Promise((resolve, reject) => {
     const headers = { host: `rebound.example:${port}` };

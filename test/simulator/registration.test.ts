@@ -66,7 +66,7 @@ test('the configuration names every address and what is supported', async () => 
   });
 });
 
-test('a tool registers with a token that is good once, and is told its client id and deployment', async () => {
+test('a tool registers with a one-time token, and gets its client id and deployment', async () => {
   const { token } = invitation();
   const answer = await register(token, registration());
   expect(answer.status).toBe(201);

@@ -52,7 +52,7 @@ test.each([
   expect(await ask(request)).toMatchObject({ status: 401, body: { error: 'invalid_client' } });
 });
 
-test('an assertion that others signed, or nobody, is refused', async () => {
+test('an assertion with a foreign signature or none is rejected', async () => {
   const { scripted } = lab;
   const { clientId } = scripted.tool;
   const claims = {

@@ -105,7 +105,7 @@ test('a sweep removes only old temporary files', async () => {
   expect(await store.assets.has({ sha256, size: 10 })).toBe(true);
 });
 
-test('sweeping a store that nobody wrote to yet does nothing', async () => {
+test('sweeping an unused store does nothing', async () => {
   const { store } = await startStore();
   expect(await store.sweepTemporaries(0)).toBe(0);
 });

@@ -110,7 +110,7 @@ export async function startS3Server(binary: string): Promise<S3Server> {
     async close() {
       await server.kill();
       await rm(folder, { recursive: true, force: true });
-      // It puts sockets there whatever it is told.
+      // It creates sockets there whatever its options.
       for (const kind of ['s3', 's3-grpc', 'master-grpc', 'volume-grpc', 'filer', 'filer-grpc']) {
         for (const one of ports) await rm(`/tmp/seaweedfs-${kind}-${one}.sock`, { force: true });
       }

@@ -3,7 +3,7 @@ import type { Reporter, TestModule } from 'vitest/node';
 
 /**
  * Prints, as the very last line of a test run, "N passed, N failed" and ", N skipped" when there are any;
- * above it the names of the tests that were skipped, so that nobody takes them for passed. A file that does not
+ * above it the names of the tests that were skipped, so that they are not taken for passed. A file that does not
  * load, a hook that fails, an error outside of any test, and a run that breaks off are failures too: a run that
  * ends with an error never says "0 failed".
  */

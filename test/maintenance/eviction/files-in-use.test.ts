@@ -94,7 +94,7 @@ describe('no evictor takes a file', () => {
 });
 
 describe('of a use and an eviction at the same time one is first', () => {
-  /** The harness's store, whose removals wait until they are told to go on. */
+  /** The harness's store, whose removals wait until the test releases them. */
   function holdRemovals() {
     let begin: () => void = () => undefined;
     let goOn: () => void = () => undefined;
@@ -176,7 +176,7 @@ describe('while uses may not be known', () => {
     expect([await file.isThere(), await archive.isThere()]).toEqual([true, false]);
   });
 
-  test('nor when Redis was started anew', async () => {
+  test('nor when Redis was restarted', async () => {
     const archive = await storeArchive(harness, 10, old);
     const known = `${harness.config.redisPrefix}:${useKeys.known}`;
     await worker.redis.set(known, `${'0'.repeat(40)} ${Date.now() - 10 * 3_600_000}`);

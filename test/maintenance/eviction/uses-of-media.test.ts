@@ -43,7 +43,7 @@ async function getAs({ store, sharing }: Process, url: string) {
   return file;
 }
 
-/** An origin that answers when it is told to. */
+/** An origin that responds when the test releases it. */
 function hold(behaviour: Behaviour) {
   let reach: () => void = () => undefined;
   let release: () => void = () => undefined;

@@ -12,7 +12,7 @@ const rules: BodyRules = {
   onBytes: undefined,
 };
 
-/** What is left of a body whose connection already ended well, so that nobody else could find fault with it. */
+/** The rest of a body whose connection ended without an error, so that only the body itself can report one. */
 function makeBody(chunks: string[], changes: Partial<BodyRules> = {}) {
   const controller = new AbortController();
   const watch = new Watch(controller.signal, {

@@ -36,8 +36,8 @@ describe('a file that fails', () => {
     ['500', answer(500), { reason: 'server_error', status: 500 }, 3],
     ['503', answer(503), { reason: 'server_error', status: 503 }, 3],
     ['204, which is no file', answer(204), { reason: 'server_error', status: 204 }, 1],
-    ['206 that nobody asked for', answer(206, {}, 'part'), { reason: 'server_error', status: 206 }, 1],
-    ['304 that nobody asked for', answer(304), { reason: 'server_error', status: 304 }, 1],
+    ['an unrequested 206', answer(206, {}, 'part'), { reason: 'server_error', status: 206 }, 1],
+    ['an unrequested 304', answer(304), { reason: 'server_error', status: 304 }, 1],
     ['a redirect without Location', answer(302), { reason: 'server_error', status: 302 }, 1],
     ['a redirect to nonsense', redirectTo('http://['), { reason: 'server_error', status: 302 }, 1],
     ['a redirect to file:', redirectTo('file:///etc/passwd'), { reason: 'blocked_address' }, 1],
@@ -226,7 +226,7 @@ describe('a source that keeps a download going and sends next to nothing', () =>
 });
 
 describe('trying again', () => {
-  test('brings the file when a fault passes, and stores it anew from its first byte', async () => {
+  test('gets the file after a temporary fault, and stores it from its first byte again', async () => {
     lab.origin.script('/a', truncated(text, 5), answer(503), file(text));
     expect(await get('/a')).toMatchObject({ modified: true, stored: text });
     expect(lab.origin.requests('/a')).toBe(3);
@@ -252,7 +252,7 @@ describe('trying again', () => {
     ['nonsense, which counts as nothing', () => 'soon', 250, 500],
     ['a date in the past, which counts as nothing', () => 'Sat, 01 Jan 2000 00:00:00 GMT', 250, 500],
     ['zero, which is no leave to hurry', () => '0', 250, 500],
-  ])('heeds a Retry-After of %s', async (_title, header, least, most) => {
+  ])('respects a Retry-After of %s', async (_title, header, least, most) => {
     lab.origin.script('/a', answer(429, { 'retry-after': header() }), file(text));
     await get('/a');
     expect(lab.pauses).toHaveLength(1);

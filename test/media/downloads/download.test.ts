@@ -129,7 +129,7 @@ describe('types', () => {
     ['a playlist', 'audio/mpegurl', undefined, '#EXTM3U\n'],
     ['a PDF served as anything', 'application/pdf', 'application/x-download', pdf],
     ['a page that is declared as one', 'text/html', 'text/html', '<!doctype html>'],
-    ['bytes that nobody knows', 'video/mp4', 'video/mp4', Buffer.alloc(10_000, 7)],
+    ['unknown bytes', 'video/mp4', 'video/mp4', Buffer.alloc(10_000, 7)],
   ])('%s is accepted', async (_title, mimeType, contentType, body, expected) => {
     lab.origin.serve('/a', body, { ...(contentType !== undefined && { contentType }) });
     expect(await get('/a', { mimeType })).toMatchObject({
@@ -177,7 +177,7 @@ describe('types', () => {
     expect(lab.origin.requests('/a')).toBe(1);
   });
 
-  test('are told from first bytes that trickle in one by one', async () => {
+  test('are detected from first bytes that arrive one by one', async () => {
     lab.origin.script('/a', slowly(pdf, pdf.length, 1), file(png));
     expect((await failureOf(get('/a', { mimeType: 'image/png' }))).reason).toBe('bad_type');
   });

@@ -19,7 +19,7 @@ export const png = Buffer.from(
 /** The timeout: short, yet long against the hiccups of a busy machine. */
 export const idleSeconds = 0.3;
 
-/** What each test of a file has anew. */
+/** Created for each test of a file. */
 export interface DownloadLab {
   origin: Origin;
   /** What `get` asks; tests may put another in its place. */

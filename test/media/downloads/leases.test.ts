@@ -56,7 +56,7 @@ async function wanted(since?: number, signal = new AbortController().signal) {
   };
 }
 
-/** A download that goes on until it is told how it ends. */
+/** A download that runs until the test ends it. */
 function held() {
   let begin: () => void = () => undefined;
   let end: (outcome: DownloadedFile | Error) => void = () => undefined;
@@ -83,7 +83,7 @@ test('of all who want an address at once one downloads, and all get its file', a
   expect(await Promise.all([first, ...others])).toEqual(Array.from({ length: 4 }, () => downloaded()));
 });
 
-test('a failure is shared with all who wait, as it is told in failedMedia', async () => {
+test('all waiting callers get a failure as in failedMedia', async () => {
   const want = await wanted();
   const download = held();
   const first = one.share(want, download.run);
@@ -94,7 +94,7 @@ test('a failure is shared with all who wait, as it is told in failedMedia', asyn
   await expect(second).rejects.toMatchObject({ name: 'DownloadError', reason: 'not_found', status: 404 });
 });
 
-test('who began before a download ended takes its outcome; who begins later asks anew', async () => {
+test('a caller that began before a download ended gets its outcome; a later caller downloads again', async () => {
   const before = await wanted();
   await one.share(before, () => Promise.resolve(downloaded()));
   expect(await other.share(before, never)).toEqual(downloaded());
@@ -140,7 +140,7 @@ describe('another takes over', () => {
     connections.at(-1)?.disconnect();
     expect(await second).toEqual(downloaded(2));
 
-    // It was only slow: what it brings is as good, and takes nobody's lease.
+    // It was only slow: its file is valid, and it releases no other download's lease.
     download.end(downloaded());
     expect(await first).toEqual(downloaded());
   });

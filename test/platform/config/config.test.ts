@@ -83,7 +83,7 @@ describe('settings that depend on each other', () => {
     expect(admin).toStrictEqual({ username: 'a', password: 'a password of 28 characters.' });
   });
 
-  test('a bucket needs its name and, on other services than Amazon, both keys; all that lacks is told', () => {
+  test('a bucket needs its name and, outside Amazon, both keys; the error lists everything missing', () => {
     expect(faultsOf(bucket)).toStrictEqual([]);
     expect(faultsOf({ STORE: 's3', S3_ENDPOINT: 'http://127.0.0.1:9000' })).toStrictEqual([
       'S3_BUCKET is required with STORE=s3',
@@ -136,7 +136,7 @@ describe('settings that depend on each other', () => {
   });
 });
 
-test('all faults are told at once, those of single settings and those between settings', () => {
+test('one error lists all problems of single settings and between settings', () => {
   const faults = faultsOf({
     NODE_ENV: 'production',
     PORT: '70000',

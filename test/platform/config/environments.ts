@@ -21,7 +21,7 @@ export const bucket = {
   S3_SECRET_ACCESS_KEY: 'secret',
 };
 
-/** What is told of an environment that is refused; nothing of a good one. */
+/** Returns the problems reported for an invalid environment; none for a valid one. */
 export function faultsOf(environment: Record<string, string | undefined>): string[] {
   try {
     parseConfig(environment);

@@ -17,13 +17,13 @@ test.each([
   ['mongodb_uri', 'MONGODB_URI'],
   ['REDIS_URI', 'REDIS_URL'],
   ['LECTERN_KEY_PEPER', 'LECTERN_KEY_PEPPER'],
-])('%s is told, and that it may be meant as %s', (name, meant) => {
+])('the warning about %s suggests %s', (name, meant) => {
   expect(warnOfUnknownSettings([name], settings)).toStrictEqual([
     `${name} is not a Lectern setting and is ignored. Did you mean ${meant}?`,
   ]);
 });
 
-test('what begins with LECTERN_ is told; settings, and variables of others, are not', () => {
+test('unknown LECTERN_ variables cause a warning; settings and other variables do not', () => {
   expect(warnOfUnknownSettings(['LECTERN_COLOUR'], settings)).toStrictEqual([
     'LECTERN_COLOUR is not a Lectern setting and is ignored.',
   ]);

@@ -32,7 +32,7 @@ const look = `(async () => {
   const recordings = [...document.querySelectorAll('.lectern-step :is(video, audio)')];
   const broken = [];
   for (const picture of pictures) {
-    // One below the fold would wait for somebody to scroll there.
+    // One below the fold would load only after scrolling.
     picture.loading = 'eager';
     await picture.decode().catch(() => undefined);
     if (!(picture.naturalWidth > 0)) broken.push(picture.src);
