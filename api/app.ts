@@ -1,4 +1,3 @@
-import type Router from '@koa/router';
 import type { Redis } from 'ioredis';
 import Koa from 'koa';
 import type { Config } from '../shared/platform/config.ts';
@@ -62,7 +61,7 @@ import { exportManifest } from './exports/export-manifest.endpoints.ts';
 import { cancelExport, exportStatus } from './exports/export-status.endpoints.ts';
 import { exportZip } from './exports/export-zip.endpoints.ts';
 import { addEndpoints } from './http/endpoint.ts';
-import type { Endpoint } from './http/endpoint.ts';
+import type { Endpoint, InspectReply } from './http/endpoint.ts';
 import { getUserPlayerData } from './lessons/lesson-player-data.endpoints.ts';
 import { listLessons, listVersions } from './lessons/lessons.endpoints.ts';
 import { getLtiProgress, getProgress } from './progress/progress.endpoints.ts';
@@ -144,15 +143,8 @@ export const endpoints: readonly Endpoint<AppDependencies>[] = [
   cancelExport,
 ];
 
-/** Returns the router of all endpoints. */
-export function createApiRouter(deps: AppDependencies): Router<RequestState> {
-  const router = createRouter();
-  addEndpoints(router, endpoints, deps);
-  return acceptEmptyParameters(router);
-}
-
-/** The HTTP application over connections that are open already; what tests boot. It listens on nothing itself. */
-export function createApp(deps: AppDependencies): Koa<RequestState> {
+/** Returns the HTTP application over open connections. @param inspect every JSON response that a handler returns. */
+export function createApp(deps: AppDependencies, inspect?: InspectReply): Koa<RequestState> {
   const app = new Koa<RequestState>({
     proxy: deps.config.trustProxy > 0,
     maxIpsCount: deps.config.trustProxy,
@@ -171,7 +163,9 @@ export function createApp(deps: AppDependencies): Koa<RequestState> {
   app.use(readablePath);
   app.use(requirePlainHost);
   if (deps.config.admin !== undefined) app.use(adminQueues(deps.config.admin, deps.queue, deps));
-  app.use(createApiRouter(deps).routes());
+  const router = createRouter();
+  addEndpoints(router, endpoints, deps, inspect);
+  app.use(acceptEmptyParameters(router).routes());
   app.use(() => {
     throw new LecternError('NOT_FOUND', 'Not found');
   });

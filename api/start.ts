@@ -28,6 +28,7 @@ import { createApp } from './app.ts';
 import type { AppDependencies } from './app.ts';
 import { learnersDownloads } from './media/external-media.ts';
 import { PlayerAssets } from './media/player-assets.ts';
+import type { InspectReply } from './http/endpoint.ts';
 import { prepareEnd } from './http/close-server.ts';
 import { JobWaiters } from './exports/job-subscriptions.ts';
 import { OpenWaits } from './exports/wait-limiter.ts';
@@ -55,13 +56,14 @@ export interface ApiPorts {
 /**
  * Connects, listens, and adds to the shutdown what must be closed.
  *
+ * @param inspect every JSON response that a handler returns; tests check them against their schemas.
  * @returns the ports it listens on.
  * @throws {LecternError} naming what does not answer or is not built, or the port that is taken, and what to do.
  */
 export async function startApi(
   config: Config,
   servers: Servers,
-  { log, shutdown }: { log: Logger; shutdown: Shutdown },
+  { log, shutdown, inspect }: { log: Logger; shutdown: Shutdown; inspect?: InspectReply },
 ): Promise<ApiPorts> {
   const secrets = await loadSecrets(config, (message) => log.warn(message));
   const ownPlayer = await playerRelease();
@@ -106,7 +108,7 @@ export async function startApi(
   registerScoreMetrics(metrics.registry, db);
   const stopping = new AbortController();
   const readiness = createReadinessProbe(readinessChecks({ db, redis, store }), stopping.signal, log);
-  const app = createApp({
+  const deps: AppDependencies = {
     config,
     secrets,
     db,
@@ -128,7 +130,8 @@ export async function startApi(
     readiness,
     log,
     stopping: stopping.signal,
-  });
+  };
+  const app = createApp(deps, inspect);
   const handle = app.callback();
   const server = createHttpServer((...exchange) => void handle(...exchange), serverLimits(config), log);
   const endServer = prepareEnd(server);

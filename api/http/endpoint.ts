@@ -118,6 +118,18 @@ export interface EndpointDefinition<
   sample?: readonly string[];
 }
 
+/** A JSON response before it is sent. */
+export interface JsonReply {
+  operationId: string;
+  status: number;
+  /** What the body is documented to be; undefined where the status has no JSON body. */
+  schema: z.ZodType | undefined;
+  text: string;
+}
+
+/** Inspects a response. The request gets 500 if it throws. */
+export type InspectReply = (reply: JsonReply) => void;
+
 /** An endpoint: everything that its route and its entry in the OpenAPI document are made from. */
 export interface Endpoint<Deps> extends EndpointDefinition<
   Deps,
@@ -128,7 +140,8 @@ export interface Endpoint<Deps> extends EndpointDefinition<
   unknown,
   Responses
 > {
-  createHandler(deps: Deps): (ctx: EndpointContext) => Promise<void>;
+  /** @param inspect every JSON response that the handler returns. */
+  createHandler(deps: Deps, inspect?: InspectReply): (ctx: EndpointContext) => Promise<void>;
 }
 
 /**
@@ -154,10 +167,10 @@ export function defineEndpoint<
     request: EndpointRequest<Caller, Params, Query, Body>,
   ) => Promise<Reply<Documented>> | Reply<Documented>,
 ): Endpoint<AccessDeps & ErrorDeps & Deps> {
-  const { params, query, body, access, responses, invalid = 'BAD_REQUEST' } = definition;
+  const { params, query, body, access, invalid = 'BAD_REQUEST' } = definition;
   return {
     ...(definition as unknown as Endpoint<AccessDeps & ErrorDeps & Deps>),
-    createHandler(deps) {
+    createHandler(deps, inspect) {
       const respond = handle(deps);
       return async (ctx) => {
         const parsed = {
@@ -171,16 +184,25 @@ export function defineEndpoint<
           return body.read(ctx);
         };
         const reply = await respond({ ...parsed, caller, readBody });
-        if ('status' in reply) send(ctx, responses, reply);
+        if ('status' in reply) send(ctx, definition, reply, inspect);
       };
     },
   };
 }
 
-function send(ctx: Context, responses: Responses, reply: { status: PropertyKey; body?: unknown }): void {
+function send(
+  ctx: Context,
+  { operationId, responses }: Pick<Endpoint<never>, 'operationId' | 'responses'>,
+  reply: { status: PropertyKey; body?: unknown },
+  inspect: InspectReply | undefined,
+): void {
   const status = Number(reply.status);
-  ctx.status = status;
   const response = responses[status];
+  const text = reply.body === undefined ? undefined : textOf(reply.body);
+  if (text !== undefined) {
+    inspect?.({ operationId, status, text, schema: response?.kind === 'json' ? response.schema : undefined });
+  }
+  ctx.status = status;
   for (const [name, schema] of Object.entries(
     response && 'headers' in response ? (response.headers ?? {}) : {},
   )) {
@@ -188,10 +210,13 @@ function send(ctx: Context, responses: Responses, reply: { status: PropertyKey; 
     if (schema instanceof z.ZodLiteral && schema.values.size === 1)
       ctx.set(name, String([...schema.values][0]));
   }
-  if (reply.body === undefined) return;
+  if (text === undefined) return;
   ctx.type = 'application/json';
-  ctx.body =
-    reply.body instanceof PrintedJson ? reply.body.text : printJson(reply.body as Record<string, unknown>);
+  ctx.body = text;
+}
+
+function textOf(body: unknown): string {
+  return body instanceof PrintedJson ? body.text : printJson(body as Record<string, unknown>);
 }
 
 const methodOrder = ['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'OPTIONS'];
@@ -199,11 +224,14 @@ const methodOrder = ['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'OPTIONS'];
 /**
  * Adds routes for endpoints to a router. Other methods on their paths get 405, after the middleware of the path's
  * access; that of a path's endpoints must be the same.
+ *
+ * @param inspect every JSON response that a handler returns.
  */
 export function addEndpoints<Deps>(
   router: Router<RequestState>,
   endpoints: readonly Endpoint<Deps>[],
   deps: Deps,
+  inspect?: InspectReply,
 ): void {
   for (const path of new Set(endpoints.map((endpoint) => endpoint.path))) {
     const group = endpoints.filter((endpoint) => endpoint.path === path);
@@ -212,7 +240,8 @@ export function addEndpoints<Deps>(
       throw new Error(`the endpoints of ${path} must share their access and their error format`);
     }
     const chain = access.middleware(deps, errors.render(deps));
-    for (const endpoint of group) router[endpoint.method](path, ...chain, endpoint.createHandler(deps));
+    for (const endpoint of group)
+      router[endpoint.method](path, ...chain, endpoint.createHandler(deps, inspect));
     const methods = group.flatMap(({ method }) =>
       method === 'get' ? ['GET', 'HEAD'] : method.toUpperCase(),
     );

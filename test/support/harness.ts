@@ -3,6 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inject } from 'vitest';
+import type { JsonReply } from '../../api/http/endpoint.ts';
 import { startApi } from '../../api/start.ts';
 import { parseConfig } from '../../shared/platform/config.ts';
 import type { Config } from '../../shared/platform/config.ts';
@@ -89,7 +90,7 @@ export async function startHarness(settings: Record<string, string> = {}): Promi
     environment,
     async startApi(changes = {}) {
       const own = parseConfig({ ...environment, ...changes });
-      const { port } = await startApi(own, servers, { log, shutdown: shutdownOf() });
+      const { port } = await startApi(own, servers, { log, shutdown: shutdownOf(), inspect: checkReply });
       return `http://127.0.0.1:${port}`;
     },
     async startWorker(changes = {}) {
@@ -104,4 +105,19 @@ export async function startHarness(settings: Record<string, string> = {}): Promi
       await rm(dataDir, { recursive: true, force: true });
     },
   };
+}
+
+/**
+ * Checks that a response fits its documented schema.
+ *
+ * @throws {Error} when it does not: the request gets 500, so the test fails.
+ */
+function checkReply({ operationId, status, schema, text }: JsonReply): void {
+  const error =
+    schema === undefined ? 'undocumented JSON body' : schema.safeParse(JSON.parse(text)).error?.message;
+  if (error === undefined) return;
+  const fault = `${operationId} ${status} does not fit its schema: ${error}\n${text.slice(0, 1_000)}`;
+  // Logs of tests are silent.
+  process.stderr.write(`${fault}\n`);
+  throw new Error(fault);
 }
