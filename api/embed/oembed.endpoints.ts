@@ -28,7 +28,7 @@ const oembedQuery = z.object({
   url: z
     .string('url is required')
     .min(1, 'url is required')
-    .meta({ description: 'The address of an embed page.' }),
+    .meta({ description: 'The URL of an embed page.' }),
   format: z
     .string('format must be json')
     .default('json')
@@ -37,7 +37,7 @@ const oembedQuery = z.object({
   maxheight: size('maxheight'),
 });
 
-/** Where a lesson's embed page is described. @param address that of this service, as clients know it. */
+/** Returns the path and query that describe a lesson's embed page. @param address the public URL of this service. */
 export function oembedPath(address: string, lessonId: string): string {
   const query = new URLSearchParams({ format: 'json', url: `${address}/embed/${lessonId}` });
   return `/oembed?${query.toString()}`;
@@ -75,8 +75,8 @@ export const getOembed = defineEndpoint(
     tag: 'Embedding',
     summary: 'Describe an embed page',
     description:
-      'oEmbed 1.0, for sites that turn links into frames. The frame has no token in it, and the answer is the same ' +
-      'for every lesson id: whether there is such a lesson is not told.',
+      'oEmbed 1.0, for sites that turn links into frames. The frame has no token, and the response is the same for ' +
+      'every lesson id: it does not reveal which lessons exist.',
     responses: {
       200: json(
         'A frame for the page.',
@@ -88,7 +88,7 @@ export const getOembed = defineEndpoint(
           }),
         },
       ),
-      404: failure('The address is not one of an embed page of this service.', notFound),
+      404: failure('The URL is not one of an embed page of this service.', notFound),
       501: failure('Another format is asked for.', otherFormat),
     },
   },
@@ -131,7 +131,7 @@ function describe(
   };
 }
 
-/** The lesson of an embed page's address, whatever its query says; null for every other address. */
+/** Returns the lesson id in the URL of an embed page, with any query; null for every other URL. */
 function lessonIdOf(url: string, address: string): string | null {
   const pages = `${address}/embed/`;
   if (!URL.canParse(url) || !URL.canParse(pages)) return null;

@@ -33,7 +33,7 @@ export const exportManifest = defineEndpoint(
     operationId: 'exportManifest',
     summary: 'List the files of a published version',
     description:
-      'The manifest.json of the archive, with a signed address for each file, lesson.json included: whoever has it ' +
+      'The manifest.json of the archive, with a signed URL for each file, lesson.json included: whoever has it ' +
       'may fetch the file for four hours. All files together are those of the archive but for manifest.json. What ' +
       'cannot be had is in `failedMedia` and `failedWidgets`. The first request waits, as it does for the archive.',
     sample: [

@@ -25,7 +25,7 @@ const headers: Headers = {
   Vary: z.literal('Accept').meta({ description: 'Answers differ by what is accepted.' }),
 };
 
-/** GET …/export-status: once in JSON, or as Server-Sent Events while the export goes on. */
+/** GET …/export-status: once in JSON, or as Server-Sent Events until the export ends. */
 export const exportStatus = defineEndpoint(
   {
     ...common,
@@ -61,7 +61,7 @@ export const exportStatus = defineEndpoint(
         ),
         alternatives: { [eventStream]: { schema: z.string().meta({ description: 'Server-Sent Events.' }) } },
       },
-      204: empty('Of a stream that connects anew after its end: there is nothing more to hear.', headers),
+      204: empty('The stream has ended: do not reconnect.', headers),
       ...exportRefusals,
     },
   },
@@ -102,7 +102,7 @@ export const cancelExport = defineEndpoint(
     ],
     responses: {
       202: json(
-        'The build is told to end, and does within seconds.',
+        'The build has been cancelled and ends within seconds.',
         exportStatusBody,
         { building: { summary: 'Still under way', value: example.building } },
         noStore,

@@ -32,7 +32,7 @@ export const exportZip = defineEndpoint(
       'request for a version waits while its archive is built, up to five minutes unless the operator has set ' +
       'another limit; later ones get the stored file, the same byte for byte. A file that cannot be had never ' +
       'fails the export: `failedMedia` and `failedWidgets` of manifest.json name it.\n\n' +
-      'A download that was cut off goes on with `Range` and `If-Range`. `If-None-Match` with the `ETag` of your ' +
+      'Resume an interrupted download with `Range` and `If-Range`. `If-None-Match` with the `ETag` of your ' +
       'copy asks whether there is another archive by now.',
     sample: [
       'curl -fOJ "$LECTERN/api/lessons/$LESSON_ID/versions/$VERSION_ID/export-zip" \\',

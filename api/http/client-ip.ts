@@ -1,7 +1,7 @@
 import type { Context } from 'koa';
 import ipaddr from 'ipaddr.js';
 
-/** Of an IPv6 address the first four groups: a /64 is the least that one customer gets, to use any address of it. */
+/** The first four groups of an IPv6 address: each customer gets a /64 or more, and can use any address in it. */
 const countedGroups = 4;
 
 /**

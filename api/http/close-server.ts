@@ -22,7 +22,7 @@ export function prepareEnd(server: Server): () => Promise<void> {
     const closed = new Promise<void>((resolve) => server.close(() => resolve()));
     for (const socket of silent) socket.destroy();
     server.closeIdleConnections();
-    // Those that are serving are kept alive when they are done, for a request that nobody would answer.
+    // Busy connections would be kept alive afterwards, for a next request that gets no response.
     const timer = setInterval(() => server.closeIdleConnections(), idleCheckMilliseconds);
     await closed.finally(() => clearInterval(timer));
   };

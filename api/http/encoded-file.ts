@@ -14,7 +14,7 @@ interface Encoded {
   etag: string;
 }
 
-/** A file that is sent often and never changes: compressed once in each way that clients ask for. */
+/** A file that is sent often and never changes. It is compressed once for each encoding that clients accept. */
 export class EncodedFile {
   readonly #bytes: Buffer;
   readonly #encoded = new Map<Encoding, Promise<Encoded>>();
@@ -23,9 +23,9 @@ export class EncodedFile {
     this.#bytes = bytes;
   }
 
-  /** Answers GET and HEAD with it, or with 304. @param type such as "text/javascript". */
+  /** Sends the file, or 304. @param type such as "text/javascript". */
   async send(ctx: Context, type: string): Promise<void> {
-    // The best of those that it takes, in our order: browsers name gzip first.
+    // Brotli is the smallest, but browsers name gzip first.
     const encoding = encodings.find((one) => ctx.acceptsEncodings(one) !== false) ?? 'identity';
     const { bytes, etag } = await this.#encode(encoding);
     ctx.status = 200;

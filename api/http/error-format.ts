@@ -71,7 +71,7 @@ const exportErrorBody = z
     message: z.string().min(1).meta({ description: 'What is wrong, for people.' }),
     code: z
       .enum([...Object.values(codeOfStatus), 'METHOD_NOT_ALLOWED', 'INTERNAL_ERROR'])
-      .meta({ description: 'For programs: it stays the same where a message changes.' }),
+      .meta({ description: 'For programs: it stays the same when a message changes.' }),
     timestamp: z.iso.datetime().meta({ description: 'When it happened.' }),
   })
   .meta({ id: 'ExportError', description: 'A failure of an export.' });

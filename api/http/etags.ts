@@ -7,7 +7,7 @@ export function etagOf(bytes: Uint8Array, variant = ''): string {
 }
 
 /**
- * Whether `If-Match` lets a request go on. Compares strongly (RFC 9110, 13.1.1): a client that resumes a download must
+ * Returns whether `If-Match` allows a request. Compares strongly (RFC 9110, 13.1.1): a client that resumes a download must
  * not get the rest of another file.
  */
 export function isWanted(ctx: Pick<Context, 'get'>, etag: string): boolean {
@@ -16,7 +16,7 @@ export function isWanted(ctx: Pick<Context, 'get'>, etag: string): boolean {
 }
 
 /**
- * Whether a client has what an ETag names. Compares weakly (RFC 9110, 13.1.2). Not ctx.fresh: fetch() adds "no-cache"
+ * Returns whether a client has what an ETag names. Compares weakly (RFC 9110, 13.1.2). Not ctx.fresh: fetch() adds "no-cache"
  * to conditions, and that rules them out.
  */
 export function isKnown(ctx: Pick<Context, 'get'>, etag: string): boolean {

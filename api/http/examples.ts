@@ -1,4 +1,4 @@
-/** Values of examples: one lesson, one learner, one story through all of the document. */
+/** Values for examples: the whole document uses one lesson and one learner. */
 
 export const lessonId = 'b2c31cf9-50e1-41e9-8a87-a67383019488';
 export const versionId = '45ef28c5-e35b-49d5-8a51-5491e7ee3529';

@@ -1,18 +1,17 @@
 import { z } from 'zod';
-import type { ZodOpenApiHeadersObject } from 'zod-openapi';
 
-/** Headers of a response by their names; optional schemas are of headers that are not always there. */
+/** Headers of a response by name. A header that is sent only in some cases has an optional schema. */
 export type Headers = Record<string, z.ZodType<string | number | undefined>>;
 
-/** On every answer. */
+/** On every response. */
 export const requestId: Headers = {
   'X-Request-Id': z
     .string()
     .regex(/^[\w.:-]{1,128}$/)
     .meta({
       description:
-        'Names the request in the log of the service. Send one of your own (1 to 128 letters, digits, `_`, `.`, ' +
-        '`:`, `-`) and it is used instead.',
+        'Identifies the request in the log of the service. To set it, send the header with 1 to 128 letters, digits, ' +
+        '`_`, `.`, `:` and `-`.',
       examples: ['dd98b664-9554-4f9f-ad08-cb40f1e0eeec'],
       header: { id: 'RequestId' },
     }),
@@ -24,8 +23,8 @@ const rateLimit = {
     .optional()
     .meta({
       description:
-        'How many requests (`q`) may be made in how many seconds (`w`), by API key or by client address. ' +
-        'Not sent where the operator has turned the limit off.',
+        'The limit: `q` requests in `w` seconds, for each API key or client IP address. Missing when the operator has ' +
+        'turned the limit off.',
       examples: ['"key";q=6000;w=60'],
       header: { id: 'RateLimitPolicy' },
     }),
@@ -33,7 +32,7 @@ const rateLimit = {
     .string()
     .optional()
     .meta({
-      description: 'How many requests are left (`r`), and for how many seconds (`t`).',
+      description: '`r` requests are left for the next `t` seconds.',
       examples: ['"key";r=5999;t=60'],
       header: { id: 'RateLimit' },
     }),
@@ -42,8 +41,8 @@ const rateLimit = {
 export const challenge: Headers = {
   'WWW-Authenticate': z.string().meta({
     description:
-      'How to authenticate, and what is wrong with the credentials of the request (RFC 6750): no `error` where it has ' +
-      'none, else `error="invalid_token"` with an `error_description`.',
+      'How to authenticate (RFC 6750). When the request has credentials, `error="invalid_token"` and ' +
+      '`error_description` say what is wrong with them.',
     examples: [
       'Bearer realm="Lectern"',
       'Bearer realm="Lectern", error="invalid_token", error_description="The credentials have expired"',
@@ -63,11 +62,11 @@ export const retryAfter: Headers = {
   'Retry-After': seconds('Seconds to wait before the next request.').meta({ header: { id: 'RetryAfter' } }),
 };
 
-/** On a 500 that may pass by itself. */
+/** On a 500 that may be temporary. */
 export const mayPass: Headers = {
   'Retry-After': seconds(
-    'Seconds after which the same request may succeed. Sent where a retry makes sense: while a server or a disk is ' +
-      'in trouble, or while a build goes on.',
+    'Seconds after which a retry may succeed. Sent when the failure may be temporary: a server or a disk fails, or a ' +
+      'build is still running.',
   )
     .optional()
     .meta({ header: { id: 'RetryAfterWhatMayPass' } }),
@@ -76,34 +75,34 @@ export const mayPass: Headers = {
 export const noStore: Headers = {
   'Cache-Control': z
     .literal('no-store')
-    .meta({ description: 'Nothing may keep a copy.', header: { id: 'NoStore' } }),
+    .meta({ description: 'Clients and proxies must not store the response.', header: { id: 'NoStore' } }),
 };
 
 const allOrigins: Headers = {
   'Access-Control-Allow-Origin': z
     .literal('*')
-    .meta({ description: 'Pages of every origin may read this.', header: { id: 'AllowOrigin' } }),
+    .meta({ description: 'Pages of every origin may read the response.', header: { id: 'AllowOrigin' } }),
   'Access-Control-Allow-Headers': z
     .string()
-    .meta({ description: 'Headers that a page may send.', header: { id: 'AllowHeaders' } }),
+    .meta({ description: 'Headers that pages may send.', header: { id: 'AllowHeaders' } }),
 };
 
-/** The headers with which pages of every origin may read an answer; `methods` as they are sent. */
+/** CORS headers for pages of every origin. @param methods such as "GET, OPTIONS". */
 export function anyOrigin(methods: string): Headers {
   return {
     ...allOrigins,
-    'Access-Control-Allow-Methods': z.literal(methods).meta({ description: 'The methods of this address.' }),
+    'Access-Control-Allow-Methods': z.literal(methods).meta({ description: 'Methods of this URL.' }),
   };
 }
 
-/** On all answers of addresses whose requests are counted. */
+/** On every response of endpoints with a rate limit. */
 export const limited: Headers = { ...requestId, ...rateLimit };
 
 const exposed = z
   .literal('Retry-After, RateLimit, RateLimit-Policy')
-  .meta({ description: 'Headers that a page may read.', header: { id: 'ExposeHeaders' } });
+  .meta({ description: 'Headers that pages may read.', header: { id: 'ExposeHeaders' } });
 
-/** On all answers of addresses that a learner's token opens. */
+/** On every response of endpoints that take a learner's token. */
 export function forPlayers(methods: string): Headers {
   return { ...limited, ...anyOrigin(methods), 'Access-Control-Expose-Headers': exposed };
 }
@@ -120,10 +119,12 @@ const allowedOrigins: Headers = {
     .literal('true')
     .optional()
     .meta({ description: 'For pages of allowed origins.', header: { id: 'AllowCredentials' } }),
-  Vary: z.literal('Origin').meta({ description: 'Answers differ by origin.', header: { id: 'VaryOrigin' } }),
+  Vary: z
+    .literal('Origin')
+    .meta({ description: 'Responses differ by origin.', header: { id: 'VaryOrigin' } }),
 };
 
-/** On all answers of addresses that a user's session opens. */
+/** On every response of endpoints that take a user's session. */
 export const forUsers: Headers = {
   ...limited,
   ...noStore,
@@ -131,60 +132,60 @@ export const forUsers: Headers = {
   'Access-Control-Expose-Headers': exposed,
 };
 
-/** The same where API credentials do as well. */
+/** On every response of endpoints that take a user's session or API credentials. */
 export const forCallers: Headers = {
   ...forUsers,
   'Access-Control-Expose-Headers': exposed
     .optional()
-    .meta({ description: 'Headers that a page may read; not sent to API credentials.' }),
+    .meta({ description: 'Headers that pages may read. Missing when the request has API credentials.' }),
 };
 
-/** The request headers that `sendFile` heeds. */
+/** The request headers that `sendFile` honors. */
 export const fileRequest = z.strictObject({
   Range: z
     .string()
     .optional()
     .meta({
-      description: 'One range of bytes. The whole file is sent for several, and for what is no range.',
+      description: 'One range of bytes. Several ranges and invalid ones return the whole file.',
       examples: ['bytes=0-1023'],
     }),
-  'If-Range': z
-    .string()
-    .optional()
-    .meta({ description: 'The ETag that the range is of; with another one the whole file is sent.' }),
+  'If-Range': z.string().optional().meta({
+    description:
+      'The ETag of the file that the range belongs to. If the file has another ETag, the whole file is sent.',
+  }),
   'If-Match': z
     .string()
     .optional()
-    .meta({ description: 'ETags of which one has to be that of the file, or `*`; else the answer is 412.' }),
+    .meta({ description: 'ETags, or `*`. If none of them is the ETag of the file, the response is 412.' }),
   'If-None-Match': z.string().optional().meta({ description: 'ETags of copies that you have, or `*`.' }),
 });
 
 const acceptRanges: Headers = {
-  'Accept-Ranges': z.literal('bytes').meta({ description: 'Ranges of bytes can be asked for.' }),
+  'Accept-Ranges': z.literal('bytes').meta({ description: 'The file supports byte ranges.' }),
 };
 const digest = '"2a3dc6ed6663e7f51ae1b7d87824276c3f87a61835853fdad594093948d75bd5"';
 const contentLength: Headers = {
   'Content-Length': z
     .string()
     .regex(/^\d+$/)
-    .meta({ description: 'The exact number of bytes of the body.', examples: ['73040'] }),
+    .meta({ description: 'The exact size of the body in bytes.', examples: ['73040'] }),
 };
 const reprDigest: Headers = {
   'Repr-Digest': z
     .string()
     .regex(/^sha-256=:[A-Za-z\d+/]{43}=:$/)
     .meta({
-      description: 'The SHA-256 of the whole file as RFC 9530 has it, in Base64.',
+      description: 'The SHA-256 of the whole file in Base64 (RFC 9530).',
       examples: ['sha-256=:Kj3G7WZj5/Ua4bfYeCQnbD+Hphg1hT/a1ZQJOUjXW9U=:'],
     }),
 };
 const contentRange = (example: string): Headers => ({
   'Content-Range': z
     .string()
-    .meta({ description: 'Which bytes these are, and how many the file has.', examples: [example] }),
+    .meta({ description: 'The range of bytes, and the size of the file.', examples: [example] }),
 });
 
-/** What comes with a file that `sendFile` sends, by how it is answered. */
+/** The headers of responses of `sendFile`. */
 export const fileHeaders = {
   /** 304. */
   known: {
@@ -201,7 +202,3 @@ export const fileHeaders = {
   /** 416. */
   outside: { ...acceptRanges, ...contentRange('bytes */73040') },
 } satisfies Record<string, Headers>;
-
-export function asHeaders(headers: Headers): ZodOpenApiHeadersObject {
-  return z.object(headers);
-}

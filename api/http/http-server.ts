@@ -7,7 +7,7 @@ import { codeOf } from '../../shared/platform/errors.ts';
 import type { Logger } from '../../shared/platform/log.ts';
 import { presentError } from './error-format.ts';
 
-/** Request line and headers together. A token in the address may have 16 KiB, beside a browser's cookies. */
+/** Request line and headers together. A token in the URL may have 16 KiB, and browsers send cookies. */
 const maxHeaderBytes = 32 * 1024;
 
 const headersMilliseconds = 20_000;
@@ -61,7 +61,7 @@ export function createHttpServer(
   const serve = (request: IncomingMessage, response: ServerResponse) => {
     const responses = answering.get(request.socket) ?? new Set();
     answering.set(request.socket, responses.add(response));
-    // An answer may be sent before its request has arrived as a whole.
+    // A response may be sent before the whole request has arrived.
     let open = 2;
     const close = () => {
       open -= 1;
@@ -73,11 +73,11 @@ export function createHttpServer(
   };
   server.on('request', serve);
   server.on('checkContinue', serve);
-  // Whatever else a client expects may be left unheeded (RFC 9110, 10.1.1); Node would answer 417 by itself.
+  // Other expectations may be ignored (RFC 9110, 10.1.1); by default, Node returns 417.
   server.on('checkExpectation', serve);
   server.on('clientError', (error, socket) => {
     const begun = [...(answering.get(socket) ?? [])].some((response) => response.headersSent);
-    // Into an answer that is under way nothing else can be written, and a request is not answered twice.
+    // Nothing else may be written into a response that has begun, and a request gets one response.
     if (socket.writable && !begun) socket.end(refusal(error, log), () => socket.destroy());
     else socket.destroy();
   });
@@ -94,7 +94,7 @@ const statuses: Record<string, { status: number; message: string }> = {
 };
 const malformed = { status: 400, message: 'The request is not valid HTTP' };
 
-/** An answer for what never became a request. Of the error only the code is logged: the rest holds what was sent. */
+/** Returns a response to bytes that are no request. Only the error's code is logged: the rest holds what was sent. */
 function refusal(error: Error, log: Logger): string {
   const code = String(codeOf(error));
   const { status, message } = statuses[code] ?? malformed;

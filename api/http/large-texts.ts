@@ -4,7 +4,7 @@ import { MemoryShares } from './memory-shares.ts';
 import { SlowRefusals } from './slow-refusals.ts';
 import { tooMany } from './retry-after.ts';
 
-/** What large JSON texts may take of a process. */
+/** Limits for large JSON texts in one process. */
 export interface LargeTextLimits {
   /** A text up to so many bytes is not counted. */
   smallBytes: number;
@@ -43,7 +43,7 @@ const defaultLimits: LargeTextLimits = {
   burstBytes: 6 * MiB,
 };
 
-/** Seconds after which a client over a limit may come again. */
+/** Seconds after which a client over a limit may retry. */
 const retrySeconds = 5;
 
 export interface ArrivingBody {
@@ -180,7 +180,7 @@ export class LargeTexts {
     };
   }
 
-  /** The organization that has least under way goes first, of several the one that was served longest ago. */
+  /** Begins the work of the organization with the fewest running texts; of several, the one served longest ago. */
   #beginNext(): void {
     clearTimeout(this.#timer);
     const now = Date.now();
@@ -198,7 +198,7 @@ export class LargeTexts {
       line.busyUntil = Math.max(line.busyUntil, now) + cost;
       entry?.begin();
     }
-    this.#comeAgain(now);
+    this.#scheduleNext(now);
   }
 
   #mayBegin(organizationId: string, line: Line, now: number): boolean {
@@ -220,8 +220,8 @@ export class LargeTexts {
     return busyUntil - now - (burstBytes / bytesPerSecond) * 1000;
   }
 
-  /** Forgets organizations that have nothing here, and looks again when a rate is free. */
-  #comeAgain(now: number): void {
+  /** Removes idle organizations, and sets a timer for the next one whose rate allows work. */
+  #scheduleNext(now: number): void {
     const pauses: number[] = [];
     for (const [organizationId, line] of this.#lines) {
       const isIdle = line.running === 0 && line.waiting.length === 0;
@@ -233,7 +233,7 @@ export class LargeTexts {
   }
 }
 
-/** The large texts of one request. */
+/** Runs the work on large texts of one request. */
 export class LargeTextShare {
   readonly #texts: LargeTexts;
   readonly #organizationId: string;

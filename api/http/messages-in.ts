@@ -1,7 +1,7 @@
 /**
- * The words in a language; English where there are none.
+ * Returns the messages in a language, or in English when there are none.
  *
- * @param all by the languages that they are in
+ * @param all the messages by language
  * @param language a BCP 47 tag: region and script do not matter (`pt-BR` reads `pt`)
  */
 export function wordsIn<Words>(all: Record<string, Words> & { en: Words }, language: string): Words {

@@ -2,27 +2,27 @@ import { Counter, Histogram, Registry } from 'prom-client';
 import type { Context } from 'koa';
 import { clientGone } from './middleware/log-requests.ts';
 
-/** From answers out of memory to downloads and waits for an archive. */
+/** Buckets in seconds, from cached responses to downloads and waits for an archive. */
 const requestBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
 
 /** Requests that no route takes: their paths are whatever anybody sends. */
 const noRoute = 'none';
 
-/** What one API process has answered, for Prometheus. No label has more values than there are routes. */
+/** Metrics of one API process for Prometheus. Labels have at most as many values as there are routes. */
 export class ApiMetrics {
   readonly registry = new Registry();
   readonly #registers = [this.registry];
 
   readonly #requests = new Histogram({
     name: 'lectern_http_request_seconds',
-    help: 'From a request to the end of its answer, by method, route and class of status; 499 for clients gone.',
+    help: 'From a request to the end of its response, by method, route and class of status; 499 for clients gone.',
     labelNames: ['method', 'route', 'status'],
     buckets: requestBuckets,
     registers: this.#registers,
   });
   readonly #sent = new Counter({
     name: 'lectern_http_response_bytes_total',
-    help: 'Bytes of answers, their headers included.',
+    help: 'Bytes of responses, their headers included.',
     labelNames: ['route'],
     registers: this.#registers,
   });

@@ -2,10 +2,10 @@ import type { z } from 'zod';
 import { LecternError } from '../../shared/platform/errors.ts';
 
 /**
- * Reads a part of a request: its path, its query or its body.
+ * Parses a part of a request: its path, query or body.
  *
- * @param code of the error.
- * @throws {LecternError} with the first fault.
+ * @param code the error's code.
+ * @throws {LecternError} with the text of the first fault.
  */
 export function parseRequest<Schema extends z.ZodType>(
   schema: Schema,

@@ -4,10 +4,10 @@ import { LecternError } from '../../shared/platform/errors.ts';
 
 type Addressed = Pick<Context, 'protocol' | 'host'>;
 
-/** A name or an IP address, and perhaps a port: no user, path, space or anything else that a header could carry. */
+/** A name or an IP address with an optional port; no user, path, space or anything else that a header may hold. */
 const plainHost = /^(?:[a-z0-9._-]+|\[[0-9a-f:.]+\])(?::\d{1,5})?$/i;
 
-/** The address that a client knows this service by, without a slash at its end: PUBLIC_URL, else the request's own. */
+/** Returns the public URL of this service without a slash at its end: PUBLIC_URL, else the origin of the request. */
 export function publicAddress(ctx: Addressed, { publicUrl }: Pick<Config, 'publicUrl'>): string {
   return publicUrl ?? requestOrigin(ctx);
 }
@@ -23,7 +23,7 @@ function requestOrigin({ protocol, host }: Addressed): string {
   return new URL(`${protocol === 'https' ? 'https' : 'http'}://${host}`).origin;
 }
 
-/** Whether a text is a host and nothing else, as a Host header may have it. */
+/** Returns whether a text is a valid Host header. */
 export function isPlainHost(host: string): boolean {
   return plainHost.test(host) && URL.canParse(`http://${host}`);
 }
@@ -36,7 +36,7 @@ export function cacheScope({ publicUrl }: Pick<Config, 'publicUrl'>): 'public' |
   return publicUrl === undefined ? 'private' : 'public';
 }
 
-/** The path of PUBLIC_URL, which a proxy takes away before requests come here: '' or such as '/lectern'. */
+/** Returns the path of PUBLIC_URL, which a proxy removes from requests: '' or such as '/lectern'. */
 export function publicPath({ publicUrl }: Pick<Config, 'publicUrl'>): string {
   return publicUrl === undefined ? '' : new URL(publicUrl).pathname.replace(/\/$/, '');
 }

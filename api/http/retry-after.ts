@@ -1,6 +1,6 @@
 import { codeOf, LecternError } from '../../shared/platform/errors.ts';
 
-/** What a client is told to wait before it asks again, in seconds. */
+/** The `Retry-After` of temporary failures, in seconds. */
 export const retryAfterSeconds = 10;
 
 /** TOO_MANY_REQUESTS. @param what there is too much of, as a sentence without an end */
@@ -18,7 +18,7 @@ const redisIsAway =
 /** The codes of the operating system ("ECONNREFUSED", "ENOSPC"), not Node's own ("ERR_INVALID_ARG_TYPE"). */
 const systemCode = /^E(?!RR_)[A-Z]/;
 
-/** Whether a failure is that of a server or a disk, which may be well again soon, rather than one of the code. */
+/** Returns whether a failure is temporary: a server's or a disk's, rather than a defect. */
 export function mayPass(error: unknown): boolean {
   const code = codeOf(error);
   return (

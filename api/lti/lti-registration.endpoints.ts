@@ -47,7 +47,7 @@ export const register = defineEndpoint(
     tag: 'LTI',
     summary: 'Register this service in a learning platform',
     description:
-      'LTI Dynamic Registration 1.0, begun by the platform at an address that the operator makes with ' +
+      'LTI Dynamic Registration 1.0, begun by the platform at a URL that the operator creates with ' +
       '`lectern platform invite`. It is good for one registration, which waits for `lectern platform approve`. ' +
       '`HEAD` registers nothing.',
     responses: {
@@ -59,7 +59,7 @@ export const register = defineEndpoint(
       429: faultPage(ofError('TOO_MANY_REQUESTS'), retryAfter),
       431: {
         kind: 'written',
-        description: 'The address is too long: what the platform put into it would not reach a page.',
+        description: 'The URL is too long.',
         content: errorExamples('The address and the headers of a request must be at most 32768 bytes'),
       },
       500: faultPage(ofError('INTERNAL_ERROR')),

@@ -58,7 +58,7 @@ const login = {
   path: '/lti/login',
   description:
     'Third-party initiated login (LTI 1.3): sends the browser on to the platform. Several platforms of one issuer ' +
-    'are told apart by `client_id` and `lti_deployment_id`. A login that may be in a frame (no `Sec-Fetch-Dest: ' +
+    'are distinguished by `client_id` and `lti_deployment_id`. A login that may be in a frame (no `Sec-Fetch-Dest: ' +
     'document`) is sent to `/lti/login/checked` first. Each parameter is given once.',
   responses: {
     ...toPlatform,
@@ -219,7 +219,9 @@ const choiceFields = z.object({
     }),
 });
 const sentFields = choiceFields.extend({
-  action: z.enum(['choose', 'cancel']).meta({ description: '`cancel` answers the platform with nothing.' }),
+  action: z
+    .enum(['choose', 'cancel'])
+    .meta({ description: '`cancel` returns an empty selection to the platform.' }),
 });
 const choicePage = (description: string, ...referrer: [string, ...string[]]) => ({
   ...pageOf(description),
@@ -262,7 +264,7 @@ export const sendChoice = defineEndpoint(
     description: 'Answers the platform through the browser: `LtiDeepLinkingResponse`, signed by Lectern.',
     responses: {
       ...faultPages({ 404: ['choice_expired'] }),
-      200: choicePage('A page that sends the answer to the platform by itself.', 'strict-origin'),
+      200: choicePage('A page that sends the response to the platform by itself.', 'strict-origin'),
       422: choicePage(
         'The page of the lessons once more, with what is wrong with the choice; for what is no form, a page that says ' +
           'what to do, with its code: `malformed_request`.',

@@ -29,14 +29,14 @@ const asset = z.strictObject({
   fileName: as(z.string().regex(/^[\w.-]+$/), 'Its name.'),
 });
 const signature = z.strictObject({
-  expires: as(z.string().regex(/^[1-9]\d{0,10}$/), 'When the address ends: Unix time in seconds.'),
-  signature: as(z.string().regex(/^[\w-]+$/), 'Of the whole address.'),
+  expires: as(z.string().regex(/^[1-9]\d{0,10}$/), 'Expiry of the URL: Unix time in seconds.'),
+  signature: as(z.string().regex(/^[\w-]+$/), 'The signature of the whole URL.'),
 });
 
 const known: Headers = {
   ...fileHeaders.known,
   'Cache-Control': z.string().meta({
-    description: 'It may be kept until the address expires.',
+    description: 'Caches may keep the file until the URL expires.',
     examples: ['public, max-age=5400, immutable'],
   }),
   'Content-Disposition': z
@@ -76,8 +76,8 @@ export const getAsset = defineEndpoint(
     tag: 'Player',
     summary: 'Fetch a file',
     description:
-      'A file by its signed address. Take the address as it was given: nothing in it can be changed. It needs no ' +
-      'token, ends at `expires`, and answers one `Range`.',
+      'A file by its signed URL. Use the URL unchanged. It needs no token, expires at `expires`, and supports one ' +
+      '`Range`.',
     sample: ['curl -f -H "Range: bytes=0-1023" -o part "$SIGNED_URL"'],
     responses: {
       200: {

@@ -24,7 +24,7 @@ const methods = 'GET, HEAD, OPTIONS';
 
 /** The failure of a signed URL that is not good. */
 export const badSignature = failure(
-  'The address is not one that this service has signed, or has expired.',
+  'The URL has expired, or this service has not signed it.',
   'Invalid or expired signature',
 );
 
@@ -42,8 +42,8 @@ const as = (text: z.ZodType<string>, description: string) => text.meta({ descrip
 const signedParams = z.strictObject({
   lessonId: as(z.guid(), 'The lesson.'),
   versionId: as(z.guid(), 'The version whose files it opens.'),
-  expires: as(z.string().regex(/^[1-9]\d{0,10}$/), 'When the address ends: Unix time in seconds.'),
-  signature: as(z.string().regex(/^[\w-]+$/), 'Of the whole address.'),
+  expires: as(z.string().regex(/^[1-9]\d{0,10}$/), 'Expiry of the URL: Unix time in seconds.'),
+  signature: as(z.string().regex(/^[\w-]+$/), 'The signature of the whole URL.'),
 });
 
 const common = { method: 'get', access, errors: apiErrors(), tag: 'Player' } as const;
@@ -56,9 +56,9 @@ export const getContentMediaFile = defineEndpoint(
     path: `${path}/media/:mediaId`,
     laterParams: signedParams.extend(mediaParams.shape),
     operationId: 'getContentMedium',
-    summary: 'Find a medium by a signed address',
+    summary: 'Find a media file by a signed URL',
     description:
-      'As by a token, for whoever has the address of a version from `GET /api/public/lessons/{lessonId}/content`. ' +
+      'As with a token, for clients with the URL of a version from `GET /api/public/lessons/{lessonId}/content`. ' +
       'It names no learner, and opens nothing but media and widgets of that version.',
     responses: {
       302: redirect,
@@ -87,8 +87,8 @@ export const getContentWidgetFile = defineEndpoint(
     path: `${path}/widgets/:file`,
     laterParams: signedParams.extend(widgetParams.shape),
     operationId: 'getContentWidgetFile',
-    summary: 'Find a file of a widget by a signed address',
-    description: 'As by a token, with the address that also opens the media of the version.',
+    summary: 'Find a file of a widget by a signed URL',
+    description: 'As with a token, with the URL that also opens the media of the version.',
     responses: {
       302: redirect,
       400: failure('The file is missing.', widgetTexts.missing),
@@ -110,12 +110,12 @@ export const getContentWidgetFile = defineEndpoint(
   },
 );
 
-/** When a good address expires. What it leads to ends with it, or the two would add up after a revocation. */
+/** The expiry of a valid URL. Redirects from it expire with it, so that their lifetimes do not add up after a revocation. */
 function endOf({ expires }: Record<string, string | undefined>): Date {
   return new Date(Number(expires) * 1000);
 }
 
-/** @throws {LecternError} FORBIDDEN for another address than was given out; NOT_FOUND for what may not be played now. */
+/** @throws {LecternError} FORBIDDEN for an invalid or expired URL; NOT_FOUND for a version that may not be played now. */
 async function findSigned(
   { db, secrets }: Dependencies,
   { lessonId = '', versionId = '', expires = '', signature = '' }: Record<string, string | undefined>,

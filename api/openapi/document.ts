@@ -1,15 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createDocument } from 'zod-openapi';
-import type { CreateDocumentOptions } from 'zod-openapi';
+import type { CreateDocumentOptions, ZodOpenApiSecuritySchemeObject } from 'zod-openapi';
 import type { Config } from '../../shared/platform/config.ts';
 import { packageRoot } from '../../shared/platform/paths.ts';
 import type { Endpoint } from '../http/endpoint.ts';
 import { pathsOf } from './operations.ts';
-import { securitySchemes } from './security.ts';
-
-/** An OpenAPI 3.1 document. */
-export type ApiDocument = ReturnType<typeof createDocument>;
 
 const description = `
 Lectern delivers lessons. It signs the tokens with which learners load them, records learners' progress, and exports
@@ -87,7 +83,7 @@ const tags = [
 export function apiDocument(
   { publicUrl }: Pick<Config, 'publicUrl'>,
   endpoints: readonly Endpoint<never>[],
-): ApiDocument {
+): ReturnType<typeof createDocument> {
   const { version } = JSON.parse(readFileSync(join(packageRoot, 'package.json'), 'utf8')) as {
     version: string;
   };
@@ -108,6 +104,43 @@ export function apiDocument(
     },
     { override: plain },
   );
+}
+
+/** Returns the kinds of authentication. @param secure whether clients use HTTPS; it decides the session cookie's name. */
+function securitySchemes(secure: boolean): Record<string, ZodOpenApiSecuritySchemeObject> {
+  return {
+    credentials: {
+      type: 'http',
+      scheme: 'bearer',
+      bearerFormat: 'PUBLIC_KEY.SECRET_KEY',
+      description:
+        'API credentials: `Authorization: Bearer PUBLIC_KEY.SECRET_KEY`. They identify an organization and give ' +
+        'access to its data only. The operator creates them with `lectern key create`. Keep them on a server, never ' +
+        'in a page.',
+    },
+    token: {
+      type: 'apiKey',
+      in: 'query',
+      name: 'token',
+      description:
+        'A short-lived JWT that lets one learner load one lesson, from `POST /api/public/sign-token` or from an LTI ' +
+        'launch. It is for pages and frames of learners. `lectern lesson preview` signs a preview token (header ' +
+        '`typ` `lectern-preview+jwt`): it plays one version, which may be a draft, records nothing and expires in an ' +
+        'hour.',
+    },
+    session: {
+      type: 'apiKey',
+      in: 'cookie',
+      name: sessionCookie(secure),
+      description:
+        'A user session, from `POST /api/session`. The cookie is HttpOnly and SameSite=Lax. A second cookie, ' +
+        `\`${sessionCookie(secure)}.sig\`, has its signature: send both.`,
+    },
+  };
+}
+
+function sessionCookie(secure: boolean): string {
+  return secure ? '__Host-lectern' : 'lectern';
 }
 
 /** Removes what zod adds for itself, and what readers and request generators cannot use. */

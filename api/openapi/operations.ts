@@ -12,7 +12,7 @@ import type { Headers } from '../http/headers.ts';
 import { failure } from '../http/responses.ts';
 import type { Failure, Failures, Responses } from '../http/responses.ts';
 
-/** Any endpoint, whatever its dependencies. */
+/** An endpoint with any dependencies. */
 type AnyEndpoint = Endpoint<never>;
 
 /** Returns the paths of the OpenAPI document. */
@@ -81,7 +81,7 @@ function responsesOf(endpoint: AnyEndpoint): ZodOpenApiResponsesObject {
       status,
       {
         description: when,
-        headers: asHeaders({ ...access.headers, ...headersOf[status], ...headers }),
+        headers: z.object({ ...access.headers, ...headersOf[status], ...headers }),
         content: errors.content(Number(status), texts),
       },
     ]);
@@ -100,7 +100,7 @@ function describe(response: Exclude<Responses[number], Failure>, common: Headers
         : undefined;
   return {
     description: response.description,
-    headers: asHeaders({ ...common, ...response.headers }),
+    headers: z.object({ ...common, ...response.headers }),
     ...(content !== undefined && { content }),
   };
 }
@@ -150,7 +150,3 @@ function merge(...all: readonly Failures[]): Record<string, Failure> {
 
 /** Headers that come with a status wherever it is returned. */
 const headersOf: Partial<Record<string, Headers>> = { 401: challenge, 429: retryAfter, 500: mayPass };
-
-function asHeaders(headers: Headers) {
-  return z.object(headers);
-}

@@ -14,7 +14,7 @@ import { LogInThrottle } from '../accounts/log-in-throttle.ts';
 
 const basePath = '/admin/queues';
 
-/** The page asks a foreign server for its fonts; it looks well with the system's, and nobody learns of its use. */
+/** The page requests fonts from another host. Its policy blocks them: system fonts will do, and the host learns nothing. */
 const foreignFonts = /<link href="https:\/\/fonts\.googleapis\.com\/[^>]*>/;
 
 /** Bull Board's page works with its own files alone, and in no frame. */
@@ -86,7 +86,7 @@ export function adminQueues(
   };
 }
 
-/** Bull Board is loaded by the first who looks at it: many an API has nobody who does. */
+/** Bull Board is loaded on the first request, because most API processes never show it. */
 async function loadBoard(queues: BoardQueues): Promise<Middleware> {
   const { createQueueBoard } = await import('./queue-board.ts');
   return createQueueBoard(queues, basePath);

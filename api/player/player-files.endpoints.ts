@@ -55,8 +55,8 @@ export const getPlayerFile = defineEndpoint(
     operationId: 'getPlayerFile',
     summary: 'Fetch a file of the player',
     description:
-      'A file of the release of the player that this service has. What is there once never changes, except the ' +
-      'policy of `frame.html`, which is kept for an hour; another release has another name.',
+      'A file of a release of the player. It never changes, except the policy of `frame.html`, which is cached for ' +
+      'an hour; another release has another URL.',
     responses: {
       200: {
         kind: 'written',
@@ -65,7 +65,7 @@ export const getPlayerFile = defineEndpoint(
         content: { '*/*': { schema: { type: 'string' } } },
       },
       304: notModified,
-      404: failure('The service has another release, or it has no such file.', notFound),
+      404: failure('The service does not have the release, or the release has no such file.', notFound),
     },
   },
   ({ config, player }: Dependencies) =>
@@ -90,7 +90,7 @@ export const getEmbedScript = defineEndpoint(
     path: '/embed.js',
     operationId: 'getEmbedScript',
     summary: 'Fetch the script for pages that embed lessons',
-    description: 'Its address stays the same; an upgrade of the service may bring another version of it.',
+    description: 'Its URL stays the same; an upgrade of the service may change the script.',
     responses: {
       200: {
         kind: 'written',

@@ -110,7 +110,7 @@ const busy = failure(
   'Too much data sent at once by this learner; try again in 5 seconds',
 );
 
-/** GET …/session: where the learner goes on. */
+/** GET …/session: where the learner continues. */
 export const getPlayerSession = defineEndpoint(
   {
     ...sessionEndpoint,
@@ -118,7 +118,7 @@ export const getPlayerSession = defineEndpoint(
     operationId: 'getPlayerSession',
     summary: "Read the learner's session",
     description:
-      'Where the learner goes on. Before anything is stored: revision 0, `not_started`, and nothing is created. ' +
+      'Where the learner continues. Before anything is stored: revision 0, `not_started`, and nothing is created. ' +
       'When another version was published since, the position and the answers are carried over to it, and the ' +
       'answers earn what that version gives. A launch that is not recorded, of a teacher or of somebody whom the ' +
       'platform does not name, is at revision 0 always; so is a preview, whose `learnerId` is empty.',
@@ -170,7 +170,7 @@ export const writePlayerSession = defineEndpoint(
     summary: 'Record what the learner did',
     description:
       'Stores position, state and new answers, and answers with the session as it is then. The server derives ' +
-      'status, scores and times. Send the `revision` that was read last; on 409 go on from `current`. A `writeId` ' +
+      'status, scores and times. Send the `revision` that was read last; on 409 continue from `current`. A `writeId` ' +
       'makes it safe to send a write again whose answer was lost. Of a launch that is not recorded nothing is ' +
       'stored: each write is answered with what it leads to by itself, at the `revision` that it was sent with.',
     body: {
@@ -269,7 +269,7 @@ const contentAddressBody = z
     base: z.string().meta({
       description:
         'What `media/{mediaId}`, `widgets/{type}.js` and `widgets/{type}.css` stand behind: absolute where the ' +
-        'service knows its public address, else a path.',
+        'service knows its public URL, else a path.',
     }),
     expiresAt: time.meta({ description: 'When it ends, 60 to 90 minutes from now.' }),
     versionId: uuid.meta({ description: 'The version whose files it opens.' }),
@@ -289,12 +289,12 @@ export const getContentAddress = defineEndpoint(
     query: contentQuery,
     operationId: 'getContentAddress',
     tag: 'Player',
-    summary: 'Get an address for all media and widgets',
+    summary: 'Get a URL for all media and widgets',
     description:
-      'A signed address that opens the media and widgets of one version without the token, for pages that must not ' +
+      'A signed URL that opens the media and widgets of one version without the token, for pages that must not ' +
       'have it. Ask again before it expires, with the `versionId` that is played.',
     responses: {
-      200: json('The address.', contentAddressBody, { address: { value: example.contentAddress } }, noStore),
+      200: json('The URL.', contentAddressBody, { address: { value: example.contentAddress } }, noStore),
       400: failure('An id is not a UUID, or the token is missing.'),
       404: nothingToPlay,
     },

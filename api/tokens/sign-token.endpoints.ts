@@ -20,7 +20,7 @@ import { failure, json } from '../http/responses.ts';
 
 const signedToken = z
   .strictObject({
-    token: z.jwt().meta({ description: 'A JWT, for the `token` parameter of the player addresses.' }),
+    token: z.jwt().meta({ description: 'A JWT, for the `token` parameter of the player endpoints.' }),
     expiresAt: z.iso.datetime().meta({ description: 'When it ends.' }),
   })
   .meta({ id: 'SignedToken' });

@@ -2,7 +2,7 @@ import type { Middleware } from 'koa';
 import { onAbort } from '../../../shared/platform/abort-listeners.ts';
 
 /**
- * Gives handlers a signal that is aborted when the client is gone, so that nothing waits for nobody, and when this
+ * Gives handlers a signal that is aborted when the client disconnects, so that no work continues for it, and when this
  * process ends.
  *
  * @param stopping aborted when the process is to end; with the error that a waiting client is answered with.

@@ -3,7 +3,7 @@ import { withoutContentSignature } from '../../../shared/media/content-urls.ts';
 import type { Logger } from '../../../shared/platform/log.ts';
 import { pathOf } from './readable-path.ts';
 
-/** The status of a request whose client went away before it had its answer; none is sent. */
+/** The logged status of a request whose client disconnected before the response; none is sent. */
 export const clientGone = 499;
 
 /** Told of each request at its end. */
@@ -11,7 +11,7 @@ export interface RequestMetrics {
   answered(ctx: Context, answer: { status: number; seconds: number; bytes: number }): void;
 }
 
-/** Logs and counts each request once, at its end, without what is secret in its address: query, signature, invitation. */
+/** Logs and counts each request once, at its end, without the secrets in its URL: query, signature, invitation. */
 export function logRequests(log: Logger, metrics: RequestMetrics): Middleware {
   return async (ctx, next) => {
     const started = performance.now();

@@ -1,6 +1,6 @@
 import type { Middleware } from 'koa';
 
-/** For answers that belong to one caller, refusals included: nothing on their way may keep them. */
+/** Forbids caches to store responses, errors included. For responses that belong to one caller. */
 export const noStore: Middleware = async (ctx, next) => {
   ctx.set('Cache-Control', 'no-store');
   await next();

@@ -22,7 +22,7 @@ export interface RateLimit {
    * @throws {LecternError} TOO_MANY_REQUESTS when none was left.
    */
   count(ctx: { set: (name: string, value: string) => void }, key: string): Promise<void>;
-  /** Takes a request back that was counted, and what the client was told of it. */
+  /** Refunds a counted request and removes its response headers. */
   uncount(ctx: { remove: (name: string) => void }, key: string): Promise<void>;
 }
 

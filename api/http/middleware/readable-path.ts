@@ -1,7 +1,7 @@
 import type { Context, Middleware } from 'koa';
 import { LecternError } from '../../../shared/platform/errors.ts';
 
-/** The path of a request, or null where its target is no address, such as "http://[": asking Koa for it throws. */
+/** Returns the path of a request; null when its target is no URL, such as "http://[", for which Koa throws. */
 export function pathOf(ctx: Pick<Context, 'path'>): string | null {
   try {
     return ctx.path;
@@ -10,7 +10,7 @@ export function pathOf(ctx: Pick<Context, 'path'>): string | null {
   }
 }
 
-/** Refuses a request whose target is no address; behind it `ctx.path` can be relied on. */
+/** Rejects requests whose target is no URL, so that `ctx.path` does not throw in later middleware. */
 export const readablePath: Middleware = async (ctx, next) => {
   if (pathOf(ctx) === null) throw new LecternError('BAD_REQUEST', 'The address of the request is not valid');
   await next();

@@ -3,7 +3,7 @@ import type { Config } from '../../../shared/platform/config.ts';
 
 const oneYear = 365 * 24 * 3600;
 
-/** Headers of every answer: no guessing of content types, and HTTPS from now on where it is used. */
+/** Headers of every response: no MIME sniffing, and HSTS over HTTPS. */
 export function securityHeaders({ publicUrl }: Pick<Config, 'publicUrl'>): Middleware {
   const https = publicUrl?.startsWith('https:') === true;
   return async (ctx, next) => {

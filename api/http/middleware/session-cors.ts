@@ -5,14 +5,14 @@ import { LecternError } from '../../../shared/platform/errors.ts';
 import { failure } from '../responses.ts';
 import { isForeignWrite } from './csrf.ts';
 
-/** How long a browser may remember what it was told about an address, in seconds. */
+/** How long browsers may cache a preflight response, in seconds. */
 const preflightSeconds = 600;
 
 /**
- * Lets pages of the configured origins use a user's session: they may send the cookie and read the answers. Pages of
- * other origins are told nothing, and a browser keeps the answers from them.
+ * Lets pages of the configured origins use a user's session: they may send the cookie and read the responses. Pages of
+ * other origins get no CORS headers, so browsers keep the responses from them.
  *
- * @param methods those that the addresses behind it take, such as "GET".
+ * @param methods of the endpoints, such as "GET".
  */
 export function sessionCors({ allowedOrigins }: Pick<Config, 'allowedOrigins'>, methods: string): Middleware {
   return cors({
