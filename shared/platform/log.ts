@@ -1,6 +1,7 @@
 import { pino, destination } from 'pino';
 import type { DestinationStream, Logger } from 'pino';
 import type { Config } from './config.ts';
+import { printable } from './printable.ts';
 
 export type { Logger };
 
@@ -32,7 +33,17 @@ const anywhere = (field: string) => [`["${field}"]`, `*["${field}"]`, `*.*["${fi
 export async function openLogStream({ production }: Pick<Config, 'production'>): Promise<DestinationStream> {
   if (production || !process.stdout.isTTY) return jsonLines();
   const { default: pretty } = await import('pino-pretty');
-  return pretty({ sync: true, ignore: 'pid', translateTime: 'SYS:HH:MM:ss.l' });
+  const formatter = pretty({ sync: true, ignore: 'pid', translateTime: 'SYS:HH:MM:ss.l' });
+  return { write: (line) => void formatter.write(withoutControls(line)) };
+}
+
+/**
+ * Writes out the control characters in a line of JSON, which the formatter would print as they are: a message of
+ * another server or a file's name could hold commands for the terminal. Line breaks and tabs stay.
+ */
+function withoutControls(line: string): string {
+  const escapes = /\\\\|\\u[0-9a-f]{4}|\\[bf]/g;
+  return printable(line).replace(escapes, (escape) => (escape === '\\\\' ? escape : `\\${escape}`));
 }
 
 function jsonLines(): DestinationStream {

@@ -36,10 +36,14 @@ import { createLogger, openLogStream } from './shared/platform/log.ts';
 const production = process.env.NODE_ENV === 'production';
 createLogger({ logLevel: 'info' }, 'api', await openLogStream({ production })).info({ port: 1 }, 'listening');
 `;
+const hostileLine = line.replace(
+  ".info({ port: 1 }, 'listening')",
+  ".error({ err: new Error('a\\\\u001b[2Jb\\\\u009bc'), path: 'C:\\\\\\\\u001b' }, 'failed')",
+);
 
 /** What a process prints to a terminal. */
-async function inTerminal(env: Record<string, string>): Promise<string> {
-  const command = `${process.execPath} --import tsx --input-type=module --eval '${line.replaceAll("'", `'"'"'`)}'`;
+async function inTerminal(env: Record<string, string>, script = line): Promise<string> {
+  const command = `${process.execPath} --import tsx --input-type=module --eval '${script.replaceAll("'", `'"'"'`)}'`;
   const args = ['--quiet', '--return', '--command', command, '/dev/null'];
   return (await promisify(execFile)('script', args, { env: { ...process.env, NO_COLOR: '1', ...env } }))
     .stdout;
@@ -54,5 +58,16 @@ test.runIf(process.platform === 'linux')(
     ]);
     expect(development).toMatch(/^\[\d\d:\d\d:\d\d\.\d{3}\] INFO \(api\): listening\r\n +port: 1\r\n$/);
     expect(JSON.parse(production)).toMatchObject({ name: 'api', msg: 'listening', port: 1 });
+  },
+);
+
+test.runIf(process.platform === 'linux')(
+  'control characters in an error reach no terminal, and other text stays as it is',
+  async () => {
+    const printed = await inTerminal({ NODE_ENV: 'development' }, hostileLine);
+    expect(printed).toContain('Error: a\\u001b[2Jb\\u009bc\r\n              at ');
+    expect(printed).toContain(String.raw`path: "C:\\u001b"`);
+    // eslint-disable-next-line no-control-regex -- they must not be there
+    expect(printed).not.toMatch(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]/);
   },
 );
