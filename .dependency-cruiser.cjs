@@ -34,7 +34,7 @@ const floors = {
     ['progress'],
     ['lessons'],
     ['embedded'],
-    ['platform'],
+    ['i18n', 'platform'],
   ],
   cli: [['commands'], ['lessons'], ['widgets'], ['installation'], ['terminal']],
 };
@@ -69,7 +69,7 @@ module.exports = {
     only('shared', []),
     only('cli', ['shared', 'worker']),
     only('simulator', ['cli', 'shared']),
-    only('player', ['shared/lessons', 'shared/progress', 'shared/platform/backoff.ts']),
+    only('player', ['shared/i18n', 'shared/lessons', 'shared/progress', 'shared/platform/backoff.ts']),
     {
       name: 'runtime-dependencies-only',
       comment: 'What runs in production may import production dependencies only.',

@@ -11,6 +11,7 @@ RUN npm ci --ignore-scripts
 COPY tsconfig.json tsconfig.build.json ./
 COPY api api
 COPY cli cli
+COPY locales locales
 COPY player player
 COPY shared shared
 COPY worker worker

@@ -3,7 +3,9 @@ import { createRequire } from 'node:module';
 import { basename, dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
-import type { BuildOptions } from 'esbuild';
+import type { BuildOptions, Plugin } from 'esbuild';
+import { messagesWith, supportedLanguages } from '../shared/i18n/message.ts';
+import type { MessageKey } from '../shared/i18n/message.ts';
 
 const SOURCE = fileURLToPath(new URL('./', import.meta.url));
 const OUTPUT = fileURLToPath(new URL('./dist/', import.meta.url));
@@ -13,15 +15,20 @@ interface Bundle extends Pick<BuildOptions, 'format' | 'globalName'> {
   source: string;
   /** The name of the file in `dist/player/`, without its extension. */
   name: string;
+  /** The prefixes of the messages that it holds, in all languages; none where the page itself carries them. */
+  messages?: string[];
 }
 
 /** The files that pages load. */
 const BUNDLES: Bundle[] = [
-  { source: 'player.ts', name: 'player', format: 'esm' },
-  { source: 'player.ts', name: 'player.classic', format: 'iife', globalName: 'Lectern' },
+  { source: 'player.ts', name: 'player', format: 'esm', messages: ['lesson.', 'widget.'] },
+  {
+    ...{ source: 'player.ts', name: 'player.classic', format: 'iife', globalName: 'Lectern' },
+    messages: ['lesson.', 'widget.'],
+  },
   { source: 'player.css', name: 'player' },
   { source: 'archive-page/archive-page.ts', name: 'archive-page', format: 'iife' },
-  { source: 'frame/frame.ts', name: 'frame', format: 'esm' },
+  { source: 'frame/frame.ts', name: 'frame', format: 'esm', messages: ['lesson.', 'widget.'] },
   { source: 'frame/frame.css', name: 'frame' },
   { source: 'embed-page/embed-page.ts', name: 'embed-page', format: 'esm' },
   { source: 'embed-page/embed-page.css', name: 'embed-page' },
@@ -77,6 +84,7 @@ export async function buildWidgets(output: string = join(OUTPUT, 'widgets')): Pr
     entryPoints: entryPoints.flat(),
     outdir: output,
     format: 'esm',
+    plugins: [compiledMessages(['widget.'])],
   });
   return writeFolder(output, outputFiles);
 }
@@ -91,12 +99,13 @@ export async function buildWidgets(output: string = join(OUTPUT, 'widgets')): Pr
  */
 export async function buildPlayer(output: string = join(OUTPUT, 'player')): Promise<string[]> {
   const built = await Promise.all(
-    BUNDLES.map(({ source, name, ...options }) =>
+    BUNDLES.map(({ source, name, messages = [], ...options }) =>
       build({
         ...COMMON,
         ...options,
         entryPoints: [{ in: join(SOURCE, source), out: name }],
         outdir: output,
+        plugins: [compiledMessages(messages)],
       }),
     ),
   );
@@ -109,6 +118,26 @@ export async function buildPlayer(output: string = join(OUTPUT, 'player')): Prom
     ...(await Promise.all(copies)),
     { path: join(output, 'player.d.ts'), contents: Buffer.from(await playerTypes()) },
   ]);
+}
+
+/** Puts compiled messages in place of all messages and their compiler: see shared/i18n/catalogs.ts. */
+function compiledMessages(prefixes: string[]): Plugin {
+  const keys = Object.keys(messagesWith('en', prefixes)) as MessageKey[];
+  const languages = keys.length === 0 ? [] : supportedLanguages();
+  const texts = languages.map((language) => {
+    const messages = messagesWith(language, prefixes);
+    return [language, keys.map((key) => messages[key])];
+  });
+  // Each key once, not once in each language.
+  const contents = `const keys = ${JSON.stringify(keys)};
+export const catalogs = Object.fromEntries(${JSON.stringify(texts)}.map(
+  ([language, texts]) => [language, Object.fromEntries(keys.map((key, index) => [key, texts[index]]))],
+));`;
+  return {
+    name: 'compiled-messages',
+    setup: (bundle) =>
+      bundle.onLoad({ filter: /[\\/]shared[\\/]i18n[\\/]catalogs\.ts$/ }, () => ({ contents })),
+  };
 }
 
 async function playerTypes(): Promise<string> {

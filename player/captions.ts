@@ -2,7 +2,7 @@ import { element } from './dom.ts';
 import { mediaAddress } from './media.ts';
 import { record, text } from './props.ts';
 import type { WidgetContext } from './widget.ts';
-import { wordsFor } from './words.ts';
+import { message } from '../shared/i18n/message.ts';
 
 /** The captions of a medium in one language. */
 export interface Captions {
@@ -25,7 +25,7 @@ export function readCaptions(value: unknown, context: WidgetContext): Captions[]
     if (address === undefined) return [];
     const spoken = text(language) || context.language;
     const name = text(label) || (Array.isArray(value) ? languageName(spoken) : undefined);
-    return { address, language: spoken, label: name ?? wordsFor(context.language).captions };
+    return { address, language: spoken, label: name ?? message(context.language, 'widget.captions') };
   });
 }
 

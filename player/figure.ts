@@ -1,7 +1,7 @@
 import { element } from './dom.ts';
 import { richText } from './html.ts';
 import type { WidgetContext } from './widget.ts';
-import { wordsFor } from './words.ts';
+import { message } from '../shared/i18n/message.ts';
 
 /** A line that stands where a medium should be, and what the medium would have told, when that is known. */
 export function missingMedium(message: string, description = ''): HTMLElement {
@@ -17,7 +17,7 @@ export function transcript(source: unknown, context: WidgetContext): HTMLElement
   return element(
     'details',
     { class: 'lectern-transcript' },
-    element('summary', {}, wordsFor(context.language).transcript),
+    element('summary', {}, message(context.language, 'widget.transcript')),
     body,
   );
 }
@@ -27,6 +27,6 @@ export function captionsNote(context: WidgetContext): HTMLElement {
   return element(
     'p',
     { class: 'lectern-media-note', hidden: true },
-    wordsFor(context.language).captionsMissing,
+    message(context.language, 'widget.captionsMissing'),
   );
 }

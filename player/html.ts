@@ -3,7 +3,7 @@ import { element } from './dom.ts';
 import { isPlayable } from './media.ts';
 import { text } from './props.ts';
 import type { WidgetContext } from './widget.ts';
-import { wordsFor } from './words.ts';
+import { message } from '../shared/i18n/message.ts';
 
 /**
  * Tags and attributes that the sanitizer would let pass but a lesson's text has no business with: form
@@ -152,7 +152,8 @@ function settleLink(link: Element, context: WidgetContext): void {
 }
 
 function makeScrollable(table: Element, context: WidgetContext): void {
-  const label = table.querySelector('caption')?.textContent.trim() || wordsFor(context.language).table;
+  const label =
+    table.querySelector('caption')?.textContent.trim() || message(context.language, 'widget.table');
   const scroller = element('div', {
     class: 'lectern-scroll',
     role: 'group',

@@ -1,7 +1,7 @@
 import { element } from './dom.ts';
 import { icon } from './icon.ts';
 import { placeInView } from './visible-area.ts';
-import type { Words } from './words.ts';
+import { message } from '../shared/i18n/message.ts';
 
 /** A picture that is shown at least so much smaller than it is has more to show. */
 const WORTHWHILE = 1.1;
@@ -19,9 +19,9 @@ export interface Zoom {
  * button, and a click anywhere close it, and the focus goes back to where it was. While the picture is shown as
  * large as it is, there is no button.
  */
-export function zoomable(picture: HTMLImageElement, words: Words): Zoom {
+export function zoomable(picture: HTMLImageElement, language: string): Zoom {
   const { alt } = picture;
-  const name = alt === '' ? words.zoom : words.zoomNamed.replace('{alt}', () => alt);
+  const name = alt === '' ? message(language, 'widget.zoom') : message(language, 'widget.zoomNamed', { alt });
   const open = element(
     'button',
     {
@@ -34,12 +34,16 @@ export function zoomable(picture: HTMLImageElement, words: Words): Zoom {
     },
     icon('zoom'),
   );
+  const closeName = message(language, 'widget.close');
   const close = element(
     'button',
-    { class: 'lectern-zoom-close', type: 'button', 'aria-label': words.close, title: words.close },
+    { class: 'lectern-zoom-close', type: 'button', 'aria-label': closeName, title: closeName },
     icon('wrong'),
   );
-  const dialog = element('dialog', { class: 'lectern-zoom', 'aria-label': words.zoomed });
+  const dialog = element('dialog', {
+    class: 'lectern-zoom',
+    'aria-label': message(language, 'widget.zoomed'),
+  });
 
   function measure(): void {
     if (dialog.open) return;

@@ -1,12 +1,25 @@
 import { createHash, randomUUID } from 'node:crypto';
+import type { Catalog } from '../../shared/i18n/message.ts';
 import { withStatus } from '../../shared/lessons/player-lesson.ts';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
 import type { LaunchToken, PlayerToken } from '../../shared/tokens/player-tokens.ts';
 import type { PreparedLesson } from '../../shared/player/prepared-lessons.ts';
 import { printJson } from '../../shared/platform/raw-json.ts';
 import { learnerName } from '../player/learner-name.ts';
-import type { NoticeWords } from './notice-words.ts';
-import type { FailureCode } from './page-words.ts';
+
+/** Why a page shows no lesson, for support. Each has the messages `embed.<code>.title` and `embed.<code>.text`. */
+export const failureCodes = [
+  'bad_address',
+  'token_expired',
+  'token_invalid',
+  'token_revoked',
+  'wrong_lesson',
+  'not_available',
+  'not_playable',
+  'too_many_requests',
+  'server_error',
+] as const;
+export type FailureCode = (typeof failureCodes)[number];
 
 /**
  * What the script of an embed page begins with, as JSON in the page itself: no further request stands between the page
@@ -43,8 +56,8 @@ export interface LessonBoot {
   frameUrl: string;
   /** Whose pages may have this one in a frame; null for any. */
   allowedOrigins: readonly string[] | null;
-  /** What is said to the learner above the lesson, and below it. */
-  words: NoticeWords;
+  /** The messages of the page's script, in the page's language; it needs them without a network too. */
+  messages: Catalog;
   /** Why nothing is recorded; null where it is. */
   untracked: Untracked | null;
   /** What is different after an LTI launch; null without one. */

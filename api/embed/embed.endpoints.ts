@@ -1,5 +1,6 @@
 import type { Context, Middleware } from 'koa';
 import { z } from 'zod';
+import { messagesWith, supportedLanguage } from '../../shared/i18n/message.ts';
 import type { Database } from '../../shared/models/database.ts';
 import { findOrganization } from '../../shared/models/organization.ts';
 import type { Config } from '../../shared/platform/config.ts';
@@ -16,6 +17,7 @@ import type { Access } from '../http/endpoint.ts';
 import type { ErrorFormat } from '../http/error-format.ts';
 import { challenge, limited, noStore, retryAfter } from '../http/headers.ts';
 import type { Headers } from '../http/headers.ts';
+import { pageLanguage } from '../http/page-language.ts';
 import { respondToErrors } from '../http/middleware/errors.ts';
 import { limitByAddress } from '../http/middleware/rate-limit.ts';
 import type { RateLimits } from '../http/middleware/rate-limit.ts';
@@ -27,12 +29,17 @@ import { contentAddress } from '../player/content-address.ts';
 import type { PlayerReleases } from '../player/player-releases.ts';
 import { enterSession, readSession } from '../player/session.ts';
 import type { SessionLimits } from '../player/session.ts';
-import { launchBoot, learnerKey, lessonBoot, noticeBoot, untrackedBecause, wayBack } from './boot-data.ts';
-import { noticeWords } from './notice-words.ts';
+import {
+  failureCodes,
+  launchBoot,
+  learnerKey,
+  lessonBoot,
+  noticeBoot,
+  untrackedBecause,
+  wayBack,
+} from './boot-data.ts';
+import type { FailureCode } from './boot-data.ts';
 import { oembedPath } from './oembed.endpoints.ts';
-import { pageLanguage } from './page-language.ts';
-import { failureCodes, knownLanguage } from './page-words.ts';
-import type { FailureCode } from './page-words.ts';
 import { failurePage, lessonPage, waitingPage } from './pages.ts';
 import type { PageAddresses } from './pages.ts';
 import { setPageHeaders } from './policies.ts';
@@ -165,7 +172,7 @@ async function sendLesson(deps: EmbedDependencies, ctx: Context): Promise<void> 
       contentUrl: `${api}/content`,
       frameUrl: `${addresses.player}frame.html`,
       allowedOrigins,
-      words: noticeWords(shown),
+      messages: messagesWith(shown, ['notice.']),
       untracked: untrackedBecause(token),
       launch: launchBoot(token),
     },
@@ -214,7 +221,7 @@ async function allowedOriginsOf(db: Database, token: PlayerToken): Promise<reado
 
 /** The language that a platform wants its pages in; undefined where there are no words in it. */
 function askedLanguage(token: PlayerToken): string | undefined {
-  return token.kind === 'launch' ? knownLanguage(token.locale ?? '') : undefined;
+  return token.kind === 'launch' ? supportedLanguage(token.locale ?? '') : undefined;
 }
 
 function addressesOf(

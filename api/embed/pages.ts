@@ -1,10 +1,9 @@
 import { createHash } from 'node:crypto';
+import { message } from '../../shared/i18n/message.ts';
 import { textDirection } from '../../shared/lessons/text-direction.ts';
 import { Html, markup } from '../../shared/platform/html.ts';
-import type { BootData } from './boot-data.ts';
+import type { BootData, FailureCode } from './boot-data.ts';
 import { pageStyle } from './page-style.ts';
-import type { FailureCode, Notice } from './page-words.ts';
-import { pageWords } from './page-words.ts';
 
 export const pageStyleHash = createHash('sha256').update(pageStyle).digest('base64');
 
@@ -32,19 +31,19 @@ export function lessonPage({
   titleLanguage,
   ...page
 }: Omit<PageParts, 'main'> & { titleLanguage: string }): Buffer {
-  const { loading, noScript } = pageWords(page.language);
+  const { language } = page;
   const main = markup`<h1 lang="${titleLanguage}" dir="${textDirection(titleLanguage)}">${title}</h1>
-<p class="loading" role="status">${loading}</p>
-<noscript><p>${noScript}</p></noscript>`;
+<p class="loading" role="status">${message(language, 'lesson.loading')}</p>
+<noscript><p>${message(language, 'page.noScript')}</p></noscript>`;
   return renderPage({ ...page, title, main });
 }
 
 /** The page at an address without a token: of a link that was passed on, or of a frame that gets its token later. */
 export function waitingPage(page: Omit<PageParts, 'main' | 'title'>): Buffer {
-  const { waiting, delayed, lesson } = pageWords(page.language);
-  const main = markup`<div data-lectern-waiting>${notice(waiting)}</div>
-<p role="status" data-lectern-delayed="${delayed}"></p>`;
-  return renderPage({ ...page, title: lesson, main });
+  const { language } = page;
+  const main = markup`<div data-lectern-waiting>${notice(language, 'waiting')}</div>
+<p role="status" data-lectern-delayed="${message(language, 'embed.delayed')}"></p>`;
+  return renderPage({ ...page, title: message(language, 'embed.lesson'), main });
 }
 
 /**
@@ -57,13 +56,12 @@ export function failurePage(
   returnUrl: string | null,
   page: Omit<PageParts, 'main' | 'title'>,
 ): Buffer {
-  const words = pageWords(page.language);
-  const failure = words.failures[code];
-  const back = markup`<p><a href="${returnUrl ?? ''}" target="_top" data-lectern-back>${words.back}</a></p>`;
-  const main = markup`${notice(failure)}
+  const { language } = page;
+  const back = markup`<p><a href="${returnUrl ?? ''}" target="_top" data-lectern-back>${message(language, 'notice.back')}</a></p>`;
+  const main = markup`${notice(language, code)}
 ${returnUrl === null ? [] : back}
 ${supportLine(page.language, code, requestId)}`;
-  return renderPage({ ...page, title: failure.title, main });
+  return renderPage({ ...page, title: message(language, `embed.${code}.title`), main });
 }
 
 /**
@@ -73,14 +71,13 @@ ${supportLine(page.language, code, requestId)}`;
  * @param requestId names the request in the log
  */
 export function supportLine(language: string, code: string, requestId: string): Html {
-  const words = pageWords(language);
-  return markup`<p class="soft">${words.code}: <code dir="ltr">${code}</code><br>
-${words.requestId}: <code dir="ltr">${requestId}</code></p>`;
+  return markup`<p class="soft">${message(language, 'page.supportCode')}: <code dir="ltr">${code}</code><br>
+${message(language, 'page.requestId')}: <code dir="ltr">${requestId}</code></p>`;
 }
 
-function notice({ title, text }: Notice): Html {
-  return markup`<h1>${title}</h1>
-<p>${text}</p>`;
+function notice(language: string, name: FailureCode | 'waiting'): Html {
+  return markup`<h1>${message(language, `embed.${name}.title`)}</h1>
+<p>${message(language, `embed.${name}.text`)}</p>`;
 }
 
 function renderPage({ language, title, main, addresses: { player, oembed }, boot }: PageParts): Buffer {

@@ -1,7 +1,8 @@
 import type { Context } from 'koa';
+import { message } from '../../shared/i18n/message.ts';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
 import type { LtiDependencies } from './dependencies.ts';
-import { pageLanguage } from '../embed/page-language.ts';
+import { pageLanguage } from '../http/page-language.ts';
 import { markup } from '../../shared/platform/html.ts';
 import type { Html } from '../../shared/platform/html.ts';
 import { toPageCursor } from '../http/pagination.ts';
@@ -9,8 +10,6 @@ import { publicPath } from '../http/public-url.ts';
 import { names } from './choice-form.ts';
 import type { ChoiceForm } from './choice-form.ts';
 import { choiceStyle } from './choice-style.ts';
-import { choiceWords } from './choice-words.ts';
-import type { ChoiceWords } from './choice-words.ts';
 import type { Choice } from './choices.ts';
 import type { ChoosableLesson, ChoosablePage } from './choosable-lessons.ts';
 import { sendNoticePage } from './notice-page.ts';
@@ -43,26 +42,25 @@ export function sendChoicePage(
   { id, choice, form, page, fault, allowedOrigins }: ChoicePage,
 ): void {
   const language = pageLanguage(ctx, choice.locale);
-  const words = choiceWords(language);
-  const title = choice.acceptsMultiple ? words.several : words.one;
+  const title = message(language, choice.acceptsMultiple ? 'selection.several' : 'selection.one');
   const list = (lessons: ChoosableLesson[]) =>
-    markup`<ul>${lessons.map((lesson) => lessonItem(lesson, { choice, form, words, language }))}</ul>`;
-  const alert = fault === null ? null : fill(words[fault], mostOf(choice), language);
-  const none = form.search.trim() === '' ? words.noLessons : words.noMatch;
+    markup`<ul>${lessons.map((lesson) => lessonItem(lesson, { choice, form, language }))}</ul>`;
+  const alert = fault === null ? null : message(language, `selection.${fault}`, { most: mostOf(choice) });
+  const none = message(language, form.search.trim() === '' ? 'selection.noLessons' : 'selection.noMatch');
   const main = markup`<h1>${title}</h1>
 ${alert === null ? [] : markup`<p class="fault" role="alert">${alert}</p>`}
 <form method="get" action="${publicPath(deps.config)}/lti/select/${id}">
 <div class="search" role="search">
-<label for="lectern-search">${words.search}</label>
+<label for="lectern-search">${message(language, 'selection.search')}</label>
 <input id="lectern-search" type="search" name="${names.search}" value="${form.search}" maxlength="200">
-<button class="quiet">${words.find}</button>
+<button class="quiet">${message(language, 'selection.find')}</button>
 </div>
-${page.chosenElsewhere.length === 0 ? [] : group(words.chosen, list(page.chosenElsewhere))}
-${group(words.lessons, page.lessons.length === 0 ? markup`<p class="none">${none}</p>` : list(page.lessons))}
-${pagingRow(form, page, words)}
+${page.chosenElsewhere.length === 0 ? [] : group(message(language, 'selection.chosen'), list(page.chosenElsewhere))}
+${group(message(language, 'selection.lessons'), page.lessons.length === 0 ? markup`<p class="none">${none}</p>` : list(page.lessons))}
+${pagingRow(form, page, language)}
 <div class="row end">
-<button name="${names.action}" value="choose" formmethod="post">${words.add}</button>
-<button name="${names.action}" value="cancel" formmethod="post" class="quiet">${words.cancel}</button>
+<button name="${names.action}" value="choose" formmethod="post">${message(language, 'selection.add')}</button>
+<button name="${names.action}" value="cancel" formmethod="post" class="quiet">${message(language, 'selection.cancel')}</button>
 </div>
 </form>`;
   const ancestors = allowedOrigins === null ? '*' : allowedOrigins.join(' ');
@@ -79,15 +77,11 @@ ${pagingRow(form, page, words)}
 interface ItemContext {
   choice: Choice;
   form: ChoiceForm;
-  words: ChoiceWords;
   language: string;
 }
 
 /** A lesson, and beside it how it is wanted: that matters for chosen ones only. */
-function lessonItem(
-  { lessonId, versions }: ChoosableLesson,
-  { choice, form, words, language }: ItemContext,
-): Html {
+function lessonItem({ lessonId, versions }: ChoosableLesson, { choice, form, language }: ItemContext): Html {
   const [newest] = versions;
   const chosen = form.chosen.get(lessonId);
   const { versionId, hasColumn } = chosen ?? { versionId: null, hasColumn: true };
@@ -95,15 +89,15 @@ function lessonItem(
     ? markup`<input type="checkbox" name="${names.several(lessonId)}"${checked(chosen !== undefined)}>`
     : markup`<input type="radio" name="${names.one}" value="${lessonId}"${checked(chosen !== undefined)}>`;
   const sizes = [
-    fill(words.sections, newest.totalSections, language),
-    fill(words.steps, newest.totalSteps, language),
+    message(language, 'selection.sections', { count: newest.totalSections }),
+    message(language, 'selection.steps', { count: newest.totalSteps }),
   ];
-  const options = versions.map((version) => versionOption(version, versionId, words, language));
-  const column = markup`<label><input type="checkbox" name="${names.column(lessonId)}"${checked(hasColumn)}> ${words.column}</label>`;
+  const options = versions.map((version) => versionOption(version, versionId, language));
+  const column = markup`<label><input type="checkbox" name="${names.column(lessonId)}"${checked(hasColumn)}> ${message(language, 'selection.column')}</label>`;
   return markup`
 <li><label class="pick">${pick}<span><b id="title-${lessonId}"><bdi>${newest.title}</bdi></b> <small>${sizes.join(' · ')}</small></span></label>
 <div class="options" role="group" aria-labelledby="title-${lessonId}">
-<label>${words.version} <select name="${names.version(lessonId)}"><option value="">${fill(words.newest, newest.versionNumber, language)}</option>${options}</select></label>
+<label>${message(language, 'selection.version')} <select name="${names.version(lessonId)}"><option value="">${message(language, 'selection.newest', { number: newest.versionNumber })}</option>${options}</select></label>
 ${choice.acceptsLineItem ? column : []}
 </div></li>`;
 }
@@ -111,21 +105,22 @@ ${choice.acceptsLineItem ? column : []}
 function versionOption(
   { _id, versionNumber, publishedAt }: LessonVersion,
   pinned: string | null,
-  words: ChoiceWords,
   language: string,
 ): Html {
-  const format = new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeZone: 'UTC' });
-  const date = publishedAt === null ? '' : format.format(publishedAt);
-  const label = fill(words.pinned, versionNumber, language).replace('{date}', date);
+  const number = versionNumber;
+  const label =
+    publishedAt === null
+      ? message(language, 'selection.undated', { number })
+      : message(language, 'selection.pinned', { number, date: publishedAt });
   return markup`<option value="${_id}"${_id === pinned ? markup` selected` : []}>${label}</option>`;
 }
 
-function pagingRow({ after }: ChoiceForm, { next }: ChoosablePage, words: ChoiceWords): Html[] {
+function pagingRow({ after }: ChoiceForm, { next }: ChoosablePage, language: string): Html[] {
   const button = (cursor: string, label: string) =>
     markup`<button class="quiet" name="${names.cursor}" value="${cursor}">${label}</button>`;
   const buttons = [
-    ...(after === null ? [] : [button('', words.first)]),
-    ...(next === null ? [] : [button(toPageCursor(next), words.more)]),
+    ...(after === null ? [] : [button('', message(language, 'selection.first'))]),
+    ...(next === null ? [] : [button(toPageCursor(next), message(language, 'selection.more'))]),
   ];
   return buttons.length === 0 ? [] : [markup`<div class="row">${buttons}</div>`];
 }
@@ -136,8 +131,4 @@ function group(legend: string, content: Html): Html {
 
 function checked(is: boolean): Html[] {
   return is ? [markup` checked`] : [];
-}
-
-function fill(text: string, number: number, language: string): string {
-  return text.replace('{number}', number.toLocaleString(language));
 }

@@ -1,14 +1,14 @@
 import { LecternError } from '../../shared/platform/errors.ts';
 import type { ErrorCode } from '../../shared/platform/errors.ts';
 
-/** What somebody is told whose launch is refused: launch-words.ts has the words. */
+/** The notices of pages for rejected launches: each has the messages `launch.<kind>.title` and `launch.<kind>.text`. */
 export type NoticeKind =
   | 'again'
   | 'setUp'
   | 'noLesson'
   | 'notAvailable'
   | 'notYours'
-  | 'choiceOver'
+  | 'selectionExpired'
   | 'platformAway'
   | 'platformRefused'
   | 'newTab'
@@ -78,7 +78,7 @@ export const faults = {
   // The choice of lessons for a course.
   no_accepted_type: { error: 'FORBIDDEN', notice: 'setUp' },
   not_for_learners: { error: 'FORBIDDEN', notice: 'notYours' },
-  choice_expired: { error: 'NOT_FOUND', notice: 'choiceOver' },
+  choice_expired: { error: 'NOT_FOUND', notice: 'selectionExpired' },
   // Anything else.
   too_many_requests: { error: 'TOO_MANY_REQUESTS', notice: 'tooMany' },
   server_error: { error: 'INTERNAL_ERROR', notice: 'serverError' },

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import type { Context } from 'koa';
+import { message } from '../../shared/i18n/message.ts';
 import { requestValue } from '../http/context.ts';
 import type { LtiDependencies } from './dependencies.ts';
 import { wayBack } from '../embed/boot-data.ts';
-import { pageLanguage } from '../embed/page-language.ts';
-import { pageWords } from '../embed/page-words.ts';
+import { pageLanguage } from '../http/page-language.ts';
 import { supportLine } from '../embed/pages.ts';
 import { markup } from '../../shared/platform/html.ts';
 import type { Html } from '../../shared/platform/html.ts';
@@ -12,7 +12,6 @@ import { publicPath } from '../http/public-url.ts';
 import { CookiesBlocked, faults } from './faults.ts';
 import type { FaultCode } from './faults.ts';
 import type { BegunLaunch, LaunchState } from './launch-state.ts';
-import { launchWords } from './launch-words.ts';
 import { sendNoticePage } from './notice-page.ts';
 import type { LaunchPresentation } from './read-message.ts';
 
@@ -52,7 +51,7 @@ export function sendKeepPage(
     milliseconds: storageMilliseconds,
     next: login.next,
   };
-  const { loading } = pageWords(languageOf(ctx));
+  const loading = message(languageOf(ctx), 'lesson.loading');
   const refusal = refusalOf(deps, ctx, login.blocked.fault, login.blocked);
   const main = markup`<div id="lectern-status" role="status"><p class="loading">${loading}</p></div>
 <template id="lectern-refusal">${refusal}</template>
@@ -84,7 +83,7 @@ export function sendAskPage(
     milliseconds: storageMilliseconds,
   };
   const language = languageOf(ctx);
-  const { loading } = pageWords(language);
+  const loading = message(language, 'lesson.loading');
   const fields = hiddenFields({ id_token: idToken, state, storage_value: '' });
   const main = markup`<p class="loading" role="status">${loading}</p>
 <form id="lectern-launch" method="post" action="${publicPath(deps.config)}/lti/launch">${fields}</form>
@@ -94,7 +93,7 @@ export function sendAskPage(
 
 /** Says why there is no lesson, and what to do. The status is set already. */
 export function sendFaultPage(deps: PageDependencies, ctx: Context, code: FaultCode, failure: Error): void {
-  const { title } = launchWords(languageOf(ctx)).notices[faults[code].notice];
+  const title = message(languageOf(ctx), `launch.${faults[code].notice}.title`);
   sendPage(deps, ctx, { title, main: refusalOf(deps, ctx, code, failure) });
 }
 
@@ -104,7 +103,7 @@ function refusalOf(deps: PageDependencies, ctx: Context, code: FaultCode, failur
   const requestId = ctx.state.requestId as string;
   const back = wayBack(presentationOf(ctx));
   return markup`${notice(language, code)}${button}
-${back === null ? [] : markup`<p><a href="${back}" target="_top">${pageWords(language).back}</a></p>`}
+${back === null ? [] : markup`<p><a href="${back}" target="_top">${message(language, 'notice.back')}</a></p>`}
 ${supportLine(language, code, requestId)}`;
 }
 
@@ -114,9 +113,9 @@ function storageKey(state: string): string {
 }
 
 function notice(language: string, code: FaultCode): Html {
-  const { title, text } = launchWords(language).notices[faults[code].notice];
-  return markup`<h1>${title}</h1>
-<p>${text}</p>`;
+  const kind = faults[code].notice;
+  return markup`<h1>${message(language, `launch.${kind}.title`)}</h1>
+<p>${message(language, `launch.${kind}.text`)}</p>`;
 }
 
 /**
@@ -124,9 +123,8 @@ function notice(language: string, code: FaultCode): Html {
  * that is posted, for what platforms put into logins may be too long for an address, and is nothing for a history.
  */
 function newTabForm({ config }: PageDependencies, language: string, login: Record<string, string>): Html {
-  const { openInNewTab } = launchWords(language);
   return markup`<form method="post" action="${publicPath(config)}/lti/login" target="_blank" rel="noopener">${hiddenFields(login)}
-<button>${openInNewTab}</button></form>`;
+<button>${message(language, 'launch.openInNewTab')}</button></form>`;
 }
 
 function hiddenFields(fields: Record<string, string>): Html[] {

@@ -1,8 +1,8 @@
 import type { Context } from 'koa';
+import { message } from '../../shared/i18n/message.ts';
 import type { LtiDependencies } from './dependencies.ts';
-import { pageLanguage } from '../embed/page-language.ts';
+import { pageLanguage } from '../http/page-language.ts';
 import { markup } from '../../shared/platform/html.ts';
-import { choiceWords } from './choice-words.ts';
 import type { Choice } from './choices.ts';
 import { sendNoticePage } from './notice-page.ts';
 
@@ -16,16 +16,16 @@ export function sendSentPage(
   { choice, jwt }: { choice: Choice; jwt: string },
 ): void {
   const language = pageLanguage(ctx, choice.locale);
-  const words = choiceWords(language);
-  const main = markup`<h1>${words.returning}</h1>
+  const title = message(language, 'selection.returning');
+  const main = markup`<h1>${title}</h1>
 <form id="lectern-sent" method="post" action="${choice.returnUrl}">
 <input type="hidden" name="JWT" value="${jwt}">
-<button>${words.goOn}</button>
+<button>${message(language, 'selection.continue')}</button>
 </form>`;
   // The platform may go by where a form comes from; the address of the choice is none of its business.
   ctx.set('Referrer-Policy', 'strict-origin');
   sendNoticePage(deps, ctx, {
-    ...{ language, title: words.returning, main },
+    ...{ language, title, main },
     script: { name: 'sent-page' },
   });
 }

@@ -1,4 +1,4 @@
-import type { NoticeWords } from './notice-words.ts';
+import type { Catalog } from '../../shared/i18n/message.ts';
 import type { SessionRecord } from './session-record.ts';
 
 /** What the server puts into the page of a lesson. It comes from Lectern itself, so its shape is relied on. */
@@ -24,8 +24,8 @@ export interface LessonBoot {
   frameUrl: string;
   /** Origins of the pages that may show the lesson; null for any. */
   allowedOrigins: string[] | null;
-  /** What is said to the learner, in the page's language. */
-  words: NoticeWords;
+  /** The messages of this script, in the page's language. */
+  messages: Catalog;
   /** Why nothing is recorded; null where it is. */
   untracked: 'anonymous' | 'preview' | 'authorPreview' | null;
   /** What is different after an LTI launch; null without one. */

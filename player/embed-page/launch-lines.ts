@@ -1,3 +1,4 @@
+import { message } from '../../shared/i18n/message.ts';
 import { element } from '../dom.ts';
 import type { LessonBoot } from './boot.ts';
 import { wayBackLink } from './way-back.ts';
@@ -12,18 +13,26 @@ export interface LaunchLines {
   update(this: void, isCompleted: boolean): void;
 }
 
-export function launchLines({
-  untracked,
-  launch,
-  words,
-}: Pick<LessonBoot, 'untracked' | 'launch' | 'words'>): LaunchLines {
+/** @param language of the page */
+export function launchLines(
+  { untracked, launch }: Pick<LessonBoot, 'untracked' | 'launch'>,
+  language: string,
+): LaunchLines {
   const { returnUrl = null } = launch ?? {};
   const above =
-    untracked === null ? [] : [element('aside', { class: 'lectern-embed-remark' }, words[untracked])];
+    untracked === null
+      ? []
+      : [element('aside', { class: 'lectern-embed-remark' }, message(language, `notice.${untracked}`))];
   const below =
     returnUrl === null
       ? []
-      : [element('nav', { class: 'lectern-embed-back', hidden: true }, wayBackLink(returnUrl, words.back))];
+      : [
+          element(
+            'nav',
+            { class: 'lectern-embed-back', hidden: true },
+            wayBackLink(returnUrl, message(language, 'notice.back')),
+          ),
+        ];
   return {
     above,
     below,

@@ -1,7 +1,6 @@
 import { noticeFor } from './notice-for.ts';
-import type { Situation } from './notice-for.ts';
+import type { NoticeName, Situation } from './notice-for.ts';
 import { noticeBar } from './notices.ts';
-import type { NoticeText, NoticeWords } from './notice-words.ts';
 import type { NoticeAction } from './notices.ts';
 
 /** Tells a learner what has become of the answers, as long as there is something to tell. */
@@ -19,15 +18,16 @@ export interface LearnerNotices {
 const readingTime = 6000;
 
 /**
+ * @param language of the page
  * @param returnUrl leads to the course; null where nobody knows the way
  * @param actions what can be done about it
  */
 export function learnerNotices(
-  { words, returnUrl }: { words: NoticeWords; returnUrl: string | null },
+  { language, returnUrl }: { language: string; returnUrl: string | null },
   look: () => Omit<Situation, 'hasLost'>,
-  actions: Partial<Record<NoticeText, NoticeAction>>,
+  actions: Partial<Record<NoticeName, NoticeAction>>,
 ): LearnerNotices {
-  const bar = noticeBar(words, returnUrl);
+  const bar = noticeBar(language, returnUrl);
   let hasLost = false;
   let lostAt = 0;
   let isTroubled = false;

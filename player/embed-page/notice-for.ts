@@ -1,5 +1,17 @@
-import type { NoticeText } from './notice-words.ts';
 import type { SaveQueue } from './save-queue.ts';
+
+/** What a learner reads about the answers: a message `notice.<name>` each. */
+export type NoticeName =
+  | 'conflict'
+  | 'elsewhere'
+  | 'expired'
+  | 'gone'
+  | 'keepOpen'
+  | 'kept'
+  | 'lost'
+  | 'offline'
+  | 'saved'
+  | 'stuck';
 
 /** What decides on what a learner is told. */
 export interface Situation {
@@ -14,7 +26,7 @@ export interface Situation {
 }
 
 /** What to tell; nothing when all is well, or may be in a moment. */
-export function noticeFor({ queue, isKept, isOnline, isStuck, hasLost }: Situation): NoticeText[] {
+export function noticeFor({ queue, isKept, isOnline, isStuck, hasLost }: Situation): NoticeName[] {
   const { hold, failures, writes } = queue;
   if (isStuck) return ['stuck'];
   if (hold === 'expired' && writes.length > 0 && isKept) return ['expired', 'kept'];

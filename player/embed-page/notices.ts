@@ -1,5 +1,6 @@
 import { element } from '../dom.ts';
-import type { NoticeText, NoticeWords } from './notice-words.ts';
+import type { NoticeName } from './notice-for.ts';
+import { message } from '../../shared/i18n/message.ts';
 import { wayBackLink } from './way-back.ts';
 
 /** What can be done at the press of a button. */
@@ -9,17 +10,20 @@ export interface NoticeAction {
 }
 
 /** What is said where the lesson cannot go on: a link to the course helps there. */
-const ends: readonly NoticeText[] = ['expired', 'gone', 'stuck'];
+const ends: readonly NoticeName[] = ['expired', 'gone', 'stuck'];
 
 /** One line above the lesson, which is there only when there is something to say. */
 export interface NoticeBar {
   root: HTMLElement;
   /** Says it, in place of what was said before. What is said already is not said again. */
-  show(this: void, texts: readonly NoticeText[], action?: NoticeAction): void;
+  show(this: void, texts: readonly NoticeName[], action?: NoticeAction): void;
 }
 
-/** @param returnUrl leads to the course; null where nobody knows the way */
-export function noticeBar(words: NoticeWords, returnUrl: string | null): NoticeBar {
+/**
+ * @param language of the page
+ * @param returnUrl leads to the course; null where the way is unknown
+ */
+export function noticeBar(language: string, returnUrl: string | null): NoticeBar {
   // Both are there from the beginning: what appears together with its text is not announced.
   const status = element('div', { role: 'status' });
   const alert = element('div', { role: 'alert' });
@@ -30,7 +34,7 @@ export function noticeBar(words: NoticeWords, returnUrl: string | null): NoticeB
   return {
     root,
     show(texts, action) {
-      const text = texts.map((name) => words[name]).join(' ');
+      const text = texts.map((name) => message(language, `notice.${name}`)).join(' ');
       if (text === shown) return;
       shown = text;
       status.replaceChildren();
@@ -41,9 +45,9 @@ export function noticeBar(words: NoticeWords, returnUrl: string | null): NoticeB
       const line = element('div', { class: 'lectern-embed-notice' }, element('p', {}, text));
       (action ? alert : status).append(line);
       const isEnd = texts.some((name) => ends.includes(name));
-      if (isEnd && returnUrl !== null) line.append(wayBackLink(returnUrl, words.back));
+      if (isEnd && returnUrl !== null) line.append(wayBackLink(returnUrl, message(language, 'notice.back')));
       if (action === undefined) return;
-      const button = element('button', { type: 'button' }, words[action.label]);
+      const button = element('button', { type: 'button' }, message(language, `notice.${action.label}`));
       button.addEventListener('click', action.act);
       line.append(button);
       // The lesson cannot be used until it is pressed; who is elsewhere on the page around it is left there.

@@ -1,3 +1,4 @@
+import { addMessages } from '../../shared/i18n/message.ts';
 import type { LessonBoot } from './boot.ts';
 import { openFrame, progressForFrame } from './frame-link.ts';
 import { openHost, tellPlatform } from './host-link.ts';
@@ -24,6 +25,8 @@ const olderVersionDeadline = 10_000;
 
 /** Plays a lesson: brings together the frame with the player, saving, and the talk with the host. */
 export function playPage(boot: LessonBoot, firstToken: string): void {
+  const pageLanguage = document.documentElement.lang;
+  addMessages(pageLanguage, boot.messages);
   const { versionId, language, launch } = boot;
   const places = lessonPlaces(boot.lesson);
   const tab = newId();
@@ -70,7 +73,7 @@ export function playPage(boot: LessonBoot, firstToken: string): void {
     },
   });
   const notices = learnerNotices(
-    { words: boot.words, returnUrl: launch?.returnUrl ?? null },
+    { language: pageLanguage, returnUrl: launch?.returnUrl ?? null },
     () => ({ queue: saver.queue(), isKept: saver.isKept(), isOnline: navigator.onLine, isStuck }),
     {
       elsewhere: { label: 'continueHere', act: reload },
@@ -78,7 +81,7 @@ export function playPage(boot: LessonBoot, firstToken: string): void {
       stuck: { label: 'reload', act: reload },
     },
   );
-  const lines = launchLines(boot);
+  const lines = launchLines(boot, pageLanguage);
   const host = openHost(boot.allowedOrigins, (request) => {
     if (request.type === 'setToken') takeToken(request.token);
     else if (request.type === 'viewport') visible.told(request.height);

@@ -1,7 +1,6 @@
 import type { Block as LessonBlock } from '../../shared/lessons/lesson-content.ts';
 import type { AnswerResult, Block } from '../block.ts';
 import type { MountOptions } from '../widget.ts';
-import type { LessonWords } from './lesson-words.ts';
 import type { LessonErrorCode } from './options.ts';
 import type { Variables } from './visibility.ts';
 import type { WidgetLoader } from './widget-loader.ts';
@@ -9,7 +8,6 @@ import type { WidgetLoader } from './widget-loader.ts';
 /** What the blocks of a step need of the lesson around them. */
 export interface BlockHost {
   language: string;
-  words: LessonWords;
   overrides: Record<string, unknown>;
   /** Milliseconds. */
   widgetTimeout: number;

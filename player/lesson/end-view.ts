@@ -1,11 +1,10 @@
 import { element } from '../dom.ts';
-import { fill } from '../words.ts';
 import { confirmDialog } from './confirm-dialog.ts';
 import { pointsOf, questionsOf } from './lesson-progress.ts';
 import type { LessonProgress } from './lesson-progress.ts';
-import type { LessonWords } from './lesson-words.ts';
 import { stepTitle } from './outline-view.ts';
 import type { PlayedLesson } from './read-lesson.ts';
+import { message } from '../../shared/i18n/message.ts';
 
 /** What the page after the last step can do. */
 export interface EndActions {
@@ -18,11 +17,14 @@ export interface EndActions {
 export function endView(
   lesson: PlayedLesson,
   progress: LessonProgress,
-  words: LessonWords,
   language: string,
   actions: EndActions,
 ): HTMLElement {
-  const page = element('div', { class: 'lectern-end' }, element('p', {}, words.completeNote));
+  const page = element(
+    'div',
+    { class: 'lectern-end' },
+    element('p', {}, message(language, 'lesson.completeNote')),
+  );
 
   const { score, maxScore } = pointsOf(lesson, progress);
   const { total, answered, openSteps } = questionsOf(lesson, progress);
@@ -32,10 +34,10 @@ export function endView(
     const meter = element('div', { class: 'lectern-meter', 'aria-hidden': 'true' }, element('span'));
     (meter.firstElementChild as HTMLElement).style.inlineSize =
       `${maxScore > 0 ? (points / maxScore) * 100 : 0}%`;
-    const told = fill(words.points, { score: points, maxScore }, language);
+    const told = message(language, 'widget.score', { score: points, maxScore });
     result.append(element('p', { class: 'lectern-score' }, told), meter);
   }
-  if (total > 0) result.append(element('p', {}, fill(words.answered, { answered, total }, language)));
+  if (total > 0) result.append(element('p', {}, message(language, 'lesson.answered', { answered, total })));
   if (result.hasChildNodes()) page.append(result);
 
   if (openSteps.length > 0) {
@@ -44,31 +46,34 @@ export function endView(
       const link = element(
         'button',
         { class: 'lectern-link', type: 'button' },
-        stepTitle(step, lesson, words, language),
+        stepTitle(step, lesson, language),
       );
       link.addEventListener('click', () => actions.goToIndex(step.index));
       list.append(element('li', {}, link));
     }
-    page.append(element('h2', { class: 'lectern-end-heading' }, words.unanswered), list);
+    page.append(
+      element('h2', { class: 'lectern-end-heading' }, message(language, 'lesson.unanswered')),
+      list,
+    );
   }
 
   const back = element(
     'button',
     { class: 'lectern-button lectern-is-quiet', type: 'button' },
-    words.backToLesson,
+    message(language, 'lesson.backToLesson'),
   );
   back.addEventListener('click', () => actions.back());
   const again = element(
     'button',
     { class: 'lectern-button lectern-is-quiet', type: 'button' },
-    words.startAgain,
+    message(language, 'lesson.startAgain'),
   );
   const dialog = confirmDialog(
     {
-      title: words.startAgainAsk,
-      note: words.startAgainNote,
-      confirm: words.startAgain,
-      cancel: words.cancel,
+      title: message(language, 'lesson.startAgainAsk'),
+      note: message(language, 'lesson.startAgainNote'),
+      confirm: message(language, 'lesson.startAgain'),
+      cancel: message(language, 'lesson.cancel'),
     },
     () => actions.restart(),
   );

@@ -10,6 +10,7 @@ import { progressBar } from './progress-bar.ts';
 import type { PlayedLesson } from './read-lesson.ts';
 import { showStep } from './step-view.ts';
 import type { StepRoom, StepView } from './step-view.ts';
+import { message } from '../../shared/i18n/message.ts';
 
 /** What the learner can do with the player. */
 export interface LessonActions extends EndActions {
@@ -38,15 +39,15 @@ export function lessonView(
   room: StepRoom,
   actions: LessonActions,
 ): LessonView {
-  const { words, language } = room;
-  const outline = outlineView(lesson, words, language, (index) => {
+  const { language } = room;
+  const outline = outlineView(lesson, language, (index) => {
     panel.close();
     actions.goToIndex(index);
   });
-  const panel = outlinePanel(root, outline.nav, words);
-  const progressShown = progressBar(lesson, words, language);
+  const panel = outlinePanel(root, outline.nav, language);
+  const progressShown = progressBar(lesson, language);
 
-  const skip = element('button', { class: 'lectern-skip', type: 'button' }, words.skip);
+  const skip = element('button', { class: 'lectern-skip', type: 'button' }, message(language, 'lesson.skip'));
   const place = element('p', { class: 'lectern-place' });
   const status = element('p', { class: 'lectern-hidden-text', role: 'status' });
   const heading = element('h1', { class: 'lectern-step-title', id: uniqueId(), tabindex: '-1' });
@@ -60,11 +61,16 @@ export function lessonView(
     'button',
     { class: 'lectern-button lectern-is-quiet', type: 'button' },
     icon('back'),
-    words.back,
+    message(language, 'lesson.back'),
   );
   const nextLabel = element('span');
   const next = element('button', { class: 'lectern-button', type: 'button' }, nextLabel, icon('forward'));
-  const steps = element('nav', { class: 'lectern-steps', 'aria-label': words.steps }, back, next);
+  const steps = element(
+    'nav',
+    { class: 'lectern-steps', 'aria-label': message(language, 'lesson.steps') },
+    back,
+    next,
+  );
 
   const header = element(
     'header',
@@ -113,17 +119,20 @@ export function lessonView(
       const current = currentStep(lesson, progress);
       outline.show(progress);
       progressShown.show(progress);
-      place.textContent = placeText(index, lesson, words, language);
+      place.textContent = placeText(index, lesson, language);
       const above = atEnd ? '' : (lesson.sections[current.sectionIndex]?.title ?? '');
-      const title = atEnd ? words.complete : stepTitle(current, lesson, words, language);
+      const title = atEnd ? message(language, 'lesson.complete') : stepTitle(current, lesson, language);
       section.textContent = above;
       section.hidden = above === '' || above === title;
       heading.textContent = title;
       back.hidden = index === 0;
-      nextLabel.textContent = index === lesson.steps.length - 1 ? words.finish : words.next;
+      nextLabel.textContent = message(
+        language,
+        index === lesson.steps.length - 1 ? 'lesson.finish' : 'lesson.next',
+      );
       steps.hidden = atEnd;
       if (atEnd) {
-        end = endView(lesson, progress, words, language, actions);
+        end = endView(lesson, progress, language, actions);
         stage.append(end);
       } else {
         step = showStep(stage, current, room);

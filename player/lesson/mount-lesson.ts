@@ -2,13 +2,13 @@ import { element } from '../dom.ts';
 import { textDirection } from '../text-direction.ts';
 import { openArchive } from './archive.ts';
 import type { Archive } from './archive.ts';
-import { lessonWordsFor } from './lesson-words.ts';
 import { notice } from './notice.ts';
 import type { LessonErrorCode, LessonHandle, LessonOptions } from './options.ts';
 import { callSafely, playLesson } from './play-lesson.ts';
 import { readLesson } from './read-lesson.ts';
 import { widgetLoader } from './widget-loader.ts';
 import type { WidgetSource } from './widget-loader.ts';
+import { message } from '../../shared/i18n/message.ts';
 
 /**
  * Puts a lesson into an element of the page and plays it. It never throws because of the lesson: what cannot be
@@ -29,7 +29,7 @@ export function mountLesson(options: LessonOptions): LessonHandle {
   /** Nothing can be played. Told later, when whoever mounts the lesson has the handle. */
   function fail(code: LessonErrorCode, cause: unknown): void {
     root.removeAttribute('aria-busy');
-    const told = notice(lessonWordsFor(root.lang).lessonMissing);
+    const told = notice(message(root.lang, 'lesson.lessonMissing'));
     told.setAttribute('role', 'alert');
     root.replaceChildren(told);
     queueMicrotask(() => report({ code, message: messageOf(cause), cause }));
@@ -69,7 +69,7 @@ export function mountLesson(options: LessonOptions): LessonHandle {
 
   async function fetchAndPlay(base: string | URL): Promise<void> {
     root.setAttribute('aria-busy', 'true');
-    const loading = lessonWordsFor(root.lang).loading;
+    const loading = message(root.lang, 'lesson.loading');
     root.append(element('p', { class: 'lectern-block lectern-loading', role: 'status' }, loading));
     try {
       const archive = await openArchive(base, abort.signal);

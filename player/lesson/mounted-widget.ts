@@ -7,6 +7,7 @@ import type { BlockHost } from './block-host.ts';
 import { notice } from './notice.ts';
 import type { LessonErrorCode } from './options.ts';
 import { UnknownWidget } from './widget-loader.ts';
+import { message } from '../../shared/i18n/message.ts';
 
 /** A block's widget on the page, or what stands in its place. */
 export interface MountedBlock {
@@ -113,7 +114,9 @@ export function awaitWidget(
     fail('widget_late', new Error(`It was not there after ${blockHost.widgetTimeout} ms`));
   }, blockHost.widgetTimeout);
   host.setAttribute('aria-busy', 'true');
-  host.append(element('p', { class: 'lectern-block lectern-loading' }, blockHost.words.loading));
+  host.append(
+    element('p', { class: 'lectern-block lectern-loading' }, message(blockHost.language, 'lesson.loading')),
+  );
   widget.then(
     (ready) => {
       if (!isAlive) return;
@@ -140,6 +143,6 @@ function showFailure(
   cause: unknown,
   blockHost: BlockHost,
 ): void {
-  host.replaceChildren(notice(blockHost.words.blockMissing, block.type));
+  host.replaceChildren(notice(message(blockHost.language, 'lesson.blockMissing'), block.type));
   blockHost.report(code, block, cause);
 }

@@ -1,6 +1,6 @@
 import { element, uniqueId } from '../dom.ts';
 import { icon } from '../icon.ts';
-import type { LessonWords } from './lesson-words.ts';
+import { message } from '../../shared/i18n/message.ts';
 
 /** From this width on, in pixels, the outline stands beside the step. */
 const wideFrom = 1000;
@@ -19,25 +19,29 @@ export interface OutlinePanel {
  * @param root the player's element; its width decides
  * @param nav moved to where it is shown
  */
-export function outlinePanel(root: HTMLElement, nav: HTMLElement, words: LessonWords): OutlinePanel {
+export function outlinePanel(root: HTMLElement, nav: HTMLElement, language: string): OutlinePanel {
   const side = element('div', { class: 'lectern-side', id: uniqueId() });
   const close = element(
     'button',
-    { class: 'lectern-icon-button', type: 'button', 'aria-label': words.close },
+    { class: 'lectern-icon-button', type: 'button', 'aria-label': message(language, 'lesson.close') },
     icon('wrong'),
   );
   const drawerHead = element(
     'div',
     { class: 'lectern-drawer-head' },
-    element('p', { class: 'lectern-drawer-title' }, words.contents),
+    element('p', { class: 'lectern-drawer-title' }, message(language, 'lesson.contents')),
     close,
   );
-  const drawer = element('dialog', { class: 'lectern-drawer', 'aria-label': words.contents }, drawerHead);
+  const drawer = element(
+    'dialog',
+    { class: 'lectern-drawer', 'aria-label': message(language, 'lesson.contents') },
+    drawerHead,
+  );
   const button = element(
     'button',
     { class: 'lectern-contents-button', type: 'button', 'aria-expanded': 'false' },
     icon('contents'),
-    element('span', {}, words.contents),
+    element('span', {}, message(language, 'lesson.contents')),
   );
   let isWide: boolean | undefined;
   let isSideOpen = true;

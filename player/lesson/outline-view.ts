@@ -1,9 +1,8 @@
 import { element } from '../dom.ts';
 import { icon } from '../icon.ts';
-import { fill } from '../words.ts';
 import type { LessonProgress } from './lesson-progress.ts';
-import type { LessonWords } from './lesson-words.ts';
 import type { PlayedLesson, PlayedSection, PlayedStep } from './read-lesson.ts';
+import { message } from '../../shared/i18n/message.ts';
 
 /** With more steps than these, only the section that the learner is in is unfolded. */
 const unfoldedSteps = 30;
@@ -24,7 +23,6 @@ interface Entry {
 /** @param go called with the index of the step that the learner picks */
 export function outlineView(
   lesson: PlayedLesson,
-  words: LessonWords,
   language: string,
   go: (index: number) => void,
 ): OutlineView {
@@ -39,7 +37,7 @@ export function outlineView(
         'button',
         { class: 'lectern-outline-step', type: 'button' },
         element('span', { class: 'lectern-mark' }, icon('right')),
-        element('span', {}, stepTitle(step, lesson, words, language), seen),
+        element('span', {}, stepTitle(step, lesson, language), seen),
       );
       button.addEventListener('click', () => go(step.index));
       entries.push({ step, button, seen });
@@ -48,7 +46,10 @@ export function outlineView(
     return list;
   }
 
-  const nav = element('nav', { class: 'lectern-outline', 'aria-label': words.contents });
+  const nav = element('nav', {
+    class: 'lectern-outline',
+    'aria-label': message(language, 'lesson.contents'),
+  });
   for (const section of lesson.sections) {
     if (section.steps.length === 0) continue;
     const list = stepList(section);
@@ -77,11 +78,14 @@ export function outlineView(
         if (isCurrent) button.setAttribute('aria-current', 'step');
         else button.removeAttribute('aria-current');
         button.classList.toggle('lectern-is-seen', isSeen);
-        seen.textContent = isSeen ? `, ${words.seen}` : '';
+        seen.textContent = isSeen ? `, ${message(language, 'lesson.seen')}` : '';
       }
       for (const { section, fold, count } of folds) {
         const seen = section.steps.filter(({ id }) => seenSteps.has(id)).length;
-        count.textContent = fill('{seen}/{steps}', { seen, steps: section.steps.length }, language);
+        count.textContent = message(language, 'lesson.sectionProgress', {
+          seen,
+          steps: section.steps.length,
+        });
         if (section.steps.some((step) => step.index === index)) fold.open = true;
       }
     },
@@ -89,16 +93,11 @@ export function outlineView(
 }
 
 /** A step's title; where it stands, for one without a title. */
-export function stepTitle(
-  step: PlayedStep,
-  lesson: PlayedLesson,
-  words: LessonWords,
-  language: string,
-): string {
-  return step.title || placeText(step.index, lesson, words, language);
+export function stepTitle(step: PlayedStep, lesson: PlayedLesson, language: string): string {
+  return step.title || placeText(step.index, lesson, language);
 }
 
 /** "Step 3 of 9". */
-export function placeText(index: number, lesson: PlayedLesson, words: LessonWords, language: string): string {
-  return fill(words.step, { step: index + 1, steps: lesson.steps.length }, language);
+export function placeText(index: number, lesson: PlayedLesson, language: string): string {
+  return message(language, 'lesson.step', { step: index + 1, steps: lesson.steps.length });
 }

@@ -11,7 +11,6 @@ import {
 } from './lesson-progress.ts';
 import type { LessonAction } from './lesson-progress.ts';
 import { lessonView } from './lesson-view.ts';
-import { lessonWordsFor } from './lesson-words.ts';
 import type { LessonError, LessonEvent, LessonHandle, LessonOptions } from './options.ts';
 import type { PlayedLesson, PlayedStep } from './read-lesson.ts';
 import type { StepRoom } from './step-view.ts';
@@ -84,7 +83,6 @@ export function playLesson(root: HTMLElement, options: LessonOptions, played: Pl
 
   const room: StepRoom = {
     language,
-    words: lessonWordsFor(language),
     overrides: lesson.overrides,
     widgetTimeout: options.widgetTimeout ?? 15_000,
     widgetFor: played.widgetFor,

@@ -1,8 +1,7 @@
 import { element } from '../dom.ts';
-import { fill } from '../words.ts';
 import type { LessonProgress } from './lesson-progress.ts';
-import type { LessonWords } from './lesson-words.ts';
 import type { PlayedLesson } from './read-lesson.ts';
+import { message } from '../../shared/i18n/message.ts';
 
 /** From this number of steps on, the ticks touch: there is no room between them on a narrow screen. */
 const fineFrom = 50;
@@ -13,12 +12,12 @@ export interface ProgressBar {
   show(progress: LessonProgress): void;
 }
 
-export function progressBar(lesson: PlayedLesson, words: LessonWords, language: string): ProgressBar {
+export function progressBar(lesson: PlayedLesson, language: string): ProgressBar {
   const steps = lesson.steps.length;
   const bar = element('div', {
     class: `lectern-progress ${steps < fineFrom ? '' : 'lectern-is-fine'}`,
     role: 'progressbar',
-    'aria-label': words.progress,
+    'aria-label': message(language, 'lesson.progress'),
     'aria-valuemin': '0',
     'aria-valuemax': String(steps),
   });
@@ -41,7 +40,7 @@ export function progressBar(lesson: PlayedLesson, words: LessonWords, language: 
       const seenSteps = new Set(visited);
       const seen = lesson.steps.filter(({ id }) => seenSteps.has(id)).length;
       bar.setAttribute('aria-valuenow', String(seen));
-      bar.setAttribute('aria-valuetext', fill(words.seenSteps, { seen, steps }, language));
+      bar.setAttribute('aria-valuetext', message(language, 'lesson.seenSteps', { seen, steps }));
       for (const { step, tick } of ticks) {
         tick.classList.toggle('lectern-is-seen', seenSteps.has(step.id));
         tick.classList.toggle('lectern-is-current', step.index === index && !atEnd);

@@ -117,8 +117,8 @@ describe('a search for a term of the field leads from ARCHITECTURE.md to a file 
   ];
   test.each(terms)('%s', async (term) => {
     const rows = (texts.get('ARCHITECTURE.md') ?? '').split('\n');
-    const row = rows.find((line) => new RegExp(`^\\|[^|]*\\b${term}`, 'i').test(line)) ?? '';
-    const paths = [...row.matchAll(/`([\w-]+(?:\/[\w.-]+)+\.ts)`/g)].map(([, path = '']) => path);
+    const found = rows.filter((line) => new RegExp(`^\\|[^|]*\\b${term}`, 'i').test(line)).join('\n');
+    const paths = [...found.matchAll(/`([\w-]+(?:\/[\w.-]+)+\.ts)`/g)].map(([, path = '']) => path);
     const files = await Promise.all(
       paths.map(async (path) => path + (await readFile(join(packageRoot, path), 'utf8'))),
     );

@@ -120,7 +120,7 @@ describe('without a token the page', () => {
       lessonId: version.lessonId,
       allowedOrigins: null,
     });
-    expect(textOf(known)).toMatch(/^This lesson opens from your course /);
+    expect(textOf(known)).toMatch(/^Open this lesson from your course /);
     expect(policyOf(known)['frame-ancestors']).toBe('*');
     const id = randomUUID();
     const unknown = await ask(`${api}/embed/${id}`);
@@ -141,15 +141,15 @@ describe('without a token the page', () => {
 });
 
 test.each([
-  ['es-MX', 'es', 'ltr', 'Tu acceso ha caducado'],
-  ['fr', 'fr', 'ltr', 'Votre accès a expiré'],
-  ['de-AT,en;q=0.5', 'de', 'ltr', 'Dein Zugang ist abgelaufen'],
-  ['pt-BR', 'pt', 'ltr', 'Seu acesso expirou'],
-  ['ar', 'ar', 'rtl', 'انتهت صلاحية دخولك'],
-  ['zh-TW', 'zh', 'ltr', '你的访问已过期'],
-  ['nl,en', 'en', 'ltr', 'Your access has run out'],
-  ['nl', 'en', 'ltr', 'Your access has run out'],
-  ['*', 'en', 'ltr', 'Your access has run out'],
+  ['es-MX', 'es', 'ltr', 'Tu enlace ha caducado'],
+  ['fr', 'fr', 'ltr', 'Votre lien a expiré'],
+  ['de-AT,en;q=0.5', 'de', 'ltr', 'Dein Link ist abgelaufen'],
+  ['pt-BR', 'pt', 'ltr', 'Seu link expirou'],
+  ['ar', 'ar', 'rtl', 'انتهت صلاحية الرابط'],
+  ['zh-TW', 'zh', 'ltr', '你的链接已过期'],
+  ['nl,en', 'en', 'ltr', 'Your link has expired'],
+  ['nl', 'en', 'ltr', 'Your link has expired'],
+  ['*', 'en', 'ltr', 'Your link has expired'],
 ])('a reader of "%s" gets the error in %s', async (accepted, language, direction, text) => {
   const token = buildLearnerToken(version, { seconds: -1 });
   const answer = await ask(api + embedPath(version, token), { headers: { 'accept-language': accepted } });

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { noticeWords } from '../../api/embed/notice-words.ts';
+import { messagesWith } from '../../shared/i18n/message.ts';
 import { setOrganizationOrigins } from '../../shared/models/organization.ts';
 import type { Organization } from '../../shared/models/organization.ts';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
@@ -55,7 +55,7 @@ describe('the page of a lesson', () => {
       allowedOrigins: null,
       launch: null,
       untracked: null,
-      words: noticeWords('fr-CA'),
+      messages: messagesWith('fr', ['notice.']),
       session,
       lesson: data?.lesson,
     });

@@ -53,7 +53,10 @@ describe.each([true, false])('a teacher whose browser runs scripts: %s', (javaSc
     await page.getByRole('searchbox').press('Enter');
     await page.getByRole('checkbox', { name: /^Tides 5 / }).check();
     expect(
-      await page.getByRole('group', { name: 'Chosen' }).getByRole('checkbox', { checked: true }).count(),
+      await page
+        .getByRole('group', { name: 'Your selection' })
+        .getByRole('checkbox', { checked: true })
+        .count(),
     ).toBe(3);
     await button('Add to the course').click();
     if (!javaScriptEnabled) await button('Continue').click();

@@ -165,7 +165,7 @@ test('a teacher adds a lesson, learners finish it, and integrators and the grade
 
   const preview = await openCourses(await openContext(), users.teacher);
   const { outer, lesson } = await openLink(preview, link);
-  await outer.getByText('Preview for teachers: nothing is recorded.').waitFor();
+  await outer.getByText('Teacher preview: we don’t record your answers.').waitFor();
   await finish(lesson, ['b', 'b']);
   await outer.getByRole('link', { name: 'Back to the course' }).click();
   await preview.waitForURL(`${simulator.addresses.launchReturn}**`);

@@ -50,8 +50,8 @@ async function faultsOf(page: Page): Promise<string[]> {
 
 describe('an untracked launch', () => {
   test.each([
-    ['preview', 'teacher', 'Preview for teachers: nothing is recorded.'],
-    ['anonymous', '', 'Your course does not tell who you are, so nothing you do here is recorded.'],
+    ['preview', 'teacher', 'Teacher preview: we don’t record your answers.'],
+    ['anonymous', '', 'Your course doesn’t tell us who you are, so we don’t record your answers.'],
   ] as const)('(%s) plays to the end and stores nothing', async (untracked, ltiUserId, words) => {
     const lesson = await publishQuiz(lab);
     const context = await lab.browser.newContext();
@@ -133,7 +133,7 @@ describe('the way back to the course', () => {
     await revokeTokens(lab.harness.db, { organizationId, lessonId, learnerId: 'late' }, new Date());
     await press(ended, 'Next');
     await back(ended).waitFor();
-    const words = 'Your session has ended. Open the lesson from your course again. Your answers are kept';
+    const words = 'Your session has ended. Open the lesson again from your course. Your answers are safe';
     await ended.outer.getByText(words).waitFor();
 
     const learner = await launch(lesson, { ltiUserId: 'too late', returnUrl });

@@ -35,8 +35,8 @@ describe('the page offers', () => {
     const page = await ask(await beginChoice(lab));
     const html = page.body.toString();
     expect(titlesIn(page)[0]).toBe('Tides, mended');
-    expect(html).toContain('<small>Sections: 2 · Steps: 3</small>');
-    expect(html).toContain('Always the newest, now version 2');
+    expect(html).toContain('<small>2 sections · 3 steps</small>');
+    expect(html).toContain('Always the newest (now version 2)');
     const versions = [...html.matchAll(/<option value="([^"]+)">Version (\d), [^<]+</g)];
     const shown = versions.filter(([, id]) => id === first._id || id === second._id);
     expect(shown.map(([, id, number]) => [id, number])).toEqual([
@@ -76,7 +76,7 @@ describe('the page offers', () => {
     };
     const second = await ask(withQuery(url, { ...chosen, cursor: moreIn(first) ?? '' }));
     expect(titlesIn(second)).toEqual(['Paged 11', 'Paged 1', 'Paged 0']);
-    expect(second.body.toString()).toContain('<legend>Chosen</legend>');
+    expect(second.body.toString()).toContain('<legend>Your selection</legend>');
     expect(moreIn(second)).toBeUndefined();
     const columns = [lessons[1], oldest].map((lesson) => `column.${lesson?.lessonId}`);
     expect(tickedIn(second).toSorted()).toEqual([`lesson.${last.lessonId}`, last._id, ...columns].toSorted());

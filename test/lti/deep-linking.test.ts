@@ -160,14 +160,14 @@ describe('the page appears again with the reason when', () => {
   };
 
   test('nothing is selected', async () => {
-    expect(await refusedText(await beginChoice(lab), {})).toBe('Nothing is chosen yet.');
+    expect(await refusedText(await beginChoice(lab), {})).toBe('You haven’t chosen a lesson yet.');
   });
 
   test('more lessons are selected than the platform accepts', async () => {
     const other = await publishLesson(lab.harness, lab.organization);
     const url = await beginChoice(lab, { settings: { accept_multiple: false } });
     const both = { ...oneOf(lab.version.lessonId), ...oneOf(other.lessonId) };
-    expect(await refusedText(url, both)).toBe('These are too many at once. Choose at most 1.');
+    expect(await refusedText(url, both)).toBe('That’s too many at once. Choose at most 1 lesson.');
     const [only] = itemsIn(await sendChoice(url, { lesson: other.lessonId }));
     expect(only).toMatchObject({ custom: { lesson_id: other.lessonId } });
   });
@@ -179,7 +179,7 @@ describe('the page appears again with the reason when', () => {
     const draft = await publishLesson(harness, organization, { lessonId: kept.lessonId, publish: false });
     const url = await beginChoice(lab);
     await unpublish(harness.db, gone.lessonId);
-    const text = 'Something you chose is not available any more. Look through your choice once more.';
+    const text = 'Something you chose is no longer available. Check your selection.';
     expect(await refusedText(url, oneOf(gone.lessonId))).toBe(text);
     expect(await refusedText(url, oneOf('5b0d1c7e-2f0b-4b5e-9a77-64a1f1d2c3b4'))).toBe(text);
     const pinned = { [`version.${kept.lessonId}`]: draft._id };

@@ -72,7 +72,7 @@ describe('the texts around a launched lesson are in', () => {
     const page = await open(version, buildLaunchToken(version, { locale }));
     expect(languageOf(page)).toEqual([shown, dir]);
     expect(page.body.toString()).toContain('<h1 lang="de" dir="ltr">A lesson</h1>');
-    expect(bootOf(page)).toMatchObject({ language: 'de', words: { back } });
+    expect(bootOf(page)).toMatchObject({ language: 'de', messages: { 'notice.back': back } });
   });
 });
 

@@ -149,13 +149,13 @@ test('a page that waits for the storage has the same button in case the storage 
 });
 
 test.each([
-  ['es-MX', 'es', 'ltr', 'Tu navegador no permite'],
-  ['fr', 'fr', 'ltr', 'Votre navigateur empêche'],
-  ['de-AT', 'de', 'ltr', 'Dein Browser lässt'],
-  ['pt-BR', 'pt', 'ltr', 'Seu navegador não deixa'],
-  ['ar', 'ar', 'rtl', 'يمنع متصفحك'],
+  ['es-MX', 'es', 'ltr', 'Tu navegador no puede'],
+  ['fr', 'fr', 'ltr', 'Votre navigateur ne peut pas'],
+  ['de-AT', 'de', 'ltr', 'Dein Browser kann'],
+  ['pt-BR', 'pt', 'ltr', 'Seu navegador não consegue'],
+  ['ar', 'ar', 'rtl', 'لا يستطيع متصفحك'],
   ['zh-TW', 'zh', 'ltr', '你的浏览器'],
-  ['nl', 'en', 'ltr', 'Your browser keeps'],
+  ['nl', 'en', 'ltr', 'Your browser can’t open'],
 ])('a reader of "%s" gets that message in %s', async (accepted, language, direction, text) => {
   const { simulator, link } = lab;
   const { learner: user } = simulator.sample.users;

@@ -155,6 +155,6 @@ describe('a lesson opens in a tab of its own, without cookies, where the platfor
     );
     const [page, tool] = await openLaunch(context, { storage: true });
     await expectButton(context, tool);
-    expect(await page.frame('tool')?.title()).toBe('Your browser keeps the lesson from opening here');
+    expect(await page.frame('tool')?.title()).toBe('Your browser can’t open the lesson here');
   });
 });

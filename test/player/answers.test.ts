@@ -22,7 +22,7 @@ describe('MultipleChoice', () => {
     await file.shared.show([question]);
     await page.getByRole('radio', { name: 'The Sun' }).check();
     await page.getByRole('button', { name: 'Check answer' }).click();
-    expect(await page.getByRole('status').textContent()).toBe('Not correct. Score: 0 of 3');
+    expect(await page.getByRole('status').textContent()).toBe('Not quite. Score: 0 of 3');
     expect(await page.getByRole('radio', { name: 'The Moon' }).isDisabled()).toBe(true);
     await page.getByRole('button', { name: 'Try again' }).click();
     await page.getByRole('radio', { name: 'Mars' }).check();

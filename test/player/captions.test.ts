@@ -66,7 +66,7 @@ describe('Video', () => {
 
   it('plays without captions that fail to load, and shows a notice', async () => {
     await file.shared.show([{ type: 'Video', props: { src: video, captions: 'media:none' } }]);
-    await file.shared.page.getByText('The captions cannot be shown.').waitFor();
+    await file.shared.page.getByText('The captions aren’t available.').waitFor();
     expect(await tracks()).toEqual([]);
     await file.shared.page.waitForFunction(`document.querySelector('video').readyState > 0`);
   });
@@ -79,7 +79,7 @@ describe('Video', () => {
     const props = { src: foreign.url('/video'), captions: foreign.url('/captions') };
     await file.shared.show([{ type: 'Video', props }]);
     await page.waitForFunction(`document.querySelector('video').readyState > 0`);
-    await page.getByText('The captions cannot be shown.').waitFor();
+    await page.getByText('The captions aren’t available.').waitFor();
     await foreign.close();
   });
 });
@@ -105,7 +105,7 @@ describe('Audio', () => {
   it('does not offer captions that fail to load', async () => {
     const { page } = file.shared;
     await file.shared.show([{ type: 'Audio', props: { src: audio, captions: 'media:none' } }]);
-    await page.getByText('The captions cannot be shown.').waitFor();
+    await page.getByText('The captions aren’t available.').waitFor();
     expect(await page.getByRole('combobox').isVisible()).toBe(false);
   });
 
@@ -113,7 +113,7 @@ describe('Audio', () => {
     const { page } = file.shared;
     const props = { src: 'media:none', captions: vtt('x'), transcript: 'All of it' };
     await file.shared.show([{ type: 'Audio', props }]);
-    await page.getByText('This audio cannot be played.').waitFor();
+    await page.getByText('This audio won’t play.').waitFor();
     expect(await page.getByRole('combobox').count()).toBe(0);
     await page.getByText('Transcript').click();
     expect(await page.getByText('All of it').isVisible()).toBe(true);
@@ -153,7 +153,7 @@ it.each(['data:', 'blob:'])(
       await opened.page.goto(pathToFileURL(join(folder, 'index.html')).href);
       await opened.page.waitForFunction(`document.querySelector('track')?.track.cues?.length > 3`);
       await opened.page.waitForFunction(`document.querySelector('video').readyState > 0`);
-      expect(await opened.page.getByText('The captions cannot be shown.').isVisible()).toBe(false);
+      expect(await opened.page.getByText('The captions aren’t available.').isVisible()).toBe(false);
       await opened.page.context().close();
     } finally {
       await rm(folder, { recursive: true, force: true });

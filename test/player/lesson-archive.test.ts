@@ -72,7 +72,7 @@ describe('an unpacked archive', () => {
   it('without a manifest plays everything that the lesson alone describes', async () => {
     putArchive();
     await view.start({ base: `${lab.origin}/course/` });
-    await page.getByText('This part of the lesson cannot be shown.').waitFor();
+    await page.getByText('This part of the lesson isn’t available.').waitFor();
     await page.waitForFunction('document.querySelector("img[alt=One]").naturalWidth > 0');
     expect((await view.calls('onReady'))[0]).toMatchObject({ versionId: null });
   });
@@ -81,7 +81,7 @@ describe('an unpacked archive', () => {
     for (const localPath of ['../elsewhere.js', '/elsewhere.js', 'data:text/javascript,1', 'http://[']) {
       putArchive({ files: { widgets: [{ widgetType: 'Shout', localPath }] } });
       await view.start({ base: '/course/' });
-      await page.getByText('This part of the lesson cannot be shown.').waitFor();
+      await page.getByText('This part of the lesson isn’t available.').waitFor();
     }
     expect(view.requests).not.toContain('/elsewhere.js');
   });
@@ -92,7 +92,7 @@ describe('an unpacked archive', () => {
       code: 'lesson_not_loaded',
       message: `${lab.origin}/nowhere/lesson.json answered with status 404`,
     });
-    expect(await page.getByText('This lesson cannot be shown.').isVisible()).toBe(true);
+    expect(await page.getByText('This lesson isn’t available.').isVisible()).toBe(true);
   });
 
   it('that is removed while loading reports nothing more', async () => {

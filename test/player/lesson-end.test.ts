@@ -32,7 +32,7 @@ describe('the end of a lesson', () => {
   it('shows the score and the unanswered questions, with links back', async () => {
     await answerAndFinish();
     expect(await end().innerText()).toContain('Score: 1 of 1');
-    expect(await end().innerText()).toContain('Questions answered: 1 of 2');
+    expect(await end().innerText()).toContain('You’ve answered 1 of 2 questions.');
     expect(await end().getByRole('listitem').allTextContents()).toEqual(['Neptune']);
     await end().getByRole('button', { name: 'Neptune' }).click();
     expect(await heading()).toBe('Neptune');
@@ -61,7 +61,7 @@ describe('starting again', () => {
     const state = await page.evaluate('handle.state()');
     await end().getByRole('button', { name: 'Start again' }).click();
     const dialog = page.getByRole('dialog', { name: 'Start again?' });
-    expect(await dialog.textContent()).toContain('Your answers in this lesson will be cleared.');
+    expect(await dialog.textContent()).toContain('This clears your answers in this lesson.');
     expect(await page.evaluate('document.activeElement.textContent')).toBe('Cancel');
     await dialog.getByRole('button', { name: 'Cancel' }).click();
     expect(await dialog.isVisible()).toBe(false);

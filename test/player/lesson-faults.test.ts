@@ -17,7 +17,7 @@ beforeEach(({ onTestFinished }) => {
   onTestFinished(() => expect(view.errors.splice(0)).toEqual([]));
 });
 
-const missing = 'This part of the lesson cannot be shown.';
+const missing = 'This part of the lesson isn’t available.';
 const block = (type: string, props: Record<string, unknown> = {}): Block => ({
   type,
   props: { id: 'w1', ...props },
@@ -147,7 +147,7 @@ describe('a lesson', () => {
   ])('%s shows an error in its place, in the requested language', async (_, lesson) => {
     await view.start({ lesson, language: 'fr' });
     expect(await firstError()).toMatchObject({ code: 'invalid_lesson' });
-    expect(await page.getByText('Impossible d’afficher cette leçon.').isVisible()).toBe(true);
+    expect(await page.getByText('Cette leçon n’est pas disponible.').isVisible()).toBe(true);
     expect(await page.evaluate('[handle.state() ?? null, handle.next(), handle.goTo("a")]')).toEqual([
       null,
       false,

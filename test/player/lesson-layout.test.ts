@@ -1,6 +1,5 @@
 import type { Page } from 'playwright-core';
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
-import { lessonWordsFor } from '../../player/lesson/lesson-words.ts';
 import { useLessonLab } from './lesson-page.ts';
 import type { LessonPage } from './lesson-page.ts';
 import { demoLesson, lessonOf, text, threeSteps } from './lesson-samples.ts';
@@ -139,21 +138,5 @@ describe('the layout of a lesson', () => {
     await view.start({ lesson: threeSteps() });
     await view.page.getByRole('button', { name: 'Contents' }).click();
     expect(await view.page.evaluate('document.getAnimations().length')).toBe(0);
-  });
-});
-
-describe("the player's texts", () => {
-  it('differ in each language, keep their placeholders, and fall back to English', () => {
-    const gaps = (phrase: string) => (phrase.match(/\{\w+\}/g) ?? []).sort();
-    for (const language of languages.slice(1)) {
-      const words = lessonWordsFor(`${language}-XX`);
-      expect(words, language).not.toEqual(lessonWordsFor('en'));
-      for (const [name, phrase] of Object.entries(lessonWordsFor('en'))) {
-        expect(gaps(words[name as keyof typeof words]), `${language}: ${name}`).toEqual(gaps(phrase));
-      }
-    }
-    // French keeps such a sign with the word before it.
-    for (const phrase of Object.values(lessonWordsFor('fr'))) expect(phrase).not.toMatch(/ [:;?!]/);
-    expect(lessonWordsFor('tlh')).toEqual(lessonWordsFor('en'));
   });
 });

@@ -15,7 +15,7 @@ describe('a limit of attempts for the whole lesson', () => {
     const first = await lab.open();
     await first.start({ lesson, startAt: 'venus' });
     const { page } = first;
-    expect(await page.getByText('Tries left: 2').isVisible()).toBe(true);
+    expect(await page.getByText('2 tries left').isVisible()).toBe(true);
     await page.getByRole('radio', { name: 'The Sun' }).check();
     await page.getByRole('button', { name: 'Check answer' }).click();
     await page.getByRole('button', { name: 'Try again' }).click();
@@ -33,7 +33,7 @@ describe('a limit of attempts for the whole lesson', () => {
     await second.page.getByRole('button', { name: 'Start again' }).click();
     await second.page.getByRole('dialog').getByRole('button', { name: 'Start again' }).click();
     await second.page.getByRole('button', { name: 'Next' }).click();
-    expect(await second.page.getByText('Tries left: 2').isVisible()).toBe(true);
+    expect(await second.page.getByText('2 tries left').isVisible()).toBe(true);
     expect(second.errors).toEqual([]);
     await second.page.context().close();
   });

@@ -1,8 +1,8 @@
 import { gatheredTexts } from '../../shared/platform/gathered-texts.ts';
+import { message, supportedLanguage } from '../../shared/i18n/message.ts';
 import type { LessonContent } from '../../shared/lessons/lesson-content.ts';
 import { textDirection } from '../../shared/lessons/text-direction.ts';
 import { compactJson } from './json-pieces.ts';
-import { pageWords } from './page-messages.ts';
 
 /** A text file of the archive, read anew at each call. */
 export type TextSource = () => AsyncIterable<Uint8Array>;
@@ -60,8 +60,8 @@ export async function* indexPage(page: IndexPage): AsyncGenerator<Uint8Array> {
 async function* pageTexts(page: IndexPage): AsyncGenerator<string> {
   const { title, language: given } = page.lesson.lesson;
   const language = typeof given === 'string' && given !== '' ? given : 'en';
-  const { words, language: wordsLanguage } = pageWords(language);
-  const ownWords = `lang="${wordsLanguage}" dir="${textDirection(wordsLanguage)}"`;
+  const messageLanguage = supportedLanguage(language) === undefined ? 'en' : language;
+  const ownLanguage = `lang="${messageLanguage}" dir="${textDirection(messageLanguage)}"`;
   yield `<!doctype html>
 <html lang="${escapeHtml(language)}" dir="${textDirection(language)}">
 <head>
@@ -75,10 +75,10 @@ async function* pageTexts(page: IndexPage): AsyncGenerator<string> {
 </head>
 <body>
 <main id="lectern-lesson">
-<noscript><div class="lectern-page-note" ${ownWords}>${escapeHtml(words.noScript)}</div></noscript>
-<p class="lectern-page-note" ${ownWords}>${escapeHtml(words.notUnpacked)}</p>
+<noscript><div class="lectern-page-note" ${ownLanguage}>${escapeHtml(message(language, 'page.noScript'))}</div></noscript>
+<p class="lectern-page-note" ${ownLanguage}>${escapeHtml(message(language, 'archive.notUnpacked'))}</p>
 </main>
-${credits(page, `<summary ${ownWords}>${escapeHtml(words.credits)}</summary>`)}`;
+${credits(page, `<summary ${ownLanguage}>${escapeHtml(message(language, 'archive.credits'))}</summary>`)}`;
   yield '<script type="application/json" id="lectern-lesson-json">';
   for (const text of gatheredTexts(compactJson(page.lesson))) yield escapeJson(text);
   yield '</script>\n';

@@ -3,12 +3,12 @@ import { defineWidget } from '../../define.ts';
 import { element } from '../../dom.ts';
 import { captionsNote, missingMedium, transcript } from '../../figure.ts';
 import { mediaAddress } from '../../media.ts';
-import { wordsFor } from '../../words.ts';
 import { captionLine } from './caption-line.ts';
+import { message } from '../../../shared/i18n/message.ts';
 
 /** A recording with captions and a transcript. */
 export default defineWidget('Audio', (root, { props, context }) => {
-  const missing = () => missingMedium(wordsFor(context.language).audioMissing);
+  const missing = () => missingMedium(message(context.language, 'widget.audioMissing'));
   const src = mediaAddress(context, props.src);
   if (src === undefined) {
     root.append(missing());

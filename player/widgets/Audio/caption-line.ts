@@ -1,22 +1,22 @@
 import { element, uniqueId } from '../../dom.ts';
 import type { WidgetContext } from '../../widget.ts';
-import { wordsFor } from '../../words.ts';
+import { message } from '../../../shared/i18n/message.ts';
 
 /**
  * The captions of a recording, which browsers show for videos only: a line with what is said at the moment, and a
  * choice of the language. A track that goes takes its language with it.
  */
 export function captionLine(tracks: readonly HTMLTrackElement[], context: WidgetContext): HTMLElement {
-  const words = wordsFor(context.language);
+  const { language } = context;
   const id = uniqueId();
   const line = element('p', { class: 'lectern-caption-line', dir: 'auto' });
   const choice = element('select', { class: 'lectern-caption-choice', id });
-  choice.append(element('option', { value: '' }, words.captionsOff));
+  choice.append(element('option', { value: '' }, message(language, 'widget.captionsOff')));
   const view = element(
     'div',
     { class: 'lectern-audio-captions' },
     line,
-    element('label', { class: 'lectern-label', for: id }, words.captions),
+    element('label', { class: 'lectern-label', for: id }, message(language, 'widget.captions')),
     choice,
   );
 

@@ -4,8 +4,8 @@ import { missingMedium } from '../../figure.ts';
 import { safeHtml } from '../../html.ts';
 import { mediaAddress } from '../../media.ts';
 import { text } from '../../props.ts';
-import { wordsFor } from '../../words.ts';
 import { zoomable } from '../../zoom.ts';
+import { message } from '../../../shared/i18n/message.ts';
 
 /**
  * A picture with its caption, to be opened at full size where there is no room for it on the page. Where it cannot
@@ -13,9 +13,8 @@ import { zoomable } from '../../zoom.ts';
  */
 export default defineWidget('Image', (root, { props, context }) => {
   const alt = text(props.alt);
-  const words = wordsFor(context.language);
   const figure = element('figure', { class: 'lectern-figure' });
-  const missing = () => missingMedium(words.imageMissing, alt);
+  const missing = () => missingMedium(message(context.language, 'widget.imageMissing'), alt);
   let stop: (() => void) | undefined;
 
   const src = mediaAddress(context, props.src);
@@ -29,7 +28,7 @@ export default defineWidget('Image', (root, { props, context }) => {
       decoding: 'async',
       src,
     });
-    const { parts = [], stop: stopZoom } = props.zoom === false ? {} : zoomable(picture, words);
+    const { parts = [], stop: stopZoom } = props.zoom === false ? {} : zoomable(picture, context.language);
     stop = stopZoom;
     figure.append(picture, ...parts);
     picture.addEventListener(

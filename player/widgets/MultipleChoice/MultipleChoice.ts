@@ -2,9 +2,9 @@ import { defineWidget } from '../../define.ts';
 import { element, uniqueId } from '../../dom.ts';
 import { richText } from '../../html.ts';
 import { readQuestion, scoreMultipleChoice, type Score } from '../../../shared/lessons/scoring.ts';
-import { wordsFor } from '../../words.ts';
 import { choiceRow } from './choice-row.ts';
 import { resultView, type Outcome } from './result-view.ts';
+import { message } from '../../../shared/i18n/message.ts';
 
 /**
  * A question with one choice to pick (radio buttons) or several (checkboxes). Checking an answer reports it with its
@@ -16,7 +16,7 @@ import { resultView, type Outcome } from './result-view.ts';
  */
 export default defineWidget('MultipleChoice', (root, { props, state, tries, context }) => {
   const question = readQuestion(props);
-  const words = wordsFor(context.language);
+  const { language } = context;
   const several = question.correct.length > 1 || props.multiple === true;
   const limit = triesAllowed(props.attempts);
   const hintId = uniqueId();
@@ -35,7 +35,7 @@ export default defineWidget('MultipleChoice', (root, { props, state, tries, cont
   const rows = question.choices.map((choice) =>
     choiceRow(choice, several ? 'checkbox' : 'radio', group, context),
   );
-  const instruction = several ? words.chooseSeveral : words.chooseOne;
+  const instruction = message(language, several ? 'widget.chooseSeveral' : 'widget.chooseOne');
   const hint = element('p', { class: 'lectern-hint', id: hintId });
   const button = element('button', { class: 'lectern-button', type: 'button' });
   const result = resultView(props, context);
@@ -62,7 +62,7 @@ export default defineWidget('MultipleChoice', (root, { props, state, tries, cont
   function ask(): void {
     answered = false;
     hint.textContent = [instruction, result.triesLeft(limit - used)].join(' ').trim();
-    button.textContent = words.checkAnswer;
+    button.textContent = message(language, 'widget.checkAnswer');
     button.classList.remove('lectern-is-quiet');
     result.clear();
     for (const row of rows) {
@@ -84,7 +84,7 @@ export default defineWidget('MultipleChoice', (root, { props, state, tries, cont
     }
     hint.textContent = instruction;
     hint.hidden = button.hidden = isClosed;
-    button.textContent = score ? words.tryAgain : words.change;
+    button.textContent = message(language, score ? 'widget.tryAgain' : 'widget.change');
     button.classList.add('lectern-is-quiet');
     result.show(outcome, score, isClosed ? undefined : limit - used);
     result.explanation.hidden = !(isClosed || !score || limit === Infinity);
@@ -94,7 +94,7 @@ export default defineWidget('MultipleChoice', (root, { props, state, tries, cont
 
   function check(): void {
     const answer = picked();
-    if (answer.length === 0) return result.say(words.chooseFirst);
+    if (answer.length === 0) return result.say(message(language, 'widget.chooseFirst'));
     used += 1;
     const score = scoreMultipleChoice(props, answer);
     show(answer, score);

@@ -2,8 +2,8 @@ import { element, uniqueId } from '../../dom.ts';
 import { richText, safeHtml } from '../../html.ts';
 import { icon } from '../../icon.ts';
 import type { WidgetContext } from '../../widget.ts';
-import { wordsFor } from '../../words.ts';
 import type { Choice } from '../../../shared/lessons/scoring.ts';
+import { message } from '../../../shared/i18n/message.ts';
 
 /**
  * What a row says of an answered question. `picked` is for questions where nothing is right or wrong, `missed` for a
@@ -30,8 +30,13 @@ export function choiceRow(
   group: string,
   context: WidgetContext,
 ): ChoiceRow {
-  const words = wordsFor(context.language);
-  const verdicts = { right: words.correct, wrong: words.incorrect, picked: '', missed: words.rightChoice };
+  const { language } = context;
+  const verdicts = {
+    right: message(language, 'widget.correct'),
+    wrong: message(language, 'widget.incorrect'),
+    picked: '',
+    missed: message(language, 'widget.rightChoice'),
+  };
   const input = element('input', {
     class: 'lectern-choice-input',
     type: kind,

@@ -4,10 +4,16 @@ import { richText } from '../../html.ts';
 import { icon } from '../../icon.ts';
 import { record } from '../../props.ts';
 import type { WidgetContext } from '../../widget.ts';
-import { fill, wordsFor } from '../../words.ts';
+import { message } from '../../../shared/i18n/message.ts';
 
 /** How an answer did as a whole. */
 export type Outcome = 'right' | 'partly' | 'wrong';
+
+const verdictKeys = {
+  right: 'widget.correct',
+  partly: 'widget.partlyCorrect',
+  wrong: 'widget.incorrect',
+} as const;
 
 /** What is said about an answer. */
 export interface ResultView {
@@ -30,13 +36,17 @@ export interface ResultView {
 /** @param props `explanation`, HTML; `feedback`: `{right, partly, wrong}`, HTML */
 export function resultView(props: Record<string, unknown>, context: WidgetContext): ResultView {
   const { language } = context;
-  const words = wordsFor(language);
   const verdict = element('div', { class: 'lectern-feedback', role: 'status', tabindex: '-1' });
   const explanation = element('div', { class: 'lectern-explanation', hidden: true });
   const explained = richText(props.explanation, context);
-  if (explained) explanation.append(element('p', { class: 'lectern-label' }, words.explanation), explained);
+  if (explained)
+    explanation.append(
+      element('p', { class: 'lectern-label' }, message(language, 'widget.explanation')),
+      explained,
+    );
 
-  const triesLeft = (left: number) => (left < Infinity ? fill(words.triesLeft, { left }, language) : '');
+  const triesLeft = (left: number) =>
+    left < Infinity ? message(language, 'widget.triesLeft', { left }) : '';
 
   function write(kind: Outcome | 'plain', ...content: (Node | string)[]): void {
     verdict.className = `lectern-feedback lectern-is-${kind}`;
@@ -53,10 +63,12 @@ export function resultView(props: Record<string, unknown>, context: WidgetContex
       explanation.hidden = true;
     },
     show(outcome, score, left = Infinity) {
-      if (!outcome || !score) return write('plain', words.answerSaved);
-      const told = { right: words.correct, partly: words.partlyCorrect, wrong: words.incorrect }[outcome];
-      const points = fill(words.score, { ...score }, language);
-      const sentences = [told, points, triesLeft(left)].filter(Boolean).join(words.stop);
+      if (!outcome || !score) return write('plain', message(language, 'widget.answerSaved'));
+      const told = message(language, verdictKeys[outcome]);
+      const points = message(language, 'widget.score', score);
+      const sentences = [told, points, triesLeft(left)]
+        .filter(Boolean)
+        .join(message(language, 'widget.sentenceBreak'));
       const line = element('p', { class: 'lectern-verdict' }, icon(outcome), element('span', {}, sentences));
       const feedback = richText(record(props.feedback)[outcome], context);
       write(outcome, line, ...(feedback ? [feedback] : []));

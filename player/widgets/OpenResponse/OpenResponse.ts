@@ -1,7 +1,7 @@
 import { defineWidget } from '../../define.ts';
 import { element, uniqueId } from '../../dom.ts';
 import { richText } from '../../html.ts';
-import { wordsFor } from '../../words.ts';
+import { message } from '../../../shared/i18n/message.ts';
 
 /** Some eight pages; a whole lesson's answers have to fit into one request. */
 const MAX_CHARACTERS = 20_000;
@@ -12,7 +12,7 @@ const MAX_CHARACTERS = 20_000;
  * does with its step, counts as submitted. It is not scored.
  */
 export default defineWidget('OpenResponse', (root, { props, state, context }) => {
-  const words = wordsFor(context.language);
+  const { language } = context;
   const promptId = uniqueId();
   const labelId = uniqueId();
 
@@ -30,14 +30,22 @@ export default defineWidget('OpenResponse', (root, { props, state, context }) =>
     dir: 'auto',
     'aria-labelledby': prompt ? `${promptId} ${labelId}` : labelId,
   });
-  const button = element('button', { class: 'lectern-button', type: 'button' }, words.submit);
+  const button = element(
+    'button',
+    { class: 'lectern-button', type: 'button' },
+    message(language, 'widget.submit'),
+  );
   const feedback = element('p', { class: 'lectern-feedback', role: 'status' });
   const sample = element('div', { class: 'lectern-explanation', hidden: true });
   const sampleText = richText(props.sampleAnswer, context);
-  if (sampleText) sample.append(element('p', { class: 'lectern-label' }, words.sampleAnswer), sampleText);
+  if (sampleText)
+    sample.append(
+      element('p', { class: 'lectern-label' }, message(language, 'widget.sampleAnswer')),
+      sampleText,
+    );
 
   root.append(
-    element('p', { class: 'lectern-label', id: labelId }, words.yourAnswer),
+    element('p', { class: 'lectern-label', id: labelId }, message(language, 'widget.yourAnswer')),
     field,
     element('div', { class: 'lectern-actions' }, button, feedback),
     sample,
@@ -47,15 +55,15 @@ export default defineWidget('OpenResponse', (root, { props, state, context }) =>
 
   function show(answer: string): void {
     submitted = answer;
-    feedback.textContent = sampleText ? words.compare : words.answerSaved;
-    button.textContent = words.update;
+    feedback.textContent = message(language, sampleText ? 'widget.compare' : 'widget.answerSaved');
+    button.textContent = message(language, 'widget.update');
     sample.hidden = !sampleText;
   }
 
   button.addEventListener('click', () => {
     const answer = field.value.trim();
     if (!answer) {
-      feedback.textContent = words.writeFirst;
+      feedback.textContent = message(language, 'widget.writeFirst');
       field.focus();
       return;
     }

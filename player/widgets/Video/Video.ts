@@ -3,11 +3,11 @@ import { defineWidget } from '../../define.ts';
 import { element } from '../../dom.ts';
 import { captionsNote, missingMedium, transcript } from '../../figure.ts';
 import { mediaAddress } from '../../media.ts';
-import { wordsFor } from '../../words.ts';
+import { message } from '../../../shared/i18n/message.ts';
 
 /** A video with captions and a transcript. */
 export default defineWidget('Video', (root, { props, context }) => {
-  const missing = () => missingMedium(wordsFor(context.language).videoMissing);
+  const missing = () => missingMedium(message(context.language, 'widget.videoMissing'));
   const src = mediaAddress(context, props.src);
   if (src === undefined) {
     root.append(missing());

@@ -50,7 +50,7 @@ test.each([
   const version = await publishWidget(lab, `Broken${randomUUID().slice(0, 8)}`, source);
   const learner = await lab.open(version);
   await seeStep(learner, 's1');
-  await learner.lesson.getByText('This part of the lesson cannot be shown.').waitFor();
+  await learner.lesson.getByText('This part of the lesson isn’t available.').waitFor();
   await choose(learner, 'b');
   await waitFor('the answer', async () => answersIn(await lab.progressOf(version)).q1);
   expect(await learner.event('error')).toMatchObject({ code: expect.stringMatching(/^widget_/) as string });

@@ -1,21 +1,11 @@
-import { describe, expect, test } from 'vitest';
-import { noticeWords } from '../../../api/embed/notice-words.ts';
+import { expect, test } from 'vitest';
 import { noticeFor } from '../../../player/embed-page/notice-for.ts';
-import type { NoticeWords } from '../../../player/embed-page/notice-words.ts';
 import type { SaveQueue } from '../../../player/embed-page/save-queue.ts';
 import { answerOf, newQueue, withChanges } from './learner-queue.ts';
 
 const waiting = withChanges(newQueue(), [answerOf('q1', 'a')]);
 const calm = { queue: newQueue(), isKept: true, isOnline: true, isStuck: false, hasLost: false };
 const failed = (failures: number): SaveQueue => ({ ...waiting, failures });
-
-describe('the notices exist', () => {
-  test.each(['en', 'es', 'fr', 'de', 'pt-BR', 'ar', 'zh-Hans', 'nl'])('in %s', (language) => {
-    const words: NoticeWords = noticeWords(language);
-    expect(Object.values(words).every((text) => text !== '')).toBe(true);
-    expect(words === noticeWords('en')).toBe(language === 'en' || language === 'nl');
-  });
-});
 
 test.each([
   ['everything is saved', calm, []],

@@ -30,7 +30,7 @@ test('offline the lesson continues with a notice, and everything is saved once t
   await choose(learner, 'b');
   await press(learner, 'Next');
   await choose(learner, 'b');
-  await status.getByText('No connection. Your answers are kept on this device').waitFor();
+  await status.getByText('No connection. Your answers are safe on this device').waitFor();
   expect(answersIn(await lab.progressOf(version))).toEqual({});
 
   await context.setOffline(false);
@@ -137,7 +137,7 @@ test('a browser without storage still saves, and keeps its answers while the pag
   await press(learner, 'Next');
   await choose(learner, 'b');
   const status = learner.outer.getByRole('status');
-  await status.getByText('No connection. Keep this page open until your answers are saved.').waitFor();
+  await status.getByText('No connection. Keep this page open until we’ve saved your answers.').waitFor();
   await context.setOffline(false);
   await waitFor('the answer', async () => answersIn(await lab.progressOf(version)).q2);
 });

@@ -7,9 +7,9 @@ import { answersIn, choose, press, seeChosen, seeStep, useEmbedLab } from './emb
 const lab = useEmbedLab();
 
 const words = {
-  en: 'Preview: nothing is recorded.',
-  fr: 'Aperçu\u00a0: rien n’est enregistré.',
-  ar: 'معاينة: لا يتم تسجيل أي شيء.',
+  en: 'Preview: we don’t record your answers.',
+  fr: 'Aperçu\u00a0: nous n’enregistrons pas vos réponses.',
+  ar: 'معاينة: لا نسجّل إجاباتك.',
 };
 
 /** Creates a draft in a language, ready for a preview. */

@@ -61,7 +61,7 @@ test("on another device the learner decides where to continue, and both devices'
 
   await choose(phone, 'b');
   const told = phone.outer.getByRole('alert');
-  await told.getByText('This lesson was continued in another tab or on another device.').waitFor();
+  await told.getByText('You’ve continued this lesson in another tab or on another device.').waitFor();
   await told.getByRole('button', { name: 'Continue here' }).click();
   await waitFor('both answers', async () => (await lab.progressOf(version))?.score === 3);
   await seeStep(phone, 's2');

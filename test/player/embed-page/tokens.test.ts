@@ -142,7 +142,7 @@ test('a host page that fails to provide a token is asked again, and the learner 
   const more = `getToken: () => window.isUp ? '${token}' : ${failing}`;
   const learner = await lab.open(version, { token: '', more });
   const status = learner.outer.getByRole('status');
-  await status.getByText('The lesson can’t be opened right now. We’ll keep trying.').waitFor();
+  await status.getByText('We can’t open the lesson right now. We’ll keep trying.').waitFor();
   expect(await learner.event('error')).toMatchObject({ code: 'token_not_given' });
   await learner.page.evaluate('isUp = true');
   await seeStep(learner, 's1');

@@ -1,0 +1,30 @@
+import compile from 'icu-minify/compile';
+import type { CompiledMessage } from 'icu-minify/format';
+import ar from '../../locales/ar.json' with { type: 'json' };
+import de from '../../locales/de.json' with { type: 'json' };
+import en from '../../locales/en.json' with { type: 'json' };
+import es from '../../locales/es.json' with { type: 'json' };
+import fr from '../../locales/fr.json' with { type: 'json' };
+import pt from '../../locales/pt.json' with { type: 'json' };
+import zh from '../../locales/zh.json' with { type: 'json' };
+
+/** English has every message; `npm run check` compares the other languages with it. */
+export type MessageKey = keyof typeof en;
+
+/** Messages of one language, compiled from ICU MessageFormat. A catalog is JSON: pages carry parts of it. */
+export type Catalog = Partial<Record<MessageKey, CompiledMessage>>;
+
+/** Languages in the order in which browsers are offered them: the first one is for readers of none of them. */
+const sources: Record<string, Record<MessageKey, string>> = { en, es, fr, de, pt, ar, zh };
+
+/**
+ * The messages of each language that Lectern has. In bundles for browsers, which hold no compiler, player/build.ts
+ * replaces this module by the compiled messages that the bundle shows.
+ */
+export const catalogs: Record<string, Catalog> = Object.fromEntries(
+  Object.entries(sources).map(([language, messages]) => [language, compileAll(messages)]),
+);
+
+function compileAll(messages: Record<MessageKey, string>): Catalog {
+  return Object.fromEntries(Object.entries(messages).map(([key, text]) => [key, compile(text)]));
+}

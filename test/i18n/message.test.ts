@@ -1,0 +1,126 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import { findFaults, readLocales, valueTypes } from '../../locales/check.ts';
+import { message, supportedLanguage, supportedLanguages } from '../../shared/i18n/message.ts';
+
+describe('a message', () => {
+  test('is in the language that a tag means, whatever its region and script, else in English', () => {
+    const texts = ['pt', 'pt-BR', 'pt_BR', 'ZH-Hans', 'nl', '', 'no language', 'constructor'].map((tag) =>
+      message(tag, 'lesson.finish'),
+    );
+    expect(texts).toEqual(['Concluir', 'Concluir', 'Concluir', '完成', ...Array<string>(4).fill('Finish')]);
+    expect([supportedLanguage('pt_BR'), supportedLanguage('nl')]).toEqual(['pt', undefined]);
+  });
+
+  test.each([
+    ['en', 0, '0 tries left'],
+    ['en', 1, '1 try left'],
+    ['fr', 0, 'Il vous reste 0 essai'],
+    ['ar', 2, 'بقيت لك محاولتان'],
+    ['ar', 3, 'بقيت لك 3 محاولات'],
+    ['ar-EG', 11, 'بقيت لك ١١ محاولة'],
+    ['zh', 1, '还可以尝试 1 次'],
+    // English, by the plural rules of English: in Persian, 0 is singular.
+    ['fa', 0, '۰ tries left'],
+  ])('counts as the language counts: %s %d', (locale, left, text) => {
+    expect(message(locale, 'widget.triesLeft', { left })).toBe(text);
+  });
+
+  const numbers = [-1, 0, 0.5, 1, 2.345, 9, 10, 99, 100, 999, 1000, 1234.5, 1e6];
+  test.each([
+    'ar',
+    'ar-EG',
+    'de',
+    'de-CH',
+    'en',
+    'en-IN',
+    'en-u-nu-deva',
+    'es',
+    'es-MX',
+    'fa',
+    'fr',
+    'fr-MA',
+  ])('writes numbers as the language writes them: %s', (locale) => {
+    const format = new Intl.NumberFormat(locale, { maximumFractionDigits: 2 });
+    for (const number of numbers)
+      expect(message(locale, 'lesson.sectionProgress', { seen: number, steps: 1 })).toBe(
+        `${format.format(number)}/${format.format(1)}`,
+      );
+  });
+
+  test('loses no numbers where the language is none', () => {
+    expect(message('no language', 'lesson.step', { step: 3, steps: 12 })).toBe('Step 3 of 12');
+  });
+
+  test('shows values as they are, without reading them as a message', () => {
+    expect(message('en', 'widget.zoomNamed', { alt: "{x} <b>it's</b> #" })).toBe(
+      "Enlarge image: {x} <b>it's</b> #",
+    );
+  });
+});
+
+describe('locales/', () => {
+  const locales = readLocales();
+
+  test('has the same messages with the same values in each language, and their types are current', () => {
+    expect(findFaults(locales)).toEqual([]);
+    expect(Object.keys(locales).sort()).toEqual(supportedLanguages().sort());
+    const types = readFileSync(new URL('../../shared/i18n/message-values.ts', import.meta.url), 'utf8');
+    expect(types, 'run `npm run locales`').toBe(valueTypes(locales.en ?? {}));
+  });
+
+  test('French keeps such signs as a colon with the word before them', () => {
+    for (const text of Object.values(locales.fr ?? {})) expect(text).not.toMatch(/ [:;?!]/);
+  });
+
+  test.each([
+    ['a missing key', {}, 'xx.json lacks "a": translate it from en.json'],
+    ['a superfluous key', { a: '{n, number}', b: 'B' }, 'xx.json has "b", which en.json lacks: remove it'],
+    [
+      'another placeholder',
+      { a: '{m, number}' },
+      'xx.json, "a": takes { m: number }, but takes { n: number } in English',
+    ],
+    [
+      'another type of value',
+      { a: '{n}' },
+      'xx.json, "a": takes { n: string }, but takes { n: number } in English',
+    ],
+    [
+      'a plural without a form that the language has',
+      { a: '{n, plural, other {# keer}}' },
+      'xx.json, "a": is no ICU MessageFormat: the plural of n lacks one',
+    ],
+    [
+      'broken syntax',
+      { a: '{n, number' },
+      'xx.json, "a": is no ICU MessageFormat: EXPECT_ARGUMENT_CLOSING_BRACE',
+    ],
+    [
+      'an apostrophe that escapes',
+      { a: "l'{n, number}" },
+      'xx.json, "a": has a straight apostrophe, which escapes in ICU MessageFormat: write ’',
+    ],
+  ])('the check finds %s', (_fault, xx, line) => {
+    expect(findFaults({ en: { a: '{n, number}' }, xx })).toEqual([line]);
+  });
+});
+
+test('code of the player uses only messages that its bundles hold', () => {
+  const folder = new URL('../../player/', import.meta.url);
+  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter(
+    (name) => name.endsWith('.ts') && !name.startsWith('dist'),
+  );
+  const allowed = (name: string) => (name.startsWith('embed-page/') ? /^notice\./ : /^(lesson|widget)\./);
+  const foreign = files.flatMap((name) => {
+    const source = readFileSync(new URL(name, folder), 'utf8');
+    const inWidget = /^(widgets\/|[\w-]+\.ts$)/.test(name);
+    return [
+      ...source.matchAll(/['`]((?:archive|embed|launch|lesson|notice|page|selection|widget)\.[\w.$]+)/g),
+    ]
+      .map(([, key = '']) => key)
+      .filter((key) => name !== 'build.ts' && !(inWidget ? /^widget\./ : allowed(name)).test(key))
+      .map((key) => `${name}: ${key}`);
+  });
+  expect(foreign).toEqual([]);
+});
