@@ -1,3 +1,4 @@
+import type { CoreWidgetType } from '../../shared/lessons/core-widgets.ts';
 import type { Widget } from '../widget.ts';
 import Audio from '../widgets/Audio/Audio.ts';
 import Callout from '../widgets/Callout/Callout.ts';
@@ -9,19 +10,17 @@ import OpenResponse from '../widgets/OpenResponse/OpenResponse.ts';
 import Text from '../widgets/Text/Text.ts';
 import Video from '../widgets/Video/Video.ts';
 
-const CORE = new Map<string, Widget>(
-  Object.entries({
-    Audio,
-    Callout: { ...Callout, plainProps: ['title'] },
-    Columns,
-    Heading: { ...Heading, plainProps: ['text'] },
-    Image: { ...Image, plainProps: ['alt'] },
-    MultipleChoice,
-    OpenResponse,
-    Text,
-    Video,
-  }),
-);
+const coreWidgets: Record<CoreWidgetType, Widget> = {
+  Audio,
+  Callout: { ...Callout, plainProps: ['title'] },
+  Columns,
+  Heading: { ...Heading, plainProps: ['text'] },
+  Image: { ...Image, plainProps: ['alt'] },
+  MultipleChoice,
+  OpenResponse,
+  Text,
+  Video,
+};
 
 /** A source of widgets: null for a type that it does not have. */
 export type WidgetSource = (type: string) => Promise<Widget | null>;
@@ -39,7 +38,7 @@ export type WidgetLoader = (type: string) => Widget | Promise<Widget>;
  * when it is asked for again. A core type is always Lectern's own.
  */
 export function widgetLoader(sources: WidgetSource[]): WidgetLoader {
-  const known = new Map<string, Widget | Promise<Widget>>(CORE);
+  const known = new Map<string, Widget | Promise<Widget>>(Object.entries(coreWidgets));
   return (type) => {
     const found = known.get(type);
     if (found !== undefined) return found;

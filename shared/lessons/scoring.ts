@@ -29,6 +29,18 @@ export interface Question {
   partialCredit: boolean;
 }
 
+/** What scoring needs of a question. */
+export interface QuestionFacts extends Pick<Question, 'correct' | 'points' | 'partialCredit'> {
+  choices: Pick<Choice, 'id'>[];
+}
+
+/** Returns what scoring needs of a MultipleChoice block's props; null for a question that is not scored. */
+export function questionOf(props: unknown): QuestionFacts | null {
+  if (scoreMultipleChoice(props, []) === null) return null;
+  const { choices, correct, points, partialCredit } = readQuestion(props);
+  return { choices: choices.map(({ id }) => ({ id })), correct, points, partialCredit };
+}
+
 /**
  * Reads a MultipleChoice block's props, whatever is in them. Choices without an id are left out, since no
  * answer could name them; right choices that are not among the choices are left out, since no learner could

@@ -1,9 +1,9 @@
 import { playedProps } from '../lessons/block-props.ts';
 import { stepBlocks, typeOf } from '../lessons/blocks.ts';
-import { isCoreWidget } from '../lessons/core-widgets.ts';
+import { isCoreWidget, scoringOf } from '../lessons/core-widgets.ts';
 import type { Block, LessonContent, Step } from '../lessons/lesson-content.ts';
 import { declaredPoints } from '../lessons/declared-points.ts';
-import { readQuestion, scoreMultipleChoice } from '../lessons/scoring.ts';
+import type { QuestionFacts } from '../lessons/scoring.ts';
 import { orderedSections, totalsOf } from '../lessons/totals.ts';
 
 /**
@@ -34,17 +34,10 @@ export interface OutlineWidget {
   isCore: boolean;
   /** Whether it may be hidden: it stands under a `visibleIf`, its own or that of a block around it. */
   isConditional: boolean;
-  /** What `scoreMultipleChoice` takes as props; null for a widget that the server does not score. */
-  question: OutlineQuestion | null;
+  /** For {@link scoringOf}; null for a widget that the server does not score. */
+  question: QuestionFacts | null;
   /** What a custom widget can earn, as its author declared; null for one that is not scored, and for a core widget. */
   declaredPoints: number | null;
-}
-
-export interface OutlineQuestion {
-  choices: { id: string }[];
-  correct: string[];
-  points: number;
-  partialCredit: boolean;
 }
 
 /** The outline of a version whose content was checked when it was imported. */
@@ -110,7 +103,7 @@ function stepWidgets({ content }: Step, overrides: Overrides): OutlineWidget[] {
       widgetType,
       isCore,
       isConditional: isConditional(entry, byId, overrides),
-      question: widgetType === 'MultipleChoice' ? questionOf(props) : null,
+      question: scoringOf(widgetType)?.questionOf(props) ?? null,
       declaredPoints: isCore ? null : declaredPoints(props),
     };
   });
@@ -139,10 +132,4 @@ function isConditional(entry: Placed, byId: Map<string, Placed>, overrides: Over
     next = typeof next.around === 'string' ? byId.get(next.around) : next.around;
   }
   return false;
-}
-
-function questionOf(props: unknown): OutlineQuestion | null {
-  if (scoreMultipleChoice(props, []) === null) return null;
-  const { choices, correct, points, partialCredit } = readQuestion(props);
-  return { choices: choices.map(({ id }) => ({ id })), correct, points, partialCredit };
 }

@@ -1,4 +1,4 @@
-import { scoreMultipleChoice } from '../lessons/scoring.ts';
+import { scoringOf } from '../lessons/core-widgets.ts';
 import { pointsOfWidget, widgetKey, widgetsByKey } from './outline.ts';
 import type { LessonOutline, OutlineWidget } from './outline.ts';
 import type { StoredItem } from './state.ts';
@@ -25,8 +25,9 @@ const unscored: Points = { score: null, maxScore: null };
  */
 export function scoreAnswer(widget: OutlineWidget, answer: string, claimed: Points): Points {
   if (!widget.isCore) return shareOfDeclared(widget.declaredPoints, claimed);
-  if (widget.question === null) return unscored;
-  const earned = scoreMultipleChoice(widget.question, JSON.parse(answer));
+  const scoring = scoringOf(widget.widgetType);
+  if (scoring === null || widget.question === null) return unscored;
+  const earned = scoring.score(widget.question, JSON.parse(answer));
   return earned === null ? unscored : { ...earned, score: Math.min(earned.score, earned.maxScore) };
 }
 
