@@ -36,7 +36,7 @@ function describeConnectError(uri: string, error: unknown): string {
   if (isOptionError(error)) {
     const fault = mayShowOptions(uri)
       ? messageOf(error)
-      : 'its options hold a secret, so the fault is not shown';
+      : 'its options contain a secret, so the reason is not shown';
     return `The MongoDB driver rejects MONGODB_URI (${fault}). Correct it: its options follow the "?".`;
   }
   return `MongoDB at ${withoutCredentials(uri)} does not answer (${messageOf(error)}). Start it, or correct MONGODB_URI.`;

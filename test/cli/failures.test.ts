@@ -62,7 +62,7 @@ test.each([
   ['replicaSett=rs0', 'option replicasett is not supported'],
   ['readPreference=nearby', 'Invalid read preference mode "nearby"'],
   ['maxPoolSize=-1', 'maxPoolSize can only be a positive int value, got: -1'],
-  ['tlsCertificateKeyFilePassword=a&hunter2=b', 'Its options contain a secret, so the reason is not shown.'],
+  ['tlsCertificateKeyFilePassword=a&hunter2=b', 'its options contain a secret, so the reason is not shown'],
 ])(
   "an error for a connection string with %s has the driver's reason and no secret",
   async (options, reason) => {
