@@ -20,9 +20,7 @@ const firstPause = 200;
 const mostEchoes = 8;
 /** Milliseconds within which growth answers the growth before; a pause comes on top. */
 const echoTime = 1000;
-/** Heights are rounded on their way. */
-const tolerance = 1;
-/** Steps up to this one may be a probe of the frame's own, between two others. */
+/** Steps up to this one may be a probe of the frame's own, between two others; the next one is smaller by as much. */
 const smallStep = 10;
 
 /** The growth after another height was asked for. */
@@ -30,7 +28,7 @@ export function grown(before: Growth | undefined, height: number, now: number): 
   if (before === undefined) return { height, step: 0, echoes: 0, at: now };
   const step = height - before.height;
   if (step > 0 && step <= smallStep && before.step > smallStep) return { ...before, height, at: now };
-  const isEcho = step > 0 && step >= before.step - tolerance && now - before.at <= echoTime + pauseOf(before);
+  const isEcho = step > 0 && step >= before.step - smallStep && now - before.at <= echoTime + pauseOf(before);
   return { height, step, echoes: isEcho ? before.echoes + 1 : 0, at: now };
 }
 
