@@ -9,6 +9,7 @@ import { publicAccess } from '../http/public-access.ts';
 import { cacheScope, publicAddress } from '../http/public-url.ts';
 import { failure, json } from '../http/responses.ts';
 import { playerLessonId } from '../player/authorize.ts';
+import { isUrl } from '../../shared/platform/is-url.ts';
 
 /** Pixels, unless less is asked for. */
 const width = 960;
@@ -134,7 +135,7 @@ function describe(
 /** Returns the lesson id in the URL of an embed page, with any query; null for every other URL. */
 function lessonIdOf(url: string, address: string): string | null {
   const pages = `${address}/embed/`;
-  if (!URL.canParse(url) || !URL.canParse(pages)) return null;
+  if (!isUrl(url) || !isUrl(pages)) return null;
   const { origin, pathname } = new URL(url);
   const { href } = new URL(pages);
   if (!(origin + pathname).startsWith(href)) return null;

@@ -1,5 +1,6 @@
 import { getDomain } from 'tldts';
 import { hostOf, isPublicAddress, literalAddress } from '../platform/http/ssrf-guard.ts';
+import { isUrl } from '../platform/is-url.ts';
 
 const maxCharacters = 4096;
 
@@ -8,7 +9,7 @@ const maxCharacters = 4096;
  * LECTERN_ALLOWED_PRIVATE_HOSTS may do without https.
  */
 export function platformAddressFault(address: string, allowedPrivateHosts: readonly string[]): string | null {
-  if (!URL.canParse(address) || address.length > maxCharacters) return 'must be an https address';
+  if (!isUrl(address) || address.length > maxCharacters) return 'must be an https address';
   const url = new URL(address);
   if (url.username !== '' || url.password !== '') return 'must not hold a name or a password';
   if (url.hash !== '') return 'must not have a fragment (#)';

@@ -14,6 +14,7 @@ import type { FaultList } from './package-error.ts';
 import { extensionOf, pathExtension } from './package-media.ts';
 import { maxUrlLength } from './text-shapes.ts';
 import { messageOf } from '../platform/errors.ts';
+import { isUrl } from '../platform/is-url.ts';
 
 /** What is assumed of a file whose address does not say what it is. */
 const usualTypes: Record<MediaKind, string> = {
@@ -145,7 +146,7 @@ class Adoption {
  */
 function elsewhere(address: string): URL | null {
   for (const page of ['https://page.invalid', 'http://page.invalid']) {
-    const url = URL.canParse(address, page) ? new URL(address, page) : null;
+    const url = isUrl(address, page) ? new URL(address, page) : null;
     if (url !== null && /^https?:$/.test(url.protocol) && url.hostname !== 'page.invalid') return url;
   }
   return null;

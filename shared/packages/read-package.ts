@@ -15,6 +15,7 @@ import { unknownMedia, unlistedFiles } from './package-warnings.ts';
 import { packageWidgets } from './package-widgets.ts';
 import { readJsonFile } from './read-json.ts';
 import { checkShape } from './shape-faults.ts';
+import { isUrl } from '../platform/is-url.ts';
 
 export type { LessonPackage, PackageFile, PackageMedium, PackageWidget } from './lesson-package.ts';
 
@@ -127,7 +128,7 @@ async function readLesson(
 }
 
 function checkBaseUrl(url: string): void {
-  if (/^https?:\/\//i.test(url) && URL.canParse(url)) return;
+  if (/^https?:\/\//i.test(url) && isUrl(url)) return;
   throw new PackageError([`${shownPath(url)}: the address of the media must be an http or https URL`]);
 }
 

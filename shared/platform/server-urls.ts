@@ -1,4 +1,5 @@
 import { ConnectionString } from 'mongodb-connection-string-url';
+import { isUrl } from './is-url.ts';
 
 /**
  * What is wrong with the address of MongoDB, to stand behind its name; null for a good one. It is the driver's own
@@ -19,7 +20,7 @@ export function mongodbFault(uri: string): string | null {
 
 /** The same of Redis. */
 export function redisFault(url: string): string | null {
-  if (!URL.canParse(url)) {
+  if (!isUrl(url)) {
     return 'must be a URL: redis://host:6379; characters such as @ : / % in a password are percent-encoded';
   }
   const { pathname, searchParams } = new URL(url);

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { isUrl } from './is-url.ts';
 
 /** The forms that settings have in the environment, where all are texts. What a fault says follows the setting's name. */
 
@@ -17,7 +18,7 @@ export const integer = (fallback: number, min: number, max: number) => number(mi
 export const url = (protocols: string[]) =>
   z.string().refine(
     (text) => {
-      return URL.canParse(text) && protocols.includes(new URL(text).protocol);
+      return isUrl(text) && protocols.includes(new URL(text).protocol);
     },
     `must be an address that begins with ${protocols.map((protocol) => `${protocol}//`).join(' or ')}`,
   );
@@ -35,7 +36,7 @@ export const serverAddress = (protocols: string[], faultOf: (text: string) => st
 /** The address of a service, serialized, to put paths behind: it ends without a slash. */
 export const baseUrl = url(['http:', 'https:'])
   .refine((text) => {
-    if (!URL.canParse(text)) return true;
+    if (!isUrl(text)) return true;
     const { username, password, search, hash } = new URL(text);
     return [username, password, search, hash].every((part) => part === '');
   }, 'must be an address without a user name, a password, a query (?) and a fragment (#)')
@@ -67,7 +68,7 @@ export const hostList = list
 
 /** Origins as a browser sends them: `https://app.example,https://admin.example`. */
 export const originList = list.refine(
-  (parts) => parts.every((part) => URL.canParse(part) && new URL(part).origin === part),
+  (parts) => parts.every((part) => isUrl(part) && new URL(part).origin === part),
   'must be a comma-separated list of origins, such as https://app.example',
 );
 

@@ -15,6 +15,7 @@ import type { Platform } from '../platform.ts';
 import { Refusal } from '../refusal.ts';
 import { registrationAddress } from '../registration-address.ts';
 import { addTool } from '../tools.ts';
+import { isUrl } from '../../shared/platform/is-url.ts';
 
 /** What people do on the platform's pages. */
 export function actionRoutes(platform: Platform): Router<RequestState> {
@@ -112,7 +113,7 @@ function requireCourse({ courses }: Platform, id = ''): Course {
 
 function readUrl(ctx: Context): string {
   const url = formOf(ctx).get('url') ?? '';
-  if (!URL.canParse(url)) throw new Refusal(400, 'invalid_request', 'The address is none.');
+  if (!isUrl(url)) throw new Refusal(400, 'invalid_request', 'The address is none.');
   return url;
 }
 

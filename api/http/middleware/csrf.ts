@@ -1,4 +1,5 @@
 import type { Context } from 'koa';
+import { isUrl } from '../../../shared/platform/is-url.ts';
 
 const reading = ['GET', 'HEAD', 'OPTIONS'];
 
@@ -18,5 +19,5 @@ export function isForeignWrite(
   if (site !== '') return site !== 'same-origin';
   const origin = ctx.get('Origin');
   if (origin === '' || origin === publicOrigin) return false;
-  return !URL.canParse(origin) || new URL(origin).host !== ctx.host;
+  return !isUrl(origin) || new URL(origin).host !== ctx.host;
 }

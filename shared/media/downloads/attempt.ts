@@ -10,6 +10,7 @@ import { parseRetryAfter } from '../../platform/backoff.ts';
 import type { DownloadSlots } from './slots.ts';
 import type { DownloadRequest, DownloadResult } from './types.ts';
 import { Watch } from './idle-timeout.ts';
+import { isUrl } from '../../platform/is-url.ts';
 
 const maxRedirects = 5;
 const redirects = new Set([301, 302, 303, 307, 308]);
@@ -130,7 +131,7 @@ function nextUrl(answer: Answer, base: URL): URL {
   const location = answer.header('location');
   // Node reads headers as Latin-1; a Location that is not ASCII is UTF-8 in practice.
   const text = location === null ? null : Buffer.from(location, 'latin1').toString();
-  if (text === null || !URL.canParse(text, base.href)) {
+  if (text === null || !isUrl(text, base.href)) {
     throw new DownloadError('server_error', `${hostOf(base)} redirected to nowhere`, {
       status: answer.status,
     });
@@ -139,6 +140,6 @@ function nextUrl(answer: Answer, base: URL): URL {
 }
 
 function parseUrl(text: string): URL {
-  if (!URL.canParse(text)) throw new DownloadError('blocked_address', 'This is not a URL');
+  if (!isUrl(text)) throw new DownloadError('blocked_address', 'This is not a URL');
   return new URL(text);
 }
