@@ -34,6 +34,7 @@ export default tseslint.config(
       'no-restricted-properties': [
         'error',
         { object: 'process', property: 'env', message: 'Read settings through shared/platform/config.ts.' },
+        { object: 'URL', property: 'canParse', message: 'Use parseUrl of shared/platform/parse-url.ts.' },
       ],
     },
   },

@@ -23,11 +23,9 @@ import { LecternError } from '../shared/platform/errors.ts';
 import type { RequestState } from './http/context.ts';
 import { clientSignal } from './http/middleware/client-signal.ts';
 import { apiErrors } from './http/error-format.ts';
-import { logRequests } from './http/middleware/log-requests.ts';
-import { requirePlainHost } from './http/middleware/plain-host.ts';
-import { readablePath } from './http/middleware/readable-path.ts';
-import { requestId } from './http/middleware/request-id.ts';
-import { securityHeaders } from './http/middleware/security-headers.ts';
+import { logRequests, requestId } from './http/middleware/log-requests.ts';
+import { readablePath, requirePlainHost } from './http/middleware/request-target.ts';
+import { securityHeaders } from './http/middleware/response-headers.ts';
 import { warnOfProxies } from './http/middleware/unexpected-proxy.ts';
 import { adminQueues } from './operations/admin-queues.endpoints.ts';
 import { getEmbedPage } from './embed/embed.endpoints.ts';
@@ -60,13 +58,12 @@ import { getSession, logIn, logOut } from './accounts/session.endpoints.ts';
 import { exportManifest } from './exports/export-manifest.endpoints.ts';
 import { cancelExport, exportStatus } from './exports/export-status.endpoints.ts';
 import { exportZip } from './exports/export-zip.endpoints.ts';
-import { addEndpoints } from './http/endpoint.ts';
+import { acceptEmptyParameters, addEndpoints, createRouter } from './http/endpoint.ts';
 import type { Endpoint, InspectReply } from './http/endpoint.ts';
 import { getUserPlayerData } from './lessons/lesson-player-data.endpoints.ts';
 import { listLessons, listVersions } from './lessons/lessons.endpoints.ts';
 import { getLtiProgress, getProgress } from './progress/progress.endpoints.ts';
 import { signToken } from './tokens/sign-token.endpoints.ts';
-import { acceptEmptyParameters, createRouter } from './http/router.ts';
 
 /** What the application works with: open connections, and settings. */
 export interface AppDependencies {

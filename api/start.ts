@@ -29,10 +29,9 @@ import type { AppDependencies } from './app.ts';
 import { learnersDownloads } from './media/external-media.ts';
 import { PlayerAssets } from './media/player-assets.ts';
 import type { InspectReply } from './http/endpoint.ts';
-import { prepareEnd } from './http/close-server.ts';
+import { createHttpServer, prepareEnd, serverLimits } from './http/http-server.ts';
 import { JobWaiters } from './exports/job-subscriptions.ts';
 import { OpenWaits } from './exports/wait-limiter.ts';
-import { createHttpServer, serverLimits } from './http/http-server.ts';
 import { LargeTexts } from './http/large-texts.ts';
 import { LaunchMetrics } from './lti/launch-metrics.ts';
 import { createPlatformKeys } from './lti/platform-keys.ts';
@@ -41,7 +40,7 @@ import { ApiMetrics } from './http/metrics.ts';
 import { createRateLimits } from './http/middleware/rate-limit.ts';
 import { LearnerLines } from './player/learner-lines.ts';
 import { PlayerReleases } from './player/player-releases.ts';
-import { readinessChecks } from './operations/readiness.ts';
+import { readinessChecks } from './operations/health.endpoints.ts';
 import { retryAfterSeconds } from './http/retry-after.ts';
 
 /** How long Redis may take to let go of a process that ends. */

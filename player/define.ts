@@ -1,6 +1,6 @@
 import { element } from './dom.ts';
 import { record } from './props.ts';
-import { textDirection } from './text-direction.ts';
+import { textDirection } from '../shared/lessons/text-direction.ts';
 import type { MountedWidget, Widget, WidgetContext } from './widget.ts';
 
 /** What a core widget's render function works with. */

@@ -22,3 +22,29 @@ export function element<Tag extends keyof HTMLElementTagNameMap>(
 export function uniqueId(): string {
   return `lectern-${Math.random().toString(36).slice(2, 12)}`;
 }
+
+const NAMESPACE = 'http://www.w3.org/2000/svg';
+
+/** Lines in a square of 24 units. */
+const SHAPES = {
+  right: 'M5 12.5l4.5 4.5L19 7.5',
+  wrong: 'M6.5 6.5l11 11m0-11l-11 11',
+  partly: 'M5.5 12h13',
+  contents: 'M4 6h16M4 12h16M4 18h10',
+  unfold: 'M9 5l7 7-7 7',
+  forward: 'M5 12h14M13 6l6 6-6 6',
+  back: 'M19 12H5M11 6l-6 6 6 6',
+  zoom: 'M4 9V4h5M20 9V4h-5M4 15v5h5M20 15v5h-5',
+};
+
+/** A small drawing in the color of the text around it. It says nothing by itself: words go with it. */
+export function icon(name: keyof typeof SHAPES): SVGSVGElement {
+  const drawing = document.createElementNS(NAMESPACE, 'svg');
+  drawing.setAttribute('class', 'lectern-icon');
+  drawing.setAttribute('viewBox', '0 0 24 24');
+  drawing.setAttribute('aria-hidden', 'true');
+  const lines = document.createElementNS(NAMESPACE, 'path');
+  lines.setAttribute('d', SHAPES[name]);
+  drawing.append(lines);
+  return drawing;
+}

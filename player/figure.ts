@@ -30,3 +30,8 @@ export function captionsNote(context: WidgetContext): HTMLElement {
     message(context.language, 'widget.captionsMissing'),
   );
 }
+
+/** What stands in the place of a block, or of the whole lesson, that cannot be shown. */
+export function notice(message: string, detail = ''): HTMLElement {
+  return element('div', { class: 'lectern-block lectern-notice' }, missingMedium(message, detail));
+}

@@ -1,5 +1,4 @@
-import { element } from './dom.ts';
-import { icon } from './icon.ts';
+import { element, icon } from './dom.ts';
 import { placeInView } from './visible-area.ts';
 import { message } from '../shared/i18n/message.ts';
 

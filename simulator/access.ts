@@ -2,7 +2,7 @@ import type { Context } from './http.ts';
 import type { LineItem, Tool } from './model.ts';
 import type { Platform } from './platform.ts';
 import { lineItemQuery } from './line-items.ts';
-import { Refusal } from './refusal.ts';
+import { Refusal } from './http.ts';
 
 /**
  * The tool whose access token a request carries.

@@ -37,3 +37,10 @@ export function lineItemsAddress(url: string, courseId: string, query: string): 
 export function lineItemAddress(url: string, courseId: string, id: string, query: string): string {
   return `${url}/services/${encodeURIComponent(courseId)}/lineitems/${id}/lineitem${query}`;
 }
+
+/** An address whose path goes on, before its query. */
+export function withPathSuffix(address: string, suffix: string): string {
+  const url = new URL(address);
+  url.pathname += suffix;
+  return url.href;
+}

@@ -1,18 +1,18 @@
 import Koa from 'koa';
 import type { Middleware } from 'koa';
-import { recordRequests } from './http.ts';
+import { createRouter, failing, recordRequests } from './http.ts';
 import type { RequestState } from './http.ts';
 import type { Platform } from './platform.ts';
 import { actionRoutes } from './routes/actions.ts';
 import { authorizationRoutes } from './routes/authorization.ts';
 import { deepLinkingRoutes } from './routes/deep-linking.ts';
-import { keyRoutes } from './routes/keys.ts';
 import { lineItemRoutes } from './routes/line-items.ts';
 import { pageRoutes } from './routes/pages.ts';
 import { registrationRoutes } from './routes/registration.ts';
 import { resultRoutes } from './routes/results.ts';
 import { scoreRoutes } from './routes/scores.ts';
 import { tokenRoutes } from './routes/token.ts';
+import type Router from '@koa/router';
 
 const routes = [
   keyRoutes,
@@ -43,3 +43,12 @@ const refuseOtherNames: Middleware = async (ctx, next) => {
   if (['127.0.0.1', 'localhost'].includes(ctx.hostname)) await next();
   else ctx.throw(421, 'The platform has another name.');
 };
+
+/** The platform's public keys. */
+function keyRoutes(platform: Platform): Router<RequestState> {
+  const router = createRouter();
+  router.get('/jwks', failing(platform, 'jwks'), (ctx) => {
+    ctx.body = { keys: platform.keys.map(({ publicJwk }) => publicJwk) };
+  });
+  return router;
+}

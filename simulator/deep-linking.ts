@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { addLink } from './courses.ts';
 import type { Launch, Link } from './model.ts';
 import type { Platform } from './platform.ts';
-import { Refusal } from './refusal.ts';
+import { Refusal } from './http.ts';
 import { verifyToolJwt } from './tool-jwt.ts';
 import { claim, messageTypes } from './vocabulary.ts';
 

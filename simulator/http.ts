@@ -5,7 +5,19 @@ import { isRecord } from '../shared/lessons/json-values.ts';
 import type { LoggedRequest } from './journal.ts';
 import type { Platform } from './platform.ts';
 import type { Service } from './faults.ts';
-import { Refusal } from './refusal.ts';
+
+/** A request that a standard says to refuse; its message is for whoever develops the tool. */
+export class Refusal extends Error {
+  readonly status: number;
+  /** As OAuth, OpenID Connect or the service has it, such as "invalid_scope". */
+  readonly code: string;
+
+  constructor(status: number, code: string, message: string) {
+    super(message);
+    this.status = status;
+    this.code = code;
+  }
+}
 
 /** What middleware leaves for the handlers. */
 export interface RequestState {

@@ -38,3 +38,9 @@ export function currentScores(platform: Platform, lineItemId: string): Map<strin
   const own = platform.scores.filter((score) => score.lineItemId === lineItemId);
   return new Map(own.map((score) => [score.userId, score]));
 }
+
+/** A score on the scale of its line item; none until it is fully graded. */
+export function gradeOf({ scoreMaximum }: LineItem, score: Score): number | null {
+  if (score.gradingProgress !== 'FullyGraded' || score.scoreGiven === null) return null;
+  return (score.scoreGiven / (score.scoreMaximum ?? 1)) * scoreMaximum;
+}

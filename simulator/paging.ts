@@ -1,7 +1,7 @@
 import { sendAs } from './access.ts';
 import type { Context } from './http.ts';
 import type { Platform } from './platform.ts';
-import { Refusal } from './refusal.ts';
+import { Refusal } from './http.ts';
 
 /**
  * Sends a list, or with `limit` a page of it, naming the next one in a Link header.

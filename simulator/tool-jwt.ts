@@ -3,7 +3,7 @@ import type { JWTPayload, JWTVerifyGetKey } from 'jose';
 import { messageOf } from '../shared/platform/errors.ts';
 import type { Tool } from './model.ts';
 import type { Platform } from './platform.ts';
-import { Refusal } from './refusal.ts';
+import { Refusal } from './http.ts';
 
 const fetchMilliseconds = 10_000;
 

@@ -1,4 +1,4 @@
-import { hexId, clientIdOf } from './ids.ts';
+import { clientIdOf, hexId, randomText } from './ids.ts';
 import type { Tool } from './model.ts';
 import type { Platform } from './platform.ts';
 import { allScopes } from './vocabulary.ts';
@@ -21,4 +21,21 @@ export function addTool(platform: Platform, details: ToolDetails): Tool {
   };
   platform.tools.set(tool.clientId, tool);
   return tool;
+}
+
+interface RegistrationAddress {
+  /** The tool's address, for a browser. */
+  url: string;
+  /** Good for one registration, within an hour. */
+  token: string;
+}
+
+/** Invites a tool to register: its own address, with what the standard adds to the query. */
+export function registrationAddress(platform: Platform, toolUrl: string): RegistrationAddress {
+  const token = randomText();
+  platform.registrationTokens.set(token, { clientId: null });
+  const url = new URL(toolUrl);
+  url.searchParams.set('openid_configuration', platform.addresses.configuration);
+  url.searchParams.set('registration_token', token);
+  return { url: url.href, token };
 }

@@ -19,8 +19,7 @@ import { Evictor } from './maintenance/eviction/evictor.ts';
 import type { Evicted } from './maintenance/eviction/evictor.ts';
 import { WorkerMetrics } from './exports/metrics.ts';
 import { startWorkerOperations, watchWorker } from './operations/operations-server.ts';
-import { registerScoreTries } from './deliveries/metrics.ts';
-import { createScoreWorker } from './deliveries/score-worker.ts';
+import { createScoreWorker, registerScoreTries } from './deliveries/score-worker.ts';
 import { startSweeping } from './maintenance/sweep.ts';
 import { createExportWorker, drainMilliseconds } from './exports/export-worker.ts';
 

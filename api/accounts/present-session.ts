@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { plans } from '../../shared/models/organization.ts';
 import { roles } from '../../shared/models/user.ts';
 import type { User } from '../../shared/models/user.ts';
-import { time, uuid } from '../http/body-schemas.ts';
+import { time, uuid } from '../http/responses.ts';
 import type { OpenSession } from './user-sessions.ts';
 
 export const userSessionBody = z

@@ -5,8 +5,8 @@ import type { LessonVersion } from '../../shared/models/lesson-version.ts';
 import type { LaunchToken, PlayerToken } from '../../shared/tokens/player-tokens.ts';
 import type { PreparedLesson } from '../../shared/player/prepared-lessons.ts';
 import { printJson } from '../../shared/platform/raw-json.ts';
-import { learnerName } from '../player/learner-name.ts';
-import { isUrl } from '../../shared/platform/is-url.ts';
+import { isHttpUrl } from '../../shared/platform/parse-url.ts';
+import { learnerName } from '../player/session.ts';
 
 /** Why a page shows no lesson, for support. Each has the messages `embed.<code>.title` and `embed.<code>.text`. */
 export const failureCodes = [
@@ -102,7 +102,7 @@ export function launchBoot(token: PlayerToken): LaunchBoot | null {
 
 /** The address of the course that a launch came from; null where the platform gives none, or none for a browser. */
 export function wayBack({ returnUrl }: Pick<LaunchToken, 'returnUrl'>): string | null {
-  return returnUrl !== undefined && /^https?:\/\//i.test(returnUrl) && isUrl(returnUrl) ? returnUrl : null;
+  return returnUrl !== undefined && isHttpUrl(returnUrl) ? returnUrl : null;
 }
 
 /**

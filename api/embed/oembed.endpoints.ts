@@ -9,7 +9,7 @@ import { publicAccess } from '../http/public-access.ts';
 import { cacheScope, publicAddress } from '../http/public-url.ts';
 import { failure, json } from '../http/responses.ts';
 import { playerLessonId } from '../player/authorize.ts';
-import { isUrl } from '../../shared/platform/is-url.ts';
+import { parseUrl } from '../../shared/platform/parse-url.ts';
 
 /** Pixels, unless less is asked for. */
 const width = 960;
@@ -134,11 +134,11 @@ function describe(
 
 /** Returns the lesson id in the URL of an embed page, with any query; null for every other URL. */
 function lessonIdOf(url: string, address: string): string | null {
-  const pages = `${address}/embed/`;
-  if (!isUrl(url) || !isUrl(pages)) return null;
-  const { origin, pathname } = new URL(url);
-  const { href } = new URL(pages);
-  if (!(origin + pathname).startsWith(href)) return null;
-  const rest = (origin + pathname).slice(href.length).replace(/\/$/, '');
+  const page = parseUrl(url);
+  const pages = parseUrl(`${address}/embed/`);
+  if (page === null || pages === null) return null;
+  const withoutQuery = page.origin + page.pathname;
+  if (!withoutQuery.startsWith(pages.href)) return null;
+  const rest = withoutQuery.slice(pages.href.length).replace(/\/$/, '');
   return playerLessonId.safeParse(rest).data ?? null;
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { count, time, uuid } from '../http/body-schemas.ts';
+import { count, time, uuid } from '../http/responses.ts';
 import { exportStates } from './export-status.ts';
 import { failureReasons } from '../../shared/media/downloads/failure.ts';
 

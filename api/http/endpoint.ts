@@ -1,5 +1,5 @@
+import Router from '@koa/router';
 import type { RouterContext } from '@koa/router';
-import type Router from '@koa/router';
 import type { Context, Middleware } from 'koa';
 import { z } from 'zod';
 import type { ZodOpenApiExamplesObject } from 'zod-openapi';
@@ -7,10 +7,10 @@ import { PrintedJson, printJson } from '../../shared/platform/raw-json.ts';
 import type { RawJson } from '../../shared/platform/raw-json.ts';
 import type { RequestState } from './context.ts';
 import type { ErrorFormat } from './error-format.ts';
-import { methodNotAllowed } from './middleware/method-not-allowed.ts';
 import type { Headers } from './headers.ts';
 import { parseRequest } from './parse-request.ts';
 import type { Failures, JsonResponse, Responses, Security } from './responses.ts';
+import { LecternError } from '../../shared/platform/errors.ts';
 
 /**
  * Who may call an endpoint, and from where. Requests pass its middleware before anything of them is parsed; `identify`
@@ -250,4 +250,39 @@ export function addEndpoints<Deps>(
     );
     router.all(path, ...chain, methodNotAllowed(allowed.join(', ')));
   }
+}
+
+/** For the methods that a known path does not take. @param allowed those that it takes, such as "GET, HEAD". */
+function methodNotAllowed(allowed: string): Middleware {
+  return (ctx) => {
+    ctx.set('Allow', allowed);
+    throw new LecternError('METHOD_NOT_ALLOWED', `${ctx.method} is not allowed here`);
+  };
+}
+
+/**
+ * Returns a router whose routes are case-sensitive. By default, the library's routes match in any case, but the
+ * middleware in front of them (credentials, limits, origins) does not where the prefix has no parameters:
+ * "/API/SESSION" would reach a handler without passing it.
+ *
+ * @param prefix what all its paths begin with, such as "/api/lessons".
+ */
+export function createRouter(prefix = ''): Router<RequestState> {
+  return new Router<RequestState>({ prefix, sensitive: true });
+}
+
+/** The library's regular expression for a path parameter. */
+const parameter = '([^\\/]+)';
+const perhapsEmpty = '([^\\/]*)';
+
+/**
+ * Lets the parameters in all paths of a router be empty, so that "/api/lessons//versions" reaches the endpoint, whose
+ * own checks (credentials, limits, ids) then answer; a handler finds such a parameter undefined. By default the
+ * library takes such a path for an unknown one.
+ */
+export function acceptEmptyParameters(router: Router<RequestState>): Router<RequestState> {
+  for (const layer of router.stack) {
+    layer.regexp = new RegExp(layer.regexp.source.replaceAll(parameter, perhapsEmpty), layer.regexp.flags);
+  }
+  return router;
 }

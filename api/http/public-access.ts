@@ -3,7 +3,7 @@ import { anyOrigin, limited, requestId } from './headers.ts';
 import type { Headers } from './headers.ts';
 import { limitByAddress, tooManyRequests } from './middleware/rate-limit.ts';
 import type { RateLimits } from './middleware/rate-limit.ts';
-import { publicCors } from './middleware/public-cors.ts';
+import { publicCors } from './middleware/cors.ts';
 
 /** Access for every client, within the rate limit of its IP address. */
 export const limitedAccess: Access<{ rateLimits: RateLimits }, null> = {

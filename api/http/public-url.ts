@@ -1,7 +1,7 @@
 import type { Context } from 'koa';
 import type { Config } from '../../shared/platform/config.ts';
 import { LecternError } from '../../shared/platform/errors.ts';
-import { isUrl } from '../../shared/platform/is-url.ts';
+import { parseUrl } from '../../shared/platform/parse-url.ts';
 
 type Addressed = Pick<Context, 'protocol' | 'host'>;
 
@@ -26,7 +26,7 @@ function requestOrigin({ protocol, host }: Addressed): string {
 
 /** Returns whether a text is a valid Host header. */
 export function isPlainHost(host: string): boolean {
-  return plainHost.test(host) && isUrl(`http://${host}`);
+  return plainHost.test(host) && parseUrl(`http://${host}`) !== null;
 }
 
 /**

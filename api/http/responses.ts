@@ -1,10 +1,16 @@
-import type { z } from 'zod';
 import type {
   ZodOpenApiContentObject,
   ZodOpenApiExamplesObject,
   ZodOpenApiOperationObject,
 } from 'zod-openapi';
 import type { Headers } from './headers.ts';
+import { z } from 'zod';
+
+/** Schemas that bodies of several features have in common. */
+export const uuid = z.guid();
+export const time = z.iso.datetime();
+export const count = z.int().min(0);
+export const jsonObject = z.record(z.string(), z.unknown());
 
 /** The security requirement of an OpenAPI operation. */
 export type Security = NonNullable<ZodOpenApiOperationObject['security']>;

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { LessonPage, ListedLesson } from '../../shared/models/lesson-list.ts';
 import { versionStatuses } from '../../shared/models/lesson-version.ts';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
-import { count, time, uuid } from '../http/body-schemas.ts';
+import { count, time, uuid } from '../http/responses.ts';
 
 export const lessonPage = z
   .strictObject({

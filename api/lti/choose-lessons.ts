@@ -16,7 +16,7 @@ import { findChoosable, pageOfChoosable } from './choosable-lessons.ts';
 import { deepLinkingResponse } from './deep-linking-response.ts';
 import type { ChosenItem } from './deep-linking-response.ts';
 import { LaunchFault } from './faults.ts';
-import { originsOf } from './origins.ts';
+import { originsOf } from './open-lesson.ts';
 import { sendSentPage } from './sent-page.ts';
 
 /** A choice that is under way, and the platform that waits for it. */

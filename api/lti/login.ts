@@ -10,7 +10,7 @@ import type { PlatformOfLogin } from './find-platform.ts';
 import { digestOfAddress, LaunchStates } from './launch-state.ts';
 import type { BegunLaunch } from './launch-state.ts';
 import { sendKeepPage } from './pages.ts';
-import { isUrl } from '../../shared/platform/is-url.ts';
+import { parseUrl } from '../../shared/platform/parse-url.ts';
 
 /** Of ids, in characters. */
 const idLength = 255;
@@ -133,8 +133,9 @@ function readLogin(fields: Fields): Login {
 
 /** The platform names where a launch ends; it is to be here, whoever began the login. */
 function assertOwnTarget(target: string, address: string): void {
-  const [own, given] = [`${address}/`, target].map((text) => (isUrl(text) ? new URL(text) : null));
-  if (!own || given?.origin !== own.origin || !`${given.pathname}/`.startsWith(own.pathname)) {
+  const own = parseUrl(`${address}/`);
+  const given = parseUrl(target);
+  if (own === null || given?.origin !== own.origin || !`${given.pathname}/`.startsWith(own.pathname)) {
     throw new LaunchFault('foreign_target', { target: target.slice(0, 200) });
   }
 }

@@ -4,7 +4,18 @@ import { textDirection } from '../../shared/lessons/text-direction.ts';
 import type { LtiDependencies } from './dependencies.ts';
 import { Html, markup } from '../../shared/platform/html.ts';
 import { publicPath } from '../http/public-url.ts';
-import { launchPageStyle } from './page-style.ts';
+import { pageStyle } from '../embed/pages.ts';
+
+/** Notices look as those of the embed page do, and may have a button. */
+const launchPageStyle = `${pageStyle}
+.notice form { margin: 1.5rem 0 0; }
+.notice button {
+  padding: .6rem 1.2rem; border: 0; border-radius: .5rem; background: #1f5fbf; color: #fff;
+  font: inherit; font-weight: 600; cursor: pointer;
+}
+.notice button:hover { background: #174c9c; }
+.notice button:focus-visible { outline: 3px solid #7db0ff; outline-offset: 2px; }
+`;
 
 /**
  * It may be in any frame, for platforms are, and there is nothing to click but a way to the platform. Where forms may

@@ -1,3 +1,4 @@
+import { parseUrl } from '../../shared/platform/parse-url.ts';
 import { claim, customParameters, noColumn } from '../../shared/lti/claims.ts';
 import type { ResourceLinkClaims } from '../../shared/lti/claims.ts';
 import { expectScore } from '../../shared/lti/scores/register-line-item.ts';
@@ -9,7 +10,6 @@ import type { LaunchToken } from '../../shared/tokens/player-tokens.ts';
 import type { LtiDependencies } from './dependencies.ts';
 import { findLesson } from './find-lesson.ts';
 import type { LaunchedLesson } from './find-lesson.ts';
-import { originsOf } from './origins.ts';
 import { presentationOf } from './read-message.ts';
 import { isPreview } from './roles.ts';
 
@@ -105,4 +105,10 @@ function languageTag(locale = ''): string | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** The origins of addresses, each once; what is none has none. */
+export function originsOf(addresses: readonly (string | undefined)[]): string[] {
+  const origins = addresses.map((address) => parseUrl(address ?? '')?.origin ?? 'null');
+  return [...new Set(origins)].filter((origin) => origin !== 'null');
 }

@@ -12,7 +12,7 @@ import type { LtiPlatform } from '../../shared/models/lti-platform.ts';
 import { LaunchFault } from './faults.ts';
 import { digestOfAddress } from './launch-state.ts';
 import type { LaunchState } from './launch-state.ts';
-import { isUrl } from '../../shared/platform/is-url.ts';
+import { parseUrl } from '../../shared/platform/parse-url.ts';
 
 /** What a platform wants, verified. */
 export type LaunchMessage =
@@ -76,5 +76,5 @@ function malformed({ issues }: { issues: { path: PropertyKey[] }[] }): LaunchFau
 
 /** Addresses may be written in more than one way. */
 function isAddressOf({ target }: Pick<LaunchState, 'target'>, given: unknown): boolean {
-  return typeof given === 'string' && isUrl(given) && digestOfAddress(given) === target;
+  return typeof given === 'string' && parseUrl(given) !== null && digestOfAddress(given) === target;
 }

@@ -3,8 +3,7 @@ import type { Context } from 'koa';
 import { LecternError } from '../../shared/platform/errors.ts';
 import type { OpenFile } from '../../shared/storage/store.ts';
 import { isKnown, isWanted } from '../http/etags.ts';
-import { byteRange } from './byte-range.ts';
-import type { ByteRange } from './byte-range.ts';
+import parseRange from 'range-parser';
 
 /**
  * Answers GET and HEAD with an open file as RFC 9110 has it: a strong ETag, If-Match, If-None-Match, and one Range with
@@ -96,4 +95,28 @@ function mayBePart(ctx: Context, etag: string): boolean {
 /** A structured field (RFC 8941): a dictionary with a byte sequence. */
 function reprDigest(sha256: string): string {
   return `sha-256=:${Buffer.from(sha256, 'hex').toString('base64')}:`;
+}
+
+/** The bytes from `start` up to but not including `end`. */
+interface ByteRange {
+  start: number;
+  end: number;
+}
+
+/**
+ * The one range that a Range header asks for. Null where the whole file is the answer: for no header, one that makes
+ * no sense, another unit, or several ranges (RFC 9110, 14.2, lets a server ignore any of them).
+ *
+ * @param size of the file, in bytes.
+ */
+function byteRange(header: string, size: number): ByteRange | 'unsatisfiable' | null {
+  // range-parser calls a suffix that is longer than the file unsatisfiable; it means all of it (RFC 9110, 14.1.2).
+  const suffix = /^bytes=-(\d+)$/i.exec(header.trim())?.[1];
+  if (suffix !== undefined && size > 0 && Number(suffix) > size) return { start: 0, end: size };
+  const ranges = header === '' ? -2 : parseRange(size, header);
+  if (ranges === -2) return null;
+  if (ranges === -1) return /^bytes=/i.test(header) ? 'unsatisfiable' : null;
+  const [range] = ranges;
+  if (range === undefined || ranges.length > 1 || ranges.type.toLowerCase() !== 'bytes') return null;
+  return { start: range.start, end: range.end + 1 };
 }

@@ -1,9 +1,15 @@
 import { z } from 'zod';
-import type { ReadinessProbe } from '../../shared/operations/checks.ts';
+import type { Checks, ReadinessProbe } from '../../shared/operations/checks.ts';
 import { defineEndpoint } from '../http/endpoint.ts';
 import { apiErrors } from '../http/error-format.ts';
 import { openAccess } from '../http/public-access.ts';
 import { json } from '../http/responses.ts';
+import type { Redis } from 'ioredis';
+import { missingIndexes } from '../../shared/models/database.ts';
+import type { Database } from '../../shared/models/database.ts';
+import { pingMongo } from '../../shared/platform/mongo.ts';
+import { pingRedis } from '../../shared/platform/redis.ts';
+import type { Store } from '../../shared/storage/store.ts';
 
 const check = z.enum(['ok', 'failed']);
 
@@ -57,3 +63,22 @@ export const isReady = defineEndpoint(
         : { status: 503, body: { status: 'unavailable', checks } };
     },
 );
+
+/** Comparing indexes asks MongoDB once for each collection, and they are lost by hand only. */
+const indexesGoodForMs = 10 * 60_000;
+
+/** What the API needs to do its work. */
+export function readinessChecks({ db, redis, store }: { db: Database; redis: Redis; store: Store }): Checks {
+  return {
+    mongodb: { run: () => pingMongo(db.connection) },
+    indexes: {
+      goodForMs: indexesGoodForMs,
+      run: async () => {
+        const missing = await missingIndexes(db);
+        if (missing.length > 0) throw new Error(`missing: ${missing.join(', ')}`);
+      },
+    },
+    redis: { run: () => pingRedis(redis) },
+    store: { run: () => store.ping() },
+  };
+}

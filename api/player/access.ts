@@ -6,8 +6,8 @@ import type { Access } from '../http/endpoint.ts';
 import { forPlayers, noStore as noStoreHeader } from '../http/headers.ts';
 import { limitByAddress, tooManyRequests } from '../http/middleware/rate-limit.ts';
 import type { RateLimits } from '../http/middleware/rate-limit.ts';
-import { noStore } from '../http/middleware/no-store.ts';
-import { publicCors } from '../http/middleware/public-cors.ts';
+import { noStore } from '../http/middleware/response-headers.ts';
+import { publicCors } from '../http/middleware/cors.ts';
 import { failure } from '../http/responses.ts';
 import { otherLessonText, playerLessonId, verifyToken } from './authorize.ts';
 

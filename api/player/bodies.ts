@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { versionStatuses } from '../../shared/models/lesson-version.ts';
 import { roles } from '../../shared/models/user.ts';
-import { count, jsonObject, uuid } from '../http/body-schemas.ts';
+import { count, jsonObject, uuid } from '../http/responses.ts';
 import { errorBody } from '../http/error-format.ts';
 import { embedFields, ltiFields } from '../progress/bodies.ts';
 

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import { LecternError } from '../../shared/platform/errors.ts';
 import { tooMany } from '../http/retry-after.ts';
-import { SlowRefusals } from '../http/slow-refusals.ts';
+import { SlowRefusals } from '../http/large-texts.ts';
 
 /** What one learner may take of a process. */
 export interface LearnerLimits {

@@ -6,14 +6,13 @@ import { PrintedJson } from '../../shared/platform/raw-json.ts';
 import type { PreparedLessons } from '../../shared/player/prepared-lessons.ts';
 import { parseProgressWrite, progressWriteSchema } from '../../shared/progress/write.ts';
 import type { ProgressWrite } from '../../shared/progress/write.ts';
-import { time, uuid } from '../http/body-schemas.ts';
+import { failure, json, time, uuid } from '../http/responses.ts';
 import { defineEndpoint, written } from '../http/endpoint.ts';
 import { apiErrors } from '../http/error-format.ts';
 import * as example from '../http/examples.ts';
 import { anyOrigin, limited, noStore } from '../http/headers.ts';
 import { jsonTextOf, readJsonBytes } from '../http/middleware/json-body.ts';
 import { tooLargeText } from '../http/middleware/request-bytes.ts';
-import { failure, json } from '../http/responses.ts';
 import { lessonParams, otherLesson, playerToken } from './access.ts';
 import {
   assertRecords,

@@ -13,9 +13,8 @@ import type { LargeTexts, LargeTextShare } from '../http/large-texts.ts';
 import { findTokenVersion } from './authorize.ts';
 import { mostRequests } from './learner-lines.ts';
 import type { LearnerLines, LinePlace } from './learner-lines.ts';
-import { learnerName } from './learner-name.ts';
 import { progressKeeper } from './progress-keepers.ts';
-import type { FoundProgress, KeptProgress, ProgressKeeper, PresentedProgress } from './progress-keepers.ts';
+import type { FoundProgress, KeptProgress, PresentedProgress, ProgressKeeper } from './progress-keepers.ts';
 import type { LtiLearner } from '../../shared/models/lti-progress.ts';
 
 /**
@@ -259,4 +258,21 @@ async function presentKept(
 async function present(record: Pick<ProgressKeeper, 'present'>, state: ProgressState): Promise<Session> {
   const { revision, attempt, versionId } = state;
   return { ...(await record.present(state)), revision, attempt, versionId };
+}
+
+/** Names a learner's record in one lesson; a preview has none, and is named by its link. */
+export function learnerName(token: PlayerToken): string {
+  const { kind, organizationId, lessonId } = token;
+  return JSON.stringify([kind, organizationId, lessonId, ...learnerOf(token)]);
+}
+
+function learnerOf(token: PlayerToken): (string | number | null)[] {
+  switch (token.kind) {
+    case 'embed':
+      return [token.learnerId];
+    case 'launch':
+      return [token.platformId, token.contextId, token.ltiUserId];
+    case 'preview':
+      return [token.versionId, token.issuedAt];
+  }
 }

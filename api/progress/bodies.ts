@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { progressStatuses } from '../../shared/progress/state.ts';
-import { count, jsonObject, time, uuid } from '../http/body-schemas.ts';
+import { count, jsonObject, time, uuid } from '../http/responses.ts';
 
 const index = z.int().min(0);
 const points = z.number().min(0).nullable();

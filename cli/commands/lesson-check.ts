@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { z } from 'zod';
 import { loadConfig } from '../../shared/platform/config.ts';
-import { quote } from '../../shared/lessons/quote.ts';
+import { quote } from '../../shared/lessons/json-values.ts';
 import { answers } from '../terminal/json-output.ts';
 import type { Answer } from '../terminal/json-output.ts';
 import { withContext } from '../installation/context.ts';

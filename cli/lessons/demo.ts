@@ -9,7 +9,7 @@ import { LecternError } from '../../shared/platform/errors.ts';
 import { issueApiKey } from '../../shared/models/api-key.ts';
 import { openDatabase } from '../../shared/models/database.ts';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
-import { openPackageSource } from '../../shared/packages/open-package-source.ts';
+import { openPackageSource } from '../../shared/packages/read-package.ts';
 import { maxTokenSeconds } from '../../shared/tokens/sign-token-request.ts';
 import { demoOrganization, demoVersion } from './demo-lesson.ts';
 import { withInstallation } from '../installation/installation.ts';

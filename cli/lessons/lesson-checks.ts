@@ -4,7 +4,7 @@ import { isCoreWidget } from '../../shared/lessons/core-widgets.ts';
 import { mediaReferences } from '../../shared/lessons/media-references.ts';
 import { playabilityErrors } from '../../shared/lessons/playability.ts';
 import type { PlayabilityError } from '../../shared/lessons/playability.ts';
-import { quote } from '../../shared/lessons/quote.ts';
+import { quote } from '../../shared/lessons/json-values.ts';
 import { LecternError } from '../../shared/platform/errors.ts';
 import type { Database } from '../../shared/models/database.ts';
 import { findExternalWidgets } from '../../shared/models/external-widget.ts';

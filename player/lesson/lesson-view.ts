@@ -1,5 +1,4 @@
-import { element, uniqueId } from '../dom.ts';
-import { icon } from '../icon.ts';
+import { element, icon, uniqueId } from '../dom.ts';
 import { endView } from './end-view.ts';
 import type { EndActions } from './end-view.ts';
 import type { LessonProgress } from './lesson-progress.ts';

@@ -1,8 +1,8 @@
 import { element } from '../dom.ts';
-import { textDirection } from '../text-direction.ts';
+import { textDirection } from '../../shared/lessons/text-direction.ts';
 import { openArchive } from './archive.ts';
 import type { Archive } from './archive.ts';
-import { notice } from './notice.ts';
+import { notice } from '../figure.ts';
 import type { LessonErrorCode, LessonHandle, LessonOptions } from './options.ts';
 import { callSafely, playLesson } from './play-lesson.ts';
 import { readLesson } from './read-lesson.ts';

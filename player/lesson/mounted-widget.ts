@@ -1,10 +1,10 @@
 import { isCoreWidget } from '../../shared/lessons/core-widgets.ts';
 import type { AnswerResult, Block } from '../block.ts';
 import { element } from '../dom.ts';
-import { jsonCopy } from '../json-copy.ts';
+import { jsonCopy } from '../props.ts';
 import type { MountedWidget, Widget, WidgetContext } from '../widget.ts';
 import type { BlockHost } from './block-host.ts';
-import { notice } from './notice.ts';
+import { notice } from '../figure.ts';
 import type { LessonErrorCode } from './options.ts';
 import { UnknownWidget } from './widget-loader.ts';
 import { message } from '../../shared/i18n/message.ts';

@@ -1,5 +1,4 @@
-import { element, uniqueId } from '../dom.ts';
-import { icon } from '../icon.ts';
+import { element, icon, uniqueId } from '../dom.ts';
 import { message } from '../../shared/i18n/message.ts';
 
 /** From this width on, in pixels, the outline stands beside the step. */

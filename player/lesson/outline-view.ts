@@ -1,5 +1,4 @@
-import { element } from '../dom.ts';
-import { icon } from '../icon.ts';
+import { element, icon } from '../dom.ts';
 import type { LessonProgress } from './lesson-progress.ts';
 import type { PlayedLesson, PlayedSection, PlayedStep } from './read-lesson.ts';
 import { message } from '../../shared/i18n/message.ts';

@@ -1,5 +1,4 @@
-import { jsonCopy } from '../json-copy.ts';
-import { text } from '../props.ts';
+import { jsonCopy, text } from '../props.ts';
 import {
   answerItem,
   nextProgress,

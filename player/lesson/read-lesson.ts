@@ -1,4 +1,4 @@
-import { assertJsonDepth } from '../../shared/lessons/json-depth.ts';
+import { assertJsonDepth } from '../../shared/lessons/json-values.ts';
 import type { Block, LessonContent, Section, Step } from '../../shared/lessons/lesson-content.ts';
 import { orderedSections } from '../../shared/lessons/totals.ts';
 import { outlineOf, widgetKey } from '../../shared/progress/outline.ts';

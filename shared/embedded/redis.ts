@@ -1,7 +1,6 @@
-import { findCommand } from './find-command.ts';
+import { findCommand, nodeArgumentsFor } from './commands.ts';
 import { startOnPort, startServer } from './server-process.ts';
 import type { RunningServer } from './server-process.ts';
-import { nodeArgumentsFor } from './sibling.ts';
 
 const DEADLINE_MS = 30_000;
 

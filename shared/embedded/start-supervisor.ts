@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { closeSync, openSync, readFileSync, renameSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { nodeArgumentsFor } from './sibling.ts';
+import { nodeArgumentsFor } from './commands.ts';
 
 const MAX_LOG_BYTES = 1_000_000;
 

@@ -1,13 +1,13 @@
 import type { Socket } from 'node:net';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { openBoundedLog } from './bounded-log.ts';
 import { findMongod } from './find-mongod.ts';
 import { startMongod } from './mongod.ts';
-import { Request, receive, send } from './protocol.ts';
+import { receive, Request, send } from './protocol.ts';
 import { startRedis } from './redis.ts';
 import { becomeSupervisor, socketFolder } from './rendezvous.ts';
 import { createSharedServer } from './shared-server.ts';
+import { closeSync, fstatSync, openSync, renameSync, writeSync } from 'node:fs';
 
 // The process that owns the embedded servers of one data directory: `node supervisor {"dataDir", "cacheDir"}`.
 // It serves whoever is connected to its socket, and ends with the last of them. Its output is its log.
@@ -117,4 +117,23 @@ if (server) {
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => void stop(signal));
   // A client may have been quicker than this line.
   if (clients.size === 0) stopUnlessNeeded(FIRST_CLIENT_MS);
+}
+
+/**
+ * A log file of bounded size: at `maxBytes` it becomes `<file>.1`, replacing the one before, and a new one is
+ * begun. Returns the function that writes one line. Lines are few, so they are written at once, and the last
+ * one before a crash is there.
+ */
+function openBoundedLog(file: string, maxBytes = 5_000_000): (line: string) => void {
+  let descriptor = openSync(file, 'a', 0o600);
+  let size = fstatSync(descriptor).size;
+  return (line) => {
+    if (size > maxBytes) {
+      closeSync(descriptor);
+      renameSync(file, `${file}.1`);
+      descriptor = openSync(file, 'a', 0o600);
+      size = 0;
+    }
+    size += writeSync(descriptor, `${line}\n`);
+  };
 }

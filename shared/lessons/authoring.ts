@@ -1,12 +1,10 @@
-import { playedProps } from './block-props.ts';
+import { playedProps, pointsFault } from './block-props.ts';
 import { lessonBlocks, typeOf } from './blocks.ts';
 import { commonProps, coreWidgetProps } from './core-widget-props.ts';
 import { isCoreWidget } from './core-widgets.ts';
 import type { CoreWidgetType } from './core-widgets.ts';
-import { pointsFault } from './declared-points.ts';
-import { listOf, recordOf } from './json-values.ts';
+import { listOf, quote, recordOf } from './json-values.ts';
 import type { LessonContent } from './lesson-content.ts';
-import { quote } from './quote.ts';
 import { choiceIdOf } from './scoring.ts';
 import { nearestName } from '../platform/nearest-name.ts';
 

@@ -1,7 +1,5 @@
-import { maxJsonDepth, tooDeep } from './json-depth.ts';
-import { isContainer, isRecord, recordOf } from './json-values.ts';
+import { isContainer, isRecord, maxJsonDepth, quote, recordOf, tooDeep } from './json-values.ts';
 import type { Block, LessonContent, Section, Step, StepContent } from './lesson-content.ts';
-import { quote } from './quote.ts';
 
 export interface BlockVisit {
   block: Block;

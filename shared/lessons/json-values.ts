@@ -1,3 +1,4 @@
+import { LecternError } from '../platform/errors.ts';
 /** Whether a JSON value is an array or an object. */
 export function isContainer(value: unknown): value is object {
   return typeof value === 'object' && value !== null;
@@ -16,4 +17,42 @@ export function recordOf(value: unknown): Record<string, unknown> {
 /** Returns a value if it is an array, else an empty one. */
 export function listOf(value: unknown): unknown[] {
   return Array.isArray(value) ? value : [];
+}
+
+/**
+ * Foreign text inside a message for people: in double quotes, cut at `maxLength` characters, with everything
+ * escaped that a terminal would obey (control and format characters, lone surrogates) instead of showing it.
+ */
+export function quote(text: string, maxLength = 80): string {
+  const cut = text.length > maxLength ? `${text.slice(0, maxLength)}…` : text;
+  return JSON.stringify(cut).replace(unprintable, (character) => {
+    const units = Array.from({ length: character.length }, (_, index) => character.charCodeAt(index));
+    return units.map((unit) => `\\u${unit.toString(16).padStart(4, '0')}`).join('');
+  });
+}
+
+const unprintable = /[\p{Cc}\p{Cf}\p{Cs}\u2028\u2029]/gu;
+
+/** How many arrays and objects may stand inside each other, in a lesson as in anything else that is JSON. */
+export const maxJsonDepth = 200;
+
+/** The failure of every walk over content that is nested too deep. */
+export function tooDeep(): LecternError {
+  return new LecternError('INVALID_CONTENT', `The content is nested deeper than ${maxJsonDepth} levels`);
+}
+
+/**
+ * Throws INVALID_CONTENT when a JSON value is nested deeper than `maxJsonDepth`. It goes level by level, without
+ * recursion, so that recursive code may follow it: no depth makes either overflow the stack.
+ */
+export function assertJsonDepth(value: unknown): void {
+  let level = [value].filter(isContainer);
+  for (let depth = 1; level.length > 0; depth += 1) {
+    if (depth > maxJsonDepth) throw tooDeep();
+    const next: object[] = [];
+    for (const container of level) {
+      for (const child of Object.values(container)) if (isContainer(child)) next.push(child);
+    }
+    level = next;
+  }
 }

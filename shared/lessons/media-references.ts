@@ -1,5 +1,4 @@
-import { assertJsonDepth } from './json-depth.ts';
-import { isContainer } from './json-values.ts';
+import { assertJsonDepth, isContainer } from './json-values.ts';
 
 /**
  * References to media: strings `media:<uuid>`, alone or inside longer strings, anywhere in a lesson. In an archive

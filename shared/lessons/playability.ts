@@ -1,6 +1,6 @@
 import { stepBlocks, typeOf } from './blocks.ts';
 import type { LessonContent, Section, Step } from './lesson-content.ts';
-import { quote } from './quote.ts';
+import { quote } from './json-values.ts';
 
 export type PlayabilityCode = 'no_sections' | 'empty_section' | 'empty_step' | 'block_without_type';
 

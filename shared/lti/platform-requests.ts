@@ -6,7 +6,7 @@ import { faultCode, OutgoingError } from '../platform/http/failure.ts';
 import type { OutgoingReason } from '../platform/http/failure.ts';
 import { send } from '../platform/http/request.ts';
 import type { Answer } from '../platform/http/request.ts';
-import { isUrl } from '../platform/is-url.ts';
+import { parseUrl } from '../platform/parse-url.ts';
 
 /** How long a platform may take for a whole answer, and how much it may send. */
 const deadlineMs = 10_000;
@@ -85,8 +85,8 @@ export function jsonOf({ text }: Pick<PlatformAnswer, 'text'>): unknown {
  * @throws {PlatformRequestError} blocked_address
  */
 function toAllowedUrl(address: string, allowedPrivateHosts: readonly string[]): URL {
-  if (!isUrl(address)) throw new PlatformRequestError('blocked_address', 'This is not a URL');
-  const url = new URL(address);
+  const url = parseUrl(address);
+  if (url === null) throw new PlatformRequestError('blocked_address', 'This is not a URL');
   if (url.protocol === 'https:' || allowedPrivateHosts.includes(hostOf(url))) return url;
   const message = `${hostOf(url)} must be reached over https: ${url.protocol}// is allowed only for hosts in LECTERN_ALLOWED_PRIVATE_HOSTS`;
   throw new PlatformRequestError('blocked_address', message);

@@ -1,6 +1,6 @@
 import { getDomain } from 'tldts';
 import { hostOf, isPublicAddress, literalAddress } from '../platform/http/ssrf-guard.ts';
-import { isUrl } from '../platform/is-url.ts';
+import { parseUrl } from '../platform/parse-url.ts';
 
 const maxCharacters = 4096;
 
@@ -9,8 +9,8 @@ const maxCharacters = 4096;
  * LECTERN_ALLOWED_PRIVATE_HOSTS may do without https.
  */
 export function platformAddressFault(address: string, allowedPrivateHosts: readonly string[]): string | null {
-  if (!isUrl(address) || address.length > maxCharacters) return 'must be an https address';
-  const url = new URL(address);
+  const url = parseUrl(address);
+  if (url === null || address.length > maxCharacters) return 'must be an https address';
   if (url.username !== '' || url.password !== '') return 'must not hold a name or a password';
   if (url.hash !== '') return 'must not have a fragment (#)';
   if (allowedPrivateHosts.includes(hostOf(url)) && /^https?:$/.test(url.protocol)) return null;

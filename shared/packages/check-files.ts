@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { sniffBytes } from '../media/downloads/content-types.ts';
-import { checkDigest } from './check-digest.ts';
 import { realType } from './import-media.ts';
 import type { LessonPackage, PackageFile } from './lesson-package.ts';
+import { checkDigest } from './checked-stream.ts';
 import { PackageError } from './package-error.ts';
 
 /**

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { crc32 } from 'node:zlib';
-
 import { messageOf } from '../platform/errors.ts';
+import type { Digest } from '../storage/store.ts';
 import { PackageError } from './package-error.ts';
 
 /**
@@ -46,4 +46,19 @@ async function* checkedChunks(
   if (expected.crc32 !== undefined && checksum !== expected.crc32) {
     throw new PackageError([`${place}: is damaged: its CRC-32 does not match`]);
   }
+}
+
+/**
+ * Compares what was stored of a package's file with what its manifest states.
+ *
+ * @param expected lower-case hex; undefined when the manifest states nothing.
+ * @throws {PackageError} naming the file.
+ */
+export function checkDigest(
+  path: string,
+  { sha256 }: Pick<Digest, 'sha256'>,
+  expected: string | undefined,
+): void {
+  if (expected === undefined || sha256 === expected) return;
+  throw new PackageError([`${path}: its SHA-256 is ${sha256}, and manifest.json says ${expected}`]);
 }

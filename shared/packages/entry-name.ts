@@ -1,5 +1,5 @@
 import { isJunk } from 'junk';
-import { quote } from '../lessons/quote.ts';
+import { quote } from '../lessons/json-values.ts';
 
 const maxLength = 1_024;
 const maxSegments = 32;

@@ -3,7 +3,7 @@ import { lstat, open, readdir, realpath } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import type { Readable } from 'node:stream';
 
-import { cannotRead } from './cannot-read.ts';
+import { cannotRead } from './package-error.ts';
 import { checkedStream } from './checked-stream.ts';
 import { entryNameFault, isIgnoredEntry, samePath, shownPath } from './entry-name.ts';
 import { packageListing } from './listing.ts';

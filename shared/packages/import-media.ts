@@ -6,7 +6,7 @@ import type { Organization } from '../models/organization.ts';
 import type { Digest, Store } from '../storage/store.ts';
 import { storeAsset } from '../assets/stored-assets.ts';
 import type { LessonPackage, PackageMedium } from './lesson-package.ts';
-import { checkDigest } from './check-digest.ts';
+import { checkDigest } from './checked-stream.ts';
 import { shownPath } from './entry-name.ts';
 import { PackageError } from './package-error.ts';
 

@@ -4,7 +4,7 @@ import type { Organization } from '../models/organization.ts';
 import type { Store } from '../storage/store.ts';
 import { externalWidgetIdOf, releaseForVersion, storeWidgetFiles } from '../widgets/releases.ts';
 import type { ReleasedWidget, WidgetFiles } from '../widgets/releases.ts';
-import { checkDigest } from './check-digest.ts';
+import { checkDigest } from './checked-stream.ts';
 import type { LessonPackage } from './lesson-package.ts';
 
 /** A widget of a package whose files are in the store. */

@@ -9,6 +9,7 @@ import type { Database } from '../models/database.ts';
 import { insertContent } from '../models/lesson-content.ts';
 import { findLesson, saveLesson } from '../models/lesson.ts';
 import {
+  deleteVersion,
   findVersion,
   insertVersion,
   lastVersionNumber,
@@ -20,7 +21,6 @@ import type { Organization } from '../models/organization.ts';
 import { isDuplicate } from '../platform/mongo.ts';
 import type { Store } from '../storage/store.ts';
 import { storeMedia } from './import-media.ts';
-import { ImportUndo } from './import-undo.ts';
 import { releaseWidgets, storeExternalWidgets, storeWidgets } from './import-widgets.ts';
 import type { LessonPackage } from './lesson-package.ts';
 import { PackageError } from './package-error.ts';
@@ -30,6 +30,7 @@ import type { PackageLimits } from './package-source.ts';
 import { readPackage } from './read-package.ts';
 import { watchFiles } from './watch-files.ts';
 import type { FileProgress } from './watch-files.ts';
+import { removeImport } from './unfinished-imports.ts';
 
 /** Imports of one lesson that may come at once, each of which takes a number from the others. */
 const maxNumberTries = 100;
@@ -207,5 +208,27 @@ async function insertNextVersion(
       // Apart: those that come at once would meet again.
       await delay(Math.random() * Math.min(tries, 10) * 20);
     }
+  }
+}
+
+/** What an import has written so far, for the case that it fails; its files and releases are left to a sweep. */
+class ImportUndo {
+  readonly #db: Database;
+  readonly #versionId: string;
+  #hasVersion = false;
+
+  /** The content and the media are found by the version's id. */
+  constructor(db: Database, versionId: string) {
+    this.#db = db;
+    this.#versionId = versionId;
+  }
+
+  addVersion(): void {
+    this.#hasVersion = true;
+  }
+
+  async run(): Promise<void> {
+    if (this.#hasVersion) await deleteVersion(this.#db, this.#versionId);
+    await removeImport(this.#db, this.#versionId);
   }
 }

@@ -1,7 +1,6 @@
 import { printParseErrorCode, visit } from 'jsonc-parser';
 import type { JSONVisitor } from 'jsonc-parser';
-import { maxJsonDepth } from '../lessons/json-depth.ts';
-import { quote } from '../lessons/quote.ts';
+import { maxJsonDepth, quote } from '../lessons/json-values.ts';
 
 export interface JsonFault {
   message: string;

@@ -1,7 +1,7 @@
 import { memberPath, stepBlocks } from '../lessons/blocks.ts';
 import type { LessonContent, LessonMeta, Section, Step, StepContent } from '../lessons/lesson-content.ts';
 import { playabilityErrors } from '../lessons/playability.ts';
-import { quote } from '../lessons/quote.ts';
+import { quote } from '../lessons/json-values.ts';
 import { totalsOf } from '../lessons/totals.ts';
 import {
   blockShape,
@@ -13,7 +13,7 @@ import {
 } from './lesson-shapes.ts';
 import type { FaultList } from './package-error.ts';
 import { checkShape, placeIn } from './shape-faults.ts';
-import { slugFrom } from './slug.ts';
+import slugify from '@sindresorhus/slugify';
 
 const file = 'lesson.json';
 
@@ -123,4 +123,17 @@ function completedMeta(meta: LessonMeta): LessonMeta {
 function withRoot(content: StepContent): StepContent {
   const { root } = content as { root?: StepContent['root'] | null };
   return root ? content : { ...content, root: {} };
+}
+
+const maxLength = 100;
+
+/**
+ * A lesson's slug: kebab-case, 1 to 100 characters of a-z, 0-9 and single hyphens, and so a safe file name.
+ * Undefined when nothing of the text can be written that way.
+ */
+function slugFrom(text: string): string | undefined {
+  const slug = slugify(text.slice(0, 2 * maxLength).normalize('NFC'), { decamelize: false })
+    .slice(0, maxLength)
+    .replace(/^-+|-+$/g, '');
+  return /^[a-z0-9]+(?:-[a-z0-9]+)*$/.test(slug) ? slug : undefined;
 }

@@ -1,3 +1,5 @@
+import { codeOf, messageOf } from '../platform/errors.ts';
+import { shownPath } from './entry-name.ts';
 const printed = 20;
 const kept = 1_000;
 const enough = 10_000;
@@ -53,4 +55,17 @@ export class FaultList {
 export function someOf(names: string[]): string {
   const shown = names.slice(0, 5).join(', ');
   return names.length > 5 ? `${shown} and ${names.length - 5} more` : shown;
+}
+
+/** Says in plain words why a file or folder cannot be read. */
+export function cannotRead(path: string, error: unknown): never {
+  const reasons: Record<string, string> = {
+    ENOENT: 'there is no such file or folder',
+    ENOTDIR: 'there is no such file or folder',
+    EACCES: 'cannot be read: permission denied',
+    EPERM: 'cannot be read: permission denied',
+    ELOOP: 'cannot be read: its symbolic links form a loop',
+  };
+  const reason = reasons[String(codeOf(error))] ?? `cannot be read: ${messageOf(error)}`;
+  throw new PackageError([`${shownPath(path)}: ${reason}`], { cause: error });
 }

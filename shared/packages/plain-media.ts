@@ -5,16 +5,15 @@ import type { PropKind } from '../lessons/core-widget-props.ts';
 import { isCoreWidget } from '../lessons/core-widgets.ts';
 import { replaceMediaAddresses } from '../lessons/html-media.ts';
 import type { MediaKind, ReplaceAddress } from '../lessons/html-media.ts';
-import { isRecord } from '../lessons/json-values.ts';
+import { isRecord, quote } from '../lessons/json-values.ts';
 import type { LessonContent } from '../lessons/lesson-content.ts';
-import { quote } from '../lessons/quote.ts';
 import { uuidV5 } from '../platform/uuid.ts';
 import type { PackageMedium } from './lesson-package.ts';
 import type { FaultList } from './package-error.ts';
 import { extensionOf, pathExtension } from './package-media.ts';
 import { maxUrlLength } from './text-shapes.ts';
 import { messageOf } from '../platform/errors.ts';
-import { isUrl } from '../platform/is-url.ts';
+import { parseUrl } from '../platform/parse-url.ts';
 
 /** What is assumed of a file whose address does not say what it is. */
 const usualTypes: Record<MediaKind, string> = {
@@ -146,7 +145,7 @@ class Adoption {
  */
 function elsewhere(address: string): URL | null {
   for (const page of ['https://page.invalid', 'http://page.invalid']) {
-    const url = isUrl(address, page) ? new URL(address, page) : null;
+    const url = parseUrl(address, page);
     if (url !== null && /^https?:$/.test(url.protocol) && url.hostname !== 'page.invalid') return url;
   }
   return null;

@@ -1,13 +1,14 @@
+import { stat } from 'node:fs/promises';
 import { authoringWarnings } from '../lessons/authoring.ts';
 import { recordOf } from '../lessons/json-values.ts';
 import type { LessonContent } from '../lessons/lesson-content.ts';
 import { restoreMediaReferences, restoreUnusualPaths } from '../lessons/media-references.ts';
 import { shownPath } from './entry-name.ts';
+import { openFolderSource } from './folder-source.ts';
 import { checkLessonJson } from './lesson-json.ts';
 import type { LessonPackage } from './lesson-package.ts';
 import { manifestSchema, type PackageManifest } from './manifest.ts';
-import { openPackageSource } from './open-package-source.ts';
-import { FaultList, PackageError } from './package-error.ts';
+import { cannotRead, FaultList, PackageError } from './package-error.ts';
 import { packageMedia, unusualNames } from './package-media.ts';
 import { adoptPlainMedia } from './plain-media.ts';
 import { defaultPackageLimits, type PackageLimits, type PackageSource } from './package-source.ts';
@@ -15,7 +16,8 @@ import { unknownMedia, unlistedFiles } from './package-warnings.ts';
 import { packageWidgets } from './package-widgets.ts';
 import { readJsonFile } from './read-json.ts';
 import { checkShape } from './shape-faults.ts';
-import { isUrl } from '../platform/is-url.ts';
+import { isHttpUrl } from '../platform/parse-url.ts';
+import { openZipSource } from './zip-source.ts';
 
 export type { LessonPackage, PackageFile, PackageMedium, PackageWidget } from './lesson-package.ts';
 
@@ -128,11 +130,27 @@ async function readLesson(
 }
 
 function checkBaseUrl(url: string): void {
-  if (/^https?:\/\//i.test(url) && isUrl(url)) return;
+  if (isHttpUrl(url)) return;
   throw new PackageError([`${shownPath(url)}: the address of the media must be an http or https URL`]);
 }
 
 function shortened(warnings: string[]): string[] {
   if (warnings.length <= maxWarnings) return warnings;
   return [...warnings.slice(0, maxWarnings), `and ${warnings.length - maxWarnings} more`];
+}
+
+/**
+ * Opens a package, a folder or a ZIP archive, and checks everything that can be known without reading its files.
+ *
+ * @param path a link is followed here, for a person named it
+ * @throws PackageError
+ */
+export async function openPackageSource(
+  path: string,
+  limits: PackageLimits = defaultPackageLimits,
+): Promise<PackageSource> {
+  const stats = await stat(path).catch((error: unknown) => cannotRead(path, error));
+  if (stats.isDirectory()) return openFolderSource(path, limits);
+  if (stats.isFile()) return openZipSource(path, limits);
+  throw new PackageError([`${shownPath(path)}: is neither a folder nor a ZIP archive`]);
 }

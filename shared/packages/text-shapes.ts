@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { isUrl } from '../platform/is-url.ts';
+import { isHttpUrl } from '../platform/parse-url.ts';
 
 /** Texts of a package that end up in the database, in lists and in every answer: each has an upper bound. */
 
@@ -9,7 +9,7 @@ export const maxUrlLength = 8_192;
 /** Returns an http or https URL from a manifest's lists of failures; undefined for anything else. */
 export function httpUrl(text: string | null | undefined): string | undefined {
   if (typeof text !== 'string' || text.length > maxUrlLength) return undefined;
-  return /^https?:\/\//i.test(text) && isUrl(text) ? text : undefined;
+  return isHttpUrl(text) ? text : undefined;
 }
 
 /** A text of at most so many characters, counted as people count them. */

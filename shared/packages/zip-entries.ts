@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { getFileNameLowLevel } from 'yauzl';
 import type { Entry, ZipFile } from 'yauzl';
 
-import { quote } from '../lessons/quote.ts';
+import { quote } from '../lessons/json-values.ts';
 import { shownPath } from './entry-name.ts';
 import { FaultList, PackageError } from './package-error.ts';
 import type { SourceFile } from './package-source.ts';

@@ -4,7 +4,7 @@ import { basename, resolve } from 'node:path';
 import { fromRandomAccessReaderPromise } from 'yauzl';
 
 import { messageOf } from '../platform/errors.ts';
-import { cannotRead } from './cannot-read.ts';
+import { cannotRead } from './package-error.ts';
 import { checkedStream } from './checked-stream.ts';
 import { samePath, shownPath } from './entry-name.ts';
 import { packageListing } from './listing.ts';

@@ -3,7 +3,6 @@ import { join, resolve } from 'node:path';
 import { z } from 'zod';
 import { readEnvironmentFile } from './environment-file.ts';
 import { mongodbFault, redisFault } from './server-urls.ts';
-import { warnOfUnknownSettings } from './unknown-settings.ts';
 import {
   baseUrl,
   choice,
@@ -16,6 +15,7 @@ import {
   serverAddress,
   signingSecrets,
   url,
+  warnOfUnknownSettings,
 } from './setting-forms.ts';
 
 const KiB = 1024;

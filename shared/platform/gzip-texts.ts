@@ -1,7 +1,6 @@
 import { pipeline, Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { createGunzip, createGzip } from 'node:zlib';
-import { gatheredTexts } from './gathered-texts.ts';
 
 /** A text that comes in pieces, compressed. */
 export function toGzip(texts: Iterable<string>): Promise<Buffer> {
@@ -12,4 +11,22 @@ export function toGzip(texts: Iterable<string>): Promise<Buffer> {
 /** The text that {@link toGzip} has compressed, in pieces, as UTF-8. */
 export function fromGzip(data: Buffer): AsyncIterable<Buffer> {
   return pipeline(Readable.from([data]), createGunzip(), () => undefined);
+}
+
+/** Characters that make up one text. */
+const enough = 64 * 1024;
+
+/** Many short texts as fewer long ones: what is done with each costs more than its characters do. */
+export function* gatheredTexts(texts: Iterable<string>): Generator<string> {
+  let some: string[] = [];
+  let length = 0;
+  for (const text of texts) {
+    some.push(text);
+    length += text.length;
+    if (length < enough) continue;
+    yield some.join('');
+    some = [];
+    length = 0;
+  }
+  if (length > 0) yield some.join('');
 }

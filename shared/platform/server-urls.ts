@@ -1,5 +1,5 @@
 import { ConnectionString } from 'mongodb-connection-string-url';
-import { isUrl } from './is-url.ts';
+import { parseUrl } from './parse-url.ts';
 
 /**
  * What is wrong with the address of MongoDB, to stand behind its name; null for a good one. It is the driver's own
@@ -20,10 +20,11 @@ export function mongodbFault(uri: string): string | null {
 
 /** The same of Redis. */
 export function redisFault(url: string): string | null {
-  if (!isUrl(url)) {
+  const parsed = parseUrl(url);
+  if (parsed === null) {
     return 'must be a URL: redis://host:6379; characters such as @ : / % in a password are percent-encoded';
   }
-  const { pathname, searchParams } = new URL(url);
+  const { pathname, searchParams } = parsed;
   const isNumber = /^(?:\/\d{0,5})?$/.test(pathname) && /^\d{0,5}$/.test(searchParams.get('db') ?? '');
   return isNumber ? null : 'must name its database by number: redis://host:6379/0';
 }

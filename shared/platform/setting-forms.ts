@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { isUrl } from './is-url.ts';
+import { parseUrl } from './parse-url.ts';
+import { nearestName } from './nearest-name.ts';
 
 /** The forms that settings have in the environment, where all are texts. What a fault says follows the setting's name. */
 
@@ -16,12 +17,12 @@ export const integer = (fallback: number, min: number, max: number) => number(mi
 
 /** An address with one of these protocols, each with its colon. */
 export const url = (protocols: string[]) =>
-  z.string().refine(
-    (text) => {
-      return isUrl(text) && protocols.includes(new URL(text).protocol);
-    },
-    `must be an address that begins with ${protocols.map((protocol) => `${protocol}//`).join(' or ')}`,
-  );
+  z
+    .string()
+    .refine(
+      (text) => protocols.includes(parseUrl(text)?.protocol ?? ''),
+      `must be an address that begins with ${protocols.map((protocol) => `${protocol}//`).join(' or ')}`,
+    );
 
 /** The address of a server, which may hold a password: what is wrong with it is said without any part of it. */
 export const serverAddress = (protocols: string[], faultOf: (text: string) => string | null) =>
@@ -36,8 +37,9 @@ export const serverAddress = (protocols: string[], faultOf: (text: string) => st
 /** The address of a service, serialized, to put paths behind: it ends without a slash. */
 export const baseUrl = url(['http:', 'https:'])
   .refine((text) => {
-    if (!isUrl(text)) return true;
-    const { username, password, search, hash } = new URL(text);
+    const url = parseUrl(text);
+    if (url === null) return true;
+    const { username, password, search, hash } = url;
     return [username, password, search, hash].every((part) => part === '');
   }, 'must be an address without a user name, a password, a query (?) and a fragment (#)')
   .transform((text) => new URL(text).href.replace(/\/+$/, ''));
@@ -68,7 +70,7 @@ export const hostList = list
 
 /** Origins as a browser sends them: `https://app.example,https://admin.example`. */
 export const originList = list.refine(
-  (parts) => parts.every((part) => isUrl(part) && new URL(part).origin === part),
+  (parts) => parts.every((part) => parseUrl(part)?.origin === part),
   'must be a comma-separated list of origins, such as https://app.example',
 );
 
@@ -108,3 +110,28 @@ export const signingSecrets = z
     `must have secrets of at least ${leastSecretBytes} bytes (make one with: openssl rand -hex 32)`,
   )
   .refine((ring) => new Set(ring.map(({ kid }) => kid)).size === ring.length, 'must name each kid once');
+
+/** Names so short are near too many others. */
+const leastLength = 8;
+const maxEdits = 3;
+const ownPrefix = 'LECTERN_';
+
+/**
+ * Returns a sentence for each variable that looks like a setting and is none: one that is nearly spelt like a setting,
+ * or begins with LECTERN_. Values are not looked at.
+ *
+ * @param variables the names in an environment.
+ * @param settings the names that there are.
+ */
+export function warnOfUnknownSettings(variables: readonly string[], settings: readonly string[]): string[] {
+  const known = new Set(settings);
+  const candidates = settings.filter((setting) => setting.length >= leastLength);
+  return variables
+    .filter((name) => !known.has(name))
+    .flatMap((name) => {
+      const nearest = nearestName(name, candidates, () => maxEdits);
+      if (nearest !== null)
+        return [`${name} is not a Lectern setting and is ignored. Did you mean ${nearest}?`];
+      return name.startsWith(ownPrefix) ? [`${name} is not a Lectern setting and is ignored.`] : [];
+    });
+}

@@ -1,8 +1,6 @@
-import { widgetKey, widgetsByKey } from './outline.ts';
-import type { LessonOutline } from './outline.ts';
+import { firstPlace, placesOf, widgetKey, widgetsByKey } from './outline.ts';
+import type { LessonOutline, Place } from './outline.ts';
 import { rescoreAnswer, totalPoints } from './score.ts';
-import { firstPlace, placesOf } from './step-position.ts';
-import type { Place } from './step-position.ts';
 import type { ProgressState, StoredItem } from './state.ts';
 
 /**

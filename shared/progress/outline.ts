@@ -1,10 +1,10 @@
-import { playedProps } from '../lessons/block-props.ts';
+import { declaredPoints, playedProps } from '../lessons/block-props.ts';
 import { stepBlocks, typeOf } from '../lessons/blocks.ts';
 import { isCoreWidget, scoringOf } from '../lessons/core-widgets.ts';
 import type { Block, LessonContent, Step } from '../lessons/lesson-content.ts';
-import { declaredPoints } from '../lessons/declared-points.ts';
 import type { QuestionFacts } from '../lessons/scoring.ts';
 import { orderedSections, totalsOf } from '../lessons/totals.ts';
+import type { ProgressState } from './state.ts';
 
 /**
  * What the progress rules need of a version: its steps in playing order and the widgets in them. It is small, for
@@ -132,4 +132,19 @@ function isConditional(entry: Placed, byId: Map<string, Placed>, overrides: Over
     next = typeof next.around === 'string' ? byId.get(next.around) : next.around;
   }
   return false;
+}
+
+/** Where a learner is in a version. */
+export type Place = Pick<ProgressState, 'sectionIndex' | 'stepIndex' | 'stepId'>;
+
+/** Every step of a version in playing order. */
+export function placesOf(outline: LessonOutline): Place[] {
+  return outline.sections.flatMap(({ steps }, sectionIndex) =>
+    steps.map(({ id }, stepIndex) => ({ sectionIndex, stepIndex, stepId: id })),
+  );
+}
+
+/** The first step; position 0/0 in a version without steps. */
+export function firstPlace(outline: LessonOutline): Place {
+  return placesOf(outline)[0] ?? { sectionIndex: 0, stepIndex: 0, stepId: null };
 }

@@ -1,16 +1,26 @@
 import { LecternError } from '../platform/errors.ts';
-import { quote } from '../lessons/quote.ts';
-import { finishedAfter } from './finished.ts';
-import { widgetKey } from './outline.ts';
-import type { LessonOutline, OutlineWidget } from './outline.ts';
-import { firstPlace, placesOf } from './step-position.ts';
-import type { Place } from './step-position.ts';
-import { scoreAnswer, totalPoints } from './score.ts';
+import { quote } from '../lessons/json-values.ts';
+import { firstPlace, placesOf, widgetKey } from './outline.ts';
+import type { LessonOutline, OutlineWidget, Place } from './outline.ts';
+import { scoreAnswer, shareOf, totalPoints } from './score.ts';
 import { itemsToJson } from './state.ts';
-import type { ProgressState, StoredItem } from './state.ts';
-import { nextStatus } from './status.ts';
-import type { ProgressEvent } from './status.ts';
+import type { FinishedAttempt, ProgressState, ProgressStatus, StoredItem } from './state.ts';
 import type { ProgressWrite, WrittenItem } from './write.ts';
+import type { Points } from './score.ts';
+
+/** What a write tells about the learner: looked at the first step, did anything at all, finished the lesson. */
+type ProgressEvent = 'look' | 'act' | 'finish';
+
+const transitions: Record<ProgressStatus, Record<ProgressEvent, ProgressStatus>> = {
+  not_started: { look: 'not_started', act: 'in_progress', finish: 'completed' },
+  in_progress: { look: 'in_progress', act: 'in_progress', finish: 'completed' },
+  completed: { look: 'completed', act: 'completed', finish: 'completed' },
+};
+
+/** The status after an event. It never goes back. */
+export function nextStatus(status: ProgressStatus, event: ProgressEvent): ProgressStatus {
+  return transitions[status][event];
+}
 
 /**
  * Bytes of a learner's answers and state as JSON, all together. Each write parses and prints the answers, which takes
@@ -193,4 +203,24 @@ function recordBytes({ items, progressData, variableState }: ProgressState): num
 
 function invalid(message: string): LecternError {
   return new LecternError('INVALID_CONTENT', message);
+}
+
+/**
+ * The attempt that counts in gradebooks after a write: the last one that was finished. It stays while another is under
+ * way. Its points rise with answers that come later, and never fall: neither a question of a new version nor another
+ * answer takes anything from who has finished.
+ *
+ * @param points of the attempt that the write is part of, with the write.
+ */
+function finishedAfter(
+  before: FinishedAttempt | null,
+  { restart, completed }: Pick<ProgressWrite, 'restart' | 'completed'>,
+  points: Points,
+  now: Date,
+): FinishedAttempt | null {
+  if (before?.isCurrent && !restart) {
+    return shareOf(points) > shareOf(before) ? { ...before, ...points } : before;
+  }
+  if (completed) return { ...points, at: now, isCurrent: true };
+  return before && { ...before, isCurrent: false };
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { LecternError } from '../platform/errors.ts';
 import { arrayElements, objectMembers } from '../platform/json-text.ts';
-import { quote } from '../lessons/quote.ts';
+import { quote } from '../lessons/json-values.ts';
 
 const maxItems = 1000;
 const maxPoints = 1000;

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { Config } from '../platform/config.ts';
-import { MiB, partBytesOf } from './s3/part-sizes.ts';
+import { MiB, partBytesOf } from './s3/object-writer.ts';
 import { createDiskStore } from './disk-store.ts';
 import type { Store } from './store.ts';
 

@@ -3,7 +3,7 @@ import { markup } from '../../shared/platform/html.ts';
 import { z } from 'zod';
 import type { LineItemDetails, Link, Tool } from '../model.ts';
 import type { Platform } from '../platform.ts';
-import { Refusal } from '../refusal.ts';
+import { Refusal } from '../http.ts';
 import type { ToolDetails } from '../tools.ts';
 import { allScopes } from '../vocabulary.ts';
 

@@ -1,7 +1,6 @@
-import { gradeOf } from '../grades.ts';
 import { markup } from '../../shared/platform/html.ts';
 import type { Html } from '../../shared/platform/html.ts';
-import { currentScores } from '../line-items.ts';
+import { currentScores, gradeOf } from '../line-items.ts';
 import type { Course, LineItem, Score } from '../model.ts';
 import type { Platform } from '../platform.ts';
 import { page } from './layout.ts';

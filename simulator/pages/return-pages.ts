@@ -1,7 +1,7 @@
 import type { DeepLinkingOutcome } from '../deep-linking.ts';
 import { markup } from '../../shared/platform/html.ts';
 import type { Html } from '../../shared/platform/html.ts';
-import type { Refusal } from '../refusal.ts';
+import type { Refusal } from '../http.ts';
 import { page } from './layout.ts';
 
 const back = markup`<p><a class="button" href="/" target="_top">Back to the courses</a></p>`;

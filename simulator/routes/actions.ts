@@ -1,21 +1,18 @@
 import type Router from '@koa/router';
 import type { Middleware } from 'koa';
 import { addLink, copyCourse } from '../courses.ts';
-import { createRouter } from '../http.ts';
+import { createRouter, Refusal } from '../http.ts';
 import type { Context, RequestState } from '../http.ts';
 import { createPlatformKey } from '../keys.ts';
 import { loginRequest, repeatLaunch, startLaunch, storageFrame } from '../launches.ts';
 import type { Course, Launch } from '../model.ts';
 import { readLinkForm, readToolForm } from '../pages/forms.ts';
 import { launchPage, storagePage } from '../pages/launch-page.ts';
-import { postPage, postPagePolicy } from '../pages/post-page.ts';
-import { registrationPage } from '../pages/registration-page.ts';
-import { renderRefusedPages, sendHtml } from '../pages/send.ts';
+import { postPage, postPagePolicy, renderRefusedPages, sendHtml } from '../pages/send.ts';
+import { registrationPage } from '../pages/tools-page.ts';
 import type { Platform } from '../platform.ts';
-import { Refusal } from '../refusal.ts';
-import { registrationAddress } from '../registration-address.ts';
-import { addTool } from '../tools.ts';
-import { isUrl } from '../../shared/platform/is-url.ts';
+import { parseUrl } from '../../shared/platform/parse-url.ts';
+import { addTool, registrationAddress } from '../tools.ts';
 
 /** What people do on the platform's pages. */
 export function actionRoutes(platform: Platform): Router<RequestState> {
@@ -113,7 +110,7 @@ function requireCourse({ courses }: Platform, id = ''): Course {
 
 function readUrl(ctx: Context): string {
   const url = formOf(ctx).get('url') ?? '';
-  if (!isUrl(url)) throw new Refusal(400, 'invalid_request', 'The address is none.');
+  if (parseUrl(url) === null) throw new Refusal(400, 'invalid_request', 'The address is none.');
   return url;
 }
 

@@ -1,13 +1,11 @@
 import type Router from '@koa/router';
-import { createRouter, failing, readParameters } from '../http.ts';
+import { createRouter, failing, readParameters, Refusal } from '../http.ts';
 import type { Context, RequestState } from '../http.ts';
 import { signIdToken } from '../id-token.ts';
 import { messageOf } from '../messages.ts';
 import type { Launch, Tool } from '../model.ts';
-import { postPage, postPagePolicy } from '../pages/post-page.ts';
-import { renderRefusedPages } from '../pages/send.ts';
+import { postPage, postPagePolicy, renderRefusedPages } from '../pages/send.ts';
 import type { Platform } from '../platform.ts';
-import { Refusal } from '../refusal.ts';
 import { claim } from '../vocabulary.ts';
 
 type Parameters = Readonly<Record<string, string>>;

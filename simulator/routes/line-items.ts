@@ -1,13 +1,12 @@
 import type Router from '@koa/router';
 import { z } from 'zod';
 import { requireAccess, requireLineItem, requireQuery, requireType, sendAs } from '../access.ts';
-import { createRouter, failing, readJson, renderRefusals } from '../http.ts';
+import { createRouter, failing, readJson, Refusal, renderRefusals } from '../http.ts';
 import type { Context, RequestState } from '../http.ts';
 import { addLineItem, addressOfLineItem } from '../line-items.ts';
 import type { LineItem, Tool } from '../model.ts';
 import { sendPage } from '../paging.ts';
 import type { Platform } from '../platform.ts';
-import { Refusal } from '../refusal.ts';
 import { mediaType, scope } from '../vocabulary.ts';
 
 const time = z.iso.datetime({ offset: true });

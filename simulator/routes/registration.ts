@@ -1,11 +1,10 @@
 import type Router from '@koa/router';
 import { z } from 'zod';
-import { createRouter, failing, readJson, renderRefusals } from '../http.ts';
+import { createRouter, failing, readJson, Refusal, renderRefusals } from '../http.ts';
 import type { Context, RequestState } from '../http.ts';
 import type { Tool } from '../model.ts';
 import { openIdConfiguration } from '../openid-configuration.ts';
 import type { Platform } from '../platform.ts';
-import { Refusal } from '../refusal.ts';
 import { addTool } from '../tools.ts';
 import { allScopes, messageTypes, toolConfiguration } from '../vocabulary.ts';
 

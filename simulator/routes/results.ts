@@ -2,12 +2,11 @@ import type Router from '@koa/router';
 import { requireAccess, requireLineItem } from '../access.ts';
 import { createRouter, failing, renderRefusals } from '../http.ts';
 import type { RequestState } from '../http.ts';
-import { gradeOf } from '../grades.ts';
-import { addressOfLineItem, currentScores } from '../line-items.ts';
+import { addressOfLineItem, currentScores, gradeOf } from '../line-items.ts';
 import type { LineItem, Score } from '../model.ts';
 import { sendPage } from '../paging.ts';
 import type { Platform } from '../platform.ts';
-import { withPathSuffix } from '../service-address.ts';
+import { withPathSuffix } from '../addresses.ts';
 import { mediaType, scope } from '../vocabulary.ts';
 
 /** Results of AGS: what the gradebook made of the scores. */

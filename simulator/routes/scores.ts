@@ -1,13 +1,12 @@
 import type Router from '@koa/router';
 import { z } from 'zod';
 import { requireAccess, requireLineItem, requireType } from '../access.ts';
-import { createRouter, failing, readJson, renderRefusals } from '../http.ts';
+import { createRouter, failing, readJson, Refusal, renderRefusals } from '../http.ts';
 import type { Context, RequestState } from '../http.ts';
 import { addressOfLineItem, currentScores } from '../line-items.ts';
 import type { LineItem, Score } from '../model.ts';
 import type { Platform } from '../platform.ts';
-import { Refusal } from '../refusal.ts';
-import { withPathSuffix } from '../service-address.ts';
+import { withPathSuffix } from '../addresses.ts';
 import {
   activityProgresses,
   canvasSubmission,

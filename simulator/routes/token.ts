@@ -1,11 +1,10 @@
 import type Router from '@koa/router';
 import { decodeJwt, errors } from 'jose';
-import { createRouter, failing, readParameters, renderRefusals } from '../http.ts';
+import { createRouter, failing, readParameters, Refusal, renderRefusals } from '../http.ts';
 import type { Context, RequestState } from '../http.ts';
 import { randomText } from '../ids.ts';
 import type { Tool } from '../model.ts';
 import type { Platform } from '../platform.ts';
-import { Refusal } from '../refusal.ts';
 import { verifyToolJwt } from '../tool-jwt.ts';
 import { scope } from '../vocabulary.ts';
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
-import { openPackageSource } from '../../shared/packages/open-package-source.ts';
+import { openPackageSource } from '../../shared/packages/read-package.ts';
 import { buildOrganization, buildPackage, buildVersion } from '../support/factories.ts';
 import { startHarness } from '../support/harness.ts';
 import type { Harness } from '../support/harness.ts';

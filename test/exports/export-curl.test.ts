@@ -5,7 +5,7 @@ import type { IncomingMessage } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { findCommand } from '../../shared/embedded/find-command.ts';
+import { findCommand } from '../../shared/embedded/commands.ts';
 import { exportPath } from '../support/factories.ts';
 import { ask } from '../support/answers.ts';
 import { startExportLab } from './held-exports.ts';

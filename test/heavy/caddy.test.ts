@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, inject, onTestFinished, test } from 'vitest';
-import { findCommand } from '../../shared/embedded/find-command.ts';
+import { findCommand } from '../../shared/embedded/commands.ts';
 import { withFetchFolder } from '../../shared/embedded/fetch-folder.ts';
 import { messageOf } from '../../shared/platform/errors.ts';
 import { packageRoot } from '../../shared/platform/paths.ts';

@@ -6,7 +6,7 @@ import { createScoreQueue } from '../../shared/lti/scores/queue.ts';
 import type { LtiScore } from '../../shared/models/lti-score.ts';
 import { registerScoreMetrics } from '../../shared/operations/score-metrics.ts';
 import { connectRedis } from '../../shared/platform/redis.ts';
-import { registerScoreTries } from '../../worker/deliveries/metrics.ts';
+import { registerScoreTries } from '../../worker/deliveries/score-worker.ts';
 import { Player } from '../player/player-lessons.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { startLaunchLab, tokenOf } from './support/launch-lab.ts';

@@ -5,7 +5,7 @@ import { basename, join } from 'node:path';
 
 import { describe, expect, test } from 'vitest';
 
-import { openPackageSource } from '../../shared/packages/open-package-source.ts';
+import { openPackageSource } from '../../shared/packages/read-package.ts';
 import { defaultPackageLimits } from '../../shared/packages/package-source.ts';
 import { buildFiles, contentOf, messageOfFailure, temporaryFolder, writePackage } from './package-folder.ts';
 

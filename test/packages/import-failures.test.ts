@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Organization } from '../../shared/models/organization.ts';
 import { digestOf } from '../../shared/storage/digest.ts';
 import { removeUnusedAssets } from '../../shared/assets/stored-assets.ts';
-import { removeUnusedReleases } from '../../shared/widgets/unused-releases.ts';
+import { removeUnusedReleases } from '../../shared/widgets/releases.ts';
 import { buildOrganization, buildPackage } from '../support/factories.ts';
 import type { BuiltPackage } from '../support/factories.ts';
 import { startHarness } from '../support/harness.ts';

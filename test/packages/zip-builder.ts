@@ -5,7 +5,7 @@ import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { crc32, deflateRawSync } from 'node:zlib';
 import { expect } from 'vitest';
-import { openPackageSource } from '../../shared/packages/open-package-source.ts';
+import { openPackageSource } from '../../shared/packages/read-package.ts';
 import { defaultPackageLimits } from '../../shared/packages/package-source.ts';
 import type { PackageSource } from '../../shared/packages/package-source.ts';
 import { bytesOf, temporaryFolder } from './package-folder.ts';

@@ -1,6 +1,6 @@
 import { readFile, truncate, writeFile } from 'node:fs/promises';
 import { describe, expect, test } from 'vitest';
-import { openPackageSource } from '../../shared/packages/open-package-source.ts';
+import { openPackageSource } from '../../shared/packages/read-package.ts';
 import { PackageError } from '../../shared/packages/package-error.ts';
 import type { defaultPackageLimits } from '../../shared/packages/package-source.ts';
 import { contentOf, messageOfFailure } from './package-folder.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { describe, expect, test, vi } from 'vitest';
-import { openPackageSource } from '../../shared/packages/open-package-source.ts';
+import { openPackageSource } from '../../shared/packages/read-package.ts';
 import { contentOf, messageOfFailure, temporaryFolder } from './package-folder.ts';
 import { baseParts, loadArchiver, openZip, writeArchive, writeZip64, zipBytes } from './zip-builder.ts';
 import type { ZipPart } from './zip-builder.ts';

@@ -7,7 +7,7 @@ import type { LessonOutline } from '../../shared/progress/outline.ts';
 import { applyWrite, initialProgress } from '../../shared/progress/rules.ts';
 import { itemsFromJson, itemsToJson, progressStatuses } from '../../shared/progress/state.ts';
 import type { ProgressState } from '../../shared/progress/state.ts';
-import { nextStatus } from '../../shared/progress/status.ts';
+import { nextStatus } from '../../shared/progress/rules.ts';
 import type { ProgressWrite } from '../../shared/progress/write.ts';
 import { anyOutline, anyWrite, now, otherVersionId, versionId } from './build-progress.ts';
 

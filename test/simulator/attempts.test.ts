@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { LineItem, User } from '../../simulator/model.ts';
-import { withPathSuffix } from '../../simulator/service-address.ts';
+import { withPathSuffix } from '../../simulator/addresses.ts';
 import { canvasSubmission, mediaType, scope } from '../../simulator/vocabulary.ts';
 import { useSimulatorLab } from './simulator-lab.ts';
 

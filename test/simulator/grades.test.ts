@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { Course, LineItem, Link, User } from '../../simulator/model.ts';
-import { withPathSuffix } from '../../simulator/service-address.ts';
+import { withPathSuffix } from '../../simulator/addresses.ts';
 import { mediaType, scope } from '../../simulator/vocabulary.ts';
 import { useSimulatorLab } from './simulator-lab.ts';
 

@@ -7,7 +7,7 @@ import { text } from 'node:stream/consumers';
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
 import type { CryptoKey, JWTPayload } from 'jose';
 import type { LineItem, Link, Tool } from '../../simulator/model.ts';
-import { withPathSuffix } from '../../simulator/service-address.ts';
+import { withPathSuffix } from '../../simulator/addresses.ts';
 import type { LinkOptions, Simulator } from '../../simulator/simulator.ts';
 import { mediaType, scope } from '../../simulator/vocabulary.ts';
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { parseConfig } from '../../shared/platform/config.ts';
 import { createStore } from '../../shared/storage/create-store.ts';
-import { growingPartBytes, MiB, partBytesOf } from '../../shared/storage/s3/part-sizes.ts';
+import { growingPartBytes, MiB, partBytesOf } from '../../shared/storage/s3/object-writer.ts';
 
 import { environmentOf } from '../support/s3-server.ts';
 import { s3Name, useS3Server } from './kinds.ts';

@@ -7,7 +7,7 @@ import { dirname, join } from 'node:path';
 import { CreateBucketCommand, S3Client } from '@aws-sdk/client-s3';
 import { inject } from 'vitest';
 import { messageOf } from '../../shared/platform/errors.ts';
-import { findCommand } from '../../shared/embedded/find-command.ts';
+import { findCommand } from '../../shared/embedded/commands.ts';
 import { withFetchFolder } from '../../shared/embedded/fetch-folder.ts';
 import { spawnGuarded } from '../../shared/embedded/guarded-process.ts';
 import type { GuardedProcess } from '../../shared/embedded/guarded-process.ts';

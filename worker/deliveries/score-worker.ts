@@ -14,8 +14,10 @@ import type { ScoreJob } from '../../shared/lti/scores/queue.ts';
 import type { GradeService } from '../../shared/lti/scores/service-request.ts';
 import type { Database } from '../../shared/models/database.ts';
 import { createWaitingRedis } from '../../shared/platform/redis.ts';
-import type { ScoreTries } from './metrics.ts';
 import { ScoreSender } from './score-sender.ts';
+import { Histogram } from 'prom-client';
+import type { Registry } from 'prom-client';
+import type { TryOutcome } from './score-sender.ts';
 
 /** Jobs at once. They wait for platforms most of the time. */
 const jobs = 16;
@@ -138,4 +140,24 @@ function oneAtATime(
       .catch((error: unknown) => log.warn({ err: error }, sweepFailed))
       .finally(() => (running = null)));
   return { run, settled: () => running ?? Promise.resolve() };
+}
+
+/** From a platform near by to the deadline of a try. */
+const tryBuckets = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
+
+/** What has become of scores that this process tried to send to learning platforms, for Prometheus. */
+interface ScoreTries {
+  tried(outcome: TryOutcome, seconds: number): void;
+}
+
+/** Adds the tries of this process to a registry. */
+export function registerScoreTries(registry: Registry): ScoreTries {
+  const tries = new Histogram({
+    name: 'lectern_lti_score_tries_seconds',
+    help: 'Tries to send a score to a learning platform, by outcome: sent, or what kept it from being sent.',
+    labelNames: ['outcome'],
+    buckets: tryBuckets,
+    registers: [registry],
+  });
+  return { tried: (outcome, seconds) => tries.observe({ outcome }, seconds) };
 }

@@ -4,8 +4,7 @@ import type { LessonVersion } from '../../shared/models/lesson-version.ts';
 import type { Store } from '../../shared/storage/store.ts';
 import type { FileSearch } from './resolve-files.ts';
 import type { IndexPage } from './index-page.ts';
-import { openFound } from './open-resolved.ts';
-import { isMissing } from './outcome.ts';
+import { isMissing, openFound } from './outcome.ts';
 import type { FoundFile } from './outcome.ts';
 import type { ExportPlan, PlannedMedium } from './plan.ts';
 

@@ -8,12 +8,13 @@ import { startHeartbeat } from '../../shared/operations/workers.ts';
 import { createWaitingRedis } from '../../shared/platform/redis.ts';
 import { BuildLost } from './builds.ts';
 import type { Builds } from './builds.ts';
-import { startCancelling } from './cancellations.ts';
 import type { ExportDependencies } from './build-archive.ts';
 import { startGivingWay } from './yielding.ts';
 import type { WorkerMetrics } from './metrics.ts';
 import { processExport } from './process-export.ts';
 import type { Watched } from '../maintenance/watchdog.ts';
+import { findCancelled } from '../../shared/exports/cancel.ts';
+import type { QueueAccess } from '../../shared/exports/queue-access.ts';
 
 /**
  * A job whose worker dies is taken up by another, and what bounds that is the number of starts. BullMQ would give a
@@ -137,4 +138,25 @@ async function allDone(builds: Builds): Promise<void> {
 
 function pause(milliseconds: number): Promise<void> {
   return delay(milliseconds, undefined, { ref: false });
+}
+
+/** Looked for instead of listened to: a worker that takes a job over, or reconnects, misses no request. */
+const lookMilliseconds = 1_000;
+
+/** Cancels builds under way that somebody wants cancelled, within a second or so. */
+function startCancelling(queue: QueueAccess, builds: Builds): { stop(): void } {
+  let looking = false;
+  const look = async () => {
+    if (looking || builds.size === 0) return;
+    looking = true;
+    try {
+      for (const key of await findCancelled(queue, builds.keys())) builds.cancel(key);
+    } catch {
+      // Redis is away; the next look comes soon.
+    } finally {
+      looking = false;
+    }
+  };
+  const timer = setInterval(() => void look(), lookMilliseconds);
+  return { stop: () => clearInterval(timer) };
 }

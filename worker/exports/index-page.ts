@@ -1,9 +1,9 @@
-import { gatheredTexts } from '../../shared/platform/gathered-texts.ts';
+import { gatheredTexts } from '../../shared/platform/gzip-texts.ts';
 import { message, supportedLanguage } from '../../shared/i18n/message.ts';
 import type { LessonContent } from '../../shared/lessons/lesson-content.ts';
 import { textDirection } from '../../shared/lessons/text-direction.ts';
 import { compactJson } from './json-pieces.ts';
-import { isUrl } from '../../shared/platform/is-url.ts';
+import { isHttpUrl } from '../../shared/platform/parse-url.ts';
 
 /** A text file of the archive, read anew at each call. */
 export type TextSource = () => AsyncIterable<Uint8Array>;
@@ -147,7 +147,7 @@ function link(address: string | undefined, text: string): string {
 }
 
 function webAddress(address: string): string | undefined {
-  return /^https?:\/\//i.test(address) && isUrl(address) ? address : undefined;
+  return isHttpUrl(address) ? address : undefined;
 }
 
 function escapeHtml(text: string): string {

@@ -1,6 +1,6 @@
 import { DownloadError } from '../../shared/media/downloads/downloader.ts';
 import type { FailureReason } from '../../shared/media/downloads/failure.ts';
-import type { Digest } from '../../shared/storage/store.ts';
+import type { Digest, OpenFile, Store } from '../../shared/storage/store.ts';
 
 /** A file of the archive, found: which part of the store has its bytes. */
 export interface FoundFile extends Digest {
@@ -41,4 +41,11 @@ export function failureOf(error: unknown): Missing {
 
 export function isMissing(outcome: object): outcome is Missing {
   return 'reason' in outcome;
+}
+
+/** Opens a file that was found. @throws when it has left the store since. */
+export async function openFound(store: Store, found: FoundFile): Promise<OpenFile> {
+  const file = await store[found.area].open(found);
+  if (file === null) throw new Error(`${found.sha256} was evicted from the store during use`);
+  return file;
 }

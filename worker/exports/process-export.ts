@@ -2,7 +2,7 @@ import { DelayedError, UnrecoverableError, WaitingError } from 'bullmq';
 import type { Job } from 'bullmq';
 import { LecternError } from '../../shared/platform/errors.ts';
 import { BuildCancelled, endCancel } from '../../shared/exports/cancel.ts';
-import { noteHandOn } from '../../shared/exports/handovers.ts';
+import { noteHandOn } from '../../shared/exports/queue-access.ts';
 import type { QueueAccess } from '../../shared/exports/queue-access.ts';
 import { noteEnd, noteStart, placeAgain, uncountStart, wakeWorker } from '../../shared/exports/start.ts';
 import { toFailedReason } from '../../shared/exports/jobs.ts';

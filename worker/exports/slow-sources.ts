@@ -2,7 +2,7 @@ import { hostOf } from '../../shared/platform/http/ssrf-guard.ts';
 import { onAbort } from '../../shared/platform/abort-listeners.ts';
 import { DownloadError } from '../../shared/media/downloads/downloader.ts';
 import { MissingFile } from './outcome.ts';
-import { isUrl } from '../../shared/platform/is-url.ts';
+import { parseUrl } from '../../shared/platform/parse-url.ts';
 
 /** Timeouts in a row after which a build asks a host for nothing more. */
 const maxTimeouts = 6;
@@ -38,7 +38,8 @@ export class SlowSources {
    */
   async get<T>(url: string, download: (signal: AbortSignal) => Promise<T>): Promise<T> {
     this.#stop.signal.throwIfAborted();
-    const host = isUrl(url) ? hostOf(new URL(url)) : '';
+    const parsed = parseUrl(url);
+    const host = parsed === null ? '' : hostOf(parsed);
     const timeouts = this.#timeouts.get(host) ?? 0;
     if (timeouts >= maxTimeouts) throw this.#late;
     try {

@@ -4,7 +4,7 @@ import type { Logger } from '../../shared/platform/log.ts';
 import type { Database } from '../../shared/models/database.ts';
 import { removeUnfinishedImports } from '../../shared/packages/unfinished-imports.ts';
 import { removeUnusedAssets } from '../../shared/assets/stored-assets.ts';
-import { removeUnusedReleases } from '../../shared/widgets/unused-releases.ts';
+import { removeUnusedReleases } from '../../shared/widgets/releases.ts';
 import type { Store } from '../../shared/storage/store.ts';
 import type { Evicted, Evictor } from './eviction/evictor.ts';
 

@@ -1,5 +1,5 @@
 import type { Context } from 'koa';
-import { isUrl } from '../../../shared/platform/is-url.ts';
+import { parseUrl } from '../../../shared/platform/parse-url.ts';
 
 const reading = ['GET', 'HEAD', 'OPTIONS'];
 
@@ -19,5 +19,5 @@ export function isForeignWrite(
   if (site !== '') return site !== 'same-origin';
   const origin = ctx.get('Origin');
   if (origin === '' || origin === publicOrigin) return false;
-  return !isUrl(origin) || new URL(origin).host !== ctx.host;
+  return parseUrl(origin)?.host !== ctx.host;
 }

@@ -1,7 +1,19 @@
 import type { Context, Middleware } from 'koa';
 import { withoutContentSignature } from '../../../shared/media/content-urls.ts';
 import type { Logger } from '../../../shared/platform/log.ts';
-import { pathOf } from './readable-path.ts';
+import { pathOf } from './request-target.ts';
+import { randomUUID } from 'node:crypto';
+
+/** Fits a header and a line of a log; anything else a client sends is replaced. */
+const sane = /^[\w.:-]{1,128}$/;
+
+/** Gives each request an id, the client's own where it is sane, and sends it back as `X-Request-Id`. */
+export const requestId: Middleware = async (ctx, next) => {
+  const given = ctx.get('X-Request-Id');
+  ctx.state.requestId = sane.test(given) ? given : randomUUID();
+  ctx.set('X-Request-Id', ctx.state.requestId as string);
+  await next();
+};
 
 /** The logged status of a request whose client disconnected before the response; none is sent. */
 export const clientGone = 499;

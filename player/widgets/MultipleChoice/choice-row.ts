@@ -1,6 +1,5 @@
-import { element, uniqueId } from '../../dom.ts';
+import { element, icon, uniqueId } from '../../dom.ts';
 import { richText, safeHtml } from '../../html.ts';
-import { icon } from '../../icon.ts';
 import type { WidgetContext } from '../../widget.ts';
 import type { Choice } from '../../../shared/lessons/scoring.ts';
 import { message } from '../../../shared/i18n/message.ts';

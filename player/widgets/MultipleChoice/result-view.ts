@@ -1,7 +1,6 @@
 import type { Score } from '../../../shared/lessons/scoring.ts';
-import { element } from '../../dom.ts';
+import { element, icon } from '../../dom.ts';
 import { richText } from '../../html.ts';
-import { icon } from '../../icon.ts';
 import { record } from '../../props.ts';
 import type { WidgetContext } from '../../widget.ts';
 import { message } from '../../../shared/i18n/message.ts';

@@ -11,7 +11,7 @@ import { jsonOf } from '../platform-requests.ts';
 import type { PlatformAnswer } from '../platform-requests.ts';
 import { askGradeService, ScoreFault } from './service-request.ts';
 import type { GradeService } from './service-request.ts';
-import { isUrl } from '../../platform/is-url.ts';
+import { parseUrl } from '../../platform/parse-url.ts';
 
 /** By this Lectern knows the line items that it made. */
 export const lineItemTag = 'lectern';
@@ -167,7 +167,7 @@ function assertOfPlatform(address: string, lineItemsUrl: string): void {
 function nextPage({ headers }: PlatformAnswer, base: string): string | null {
   for (const [, address = '', parameters = ''] of (headers.get('link') ?? '').matchAll(/<([^>]*)>([^<]*)/g)) {
     if (!/;\s*rel="?([^";]*\s)?next[\s";,]?/i.test(parameters)) continue;
-    return isUrl(address, base) ? new URL(address, base).href : null;
+    return parseUrl(address, base)?.href ?? null;
   }
   return null;
 }

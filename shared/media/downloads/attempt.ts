@@ -10,7 +10,7 @@ import { parseRetryAfter } from '../../platform/backoff.ts';
 import type { DownloadSlots } from './slots.ts';
 import type { DownloadRequest, DownloadResult } from './types.ts';
 import { Watch } from './idle-timeout.ts';
-import { isUrl } from '../../platform/is-url.ts';
+import { parseUrl } from '../../platform/parse-url.ts';
 
 const maxRedirects = 5;
 const redirects = new Set([301, 302, 303, 307, 308]);
@@ -35,7 +35,7 @@ export async function attempt<T>(
   store: StoreBody<T>,
   { connections, slots, again, budget, ...limits }: AttemptContext,
 ): Promise<DownloadResult<T>> {
-  const first = parseUrl(request.url);
+  const first = requireUrl(request.url);
   let url = first;
   for (let hops = 0; ; hops++) {
     const here = url;
@@ -131,15 +131,17 @@ function nextUrl(answer: Answer, base: URL): URL {
   const location = answer.header('location');
   // Node reads headers as Latin-1; a Location that is not ASCII is UTF-8 in practice.
   const text = location === null ? null : Buffer.from(location, 'latin1').toString();
-  if (text === null || !isUrl(text, base.href)) {
+  const url = text === null ? null : parseUrl(text, base);
+  if (url === null) {
     throw new DownloadError('server_error', `${hostOf(base)} redirected to nowhere`, {
       status: answer.status,
     });
   }
-  return new URL(text, base);
+  return url;
 }
 
-function parseUrl(text: string): URL {
-  if (!isUrl(text)) throw new DownloadError('blocked_address', 'This is not a URL');
-  return new URL(text);
+function requireUrl(text: string): URL {
+  const url = parseUrl(text);
+  if (url === null) throw new DownloadError('blocked_address', 'This is not a URL');
+  return url;
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { warnOfUnknownSettings } from '../../../shared/platform/unknown-settings.ts';
+import { warnOfUnknownSettings } from '../../../shared/platform/setting-forms.ts';
 
 const settings = [
   'PORT',

@@ -5,6 +5,27 @@ import { LecternError } from '../../../shared/platform/errors.ts';
 import { failure } from '../responses.ts';
 import { isForeignWrite } from './csrf.ts';
 
+/**
+ * Answers pages of every origin, without credentials: for what a token or a signature authorizes, errors included.
+ * Preflight requests (OPTIONS) are answered here.
+ *
+ * @param methods of the endpoint, such as "GET, OPTIONS".
+ * @param headers that pages may send, besides those that need no permission.
+ */
+export function publicCors(methods: string, headers = 'Content-Type'): Middleware {
+  return async (ctx, next) => {
+    ctx.set('Access-Control-Allow-Origin', '*');
+    ctx.set('Access-Control-Allow-Methods', methods);
+    ctx.set('Access-Control-Allow-Headers', headers);
+    if (ctx.method !== 'OPTIONS') {
+      await next();
+      return;
+    }
+    ctx.set('Allow', methods);
+    ctx.status = 204;
+  };
+}
+
 /** How long browsers may cache a preflight response, in seconds. */
 const preflightSeconds = 600;
 

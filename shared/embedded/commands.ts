@@ -1,6 +1,30 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
 import { createRequire } from 'node:module';
 import { extname } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+
+const run = promisify(execFile);
+
+/** The full path of a command on PATH, or undefined. The shell is asked, as it knows PATH best. */
+export async function findCommand(name: string): Promise<string | undefined> {
+  try {
+    const { stdout } = await run('/bin/sh', ['-c', 'command -v -- "$1"', 'sh', name]);
+    return stdout.trim() || undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The version that `binary --version` names ("7.0.28"), or undefined for one that does not run here. */
+export async function versionOf(binary: string): Promise<string | undefined> {
+  try {
+    const { stdout } = await run(binary, ['--version'], { timeout: 20_000 });
+    return /\d+\.\d+\.\d+/.exec(stdout)?.[0];
+  } catch {
+    return undefined;
+  }
+}
 
 /**
  * The arguments with which `node` runs another file of this folder: compiled files as they are, sources with

@@ -12,3 +12,9 @@ export function securityHeaders({ publicUrl }: Pick<Config, 'publicUrl'>): Middl
     await next();
   };
 }
+
+/** Forbids caches to store responses, errors included. For responses that belong to one caller. */
+export const noStore: Middleware = async (ctx, next) => {
+  ctx.set('Cache-Control', 'no-store');
+  await next();
+};
