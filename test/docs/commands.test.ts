@@ -6,13 +6,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { demoOrganization, demoVersion } from '../../cli/lessons/demo-lesson.ts';
 import { packageRoot } from '../../shared/platform/paths.ts';
 import { lecternHere } from '../cli/command-line.ts';
-import { startHarness } from '../support/harness.ts';
-import type { Harness } from '../support/harness.ts';
 import { shellBlocks } from '../support/shell-blocks.ts';
+import { useApi } from '../support/use.ts';
 
 const run = promisify(execFile);
 
@@ -26,14 +25,7 @@ const quickStarts = ['cli', 'packages', 'widgets', 'embed', 'progress', 'player-
 
 const shorthand = 'lectern() { npm run -s lectern -- "$@"; }';
 
-let harness: Harness;
-let api: string;
-beforeAll(async () => {
-  harness = await startHarness();
-  api = await harness.startApi();
-  await harness.startWorker();
-});
-afterAll(() => harness.close());
+const api = useApi({}, { worker: true });
 
 /**
  * Runs `lectern` for a shell inside this process, where its modules are loaded; arguments are
@@ -43,7 +35,7 @@ async function serveLectern(): Promise<string> {
   const server = createServer((request, response) => {
     void buffer(request).then(async (body) => {
       const args = body.toString('utf8').split('\0').slice(0, -1);
-      const { code, stdout, stderr } = await lecternHere(harness.environment, ...args);
+      const { code, stdout, stderr } = await lecternHere(api.environment, ...args);
       response.statusCode = code === 0 ? 200 : 500;
       response.end(code === 0 ? stdout : `${stdout}\n${stderr}`);
     });
@@ -64,12 +56,7 @@ async function notRun(): Promise<string[]> {
 }
 
 test('the commands of README, integrate.md and export.md, and quick starts between them, run as printed, twice, after the demo', async () => {
-  await demoVersion(
-    harness.db,
-    harness.config,
-    await demoOrganization(harness.db),
-    new AbortController().signal,
-  );
+  await demoVersion(api.db, api.config, await demoOrganization(api.db), new AbortController().signal);
   const blocks = (
     await Promise.all([
       shellBlocks('README.md'),
@@ -86,7 +73,7 @@ test('the commands of README, integrate.md and export.md, and quick starts betwe
   const script = printed
     .replaceAll(shorthand, `lectern() { ${lectern}; }`)
     .replaceAll('demo/lesson', join(packageRoot, 'demo', 'lesson'))
-    .replaceAll('http://127.0.0.1:3000', api);
+    .replaceAll('http://127.0.0.1:3000', api.url);
   const cwd = await mkdtemp(join(tmpdir(), 'lectern-docs-'));
   onTestFinished(() => rm(cwd, { recursive: true, force: true }));
 
