@@ -8,7 +8,7 @@ import type { ReadinessProbe } from '../shared/operations/checks.ts';
 import type { PreparedLessons } from '../shared/player/prepared-lessons.ts';
 import type { ExportQueue } from '../shared/exports/queues.ts';
 import type { Secrets } from '../shared/platform/secrets.ts';
-import type { Sharing } from '../shared/coordination/coordination.ts';
+import type { Coordination } from '../shared/coordination/coordination.ts';
 import type { Store } from '../shared/storage/store.ts';
 import type { PlayerReleases } from './player/player-releases.ts';
 import type { PlayerAssets } from './media/player-assets.ts';
@@ -73,7 +73,7 @@ export interface AppDependencies {
   redis: Redis;
   store: Store;
   /** What other processes hear of the use of the store's files. */
-  sharing: Sharing;
+  coordination: Coordination;
   lessons: PreparedLessons;
   /** The files that learners' browsers load, of this release and of others. */
   player: PlayerReleases;

@@ -20,7 +20,7 @@ import { createExportEvents, createExportQueue } from '../shared/exports/queues.
 import { connectRedis } from '../shared/platform/redis.ts';
 import { loadSecrets } from '../shared/platform/secrets.ts';
 import type { Servers } from '../shared/embedded/servers.ts';
-import { createSharing } from '../shared/coordination/coordination.ts';
+import { createCoordination } from '../shared/coordination/coordination.ts';
 import { trackUses } from '../shared/storage/tracked-store.ts';
 import type { Shutdown } from '../shared/platform/shutdown.ts';
 import { createStore } from '../shared/storage/create-store.ts';
@@ -73,14 +73,14 @@ export async function startApi(
   const player = new PlayerReleases(db, ownPlayer);
   await player.announce();
   const redis = await connectRedis(servers.redisUrl);
-  const sharing = createSharing(redis, config);
-  const store = trackUses(plainStore, sharing.uses);
+  const coordination = createCoordination(redis, config);
+  const store = trackUses(plainStore, coordination.uses);
   const queue = createExportQueue(redis, config);
   const events = createExportEvents(servers.redisUrl, config);
   const waiters = new JobWaiters(events);
 
   const downloader = createDownloader(config.download, {}, learnersDownloads);
-  const playerAssets = new PlayerAssets({ db, store, downloader, sharing, config, log });
+  const playerAssets = new PlayerAssets({ db, store, downloader, coordination, config, log });
   const metrics = new ApiMetrics();
   const platforms = createPlatformClient(config.download);
   const lti = {
@@ -97,7 +97,7 @@ export async function startApi(
     queue,
     waiters,
     openWaits: new OpenWaits(config.export.waitsPerOrganization),
-    incomplete: sharing.incomplete,
+    incomplete: coordination.incomplete,
     config,
     log,
   };
@@ -113,7 +113,7 @@ export async function startApi(
     db,
     redis,
     store,
-    sharing,
+    coordination,
     lessons: new PreparedLessons(db, config.playerCacheBytes),
     player,
     queue,
@@ -155,7 +155,7 @@ export async function startApi(
     const closed = Promise.all([events.close(), queue.close(), scoreQueue.close()]);
     await withDeadline(closed, { milliseconds: closeMilliseconds }).finally(() => redis.disconnect());
   });
-  shutdown.add('file uses', () => Promise.resolve(sharing.uses.close()));
+  shutdown.add('file uses', () => Promise.resolve(coordination.uses.close()));
   shutdown.add('mongodb', () => db.connection.close());
   shutdown.add('operations', () => operations?.close() ?? Promise.resolve());
   return { port: (server.address() as AddressInfo).port, metricsPort: operations?.port };

@@ -9,7 +9,7 @@ import { registerScoreMetrics } from '../shared/operations/score-metrics.ts';
 import { connectFastRedis } from '../shared/platform/redis.ts';
 import { loadSecrets } from '../shared/platform/secrets.ts';
 import type { Servers } from '../shared/embedded/servers.ts';
-import { createSharing } from '../shared/coordination/coordination.ts';
+import { createCoordination } from '../shared/coordination/coordination.ts';
 import { trackUses } from '../shared/storage/tracked-store.ts';
 import type { Shutdown } from '../shared/platform/shutdown.ts';
 import { createStore } from '../shared/storage/create-store.ts';
@@ -44,16 +44,16 @@ export async function startWorker(
   const metrics = new WorkerMetrics({ slots: config.worker.concurrency, running: () => builds.size });
   const downloader = metrics.countDownloads(createDownloader(config.download));
   const redis = await connectFastRedis(servers.redisUrl);
-  const sharing = createSharing(redis, config);
-  const store = trackUses(plainStore, sharing.uses);
-  const evictor = new Evictor({ db, store, redis, incomplete: sharing.incomplete, limits, config });
+  const coordination = createCoordination(redis, config);
+  const store = trackUses(plainStore, coordination.uses);
+  const evictor = new Evictor({ db, store, redis, incomplete: coordination.incomplete, limits, config });
   const onEvicted = (evicted: Evicted) => metrics.evicted(evicted);
   const sweeping = startSweeping({ db, store, redis, evictor, onEvicted, config, log });
   const worker = createExportWorker(servers.redisUrl, {
     db,
     store,
     downloader,
-    sharing,
+    coordination,
     makeRoom: async (bytes) => {
       const evicted = await evictor.makeRoom(bytes);
       if (evicted !== null) onEvicted(evicted);
@@ -86,7 +86,7 @@ export async function startWorker(
   shutdown.add('downloads', () => Promise.resolve(downloader.close()));
   shutdown.add('platforms', () => Promise.resolve(platforms.close()));
   shutdown.add('redis', () => {
-    sharing.uses.close();
+    coordination.uses.close();
     redis.disconnect();
     return Promise.resolve();
   });

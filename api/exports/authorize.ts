@@ -3,7 +3,7 @@ import { exportJobOf } from '../../shared/exports/jobs.ts';
 import type { ExportJob } from '../../shared/exports/jobs.ts';
 import { profileParameters, selectProfile } from '../../shared/exports/profiles.ts';
 import type { ExportQueue } from '../../shared/exports/queues.ts';
-import type { Sharing } from '../../shared/coordination/coordination.ts';
+import type { Coordination } from '../../shared/coordination/coordination.ts';
 import type { Config } from '../../shared/platform/config.ts';
 import type { Secrets } from '../../shared/platform/secrets.ts';
 import type { Store } from '../../shared/storage/store.ts';
@@ -44,7 +44,7 @@ export interface ExportDependencies {
   db: Database;
   store: Store;
   secrets: Secrets;
-  sharing: Sharing;
+  coordination: Coordination;
   queue: ExportQueue;
   exports: ArchiveRequestDependencies;
   player: Pick<PlayerReleases, 'name'>;

@@ -15,7 +15,7 @@ const signedSeconds = 4 * 3600;
 /** How much longer files are kept: as long as it may take to bring those back that were evicted. */
 const marginSeconds = 3600;
 
-type ManifestDependencies = Pick<ExportDependencies, 'db' | 'store' | 'secrets' | 'sharing'>;
+type ManifestDependencies = Pick<ExportDependencies, 'db' | 'store' | 'secrets' | 'coordination'>;
 
 /**
  * The manifest of an archive with an address for each file, as the JSON of a `SignedManifest`, in pieces. All files are
@@ -38,8 +38,8 @@ export async function createExportManifest(
   if (record === null) return null;
   const files = new ArchiveFiles(archive, record, profileOf(job).rootFolder(job));
   // Before the files are looked for: from then on none goes that is within the organization's share.
-  await deps.sharing.uses.own(organizationId, files.cached());
-  await deps.sharing.uses.keepUntil(files.cached(), keptUntil);
+  await deps.coordination.uses.own(organizationId, files.cached());
+  await deps.coordination.uses.keepUntil(files.cached(), keptUntil);
   await files.restore(deps.store, signal);
   const manifest = await files.manifest();
   const expiresAt = new Date(Math.min(keptUntil.getTime(), inSeconds(signedSeconds).getTime()));

@@ -5,7 +5,7 @@ import type { Downloader } from '../../shared/media/downloads/downloader.ts';
 import { DownloadError } from '../../shared/media/downloads/downloader.ts';
 import type { Logger } from '../../shared/platform/log.ts';
 import { checkType, MediaCache } from '../../shared/media/media-cache.ts';
-import type { CachedMedium, CacheSharing } from '../../shared/media/media-cache.ts';
+import type { CachedMedium, CacheCoordination } from '../../shared/media/media-cache.ts';
 import type { Database } from '../../shared/models/database.ts';
 import { findRemoteFiles } from '../../shared/models/remote-file.ts';
 import type { Digest, Store } from '../../shared/storage/store.ts';
@@ -54,7 +54,7 @@ export interface ExternalMediaDependencies {
   db: Database;
   store: Store;
   downloader: Downloader;
-  sharing: CacheSharing;
+  coordination: CacheCoordination;
   config: Pick<Config, 'download' | 'mediaFreshHours'>;
   log: Logger;
 }

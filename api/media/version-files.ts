@@ -39,7 +39,7 @@ export interface VersionFilesDependencies {
   secrets: Pick<Secrets, 'asset'>;
   playerAssets: PlayerAssets;
   store: Store;
-  sharing: { uses: FileUses };
+  coordination: { uses: FileUses };
 }
 
 /** The 302 of these files. */
@@ -79,15 +79,15 @@ export function versionFiles({
   config,
   secrets,
   playerAssets,
-  sharing,
+  coordination,
   store,
 }: VersionFilesDependencies): VersionFiles {
   /** Pins a file while its URL is good. Returns false if an evictor removed it just before. */
   const pin = async (organizationId: string, asset: Asset, until: Date): Promise<boolean> => {
     // Uploads are never evicted.
     if (asset.area !== 'cache') return true;
-    await sharing.uses.own(organizationId, [`cache:${asset.sha256}`]);
-    const unsure = await sharing.uses.keepUntil([`cache:${asset.sha256}`], until);
+    await coordination.uses.own(organizationId, [`cache:${asset.sha256}`]);
+    const unsure = await coordination.uses.keepUntil([`cache:${asset.sha256}`], until);
     return unsure.length === 0 || (await store.cache.has(asset, 'glance'));
   };
   const sendRedirect = async (

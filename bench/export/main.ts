@@ -9,7 +9,7 @@ import { createDownloader } from '../../shared/media/downloads/downloader.ts';
 import { exportJobOf } from '../../shared/exports/jobs.ts';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
 import { connectFastRedis } from '../../shared/platform/redis.ts';
-import { createSharing } from '../../shared/coordination/coordination.ts';
+import { createCoordination } from '../../shared/coordination/coordination.ts';
 import { runExport } from '../../worker/exports/job.ts';
 import { prepareInstallation } from '../installation.ts';
 import { medianTimes, report } from '../rounds.ts';
@@ -36,7 +36,7 @@ const installation = await prepareInstallation({ LECTERN_ALLOWED_PRIVATE_HOSTS: 
 const { folder, settings, config, servers, db, store, authorization, publish } = installation;
 const downloader = createDownloader(config.download);
 const redis = await connectFastRedis(servers.redisUrl);
-const sharing = createSharing(redis, config);
+const coordination = createCoordination(redis, config);
 const processes = await startProcesses(config, servers, { workers: 1, settings });
 const { address } = processes;
 const external = await publish(sample, originUrl);
@@ -54,10 +54,14 @@ const forgetDownloads = async () => {
   await db.remoteFiles.deleteMany({});
 };
 const build = async (version: LessonVersion) => {
-  const { failures } = await runExport({ db, store, downloader, sharing, config }, exportJobOf(version), {
-    signal: new AbortController().signal,
-    onProgress: () => undefined,
-  });
+  const { failures } = await runExport(
+    { db, store, downloader, coordination, config },
+    exportJobOf(version),
+    {
+      signal: new AbortController().signal,
+      onProgress: () => undefined,
+    },
+  );
   if (failures > 0) throw new Error(`${failures} files failed`);
 };
 const request = async (version: LessonVersion) => {

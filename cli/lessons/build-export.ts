@@ -3,7 +3,7 @@ import { LecternError } from '../../shared/platform/errors.ts';
 import { incompleteKey } from '../../shared/exports/jobs.ts';
 import type { ExportJob } from '../../shared/exports/jobs.ts';
 import { connectFastRedis } from '../../shared/platform/redis.ts';
-import { createSharing } from '../../shared/coordination/coordination.ts';
+import { createCoordination } from '../../shared/coordination/coordination.ts';
 import { trackUses } from '../../shared/storage/tracked-store.ts';
 import type { StoredArchive } from '../../shared/storage/store.ts';
 import { runExport } from '../../worker/exports/job.ts';
@@ -23,11 +23,11 @@ export async function buildWithProgress(
 ): Promise<StoredArchive> {
   const downloader = createDownloader(config.download);
   const redis = await connectFastRedis(redisUrl);
-  const sharing = createSharing(redis, config);
-  const store = trackUses(plainStore, sharing.uses);
+  const coordination = createCoordination(redis, config);
+  const store = trackUses(plainStore, coordination.uses);
   const bar = fileProgressBar(name);
   try {
-    const { failures } = await runExport({ db, store, downloader, sharing, config }, job, {
+    const { failures } = await runExport({ db, store, downloader, coordination, config }, job, {
       signal,
       onProgress: (progress) => bar.update(progress),
     });
@@ -39,7 +39,7 @@ export async function buildWithProgress(
   } finally {
     bar.stop();
     downloader.close();
-    sharing.uses.close();
+    coordination.uses.close();
     redis.disconnect();
   }
   const archive = (await store.archives.open(job.key)) ?? (await store.archives.open(incompleteKey(job.key)));

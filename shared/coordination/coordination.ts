@@ -8,18 +8,22 @@ import { createIncompleteBuilds, noIncompleteBuilds } from './incomplete-builds.
 import type { IncompleteBuilds } from './incomplete-builds.ts';
 import { WillingRedis } from '../platform/best-effort-redis.ts';
 
-/** What processes that share a store tell each other of its files. All of it may be lost without harm. */
-export interface Sharing {
+/** The facts about files that processes with a common store exchange through Redis. Losing them does no harm. */
+export interface Coordination {
   downloads: DownloadLeases;
   uses: FileUses;
   incomplete: IncompleteBuilds;
 }
 
-/** For a process that shares its store with no other. */
-export const alone: Sharing = { downloads: noLeases, uses: noUses, incomplete: noIncompleteBuilds };
+/** For a process that is the only one on its store. */
+export const noCoordination: Coordination = {
+  downloads: noLeases,
+  uses: noUses,
+  incomplete: noIncompleteBuilds,
+};
 
-/** @param redis a connection that fails fast: nothing waits for a Redis that is away. */
-export function createSharing(redis: Redis, config: Pick<Config, 'redisPrefix'>): Sharing {
+/** @param redis a connection that fails fast, so that no request waits while Redis is down. */
+export function createCoordination(redis: Redis, config: Pick<Config, 'redisPrefix'>): Coordination {
   const willing = new WillingRedis(redis, config.redisPrefix);
   return {
     downloads: createDownloadLeases(willing),

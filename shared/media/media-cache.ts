@@ -26,7 +26,7 @@ export interface CachedMedium extends Digest {
 }
 
 /** What the cache shares with other processes. */
-export interface CacheSharing {
+export interface CacheCoordination {
   downloads: DownloadLeases;
   uses: FileUses;
 }
@@ -35,7 +35,7 @@ export interface MediaCacheDependencies {
   db: Database;
   store: Store;
   downloader: Downloader;
-  sharing: CacheSharing;
+  coordination: CacheCoordination;
   /** Told of each file that was had: from the cache, or downloaded just now. */
   onLookup?: (result: 'hit' | 'miss') => void;
 }
@@ -49,7 +49,7 @@ export class MediaCache {
   readonly #db: Database;
   readonly #store: Store;
   readonly #downloader: Downloader;
-  readonly #sharing: CacheSharing;
+  readonly #coordination: CacheCoordination;
   readonly #onLookup: (result: 'hit' | 'miss') => void;
   /** All that were asked for, by limit and type, then by URL. */
   readonly #wanted = new Map<string, Map<string, Promise<CachedMedium>>>();
@@ -58,22 +58,22 @@ export class MediaCache {
   /** Since when the first of the files is wanted. */
   #since: number | undefined;
 
-  constructor({ db, store, downloader, sharing, onLookup }: MediaCacheDependencies) {
+  constructor({ db, store, downloader, coordination, onLookup }: MediaCacheDependencies) {
     this.#db = db;
     this.#store = store;
     this.#downloader = downloader;
-    this.#sharing = sharing;
+    this.#coordination = coordination;
     this.#onLookup = onLookup ?? (() => undefined);
   }
 
   /** Looks up at once what is known of some addresses, 1,000 or so, that will be asked for. */
   async prepare(urls: string[]): Promise<void> {
-    this.#since ??= await this.#sharing.downloads.now();
+    this.#since ??= await this.#coordination.downloads.now();
     const found = await findRemoteFiles(this.#db, urls);
     for (const [url, file] of found) this.#known.set(url, file);
     // At once: looking for one after the other would note them one by one.
     const files = [...found.values()].map(({ file }): EvictableFile => `cache:${file.sha256}`);
-    await this.#sharing.uses.note(files);
+    await this.#coordination.uses.note(files);
   }
 
   /**
@@ -107,7 +107,7 @@ export class MediaCache {
   async #fetch(request: RemoteRequest): Promise<CachedMedium> {
     const known = await this.#usable(request);
     // Its origin may take longer to answer than a use lasts that was noted.
-    const hold = this.#sharing.uses.hold();
+    const hold = this.#coordination.uses.hold();
     if (known !== null) hold.add(`cache:${known.file.sha256}`);
     try {
       const since = this.#since ?? Number.MAX_SAFE_INTEGER;
@@ -116,7 +116,7 @@ export class MediaCache {
         downloaded.here = true;
         return this.#download(request, known);
       };
-      const shared = await this.#sharing.downloads.share({ ...request, since }, download);
+      const shared = await this.#coordination.downloads.share({ ...request, since }, download);
       const { file } = shared;
       if (downloaded.here) return toMedium(shared, request);
       // What another process downloaded is in this store where all have one store, as they should.

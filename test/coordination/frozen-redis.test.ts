@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { connectFastRedis } from '../../shared/platform/redis.ts';
-import { createSharing } from '../../shared/coordination/coordination.ts';
+import { createCoordination } from '../../shared/coordination/coordination.ts';
 import { trackUses } from '../../shared/storage/tracked-store.ts';
 import { storeDownload } from '../maintenance/eviction/evictable.ts';
 import { startFrozenProxy } from '../fleet/frozen-proxy.ts';
@@ -15,23 +15,23 @@ test('a hanging Redis blocks no request: files are found and downloaded without 
   const { hostname, port } = new URL(harness.servers.redisUrl);
   const proxy = await startFrozenProxy({ host: hostname, port: Number(port) });
   const redis = await connectFastRedis(`redis://127.0.0.1:${proxy.port}`);
-  const sharing = createSharing(redis, harness.config);
+  const coordination = createCoordination(redis, harness.config);
   onTestFinished(() => {
-    sharing.uses.close();
+    coordination.uses.close();
     redis.disconnect();
   });
   const file = await storeDownload(harness, 10, 1);
-  const since = await sharing.downloads.now();
+  const since = await coordination.downloads.now();
   proxy.freeze();
 
-  expect(await trackUses(harness.store, sharing.uses).cache.has(file.digest)).toBe(true);
+  expect(await trackUses(harness.store, coordination.uses).cache.has(file.digest)).toBe(true);
   const url = 'http://127.0.0.1/frozen.png';
   const types = { declaredType: 'image/png', mimeType: 'image/png' };
   const downloaded = { url, file: file.digest, ...types, etag: null, lastModified: null };
   const { signal } = new AbortController();
   const request = { organizationId: 'tenant', url, mimeType: 'image/png', maxBytes: 1000 };
   const wanted = { ...request, since, signal };
-  const shared = await sharing.downloads.share(wanted, () => Promise.resolve(downloaded));
+  const shared = await coordination.downloads.share(wanted, () => Promise.resolve(downloaded));
   expect(shared).toBe(downloaded);
   // The dead connection is replaced, so that other processes see file usage again.
   await waitFor('another connection', () => redis.ping(), 30_000);

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createDownloader } from '../../shared/media/downloads/downloader.ts';
 import { exportJobOf } from '../../shared/exports/jobs.ts';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
-import { alone } from '../../shared/coordination/coordination.ts';
+import { noCoordination } from '../../shared/coordination/coordination.ts';
 import { bytesOf } from '../../shared/storage/digest.ts';
 import { releaseWidget } from '../../shared/widgets/releases.ts';
 import { runExport } from '../../worker/exports/job.ts';
@@ -64,7 +64,7 @@ async function build(version: LessonVersion): Promise<Buffer> {
   const job = exportJobOf(version);
   await store.archives.delete(job.key);
   try {
-    await runExport({ db, store, downloader, sharing: alone, config }, job, {
+    await runExport({ db, store, downloader, coordination: noCoordination, config }, job, {
       signal: new AbortController().signal,
       onProgress: () => undefined,
     });

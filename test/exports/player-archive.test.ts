@@ -4,7 +4,7 @@ import { exportJobOf, exportJobSchema } from '../../shared/exports/jobs.ts';
 import type { ExportJob, ExportProgress, ExportResult } from '../../shared/exports/jobs.ts';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
 import { playerRelease } from '../../shared/player/player-release.ts';
-import { alone } from '../../shared/coordination/coordination.ts';
+import { noCoordination } from '../../shared/coordination/coordination.ts';
 import { JobOfOtherRelease } from '../../worker/exports/profiles/profile.ts';
 import { buildArchive } from '../../worker/exports/build-archive.ts';
 import { read } from '../storage/stores.ts';
@@ -31,7 +31,7 @@ async function build(
   const limits = { ...config.export, ...(maxBytes !== undefined && { maxBytes }) };
   try {
     return await buildArchive(
-      { db, store, downloader, sharing: alone, config: { ...config, export: limits } },
+      { db, store, downloader, coordination: noCoordination, config: { ...config, export: limits } },
       job,
       {
         signal: new AbortController().signal,

@@ -5,7 +5,7 @@ import type { ExportStatus } from '../../api/exports/export-status.ts';
 import { askForExport } from '../../shared/exports/ask.ts';
 import { exportJobOf } from '../../shared/exports/jobs.ts';
 import type { ExportJob } from '../../shared/exports/jobs.ts';
-import { alone } from '../../shared/coordination/coordination.ts';
+import { noCoordination } from '../../shared/coordination/coordination.ts';
 import { createExportEvents } from '../../shared/exports/queues.ts';
 import type { ArchiveStore } from '../../shared/storage/store.ts';
 import { startExportLab } from './held-exports.ts';
@@ -41,7 +41,7 @@ const first: ExportStatus = {
 function startEvents(signal: AbortSignal, options: { waiters?: JobWaiters; archives?: ArchiveStore } = {}) {
   const { config, db, store } = lab.harness;
   const { waiters = new JobWaiters(events), archives = store.archives } = options;
-  const deps = { db, archives, queue: queue.jobs, waiters, incomplete: alone.incomplete, config };
+  const deps = { db, archives, queue: queue.jobs, waiters, incomplete: noCoordination.incomplete, config };
   return statusEvents(deps, job, { first, signal, heartbeatMilliseconds: 0 });
 }
 

@@ -5,7 +5,7 @@ import { OpenWaits } from '../../api/exports/wait-limiter.ts';
 import { exportJobOf } from '../../shared/exports/jobs.ts';
 import { createLogger } from '../../shared/platform/log.ts';
 import { createExportEvents } from '../../shared/exports/queues.ts';
-import { alone } from '../../shared/coordination/coordination.ts';
+import { noCoordination } from '../../shared/coordination/coordination.ts';
 import type { ArchiveStore } from '../../shared/storage/store.ts';
 import { startFleet } from './fleet.ts';
 import type { Fleet } from './fleet.ts';
@@ -24,7 +24,7 @@ function requestDependencies({ harness }: Fleet, archives: ArchiveStore) {
   const log = createLogger(harness.config, 'test');
   const waiters = new JobWaiters(events);
   const openWaits = new OpenWaits(1);
-  const { incomplete } = alone;
+  const { incomplete } = noCoordination;
   const deps = {
     db: harness.db,
     archives,

@@ -5,7 +5,7 @@ import { noteStart } from '../../shared/exports/start.ts';
 import { exportJobOf } from '../../shared/exports/jobs.ts';
 import { createLogger } from '../../shared/platform/log.ts';
 import { saveExportRecord } from '../../shared/models/export-record.ts';
-import { alone } from '../../shared/coordination/coordination.ts';
+import { noCoordination } from '../../shared/coordination/coordination.ts';
 import { Builds } from '../../worker/exports/builds.ts';
 import { WorkerMetrics } from '../../worker/exports/metrics.ts';
 import { processExport } from '../../worker/exports/process-export.ts';
@@ -67,7 +67,7 @@ test('an archive that already exists does not count as a build', async () => {
   const downloader = createDownloader(config.download);
   onTestFinished(() => downloader.close());
   const metrics = new WorkerMetrics({ slots: 1, running: () => 0 });
-  const build = { db, store, downloader, sharing: alone, config };
+  const build = { db, store, downloader, coordination: noCoordination, config };
   const log = createLogger(config, 'test');
   await processExport({ build, queue: turns.queue, builds: new Builds(), metrics, log }, job, lockToken);
   const text = await metrics.registry.metrics();

@@ -13,10 +13,10 @@ test('a file that has to stay is noted when Redis hears of it, though it did not
   const away = once(signer.redis, 'end');
   signer.redis.disconnect();
   await away;
-  await signer.sharing.uses.keepUntil([file.name], until);
+  await signer.coordination.uses.keepUntil([file.name], until);
 
   await signer.redis.connect();
-  await signer.sharing.uses.keepUntil([file.name], until);
+  await signer.coordination.uses.keepUntil([file.name], until);
   await evictorOf(harness, worker, { maxAgeHours: 1 }).keepLimits();
   expect(await file.isThere()).toBe(true);
 });

@@ -12,7 +12,7 @@ import { findContent } from '../../shared/models/lesson-content.ts';
 import { findPublishedVersion } from '../../shared/models/lesson-version.ts';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
 import type { EvictableFile } from '../../shared/storage/file-usage.ts';
-import type { Sharing } from '../../shared/coordination/coordination.ts';
+import type { Coordination } from '../../shared/coordination/coordination.ts';
 import type { OpenFile, Store } from '../../shared/storage/store.ts';
 import { ArchiveWriter, DamagedEntry } from './archive-writer.ts';
 import { timePhase } from './build-observer.ts';
@@ -37,7 +37,7 @@ export interface ExportDependencies {
   db: Database;
   store: Store;
   downloader: Downloader;
-  sharing: Sharing;
+  coordination: Coordination;
   /** Removes files that can be made or downloaded again, for so many bytes; for when the store is full. */
   makeRoom?: (bytes: number) => Promise<unknown>;
   observer?: BuildObserver;
@@ -206,10 +206,12 @@ async function writeArchive(deps: ExportDependencies, input: ArchiveInput): Prom
     if (complete) await recordArchive(deps.db, built, record);
     // Nothing is built from it; but its files can be fetched one by one.
     else await saveExportRecord(deps.db, built);
-    await deps.sharing.uses.own(job.organizationId, [`archives:${exportKey}`, ...owned]);
+    await deps.coordination.uses.own(job.organizationId, [`archives:${exportKey}`, ...owned]);
     // Whatever is missing now or is not any more: an older incomplete archive has had its time.
     await deps.store.archives.delete(incompleteKey(job.key));
-    await (complete ? deps.sharing.incomplete.forget(job.key) : deps.sharing.incomplete.note(job.key));
+    await (complete
+      ? deps.coordination.incomplete.forget(job.key)
+      : deps.coordination.incomplete.note(job.key));
     await draft.publish(exportKey, archive.sha256);
     published();
     const failures = manifest.failedMedia.length + manifest.failedWidgets.length;

@@ -26,7 +26,7 @@ test.skipIf(s3Server === null)(
     await draft.publish(key, digestOf(unused).sha256);
     await draft.discard();
 
-    const reader = trackUses(store, worker.sharing.uses);
+    const reader = trackUses(store, worker.coordination.uses);
     expect(await reader.cache.has(digestOf(used))).toBe(true);
     const evictor = evictorOf(harness, worker, { maxAgeHours: 1, store: agedStore(store) });
     expect(await evictor.keepLimits()).toEqual({ files: 2, bytes: 2 * unused.length });

@@ -7,8 +7,8 @@ import { keepSigned, saveExportRecord } from '../../../shared/models/export-reco
 import { connectFastRedis } from '../../../shared/platform/redis.ts';
 import { useKeys } from '../../../shared/storage/file-usage.ts';
 import type { EvictableFile } from '../../../shared/storage/file-usage.ts';
-import { createSharing } from '../../../shared/coordination/coordination.ts';
-import type { Sharing } from '../../../shared/coordination/coordination.ts';
+import { createCoordination } from '../../../shared/coordination/coordination.ts';
+import type { Coordination } from '../../../shared/coordination/coordination.ts';
 import { trackUses } from '../../../shared/storage/tracked-store.ts';
 import { bytesOf, digestOf } from '../../../shared/storage/digest.ts';
 import type { Digest, Store } from '../../../shared/storage/store.ts';
@@ -23,19 +23,19 @@ const minuteMilliseconds = 60_000;
 /** A process that shares the harness's store: a worker, or an API. */
 export interface Process {
   redis: Redis;
-  sharing: Sharing;
+  coordination: Coordination;
   store: Store;
 }
 
 /** Ends with the test. */
 export async function joinStore({ servers, config, store }: Harness): Promise<Process> {
   const redis = await connectFastRedis(servers.redisUrl);
-  const sharing = createSharing(redis, config);
+  const coordination = createCoordination(redis, config);
   onTestFinished(() => {
-    sharing.uses.close();
+    coordination.uses.close();
     redis.disconnect();
   });
-  return { redis, sharing, store: trackUses(store, sharing.uses) };
+  return { redis, coordination, store: trackUses(store, coordination.uses) };
 }
 
 /** A harness and a worker's view of its store, as if Redis had run for a day. Ends with the test. */
@@ -71,7 +71,7 @@ export async function signFor(
 /** An evictor of a store's own limits. @param limits.store in place of the harness's. */
 export function evictorOf(
   { db, store, config }: Harness,
-  { redis, sharing }: Pick<Process, 'redis' | 'sharing'>,
+  { redis, coordination }: Pick<Process, 'redis' | 'coordination'>,
   limits: { maxBytes?: number; maxAgeHours?: number; store?: Store },
 ): Evictor {
   const { maxBytes = 0, maxAgeHours = 0 } = limits;
@@ -79,7 +79,7 @@ export function evictorOf(
     db,
     store: limits.store ?? store,
     redis,
-    incomplete: sharing.incomplete,
+    incomplete: coordination.incomplete,
     limits: { maxBytes, maxAgeHours },
     config,
   });

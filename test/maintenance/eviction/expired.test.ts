@@ -24,12 +24,12 @@ test('an archive that lacks files goes when it is not served any more, and no ot
   const complete = await storeArchive(harness, 10, 0);
   const [oldKey, youngKey] = [`x${'1'.repeat(40)}`, `x${'2'.repeat(40)}`];
   const isOldThere = await storeIncomplete(harness, oldKey);
-  await worker.sharing.incomplete.note(oldKey);
+  await worker.coordination.incomplete.note(oldKey);
   await worker.redis.hincrby(`${harness.config.redisPrefix}:incomplete:${oldKey}`, 'at', -600_000);
   await ageStore(harness, worker.redis, 10);
   // Looking at one is a use, also where it is too old to be served.
   await ageFiles(harness, worker.redis, [complete.name, `archives:${incompleteKey(oldKey)}`], 5);
-  await worker.sharing.incomplete.note(youngKey);
+  await worker.coordination.incomplete.note(youngKey);
   const isYoungThere = await storeIncomplete(harness, youngKey);
 
   const evicted = await evictorOf(harness, worker, { maxAgeHours: 720 }).keepLimits();

@@ -47,10 +47,10 @@ async function evictAll(beforehand: () => Promise<void> = () => Promise.resolve(
 const isCached = (picture: Buffer) => lab.harness.store.cache.has(digestOf(picture));
 
 /** Whether a process says that a download is in use when nothing is known of it. */
-async function isHeld({ redis, sharing }: Process, picture: Buffer): Promise<boolean> {
+async function isHeld({ redis, coordination }: Process, picture: Buffer): Promise<boolean> {
   const used = `${lab.harness.config.redisPrefix}:${useKeys.used}`;
   await redis.del(used);
-  await sharing.uses.noteHeld();
+  await coordination.uses.noteHeld();
   return (await redis.zscore(used, `cache:${digestOf(picture).sha256}`)) !== null;
 }
 
@@ -116,13 +116,13 @@ test('what a running build has found stays until it is in the archive', async ()
   await waitFor('the first file in the archive', () => files === 1);
   await waitFor('a download under way', () => lab.origin.requests('/held.png') === 1);
   await waitFor('the file after it', () => isHeld(builder, png(34)));
-  await evictAll(() => builder.sharing.uses.noteHeld());
+  await evictAll(() => builder.coordination.uses.noteHeld());
   expect(await isCached(png(34))).toBe(true);
   expect(await isCached(png(36))).toBe(false);
 
   release();
   expect(await building).toMatchObject({ failures: 0 });
-  await evictAll(() => builder.sharing.uses.noteHeld());
+  await evictAll(() => builder.coordination.uses.noteHeld());
   expect(await isCached(png(34))).toBe(false);
   downloader.close();
 });

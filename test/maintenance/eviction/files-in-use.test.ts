@@ -55,13 +55,13 @@ describe('no evictor takes a file', () => {
     // The uses that were noted when they were opened are long ago; those that are held are noted again.
     await ageFiles(harness, worker.redis, [file.name, archive.name], old);
     expect(open.every((one) => one !== null)).toBe(true);
-    await reader.sharing.uses.noteHeld();
+    await reader.coordination.uses.noteHeld();
     await evictAll();
     expect([await file.isThere(), await archive.isThere()]).toEqual([true, true]);
 
     for (const one of open) await one?.close();
     await ageFiles(harness, worker.redis, [file.name, archive.name], old);
-    await reader.sharing.uses.noteHeld();
+    await reader.coordination.uses.noteHeld();
     await evictAll();
     expect([await file.isThere(), await archive.isThere()]).toEqual([false, false]);
   });
@@ -87,7 +87,7 @@ describe('no evictor takes a file', () => {
 
   test('that the address of a learner names', async () => {
     const file = await storeDownload(harness, 10, old);
-    await reader.sharing.uses.keepUntil([file.name], new Date(Date.now() + 3_600_000));
+    await reader.coordination.uses.keepUntil([file.name], new Date(Date.now() + 3_600_000));
     await evictAll();
     expect(await file.isThere()).toBe(true);
   });

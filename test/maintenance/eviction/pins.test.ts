@@ -37,7 +37,7 @@ const nameOf = ({ sha256 }: Digest): EvictableFile => `cache:${sha256}`;
 
 async function start(settings: Record<string, string> = {}) {
   const { harness, worker } = await startEviction(settings);
-  const { uses } = worker.sharing;
+  const { uses } = worker.coordination;
   return { harness, worker, uses, used: `${harness.config.redisPrefix}:${useKeys.used}` };
 }
 

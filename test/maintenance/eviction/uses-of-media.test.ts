@@ -25,11 +25,11 @@ beforeEach(async () => {
 const evictAll = () => evictorOf(harness, worker, { maxAgeHours: 1 }).keepLimits();
 
 /** Gets a file as a build of a process does. */
-async function getAs({ store, sharing }: Process, url: string) {
+async function getAs({ store, coordination }: Process, url: string) {
   const { db, config } = harness;
   const downloader = createDownloader(config.download);
   onTestFinished(() => downloader.close());
-  const cache = new MediaCache({ db, store, downloader, sharing });
+  const cache = new MediaCache({ db, store, downloader, coordination });
   await cache.prepare([url]);
   const { signal } = new AbortController();
   const file = await cache.get({
@@ -72,7 +72,7 @@ test.each([
   await reached;
   // As if that had taken longer than a use lasts that was noted when it began.
   await ageStore(harness, worker.redis, old);
-  await builder.sharing.uses.noteHeld();
+  await builder.coordination.uses.noteHeld();
   await evictAll();
   release();
   expect(await harness.store.cache.has(await getting)).toBe(true);
