@@ -15,7 +15,7 @@ import type { PlayerAssets } from './media/player-assets.ts';
 import type { ArchiveRequestDependencies } from './exports/archive-requests.ts';
 import type { LargeTexts } from './http/large-texts.ts';
 import type { LtiDependencies } from './lti/dependencies.ts';
-import type { ScoreNotices } from './lti/outbox-signal.ts';
+import type { OutboxSignal } from './lti/outbox-signal.ts';
 import type { ApiMetrics } from './http/metrics.ts';
 import type { RateLimits } from './http/middleware/rate-limit.ts';
 import type { LearnerLines } from './player/learner-lines.ts';
@@ -83,7 +83,7 @@ export interface AppDependencies {
   lti: LtiDependencies['lti'];
   scoreQueue: ScoreQueue;
   /** What hears of records whose scores a platform is to get. */
-  scoreNotices: ScoreNotices;
+  outboxSignal: OutboxSignal;
   rateLimits: RateLimits;
   /** What one learner may take of this process, and one organization in work on large JSON texts. */
   learnerLines: LearnerLines;

@@ -35,7 +35,7 @@ import { OpenWaits } from './exports/wait-limiter.ts';
 import { LargeTexts } from './http/large-texts.ts';
 import { LaunchMetrics } from './lti/launch-metrics.ts';
 import { createPlatformKeys } from './lti/platform-keys.ts';
-import { ScoreNotices } from './lti/outbox-signal.ts';
+import { OutboxSignal } from './lti/outbox-signal.ts';
 import { ApiMetrics } from './http/metrics.ts';
 import { createRateLimits } from './http/middleware/rate-limit.ts';
 import { LearnerLines } from './player/learner-lines.ts';
@@ -90,7 +90,7 @@ export async function startApi(
     launches: new LaunchMetrics(metrics.registry),
   };
   const scoreQueue = createScoreQueue(redis, config);
-  const scoreNotices = new ScoreNotices({ db, queue: scoreQueue, log });
+  const outboxSignal = new OutboxSignal({ db, queue: scoreQueue, log });
   const exports = {
     db,
     archives: store.archives,
@@ -121,7 +121,7 @@ export async function startApi(
     playerAssets,
     lti,
     scoreQueue,
-    scoreNotices,
+    outboxSignal,
     rateLimits: createRateLimits(config),
     learnerLines: new LearnerLines(),
     largeTexts: new LargeTexts(),
@@ -149,7 +149,7 @@ export async function startApi(
   });
   shutdown.add('downloads', () => playerAssets.close().finally(() => downloader.close()));
   shutdown.add('platforms', () => Promise.resolve(platforms.close()));
-  shutdown.add('scores', () => withDeadline(scoreNotices.settled(), { milliseconds: closeMilliseconds }));
+  shutdown.add('scores', () => withDeadline(outboxSignal.settled(), { milliseconds: closeMilliseconds }));
   shutdown.add('queue', async () => {
     // BullMQ waits for the end of a connection, which one that is just connecting anew does not announce.
     const closed = Promise.all([events.close(), queue.close(), scoreQueue.close()]);

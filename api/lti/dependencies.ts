@@ -7,7 +7,7 @@ import type { Secrets } from '../../shared/platform/secrets.ts';
 import type { LargeTexts } from '../http/large-texts.ts';
 import type { PlayerReleases } from '../player/player-releases.ts';
 import type { LaunchMetrics } from './launch-metrics.ts';
-import type { ScoreNotices } from './outbox-signal.ts';
+import type { OutboxSignal } from './outbox-signal.ts';
 import type { PlatformKeys } from './platform-keys.ts';
 
 /** What launches, the choice of lessons and registrations work with. */
@@ -24,6 +24,6 @@ export interface LtiDependencies {
     platformKeys: PlatformKeys;
     launches: LaunchMetrics;
   };
-  scoreNotices: ScoreNotices;
+  outboxSignal: OutboxSignal;
   largeTexts: LargeTexts;
 }

@@ -1,7 +1,7 @@
 import { parseUrl } from '../../shared/platform/parse-url.ts';
 import { claim, customParameters, noColumn } from '../../shared/lti/claims.ts';
 import type { ResourceLinkClaims } from '../../shared/lti/claims.ts';
-import { expectScore } from '../../shared/lti/scores/register-line-item.ts';
+import { registerLineItem } from '../../shared/lti/scores/register-line-item.ts';
 import type { LtiPlatform } from '../../shared/models/lti-platform.ts';
 import { saveResourceLink } from '../../shared/models/lti-resource-link.ts';
 import type { DescribedLink } from '../../shared/models/lti-resource-link.ts';
@@ -29,7 +29,7 @@ export interface OpenLesson {
  * @throws {LaunchFault} when there is no such lesson.
  */
 export async function openLesson(
-  { db, secrets, scoreNotices }: Pick<LtiDependencies, 'db' | 'secrets' | 'scoreNotices'>,
+  { db, secrets, outboxSignal }: Pick<LtiDependencies, 'db' | 'secrets' | 'outboxSignal'>,
   platform: LtiPlatform,
   claims: ResourceLinkClaims,
 ): Promise<OpenLesson> {
@@ -38,8 +38,8 @@ export async function openLesson(
   const contextId = claims[claim.context]?.id ?? null;
   const untracked = untrackedBecause(claims);
   const link = await saveResourceLink(db, linkOf(platform, claims, lesson));
-  if (untracked === undefined && (await expectScore(db, link, ltiUserId))) {
-    scoreNotices.saved({ ...link, ltiUserId });
+  if (untracked === undefined && (await registerLineItem(db, link, ltiUserId))) {
+    outboxSignal.send({ ...link, ltiUserId });
   }
   const { token } = signLaunchToken(
     secrets.signing,

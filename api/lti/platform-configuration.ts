@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { messageOf } from '../../shared/platform/errors.ts';
-import { jsonOf } from '../../shared/lti/platform-requests.ts';
-import type { PlatformAnswer, PlatformClient } from '../../shared/lti/platform-requests.ts';
+import { responseJson } from '../../shared/lti/platform-requests.ts';
+import type { PlatformResponse, PlatformClient } from '../../shared/lti/platform-requests.ts';
 import { areRelated, platformAddressFault } from '../../shared/lti/platform-url.ts';
 import { messageTypes } from '../../shared/lti/claims.ts';
 import { RegistrationFault } from './registration-faults.ts';
@@ -60,7 +60,7 @@ export async function fetchConfiguration(
   };
   check('openid_configuration', address);
   const answer = await fetchAnswer(client, address);
-  const parsed = configurationSchema.safeParse(jsonOf(answer));
+  const parsed = configurationSchema.safeParse(responseJson(answer));
   if (!parsed.success) throw new RegistrationFault('configuration_invalid', z.prettifyError(parsed.error));
   const { [platformClaim]: platform, ...given } = parsed.data;
   check('issuer', given.issuer);
@@ -85,8 +85,8 @@ export async function fetchConfiguration(
   };
 }
 
-async function fetchAnswer(client: PlatformClient, address: string): Promise<PlatformAnswer> {
-  let answer: PlatformAnswer;
+async function fetchAnswer(client: PlatformClient, address: string): Promise<PlatformResponse> {
+  let answer: PlatformResponse;
   try {
     answer = await client.request(address, { method: 'GET', headers: { Accept: 'application/json' } });
   } catch (error) {

@@ -4,7 +4,7 @@ import type { CryptoKey } from 'jose';
 import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
 import { messageOf } from '../../shared/platform/errors.ts';
-import { jsonOf } from '../../shared/lti/platform-requests.ts';
+import { responseJson } from '../../shared/lti/platform-requests.ts';
 import type { PlatformClient } from '../../shared/lti/platform-requests.ts';
 
 /** How long keys are taken for what the platform has now. */
@@ -128,7 +128,7 @@ async function fetchKeys(client: PlatformClient, jwksUrl: string): Promise<KeySe
     headers: { Accept: 'application/json' },
   });
   if (answer.status !== 200) throw new Error(`it answered ${answer.status}`);
-  const set = keySetSchema.safeParse(jsonOf(answer));
+  const set = keySetSchema.safeParse(responseJson(answer));
   if (!set.success) throw new Error('it answered with something else than a key set');
   const keys = new Map<string, CryptoKey>();
   for (const candidate of set.data.keys) {

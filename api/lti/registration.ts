@@ -2,8 +2,8 @@ import { z } from 'zod';
 import type { Config } from '../../shared/platform/config.ts';
 import { LecternError, messageOf } from '../../shared/platform/errors.ts';
 import { customParameters, gradeScopes, messageTypes } from '../../shared/lti/claims.ts';
-import { jsonOf, PlatformRequestError } from '../../shared/lti/platform-requests.ts';
-import type { PlatformAnswer, PlatformClient } from '../../shared/lti/platform-requests.ts';
+import { responseJson, PlatformRequestError } from '../../shared/lti/platform-requests.ts';
+import type { PlatformResponse, PlatformClient } from '../../shared/lti/platform-requests.ts';
 import type { Database } from '../../shared/models/database.ts';
 import { createPlatform } from '../../shared/models/lti-platform.ts';
 import type { LtiPlatform } from '../../shared/models/lti-platform.ts';
@@ -83,7 +83,7 @@ async function register(
   const { allowedPrivateHosts } = config.download;
   const configuration = await fetchConfiguration(lti.client, configurationUrl, allowedPrivateHosts);
   const answer = await post(lti.client, configuration, registrationToken, publicAddress);
-  const parsed = answerSchema.safeParse(jsonOf(answer));
+  const parsed = answerSchema.safeParse(responseJson(answer));
   if (!parsed.success) {
     throw new RegistrationFault('registration_unclear', `it answered ${answer.status} without a client_id`);
   }
@@ -129,8 +129,8 @@ async function post(
   configuration: PlatformConfiguration,
   registrationToken: string | null,
   publicAddress: string,
-): Promise<PlatformAnswer> {
-  let answer: PlatformAnswer;
+): Promise<PlatformResponse> {
+  let answer: PlatformResponse;
   try {
     answer = await client.request(configuration.registrationUrl, {
       method: 'POST',

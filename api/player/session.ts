@@ -42,7 +42,7 @@ export interface WriteOutcome {
 
 export interface WriteDependencies extends SessionDependencies {
   /** Hears of records whose scores a platform expects. */
-  scoreNotices: { saved(learner: LtiLearner): void };
+  outboxSignal: { send(learner: LtiLearner): void };
 }
 
 /** What one learner, and one organization, may take of this process. */
@@ -138,7 +138,7 @@ async function writeInTurn(
     );
     // Else another write came first: this one is stale now, or was that very write, sent twice.
     if (outcome === null) continue;
-    if (outcome.saved && token.kind === 'launch' && keeper.keeps) deps.scoreNotices.saved(token);
+    if (outcome.saved && token.kind === 'launch' && keeper.keeps) deps.outboxSignal.send(token);
     return outcome;
   }
 }

@@ -21,7 +21,7 @@ export interface PlatformRequest {
 }
 
 /** Any answer, whatever its status; a redirect is one too. */
-export interface PlatformAnswer {
+export interface PlatformResponse {
   status: number;
   headers: { get(name: string): string | null };
   text: string;
@@ -34,7 +34,7 @@ export interface PlatformClient {
    *
    * @throws {PlatformRequestError} when there is no whole answer; the signal's reason when it is aborted.
    */
-  request(url: string, request: PlatformRequest): Promise<PlatformAnswer>;
+  request(url: string, request: PlatformRequest): Promise<PlatformResponse>;
   /** Closes all connections. */
   close(): void;
 }
@@ -70,7 +70,7 @@ export function createPlatformClient(
 }
 
 /** The body of an answer as JSON; undefined where it is none. */
-export function jsonOf({ text }: Pick<PlatformAnswer, 'text'>): unknown {
+export function responseJson({ text }: Pick<PlatformResponse, 'text'>): unknown {
   try {
     return JSON.parse(text) as unknown;
   } catch {
@@ -97,7 +97,7 @@ async function ask(
   connections: Connections,
   url: URL,
   { headers = {}, signal, ...request }: PlatformRequest & { signal: AbortSignal },
-): Promise<PlatformAnswer> {
+): Promise<PlatformResponse> {
   signal.throwIfAborted();
   try {
     // Requests are few, and a kept connection may have been given up by then: who posts would not know what arrived.

@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { onAbort } from '../platform/abort-listeners.ts';
 import type { LtiPlatform } from '../models/lti-platform.ts';
 import type { LtiKeys } from './keys.ts';
-import { jsonOf } from './platform-requests.ts';
+import { responseJson } from './platform-requests.ts';
 import type { PlatformClient } from './platform-requests.ts';
 
 /** How long an assertion may be used: it is sent at once, but clocks differ. */
@@ -120,7 +120,7 @@ async function fetchToken(
     headers: { 'Content-Type': 'application/x-www-form-urlencoded', Accept: 'application/json' },
     body: form.toString(),
   });
-  const parsed = answerSchema.safeParse(jsonOf(answer));
+  const parsed = answerSchema.safeParse(responseJson(answer));
   if (answer.status < 200 || answer.status > 299 || !parsed.success) {
     const status = answer.status < 300 ? 200 : answer.status;
     throw new ServiceTokenError(status, answer.text, answer.headers.get('retry-after'));

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Link } from '../../simulator/model.ts';
-import { passOnDueScores } from '../../shared/lti/scores/publish-to-outbox.ts';
+import { publishDueScores } from '../../shared/lti/scores/publish-to-outbox.ts';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
 import type { LtiScore } from '../../shared/models/lti-score.ts';
 import { Player, playedSections, publishLesson, question, section, step } from '../player/player-lessons.ts';
@@ -28,7 +28,7 @@ async function openLesson(version: LessonVersion) {
   return async (fields: object, played = version): Promise<{ session: Session; grade: number | null }> => {
     const session = await new Player(lab.address, played, token).write({ revision, ...fields });
     ({ revision } = session);
-    await passOnDueScores(harness.db, new AbortController().signal);
+    await publishDueScores(harness.db, new AbortController().signal);
     const row = await harness.db.ltiScores.findOne({ ltiUserId: user.id }).lean<LtiScore>();
     return { session, grade: row?.wanted?.scoreGiven ?? null };
   };

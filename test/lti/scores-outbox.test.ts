@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { expectScore } from '../../shared/lti/scores/register-line-item.ts';
-import { passOnDueScores, passOnScore } from '../../shared/lti/scores/publish-to-outbox.ts';
+import { registerLineItem } from '../../shared/lti/scores/register-line-item.ts';
+import { publishDueScores, publishScore } from '../../shared/lti/scores/publish-to-outbox.ts';
 import { clearScoresDue, findScoreDue, markScoresDue } from '../../shared/models/lti-progress.ts';
 import { saveResourceLink } from '../../shared/models/lti-resource-link.ts';
 import { claimScore, wantScore } from '../../shared/models/lti-score-changes.ts';
@@ -21,7 +21,9 @@ test('a launch of a link without a line item or the scope to send scores makes n
     { ...resourceLink, lineItemUrl: null, withoutColumn: true },
   ];
   for (const link of links) {
-    expect(await expectScore(lab.harness.db, { ...link, _id: randomUUID() }, learner.ltiUserId)).toBe(false);
+    expect(await registerLineItem(lab.harness.db, { ...link, _id: randomUUID() }, learner.ltiUserId)).toBe(
+      false,
+    );
   }
   expect(await lab.harness.db.ltiScores.countDocuments({ ltiUserId: learner.ltiUserId })).toBe(1);
 });
@@ -46,12 +48,12 @@ test('a record saved by a process that then died is found, and its score becomes
   const learner = await lab.addLearner();
   await lab.save(learner, completed(50));
   expect(await lab.rowOf(learner)).toMatchObject({ state: 'idle', wanted: null });
-  expect(await passOnDueScores(lab.harness.db, never)).toBe(1);
+  expect(await publishDueScores(lab.harness.db, never)).toBe(1);
   expect(await lab.rowOf(learner)).toMatchObject({
     state: 'waiting',
     wanted: { scoreGiven: 50, scoreMaximum: 100, revision: 1 },
   });
-  expect(await passOnDueScores(lab.harness.db, never)).toBe(0);
+  expect(await publishDueScores(lab.harness.db, never)).toBe(0);
 });
 
 test('publishing an older revision later changes nothing', async () => {
@@ -60,7 +62,7 @@ test('publishing an older revision later changes nothing', async () => {
   await lab.save(learner, completed(10));
   const older = await findScoreDue(db, learner.learner);
   await lab.save(learner, completed(90));
-  await passOnScore(db, learner.learner);
+  await publishScore(db, learner.learner);
   if (older === null) throw new Error('nothing was due');
   const values = { scoreGiven: 10, scoreMaximum: 100, finishedAt: new Date(0) };
   await wantScore(db, older, { ...values, revision: older.revision });
@@ -82,7 +84,7 @@ test('a lesson launched from a second link reports past and future scores to it,
   const first = await lab.addLearner();
   await lab.tell(first, completed(40));
   const second = await lab.addLinkFor(first);
-  await passOnDueScores(lab.harness.db, never);
+  await publishDueScores(lab.harness.db, never);
   expect(await lab.rowOf(second)).toMatchObject({ state: 'waiting', wanted: { scoreGiven: 40 } });
   await lab.tell(first, completed(70));
   for (const learner of [first, second]) {
@@ -98,7 +100,7 @@ test("a link changed to another lesson reports that lesson's record from its nex
   const { _id, ...link } = before.resourceLink;
   const resourceLink = await saveResourceLink(db, { ...link, lessonId });
   expect(resourceLink._id).toBe(_id);
-  await expectScore(db, resourceLink, before.learner.ltiUserId);
+  await registerLineItem(db, resourceLink, before.learner.ltiUserId);
   expect(await lab.rowOf(before)).toMatchObject({ state: 'idle', wanted: null, lessonId });
   await lab.tell(before, completed(80));
   expect(await lab.rowOf(before)).toMatchObject({ wanted: null });

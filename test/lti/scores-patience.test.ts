@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
 import type { Fault, Service } from '../../simulator/faults.ts';
 import { gradeScopes } from '../../shared/lti/claims.ts';
-import { expectScore } from '../../shared/lti/scores/register-line-item.ts';
+import { registerLineItem } from '../../shared/lti/scores/register-line-item.ts';
 import { claimScore, endToTryAgain } from '../../shared/models/lti-score-changes.ts';
 import type { ClaimedScore } from '../../shared/models/lti-score-changes.ts';
 import { completed, useScoreLab } from './support/score-lab.ts';
@@ -93,7 +93,7 @@ test('a row with nothing due is not failed, whatever its last attempt returned',
   await fail(learner, 'scores', { status: 503 });
   const claimed = await claim(learner);
   const link = { ...learner.resourceLink, lessonId: randomUUID() };
-  await expectScore(lab.harness.db, link, learner.learner.ltiUserId);
+  await registerLineItem(lab.harness.db, link, learner.learner.ltiUserId);
   const idle = { state: 'idle', wanted: null, tries: 0, failingSince: null, failure: null };
   expect(await lab.rowOf(learner)).toMatchObject(idle);
   expect(await endInVain(claimed)).toMatchObject(idle);

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Fault, Service } from '../../simulator/faults.ts';
 import type { Score } from '../../simulator/model.ts';
-import { passOnDueScores } from '../../shared/lti/scores/publish-to-outbox.ts';
+import { publishDueScores } from '../../shared/lti/scores/publish-to-outbox.ts';
 import { sendScore } from '../../shared/lti/scores/send.ts';
 import { scoreValuesOf } from '../../shared/lti/scores/values.ts';
 import { findScoreDue } from '../../shared/models/lti-progress.ts';
@@ -72,7 +72,7 @@ class Play {
     const [first] = this.links as [GradedLearner];
     if (step.kind === 'save') return this.save(step.save);
     if (step.kind === 'try') return this.try(step);
-    if (step.kind === 'passOn') return void (await passOnDueScores(db, never));
+    if (step.kind === 'passOn') return void (await publishDueScores(db, never));
     if (step.kind === 'passTime') return lab.passTime();
     if (step.kind === 'resend') return void (await sendAgain(db, await this.ids()));
     if (step.kind === 'passOnHalf') {
@@ -111,7 +111,7 @@ class Play {
 
   private async try({ save, fault, senders, meanwhile }: Extract<Step, { kind: 'try' }>): Promise<void> {
     if (save !== null) await this.save(save);
-    await passOnDueScores(lab.harness.db, never);
+    await publishDueScores(lab.harness.db, never);
     if (fault !== null) lab.simulator.fail(...(faults[fault] as [Service, Fault]));
     const ids = await this.ids();
     await lab.passTime();
@@ -122,7 +122,7 @@ class Play {
       }),
       meanwhile === null
         ? undefined
-        : this.save(meanwhile).then(() => passOnDueScores(lab.harness.db, never)),
+        : this.save(meanwhile).then(() => publishDueScores(lab.harness.db, never)),
     ]);
     lab.simulator.heal();
   }
@@ -138,7 +138,7 @@ class Play {
   /** All processes are healthy again, and the operator retries what has failed. */
   async settle(): Promise<void> {
     const { db } = lab.harness;
-    await passOnDueScores(db, never);
+    await publishDueScores(db, never);
     const failed = await Promise.all(this.links.map((link) => lab.rowOf(link)));
     await sendAgain(
       db,

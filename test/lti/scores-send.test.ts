@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { saveResourceLink } from '../../shared/models/lti-resource-link.ts';
-import { expectScore } from '../../shared/lti/scores/register-line-item.ts';
+import { registerLineItem } from '../../shared/lti/scores/register-line-item.ts';
 import { removePlatform } from '../../shared/models/lti-platform.ts';
 import { sendAgain } from '../../shared/models/lti-score-changes.ts';
 import { waitFor } from '../support/wait-for.ts';
@@ -136,7 +136,7 @@ test('a failed score is sent again with the next score, with the next launch, an
   expect(await lab.rowOf(learner)).toMatchObject({ state: 'failed' });
   await lab.tell(learner, completed(20));
   await fail();
-  await expectScore(harness.db, learner.resourceLink, learner.learner.ltiUserId);
+  await registerLineItem(harness.db, learner.resourceLink, learner.learner.ltiUserId);
   await fail();
   expect(await sendAgain(harness.db, [(await lab.rowOf(learner))._id])).toBe(1);
   expect(await lab.send(learner)).toBe('sent');
@@ -158,7 +158,7 @@ test('a link with a new line item gets the score there with its next launch', as
     lineItemUrl: simulator.addressOf(other),
   });
   expect(resourceLink._id).toBe(_id);
-  await expectScore(harness.db, resourceLink, learner.learner.ltiUserId);
+  await registerLineItem(harness.db, resourceLink, learner.learner.ltiUserId);
   expect(await lab.send(learner)).toBe('sent');
   expect(lab.taken({ ...learner, lineItem: other })).toMatchObject([{ scoreGiven: 10 }]);
 });

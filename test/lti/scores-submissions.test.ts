@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { expectScore } from '../../shared/lti/scores/register-line-item.ts';
+import { registerLineItem } from '../../shared/lti/scores/register-line-item.ts';
 import { saveResourceLink } from '../../shared/models/lti-resource-link.ts';
 import { sendAgain } from '../../shared/models/lti-score-changes.ts';
 import { waitFor } from '../support/wait-for.ts';
@@ -108,7 +108,7 @@ test('another line item of the link has had no submission yet', async () => {
   const lineItemUrl = simulator.addressOf(other);
   const resourceLink = await saveResourceLink(harness.db, { ...link, lineItemUrl });
   expect(resourceLink._id).toBe(_id);
-  await expectScore(harness.db, resourceLink, learner.learner.ltiUserId);
+  await registerLineItem(harness.db, resourceLink, learner.learner.ltiUserId);
   expect(await lab.send(learner)).toBe('sent');
   expect(taken({ ...learner, lineItem: other })).toEqual([[1, true]]);
 });

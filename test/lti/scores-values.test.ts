@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { scoreValuesOf } from '../../shared/lti/scores/values.ts';
-import { scoresAddress } from '../../shared/lti/scores/send.ts';
+import { scoresUrl } from '../../shared/lti/scores/send.ts';
 
 test('a lesson that was never finished has no score', () => {
   expect(scoreValuesOf({ finished: null })).toBeNull();
@@ -27,5 +27,5 @@ test.each([
   ['https://a.example/items/1/lineitem?type_id=4', 'https://a.example/items/1/lineitem/scores?type_id=4'],
   ['https://a.example/?item=a/b', 'https://a.example/scores?item=a/b'],
 ])('the scores of %s are at %s', (lineItem, scores) => {
-  expect(scoresAddress(lineItem)).toBe(scores);
+  expect(scoresUrl(lineItem)).toBe(scores);
 });

@@ -170,7 +170,7 @@ export class ScoreSender {
   #endTurn(platformId: string, result: Result | null): void {
     const fault = result !== null && 'fault' in result ? result.fault : null;
     const state = result?.outcome === 'sent' ? 'well' : (fault?.platform ?? 'unknown');
-    this.#turns.end(platformId, state, fault?.retryAfter ?? 0);
+    this.#turns.end(platformId, state, fault?.retryAfterMs ?? 0);
     if (!this.#turnedAway.delete(platformId) || this.#closing) return;
     void this.#track(() => this.#sendAllOf(platformId));
   }
@@ -205,19 +205,19 @@ export class ScoreSender {
 
   async #endWith(fault: ScoreFault, row: ClaimedScore): Promise<LtiScore | null> {
     const { db, log } = this.#deps;
-    const { reason, status, body, patience, message } = fault;
-    if (patience === 'moot') return endAsIdle(db, row);
+    const { reason, status, body, retry, message } = fault;
+    if (retry === 'moot') return endAsIdle(db, row);
     const failure = { at: new Date(), reason, status, body: body ?? message };
-    const retryAfterMs = Math.min(fault.retryAfter ?? 0, backoff.maxMs);
+    const retryAfterMs = Math.min(fault.retryAfterMs ?? 0, backoff.maxMs);
     const ended =
-      patience === 'none'
+      retry === 'none'
         ? await endAsFailed(db, row, failure)
         : await endToTryAgain(db, row, {
             failure,
             milliseconds: Math.round(backoffMs(backoff, row.tries, { retryAfterMs })),
             patience: {
               atAll: weekMilliseconds,
-              sameReason: patience === 'long' ? weekMilliseconds : quarterMilliseconds,
+              sameReason: retry === 'long' ? weekMilliseconds : quarterMilliseconds,
             },
           });
     const details = { score: row._id, platform: row.platformId, reason, status, tries: row.tries + 1 };

@@ -3,10 +3,10 @@ import { Worker } from 'bullmq';
 import type { Redis } from 'ioredis';
 import type { Config } from '../../shared/platform/config.ts';
 import type { Logger } from '../../shared/platform/log.ts';
-import { passOnDueScores } from '../../shared/lti/scores/publish-to-outbox.ts';
+import { publishDueScores } from '../../shared/lti/scores/publish-to-outbox.ts';
 import {
   createScoreQueue,
-  promptScores,
+  enqueueScores,
   scoreJobSchema,
   scoreQueueName,
 } from '../../shared/lti/scores/queue.ts';
@@ -69,7 +69,7 @@ export function createScoreWorker(
       metrics.tried(outcome, seconds);
       if (row?.state !== 'waiting') return;
       // Without the job a sweep finds the row.
-      promptScores(queue, [row]).catch(() => undefined);
+      enqueueScores(queue, [row]).catch(() => undefined);
     },
   });
   const worker = new Worker<ScoreJob, string>(
@@ -105,7 +105,7 @@ function createSweeping(
 ): { start(): void; stop(): void; settled: () => Promise<void> } {
   const stopping = new AbortController();
   const passOn = oneAtATime(async () => {
-    const records = await passOnDueScores(db, stopping.signal);
+    const records = await publishDueScores(db, stopping.signal);
     if (records > 0) log.info({ records }, 'found records whose scores nobody had passed on');
   }, log);
   const sweep = () =>

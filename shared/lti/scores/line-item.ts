@@ -7,18 +7,18 @@ import { endLineItemClaim, findOrClaimLineItem } from '../../models/lti-line-ite
 import { fullMarks } from '../../progress/score.ts';
 import { gradeScopes } from '../claims.ts';
 import { areRelated } from '../platform-url.ts';
-import { jsonOf } from '../platform-requests.ts';
-import type { PlatformAnswer } from '../platform-requests.ts';
-import { askGradeService, ScoreFault } from './service-request.ts';
+import { responseJson } from '../platform-requests.ts';
+import type { PlatformResponse } from '../platform-requests.ts';
+import { callGradeService, ScoreFault } from './service-request.ts';
 import type { GradeService } from './service-request.ts';
 import { parseUrl } from '../../platform/parse-url.ts';
 
-/** By this Lectern knows the line items that it made. */
+/** Marks the line items that Lectern created. */
 export const lineItemTag = 'lectern';
 
-/** A link has one line item or a few; but some platforms give all of a course, by small pages unless asked otherwise. */
-const itemsAPage = 100;
-const mostPages = 20;
+/** A link has few line items, but some platforms list all of the course, in small pages by default. */
+const itemsPerPage = 100;
+const maxPages = 20;
 
 const containerType = 'application/vnd.ims.lis.v2.lineitemcontainer+json';
 const itemType = 'application/vnd.ims.lis.v2.lineitem+json';
@@ -30,48 +30,48 @@ const itemSchema = z.object({
 });
 type LineItem = z.output<typeof itemSchema>;
 
-interface Needs extends GradeService {
+interface Dependencies extends GradeService {
   db: Database;
 }
 
 export interface FoundLineItem {
   url: string;
-  /** Whether Lectern looked for it itself, as the platform's launches do not name it. */
+  /** Whether Lectern found or created it. Otherwise the launch named it. */
   isOwn: boolean;
 }
 
 /**
- * The line item of a resource link: the one that its launch named, else one that is looked for at the platform, and
- * made where there is none; once, however many ask.
+ * Returns the line item of a resource link: the one that its launch named, else one that the platform lists, else a
+ * new one. A lease lets one worker at a time look for it.
  *
- * @returns null while somebody else looks for it.
+ * @returns null while another worker holds the lease.
  * @throws {ScoreFault} or the signal's reason.
  */
-export async function lineItemOf(
-  needs: Needs,
+export async function findOrCreateLineItem(
+  deps: Dependencies,
   platform: LtiPlatform,
   link: LtiResourceLink,
   signal: AbortSignal,
 ): Promise<FoundLineItem | null> {
   if (link.lineItemUrl !== null) return { url: link.lineItemUrl, isOwn: false };
   if (link.withoutColumn || link.lineItemsUrl === null) throw noLineItem();
-  const found = await findOrClaimLineItem(needs.db, link._id);
+  const found = await findOrClaimLineItem(deps.db, link._id);
   if ('url' in found) return { url: found.url, isOwn: true };
   const { leaseId } = found;
   if (leaseId === null) return null;
   let url: string | null = null;
   try {
-    url = await findOrMake(needs, platform, { ...link, lineItemsUrl: link.lineItemsUrl }, signal);
+    url = await findOrCreate(deps, platform, { ...link, lineItemsUrl: link.lineItemsUrl }, signal);
   } finally {
-    await endLineItemClaim(needs.db, link._id, { leaseId, url });
+    await endLineItemClaim(deps.db, link._id, { leaseId, url });
   }
   return { url, isOwn: true };
 }
 
 type LinkWithItems = LtiResourceLink & { lineItemsUrl: string };
 
-async function findOrMake(
-  needs: Needs,
+async function findOrCreate(
+  deps: Dependencies,
   platform: LtiPlatform,
   link: LinkWithItems,
   signal: AbortSignal,
@@ -79,15 +79,15 @@ async function findOrMake(
   const { lineItem, lineItemReadonly } = gradeScopes;
   const scopes = [lineItem, lineItemReadonly].filter((scope) => link.scopes.includes(scope)).slice(0, 1);
   if (scopes.length === 0) throw noLineItem();
-  const existing = await find(needs, platform, scopes, link, signal);
+  const existing = await findExisting(deps, platform, scopes, link, signal);
   if (existing !== null) return existing;
   if (!scopes.includes(lineItem)) throw noLineItem();
-  return make(needs, platform, scopes, link, signal);
+  return create(deps, platform, scopes, link, signal);
 }
 
-/** One that Lectern made before its others. Platforms may give more than those of the link that was asked for. */
-async function find(
-  needs: Needs,
+/** Prefers the line item that Lectern created. Platforms may list more line items than those of the link. */
+async function findExisting(
+  deps: Dependencies,
   platform: LtiPlatform,
   scopes: string[],
   { lineItemsUrl, resourceLinkId }: LinkWithItems,
@@ -95,41 +95,41 @@ async function find(
 ): Promise<string | null> {
   const first = new URL(lineItemsUrl);
   first.searchParams.set('resource_link_id', resourceLinkId);
-  first.searchParams.set('limit', String(itemsAPage));
+  first.searchParams.set('limit', String(itemsPerPage));
   const items: LineItem[] = [];
   let next: string | null = first.href;
-  for (let page = 0; next !== null && page < mostPages; page += 1) {
+  for (let page = 0; next !== null && page < maxPages; page += 1) {
     const url: string = next;
     const headers = { Accept: containerType };
-    const answer = await askGradeService(needs, platform, scopes, { method: 'GET', url, headers, signal });
-    const parsed = z.array(z.unknown()).safeParse(jsonOf(answer));
-    if (!parsed.success) throw unreadable(answer);
+    const response = await callGradeService(deps, platform, scopes, { method: 'GET', url, headers, signal });
+    const parsed = z.array(z.unknown()).safeParse(responseJson(response));
+    if (!parsed.success) throw unreadable(response);
     for (const element of parsed.data) {
       const item = itemSchema.safeParse(element).data;
       if (item?.resourceLinkId === resourceLinkId) items.push(item);
     }
-    next = nextPage(answer, url);
-    if (next !== null) assertOfPlatform(next, lineItemsUrl);
+    next = nextPageUrl(response, url);
+    if (next !== null) assertSameDomain(next, lineItemsUrl);
   }
   const found = items.find(({ tag }) => tag === lineItemTag) ?? items[0];
-  // It may be on a page that was not read: another column is worse than none.
+  // The line item may be on a later page, and a second gradebook column is worse than none.
   if (found === undefined && next !== null) {
     throw new ScoreFault('unreadable_answer', 'The platform lists more line items than Lectern reads');
   }
   if (found === undefined) return null;
-  assertOfPlatform(found.id, lineItemsUrl);
+  assertSameDomain(found.id, lineItemsUrl);
   return found.id;
 }
 
-async function make(
-  needs: Needs,
+async function create(
+  deps: Dependencies,
   platform: LtiPlatform,
   scopes: string[],
   { lineItemsUrl: url, resourceLinkId, lessonId }: LinkWithItems,
   signal: AbortSignal,
 ): Promise<string> {
-  const lesson = await findLesson(needs.db, lessonId);
-  const answer = await askGradeService(needs, platform, scopes, {
+  const lesson = await findLesson(deps.db, lessonId);
+  const response = await callGradeService(deps, platform, scopes, {
     method: 'POST',
     url,
     headers: { 'Content-Type': itemType, Accept: itemType },
@@ -142,20 +142,20 @@ async function make(
     }),
     signal,
   });
-  const made = itemSchema.safeParse(jsonOf(answer));
-  if (!made.success) throw unreadable(answer);
-  assertOfPlatform(made.data.id, url);
-  return made.data.id;
+  const created = itemSchema.safeParse(responseJson(response));
+  if (!created.success) throw unreadable(response);
+  assertSameDomain(created.data.id, url);
+  return created.data.id;
 }
 
 /**
- * Line items are where their list is, which the platform's launch has signed: the token goes nowhere else. That the
- * token itself comes from another domain is common (Canvas, Blackboard).
+ * Checks that a line item is on the domain of its list, whose URL the platform's launch signed, so that the access
+ * token goes nowhere else. The token itself often comes from another domain (Canvas, Blackboard).
  *
  * @throws {ScoreFault} blocked_address
  */
-function assertOfPlatform(address: string, lineItemsUrl: string): void {
-  const [given, own] = [new URL(address).hostname, new URL(lineItemsUrl).hostname];
+function assertSameDomain(lineItemUrl: string, lineItemsUrl: string): void {
+  const [given, own] = [new URL(lineItemUrl).hostname, new URL(lineItemsUrl).hostname];
   if (areRelated(given, own)) return;
   throw new ScoreFault(
     'blocked_address',
@@ -163,11 +163,11 @@ function assertOfPlatform(address: string, lineItemsUrl: string): void {
   );
 }
 
-/** Of the header Link, whose parts have the form `<address>; rel="next"`. */
-function nextPage({ headers }: PlatformAnswer, base: string): string | null {
-  for (const [, address = '', parameters = ''] of (headers.get('link') ?? '').matchAll(/<([^>]*)>([^<]*)/g)) {
+/** Returns the next page's URL from the Link header (pagination), whose parts have the form `<URL>; rel="next"`. */
+function nextPageUrl({ headers }: PlatformResponse, base: string): string | null {
+  for (const [, url = '', parameters = ''] of (headers.get('link') ?? '').matchAll(/<([^>]*)>([^<]*)/g)) {
     if (!/;\s*rel="?([^";]*\s)?next[\s";,]?/i.test(parameters)) continue;
-    return parseUrl(address, base)?.href ?? null;
+    return parseUrl(url, base)?.href ?? null;
   }
   return null;
 }
@@ -176,6 +176,6 @@ function noLineItem(): ScoreFault {
   return new ScoreFault('no_line_item', 'The platform has no line item for this link, and lets none be made');
 }
 
-function unreadable({ status, text: body }: PlatformAnswer): ScoreFault {
+function unreadable({ status, text: body }: PlatformResponse): ScoreFault {
   return new ScoreFault('unreadable_answer', 'The platform answered with no line item', { status, body });
 }

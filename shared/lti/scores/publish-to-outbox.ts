@@ -4,37 +4,37 @@ import type { DueScore, LtiLearner } from '../../models/lti-progress.ts';
 import { wantScore } from '../../models/lti-score-changes.ts';
 import { scoreValuesOf } from './values.ts';
 
-const atOnce = 100;
+const batchSize = 100;
 
-/** Tells the outbox the score of a learner's record, if it may lack it. */
-export async function passOnScore(db: Database, learner: LtiLearner): Promise<void> {
+/** Writes the score of a learner's record into its outbox rows, if the record is marked as due. */
+export async function publishScore(db: Database, learner: LtiLearner): Promise<void> {
   const due = await findScoreDue(db, learner);
-  if (due !== null) await passOn(db, due);
+  if (due !== null) await publish(db, due);
 }
 
 /**
- * Does so for all records: whoever wrote one may have ended before the outbox heard of it.
+ * Publishes the scores of all records marked as due: a process may end between saving a record and publishing it.
  *
- * @param signal ends it after the record that it is at.
- * @returns how many there were.
+ * @param signal stops after the current record.
+ * @returns the number of records.
  */
-export async function passOnDueScores(db: Database, signal: AbortSignal): Promise<number> {
+export async function publishDueScores(db: Database, signal: AbortSignal): Promise<number> {
   let count = 0;
-  let behind = '';
+  let after = '';
   for (;;) {
-    const found = await findScoresDue(db, behind, atOnce);
+    const found = await findScoresDue(db, after, batchSize);
     for (const due of found) {
       if (signal.aborted) return count;
-      await passOn(db, due);
-      behind = due.scoresDue;
+      await publish(db, due);
+      after = due.scoresDue;
       count += 1;
     }
-    if (found.length < atOnce) return count;
+    if (found.length < batchSize) return count;
   }
 }
 
-/** The mark goes last: whoever ends in between leaves it, and the same is told again. */
-async function passOn(db: Database, due: DueScore): Promise<void> {
+/** Clears the mark last: a process that ends in between leaves it, and publishing twice is harmless. */
+async function publish(db: Database, due: DueScore): Promise<void> {
   const values = scoreValuesOf(due);
   if (values !== null) await wantScore(db, due, { ...values, revision: due.revision });
   await clearScoresDue(db, due, due.scoresDue);

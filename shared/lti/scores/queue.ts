@@ -4,21 +4,21 @@ import { z } from 'zod';
 import type { Config } from '../../platform/config.ts';
 import type { LtiScore } from '../../models/lti-score.ts';
 
-/** The queue of scores to send. It makes sending prompt, and holds nothing: rows that wait are found without it. */
+/** The queue of scores to send. It only reduces latency: a worker's sweep finds waiting rows without it. */
 export const scoreQueueName = 'lti-scores';
 
 export const scoreJobSchema = z.object({ scoreId: z.string() });
 export type ScoreJob = z.output<typeof scoreJobSchema>;
 
-/** A job says in a word what became of it. */
+/** Jobs return their outcome in one word. */
 export type ScoreQueue = Queue<ScoreJob, string>;
 
-/** How long finished jobs are shown to an operator. */
+/** The queue board shows finished jobs for this long. */
 const keptSeconds = 24 * 3600;
 const keptJobs = 1000;
 
-/** What may be sent only later than this is found by a worker's sweep. */
-const soonMilliseconds = 30_000;
+/** A worker's sweep finds rows that are due later than this. */
+const maxDelayMs = 30_000;
 
 export function createScoreQueue(redis: Redis, config: Pick<Config, 'redisPrefix'>): ScoreQueue {
   const queue: ScoreQueue = new Queue<ScoreJob, string>(scoreQueueName, {
@@ -29,22 +29,22 @@ export function createScoreQueue(redis: Redis, config: Pick<Config, 'redisPrefix
       removeOnFail: { age: keptSeconds, count: keptJobs },
     },
   });
-  // Commands that fail say so themselves; an 'error' event without a listener would end the process.
+  // Failed commands reject anyway, and an 'error' event without a listener would end the process.
   queue.on('error', () => undefined);
   return queue;
 }
 
 /**
- * Has workers send rows as soon as they may be sent, where that is soon. A row has one job that waits, at most:
- * another one while a worker is at it becomes the next, so that what changed meanwhile is not left.
+ * Adds a job for each row that is due soon. A row has at most one waiting job. A job that is added while a worker
+ * sends the row runs next, so that a change made meanwhile is sent too.
  */
-export async function promptScores(
+export async function enqueueScores(
   queue: ScoreQueue,
   rows: readonly Pick<LtiScore, '_id' | 'nextTryAt'>[],
 ): Promise<void> {
   const jobs = rows.flatMap(({ _id: scoreId, nextTryAt }) => {
     const delay = Math.max(0, nextTryAt.getTime() - Date.now());
-    if (delay > soonMilliseconds) return [];
+    if (delay > maxDelayMs) return [];
     return [
       {
         name: 'send',

@@ -7,26 +7,30 @@ import { sendAgain } from '../../models/lti-score-changes.ts';
 import { gradeScopes } from '../claims.ts';
 
 /**
- * Sees that the scores of a learner reach the line item of a resource link; for each launch of a learner whose
- * progress is recorded, after the link was saved as this launch describes it. Where there is a record already, the
- * platform gets its score within a minute; so it does where it refused it before.
+ * Creates the outbox row that carries a learner's scores to the line item of a resource link. Each launch of a learner
+ * whose progress is recorded calls this, after saving the link. The score of an existing record is sent within a
+ * minute, also if the platform rejected it before.
  *
- * @returns whether the platform takes scores for this link; where not, nothing is done.
+ * @returns false, and does nothing, if the platform takes no scores for this link.
  */
-export async function expectScore(db: Database, link: LtiResourceLink, ltiUserId: string): Promise<boolean> {
+export async function registerLineItem(
+  db: Database,
+  link: LtiResourceLink,
+  ltiUserId: string,
+): Promise<boolean> {
   if (!takesScores(link)) return false;
   const { _id: linkId, organizationId, platformId, lessonId, contextId } = link;
   const learner = { organizationId, platformId, ltiUserId, lessonId, contextId };
   const row = await findOrCreateScore(db, { ...learner, linkId });
   const follows = row.lessonId === lessonId && row.contextId === contextId;
   if (!follows) await followOtherRecord(db, row._id, learner);
-  // A row that knows what is wanted is told of every change. This one may have come after the record's last.
+  // Changes of the record reach only rows that exist, so a new row may lack the record's last change.
   if (!follows || row.wanted === null) await markScoresDue(db, learner);
   else if (row.state === 'failed' || isUnsent(row) || isElsewhere(row, link)) await sendAgain(db, [row._id]);
   return true;
 }
 
-/** Whether there was nowhere to send the score to, which may be another matter now. */
+/** Whether the last try found no line item to send the score to; there may be one now. */
 function isUnsent({ state, wanted, sent }: LtiScore): boolean {
   return (
     state === 'idle' &&
@@ -34,12 +38,12 @@ function isUnsent({ state, wanted, sent }: LtiScore): boolean {
   );
 }
 
-/** Whether the score went to another line item than the link has now. */
+/** Whether the score went to a line item that is no longer the link's. */
 function isElsewhere({ sent }: LtiScore, { lineItemUrl }: LtiResourceLink): boolean {
   return sent !== null && lineItemUrl !== null && sent.lineItemUrl !== lineItemUrl;
 }
 
-/** A line item may be there, or be made, and scores may be sent to it. */
+/** Whether Lectern may send scores, and has a line item or may find or create one. */
 function takesScores({ scopes, lineItemUrl, lineItemsUrl, withoutColumn }: LtiResourceLink): boolean {
   if (!scopes.includes(gradeScopes.score)) return false;
   if (lineItemUrl !== null) return true;

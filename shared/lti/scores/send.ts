@@ -5,21 +5,21 @@ import type { SentScore } from '../../models/lti-score.ts';
 import type { ClaimedScore } from '../../models/lti-score-changes.ts';
 import type { Database } from '../../models/database.ts';
 import { gradeScopes } from '../claims.ts';
-import { lineItemOf } from './line-item.ts';
-import { askGradeService, beginningOf, ScoreFault } from './service-request.ts';
+import { findOrCreateLineItem } from './line-item.ts';
+import { callGradeService, excerptOf, ScoreFault } from './service-request.ts';
 import type { GradeService } from './service-request.ts';
-import type { PlatformAnswer } from '../platform-requests.ts';
+import type { PlatformResponse } from '../platform-requests.ts';
 import type { TokenPlatform } from '../service-token.ts';
 
 const scoreType = 'application/vnd.ims.lis.v1.score+json';
 
-/** What Canvas, which counts submissions, wants to know beyond the standard. Other platforms ignore it. */
+/** An extension by Canvas, which counts submissions. Other platforms ignore it. */
 const canvasSubmission = 'https://canvas.instructure.com/lti/submission';
 
 /**
  * Sends the score that a row wants, with the timestamp of its claim.
  *
- * @returns what the platform answered; null, and nothing was sent, while somebody else looks for the line item.
+ * @returns the platform's response; null, and sends nothing, while another worker looks for the line item.
  * @throws {ScoreFault} when the platform does not take it; the signal's reason.
  */
 export async function sendScore(
@@ -34,17 +34,17 @@ export async function sendScore(
   }
   const link = await findResourceLink(db, row.linkId);
   if (link === null) throw new ScoreFault('link_removed', 'The resource link was removed from Lectern');
-  const lineItem = await lineItemOf(service, platform, link, signal);
+  const lineItem = await findOrCreateLineItem(service, platform, link, signal);
   if (lineItem === null) return null;
   const { url: lineItemUrl, isOwn } = lineItem;
   try {
-    const answer = await post(service, platform, { ...row, lineItemUrl }, signal);
-    return { lineItemUrl, response: { status: answer.status, body: beginningOf(answer) } };
+    const response = await post(service, platform, { ...row, lineItemUrl }, signal);
+    return { lineItemUrl, response: { status: response.status, body: excerptOf(response) } };
   } catch (error) {
     if (!isOwn || !(error instanceof ScoreFault) || error.status !== 404) throw error;
-    // Some platforms answer so for users whom they do not know: then the line item is found once more.
+    // Some platforms return 404 for unknown users too; the line item is still there then.
     await forgetLineItem(db, link._id, lineItemUrl);
-    const again = await lineItemOf(service, platform, link, signal);
+    const again = await findOrCreateLineItem(service, platform, link, signal);
     if (again?.url === lineItemUrl) throw error;
     throw new ScoreFault('line_item_gone', 'The line item was removed from the platform', {
       status: 404,
@@ -53,23 +53,23 @@ export async function sendScore(
   }
 }
 
-/** A score on its way to a line item. */
 type AddressedScore = ClaimedScore & { lineItemUrl: string };
 
 /**
- * The first score of each finished attempt is a submission: it uses up one of those that a teacher allows. Where the
- * answer to one was lost, it may have done so already, and does not once more.
+ * Posts a score. The first score of each finished attempt is a submission, which uses up one of the attempts that the
+ * teacher allows. If the response to a submission was lost, 422 may mean that it was counted: then the score is posted
+ * again without being a submission.
  */
 async function post(
   service: GradeService,
   platform: TokenPlatform,
   score: AddressedScore,
   signal: AbortSignal,
-): Promise<PlatformAnswer> {
+): Promise<PlatformResponse> {
   const send = (isSubmission: boolean) =>
-    askGradeService(service, platform, [gradeScopes.score], {
+    callGradeService(service, platform, [gradeScopes.score], {
       method: 'POST',
-      url: scoresAddress(score.lineItemUrl),
+      url: scoresUrl(score.lineItemUrl),
       headers: { 'Content-Type': scoreType },
       body: scoreBody(score, isSubmission),
       signal,
@@ -89,13 +89,13 @@ function isNewAttempt({ sent, wanted, lineItemUrl }: AddressedScore): boolean {
   return !isKnown || Number(sent.finishedAt) !== Number(wanted.finishedAt);
 }
 
-/** A try at this attempt had no answer, or one that may hide that the score was taken. */
+/** Whether a try at this attempt got no response, or one that leaves open whether the platform took the score. */
 function mayHaveArrived({ perhapsTaken, wanted }: ClaimedScore): boolean {
   return perhapsTaken !== null && Number(perhapsTaken) === Number(wanted.finishedAt);
 }
 
-/** The address of a line item may have a query, behind which nothing may be put. */
-export function scoresAddress(lineItemUrl: string): string {
+/** Returns the scores endpoint of a line item. Its path goes before the query that the line item's URL may have. */
+export function scoresUrl(lineItemUrl: string): string {
   const url = new URL(lineItemUrl);
   url.pathname = `${url.pathname.replace(/\/+$/, '')}/scores`;
   return url.href;

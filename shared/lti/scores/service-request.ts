@@ -1,47 +1,43 @@
 import { parseRetryAfter } from '../../platform/backoff.ts';
 import { PlatformRequestError } from '../platform-requests.ts';
-import type { PlatformAnswer, PlatformClient, PlatformRequest } from '../platform-requests.ts';
+import type { PlatformResponse, PlatformClient, PlatformRequest } from '../platform-requests.ts';
 import { ServiceTokenError } from '../service-token.ts';
 import type { ServiceTokens, TokenPlatform } from '../service-token.ts';
 
-const mostBodyCharacters = 2000;
+const maxBodyCharacters = 2000;
 
-/** What a platform may be asked with. */
 export interface GradeService {
   client: PlatformClient;
   tokens: ServiceTokens;
 }
 
 /**
- * Whether it may pass: never; for a while, so that a restart on either side does no harm; or after a long time. Moot is
- * what is no failure, as there is nowhere to send a score to.
+ * How long the sender retries: not at all; briefly, so that a restart on either side does no harm; or long. `moot`
+ * means that nothing failed, because there is no line item to send the score to.
  */
-export type Patience = 'moot' | 'none' | 'short' | 'long';
+export type RetryPolicy = 'moot' | 'none' | 'short' | 'long';
 
-/** What a try says of the platform: it answers, others would meet the same trouble now, or nothing. */
+/** What a try shows of the platform: it works, it would fail other requests too, or nothing. */
 export type PlatformState = 'well' | 'trouble' | 'unknown';
 
-/**
- * What may keep a score from being sent, as operators see it. How long that is put up with hangs on the reason alone:
- * the time for which a row has been failing counts from the first failure with the same reason.
- */
+/** Why a score was not sent, as operators see it. The retry policy depends on the reason alone. */
 const faults = {
-  timeout: { patience: 'long', platform: 'trouble' },
-  network: { patience: 'long', platform: 'trouble' },
-  blocked_address: { patience: 'none', platform: 'unknown' },
-  unavailable: { patience: 'long', platform: 'trouble' },
-  // It has a later timestamp, or one of the same second: time mends it.
-  conflict: { patience: 'long', platform: 'well' },
-  refused: { patience: 'none', platform: 'well' },
-  // The platform may just not have reached Lectern's keys.
-  token_refused: { patience: 'short', platform: 'trouble' },
-  unreadable_answer: { patience: 'short', platform: 'unknown' },
-  line_item_gone: { patience: 'long', platform: 'well' },
-  no_line_item: { patience: 'moot', platform: 'unknown' },
-  link_removed: { patience: 'moot', platform: 'unknown' },
-  platform_removed: { patience: 'moot', platform: 'unknown' },
-  internal_error: { patience: 'long', platform: 'unknown' },
-} as const satisfies Record<string, { patience: Patience; platform: PlatformState }>;
+  timeout: { retry: 'long', platform: 'trouble' },
+  network: { retry: 'long', platform: 'trouble' },
+  blocked_address: { retry: 'none', platform: 'unknown' },
+  unavailable: { retry: 'long', platform: 'trouble' },
+  // The platform has a score with a later timestamp, or with one of the same second. A later try succeeds.
+  conflict: { retry: 'long', platform: 'well' },
+  refused: { retry: 'none', platform: 'well' },
+  // The platform may have failed to fetch Lectern's keys.
+  token_refused: { retry: 'short', platform: 'trouble' },
+  unreadable_answer: { retry: 'short', platform: 'unknown' },
+  line_item_gone: { retry: 'long', platform: 'well' },
+  no_line_item: { retry: 'moot', platform: 'unknown' },
+  link_removed: { retry: 'moot', platform: 'unknown' },
+  platform_removed: { retry: 'moot', platform: 'unknown' },
+  internal_error: { retry: 'long', platform: 'unknown' },
+} as const satisfies Record<string, { retry: RetryPolicy; platform: PlatformState }>;
 
 export type ScoreFaultReason = keyof typeof faults;
 
@@ -49,27 +45,27 @@ export type ScoreFaultReason = keyof typeof faults;
 export class ScoreFault extends Error {
   override readonly name = 'ScoreFault';
   readonly reason: ScoreFaultReason;
-  /** Of the platform's answer; null where there was none. */
+  /** Null without a response. */
   readonly status: number | null;
-  /** The beginning of the answer. */
+  /** The beginning of the response. */
   readonly body: string | null;
-  /** How long the platform asks to be left alone, in milliseconds; null when it says nothing of it. */
-  readonly retryAfter: number | null;
+  /** The header Retry-After; null without one. */
+  readonly retryAfterMs: number | null;
 
   constructor(
     reason: ScoreFaultReason,
     message: string,
-    answer: { status?: number; body?: string; retryAfter?: string | null } = {},
+    response: { status?: number; body?: string; retryAfter?: string | null } = {},
   ) {
     super(message);
     this.reason = reason;
-    this.status = answer.status ?? null;
-    this.body = answer.body === undefined ? null : answer.body.slice(0, mostBodyCharacters);
-    this.retryAfter = parseRetryAfter(answer.retryAfter ?? null) ?? null;
+    this.status = response.status ?? null;
+    this.body = response.body === undefined ? null : response.body.slice(0, maxBodyCharacters);
+    this.retryAfterMs = parseRetryAfter(response.retryAfter ?? null) ?? null;
   }
 
-  get patience(): Patience {
-    return faults[this.reason].patience;
+  get retry(): RetryPolicy {
+    return faults[this.reason].retry;
   }
 
   get platform(): PlatformState {
@@ -78,19 +74,19 @@ export class ScoreFault extends Error {
 }
 
 /**
- * Sends one request with a token for the scopes; once more with a new token where the platform does not take it. One
- * that is forbidden something is not used again: who allows it to Lectern then is heard at the next try.
+ * Sends a request with a token for the scopes. After a 401 it retries once with a new token. After a 403 the next
+ * request fetches a new token, which has any permission that was granted meanwhile.
  *
- * @returns an answer whose status is 2xx.
- * @throws {ScoreFault} for anything else; the signal's reason.
+ * @returns a response with a 2xx status.
+ * @throws {ScoreFault} for any other; the signal's reason.
  */
-export async function askGradeService(
+export async function callGradeService(
   { client, tokens }: GradeService,
   platform: TokenPlatform,
   scopes: readonly string[],
   { url, signal, ...request }: PlatformRequest & { url: string; signal: AbortSignal },
-): Promise<PlatformAnswer> {
-  const ask = async () => {
+): Promise<PlatformResponse> {
+  const attempt = async () => {
     const headers = {
       ...request.headers,
       Authorization: `Bearer ${await tokens.get(platform, scopes, signal)}`,
@@ -98,25 +94,25 @@ export async function askGradeService(
     return client.request(url, { ...request, headers, signal });
   };
   try {
-    let answer = await ask();
-    if (answer.status === 401) {
+    let response = await attempt();
+    if (response.status === 401) {
       tokens.forget(platform, scopes);
-      answer = await ask();
+      response = await attempt();
     }
-    if (answer.status === 403 && !isPassing(answer)) tokens.forget(platform, scopes);
-    if (answer.status >= 200 && answer.status < 300) return answer;
-    throw faultOfAnswer(answer);
+    if (response.status === 403 && !isTemporary(response)) tokens.forget(platform, scopes);
+    if (response.status >= 200 && response.status < 300) return response;
+    throw faultOfResponse(response);
   } catch (error) {
-    throw explain(error);
+    throw toScoreFault(error);
   }
 }
 
-/** The beginning of an answer, for those who look into what went wrong. */
-export function beginningOf({ text }: PlatformAnswer): string {
-  return text.slice(0, mostBodyCharacters);
+/** Returns the beginning of a response, for operators. */
+export function excerptOf({ text }: PlatformResponse): string {
+  return text.slice(0, maxBodyCharacters);
 }
 
-function explain(error: unknown): unknown {
+function toScoreFault(error: unknown): unknown {
   if (error instanceof PlatformRequestError) {
     const { reason, message } = error;
     const isOwn = reason === 'blocked_address' || reason === 'timeout';
@@ -124,23 +120,23 @@ function explain(error: unknown): unknown {
   }
   if (error instanceof ServiceTokenError) {
     const { status, body, retryAfter, message } = error;
-    const reason = isPassing({ status, text: body }) ? 'unavailable' : 'token_refused';
+    const reason = isTemporary({ status, text: body }) ? 'unavailable' : 'token_refused';
     return new ScoreFault(reason, message, { status, body, retryAfter });
   }
   return error;
 }
 
-function faultOfAnswer(answer: PlatformAnswer): ScoreFault {
-  const { status, text, headers } = answer;
-  const reason = isPassing(answer) ? 'unavailable' : status === 409 ? 'conflict' : 'refused';
+function faultOfResponse(response: PlatformResponse): ScoreFault {
+  const { status, text, headers } = response;
+  const reason = isTemporary(response) ? 'unavailable' : status === 409 ? 'conflict' : 'refused';
   const details = { status, body: text, retryAfter: headers.get('retry-after') };
   return new ScoreFault(reason, `The platform answered with ${status}`, details);
 }
 
-/** Canvas refuses with 403 who asks too often; its newer releases with 429. */
-function isPassing({ status, text }: Pick<PlatformAnswer, 'status' | 'text'>): boolean {
+/** Whether a retry may succeed. Over its rate limit, Canvas returns 403, and newer releases 429. */
+function isTemporary({ status, text }: Pick<PlatformResponse, 'status' | 'text'>): boolean {
   if (status === 403) return /rate limit exceeded/i.test(text);
-  // Services do not redirect; what stands before them does, to its page of maintenance.
+  // Services do not redirect, but a proxy in front of them does, to its maintenance page.
   if (status >= 300 && status < 400) return true;
   return status >= 500 || status === 408 || status === 425 || status === 429;
 }

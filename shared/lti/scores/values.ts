@@ -3,8 +3,8 @@ import { fullMarks, shareOf } from '../../progress/score.ts';
 import type { FinishedAttempt } from '../../progress/state.ts';
 
 /**
- * What a learner's record is to a platform: the points of the attempt that was finished last, out of 100. Null until
- * there is one: a score without points has platforms clear the grade that they have, whoever gave it.
+ * Returns the score of the attempt that the learner finished last, out of 100. Null before the first: a score without
+ * points makes platforms clear the grade in their gradebook, even one that a teacher entered.
  */
 export function scoreValuesOf({ finished }: { finished?: FinishedAttempt | null }): ScoreValues | null {
   if (!finished) return null;

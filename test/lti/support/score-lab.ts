@@ -7,8 +7,8 @@ import { gradeScopes } from '../../../shared/lti/claims.ts';
 import { createLtiKeys } from '../../../shared/lti/keys.ts';
 import { createPlatformClient } from '../../../shared/lti/platform-requests.ts';
 import { createServiceTokens } from '../../../shared/lti/service-token.ts';
-import { expectScore } from '../../../shared/lti/scores/register-line-item.ts';
-import { passOnDueScores } from '../../../shared/lti/scores/publish-to-outbox.ts';
+import { registerLineItem } from '../../../shared/lti/scores/register-line-item.ts';
+import { publishDueScores } from '../../../shared/lti/scores/publish-to-outbox.ts';
 import type { GradeService } from '../../../shared/lti/scores/service-request.ts';
 import { findLtiProgress, saveLtiProgress } from '../../../shared/models/lti-progress.ts';
 import type { LtiLearner } from '../../../shared/models/lti-progress.ts';
@@ -124,7 +124,7 @@ async function startScoreLab(
       lastLaunchAt: new Date(),
       ...changes,
     });
-    await expectScore(db, resourceLink, learner.ltiUserId);
+    await registerLineItem(db, resourceLink, learner.ltiUserId);
     return { learner, link, lineItem: item as LineItem, resourceLink };
   };
 
@@ -152,13 +152,13 @@ async function startScoreLab(
       return addLinkTo(learner, lineItem, changes);
     },
     launchAs: async (learner) => {
-      await expectScore(db, learner.resourceLink, learner.learner.ltiUserId);
+      await registerLineItem(db, learner.resourceLink, learner.learner.ltiUserId);
       return learner;
     },
     addLinkFor: ({ learner }) => addLinkTo(learner, { label: 'Again', scoreMaximum: 100 }, {}),
     tell: async (learner, told) => {
       await save(learner, told);
-      await passOnDueScores(db, new AbortController().signal);
+      await publishDueScores(db, new AbortController().signal);
     },
     passTime: async () => {
       const past = new Date(0);
