@@ -8,7 +8,7 @@ import { printJson } from '../../shared/platform/raw-json.ts';
 import { isHttpUrl } from '../../shared/platform/parse-url.ts';
 import { learnerName } from '../player/session.ts';
 
-/** Why a page shows no lesson, for support. Each has the messages `embed.<code>.title` and `embed.<code>.text`. */
+/** Codes for support: why a page shows no lesson. Each has the messages `embed.<code>.title` and `embed.<code>.text`. */
 export const failureCodes = [
   'bad_address',
   'token_expired',
@@ -23,17 +23,17 @@ export const failureCodes = [
 export type FailureCode = (typeof failureCodes)[number];
 
 /**
- * What the script of an embed page begins with, as JSON in the page itself: no further request stands between the page
- * and the first step of the lesson. It is sent as pieces of UTF-8, for a lesson is copied and never parsed.
+ * JSON inside an embed page, from which its script starts: the first step needs no further request. It consists of
+ * pieces of UTF-8, because Lectern copies a lesson and never parses it.
  */
 export type BootData = Buffer[];
 
-/** Of a page that shows no lesson. */
+/** The boot data of a page that shows no lesson. */
 export type NoticeBoot =
   | { page: 'waiting'; lessonId: string; allowedOrigins: null }
   | { page: 'failure'; lessonId: string | null; code: FailureCode; allowedOrigins: null };
 
-/** Of a page that shows a lesson; `session` and `lesson` stand beside these. Addresses are absolute or paths. */
+/** The boot data of a page that plays a lesson, without `session` and `lesson`. URLs are absolute or paths. */
 export interface LessonBoot {
   page: 'lesson';
   lessonId: string;
@@ -41,35 +41,35 @@ export interface LessonBoot {
   title: string;
   /** A BCP 47 tag. */
   language: string;
-  /** The time of this server. */
   now: Date;
   token: { expiresAt: Date };
-  /** Stands for the learner where the browser keeps what is not saved yet. */
+  /** The key under which the browser stores the learner's unsaved answers. */
   learner: string;
-  /** Where media and widgets are. */
+  /** The folder of media and widgets. */
   content: { base: string; expiresAt: Date };
-  /** Types of custom widgets in the version that have a stylesheet; null where only asking for one can tell. */
+  /** Types of custom widgets in the version that have a stylesheet; null if unknown. */
   styledWidgets: string[] | null;
-  /** Where progress is saved, and where another address for `content` comes from; both take the token. */
+  /** Saves progress, with the token. */
   sessionUrl: string;
+  /** Renews `content`, with the token. */
   contentUrl: string;
-  /** The document that plays the lesson, in an origin of its own. */
+  /** The document that plays the lesson in the inner frame. */
   frameUrl: string;
-  /** Whose pages may have this one in a frame; null for any. */
+  /** Origins that may frame the page; null for any. */
   allowedOrigins: readonly string[] | null;
-  /** The messages of the page's script, in the page's language; it needs them without a network too. */
+  /** The script's messages in the page's language; it needs them offline, too. */
   messages: Catalog;
-  /** Why nothing is recorded; null where it is. */
+  /** Why Lectern records nothing; null if it records. */
   untracked: Untracked | null;
-  /** What is different after an LTI launch; null without one. */
+  /** Null without an LTI launch. */
   launch: LaunchBoot | null;
 }
 
-/** A launch says why nothing of it is recorded; `authorPreview` is the reason of a preview token. */
+/** Reasons of launches, and `authorPreview` for preview tokens. */
 type Untracked = NonNullable<LaunchToken['untracked']> | 'authorPreview';
 
 export interface LaunchBoot {
-  /** Where the course is; null where the platform does not say. */
+  /** URL of the course; null if the platform did not send one. */
   returnUrl: string | null;
 }
 
@@ -77,7 +77,7 @@ export function noticeBoot(boot: NoticeBoot): BootData {
   return [scriptJson(Buffer.from(JSON.stringify(boot)))];
 }
 
-/** @param session its members, some of which may be raw. */
+/** @param session members of the session; some may be raw JSON. */
 export function lessonBoot(
   boot: LessonBoot,
   session: Record<string, unknown>,
@@ -89,7 +89,7 @@ export function lessonBoot(
   return [scriptJson(opening), ...withStatus(lesson, status).map(scriptJson), Buffer.from('}')];
 }
 
-/** Why nothing of the bearer of a token is recorded; null where it is. */
+/** Returns why Lectern records nothing for a token's bearer; null if it records. */
 export function untrackedBecause(token: PlayerToken): Untracked | null {
   if (token.kind === 'preview') return 'authorPreview';
   return token.kind === 'launch' ? (token.untracked ?? null) : null;
@@ -97,17 +97,17 @@ export function untrackedBecause(token: PlayerToken): Untracked | null {
 
 export function launchBoot(token: PlayerToken): LaunchBoot | null {
   if (token.kind !== 'launch') return null;
-  return { returnUrl: wayBack(token) };
+  return { returnUrl: courseUrl(token) };
 }
 
-/** The address of the course that a launch came from; null where the platform gives none, or none for a browser. */
-export function wayBack({ returnUrl }: Pick<LaunchToken, 'returnUrl'>): string | null {
+/** Returns the URL of the course that a launch came from; null if the platform sent none, or none for browsers. */
+export function courseUrl({ returnUrl }: Pick<LaunchToken, 'returnUrl'>): string | null {
   return returnUrl !== undefined && isHttpUrl(returnUrl) ? returnUrl : null;
 }
 
 /**
- * The same for one learner in one lesson, whichever token it is, and no name of anybody. Where nothing is recorded
- * each page is by itself.
+ * Returns a key for a learner in a lesson: the same for each of their tokens, and without revealing who they are. Each
+ * page that records nothing gets a key of its own.
  */
 export function learnerKey(token: PlayerToken): string {
   if (token.kind === 'preview' || untrackedBecause(token) !== null) return randomUUID();
@@ -118,8 +118,8 @@ const lessThan = '<'.charCodeAt(0);
 const escaped = Buffer.from('\\u003c');
 
 /**
- * JSON that can stand in a script element: nothing in it ends the element, or begins a comment there. Outside of
- * strings JSON has no `<`, so the value stays the same.
+ * Escapes JSON for a script element: nothing in it ends the element or begins a comment. JSON has `<` only within
+ * strings, so the value stays the same.
  */
 function scriptJson(json: Buffer): Buffer {
   let found = 0;

@@ -36,12 +36,12 @@ import {
   lessonBoot,
   noticeBoot,
   untrackedBecause,
-  wayBack,
+  courseUrl,
 } from './boot-data.ts';
 import type { FailureCode } from './boot-data.ts';
 import { oembedPath } from './oembed.endpoints.ts';
 import { failurePage, lessonPage, waitingPage } from './pages.ts';
-import type { PageAddresses } from './pages.ts';
+import type { PageUrls } from './pages.ts';
 import { setPageHeaders } from './policies.ts';
 
 type EmbedDependencies = SessionLimits & {
@@ -52,7 +52,7 @@ type EmbedDependencies = SessionLimits & {
   player: Pick<PlayerReleases, 'name'>;
 };
 
-/** The owner of a token that is refused is unknown, and so is who may frame the page; it holds nothing confidential. */
+/** A rejected token has no known owner, and so no list of origins; the page then holds nothing confidential. */
 const headersForAnyFrame: Middleware = (ctx, next) => {
   setPageHeaders(ctx, null);
   return next();
@@ -60,7 +60,7 @@ const headersForAnyFrame: Middleware = (ctx, next) => {
 
 const access: Access<{ rateLimits: RateLimits }, null> = {
   security: [{ token: [] }, {}],
-  // Each page states all of its headers.
+  // The responses below document their headers themselves.
   headers: {},
   preflight: false,
   failures: {},
@@ -73,7 +73,7 @@ const pageHeaders: Headers = {
   ...noStore,
   'Content-Security-Policy': z.string().meta({
     description:
-      "What the page may do, and in `frame-ancestors` whose pages may have it in a frame: the organization's.",
+      "What the page may load; `frame-ancestors` has the organization's origins, which may frame it.",
   }),
   'Referrer-Policy': z.literal('no-referrer'),
 };
@@ -106,9 +106,9 @@ export const getEmbedPage = defineEndpoint(
     tag: 'Embedding',
     summary: 'Play a lesson',
     description:
-      'A page for a frame: it plays the lesson that the token names and records the progress. What keeps it from ' +
-      `that is said on the page, in the learner's language, with a code for support (${failureCodes.join(', ')}). ` +
-      'Without a token the page waits for one from the page around it. No cookie counts.',
+      'A page for a frame: it plays the lesson that the token names and records the progress. If it cannot, it says ' +
+      `why in the learner's language, with a code for support (${failureCodes.join(', ')}). ` +
+      'Without a token it waits for one from the embedding page. It ignores cookies.',
     responses: {
       200: pageOf('The page.'),
       400: pageOf('A page: `bad_address`. The lesson id is no UUID, or the token is empty or given twice.'),
@@ -129,7 +129,7 @@ export const getEmbedPage = defineEndpoint(
     },
 );
 
-/** @throws {LecternError} as player data does, INVALID_CONTENT for a lesson that cannot be played included. */
+/** @throws {LecternError} the errors of player data, and INVALID_CONTENT for a lesson that is not playable. */
 async function sendLesson(deps: EmbedDependencies, ctx: Context): Promise<void> {
   const { config, db, lessons } = deps;
   const lessonParam = (ctx.params as Record<string, string | undefined>).lessonId;
@@ -151,18 +151,18 @@ async function sendLesson(deps: EmbedDependencies, ctx: Context): Promise<void> 
     throw new LecternError('INVALID_CONTENT', 'Lesson has validation errors that prevent playback');
   }
   const styledWidgets = await findStyledTypes(db, version, widgetTypes(outline));
-  const spoken = language ?? 'en';
-  const shown = askedLanguage(token) ?? spoken;
+  const lessonLanguage = language ?? 'en';
+  const textLanguage = platformLanguage(token) ?? lessonLanguage;
   const content = contentAddress(deps, token, { lessonId, versionId });
   const api = `${publicPath(config)}/api/public/lessons/${lessonId}`;
-  const addresses = addressesOf(deps, ctx, lessonId);
+  const urls = pageUrls(deps, ctx, lessonId);
   const boot = lessonBoot(
     {
       page: 'lesson',
       lessonId,
       versionId,
       title,
-      language: spoken,
+      language: lessonLanguage,
       now: new Date(),
       token: { expiresAt: new Date(token.expiresAt * 1000) },
       learner: learnerKey(token),
@@ -170,9 +170,9 @@ async function sendLesson(deps: EmbedDependencies, ctx: Context): Promise<void> 
       styledWidgets,
       sessionUrl: `${api}/session`,
       contentUrl: `${api}/content`,
-      frameUrl: `${addresses.player}frame.html`,
+      frameUrl: `${urls.player}frame.html`,
       allowedOrigins,
-      messages: messagesWith(shown, ['notice.']),
+      messages: messagesWith(textLanguage, ['notice.']),
       untracked: untrackedBecause(token),
       launch: launchBoot(token),
     },
@@ -180,13 +180,13 @@ async function sendLesson(deps: EmbedDependencies, ctx: Context): Promise<void> 
     prepared,
     version,
   );
-  send(ctx, lessonPage({ language: shown, title, titleLanguage: spoken, addresses, boot }));
+  send(ctx, lessonPage({ language: textLanguage, title, titleLanguage: lessonLanguage, urls, boot }));
 }
 
 function sendWaiting(deps: EmbedDependencies, ctx: Context, lessonId: string): void {
-  const addresses = addressesOf(deps, ctx, lessonId);
+  const urls = pageUrls(deps, ctx, lessonId);
   const boot = noticeBoot({ page: 'waiting', lessonId, allowedOrigins: null });
-  send(ctx, waitingPage({ language: pageLanguage(ctx), addresses, boot }));
+  send(ctx, waitingPage({ language: pageLanguage(ctx), urls, boot }));
 }
 
 function sendFailure(deps: EmbedDependencies, ctx: Context, failure: LecternError): void {
@@ -195,12 +195,12 @@ function sendFailure(deps: EmbedDependencies, ctx: Context, failure: LecternErro
   const launch = launchOf(deps, ctx);
   const boot = noticeBoot({ page: 'failure', lessonId, code, allowedOrigins: null });
   const language = pageLanguage(ctx, launch?.locale);
-  const page = { language, addresses: addressesOf(deps, ctx, lessonId), boot };
+  const page = { language, urls: pageUrls(deps, ctx, lessonId), boot };
   ctx.type = 'html';
-  ctx.body = failurePage(code, ctx.state.requestId as string, launch && wayBack(launch), page);
+  ctx.body = failurePage(code, ctx.state.requestId as string, launch && courseUrl(launch), page);
 }
 
-/** The launch that a page without a lesson came of, so that there is a way back to the course; null without one. */
+/** Returns the launch of the request's token, even an expired one, for the link back to the course. */
 function launchOf({ secrets }: Pick<EmbedDependencies, 'secrets'>, { query }: Context): LaunchToken | null {
   return typeof query.token === 'string' ? readEndedLaunch(secrets.signing, query.token) : null;
 }
@@ -211,7 +211,7 @@ function send(ctx: Context, page: Buffer): void {
   ctx.body = page;
 }
 
-/** The organization's own, and those of the platform that a launch came from; null for any. */
+/** Returns the organization's origins, and those of a launch's platform; null for any. */
 async function allowedOriginsOf(db: Database, token: PlayerToken): Promise<readonly string[] | null> {
   const { allowedOrigins = [] } = (await findOrganization(db, token.organizationId)) ?? {};
   if (allowedOrigins.length === 0) return null;
@@ -219,16 +219,16 @@ async function allowedOriginsOf(db: Database, token: PlayerToken): Promise<reado
   return [...new Set([...allowedOrigins, ...platformOrigins])];
 }
 
-/** The language that a platform wants its pages in; undefined where there are no words in it. */
-function askedLanguage(token: PlayerToken): string | undefined {
+/** Returns the language that a platform asks for; undefined if Lectern does not speak it. */
+function platformLanguage(token: PlayerToken): string | undefined {
   return token.kind === 'launch' ? supportedLanguage(token.locale ?? '') : undefined;
 }
 
-function addressesOf(
+function pageUrls(
   { config, player }: Pick<EmbedDependencies, 'config' | 'player'>,
   ctx: Context,
   lessonId: string | null,
-): PageAddresses {
+): PageUrls {
   const base = publicPath(config);
   return {
     player: `${base}/player/${player.name}/`,

@@ -11,7 +11,7 @@ import { failure, json } from '../http/responses.ts';
 import { playerLessonId } from '../player/authorize.ts';
 import { parseUrl } from '../../shared/platform/parse-url.ts';
 
-/** Pixels, unless less is asked for. */
+/** The frame's size in pixels, unless the query limits it. */
 const width = 960;
 const height = 640;
 
@@ -30,17 +30,14 @@ const oembedQuery = z.object({
     .string('url is required')
     .min(1, 'url is required')
     .meta({ description: 'The URL of an embed page.' }),
-  format: z
-    .string('format must be json')
-    .default('json')
-    .meta({ description: '`json`; no other one is made.' }),
+  format: z.string('format must be json').default('json').meta({ description: '`json` is the only format.' }),
   maxwidth: size('maxwidth'),
   maxheight: size('maxheight'),
 });
 
-/** Returns the path and query that describe a lesson's embed page. @param address the public URL of this service. */
-export function oembedPath(address: string, lessonId: string): string {
-  const query = new URLSearchParams({ format: 'json', url: `${address}/embed/${lessonId}` });
+/** Returns the path and query that describe a lesson's embed page. @param baseUrl the public URL of this service. */
+export function oembedPath(baseUrl: string, lessonId: string): string {
+  const query = new URLSearchParams({ format: 'json', url: `${baseUrl}/embed/${lessonId}` });
   return `/oembed?${query.toString()}`;
 }
 
@@ -62,8 +59,8 @@ const notFound = 'url is not the address of an embed page';
 const otherFormat = 'Only format=json is available';
 
 /**
- * GET /oembed: describes embed pages for sites that turn links into frames (oEmbed 1.0). Nothing is looked up: the
- * response is the same whether the lesson exists or not.
+ * GET /oembed: describes embed pages for sites that turn links into frames (oEmbed 1.0). It reads no
+ * database: the response is the same whether the lesson exists or not.
  */
 export const getOembed = defineEndpoint(
   {
@@ -85,12 +82,12 @@ export const getOembed = defineEndpoint(
         { frame: { value: example.oembed } },
         {
           'Cache-Control': z.enum(['public, max-age=3600', 'private, max-age=3600']).meta({
-            description: '`public` where the operator has set PUBLIC_URL.',
+            description: '`public` if the operator has set PUBLIC_URL.',
           }),
         },
       ),
-      404: failure('The URL is not one of an embed page of this service.', notFound),
-      501: failure('Another format is asked for.', otherFormat),
+      404: failure('The URL is not that of an embed page of this service.', notFound),
+      501: failure('The query asks for another format.', otherFormat),
     },
   },
   ({ config }: { config: Pick<Config, 'publicUrl'> }) =>
@@ -101,18 +98,18 @@ export const getOembed = defineEndpoint(
         ctx.body = presentError(otherFormat);
         return written;
       }
-      const address = publicAddress(ctx, config);
-      const lessonId = lessonIdOf(url, address);
+      const baseUrl = publicAddress(ctx, config);
+      const lessonId = lessonIdOf(url, baseUrl);
       if (lessonId === null) throw new LecternError('NOT_FOUND', notFound);
       const frame = { width: Math.min(width, maxwidth), height: Math.min(height, maxheight) };
       ctx.set('Cache-Control', `${cacheScope(config)}, max-age=${cacheSeconds}`);
-      return { status: 200, body: describe(`${address}/embed/${lessonId}`, address, frame) };
+      return { status: 200, body: describe(`${baseUrl}/embed/${lessonId}`, baseUrl, frame) };
     },
 );
 
 function describe(
   page: string,
-  address: string,
+  baseUrl: string,
   frame: { width: number; height: number },
 ): z.input<typeof oembedBody> {
   const title = 'Lesson';
@@ -124,7 +121,7 @@ function describe(
     version: '1.0',
     type: 'rich',
     provider_name: 'Lectern',
-    provider_url: address,
+    provider_url: baseUrl,
     title,
     ...frame,
     html: source,
@@ -133,9 +130,9 @@ function describe(
 }
 
 /** Returns the lesson id in the URL of an embed page, with any query; null for every other URL. */
-function lessonIdOf(url: string, address: string): string | null {
+function lessonIdOf(url: string, baseUrl: string): string | null {
   const page = parseUrl(url);
-  const pages = parseUrl(`${address}/embed/`);
+  const pages = parseUrl(`${baseUrl}/embed/`);
   if (page === null || pages === null) return null;
   const withoutQuery = page.origin + page.pathname;
   if (!withoutQuery.startsWith(pages.href)) return null;

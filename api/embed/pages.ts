@@ -4,7 +4,7 @@ import { textDirection } from '../../shared/lessons/text-direction.ts';
 import { Html, markup } from '../../shared/platform/html.ts';
 import type { BootData, FailureCode } from './boot-data.ts';
 
-/** How a notice looks that stands where a lesson would, or until it does. The player brings its own styles. */
+/** Styles of the notices in place of a lesson. The player has its own stylesheet. */
 export const pageStyle = `
 :root { color-scheme: light dark; --back: #fff; --text: #1b2330; --soft: #566072; --line: #d5dbe5; }
 @media (prefers-color-scheme: dark) {
@@ -30,11 +30,11 @@ export const pageStyleHash = createHash('sha256').update(pageStyle).digest('base
 
 const boundary = '<!--boot-->';
 
-/** Addresses that a page refers to, absolute or paths. */
-export interface PageAddresses {
-  /** Of the folder of the player's files, with a slash at the end. */
+/** URLs in a page, absolute or paths. */
+export interface PageUrls {
+  /** The folder of the player's files, with a slash at the end. */
   player: string;
-  /** Of its description for oEmbed; null where the lesson is not known. */
+  /** The page's oEmbed description; null if the lesson is unknown. */
   oembed: string | null;
 }
 
@@ -42,11 +42,11 @@ interface PageParts {
   language: string;
   title: string;
   main: Html;
-  addresses: PageAddresses;
+  urls: PageUrls;
   boot: BootData;
 }
 
-/** The page that plays a lesson, until its script does. @param titleLanguage of the lesson, which may be another one */
+/** Returns the page that plays a lesson, as it looks before its script runs. @param titleLanguage the lesson's */
 export function lessonPage({
   title,
   titleLanguage,
@@ -59,7 +59,7 @@ export function lessonPage({
   return renderPage({ ...page, title, main });
 }
 
-/** The page at an address without a token: of a link that was passed on, or of a frame that gets its token later. */
+/** Returns the page of a URL without a token: of a shared link, or of a frame that gets its token later. */
 export function waitingPage(page: Omit<PageParts, 'main' | 'title'>): Buffer {
   const { language } = page;
   const main = markup`<div data-lectern-waiting>${notice(language, 'waiting')}</div>
@@ -68,8 +68,10 @@ export function waitingPage(page: Omit<PageParts, 'main' | 'title'>): Buffer {
 }
 
 /**
- * @param requestId names the request in the log.
- * @param returnUrl leads to the course; null where nobody knows the way.
+ * Returns the page that explains a failure.
+ *
+ * @param requestId the request's id in the log
+ * @param returnUrl the course; null if unknown
  */
 export function failurePage(
   code: FailureCode,
@@ -85,12 +87,7 @@ ${supportLine(page.language, code, requestId)}`;
   return renderPage({ ...page, title: message(language, `embed.${code}.title`), main });
 }
 
-/**
- * Returns the line with what a learner passes on when asking for help.
- *
- * @param code of the failure
- * @param requestId names the request in the log
- */
+/** Returns the line that a learner sends to support: the failure's code, and the request's id in the log. */
 export function supportLine(language: string, code: string, requestId: string): Html {
   return markup`<p class="soft">${message(language, 'page.supportCode')}: <code dir="ltr">${code}</code><br>
 ${message(language, 'page.requestId')}: <code dir="ltr">${requestId}</code></p>`;
@@ -101,7 +98,7 @@ function notice(language: string, name: FailureCode | 'waiting'): Html {
 <p>${message(language, `embed.${name}.text`)}</p>`;
 }
 
-function renderPage({ language, title, main, addresses: { player, oembed }, boot }: PageParts): Buffer {
+function renderPage({ language, title, main, urls: { player, oembed }, boot }: PageParts): Buffer {
   const description = markup`<link rel="alternate" type="application/json+oembed" href="${oembed ?? ''}">`;
   const { source } = markup`<!doctype html>
 <html lang="${language}" dir="${textDirection(language)}">

@@ -1,7 +1,7 @@
 import type { Context } from 'koa';
 import { pageStyleHash } from './pages.ts';
 
-/** What neither the page nor anything in it may ask a learner's device for. */
+/** Browser features that the page and its frames may not use. */
 const permissions = [
   'camera',
   'display-capture',
@@ -17,10 +17,10 @@ const permissions = [
 ].map((feature) => `${feature}=()`);
 
 /**
- * The headers of an embed page, whatever it shows. It holds a learner's token, so it runs nothing but Lectern's own
- * script, asks nobody but Lectern, and tells no page where it was.
+ * Sets the headers of an embed page. The page holds a learner's token, so it runs only Lectern's script, sends requests
+ * only to Lectern, and sends no referrer.
  *
- * @param allowedOrigins whose pages may have it in a frame; null for any.
+ * @param allowedOrigins origins that may frame the page; null for any.
  */
 export function setPageHeaders(ctx: Context, allowedOrigins: readonly string[] | null): void {
   ctx.set('Cache-Control', 'no-store');

@@ -3,7 +3,7 @@ import type { Context } from 'koa';
 import { message } from '../../shared/i18n/message.ts';
 import { requestValue } from '../http/context.ts';
 import type { LtiDependencies } from './dependencies.ts';
-import { wayBack } from '../embed/boot-data.ts';
+import { courseUrl } from '../embed/boot-data.ts';
 import { pageLanguage } from '../http/page-language.ts';
 import { supportLine } from '../embed/pages.ts';
 import { markup } from '../../shared/platform/html.ts';
@@ -101,7 +101,7 @@ function refusalOf(deps: PageDependencies, ctx: Context, code: FaultCode, failur
   const language = languageOf(ctx);
   const button = failure instanceof CookiesBlocked ? newTabForm(deps, language, failure.login) : [];
   const requestId = ctx.state.requestId as string;
-  const back = wayBack(presentationOf(ctx));
+  const back = courseUrl(presentationOf(ctx));
   return markup`${notice(language, code)}${button}
 ${back === null ? [] : markup`<p><a href="${back}" target="_top">${message(language, 'notice.back')}</a></p>`}
 ${supportLine(language, code, requestId)}`;

@@ -1,43 +1,44 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { messagesWith } from '../../shared/i18n/message.ts';
-import { setOrganizationOrigins } from '../../shared/models/organization.ts';
-import type { Organization } from '../../shared/models/organization.ts';
+import { randomUUID } from 'node:crypto';
+import { gzipSync } from 'node:zlib';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { message, messagesWith } from '../../shared/i18n/message.ts';
+import { markLessonDeleted } from '../../shared/models/lesson.ts';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
+import { markVersionsUnpublished } from '../../shared/models/lesson-version.ts';
+import { setOrganizationOrigins } from '../../shared/models/organization.ts';
+import { revokeTokens } from '../../shared/models/token-revocation.ts';
 import { playerRelease } from '../../shared/player/player-release.ts';
-import { buildLaunchToken, buildLearnerToken, buildOrganization } from '../support/factories.ts';
-import { startHarness } from '../support/harness.ts';
-import type { Harness } from '../support/harness.ts';
-import { ask, jsonOf } from '../support/answers.ts';
-import { bootOf, embedPath, policyOf, textOf } from './embed-pages.ts';
 import { heading, Player, publishLesson, section, step } from '../player/player-lessons.ts';
+import { ask, jsonOf } from '../support/answers.ts';
+import { buildLaunchToken, buildLearnerToken, buildOrganization } from '../support/factories.ts';
+import { useApi } from '../support/use.ts';
+import { bootOf, embedPath, expectFailurePage, policyOf, textOf } from './embed-pages.ts';
 
-let harness: Harness;
-let api: string;
-let organization: Organization;
+const api = useApi();
+const publish = (content: Parameters<typeof publishLesson>[2] = {}) =>
+  publishLesson(api, api.organization, content);
+const open = (lesson: LessonVersion, token?: string, headers = {}) =>
+  ask(api.url + embedPath(lesson, token), { headers });
+
 let version: LessonVersion;
-let release: string;
+let release: Awaited<ReturnType<typeof playerRelease>>;
 beforeAll(async () => {
-  harness = await startHarness();
-  api = await harness.startApi();
-  organization = (await buildOrganization(harness)).organization;
-  version = await publishLesson(harness, organization, {
-    lesson: { title: 'Tides & "Moons"', language: 'fr-CA' },
-  });
-  release = (await playerRelease()).name;
+  version = await publish({ lesson: { title: 'Tides & "Moons"', language: 'fr-CA' } });
+  release = await playerRelease();
 });
-afterAll(() => harness.close());
 
 describe('the page of a lesson', () => {
   test('has everything that its script needs before the first step, equal to the player endpoints', async () => {
     const token = buildLearnerToken(version, { userAttributes: '{"10":1,"2":{}}' });
-    await new Player(api, version, token).write({ currentStepIndex: 1 });
-    const lesson = `${api}/api/public/lessons/${version.lessonId}`;
+    await new Player(api.url, version, token).write({ currentStepIndex: 1 });
+    const lesson = `/api/public/lessons/${version.lessonId}`;
     const [data, session, content] = await Promise.all(
-      ['player-data', 'session', 'content'].map(
-        async (name) => jsonOf(await ask(`${lesson}/${name}?token=${token}`)) as Record<string, unknown>,
+      ['player-data', 'session', 'content'].map(async (name) =>
+        jsonOf(await ask(`${api.url}${lesson}/${name}?token=${token}`)),
       ),
     );
-    const boot = bootOf(await ask(api + embedPath(version, token)));
+    const { base, expiresAt } = content as Record<string, unknown>;
+    const boot = bootOf(await open(version, token));
     expect(boot).toStrictEqual({
       page: 'lesson',
       lessonId: version.lessonId,
@@ -45,55 +46,48 @@ describe('the page of a lesson', () => {
       title: 'Tides & "Moons"',
       language: 'fr-CA',
       now: expect.any(String) as string,
-      token: { expiresAt: expect.any(String) as string },
+      token: { expiresAt: new Date(expiryOf(token)).toISOString() },
       learner: expect.stringMatching(/^[\w-]{43}$/) as string,
-      content: { base: content?.base, expiresAt: content?.expiresAt },
+      content: { base, expiresAt },
       styledWidgets: [],
-      sessionUrl: `/api/public/lessons/${version.lessonId}/session`,
-      contentUrl: `/api/public/lessons/${version.lessonId}/content`,
-      frameUrl: `/player/${release}/frame.html`,
+      sessionUrl: `${lesson}/session`,
+      contentUrl: `${lesson}/content`,
+      frameUrl: `/player/${release.name}/frame.html`,
       allowedOrigins: null,
       launch: null,
       untracked: null,
       messages: messagesWith('fr', ['notice.']),
       session,
-      lesson: data?.lesson,
+      lesson: (data as { lesson: unknown }).lesson,
     });
-    const { exp } = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()) as {
-      exp: number;
-    };
-    expect(boot.token).toEqual({ expiresAt: new Date(exp * 1000).toISOString() });
   });
 
   test('contains no token, and neither reads nor sets cookies', async () => {
     const token = buildLearnerToken(version);
-    const headers = { cookie: 'lectern=x; lectern.sig=y' };
-    const answer = await ask(api + embedPath(version, token), { headers });
+    const answer = await open(version, token, { cookie: 'lectern=x; lectern.sig=y' });
     expect(answer.status).toBe(200);
     expect(answer.body.toString()).not.toContain(token.split('.')[2]);
     expect(answer.headers.get('set-cookie')).toBeNull();
     expect(answer.headers.get('vary')).toBeNull();
   });
 
-  test("is in the lesson's language, and says that it is loading, or what is missing", async () => {
-    const answer = await ask(api + embedPath(version), { headers: { 'accept-language': 'de' } });
+  test("is in the lesson's language, and says that it is loading, or needs JavaScript", async () => {
+    const answer = await open(version, undefined, { 'accept-language': 'de' });
     const page = answer.body.toString();
     expect(page).toContain('<html lang="fr-CA" dir="ltr">');
     expect(page).toContain('<title>Tides &amp; &quot;Moons&quot;</title>');
     expect(textOf(answer)).toMatch(/^Tides .* Chargement… Cette leçon a besoin de JavaScript/);
-    const arabic = await publishLesson(harness, organization, { lesson: { language: 'ar' } });
-    const rightToLeft = await ask(api + embedPath(arabic));
-    expect(rightToLeft.body.toString()).toContain('<html lang="ar" dir="rtl">');
-    expect(bootOf(rightToLeft)).toMatchObject({ language: 'ar' });
-    const unknown = await publishLesson(harness, organization, { lesson: { language: null } });
-    expect(bootOf(await ask(api + embedPath(unknown)))).toMatchObject({ language: 'en' });
+    const arabic = await open(await publish({ lesson: { language: 'ar' } }));
+    expect(arabic.body.toString()).toContain('<html lang="ar" dir="rtl">');
+    const unknown = await open(await publish({ lesson: { language: null } }));
+    expect(bootOf(unknown)).toMatchObject({ language: 'en' });
   });
 
   test('identifies a learner by a key that is stable over tokens and reveals nothing', async () => {
-    const keyOf = async (token: string) => bootOf(await ask(api + embedPath(version, token))).learner;
-    const ada = { learnerId: 'ada' };
-    const first = await keyOf(buildLearnerToken(version, { ...ada, seconds: 60 }));
-    expect(await keyOf(buildLearnerToken(version, { ...ada, userAttributes: '{"a":1}' }))).toBe(first);
+    const keyOf = async (token: string) => bootOf(await open(version, token)).learner;
+    const first = await keyOf(buildLearnerToken(version, { learnerId: 'ada', seconds: 60 }));
+    const again = buildLearnerToken(version, { learnerId: 'ada', userAttributes: '{"a":1}' });
+    expect(await keyOf(again)).toBe(first);
     const others = await Promise.all([
       keyOf(buildLearnerToken(version, { learnerId: 'ben' })),
       keyOf(buildLaunchToken(version, { ltiUserId: 'ada' })),
@@ -103,107 +97,245 @@ describe('the page of a lesson', () => {
     expect(new Set([first, ...others]).size).toBe(5);
   });
 
-  test('resumes a session of an LTI launch', async () => {
-    const boot = bootOf(await ask(api + embedPath(version, buildLaunchToken(version))));
-    expect(boot.session).toMatchObject({ ltiUserId: 'user-1', revision: 0, versionId: version._id });
+  test('resumes the session of an LTI launch', async () => {
+    const { session } = bootOf(await open(version, buildLaunchToken(version)));
+    expect(session).toMatchObject({ ltiUserId: 'user-1', revision: 0, versionId: version._id });
   });
 
   test('responds to HEAD, and to no writing method', async () => {
-    const head = await ask(api + embedPath(version), { method: 'HEAD' });
-    expect({ status: head.status, length: head.body.length }).toEqual({ status: 200, length: 0 });
-    const post = await ask(api + embedPath(version), { method: 'POST' });
-    expect({ status: post.status, allow: post.headers.get('allow') }).toEqual({
-      status: 405,
-      allow: 'GET, HEAD',
+    const head = await ask(api.url + embedPath(version), { method: 'HEAD' });
+    expect([head.status, head.body.length]).toEqual([200, 0]);
+    const post = await ask(api.url + embedPath(version), { method: 'POST' });
+    expect([post.status, post.headers.get('allow')]).toEqual([405, 'GET, HEAD']);
+  });
+
+  test('has exactly these headers, which isolate it', async () => {
+    const answer = await open(version);
+    expect(policyOf(answer)).toStrictEqual({
+      'default-src': "'none'",
+      'script-src': "'self'",
+      'style-src': expect.stringMatching(/^'self' 'sha256-[\w+/]{43}='$/) as string,
+      'connect-src': "'self'",
+      'frame-src': "'self'",
+      'img-src': "'self' data:",
+      'base-uri': "'none'",
+      'form-action': "'none'",
+      'frame-ancestors': '*',
     });
+    expect(Object.fromEntries(answer.headers)).toMatchObject({
+      'cache-control': 'no-store',
+      'content-type': 'text/html; charset=utf-8',
+      'referrer-policy': 'no-referrer',
+      'x-content-type-options': 'nosniff',
+      'x-robots-tag': 'noindex',
+      'permissions-policy': expect.stringContaining('camera=(), ') as string,
+      'ratelimit-policy': '"address";q=6000;w=60',
+    });
+    for (const name of ['x-frame-options', 'access-control-allow-origin', 'etag']) {
+      expect(answer.headers.get(name)).toBeNull();
+    }
   });
-});
 
-test('has exactly these headers, which isolate it', async () => {
-  const answer = await ask(api + embedPath(version));
-  expect(policyOf(answer)).toStrictEqual({
-    'default-src': "'none'",
-    'script-src': "'self'",
-    'style-src': expect.stringMatching(/^'self' 'sha256-[\w+/]{43}='$/) as string,
-    'connect-src': "'self'",
-    'frame-src': "'self'",
-    'img-src': "'self' data:",
-    'base-uri': "'none'",
-    'form-action': "'none'",
-    'frame-ancestors': '*',
+  test("may be framed by the organization's origins, from the next request on", async () => {
+    const { organization } = await buildOrganization(api);
+    const theirs = await publishLesson(api, organization);
+    for (const origins of [[], ['https://lms.example', 'http://localhost:8080'], []]) {
+      await setOrganizationOrigins(api.db, organization.slug, origins);
+      const answer = await open(theirs);
+      expect(policyOf(answer)['frame-ancestors']).toBe(origins.join(' ') || '*');
+      expect(bootOf(answer).allowedOrigins).toEqual(origins.length > 0 ? origins : null);
+    }
   });
-  expect(Object.fromEntries(answer.headers)).toMatchObject({
-    'cache-control': 'no-store',
-    'content-type': 'text/html; charset=utf-8',
-    'referrer-policy': 'no-referrer',
-    'x-content-type-options': 'nosniff',
-    'x-robots-tag': 'noindex',
-    'permissions-policy': expect.stringContaining('camera=(), ') as string,
-    'ratelimit-policy': '"address";q=6000;w=60',
+
+  test('with a path in the public URL all URLs of the page begin with it', async () => {
+    const named = await api.startApi({ PUBLIC_URL: 'https://lessons.example/lectern/' });
+    const answer = await ask(named + embedPath(version));
+    const { sessionUrl, contentUrl, frameUrl, content } = bootOf(answer);
+    for (const url of [sessionUrl, contentUrl, frameUrl]) expect(url).toMatch(/^\/lectern\/(api|player)\//);
+    expect((content as { base: string }).base).toMatch('https://lessons.example/lectern/content/v1/');
+    const page = answer.body.toString();
+    expect(page).toContain(`src="/lectern/player/${release.name}/embed-page.js"`);
+    const embed = encodeURIComponent(`https://lessons.example/lectern/embed/${version.lessonId}`);
+    expect(page).toContain(`href="/lectern/oembed?format=json&amp;url=${embed}"`);
   });
-  for (const name of ['x-frame-options', 'access-control-allow-origin', 'etag']) {
-    expect(answer.headers.get(name)).toBeNull();
-  }
-});
 
-test("may be framed by the organization's origins, from the next request on", async () => {
-  const owner = (await buildOrganization(harness)).organization;
-  const theirs = await publishLesson(harness, owner);
-  const asked = async () => {
-    const answer = await ask(api + embedPath(theirs));
-    return [policyOf(answer)['frame-ancestors'], bootOf(answer).allowedOrigins];
-  };
-  expect(await asked()).toEqual(['*', null]);
-  const origins = ['https://lms.example', 'http://localhost:8080'];
-  await setOrganizationOrigins(harness.db, owner.slug, origins);
-  expect(await asked()).toEqual([origins.join(' '), origins]);
-  await setOrganizationOrigins(harness.db, owner.slug, []);
-  expect(await asked()).toEqual(['*', null]);
-});
-
-test('with a path in the public URL all URLs of the page begin with it', async () => {
-  const named = await harness.startApi({ PUBLIC_URL: 'https://lessons.example/lectern/' });
-  const answer = await ask(named + embedPath(version));
-  const { sessionUrl, contentUrl, frameUrl, content } = bootOf(answer);
-  for (const url of [sessionUrl, contentUrl, frameUrl]) expect(url).toMatch(/^\/lectern\/(api|player)\//);
-  expect(content).toMatchObject({
-    base: expect.stringMatching(/^https:\/\/lessons\.example\/lectern\/content\/v1\//) as string,
-  });
-  const page = answer.body.toString();
-  expect(page).toContain(`src="/lectern/player/${release}/embed-page.js"`);
-  const embed = encodeURIComponent(`https://lessons.example/lectern/embed/${version.lessonId}`);
-  expect(page).toContain(`href="/lectern/oembed?format=json&amp;url=${embed}"`);
-});
-
-describe('no text of an author breaks out of its element', () => {
-  const hostile = '</script><script>window.pwned=1</script><!--<script>\u2028\u2029&lt;"\'';
-  /** Ids cannot contain control characters. */
-  const hostileId = '</script><!--"\'';
-
-  test('in the title and in the content', async () => {
-    const block = { type: 'Text', props: { id: hostileId, html: hostile, [hostile]: '<' } };
-    const sections = [section(hostileId, step(hostileId, heading(), block))];
-    const written = await publishLesson(harness, organization, { lesson: { title: hostile }, sections });
-    const token = buildLearnerToken(written, { userAttributes: JSON.stringify({ [hostile]: hostile }) });
-    const answer = await ask(api + embedPath(written, token));
-    expect(answer.body.toString().match(/<script/g)).toHaveLength(2);
-    expect(answer.body.toString().match(/<\/script/g)).toHaveLength(2);
-    expect(answer.body.toString()).not.toContain('<!--');
+  test('arrives completely with several megabytes of content, and none of it breaks out of its element', async () => {
+    const hostile = '</script><script>window.pwned=1</script><!--<script>\u2028\u2029&lt;"\'';
+    /** Ids cannot contain control characters. */
+    const id = '</script><!--"\'';
+    const block = { type: 'Text', props: { id, html: hostile.repeat(50_000), [hostile]: '<' } };
+    const lesson = await publish({
+      lesson: { title: hostile },
+      sections: [section(id, step(id, heading(), block))],
+    });
+    const token = buildLearnerToken(lesson, { userAttributes: JSON.stringify({ [hostile]: hostile }) });
+    const answer = await open(lesson, token);
+    const page = answer.body.toString();
+    expect(page.match(/<script/g)).toHaveLength(2);
+    expect(page.match(/<\/script/g)).toHaveLength(2);
+    expect(page).not.toContain('<!--');
     const boot = bootOf(answer);
-    const data = await ask(`${api}/api/public/lessons/${written.lessonId}/player-data?token=${token}`);
+    const data = await ask(`${api.url}/api/public/lessons/${lesson.lessonId}/player-data?token=${token}`);
     expect(boot.title).toBe(hostile);
     expect(boot.lesson).toStrictEqual((jsonOf(data) as { lesson: unknown }).lesson);
     expect(boot.session).toMatchObject({ userAttributes: { [hostile]: hostile } });
   });
+
+  test.each([
+    ['embed.js', 3],
+    ['embed-page.js', 13],
+    ['embed-page.css', 3],
+  ])('loads quickly: %s has at most %i kB compressed', (name, kilobytes) => {
+    expect(gzipSync(release.files.get(name) ?? '', { level: 9 }).length).toBeLessThanOrEqual(
+      kilobytes * 1024,
+    );
+  });
 });
 
-test('a lesson of several megabytes arrives completely', async () => {
-  const html = '<p>à marée basse</p>'.repeat(200_000);
-  const block = { type: 'Text', props: { id: 'text', html } };
-  const large = await publishLesson(harness, organization, { sections: [section('one', step('s', block))] });
-  const answer = await ask(api + embedPath(large));
-  const { lesson } = bootOf(answer) as {
-    lesson: { sections: { steps: { content: { content: unknown[] } }[] }[] };
-  };
-  expect(lesson.sections[0]?.steps[0]?.content.content).toStrictEqual([block]);
+describe('a page that cannot play has the status of player-data, and a code:', () => {
+  interface Opened {
+    lesson?: LessonVersion;
+    token?: string;
+  }
+  const valid = () => buildLearnerToken(version);
+  const empty = () => publish({ sections: [section('empty')] });
+
+  test.each<[string, number, string, () => Opened | Promise<Opened>]>([
+    ['an empty token', 400, 'bad_address', () => ({ token: '' })],
+    ['two tokens', 400, 'bad_address', () => ({ token: `${valid()}&token=${valid()}` })],
+    [
+      'an expired token',
+      401,
+      'token_expired',
+      () => ({ token: buildLearnerToken(version, { seconds: -1 }) }),
+    ],
+    ['a forged token', 401, 'token_invalid', () => ({ token: `${valid().slice(0, -5)}AAAAA` })],
+    ['a malformed token', 401, 'token_invalid', () => ({ token: 'x' })],
+    [
+      'a revoked token',
+      401,
+      'token_revoked',
+      async () => {
+        const { lessonId } = version;
+        const tokens = { organizationId: api.organization._id, lessonId, learnerId: 'revoked' };
+        await revokeTokens(api.db, tokens, new Date(Date.now() + 1000));
+        return { token: buildLearnerToken(version, { learnerId: 'revoked' }) };
+      },
+    ],
+    [
+      'the token of another lesson',
+      403,
+      'wrong_lesson',
+      async () => ({ token: buildLearnerToken(await publish()) }),
+    ],
+    [
+      'an unpublished lesson',
+      404,
+      'not_available',
+      async () => {
+        const lesson = await publish();
+        await markVersionsUnpublished(api.db, { lessonId: lesson.lessonId });
+        return { lesson };
+      },
+    ],
+    [
+      'a deleted lesson',
+      404,
+      'not_available',
+      async () => {
+        const lesson = await publish();
+        await markLessonDeleted(api.db, lesson.lessonId);
+        return { lesson };
+      },
+    ],
+    ['an unknown lesson', 404, 'not_available', () => ({ lesson: { ...version, lessonId: randomUUID() } })],
+    [
+      "another organization's lesson",
+      404,
+      'not_available',
+      async () => {
+        const { organization } = await buildOrganization(api);
+        return { token: buildLearnerToken({ ...version, organizationId: organization._id }) };
+      },
+    ],
+    ['an unplayable lesson', 422, 'not_playable', async () => ({ lesson: await empty() })],
+    [
+      'an error of the server',
+      500,
+      'server_error',
+      async () => {
+        const lesson = await publish();
+        await api.db.lessonContents.deleteMany({ versionId: lesson._id });
+        return { lesson };
+      },
+    ],
+  ])('%s gets %i %s', async (_what, status, code, prepare) => {
+    const { lesson = version, token } = await prepare();
+    const answer = await open(lesson, token);
+    expectFailurePage(answer, status, code, token?.includes('.') ? token : undefined);
+    expect(bootOf(answer).lessonId).toBe(lesson.lessonId);
+    expect(answer.body.toString()).not.toContain(lesson._id);
+  });
+
+  test('a URL without a lesson id gets 400 bad_address', async () => {
+    for (const path of ['/embed/x', `/embed/x?token=${valid()}`]) {
+      const answer = await ask(api.url + path);
+      expectFailurePage(answer, 400, 'bad_address');
+      expect(bootOf(answer).lessonId).toBeNull();
+    }
+  });
+
+  test('an IP address over its limit gets 429 too_many_requests', async () => {
+    const limited = await api.startApi({ RATE_LIMIT_PER_ADDRESS: '1' });
+    await ask(limited + embedPath(version));
+    const answer = await ask(limited + embedPath(version));
+    expectFailurePage(answer, 429, 'too_many_requests');
+    expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);
+  });
+
+  test('the origins of a valid token may frame it; without one all may', async () => {
+    const { organization } = await buildOrganization(api);
+    await setOrganizationOrigins(api.db, organization.slug, ['https://lms.example']);
+    const lesson = await publishLesson(api, organization, { sections: [section('empty')] });
+    expect(policyOf(await open(lesson))['frame-ancestors']).toBe('https://lms.example');
+    expect(policyOf(await open(lesson, 'x'))['frame-ancestors']).toBe('*');
+  });
+
+  test.each([
+    ['es-MX', 'es', 'ltr'],
+    ['de-AT,en;q=0.5', 'de', 'ltr'],
+    ['ar', 'ar', 'rtl'],
+    ['zh-TW', 'zh', 'ltr'],
+    ['nl,en', 'en', 'ltr'],
+    ['nl', 'en', 'ltr'],
+    ['*', 'en', 'ltr'],
+  ])('a browser that accepts "%s" gets it in %s', async (accepted, language, direction) => {
+    const expired = buildLearnerToken(version, { seconds: -1 });
+    const answer = await open(version, expired, { 'accept-language': accepted });
+    expect(answer.body.toString()).toContain(`<html lang="${language}" dir="${direction}">`);
+    expect(textOf(answer).startsWith(message(language, 'embed.token_expired.title'))).toBe(true);
+  });
 });
+
+test('without a token the page waits for one, is the same for every lesson, and links to its oEmbed description', async () => {
+  const id = randomUUID();
+  const known = await ask(`${api.url}/embed/${version.lessonId.toUpperCase()}`);
+  expect(known.status).toBe(200);
+  const { lessonId } = version;
+  expect(bootOf(known)).toStrictEqual({ page: 'waiting', lessonId, allowedOrigins: null });
+  expect(textOf(known)).toMatch(/^Open this lesson from your course /);
+  expect(policyOf(known)['frame-ancestors']).toBe('*');
+  const page = known.body.toString();
+  const unknown = await ask(`${api.url}/embed/${id}`);
+  expect(unknown.body.toString().replaceAll(id, '')).toBe(page.replaceAll(lessonId, ''));
+  const [, href = ''] =
+    /<link rel="alternate" type="application\/json\+oembed" href="([^"]*)">/.exec(page) ?? [];
+  const described = await ask(api.url + href.replaceAll('&amp;', '&'));
+  expect(described.body.toString()).toContain(`${api.url}/embed/${lessonId}`);
+});
+
+/** Returns the Unix time in milliseconds at which a token expires. */
+function expiryOf(token: string): number {
+  const claims = Buffer.from(token.split('.')[1] ?? '', 'base64url').toString();
+  return (JSON.parse(claims) as { exp: number }).exp * 1000;
+}
