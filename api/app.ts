@@ -49,7 +49,7 @@ import { isAlive, isReady } from './operations/health.endpoints.ts';
 import { getFavicon, getIcon, getStartPage } from './operations/start-page/start-page.endpoints.ts';
 import { getEmbedScript, getPlayerFile } from './player/player-files.endpoints.ts';
 import {
-  getContentAddress,
+  getContentUrl,
   getPlayerData,
   getPlayerSession,
   writePlayerSession,
@@ -109,7 +109,7 @@ export const endpoints: readonly Endpoint<AppDependencies>[] = [
   getPlayerData,
   getPlayerSession,
   writePlayerSession,
-  getContentAddress,
+  getContentUrl,
   getMediaFile,
   getWidgetFile,
   getContentMediaFile,

@@ -21,12 +21,12 @@ import { connectRedis } from '../shared/platform/redis.ts';
 import { loadSecrets } from '../shared/platform/secrets.ts';
 import type { Servers } from '../shared/embedded/servers.ts';
 import { createCoordination } from '../shared/coordination/coordination.ts';
-import { trackUses } from '../shared/storage/tracked-store.ts';
+import { trackUsage } from '../shared/storage/tracked-store.ts';
 import type { Shutdown } from '../shared/platform/shutdown.ts';
 import { createStore } from '../shared/storage/create-store.ts';
 import { createApp } from './app.ts';
 import type { AppDependencies } from './app.ts';
-import { learnersDownloads } from './media/external-media.ts';
+import { playerDownloadLimits } from './media/external-media.ts';
 import { PlayerAssets } from './media/player-assets.ts';
 import type { InspectReply } from './http/endpoint.ts';
 import { createHttpServer, prepareEnd, serverLimits } from './http/http-server.ts';
@@ -74,12 +74,12 @@ export async function startApi(
   await player.announce();
   const redis = await connectRedis(servers.redisUrl);
   const coordination = createCoordination(redis, config);
-  const store = trackUses(plainStore, coordination.uses);
+  const store = trackUsage(plainStore, coordination.usage);
   const queue = createExportQueue(redis, config);
   const events = createExportEvents(servers.redisUrl, config);
   const waiters = new JobWaiters(events);
 
-  const downloader = createDownloader(config.download, {}, learnersDownloads);
+  const downloader = createDownloader(config.download, {}, playerDownloadLimits);
   const playerAssets = new PlayerAssets({ db, store, downloader, coordination, config, log });
   const metrics = new ApiMetrics();
   const platforms = createPlatformClient(config.download);
@@ -155,7 +155,7 @@ export async function startApi(
     const closed = Promise.all([events.close(), queue.close(), scoreQueue.close()]);
     await withDeadline(closed, { milliseconds: closeMilliseconds }).finally(() => redis.disconnect());
   });
-  shutdown.add('file uses', () => Promise.resolve(coordination.uses.close()));
+  shutdown.add('file uses', () => Promise.resolve(coordination.usage.close()));
   shutdown.add('mongodb', () => db.connection.close());
   shutdown.add('operations', () => operations?.close() ?? Promise.resolve());
   return { port: (server.address() as AddressInfo).port, metricsPort: operations?.port };

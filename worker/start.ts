@@ -10,7 +10,7 @@ import { connectFastRedis } from '../shared/platform/redis.ts';
 import { loadSecrets } from '../shared/platform/secrets.ts';
 import type { Servers } from '../shared/embedded/servers.ts';
 import { createCoordination } from '../shared/coordination/coordination.ts';
-import { trackUses } from '../shared/storage/tracked-store.ts';
+import { trackUsage } from '../shared/storage/tracked-store.ts';
 import type { Shutdown } from '../shared/platform/shutdown.ts';
 import { createStore } from '../shared/storage/create-store.ts';
 import { readStoreLimits } from '../shared/storage/store-limits.ts';
@@ -45,7 +45,7 @@ export async function startWorker(
   const downloader = metrics.countDownloads(createDownloader(config.download));
   const redis = await connectFastRedis(servers.redisUrl);
   const coordination = createCoordination(redis, config);
-  const store = trackUses(plainStore, coordination.uses);
+  const store = trackUsage(plainStore, coordination.usage);
   const evictor = new Evictor({ db, store, redis, incomplete: coordination.incomplete, limits, config });
   const onEvicted = (evicted: Evicted) => metrics.evicted(evicted);
   const sweeping = startSweeping({ db, store, redis, evictor, onEvicted, config, log });
@@ -86,7 +86,7 @@ export async function startWorker(
   shutdown.add('downloads', () => Promise.resolve(downloader.close()));
   shutdown.add('platforms', () => Promise.resolve(platforms.close()));
   shutdown.add('redis', () => {
-    coordination.uses.close();
+    coordination.usage.close();
     redis.disconnect();
     return Promise.resolve();
   });

@@ -22,10 +22,10 @@ import { respondToErrors } from '../http/middleware/errors.ts';
 import { limitByAddress } from '../http/middleware/rate-limit.ts';
 import type { RateLimits } from '../http/middleware/rate-limit.ts';
 import { parseRequest } from '../http/parse-request.ts';
-import { publicAddress, publicPath } from '../http/public-url.ts';
+import { publicUrlOf, publicPath } from '../http/public-url.ts';
 import type { WrittenResponse } from '../http/responses.ts';
 import { findTokenVersion, playerLessonId, playerQuerySchema, verifyToken } from '../player/authorize.ts';
-import { contentAddress } from '../player/content-address.ts';
+import { contentUrl } from '../player/content-url.ts';
 import type { PlayerReleases } from '../player/player-releases.ts';
 import { enterSession, readSession } from '../player/session.ts';
 import type { SessionLimits } from '../player/session.ts';
@@ -153,7 +153,7 @@ async function sendLesson(deps: EmbedDependencies, ctx: Context): Promise<void> 
   const styledWidgets = await findStyledTypes(db, version, widgetTypes(outline));
   const lessonLanguage = language ?? 'en';
   const textLanguage = platformLanguage(token) ?? lessonLanguage;
-  const content = contentAddress(deps, token, { lessonId, versionId });
+  const content = contentUrl(deps, token, { lessonId, versionId });
   const api = `${publicPath(config)}/api/public/lessons/${lessonId}`;
   const urls = pageUrls(deps, ctx, lessonId);
   const boot = lessonBoot(
@@ -232,7 +232,7 @@ function pageUrls(
   const base = publicPath(config);
   return {
     player: `${base}/player/${player.name}/`,
-    oembed: lessonId === null ? null : base + oembedPath(publicAddress(ctx, config), lessonId),
+    oembed: lessonId === null ? null : base + oembedPath(publicUrlOf(ctx, config), lessonId),
   };
 }
 

@@ -6,7 +6,7 @@ import { apiErrors, presentError } from '../http/error-format.ts';
 import * as example from '../http/examples.ts';
 import { markup } from '../../shared/platform/html.ts';
 import { publicAccess } from '../http/public-access.ts';
-import { cacheScope, publicAddress } from '../http/public-url.ts';
+import { cacheScope, publicUrlOf } from '../http/public-url.ts';
 import { failure, json } from '../http/responses.ts';
 import { playerLessonId } from '../player/authorize.ts';
 import { parseUrl } from '../../shared/platform/parse-url.ts';
@@ -98,7 +98,7 @@ export const getOembed = defineEndpoint(
         ctx.body = presentError(otherFormat);
         return written;
       }
-      const baseUrl = publicAddress(ctx, config);
+      const baseUrl = publicUrlOf(ctx, config);
       const lessonId = lessonIdOf(url, baseUrl);
       if (lessonId === null) throw new LecternError('NOT_FOUND', notFound);
       const frame = { width: Math.min(width, maxwidth), height: Math.min(height, maxheight) };

@@ -3,7 +3,7 @@ import { incompleteKey } from '../../shared/exports/jobs.ts';
 import { LecternError } from '../../shared/platform/errors.ts';
 import { defineEndpoint, written } from '../http/endpoint.ts';
 import { noStore } from '../http/headers.ts';
-import { publicAddress } from '../http/public-url.ts';
+import { publicUrlOf } from '../http/public-url.ts';
 import { json } from '../http/responses.ts';
 import { retryAfterSeconds } from '../http/retry-after.ts';
 import { authorizeExport, exportEndpoint } from './authorize.ts';
@@ -62,7 +62,7 @@ export const exportManifest = defineEndpoint(
         if (archive === null) return written;
         try {
           const { signal } = ctx.state;
-          const signing = { ...authorized, base: publicAddress(ctx, deps.config), signal };
+          const signing = { ...authorized, base: publicUrlOf(ctx, deps.config), signal };
           const manifest = await queue.run(signal, () => createExportManifest(deps, archive, signing));
           if (manifest !== null) {
             ctx.set('Cache-Control', 'no-store');

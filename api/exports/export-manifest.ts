@@ -1,7 +1,7 @@
-import { signAssetAddress } from '../../shared/media/asset-urls.ts';
+import { signAssetUrl } from '../../shared/media/asset-urls.ts';
 import { incompleteKey } from '../../shared/exports/jobs.ts';
 import { profileOf } from '../../shared/exports/profiles.ts';
-import { keepSigned } from '../../shared/models/export-record.ts';
+import { recordSignedUrls } from '../../shared/models/export-record.ts';
 import type { ExportEntry } from '../../shared/models/export-record.ts';
 import type { StoredArchive } from '../../shared/storage/store.ts';
 import { isInert } from '../media/inert-types.ts';
@@ -34,12 +34,12 @@ export async function createExportManifest(
   const keptUntil = inSeconds(signedSeconds + marginSeconds);
   const { organizationId } = version;
   const signed = { exportKeys: [job.key, incompleteKey(job.key)], sha256: archive.sha256, organizationId };
-  const record = await keepSigned(deps.db, signed, keptUntil);
+  const record = await recordSignedUrls(deps.db, signed, keptUntil);
   if (record === null) return null;
   const files = new ArchiveFiles(archive, record, profileOf(job).rootFolder(job));
   // Before the files are looked for: from then on none goes that is within the organization's share.
-  await deps.coordination.uses.own(organizationId, files.cached());
-  await deps.coordination.uses.keepUntil(files.cached(), keptUntil);
+  await deps.coordination.usage.addOwner(organizationId, files.cached());
+  await deps.coordination.usage.pinUntil(files.cached(), keptUntil);
   await files.restore(deps.store, signal);
   const manifest = await files.manifest();
   const expiresAt = new Date(Math.min(keptUntil.getTime(), inSeconds(signedSeconds).getTime()));
@@ -61,11 +61,11 @@ async function signedAddress(
   { mimeType, base, expiresAt }: { mimeType: string; base: string; expiresAt: Date },
 ): Promise<string> {
   const contentType = isInert(mimeType) ? mimeType : 'application/octet-stream';
-  const stored = await store[area].address(sha256, { seconds: signedSeconds, contentType });
+  const stored = await store[area].presignedUrl(sha256, { seconds: signedSeconds, contentType });
   if (stored !== null) return stored;
   const fileName = path.slice(path.lastIndexOf('/') + 1);
   const asset = { area, sha256, size, mimeType, fileName };
-  return signAssetAddress(secrets.asset, asset, { base, until: expiresAt }).url;
+  return signAssetUrl(secrets.asset, asset, { base, until: expiresAt }).url;
 }
 
 /** Whole seconds, as addresses have them. */

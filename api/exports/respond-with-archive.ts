@@ -10,7 +10,7 @@ import { exportRefusals } from './authorize.ts';
 import { exportStatusBody } from './bodies.ts';
 import * as example from './examples.ts';
 import type { ArchiveRequestDependencies } from './archive-requests.ts';
-import { publicAddress } from '../http/public-url.ts';
+import { publicUrlOf } from '../http/public-url.ts';
 import { beginArchive, requestArchive } from './archive-requests.ts';
 import { readExportStatus } from './export-status.ts';
 
@@ -93,7 +93,7 @@ function statusAddress(
   job: ExportJob,
 ): string {
   const { lessonId, versionId } = job;
-  const url = `${publicAddress(ctx, config)}/api/lessons/${lessonId}/versions/${versionId}/export-status`;
+  const url = `${publicUrlOf(ctx, config)}/api/lessons/${lessonId}/versions/${versionId}/export-status`;
   const query = new URLSearchParams(Object.entries(profileOf(job).query)).toString();
   return query === '' ? url : `${url}?${query}`;
 }

@@ -120,7 +120,7 @@ export const metadata = {
   estimatedDuration: 25,
 };
 
-export const contentAddress = {
+export const contentUrl = {
   base: `/content/v1/${lessonId}/${versionId}/1795269600/Wn3vYb0m3mmE9wq2hWb9p3lY1Zf0a7Kc5rT8uJx6dSg/`,
   expiresAt: '2026-11-21T14:00:00.000Z',
   versionId,

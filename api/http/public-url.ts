@@ -9,7 +9,7 @@ type Addressed = Pick<Context, 'protocol' | 'host'>;
 const plainHost = /^(?:[a-z0-9._-]+|\[[0-9a-f:.]+\])(?::\d{1,5})?$/i;
 
 /** Returns the public URL of this service without a slash at its end: PUBLIC_URL, else the origin of the request. */
-export function publicAddress(ctx: Addressed, { publicUrl }: Pick<Config, 'publicUrl'>): string {
+export function publicUrlOf(ctx: Addressed, { publicUrl }: Pick<Config, 'publicUrl'>): string {
   return publicUrl ?? requestOrigin(ctx);
 }
 

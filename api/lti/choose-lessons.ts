@@ -5,7 +5,7 @@ import type { LtiPlatform } from '../../shared/models/lti-platform.ts';
 import { findOrganization } from '../../shared/models/organization.ts';
 import type { LtiDependencies } from './dependencies.ts';
 import type { Fields } from '../http/middleware/form-body.ts';
-import { publicAddress } from '../http/public-url.ts';
+import { publicUrlOf } from '../http/public-url.ts';
 import { readChoiceForm } from './choice-form.ts';
 import type { ChoiceForm } from './choice-form.ts';
 import { mostOf, sendChoicePage } from './choice-page.ts';
@@ -115,7 +115,7 @@ async function sendAnswer(
   { choice, platform }: OpenChoice,
   items: readonly ChosenItem[],
 ): Promise<void> {
-  const jwt = await deepLinkingResponse(deps.lti, platform, choice, items, publicAddress(ctx, deps.config));
+  const jwt = await deepLinkingResponse(deps.lti, platform, choice, items, publicUrlOf(ctx, deps.config));
   const { _id, organizationId } = platform;
   (ctx.state.log as Logger).info(
     { platform: _id, organization: organizationId, lessons: items.length },

@@ -3,7 +3,7 @@ import { claim } from '../../shared/lti/claims.ts';
 import type { DeepLinkingClaims } from '../../shared/lti/claims.ts';
 import type { LtiPlatform } from '../../shared/models/lti-platform.ts';
 import type { LtiDependencies } from './dependencies.ts';
-import { publicAddress } from '../http/public-url.ts';
+import { publicUrlOf } from '../http/public-url.ts';
 import { ChoiceStore } from './choices.ts';
 import { LaunchFault } from './faults.ts';
 import { presentationOf } from './read-message.ts';
@@ -38,5 +38,5 @@ export async function startDeepLinking(
     locale: presentationOf(claims).locale,
   });
   ctx.status = 303;
-  ctx.redirect(`${publicAddress(ctx, config)}/lti/select/${id}`);
+  ctx.redirect(`${publicUrlOf(ctx, config)}/lti/select/${id}`);
 }

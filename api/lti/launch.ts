@@ -7,7 +7,7 @@ import { claim } from '../../shared/lti/claims.ts';
 import type { LtiPlatform } from '../../shared/models/lti-platform.ts';
 import type { LtiDependencies } from './dependencies.ts';
 import type { Fields } from '../http/middleware/form-body.ts';
-import { publicAddress } from '../http/public-url.ts';
+import { publicUrlOf } from '../http/public-url.ts';
 import { clearBrowserCookie, isRecognized } from './browser-binding.ts';
 import { startDeepLinking } from './deep-linking.ts';
 import { LaunchFault } from './faults.ts';
@@ -59,7 +59,7 @@ export async function answerLaunch(
     return 'deep_linking';
   }
   const { lessonId, token, untracked } = await openLesson(deps, platform, message.claims);
-  ctx.redirect(`${publicAddress(ctx, deps.config)}/embed/${lessonId}?token=${token}`);
+  ctx.redirect(`${publicUrlOf(ctx, deps.config)}/embed/${lessonId}?token=${token}`);
   ctx.status = 303;
   return untracked === undefined ? 'lesson' : 'lesson_untracked';
 }

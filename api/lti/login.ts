@@ -2,7 +2,7 @@ import type { Context } from 'koa';
 import { z } from 'zod';
 import type { LtiDependencies } from './dependencies.ts';
 import type { Fields } from '../http/middleware/form-body.ts';
-import { publicAddress, publicPath } from '../http/public-url.ts';
+import { publicUrlOf, publicPath } from '../http/public-url.ts';
 import { keepsCookies, setBrowserCookie, setCheckCookie } from './browser-binding.ts';
 import { CookiesBlocked, LaunchFault } from './faults.ts';
 import { findPlatformOfLogin } from './find-platform.ts';
@@ -63,7 +63,7 @@ export async function startLogin(
   { checked }: { checked: boolean },
 ): Promise<void> {
   const login = readLogin(fields);
-  assertOwnTarget(login.target_link_uri, publicAddress(ctx, deps.config));
+  assertOwnTarget(login.target_link_uri, publicUrlOf(ctx, deps.config));
   const keeps = keepsCookies(ctx);
   if (!keeps && !checked) {
     askForCookie(deps, ctx);
@@ -113,7 +113,7 @@ function begin(
     response_mode: 'form_post',
     prompt: 'none',
     client_id: clientId,
-    redirect_uri: `${publicAddress(ctx, deps.config)}/lti/launch`,
+    redirect_uri: `${publicUrlOf(ctx, deps.config)}/lti/launch`,
     login_hint: login.login_hint,
     lti_message_hint: login.lti_message_hint,
     state: begun.state,

@@ -5,7 +5,7 @@ import type { Logger } from '../../shared/platform/log.ts';
 import { defineEndpoint, written } from '../http/endpoint.ts';
 import { errorExamples } from '../http/error-format.ts';
 import { retryAfter } from '../http/headers.ts';
-import { publicAddress } from '../http/public-url.ts';
+import { publicUrlOf } from '../http/public-url.ts';
 import type { LtiDependencies } from './dependencies.ts';
 import { browserAccess, faultPage, pageErrors, pageOf } from './page-responses.ts';
 import { RegistrationFault, registrationFaultOf, registrationFaults } from './registration-faults.ts';
@@ -84,7 +84,7 @@ async function registerPlatform(deps: LtiDependencies, ctx: Context): Promise<vo
     invitation: token,
     configurationUrl: query.data.openid_configuration,
     registrationToken: query.data.registration_token ?? null,
-    publicAddress: publicAddress(ctx, deps.config),
+    publicUrl: publicUrlOf(ctx, deps.config),
   });
   const { _id, organizationId, issuer } = platform;
   (ctx.state.log as Logger).info({ platform: _id, organizationId, issuer }, 'platform registered');

@@ -44,7 +44,7 @@ export interface RegistrationRequest {
   /** What the platform lets in for its registration endpoint; null where it lets anybody in. */
   registrationToken: string | null;
   /** Lectern's own, without a slash at its end. */
-  publicAddress: string;
+  publicUrl: string;
 }
 
 const invitationCodes: Record<InvitationFault, RegistrationFaultCode> = {
@@ -77,12 +77,12 @@ export async function registerTool(needs: Needs, request: RegistrationRequest): 
 
 async function register(
   { config, db, lti }: Needs,
-  { configurationUrl, registrationToken, publicAddress }: RegistrationRequest,
+  { configurationUrl, registrationToken, publicUrl }: RegistrationRequest,
   { organizationId }: LtiRegistration,
 ): Promise<LtiPlatform> {
   const { allowedPrivateHosts } = config.download;
   const configuration = await fetchConfiguration(lti.client, configurationUrl, allowedPrivateHosts);
-  const answer = await post(lti.client, configuration, registrationToken, publicAddress);
+  const answer = await post(lti.client, configuration, registrationToken, publicUrl);
   const parsed = answerSchema.safeParse(responseJson(answer));
   if (!parsed.success) {
     throw new RegistrationFault('registration_unclear', `it answered ${answer.status} without a client_id`);
@@ -128,7 +128,7 @@ async function post(
   client: PlatformClient,
   configuration: PlatformConfiguration,
   registrationToken: string | null,
-  publicAddress: string,
+  publicUrl: string,
 ): Promise<PlatformResponse> {
   let answer: PlatformResponse;
   try {
@@ -139,7 +139,7 @@ async function post(
         Accept: 'application/json',
         ...(registrationToken !== null && { Authorization: `Bearer ${registrationToken}` }),
       },
-      body: JSON.stringify(toolRegistration(configuration, publicAddress)),
+      body: JSON.stringify(toolRegistration(configuration, publicUrl)),
     });
   } catch (error) {
     const unsent = error instanceof PlatformRequestError && error.reason === 'blocked_address';

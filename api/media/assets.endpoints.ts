@@ -1,6 +1,6 @@
 import type { Context } from 'koa';
 import { z } from 'zod';
-import { readAssetAddress } from '../../shared/media/asset-urls.ts';
+import { readAssetUrl } from '../../shared/media/asset-urls.ts';
 import type { Asset } from '../../shared/media/asset-urls.ts';
 import { LecternError } from '../../shared/platform/errors.ts';
 import type { Secrets } from '../../shared/platform/secrets.ts';
@@ -11,7 +11,7 @@ import { fileHeaders, fileRequest, noStore } from '../http/headers.ts';
 import type { Headers } from '../http/headers.ts';
 import { openPublicAccess } from '../http/public-access.ts';
 import { empty, failure } from '../http/responses.ts';
-import { badSignature } from './content.endpoints.ts';
+import { invalidSignature } from './content.endpoints.ts';
 import { assetPolicy, isInert } from './inert-types.ts';
 import { sendFile } from './send-file.ts';
 
@@ -93,7 +93,7 @@ export const getAsset = defineEndpoint(
         content,
       },
       304: empty('You have it: its ETag is in `If-None-Match`.', known),
-      403: badSignature,
+      403: invalidSignature,
       404: failure(
         'The file was evicted, because its organizations hold more than their share of the store. Ask again where the ' +
           'URL came from, and the file is put back.',
@@ -116,8 +116,8 @@ export const getAsset = defineEndpoint(
       ctx.set('Content-Security-Policy', assetPolicy);
       ctx.set('Cache-Control', 'no-store');
       const { expires, signature: signed } = ctx.query;
-      const file = readAssetAddress(secrets.asset, { path: ctx.path, expires, signature: signed });
-      if (file === null) throw new LecternError('FORBIDDEN', badSignature.texts.join());
+      const file = readAssetUrl(secrets.asset, { path: ctx.path, expires, signature: signed });
+      if (file === null) throw new LecternError('FORBIDDEN', invalidSignature.texts.join());
       const opened = await store[file.area].open(file);
       if (opened === null) throw new LecternError('NOT_FOUND', notFound);
       await sendFile(ctx, opened, file.sha256, () => describe(ctx, file));

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import type { Database } from '../../shared/models/database.ts';
-import { findPreviewOfContent, findVersionOfContent } from '../../shared/models/lesson-version.ts';
+import { findSignedPreview, findSignedVersion } from '../../shared/models/lesson-version.ts';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
-import { isContentAddress } from '../../shared/media/content-urls.ts';
+import { isContentUrl } from '../../shared/media/content-urls.ts';
 import { LecternError } from '../../shared/platform/errors.ts';
 import { defineEndpoint, written } from '../http/endpoint.ts';
 import type { Access } from '../http/endpoint.ts';
@@ -23,7 +23,7 @@ type Dependencies = VersionFilesDependencies & { db: Database };
 const methods = 'GET, HEAD, OPTIONS';
 
 /** The failure of a signed URL that is not good. */
-export const badSignature = failure(
+export const invalidSignature = failure(
   'The URL has expired, or this service has not signed it.',
   'Invalid or expired signature',
 );
@@ -33,7 +33,7 @@ const access: Access<{ rateLimits: RateLimits }, null> = {
   security: [],
   headers: { ...forPlayers(methods), ...noStoreHeader },
   preflight: true,
-  failures: { 403: badSignature, 429: tooManyRequests },
+  failures: { 403: invalidSignature, 429: tooManyRequests },
   middleware: (deps, renderErrors) => [publicCors(methods), noStore, renderErrors, limitByAddress(deps)],
   identify: () => null,
 };
@@ -74,7 +74,12 @@ export const getContentMediaFile = defineEndpoint(
   (deps: Dependencies) => {
     const files = versionFiles(deps);
     return async ({ ctx }) => {
-      await files.sendMedium(ctx, await findSigned(deps, ctx.params), ctx.params.mediaId, endOf(ctx.params));
+      await files.sendMedium(
+        ctx,
+        await findSigned(deps, ctx.params),
+        ctx.params.mediaId,
+        expiryOf(ctx.params),
+      );
       return written;
     };
   },
@@ -104,14 +109,14 @@ export const getContentWidgetFile = defineEndpoint(
   (deps: Dependencies) => {
     const files = versionFiles(deps);
     return async ({ ctx }) => {
-      await files.sendWidget(ctx, await findSigned(deps, ctx.params), ctx.params.file, endOf(ctx.params));
+      await files.sendWidget(ctx, await findSigned(deps, ctx.params), ctx.params.file, expiryOf(ctx.params));
       return written;
     };
   },
 );
 
 /** The expiry of a valid URL. Redirects from it expire with it, so that their lifetimes do not add up after a revocation. */
-function endOf({ expires }: Record<string, string | undefined>): Date {
+function expiryOf({ expires }: Record<string, string | undefined>): Date {
   return new Date(Number(expires) * 1000);
 }
 
@@ -121,11 +126,11 @@ async function findSigned(
   { lessonId = '', versionId = '', expires = '', signature = '' }: Record<string, string | undefined>,
 ): Promise<LessonVersion> {
   const given = { lessonId, versionId, expires, signature };
-  const preview = isContentAddress(secrets.asset, { ...given, preview: true });
-  if (!preview && !isContentAddress(secrets.asset, given)) {
-    throw new LecternError('FORBIDDEN', badSignature.texts.join());
+  const preview = isContentUrl(secrets.asset, { ...given, preview: true });
+  if (!preview && !isContentUrl(secrets.asset, given)) {
+    throw new LecternError('FORBIDDEN', invalidSignature.texts.join());
   }
-  const find = preview ? findPreviewOfContent : findVersionOfContent;
+  const find = preview ? findSignedPreview : findSignedVersion;
   const version = await find(db, lessonId, versionId);
   if (version === null) throw new LecternError('NOT_FOUND', nothingToPlay.texts.join());
   return version;

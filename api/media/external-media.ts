@@ -11,24 +11,24 @@ import { findRemoteFiles } from '../../shared/models/remote-file.ts';
 import type { Digest, Store } from '../../shared/storage/store.ts';
 
 /** How long a request waits for a file that is fetched; the download goes on for those who ask later. */
-const waitMilliseconds = 45_000;
+const waitMs = 45_000;
 
 /** How long one download may take. */
-const downloadMilliseconds = 15 * 60_000;
+const downloadTimeoutMs = 15 * 60_000;
 
 /** How long a download goes on after the last client that waited for it is gone: long enough for a reload. */
-const graceMilliseconds = 5_000;
+const graceMs = 5_000;
 
 /** Requests at once to all hosts together, for the downloader of a process that serves learners. */
-export const learnersDownloads = { total: 64, perOrganization: 16 };
+export const playerDownloadLimits = { total: 64, perOrganization: 16 };
 
 /** How long the outcome of a download stands: nobody asks a dead link more often than this. */
-const outcomeMilliseconds = 60_000;
+const outcomeTtlMs = 60_000;
 
 /** Outcomes that are remembered at once. */
 const maxOutcomes = 10_000;
 
-const hourMilliseconds = 3_600_000;
+const hourMs = 3_600_000;
 
 /** What a learner asks for. */
 export interface ExternalMedium {
@@ -73,14 +73,11 @@ export class ExternalMedia {
   readonly #underWay = new Set<SharedDownload>();
   readonly #outcomes = new LRUCache<string, { file: CachedMedium | null }>({
     max: maxOutcomes,
-    ttl: outcomeMilliseconds,
+    ttl: outcomeTtlMs,
   });
 
   /** @param times how long one download may take, and how long one goes on that no client waits for; milliseconds. */
-  constructor(
-    deps: ExternalMediaDependencies,
-    { milliseconds = downloadMilliseconds, grace = graceMilliseconds } = {},
-  ) {
+  constructor(deps: ExternalMediaDependencies, { milliseconds = downloadTimeoutMs, grace = graceMs } = {}) {
     this.#deps = deps;
     this.#times = { milliseconds, grace };
   }
@@ -101,7 +98,7 @@ export class ExternalMedia {
       return null;
     };
     try {
-      return await withDeadline(download.file, { milliseconds: waitMilliseconds, signal, late });
+      return await withDeadline(download.file, { milliseconds: waitMs, signal, late });
     } finally {
       this.#leave(download);
     }
@@ -166,7 +163,7 @@ export class ExternalMedia {
     const known = (await findRemoteFiles(db, [url])).get(url);
     if (known === undefined || known.file.size > Math.min(config.download.maxBytes, maxBytes ?? Infinity))
       return null;
-    if (Date.now() - known.checkedAt.getTime() >= config.mediaFreshHours * hourMilliseconds) return null;
+    if (Date.now() - known.checkedAt.getTime() >= config.mediaFreshHours * hourMs) return null;
     if (!(await this.#has(known.file))) return null;
     const checked = await checkType(this.#deps.store, known, mimeType);
     return checked && { ...known.file, mimeType: checked.mimeType ?? mimeType };

@@ -1,11 +1,11 @@
 import type { Context } from 'koa';
 import { z } from 'zod';
-import { signAssetAddress } from '../../shared/media/asset-urls.ts';
+import { signAssetUrl } from '../../shared/media/asset-urls.ts';
 import type { Asset } from '../../shared/media/asset-urls.ts';
 import { LecternError } from '../../shared/platform/errors.ts';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
 import type { Store } from '../../shared/storage/store.ts';
-import type { FileUses } from '../../shared/storage/file-usage.ts';
+import type { FileUsage } from '../../shared/storage/file-usage.ts';
 import type { Config } from '../../shared/platform/config.ts';
 import type { Secrets } from '../../shared/platform/secrets.ts';
 import { parseRequest } from '../http/parse-request.ts';
@@ -39,7 +39,7 @@ export interface VersionFilesDependencies {
   secrets: Pick<Secrets, 'asset'>;
   playerAssets: PlayerAssets;
   store: Store;
-  coordination: { uses: FileUses };
+  coordination: { usage: FileUsage };
 }
 
 /** The 302 of these files. */
@@ -86,8 +86,8 @@ export function versionFiles({
   const pin = async (organizationId: string, asset: Asset, until: Date): Promise<boolean> => {
     // Uploads are never evicted.
     if (asset.area !== 'cache') return true;
-    await coordination.uses.own(organizationId, [`cache:${asset.sha256}`]);
-    const unsure = await coordination.uses.keepUntil([`cache:${asset.sha256}`], until);
+    await coordination.usage.addOwner(organizationId, [`cache:${asset.sha256}`]);
+    const unsure = await coordination.usage.pinUntil([`cache:${asset.sha256}`], until);
     return unsure.length === 0 || (await store.cache.has(asset, 'glance'));
   };
   const sendRedirect = async (
@@ -97,10 +97,10 @@ export function versionFiles({
   ) => {
     const options = { base: config.publicUrl, ...(until && { until }) };
     let asset = await find();
-    let signed = signAssetAddress(secrets.asset, asset, options);
+    let signed = signAssetUrl(secrets.asset, asset, options);
     if (!(await pin(organizationId, asset, signed.expiresAt))) {
       asset = await find();
-      signed = signAssetAddress(secrets.asset, asset, options);
+      signed = signAssetUrl(secrets.asset, asset, options);
       await pin(organizationId, asset, signed.expiresAt);
     }
     const { url, expiresAt } = signed;

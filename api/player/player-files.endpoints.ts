@@ -7,7 +7,7 @@ import { defineEndpoint, written } from '../http/endpoint.ts';
 import { apiErrors } from '../http/error-format.ts';
 import type { Headers } from '../http/headers.ts';
 import { openPublicAccess } from '../http/public-access.ts';
-import { cacheScope, publicAddress } from '../http/public-url.ts';
+import { cacheScope, publicUrlOf } from '../http/public-url.ts';
 import { empty, failure } from '../http/responses.ts';
 import type { PlayerReleases } from './player-releases.ts';
 
@@ -72,7 +72,7 @@ export const getPlayerFile = defineEndpoint(
     async ({ ctx }) => {
       const { release = '', file = '' } = ctx.params;
       if (file === 'frame.html') {
-        ctx.set('Content-Security-Policy', framePolicy(publicAddress(ctx, config)));
+        ctx.set('Content-Security-Policy', framePolicy(publicUrlOf(ctx, config)));
         ctx.set('Referrer-Policy', 'no-referrer');
         // Its policy names the service's origin, which the name of a release does not: PUBLIC_URL may change.
         await sendFile(ctx, player, { release, file }, `${cacheScope(config)}, max-age=${hourSeconds}`);

@@ -23,8 +23,8 @@ import {
   previewText,
 } from './authorize.ts';
 import { playerData, session, staleSession } from './bodies.ts';
-import { contentAddress } from './content-address.ts';
-import type { ContentAddressDependencies } from './content-address.ts';
+import { contentUrl } from './content-url.ts';
+import type { ContentUrlDependencies } from './content-url.ts';
 import { playerDataOptions, sendPlayerData } from './player-data.ts';
 import { enterSession, readSession, writeSession } from './session.ts';
 import type { SessionLimits, SessionRoom, WriteDependencies } from './session.ts';
@@ -263,7 +263,7 @@ const contentQuery = playerQuerySchema.extend({
     .meta({ description: 'The version in play, if another one may have been published since.' }),
 });
 
-const contentAddressBody = z
+const contentUrlBody = z
   .strictObject({
     base: z.string().meta({
       description:
@@ -278,7 +278,7 @@ const contentAddressBody = z
 const contentMethods = 'GET, OPTIONS';
 
 /** GET …/content: a signed base URL for media and widgets. */
-export const getContentAddress = defineEndpoint(
+export const getContentUrl = defineEndpoint(
   {
     method: 'get',
     path: '/api/public/lessons/:lessonId/content',
@@ -293,15 +293,15 @@ export const getContentAddress = defineEndpoint(
       'A signed URL that opens the media and widgets of one version without the token, for pages that must not ' +
       'have it. Ask again before it expires, with the `versionId` that is played.',
     responses: {
-      200: json('The URL.', contentAddressBody, { address: { value: example.contentAddress } }, noStore),
+      200: json('The URL.', contentUrlBody, { address: { value: example.contentUrl } }, noStore),
       400: failure('An id is not a UUID, or the token is missing.'),
       404: nothingToPlay,
     },
   },
-  (deps: ContentAddressDependencies & { db: Database }) =>
+  (deps: ContentUrlDependencies & { db: Database }) =>
     async ({ caller: token, query }) => {
       const { _id: versionId, lessonId } = await findVersionInPlay(deps.db, token, query.versionId);
-      const { url, expiresAt } = contentAddress(deps, token, { lessonId, versionId });
+      const { url, expiresAt } = contentUrl(deps, token, { lessonId, versionId });
       return { status: 200, body: { base: url, expiresAt: expiresAt.toISOString(), versionId } };
     },
 );

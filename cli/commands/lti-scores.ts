@@ -3,7 +3,7 @@ import { LecternError } from '../../shared/platform/errors.ts';
 import type { Database } from '../../shared/models/database.ts';
 import { findScoresById, listScores } from '../../shared/models/lti-score.ts';
 import type { LtiScore, ScoreSelection, ScoreValues } from '../../shared/models/lti-score.ts';
-import { dismissScores, sendAgain } from '../../shared/models/lti-score-changes.ts';
+import { dismissScores, retryScores } from '../../shared/models/lti-score-changes.ts';
 import { answers } from '../terminal/json-output.ts';
 import type { Answer } from '../terminal/json-output.ts';
 import { requireOrganization, withContext } from '../installation/context.ts';
@@ -47,7 +47,7 @@ export function addScoreCommands(lti: Command): void {
     lti
       .command('resend')
       .description('send scores again, also those that failed; a worker does it within half a minute'),
-    { done: 'Sending again', refuse: nothingToSend, change: sendAgain },
+    { done: 'Sending again', refuse: nothingToSend, change: retryScores },
   );
   addChange(
     lti

@@ -8,7 +8,7 @@ type Needs = Pick<Config, 'publicUrl' | 'host' | 'port' | 'dataDir'>;
  * perhaps on the PORT of another terminal; else the URL where `npm start` would serve. Null with `PORT=0` and no running
  * API: the system chooses the port then.
  */
-export async function publicAddress(config: Needs): Promise<string | null> {
+export async function publicUrlOf(config: Needs): Promise<string | null> {
   const { publicUrl, host, port } = config;
   if (publicUrl !== undefined) return publicUrl;
   const running = await findRunningApi(config);
@@ -21,6 +21,6 @@ export async function publicAddress(config: Needs): Promise<string | null> {
  * localhost, which keeps its cookies apart from those of the simulated platform at 127.0.0.1.
  */
 export async function platformFacingAddress(config: Needs): Promise<string> {
-  const address = (await publicAddress(config)) ?? addressOf(config.host, config.port);
+  const address = (await publicUrlOf(config)) ?? addressOf(config.host, config.port);
   return config.publicUrl ?? address.replace('//127.0.0.1:', '//localhost:');
 }

@@ -4,7 +4,7 @@ import { incompleteKey } from '../../shared/exports/jobs.ts';
 import type { ExportJob } from '../../shared/exports/jobs.ts';
 import { connectFastRedis } from '../../shared/platform/redis.ts';
 import { createCoordination } from '../../shared/coordination/coordination.ts';
-import { trackUses } from '../../shared/storage/tracked-store.ts';
+import { trackUsage } from '../../shared/storage/tracked-store.ts';
 import type { StoredArchive } from '../../shared/storage/store.ts';
 import { runExport } from '../../worker/exports/job.ts';
 import type { CommandContext } from '../installation/context.ts';
@@ -24,7 +24,7 @@ export async function buildWithProgress(
   const downloader = createDownloader(config.download);
   const redis = await connectFastRedis(redisUrl);
   const coordination = createCoordination(redis, config);
-  const store = trackUses(plainStore, coordination.uses);
+  const store = trackUsage(plainStore, coordination.usage);
   const bar = fileProgressBar(name);
   try {
     const { failures } = await runExport({ db, store, downloader, coordination, config }, job, {
@@ -39,7 +39,7 @@ export async function buildWithProgress(
   } finally {
     bar.stop();
     downloader.close();
-    coordination.uses.close();
+    coordination.usage.close();
     redis.disconnect();
   }
   const archive = (await store.archives.open(job.key)) ?? (await store.archives.open(incompleteKey(job.key)));

@@ -1,13 +1,13 @@
 import { messageOf } from '../../shared/platform/errors.ts';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
 import { preparePreview } from '../../shared/publishing/publishing.ts';
-import { publicAddress } from '../installation/urls.ts';
+import { publicUrlOf } from '../installation/urls.ts';
 import type { CommandContext } from '../installation/context.ts';
 import { note } from '../terminal/output.ts';
 
 /** A link that plays a lesson. */
 export interface PlayLink {
-  /** Null where the URL of the API is not known: see {@link publicAddress}. */
+  /** Null where the URL of the API is not known: see {@link publicUrlOf}. */
   url: string | null;
   expiresAt: Date;
 }
@@ -18,7 +18,7 @@ export async function playUrl(
   lessonId: string,
   token: string,
 ): Promise<string | null> {
-  const address = await publicAddress(config);
+  const address = await publicUrlOf(config);
   return address === null ? null : `${address}/embed/${lessonId}?token=${token}`;
 }
 

@@ -1,8 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { forgetAssets, listNotedAssets, markAssetLeaving, noteAsset } from '../models/orphan-candidate.ts';
+import {
+  removeOrphanCandidates,
+  listOrphanCandidates,
+  leaseForDeletion,
+  addOrphanCandidate,
+} from '../models/orphan-candidate.ts';
 import type { Database } from '../models/database.ts';
-import { mediaAssetsAmong } from '../models/medium.ts';
-import { widgetAssetsAmong } from '../models/widget-release.ts';
+import { assetsUsedByMedia } from '../models/medium.ts';
+import { assetsUsedByWidgets } from '../models/widget-release.ts';
 import type { Digest, Store } from '../storage/store.ts';
 
 /** How often a file is looked at that is being removed, which takes milliseconds. */
@@ -34,14 +39,14 @@ export function storeAsset(
 ): Promise<Digest> {
   return store.assets.put(source, async (digest) => {
     await announce?.(digest);
-    await noteAssets(db, [digest.sha256]);
+    await addOrphanCandidates(db, [digest.sha256]);
   });
 }
 
 /** Has a sweep look, in a day, whether something refers to these files. */
-export async function noteAssets(db: Database, sha256s: Iterable<string>): Promise<void> {
+export async function addOrphanCandidates(db: Database, sha256s: Iterable<string>): Promise<void> {
   for (const sha256 of new Set(sha256s)) {
-    while (!(await noteAsset(db, sha256))) await delay(lookMilliseconds);
+    while (!(await addOrphanCandidate(db, sha256))) await delay(lookMilliseconds);
   }
 }
 
@@ -60,12 +65,12 @@ export async function removeUnusedAssets(
   const before = new Date(Date.now() - olderThanSeconds * 1000);
   let removed = 0;
   for (let behind = ''; ;) {
-    const noted = await listNotedAssets(db, { before, behind, limit: lookupBatch });
+    const noted = await listOrphanCandidates(db, { before, behind, limit: lookupBatch });
     const last = noted.at(-1);
     if (last === undefined) return removed;
     behind = last;
     const used = await usedAmong(db, noted);
-    await forgetAssets(db, [...used], before);
+    await removeOrphanCandidates(db, [...used], before);
     for (const sha256 of noted) {
       signal?.throwIfAborted();
       if (!used.has(sha256) && (await removeUnused(db, store, sha256, before))) removed += 1;
@@ -75,16 +80,19 @@ export async function removeUnusedAssets(
 
 async function removeUnused(db: Database, store: Store, sha256: string, before: Date): Promise<boolean> {
   const marked = performance.now();
-  if (!(await markAssetLeaving(db, sha256, before))) return false;
+  if (!(await leaseForDeletion(db, sha256, before))) return false;
   // Who noted it before it was marked may refer to it by now.
   const unused = !(await usedAmong(db, [sha256])).has(sha256);
   if (unused && performance.now() - marked > removeMilliseconds) return false;
   if (unused) await store.assets.delete(sha256);
-  await forgetAssets(db, [sha256], before);
+  await removeOrphanCandidates(db, [sha256], before);
   return unused;
 }
 
 async function usedAmong(db: Database, sha256s: string[]): Promise<Set<string>> {
-  const [media, widgets] = await Promise.all([mediaAssetsAmong(db, sha256s), widgetAssetsAmong(db, sha256s)]);
+  const [media, widgets] = await Promise.all([
+    assetsUsedByMedia(db, sha256s),
+    assetsUsedByWidgets(db, sha256s),
+  ]);
   return new Set([...media, ...widgets]);
 }

@@ -2,32 +2,32 @@ import type { Redis } from 'ioredis';
 import type { Config } from '../platform/config.ts';
 import { createDownloadLeases, noLeases } from '../media/downloads/leases.ts';
 import type { DownloadLeases } from '../media/downloads/leases.ts';
-import { noUses, SharedFileUses } from '../storage/file-usage.ts';
-import type { FileUses } from '../storage/file-usage.ts';
+import { noFileUsage, RedisFileUsage } from '../storage/file-usage.ts';
+import type { FileUsage } from '../storage/file-usage.ts';
 import { createIncompleteBuilds, noIncompleteBuilds } from './incomplete-builds.ts';
 import type { IncompleteBuilds } from './incomplete-builds.ts';
-import { WillingRedis } from '../platform/best-effort-redis.ts';
+import { BestEffortRedis } from '../platform/best-effort-redis.ts';
 
 /** The facts about files that processes with a common store exchange through Redis. Losing them does no harm. */
 export interface Coordination {
   downloads: DownloadLeases;
-  uses: FileUses;
+  usage: FileUsage;
   incomplete: IncompleteBuilds;
 }
 
 /** For a process that is the only one on its store. */
 export const noCoordination: Coordination = {
   downloads: noLeases,
-  uses: noUses,
+  usage: noFileUsage,
   incomplete: noIncompleteBuilds,
 };
 
 /** @param redis a connection that fails fast, so that no request waits while Redis is down. */
 export function createCoordination(redis: Redis, config: Pick<Config, 'redisPrefix'>): Coordination {
-  const willing = new WillingRedis(redis, config.redisPrefix);
+  const willing = new BestEffortRedis(redis, config.redisPrefix);
   return {
     downloads: createDownloadLeases(willing),
-    uses: new SharedFileUses(willing),
+    usage: new RedisFileUsage(willing),
     incomplete: createIncompleteBuilds(willing),
   };
 }

@@ -1,6 +1,6 @@
 import { doubledMs } from '../platform/backoff.ts';
 import { nowInLua } from '../platform/lua.ts';
-import type { WillingRedis } from '../platform/best-effort-redis.ts';
+import type { BestEffortRedis } from '../platform/best-effort-redis.ts';
 
 /** The longest wait between two builds of an export that stays incomplete, unless the first wait is longer. */
 const longestWaitMs = 3_600_000;
@@ -64,7 +64,7 @@ end
 return found
 `;
 
-export function createIncompleteBuilds(redis: WillingRedis): IncompleteBuilds {
+export function createIncompleteBuilds(redis: BestEffortRedis): IncompleteBuilds {
   const keyOf = (exportKey: string) => redis.key(`incomplete:${exportKey}`);
   return {
     async note(exportKey) {

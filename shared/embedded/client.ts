@@ -8,8 +8,8 @@ import { startSupervisor, supervisorLog } from './start-supervisor.ts';
 import type { StartedSupervisor } from './start-supervisor.ts';
 
 /** A start of which nothing was heard for so long has failed. A fetch is heard of with each megabyte. */
-const SILENCE_MS = 120_000;
-const TRY_AGAIN_MS = 50;
+const silenceTimeoutMs = 120_000;
+const retryIntervalMs = 50;
 
 export interface EmbeddedServers {
   /** Address with a database name, as MONGODB_URI has it; empty when MongoDB was not asked for. */
@@ -69,7 +69,7 @@ export async function acquireEmbeddedServers(options: AcquireOptions): Promise<E
         if (failure) throw new Error(`The embedded servers could not be started:\n${failure}`);
         supervisor = startSupervisor(dataDir, cacheDir);
       }
-      await delay(TRY_AGAIN_MS);
+      await delay(retryIntervalMs);
     }
   } finally {
     silence.end();
@@ -90,9 +90,9 @@ function lostMessage(dataDir: string): string {
 function watchSilence(dataDir: string) {
   const controller = new AbortController();
   const timer = setTimeout(() => {
-    const text = `The embedded servers did not start within ${SILENCE_MS / 1000} s`;
+    const text = `The embedded servers did not start within ${silenceTimeoutMs / 1000} s`;
     controller.abort(new Error(`${text}; see ${supervisorLog(dataDir)}.`));
-  }, SILENCE_MS);
+  }, silenceTimeoutMs);
   return { signal: controller.signal, broken: () => timer.refresh(), end: () => clearTimeout(timer) };
 }
 

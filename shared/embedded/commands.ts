@@ -32,7 +32,7 @@ export async function versionOf(binary: string): Promise<string | undefined> {
  * have another working directory. Other flags of this process (--inspect, memory limits) are not passed on:
  * they are meant for it alone.
  */
-export function nodeArgumentsFor(sibling: string): string[] {
+export function nodeArguments(sibling: string): string[] {
   const extension = extname(fileURLToPath(import.meta.url));
   const file = fileURLToPath(new URL(`./${sibling}${extension}`, import.meta.url));
   if (extension !== '.ts') return [file];

@@ -2,8 +2,8 @@ import { touchAndMeasure } from './fetch-folder.ts';
 import { spawnGuarded } from './guarded-process.ts';
 
 /** A fetch that brings no byte for so long has failed; one that makes progress may take any time. */
-const STALLED_MS = 60_000;
-const LOOK_EVERY_MS = 500;
+const stallTimeoutMs = 60_000;
+const pollIntervalMs = 500;
 
 export interface FetchCommand {
   readonly command: string;
@@ -39,18 +39,18 @@ export async function runFetch(fetch: FetchCommand): Promise<string[]> {
       bytes = now;
       grewAt = Date.now();
       fetch.progress(bytes);
-    } else if (Date.now() - grewAt > STALLED_MS) {
+    } else if (Date.now() - grewAt > stallTimeoutMs) {
       kill();
     }
   };
   // A look that fails (the folder was removed under us) must not end the process: the command will say why.
-  const looking = setInterval(() => void look().catch(() => undefined), LOOK_EVERY_MS);
+  const looking = setInterval(() => void look().catch(() => undefined), pollIntervalMs);
   const how = await child.exited.finally(() => {
     clearInterval(looking);
     fetch.signal.removeEventListener('abort', kill);
   });
   fetch.signal.throwIfAborted();
   if (how === 'exit code 0') return lines;
-  if (Date.now() - grewAt > STALLED_MS) throw new Error(`no byte came for ${STALLED_MS / 1000} s`);
+  if (Date.now() - grewAt > stallTimeoutMs) throw new Error(`no byte came for ${stallTimeoutMs / 1000} s`);
   throw new Error(lines.at(-1) ?? how);
 }

@@ -3,7 +3,7 @@ import { mkdir, readdir, rm, stat, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 
 /** A fetch touches its folder every half second; one untouched for so long belongs to a fetch that was killed. */
-const ABANDONED_MS = 10 * 60_000;
+const abandonedAfterMs = 10 * 60_000;
 
 /**
  * Runs `work` with a new folder inside the cache folder that no other process uses, and removes the folder
@@ -27,7 +27,8 @@ async function removeAbandoned(cacheDir: string): Promise<void> {
     if (!name.startsWith('fetch-')) continue;
     const folder = join(cacheDir, name);
     const info = await stat(folder).catch(() => undefined);
-    if (info && Date.now() - info.mtimeMs > ABANDONED_MS) await rm(folder, { recursive: true, force: true });
+    if (info && Date.now() - info.mtimeMs > abandonedAfterMs)
+      await rm(folder, { recursive: true, force: true });
   }
 }
 

@@ -10,7 +10,7 @@ import { setTimeout as delay } from 'node:timers/promises';
  * line means that the starter is gone (also after SIGKILL), and then the watcher ends the command.
  * Both outputs share one pipe, so that their order is kept.
  */
-const GUARD = `
+const guardScript = `
 (
   exec 0<&3 3<&- >/dev/null 2>&1
   read -r ended && exit
@@ -41,7 +41,7 @@ export function spawnGuarded(
   args: readonly string[],
   onLine: (line: string) => void,
 ): GuardedProcess {
-  const child = spawn('/bin/sh', ['-c', GUARD, 'sh', command, ...args], {
+  const child = spawn('/bin/sh', ['-c', guardScript, 'sh', command, ...args], {
     stdio: ['ignore', 'pipe', 'ignore', 'pipe'],
   });
   const output = child.stdio[1] as Readable;

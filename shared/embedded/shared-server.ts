@@ -1,7 +1,7 @@
 import type { RunningServer } from './server-process.ts';
 
 /** More crashes than this in a minute mean that starting the server again does not help. */
-const RESTARTS_A_MINUTE = 5;
+const maxRestartsPerMinute = 5;
 
 export interface SharedServerOptions {
   readonly name: string;
@@ -41,7 +41,7 @@ export function createSharedServer(options: SharedServerOptions): SharedServer {
   function restart(port: number, how: string): void {
     log(`${name} has ended (${how}) and is started again`);
     restarts = [...restarts.filter((at) => Date.now() - at < 60_000), Date.now()];
-    if (restarts.length > RESTARTS_A_MINUTE) return onLost();
+    if (restarts.length > maxRestartsPerMinute) return onLost();
     current = run(port);
     current.catch((error: unknown) => {
       if (signal.aborted) return;

@@ -1,9 +1,9 @@
 import { spawn } from 'node:child_process';
 import { closeSync, openSync, readFileSync, renameSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { nodeArgumentsFor } from './commands.ts';
+import { nodeArguments } from './commands.ts';
 
-const MAX_LOG_BYTES = 1_000_000;
+const maxLogBytes = 1_000_000;
 
 export interface StartedSupervisor {
   /** Whether its process still lives. One that finds another supervisor at work ends at once. */
@@ -23,9 +23,9 @@ export function supervisorLog(dataDir: string): string {
  */
 export function startSupervisor(dataDir: string, cacheDir: string): StartedSupervisor {
   const file = supervisorLog(dataDir);
-  if ((statSync(file, { throwIfNoEntry: false })?.size ?? 0) > MAX_LOG_BYTES) renameSync(file, `${file}.1`);
+  if ((statSync(file, { throwIfNoEntry: false })?.size ?? 0) > maxLogBytes) renameSync(file, `${file}.1`);
   const log = openSync(file, 'a', 0o600);
-  const args = [...nodeArgumentsFor('supervisor'), JSON.stringify({ dataDir, cacheDir })];
+  const args = [...nodeArguments('supervisor'), JSON.stringify({ dataDir, cacheDir })];
   const child = spawn(process.execPath, args, {
     cwd: dataDir,
     detached: true,

@@ -13,9 +13,9 @@ import { closeSync, fstatSync, openSync, renameSync, writeSync } from 'node:fs';
 // It serves whoever is connected to its socket, and ends with the last of them. Its output is its log.
 
 /** A command line that runs commands in a row shall not start the servers for each of them. */
-const LINGER_MS = 1_000;
+const lingerMs = 1_000;
 /** The one that started this process may be gone before it could connect. */
-const FIRST_CLIENT_MS = 15_000;
+const firstClientTimeoutMs = 15_000;
 
 const Options = z.object({ dataDir: z.string(), cacheDir: z.string() });
 const { dataDir, cacheDir } = Options.parse(JSON.parse(process.argv[2] ?? ''));
@@ -86,7 +86,7 @@ function accept(client: Socket): void {
     clearTimeout(idle);
     client.once('close', () => {
       clients.delete(client);
-      if (clients.size === 0) stopUnlessNeeded(LINGER_MS);
+      if (clients.size === 0) stopUnlessNeeded(lingerMs);
     });
     void serve(client, request);
   });
@@ -116,7 +116,7 @@ if (server) {
   log('Started');
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => void stop(signal));
   // A client may have been quicker than this line.
-  if (clients.size === 0) stopUnlessNeeded(FIRST_CLIENT_MS);
+  if (clients.size === 0) stopUnlessNeeded(firstClientTimeoutMs);
 }
 
 /**

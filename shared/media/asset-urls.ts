@@ -24,7 +24,7 @@ export interface Asset {
   fileName: string;
 }
 
-export interface SignedAddress {
+export interface SignedUrl {
   url: string;
   expiresAt: Date;
 }
@@ -46,11 +46,11 @@ const pathPattern = new RegExp(
  * @param options.until in whole seconds; a part of one is left out.
  * @param options.base what stands before the path: the public address; nothing for an address on this server.
  */
-export function signAssetAddress(
+export function signAssetUrl(
   secret: string,
   { area, sha256, size, mimeType, fileName }: Asset,
   options: { until?: Date; seconds?: number; base?: string | undefined; now?: number } = {},
-): SignedAddress {
+): SignedUrl {
   const { until, seconds = hourSeconds, base = '', now = Date.now() } = options;
   const lowerCase = mimeType.toLowerCase();
   const type = wholeType.test(lowerCase) ? lowerCase : 'application/octet-stream';
@@ -71,7 +71,7 @@ export function signAssetAddress(
  *
  * @param address the path of a request, as it was sent, and its query.
  */
-export function readAssetAddress(
+export function readAssetUrl(
   secret: string,
   address: { path: string; expires: unknown; signature: unknown },
   now = Date.now(),

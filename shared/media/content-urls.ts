@@ -1,5 +1,5 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import type { SignedAddress } from './asset-urls.ts';
+import type { SignedUrl } from './asset-urls.ts';
 
 /**
  * Signed addresses of the media and widgets of one version: what the page that plays a lesson is given in
@@ -14,7 +14,7 @@ import type { SignedAddress } from './asset-urls.ts';
  */
 
 /** Whose files an address opens. */
-export interface ContentOf {
+export interface ContentScope {
   lessonId: string;
   versionId: string;
   /** Whether it was given out for a preview, and so serves a draft too. False when left out. */
@@ -35,11 +35,11 @@ const leastSeconds = 3600;
  *
  * @param options.base what stands before the path.
  */
-export function signContentAddress(
+export function signContentUrl(
   secret: string,
-  of: ContentOf,
+  of: ContentScope,
   options: { base?: string | undefined; now?: number } = {},
-): SignedAddress {
+): SignedUrl {
   const { base, now = Date.now() } = options;
   const expires = (Math.floor(now / 1000 / halfHourSeconds) + 1) * halfHourSeconds + leastSeconds;
   return signUntil(secret, of, expires, base);
@@ -51,16 +51,16 @@ export function signContentAddress(
  * @param expiresAt Unix time in seconds, that of the token.
  * @param base what stands before the path.
  */
-export function signPreviewAddress(
+export function signPreviewUrl(
   secret: string,
-  of: Omit<ContentOf, 'preview'>,
+  of: Omit<ContentScope, 'preview'>,
   expiresAt: number,
   base?: string,
-): SignedAddress {
+): SignedUrl {
   return signUntil(secret, { ...of, preview: true }, expiresAt, base);
 }
 
-function signUntil(secret: string, of: ContentOf, expires: number, base = ''): SignedAddress {
+function signUntil(secret: string, of: ContentScope, expires: number, base = ''): SignedUrl {
   const signature = signatureOf(secret, of, `${expires}`);
   return {
     url: `${base}/content/v1/${of.lessonId}/${of.versionId}/${expires}/${signature}/`,
@@ -69,9 +69,9 @@ function signUntil(secret: string, of: ContentOf, expires: number, base = ''): S
 }
 
 /** Whether these parts of an address were signed with this secret, and it has not expired. */
-export function isContentAddress(
+export function isContentUrl(
   secret: string,
-  { expires, signature, ...of }: ContentOf & { expires: string; signature: string },
+  { expires, signature, ...of }: ContentScope & { expires: string; signature: string },
   now = Date.now(),
 ): boolean {
   if (!/^[1-9]\d{0,10}$/.test(expires)) return false;
@@ -82,13 +82,13 @@ export function isContentAddress(
 }
 
 /** A path as it may be logged: without the signature, if it has one. */
-export function withoutContentSignature(path: string): string {
+export function redactContentSignature(path: string): string {
   return path.replace(/^(\/content\/v1(?:\/[^/]*){3}\/)[^/]+/, '$1-');
 }
 
 function signatureOf(
   secret: string,
-  { lessonId, versionId, preview = false }: ContentOf,
+  { lessonId, versionId, preview = false }: ContentScope,
   expires: string,
 ): string {
   const signed = [preview ? 'lectern-preview-v1' : 'lectern-content-v1', lessonId, versionId, expires].join(

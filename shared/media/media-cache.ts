@@ -1,15 +1,15 @@
 import type { Downloader } from './downloads/downloader.ts';
 import { inspect, sniffBytes } from './downloads/content-types.ts';
-import { DownloadError, isPassing } from './downloads/failure.ts';
+import { DownloadError, isTransient } from './downloads/failure.ts';
 import type { DownloadLeases } from './downloads/leases.ts';
 import type { Database } from '../models/database.ts';
 import { findRemoteFiles, saveRemoteFiles } from '../models/remote-file.ts';
 import type { DownloadedFile, RemoteFile } from '../models/remote-file.ts';
-import type { EvictableFile, FileUses } from '../storage/file-usage.ts';
+import type { EvictableFile, FileUsage } from '../storage/file-usage.ts';
 import type { Digest, Store } from '../storage/store.ts';
 
 /** How many files are noted at once: what a worker that dies has to download again, at most. */
-const noteBatch = 100;
+const saveBatch = 100;
 
 export interface RemoteRequest {
   url: string;
@@ -28,7 +28,7 @@ export interface CachedMedium extends Digest {
 /** What the cache shares with other processes. */
 export interface CacheCoordination {
   downloads: DownloadLeases;
-  uses: FileUses;
+  usage: FileUsage;
 }
 
 export interface MediaCacheDependencies {
@@ -73,7 +73,7 @@ export class MediaCache {
     for (const [url, file] of found) this.#known.set(url, file);
     // At once: looking for one after the other would note them one by one.
     const files = [...found.values()].map(({ file }): EvictableFile => `cache:${file.sha256}`);
-    await this.#coordination.uses.note(files);
+    await this.#coordination.usage.touch(files);
   }
 
   /**
@@ -101,13 +101,13 @@ export class MediaCache {
   /** Notes are written many at a time: one by one they would cost more than small files do. */
   async #remember(file: DownloadedFile): Promise<void> {
     this.#checked.push(file);
-    if (this.#checked.length >= noteBatch) await this.flush();
+    if (this.#checked.length >= saveBatch) await this.flush();
   }
 
   async #fetch(request: RemoteRequest): Promise<CachedMedium> {
     const known = await this.#usable(request);
     // Its origin may take longer to answer than a use lasts that was noted.
-    const hold = this.#coordination.uses.hold();
+    const hold = this.#coordination.usage.pin();
     if (known !== null) hold.add(`cache:${known.file.sha256}`);
     try {
       const since = this.#since ?? Number.MAX_SAFE_INTEGER;
@@ -126,7 +126,7 @@ export class MediaCache {
       return toMedium(shared, request);
     } catch (error) {
       // A failure that says nothing about the file: a copy that was good before is better than none.
-      if (known === null || !(error instanceof DownloadError) || !isPassing(error)) throw error;
+      if (known === null || !(error instanceof DownloadError) || !isTransient(error)) throw error;
       this.#onLookup('hit');
       return toMedium(known, request);
     } finally {

@@ -40,7 +40,7 @@ export const apiKeySchema = new Schema<ApiKey>(
 );
 apiKeySchema.index({ organizationId: 1, createdAt: 1 });
 
-const lastUsedResolution = 60_000;
+const lastUsedResolutionMs = 60_000;
 
 /** Makes a key for an organization. The answer is the only time its secret is seen. */
 export async function issueApiKey(
@@ -94,7 +94,7 @@ export async function authenticate(
     return { fault: 'unknown' };
   if (key.revokedAt !== null) return { fault: 'revoked' };
   if (key.expiresAt !== null && key.expiresAt <= now) return { fault: 'expired' };
-  if (key.lastUsedAt === null || now.getTime() - key.lastUsedAt.getTime() >= lastUsedResolution) {
+  if (key.lastUsedAt === null || now.getTime() - key.lastUsedAt.getTime() >= lastUsedResolutionMs) {
     await db.apiKeys.updateOne({ _id: key._id }, { $max: { lastUsedAt: now } });
   }
   const [organization] = key.organizations;

@@ -17,7 +17,7 @@ import { ltiResourceLinkSchema } from './lti-resource-link.ts';
 import { ltiScoreSchema } from './lti-score.ts';
 import { mediumSchema } from './medium.ts';
 import { organizationSchema } from './organization.ts';
-import { assetNoteSchema } from './orphan-candidate.ts';
+import { orphanCandidateSchema } from './orphan-candidate.ts';
 import { playerReleaseSchema } from './player-release.ts';
 import { preparedPartSchema } from './prepared-lesson.ts';
 import { remoteFileSchema } from './remote-file.ts';
@@ -29,7 +29,7 @@ import { widgetReleaseSchema } from './widget-release.ts';
 const schemas = {
   organizations: organizationSchema,
   apiKeys: apiKeySchema,
-  assetNotes: assetNoteSchema,
+  assetNotes: orphanCandidateSchema,
   users: userSchema,
   lessons: lessonSchema,
   lessonVersions: lessonVersionSchema,

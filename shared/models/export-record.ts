@@ -147,7 +147,7 @@ function* entriesJson(entries: Iterable<ExportEntry>): Generator<string> {
  * @param archive its digest, the keys under which it may have been built, and the organization that gets the URLs.
  * @returns the archive's record: only its entries may be signed. Null when there is none.
  */
-export async function keepSigned(
+export async function recordSignedUrls(
   db: ExportRecordDb,
   archive: { exportKeys: readonly string[]; sha256: string; organizationId: string },
   until: Date,
@@ -176,7 +176,7 @@ export interface SignedFiles {
 }
 
 /** The downloaded files that addresses name which were signed since a time and are still good, a record at a time. */
-export async function* signedFiles(db: ExportRecordDb, since: Date): AsyncGenerator<SignedFiles> {
+export async function* listSignedFiles(db: ExportRecordDb, since: Date): AsyncGenerator<SignedFiles> {
   const found = db.exportRecords
     .find({ signedUntil: { $gt: new Date() }, signedAt: { $gt: since } })
     .lean<StoredExportRecord[]>()

@@ -27,13 +27,13 @@ export interface LessonPage {
 }
 
 /** Lessons looked at for one page: a filter that fits few of them must not cost more. */
-const mostLookedAt = 1000;
+const maxScanned = 1000;
 
 /** A lesson has one for each import; older ones are not listed. */
-const mostVersions = 1000;
+const maxVersions = 1000;
 
 /** Of each of several lessons; older ones are not listed. */
-const mostVersionsOfEach = 50;
+const maxVersionsPerLesson = 50;
 
 const newestPublished = { publishedAt: -1, versionNumber: -1 } as const;
 
@@ -61,7 +61,7 @@ export async function pageOfLessons(
     .cursor<FoundLesson>({ batchSize: limit + 1 });
   try {
     for await (const found of cursor) {
-      if (lessons.length === limit || lookedAt === mostLookedAt) return { lessons, next };
+      if (lessons.length === limit || lookedAt === maxScanned) return { lessons, next };
       lookedAt += 1;
       next = { createdAt: found.createdAt, id: found._id };
       const listed = toListed(found);
@@ -85,7 +85,7 @@ export async function listLessonVersions(
     db.lessonVersions
       .find({ lessonId, organizationId })
       .sort({ versionNumber: -1 })
-      .limit(mostVersions)
+      .limit(maxVersions)
       .lean<LessonVersion[]>()
       .exec(),
   ]);
@@ -117,7 +117,7 @@ export async function publishedVersionsOf(
 ): Promise<Map<string, LessonVersion[]>> {
   const found = await db.lessons.aggregate<{ _id: string; versions: LessonVersion[] }>([
     { $match: { _id: { $in: [...lessonIds] }, organizationId, deletedAt: null } },
-    someVersions('versions', mostVersionsOfEach, { organizationId, status: 'published' }, newestPublished),
+    someVersions('versions', maxVersionsPerLesson, { organizationId, status: 'published' }, newestPublished),
   ]);
   return new Map(found.map(({ _id, versions }) => [_id, versions]));
 }
@@ -146,7 +146,7 @@ function pagePipeline(organizationId: string, after: ListPosition | null): Pipel
   return [
     { $match: { organizationId, deletedAt: null, ...behind } },
     { $sort: { createdAt: -1, _id: 1 } },
-    { $limit: mostLookedAt + 1 },
+    { $limit: maxScanned + 1 },
     someVersions('published', 1, { organizationId, status: 'published' }, newestPublished),
     someVersions('unpublished', 1, { organizationId, status: 'unpublished' }, newestPublished),
     someVersions('newest', 1, { organizationId }, { versionNumber: -1 }),

@@ -109,7 +109,7 @@ export async function findOncePublished(
  * The published version of a lesson that is not deleted, of whichever organization: for an address that was signed
  * for it.
  */
-export async function findVersionOfContent(
+export async function findSignedVersion(
   db: LessonVersionDb & LessonDb,
   lessonId: string,
   versionId: string,
@@ -119,8 +119,8 @@ export async function findVersionOfContent(
   return ofLesson(db, version.organizationId, lessonId, Promise.resolve(version));
 }
 
-/** As {@link findVersionOfContent}, for an address that was signed for a preview: the version may be a draft. */
-export async function findPreviewOfContent(
+/** As {@link findSignedVersion}, for an address that was signed for a preview: the version may be a draft. */
+export async function findSignedPreview(
   db: LessonVersionDb & LessonDb,
   lessonId: string,
   versionId: string,
@@ -173,11 +173,11 @@ async function ofLesson(
     : null;
 }
 
-const findPublished = batchedById({ status: 'published' });
-const findWithPublication = batchedById({ publishedAt: { $ne: null } });
+const findPublished = batchedLookup({ status: 'published' });
+const findWithPublication = batchedLookup({ publishedAt: { $ne: null } });
 
 /** A look-up of versions by id, of those that a filter lets through. */
-function batchedById(filter: Record<string, unknown>) {
+function batchedLookup(filter: Record<string, unknown>) {
   return batched(async (db: LessonVersionDb, versionIds: readonly string[]) => {
     const versions = await db.lessonVersions
       .find({ ...filter, _id: { $in: [...new Set(versionIds)] } })

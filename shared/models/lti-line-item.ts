@@ -6,7 +6,7 @@ import type { Leased } from '../platform/lease.ts';
 import { schemaOptions, upsertSafely } from '../platform/mongo.ts';
 
 /** Longer than it takes to find or make a line item. Whoever is at it for longer has ended. */
-const leaseMilliseconds = 60_000;
+const leaseMs = 60_000;
 
 /** The line item that Lectern found or made for a resource link to which the platform gave none. */
 export interface LtiLineItem extends Leased {
@@ -39,7 +39,7 @@ export async function findOrClaimLineItem(
   if (known !== null && known.url !== null) return { url: known.url };
   const leaseId = randomUUID();
   const isFree = { $and: [{ $eq: [{ $ifNull: ['$url', null] }, null] }, isUnleased] };
-  const lease = newLease(leaseId, leaseMilliseconds);
+  const lease = newLease(leaseId, leaseMs);
   const item = await upsertSafely(() =>
     db.ltiLineItems
       .findOneAndUpdate(

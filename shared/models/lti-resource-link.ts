@@ -58,7 +58,7 @@ export const ltiResourceLinkSchema = new Schema<LtiResourceLink>(
 ltiResourceLinkSchema.index({ platformId: 1, deploymentId: 1, resourceLinkId: 1 }, { unique: true });
 
 /** A class that launches at once says the same of its link: it need not write it so many times. */
-const freshMilliseconds = 60_000;
+const freshMs = 60_000;
 
 /** What a launch says of its link: nothing of its grades where it has no word on them. */
 export type DescribedLink = Omit<LtiResourceLink, '_id' | GradeFields> &
@@ -93,7 +93,7 @@ function saysNothingNew(
   { lastLaunchAt, ...fields }: Omit<DescribedLink, keyof ResourceLinkKey>,
   kept: LtiResourceLink,
 ): boolean {
-  const isFresh = lastLaunchAt.getTime() - kept.lastLaunchAt.getTime() < freshMilliseconds;
+  const isFresh = lastLaunchAt.getTime() - kept.lastLaunchAt.getTime() < freshMs;
   return isFresh && isDeepStrictEqual({ ...kept, ...fields }, kept);
 }
 

@@ -24,7 +24,7 @@ import type { LtiScore, LtiScoreDb, ScoreValues, SentScore, WantedScore } from '
  */
 
 /** Some platforms, Moodle among them, compare timestamps by the second, and refuse or drop what is not later. */
-const spacingMilliseconds = 1000;
+const spacingMs = 1000;
 
 /** What makes a difference to a gradebook: another attempt with the same points makes none. */
 const valueFields = ['scoreGiven', 'scoreMaximum'] as const;
@@ -35,7 +35,7 @@ function isSame(field: 'wanted' | 'sent', values: ScoreValues): Expression {
 
 /** When the next timestamp may follow the last one. Where that one is ahead of the clock, waiting is no use. */
 const spaced = when({ $gt: ['$lastTimestamp', '$$NOW'] }, '$$NOW', {
-  $max: ['$$NOW', { $add: ['$lastTimestamp', spacingMilliseconds] }],
+  $max: ['$$NOW', { $add: ['$lastTimestamp', spacingMs] }],
 });
 
 /**
@@ -85,7 +85,7 @@ function wantUpdate(wanted: WantedScore): PipelineStage.Set[] {
  *
  * @returns how many there are that have something to send.
  */
-export async function sendAgain(db: LtiScoreDb, ids: readonly string[]): Promise<number> {
+export async function retryScores(db: LtiScoreDb, ids: readonly string[]): Promise<number> {
   const { matchedCount } = await db.ltiScores.updateMany(
     { _id: { $in: [...ids] }, wanted: { $ne: null } },
     [{ $set: { state: 'waiting', nextTryAt: spaced, ...noFailures } }],
@@ -123,7 +123,7 @@ export function claimScore(
     db.ltiScores,
     'id' in which ? { _id: which.id } : { platformId: which.platformId },
     {
-      lastTimestamp: { $max: ['$$NOW', { $add: ['$lastTimestamp', spacingMilliseconds] }] },
+      lastTimestamp: { $max: ['$$NOW', { $add: ['$lastTimestamp', spacingMs] }] },
       // Whoever held the row before has ended in the middle.
       perhapsTaken: when({ $ne: ['$leaseId', null] }, '$wanted.finishedAt', '$perhapsTaken'),
     },
@@ -158,7 +158,7 @@ export function endAsSent(
  * @param options.patience how long a row may fail before that is final: at all, and for the same reason; in
  * milliseconds.
  */
-export function endToTryAgain(
+export function endForRetry(
   db: LtiScoreDb,
   row: ClaimedScore,
   {
@@ -192,12 +192,12 @@ export function endAsIdle(db: LtiScoreDb, row: ClaimedScore): Ended {
 }
 
 /** Ends a try that was cut off, and counts for nothing. */
-export function giveUpScore(db: LtiScoreDb, row: ClaimedScore): Ended {
+export function endAsInterrupted(db: LtiScoreDb, row: ClaimedScore): Ended {
   return endTry(db.ltiScores, row, { nextTryAt: '$$NOW', ...perhapsTaken(row) });
 }
 
 /** Ends a try that asked the platform nothing, and counts for nothing. */
-export function giveBackScore(db: LtiScoreDb, row: ClaimedScore, milliseconds: number): Ended {
+export function endAsDeferred(db: LtiScoreDb, row: ClaimedScore, milliseconds: number): Ended {
   return endTry(db.ltiScores, row, { nextTryAt: later(milliseconds) });
 }
 

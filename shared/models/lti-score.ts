@@ -96,7 +96,7 @@ ltiScoreSchema.index({ state: 1, platformId: 1, nextTryAt: 1 });
 ltiScoreSchema.index({ organizationId: 1, state: 1, createdAt: -1 });
 
 /** A lesson is in a course a few times at most. */
-const mostLinks = 100;
+const maxLinks = 100;
 
 /** The row of a learner in a link, made where there is none. */
 export function findOrCreateScore(
@@ -143,7 +143,7 @@ export function findWaitingScores(
   const learner = { organizationId, platformId, ltiUserId, lessonId, contextId };
   return db.ltiScores
     .find({ ...learner, state: 'waiting' }, { nextTryAt: 1 })
-    .limit(mostLinks)
+    .limit(maxLinks)
     .lean<Pick<LtiScore, '_id' | 'nextTryAt'>[]>()
     .exec();
 }

@@ -176,6 +176,6 @@ export async function deleteMediaOfVersion(db: MediumDb, versionId: string): Pro
 }
 
 /** Those of some files of the store that any version's media live in. */
-export async function mediaAssetsAmong(db: MediumDb, sha256s: string[]): Promise<string[]> {
+export async function assetsUsedByMedia(db: MediumDb, sha256s: string[]): Promise<string[]> {
   return db.media.distinct('asset.sha256', { 'asset.sha256': { $in: sha256s } });
 }

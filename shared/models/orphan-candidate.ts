@@ -4,7 +4,7 @@ import { isFreeAt } from '../platform/lease.ts';
 import { isDuplicate, schemaOptions } from '../platform/mongo.ts';
 
 /** A file of the store's assets that nothing may refer to: it is new, or lost what referred to it. */
-export interface AssetNote {
+export interface OrphanCandidate {
   /** SHA-256. */
   _id: string;
   /** When it was noted last. */
@@ -14,11 +14,11 @@ export interface AssetNote {
 }
 
 /** The part of the database that these operations use. */
-export interface AssetNoteDb {
-  assetNotes: Model<AssetNote>;
+export interface OrphanCandidateDb {
+  assetNotes: Model<OrphanCandidate>;
 }
 
-export const assetNoteSchema = new Schema<AssetNote>(
+export const orphanCandidateSchema = new Schema<OrphanCandidate>(
   {
     _id: { type: String, required: true },
     notedAt: { type: Date, required: true },
@@ -26,13 +26,13 @@ export const assetNoteSchema = new Schema<AssetNote>(
   },
   schemaOptions,
 );
-assetNoteSchema.index({ notedAt: 1, _id: 1 });
+orphanCandidateSchema.index({ notedAt: 1, _id: 1 });
 
 /** Who removes a file has so long for it; one that dies keeps those who store the same file waiting for as long. */
-const leavingMilliseconds = 60_000;
+const deletionLeaseMs = 60_000;
 
 /** Notes a file that is about to be stored, or to lose what refers to it. False while it is being removed. */
-export async function noteAsset(db: AssetNoteDb, sha256: string): Promise<boolean> {
+export async function addOrphanCandidate(db: OrphanCandidateDb, sha256: string): Promise<boolean> {
   for (let tries = 1; ; tries += 1) {
     const notedAt = new Date();
     try {
@@ -51,30 +51,38 @@ export async function noteAsset(db: AssetNoteDb, sha256: string): Promise<boolea
 }
 
 /** Files that were noted last before a time, so many at most: those behind another one, in the order of their names. */
-export async function listNotedAssets(
-  db: AssetNoteDb,
+export async function listOrphanCandidates(
+  db: OrphanCandidateDb,
   { before, behind, limit }: { before: Date; behind: string; limit: number },
 ): Promise<string[]> {
   const notes = await db.assetNotes
     .find({ _id: { $gt: behind }, notedAt: { $lte: before } })
     .sort({ _id: 1 })
     .limit(limit)
-    .lean<AssetNote[]>()
+    .lean<OrphanCandidate[]>()
     .exec();
   return notes.map(({ _id }) => _id);
 }
 
 /** Marks a file as leaving; false where it was noted again, or leaves already. */
-export async function markAssetLeaving(db: AssetNoteDb, sha256: string, before: Date): Promise<boolean> {
+export async function leaseForDeletion(
+  db: OrphanCandidateDb,
+  sha256: string,
+  before: Date,
+): Promise<boolean> {
   const now = new Date();
   const { modifiedCount } = await db.assetNotes.updateOne(
     { _id: sha256, notedAt: { $lte: before }, ...isFreeAt('leavingUntil', now) },
-    { $set: { leavingUntil: new Date(now.getTime() + leavingMilliseconds) } },
+    { $set: { leavingUntil: new Date(now.getTime() + deletionLeaseMs) } },
   );
   return modifiedCount === 1;
 }
 
 /** Drops the notes of files, but for those that were noted again since a time. */
-export async function forgetAssets(db: AssetNoteDb, sha256s: string[], before: Date): Promise<void> {
+export async function removeOrphanCandidates(
+  db: OrphanCandidateDb,
+  sha256s: string[],
+  before: Date,
+): Promise<void> {
   await db.assetNotes.deleteMany({ _id: { $in: sha256s }, notedAt: { $lte: before } });
 }

@@ -143,7 +143,7 @@ export async function findReleases(
 }
 
 /** Those of some files of the store that any release lives in. */
-export async function widgetAssetsAmong(db: WidgetReleaseDb, sha256s: string[]): Promise<string[]> {
+export async function assetsUsedByWidgets(db: WidgetReleaseDb, sha256s: string[]): Promise<string[]> {
   const [js, css] = await Promise.all([
     db.widgetReleases.distinct('js.sha256', { 'js.sha256': { $in: sha256s } }),
     db.widgetReleases.distinct('css.sha256', { 'css.sha256': { $in: sha256s } }),

@@ -3,7 +3,7 @@ import { deleteExternalWidgetsOfVersion } from '../models/external-widget.ts';
 import { deleteContent, listUnfinishedContent } from '../models/lesson-content.ts';
 import { findVersion } from '../models/lesson-version.ts';
 import { deleteMediaOfVersion, listMediaOfVersion } from '../models/medium.ts';
-import { noteAssets } from '../assets/stored-assets.ts';
+import { addOrphanCandidates } from '../assets/stored-assets.ts';
 
 /**
  * Removes what an import wrote before its version: that is how an import that failed leaves nothing. Its files go a
@@ -13,7 +13,7 @@ export async function removeImport(db: Database, versionId: string): Promise<voi
   if ((await findVersion(db, versionId)) !== null) return;
   const media = await listMediaOfVersion(db, versionId);
   // While the media refer to them: one that dies in between leaves no file that nobody knows of.
-  await noteAssets(
+  await addOrphanCandidates(
     db,
     media.flatMap((medium) => medium.asset?.sha256 ?? []),
   );

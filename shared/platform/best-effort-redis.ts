@@ -2,13 +2,13 @@ import type { Redis } from 'ioredis';
 import { withDeadline } from '../platform/time-limits.ts';
 
 /** A Redis that does not answer within this is away: nobody waits longer for what can be done without it. */
-const patienceMilliseconds = 1_000;
+const timeoutMs = 1_000;
 
 /** How long one that does not answer is left alone. One that is not there at all fails at once, and costs nothing. */
-const restMilliseconds = 1_000;
+const retryAfterMs = 1_000;
 
 /** Redis for what can do without it: a command that fails is an answer that is not there. */
-export class WillingRedis {
+export class BestEffortRedis {
   readonly #redis: Redis;
   readonly #prefix: string;
   #awayUntil = 0;
@@ -28,10 +28,10 @@ export class WillingRedis {
   async try<T>(command: (redis: Redis) => Promise<T>): Promise<T | undefined> {
     if (Date.now() < this.#awayUntil) return undefined;
     const late = () => {
-      this.#awayUntil = Date.now() + restMilliseconds;
+      this.#awayUntil = Date.now() + retryAfterMs;
       return undefined;
     };
     const sent = command(this.#redis).catch(() => undefined);
-    return withDeadline(sent, { milliseconds: patienceMilliseconds, late });
+    return withDeadline(sent, { milliseconds: timeoutMs, late });
   }
 }

@@ -8,14 +8,14 @@ const smallBytes = 64 * 1024;
 const pairedBytes = 1024 ** 2;
 
 /** Pairs that are lent at once: more of them are slower for all, for they leave the processor's cache. */
-const mostPairs = 2;
+const maxPairs = 2;
 
 /** Large ones that are lent at once, and spare ones of each size that are kept: 44 MiB with the pairs, in the end. */
-const most = 128;
+const maxLarge = 128;
 
 type Pair = [Buffer, Buffer];
 
-interface Shelf<Memory> {
+interface FreeList<Memory> {
   readonly make: () => Memory;
   /** What is given back beyond so many is not kept. */
   readonly mostSpare: number;
@@ -28,38 +28,41 @@ interface Shelf<Memory> {
  * Memory for bytes that only pass through, used again and again: new memory for each piece of a file costs more than
  * reading and sending it do, for the kernel has to clear it and the garbage collector to find it.
  */
-export class LentBuffers {
-  readonly #pairs = createShelf<Pair>(mostPairs, () => [newBuffer(pairedBytes), newBuffer(pairedBytes)]);
-  readonly #large = createShelf(most, () => newBuffer(largeBytes));
-  readonly #small = createShelf(most, () => newBuffer(smallBytes));
+export class BufferPool {
+  readonly #pairs = createFreeList<Pair>(maxPairs, () => [newBuffer(pairedBytes), newBuffer(pairedBytes)]);
+  readonly #large = createFreeList(maxLarge, () => newBuffer(largeBytes));
+  readonly #small = createFreeList(maxLarge, () => newBuffer(smallBytes));
 
   /**
    * Lends a buffer until `use` has ended. Whoever sees its bytes must be done with them when that resolves; when it
    * rejects the buffer is not lent again.
    */
-  lend<T>(use: (buffer: Buffer) => Promise<T>): Promise<T> {
-    return lendFrom(this.#large.lent < most ? this.#large : this.#small, use);
+  withBuffer<T>(use: (buffer: Buffer) => Promise<T>): Promise<T> {
+    return withMemory(this.#large.lent < maxLarge ? this.#large : this.#small, use);
   }
 
-  /** Whether {@link lendPair} may be called. */
-  get hasPair(): boolean {
-    return this.#pairs.lent < mostPairs;
+  /** Whether {@link withPair} may be called. */
+  get hasFreePair(): boolean {
+    return this.#pairs.lent < maxPairs;
   }
 
-  /** As {@link lend}, but two large buffers for one of the few who may read the next piece while one is sent. */
-  lendPair<T>(use: (pair: Pair) => Promise<T>): Promise<T> {
-    return lendFrom(this.#pairs, use);
+  /** As {@link withBuffer}, but two large buffers for one of the few who may read the next piece while one is sent. */
+  withPair<T>(use: (pair: Pair) => Promise<T>): Promise<T> {
+    return withMemory(this.#pairs, use);
   }
 }
 
-function createShelf<Memory>(mostSpare: number, make: () => Memory): Shelf<Memory> {
+function createFreeList<Memory>(mostSpare: number, make: () => Memory): FreeList<Memory> {
   return { make, mostSpare, spare: [], lent: 0 };
 }
 
 /** Memory of its own, which no other buffer shares. */
 const newBuffer = (bytes: number) => Buffer.allocUnsafeSlow(bytes);
 
-async function lendFrom<Memory, T>(shelf: Shelf<Memory>, use: (memory: Memory) => Promise<T>): Promise<T> {
+async function withMemory<Memory, T>(
+  shelf: FreeList<Memory>,
+  use: (memory: Memory) => Promise<T>,
+): Promise<T> {
   const memory = shelf.spare.pop() ?? shelf.make();
   shelf.lent += 1;
   try {

@@ -5,7 +5,7 @@ import type { FileHandle } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { codeOf, LecternError, messageOf } from '../platform/errors.ts';
 import { readChunks, sendChunks, writeFully, writeSource } from './file-bytes.ts';
-import { LentBuffers } from './buffer-pool.ts';
+import { BufferPool } from './buffer-pool.ts';
 import type { ArchiveDraft, ArchiveStore, BlobStore, ListedArchive, OpenFile, Store } from './store.ts';
 
 /** Part of every path: a later layout ignores what this one wrote instead of migrating it. */
@@ -26,7 +26,7 @@ const listPage = 1000;
 export function createDiskStore(folder: string): Store {
   const root = join(folder, layoutVersion);
   const temporaries = join(root, 'tmp');
-  const buffers = new LentBuffers();
+  const buffers = new BufferPool();
   const shared = { temporaries, buffers };
   return {
     // Losing an upload is losing data, so assets are synced; a lost download is only downloaded again.
@@ -43,7 +43,7 @@ interface Shared {
   /** The folder of files in the making. */
   temporaries: string;
   /** For what is sent. */
-  buffers: LentBuffers;
+  buffers: BufferPool;
 }
 
 function createBlobStore(
@@ -82,7 +82,7 @@ function createBlobStore(
         yield found.flatMap((one) => one ?? []).map(({ name, ...rest }) => ({ sha256: name, ...rest }));
       }
     },
-    address: () => Promise.resolve(null),
+    presignedUrl: () => Promise.resolve(null),
   };
 }
 
@@ -218,7 +218,7 @@ async function syncFolder(path: string): Promise<void> {
   }
 }
 
-async function openForReading(path: string, buffers: LentBuffers): Promise<OpenFile | null> {
+async function openForReading(path: string, buffers: BufferPool): Promise<OpenFile | null> {
   const handle = await open(path, 'r').catch((error: unknown) => absent(error, null));
   if (handle === null) return null;
   // The size comes from the open file: whatever happens to its name meanwhile, these are the bytes served.

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { FileHandle } from 'node:fs/promises';
 import { crc32 } from 'node:zlib';
-import type { LentBuffers } from './buffer-pool.ts';
+import type { BufferPool } from './buffer-pool.ts';
 import type { Digest } from './store.ts';
 
 /** Read at once: most pictures in one piece, and little enough for many readers. */
@@ -79,10 +79,10 @@ export async function sendChunks(
   handle: FileHandle,
   name: string,
   part: Part,
-  { buffers, write }: { buffers: LentBuffers; write: (chunk: Uint8Array) => Promise<void> },
+  { buffers, write }: { buffers: BufferPool; write: (chunk: Uint8Array) => Promise<void> },
 ): Promise<void> {
   const fill = reader(handle, name, part);
-  if (buffers.hasPair) await buffers.lendPair((pair) => sendAhead(part, pair, { fill, write }));
+  if (buffers.hasFreePair) await buffers.withPair((pair) => sendAhead(part, pair, { fill, write }));
   else await sendInTurn(part, buffers, { fill, write });
 }
 
@@ -121,11 +121,11 @@ async function sendAhead(
 
 async function sendInTurn(
   { start, end }: Part,
-  buffers: LentBuffers,
+  buffers: BufferPool,
   { fill, write }: Sending,
 ): Promise<void> {
   for (let position = start; position < end;) {
-    position += await buffers.lend(async (buffer) => {
+    position += await buffers.withBuffer(async (buffer) => {
       const chunk = await fill(buffer, position);
       await write(chunk);
       return chunk.byteLength;

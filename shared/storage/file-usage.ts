@@ -1,25 +1,25 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import { nowInLua } from '../platform/lua.ts';
-import type { WillingRedis } from '../platform/best-effort-redis.ts';
+import type { BestEffortRedis } from '../platform/best-effort-redis.ts';
 
 /** A file is in use for so long after it was noted. */
-export const useMilliseconds = 60_000;
+export const inUseMs = 60_000;
 
 /** A process notes the use of a file no more often than this; what it holds, as often as this. */
-const noteMilliseconds = useMilliseconds / 3;
+const touchIntervalMs = inUseMs / 3;
 
 /** Uses that a process remembers to have noted. */
-const maxNoted = 20_000;
+const maxRemembered = 20_000;
 
 /** Files that are noted at once. */
-const noteBatch = 500;
+const batchSize = 500;
 
 /** How often a file is looked at that an evictor is removing, which takes milliseconds. */
-const lookMilliseconds = 50;
+const pollIntervalMs = 50;
 
 /** Where the uses of files are kept. */
-export const useKeys = {
+export const usageKeys = {
   /** When each file was used last: a sorted set, in milliseconds. Times in the future are those of `pinned`. */
   used: 'files:used',
   /** Until when signed URLs name each file: a sorted set, in milliseconds. */
@@ -36,7 +36,7 @@ export const useKeys = {
  * Raises the scores of files in KEYS[1] to ARGV[1], or to now where that is 0. Files that are leaving are returned
  * instead: an evictor has chosen them before. Redis serializes use and eviction.
  */
-const noteScript = `
+const touchScript = `
 ${nowInLua}
 local score = ARGV[1] == '0' and string.format('%.0f', now) or ARGV[1]
 local someLeave = redis.call('EXISTS', KEYS[2]) == 1
@@ -56,7 +56,7 @@ return leaving
 const maxOwners = 16;
 
 /** Adds the organization ARGV[1] to the users of files in KEYS[1]. */
-export const ownScript = `
+export const addOwnerScript = `
 for index = 2, #ARGV do
   local owners = redis.call('HGET', KEYS[1], ARGV[index])
   if not owners then
@@ -71,11 +71,11 @@ end
 /** The name of a file that may be evicted: a downloaded file by its SHA-256, or an archive by its key. */
 export type EvictableFile = `cache:${string}` | `archives:${string}`;
 
-export interface FileHold {
+export interface FilePin {
   /** Files that are in the store, and were noted as used just now. */
   add(file: EvictableFile): void;
   /** Takes back one `add`. */
-  remove(file: EvictableFile): void;
+  unpin(file: EvictableFile): void;
   release(): void;
 }
 
@@ -83,36 +83,36 @@ export interface FileHold {
  * Tells evictors, in whatever process, which files are in use. While Redis is away nothing is told; a file that is
  * gone then is missed by who needs it, and comes back.
  */
-export interface FileUses {
+export interface FileUsage {
   /**
    * Notes that files are used now, and for the next minute. Those that are being removed at this moment are gone when
    * this resolves: whoever needs a file looks for it after that.
    */
-  note(files: readonly EvictableFile[]): Promise<void>;
+  touch(files: readonly EvictableFile[]): Promise<void>;
   /**
    * Pins files until a time, because signed URLs name them. An evictor removes them earlier only if all organizations
    * that use them hold more than their share. This is no use: renewing URLs keeps no file in use.
    *
    * @returns files that this process had not pinned lately. They may be gone: look for them after this resolves.
    */
-  keepUntil(files: readonly EvictableFile[], until: Date): Promise<EvictableFile[]>;
+  pinUntil(files: readonly EvictableFile[], until: Date): Promise<EvictableFile[]>;
   /** Notes that an organization uses files, which count towards its share of the store. */
-  own(organizationId: string, files: readonly EvictableFile[]): Promise<void>;
+  addOwner(organizationId: string, files: readonly EvictableFile[]): Promise<void>;
   /** Keeps the files that are added to it in use, until it is released. */
-  hold(): FileHold;
+  pin(): FilePin;
   /** Notes what is held now, as happens by itself every 20 seconds. */
-  noteHeld(): Promise<void>;
+  touchPinned(): Promise<void>;
   /** Ends what is held. */
   close(): void;
 }
 
 /** For a process whose store nobody evicts from. */
-export const noUses: FileUses = {
-  note: () => Promise.resolve(),
-  keepUntil: () => Promise.resolve([]),
-  own: () => Promise.resolve(),
-  hold: () => ({ add: () => undefined, remove: () => undefined, release: () => undefined }),
-  noteHeld: () => Promise.resolve(),
+export const noFileUsage: FileUsage = {
+  touch: () => Promise.resolve(),
+  pinUntil: () => Promise.resolve([]),
+  addOwner: () => Promise.resolve(),
+  pin: () => ({ add: () => undefined, unpin: () => undefined, release: () => undefined }),
+  touchPinned: () => Promise.resolve(),
   close: () => undefined,
 };
 
@@ -121,22 +121,22 @@ interface Batch {
   leaving: Promise<Set<EvictableFile>>;
 }
 
-export class SharedFileUses implements FileUses {
-  readonly #redis: WillingRedis;
-  readonly #noted = new LRUCache<string, true>({ max: maxNoted, ttl: noteMilliseconds });
+export class RedisFileUsage implements FileUsage {
+  readonly #redis: BestEffortRedis;
+  readonly #remembered = new LRUCache<string, true>({ max: maxRemembered, ttl: touchIntervalMs });
   /** How often each is held. */
   readonly #held = new Map<EvictableFile, number>();
   readonly #timer: NodeJS.Timeout;
   #batch: Batch | null = null;
 
-  constructor(redis: WillingRedis) {
+  constructor(redis: BestEffortRedis) {
     this.#redis = redis;
-    this.#timer = setInterval(() => void this.noteHeld(), noteMilliseconds);
+    this.#timer = setInterval(() => void this.touchPinned(), touchIntervalMs);
     this.#timer.unref();
   }
 
-  async note(files: readonly EvictableFile[]): Promise<void> {
-    const unknown = files.filter((file) => !this.#noted.has(file));
+  async touch(files: readonly EvictableFile[]): Promise<void> {
+    const unknown = files.filter((file) => !this.#remembered.has(file));
     if (unknown.length === 0) return;
     const batch = this.#batch ?? this.#startBatch();
     batch.files.push(...unknown);
@@ -144,32 +144,34 @@ export class SharedFileUses implements FileUses {
     await this.#awaitGone(unknown.filter((file) => leaving.has(file)));
   }
 
-  async keepUntil(files: readonly EvictableFile[], until: Date): Promise<EvictableFile[]> {
+  async pinUntil(files: readonly EvictableFile[], until: Date): Promise<EvictableFile[]> {
     // URLs expire on the half hour: many that name a file have the same expiry.
-    const unknown = files.filter((file) => !this.#noted.has(pinnedName(file, until.getTime())));
+    const unknown = files.filter((file) => !this.#remembered.has(pinnedName(file, until.getTime())));
     await this.#awaitGone(await this.#send(unknown, until.getTime()), until.getTime());
     return unknown;
   }
 
-  async own(organizationId: string, files: readonly EvictableFile[]): Promise<void> {
-    const key = this.#redis.key(useKeys.owners);
-    const unknown = files.filter((file) => !this.#noted.has(ownedName(file, organizationId)));
-    for (let start = 0; start < unknown.length; start += noteBatch) {
-      const some = unknown.slice(start, start + noteBatch);
-      const done = await this.#redis.try((redis) => redis.eval(ownScript, 1, key, organizationId, ...some));
+  async addOwner(organizationId: string, files: readonly EvictableFile[]): Promise<void> {
+    const key = this.#redis.key(usageKeys.owners);
+    const unknown = files.filter((file) => !this.#remembered.has(ownedName(file, organizationId)));
+    for (let start = 0; start < unknown.length; start += batchSize) {
+      const some = unknown.slice(start, start + batchSize);
+      const done = await this.#redis.try((redis) =>
+        redis.eval(addOwnerScript, 1, key, organizationId, ...some),
+      );
       if (done === undefined) continue;
-      for (const file of some) this.#noted.set(ownedName(file, organizationId), true);
+      for (const file of some) this.#remembered.set(ownedName(file, organizationId), true);
     }
   }
 
-  hold(): FileHold {
+  pin(): FilePin {
     const files = new Map<EvictableFile, number>();
     return {
       add: (file) => {
         count(files, file, 1);
         count(this.#held, file, 1);
       },
-      remove: (file) => {
+      unpin: (file) => {
         if (!files.has(file)) return;
         count(files, file, -1);
         count(this.#held, file, -1);
@@ -198,7 +200,7 @@ export class SharedFileUses implements FileUses {
 
   async #awaitGone(files: EvictableFile[], until = 0): Promise<void> {
     for (let left = files; left.length > 0;) {
-      await delay(lookMilliseconds);
+      await delay(pollIntervalMs);
       left = await this.#send(left, until);
     }
   }
@@ -210,24 +212,24 @@ export class SharedFileUses implements FileUses {
    */
   async #send(files: readonly EvictableFile[], until = 0): Promise<EvictableFile[]> {
     const all: EvictableFile[] = [];
-    const scores = until === 0 ? useKeys.used : useKeys.pinned;
-    const keys = [this.#redis.key(scores), this.#redis.key(useKeys.leaving)];
-    for (let start = 0; start < files.length; start += noteBatch) {
-      const some = files.slice(start, start + noteBatch);
+    const scores = until === 0 ? usageKeys.used : usageKeys.pinned;
+    const keys = [this.#redis.key(scores), this.#redis.key(usageKeys.leaving)];
+    for (let start = 0; start < files.length; start += batchSize) {
+      const some = files.slice(start, start + batchSize);
       const leaving = await this.#redis.try(
-        (redis) => redis.eval(noteScript, 2, ...keys, until, ...some) as Promise<EvictableFile[]>,
+        (redis) => redis.eval(touchScript, 2, ...keys, until, ...some) as Promise<EvictableFile[]>,
       );
       if (leaving === undefined) continue;
       const gone = new Set(leaving);
       for (const file of some) {
-        if (!gone.has(file)) this.#noted.set(until === 0 ? file : pinnedName(file, until), true);
+        if (!gone.has(file)) this.#remembered.set(until === 0 ? file : pinnedName(file, until), true);
       }
       all.push(...leaving);
     }
     return all;
   }
 
-  async noteHeld(): Promise<void> {
+  async touchPinned(): Promise<void> {
     await this.#send([...this.#held.keys()]);
   }
 }

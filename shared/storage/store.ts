@@ -39,7 +39,7 @@ export interface ListedBlob {
 }
 
 /** What a reader at an address gets besides the bytes. */
-export interface AddressOptions {
+export interface PresignedUrlOptions {
   /** For how long the address is good, in seconds: 7 days at most. */
   seconds: number;
   /** The Content-Type of the answer. */
@@ -72,7 +72,7 @@ export interface BlobStore {
    * An address at which anybody can read a blob straight from the store, without Lectern; null where the store gives
    * none, and Lectern has to serve the bytes. Whether the blob is there is not looked at.
    */
-  address(sha256: string, options: AddressOptions): Promise<string | null>;
+  presignedUrl(sha256: string, options: PresignedUrlOptions): Promise<string | null>;
 }
 
 export interface StoredArchive extends OpenFile {

@@ -10,7 +10,7 @@ import {
 } from '../models/widget-release.ts';
 import type { WidgetRelease } from '../models/widget-release.ts';
 import type { Store } from '../storage/store.ts';
-import { noteAssets, storeAsset } from '../assets/stored-assets.ts';
+import { addOrphanCandidates, storeAsset } from '../assets/stored-assets.ts';
 import { usesRelease } from '../models/lesson-version.ts';
 
 /** A widget's files, in the store. */
@@ -100,7 +100,7 @@ export async function removeUnusedReleases(db: Database, olderThanSeconds: numbe
       await keepReleases(db, [release]);
       continue;
     }
-    await noteAssets(
+    await addOrphanCandidates(
       db,
       [release.js, release.css].flatMap((file) => file?.sha256 ?? []),
     );

@@ -69,7 +69,7 @@ describe('logins for one account from one IP address', () => {
     onTestFinished(async () => void (await other.end()));
     const { user } = await buildGuessed();
     const guesses = Array.from({ length: 8 }, (_, index) =>
-      guess(user, '192.0.2.5', index % 2 === 0 ? address : other.address),
+      guess(user, '192.0.2.5', index % 2 === 0 ? address : other.url),
     );
     expect(await statusesOf(guesses)).toStrictEqual([401, 401, 401, 429, 429, 429, 429, 429]);
   });

@@ -207,16 +207,16 @@ describe('a session', () => {
     try {
       const { user } = await buildUser(harness);
       const session = await openSession(address, user);
-      const elsewhere = await openSession(other.address, user);
-      expect((await getSession(session, other.address)).status).toBe(200);
+      const elsewhere = await openSession(other.url, user);
+      expect((await getSession(session, other.url)).status).toBe(200);
       expect((await getSession(elsewhere)).status).toBe(200);
 
-      const out = await logOut(session, other.address);
+      const out = await logOut(session, other.url);
       expect({ status: out.status, body: out.body.toString() }).toStrictEqual({ status: 204, body: '' });
       expect(out.headers.get('cache-control')).toBe('no-store');
       for (const cookie of out.headers.getSetCookie()) expect(cookie).toContain('expires=Thu, 01 Jan 1970');
       expectUnauthorized(await getSession(session));
-      expectUnauthorized(await getSession(session, other.address));
+      expectUnauthorized(await getSession(session, other.url));
       expect((await getSession(elsewhere)).status).toBe(200);
     } finally {
       await other.end();

@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { connectFastRedis } from '../../shared/platform/redis.ts';
 import { createCoordination } from '../../shared/coordination/coordination.ts';
-import { trackUses } from '../../shared/storage/tracked-store.ts';
+import { trackUsage } from '../../shared/storage/tracked-store.ts';
 import { storeDownload } from '../maintenance/eviction/evictable.ts';
 import { startFrozenProxy } from '../fleet/frozen-proxy.ts';
 import { startHarness } from '../support/harness.ts';
@@ -17,14 +17,14 @@ test('a hanging Redis blocks no request: files are found and downloaded without 
   const redis = await connectFastRedis(`redis://127.0.0.1:${proxy.port}`);
   const coordination = createCoordination(redis, harness.config);
   onTestFinished(() => {
-    coordination.uses.close();
+    coordination.usage.close();
     redis.disconnect();
   });
   const file = await storeDownload(harness, 10, 1);
   const since = await coordination.downloads.now();
   proxy.freeze();
 
-  expect(await trackUses(harness.store, coordination.uses).cache.has(file.digest)).toBe(true);
+  expect(await trackUsage(harness.store, coordination.usage).cache.has(file.digest)).toBe(true);
   const url = 'http://127.0.0.1/frozen.png';
   const types = { declaredType: 'image/png', mimeType: 'image/png' };
   const downloaded = { url, file: file.digest, ...types, etag: null, lastModified: null };

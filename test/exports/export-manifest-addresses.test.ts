@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { signAssetAddress } from '../../shared/media/asset-urls.ts';
+import { signAssetUrl } from '../../shared/media/asset-urls.ts';
 import { testAssetSecret } from '../support/harness.ts';
 import { ask, expectError } from '../support/answers.ts';
 import { startExportLab } from './held-exports.ts';
@@ -75,12 +75,12 @@ describe('the response is 403 for', () => {
   test('an expired URL gets 403', async () => {
     const [, sha256 = ''] = /([0-9a-f]{64})/.exec(url) ?? [];
     const asset = { area: 'assets', sha256, size: 10, mimeType: 'image/png', fileName: 'a.png' } as const;
-    const past = signAssetAddress(testAssetSecret, asset, {
+    const past = signAssetUrl(testAssetSecret, asset, {
       base: lab.api,
       until: new Date(Date.now() - 1000),
     });
     expectError(await ask(past.url), 403, 'Invalid or expired signature');
-    const future = signAssetAddress(testAssetSecret, asset, {
+    const future = signAssetUrl(testAssetSecret, asset, {
       base: lab.api,
       until: new Date(Date.now() + 60_000),
     });

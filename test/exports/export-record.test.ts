@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { exportJobOf } from '../../shared/exports/jobs.ts';
-import { findExportRecord, keepSigned } from '../../shared/models/export-record.ts';
+import { findExportRecord, recordSignedUrls } from '../../shared/models/export-record.ts';
 import type { ExportRecord } from '../../shared/models/export-record.ts';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
 import { digestOf } from '../../shared/storage/digest.ts';
@@ -114,7 +114,7 @@ test('a record that signed URLs still reference outlives its replacement', async
   const { exportKey, contentDigest, archive } = await recordOf(version);
   const until = new Date(Date.now() + 3_600_000);
   const signed = { exportKeys: [exportKey], sha256: archive.sha256, organizationId: version.organizationId };
-  expect(await keepSigned(lab.harness.db, signed, until)).toMatchObject({
+  expect(await recordSignedUrls(lab.harness.db, signed, until)).toMatchObject({
     contentDigest,
     signedUntil: until,
   });
@@ -136,8 +136,8 @@ test("signing URLs again for a shorter time does not shorten the record's life",
   const { exportKey, archive } = await recordOf(version);
   const until = new Date(Date.now() + 3_600_000);
   const signed = { exportKeys: [exportKey], sha256: archive.sha256, organizationId: version.organizationId };
-  await keepSigned(lab.harness.db, signed, until);
-  await keepSigned(lab.harness.db, signed, new Date());
+  await recordSignedUrls(lab.harness.db, signed, until);
+  await recordSignedUrls(lab.harness.db, signed, new Date());
   expect((await recordOf(version)).signedUntil).toEqual(until);
 });
 

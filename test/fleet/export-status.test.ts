@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { readExportStatus } from '../../api/exports/export-status.ts';
 import { incompleteKey } from '../../shared/exports/jobs.ts';
 import { createIncompleteBuilds } from '../../shared/coordination/incomplete-builds.ts';
-import { WillingRedis } from '../../shared/platform/best-effort-redis.ts';
+import { BestEffortRedis } from '../../shared/platform/best-effort-redis.ts';
 import { startHarness } from '../support/harness.ts';
 import type { Harness } from '../support/harness.ts';
 import { ask, jobNamed, lockToken, openTurns } from './turns.ts';
@@ -23,7 +23,7 @@ async function storeArchive(key: string): Promise<void> {
 
 /** Reads the status, with a hook that runs just before the store lookup. */
 function statusBefore({ queue, redis }: Turns, name: string, happens: () => Promise<void>) {
-  const incomplete = createIncompleteBuilds(new WillingRedis(redis, harness.config.redisPrefix));
+  const incomplete = createIncompleteBuilds(new BestEffortRedis(redis, harness.config.redisPrefix));
   const { db, config, store } = harness;
   let left = 2;
   const open = async (key: string) => {

@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest';
-import { ageStore, joinStore, knowUses } from '../maintenance/eviction/evictable.ts';
+import { ageStore, joinStore, backdateUsage } from '../maintenance/eviction/evictable.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { startFleet } from './fleet.ts';
 import { expectArchive, expectCleanFailure } from './lessons.ts';
@@ -56,7 +56,7 @@ test.skipIf(!mountable)(
     const [first, second] = [await fleet.publish([10 * MB]), await fleet.publish([10 * MB])];
     await expectArchive(await fleet.request(api, first), first);
     const { redis } = await joinStore(fleet.harness);
-    await knowUses(fleet.harness, redis);
+    await backdateUsage(fleet.harness, redis);
     await ageStore(fleet.harness, redis, 60);
 
     await expectArchive(await fleet.request(api, second), second);

@@ -33,7 +33,7 @@ test('500 connections that ask /health/ready do not make the orchestrator’s ow
   onTestFinished(() => harness.close());
   const api = await startApiProcess(harness);
   onTestFinished(async () => void (await api.end('SIGKILL')));
-  const idle = await probe(api.address);
+  const idle = await probe(api.url);
 
   const agent = new Agent({ keepAlive: true, maxSockets: connections });
   onTestFinished(() => agent.destroy());
@@ -41,11 +41,11 @@ test('500 connections that ask /health/ready do not make the orchestrator’s ow
   let answers = 0;
   const flood = Array.from({ length: connections }, async () => {
     while (asking) {
-      await statusOf(api.address, agent);
+      await statusOf(api.url, agent);
       answers += 1;
     }
   });
-  const flooded = await probe(api.address);
+  const flooded = await probe(api.url);
   asking = false;
   await Promise.all(flood);
 

@@ -117,7 +117,7 @@ test('an API that is asked to end leaves no parser', async () => {
   const version = await build(theirs, 'slow-end', slowModule('end'));
   const process = await startApiProcess(harness);
   onTestFinished(async () => void (await process.end('SIGKILL')));
-  void ask(process.address + widgetPath(version, 'Dial.js')).catch(() => null);
+  void ask(process.url + widgetPath(version, 'Dial.js')).catch(() => null);
   const parser = await waitFor('a parser', async () => (await childrenOf(process.pid))[0], 60_000);
   expect(await process.end()).toBe('exit code 0');
   await waitFor('the end of the parser', async () => !(await isParser(parser)));

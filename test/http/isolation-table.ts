@@ -1,4 +1,4 @@
-import { signContentAddress } from '../../shared/media/content-urls.ts';
+import { signContentUrl } from '../../shared/media/content-urls.ts';
 import { testAssetSecret } from '../support/harness.ts';
 import type { AskOptions } from '../support/answers.ts';
 import { launchTokenOf, tokenOf, writeOf } from '../support/tenants.ts';
@@ -69,7 +69,7 @@ const lesson = ({ lessonId }: Ids) => `/api/lessons/${lessonId}`;
 
 /** Returns the URL that a tenant got for its own version, with other ids substituted. */
 function contentOf({ lessonId, versionId }: Ids, { ids }: Tenant): string {
-  const { url } = signContentAddress(testAssetSecret, ids);
+  const { url } = signContentUrl(testAssetSecret, ids);
   return url.replace(ids.lessonId, lessonId).replace(ids.versionId, versionId);
 }
 

@@ -29,7 +29,7 @@ beforeAll(async () => {
     ADMIN_USERNAME: 'operator',
     ADMIN_PASSWORD: adminPassword,
   });
-  address = api.address;
+  address = api.url;
 });
 afterAll(async () => {
   await api.end();

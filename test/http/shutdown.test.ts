@@ -38,17 +38,17 @@ async function expectOrderlyEnd(api: ApiProcess): Promise<void> {
 
 test('SIGTERM stops an idle API at once, with exit code 0', async () => {
   const { api } = await start();
-  expect((await ask(`${api.address}/health/ready`)).status).toBe(200);
+  expect((await ask(`${api.url}/health/ready`)).status).toBe(200);
   await expectOrderlyEnd(api);
   expect(api.log().at(-1)?.msg).toBe('stopping');
 });
 
 test('a connection that never sends anything does not delay graceful shutdown', async () => {
   const { api } = await start();
-  const { hostname, port } = new URL(api.address);
+  const { hostname, port } = new URL(api.url);
   const socket = connect(Number(port), hostname);
   await once(socket, 'connect');
-  expect((await ask(`${api.address}/health/live`)).status).toBe(200);
+  expect((await ask(`${api.url}/health/live`)).status).toBe(200);
   await expectOrderlyEnd(api);
 });
 
@@ -58,7 +58,7 @@ test('on shutdown a client that waits for a build gets a retry response, and its
   const version = await buildVersion(harness, organization, (await buildPackage()).path);
   const queue = await openQueue(harness);
   onTestFinished(() => queue.close());
-  const asking = ask(api.address + exportPath(version), { headers });
+  const asking = ask(api.url + exportPath(version), { headers });
   await waitFor('its job', async () => (await queue.jobs.getPrioritizedCount()) === 1);
   await expectOrderlyEnd(api);
   const answer = await asking;
@@ -74,11 +74,9 @@ test('on shutdown event streams end, so that clients reconnect', async () => {
   const { harness, api } = await start();
   const { organization, headers } = await buildOrganization(harness);
   const version = await buildVersion(harness, organization, (await buildPackage()).path);
-  await ask(api.address + exportPath(version), { headers: { ...headers, prefer: 'respond-async' } });
+  await ask(api.url + exportPath(version), { headers: { ...headers, prefer: 'respond-async' } });
   const asked = { headers: { ...headers, accept: 'text/event-stream' }, agent: false };
-  const [response] = (await once(get(api.address + statusPath(version), asked), 'response')) as [
-    IncomingMessage,
-  ];
+  const [response] = (await once(get(api.url + statusPath(version), asked), 'response')) as [IncomingMessage];
   await expectOrderlyEnd(api);
   const received: Buffer[] = [];
   for await (const chunk of response) received.push(chunk as Buffer);
@@ -92,13 +90,13 @@ test('graceful shutdown finishes downloads in progress', async () => {
   const { path } = await buildPackage({ media: [{ bytes: randomBytes(40 * 1024 ** 2) }] });
   const version = await buildVersion(harness, organization, path);
   const endWorker = await harness.startWorker();
-  const whole = await ask(api.address + exportPath(version), { headers });
+  const whole = await ask(api.url + exportPath(version), { headers });
   await endWorker();
 
   // An Expect header is no reason to close the connection.
   const responses = await Promise.all(
     [headers, { ...headers, expect: 'the worst' }].map(async (sent) => {
-      const request = get(api.address + exportPath(version), { headers: sent, agent: false });
+      const request = get(api.url + exportPath(version), { headers: sent, agent: false });
       return (await once(request, 'response')) as [IncomingMessage];
     }),
   );
@@ -118,6 +116,6 @@ test('an API without Redis shuts down gracefully', async () => {
   const { api } = await start({ REDIS_URL: redis.url });
   redis.kill();
   await redis.exited;
-  expect((await ask(`${api.address}/health/ready`)).status).toBe(503);
+  expect((await ask(`${api.url}/health/ready`)).status).toBe(503);
   await expectOrderlyEnd(api);
 });

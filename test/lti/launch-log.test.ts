@@ -17,7 +17,7 @@ test('the log has each launch with its platform and problem, but no secrets and 
     LOG_LEVEL: 'debug',
     LECTERN_ALLOWED_PRIVATE_HOSTS: new URL(simulator.issuer).host,
   });
-  const { tool, platform } = await lab.register(api.address);
+  const { tool, platform } = await lab.register(api.url);
   const link = lab.addLink({ tool });
   const { learner: user } = simulator.sample.users;
   const launches = [

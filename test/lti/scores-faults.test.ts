@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Fault, Service } from '../../simulator/faults.ts';
 import { gradeScopes } from '../../shared/lti/claims.ts';
-import { sendAgain } from '../../shared/models/lti-score-changes.ts';
+import { retryScores } from '../../shared/models/lti-score-changes.ts';
 import { completed, useScoreLab } from './support/score-lab.ts';
 
 /* Faults of a platform: temporary ones are retried, permanent ones fail. */
@@ -133,7 +133,7 @@ test('a forbidden score is sent with a new token as soon as a retry is requested
   expect(await lab.send(learner)).toBe('refused');
   const tokens = () => lab.simulator.requests.filter(({ path }) => path.includes('/token')).length;
   const before = tokens();
-  await sendAgain(lab.harness.db, [(await lab.rowOf(learner))._id]);
+  await retryScores(lab.harness.db, [(await lab.rowOf(learner))._id]);
   expect(await lab.send(learner)).toBe('sent');
   expect(tokens()).toBe(before + 1);
 });

@@ -7,7 +7,7 @@ import { sendScore } from '../../shared/lti/scores/send.ts';
 import { scoreValuesOf } from '../../shared/lti/scores/values.ts';
 import { findScoreDue } from '../../shared/models/lti-progress.ts';
 import type { ScoreValues } from '../../shared/models/lti-score.ts';
-import { claimScore, endAsSent, sendAgain, wantScore } from '../../shared/models/lti-score-changes.ts';
+import { claimScore, endAsSent, retryScores, wantScore } from '../../shared/models/lti-score-changes.ts';
 import type { ClaimedScore } from '../../shared/models/lti-score-changes.ts';
 import { completed, useScoreLab } from './support/score-lab.ts';
 import type { GradedLearner, Told } from './support/score-lab.ts';
@@ -74,7 +74,7 @@ class Play {
     if (step.kind === 'try') return this.try(step);
     if (step.kind === 'passOn') return void (await publishDueScores(db, never));
     if (step.kind === 'passTime') return lab.passTime();
-    if (step.kind === 'resend') return void (await sendAgain(db, await this.ids()));
+    if (step.kind === 'resend') return void (await retryScores(db, await this.ids()));
     if (step.kind === 'passOnHalf') {
       const due = await findScoreDue(db, first.learner);
       if (due === null) return;
@@ -140,7 +140,7 @@ class Play {
     const { db } = lab.harness;
     await publishDueScores(db, never);
     const failed = await Promise.all(this.links.map((link) => lab.rowOf(link)));
-    await sendAgain(
+    await retryScores(
       db,
       failed.filter(({ state }) => state === 'failed').map(({ _id }) => _id),
     );

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { saveResourceLink } from '../../shared/models/lti-resource-link.ts';
 import { registerLineItem } from '../../shared/lti/scores/register-line-item.ts';
 import { removePlatform } from '../../shared/models/lti-platform.ts';
-import { sendAgain } from '../../shared/models/lti-score-changes.ts';
+import { retryScores } from '../../shared/models/lti-score-changes.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { completed, useScoreLab } from './support/score-lab.ts';
 import type { GradedLearner } from './support/score-lab.ts';
@@ -138,7 +138,7 @@ test('a failed score is sent again with the next score, with the next launch, an
   await fail();
   await registerLineItem(harness.db, learner.resourceLink, learner.learner.ltiUserId);
   await fail();
-  expect(await sendAgain(harness.db, [(await lab.rowOf(learner))._id])).toBe(1);
+  expect(await retryScores(harness.db, [(await lab.rowOf(learner))._id])).toBe(1);
   expect(await lab.send(learner)).toBe('sent');
   expect(lab.taken(learner)).toMatchObject([{ scoreGiven: 20 }]);
 });

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { registerLineItem } from '../../shared/lti/scores/register-line-item.ts';
 import { saveResourceLink } from '../../shared/models/lti-resource-link.ts';
-import { sendAgain } from '../../shared/models/lti-score-changes.ts';
+import { retryScores } from '../../shared/models/lti-score-changes.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { completed, useScoreLab } from './support/score-lab.ts';
 import type { GradedLearner } from './support/score-lab.ts';
@@ -91,7 +91,7 @@ test('an attempt over the limit is rejected even if the response to the previous
 test('a score sent again on request is not a submission', async () => {
   const learner = await lab.addLearner();
   await send(learner, 1, 1);
-  await sendAgain(lab.harness.db, [(await lab.rowOf(learner))._id]);
+  await retryScores(lab.harness.db, [(await lab.rowOf(learner))._id]);
   expect(await lab.send(learner)).toBe('sent');
   expect(taken(learner).at(-1)).toEqual([1, false]);
 });

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { signAssetAddress } from '../../shared/media/asset-urls.ts';
+import { signAssetUrl } from '../../shared/media/asset-urls.ts';
 import { startHarness } from '../support/harness.ts';
 import type { Harness } from '../support/harness.ts';
 import { ask, expectError } from '../support/answers.ts';
@@ -148,7 +148,7 @@ describe('403 for every origin, and for no cache, is', () => {
     const secret = harness.config.assetSecret ?? '';
     const file = { sha256: etag.slice(1, -1), size: 10, mimeType: 'image/png', fileName: 'picture.png' };
     const now = Date.now() - 2 * 3_600_000;
-    const { url } = signAssetAddress(secret, { area: 'assets', ...file }, { now });
+    const { url } = signAssetUrl(secret, { area: 'assets', ...file }, { now });
     expectError(await ask(api + url), 403, 'Invalid or expired signature');
   });
 });

@@ -1,4 +1,4 @@
-import { signAssetAddress } from '../../shared/media/asset-urls.ts';
+import { signAssetUrl } from '../../shared/media/asset-urls.ts';
 import type { Asset } from '../../shared/media/asset-urls.ts';
 import { bytesOf } from '../../shared/storage/digest.ts';
 import type { Harness } from '../support/harness.ts';
@@ -18,5 +18,5 @@ export async function storeAsset(
     fileName: 'picture.png',
     ...overrides,
   };
-  return { path: signAssetAddress(config.assetSecret ?? '', asset).url, sha256 };
+  return { path: signAssetUrl(config.assetSecret ?? '', asset).url, sha256 };
 }

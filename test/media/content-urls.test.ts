@@ -1,9 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import {
-  isContentAddress,
-  signContentAddress,
-  withoutContentSignature,
-} from '../../shared/media/content-urls.ts';
+import { isContentUrl, signContentUrl, redactContentSignature } from '../../shared/media/content-urls.ts';
 
 const secret = 'an asset secret for tests that is long enough';
 const of = {
@@ -21,28 +17,28 @@ function partsOf(url: string) {
 
 test('an address serves for an hour at least and 90 minutes at most, and is the same for half an hour', () => {
   for (const now of [noon, noon + 1, noon + hour / 4, noon + hour / 2 - 1]) {
-    const signed = signContentAddress(secret, of, { now });
-    expect(signed).toEqual(signContentAddress(secret, of, { now: noon }));
+    const signed = signContentUrl(secret, of, { now });
+    expect(signed).toEqual(signContentUrl(secret, of, { now: noon }));
     const left = signed.expiresAt.getTime() - now;
     expect(left).toBeGreaterThan(hour);
     expect(left).toBeLessThanOrEqual(1.5 * hour);
     const parts = partsOf(signed.url);
-    expect(isContentAddress(secret, parts, signed.expiresAt.getTime() - 1)).toBe(true);
-    expect(isContentAddress(secret, parts, signed.expiresAt.getTime())).toBe(false);
+    expect(isContentUrl(secret, parts, signed.expiresAt.getTime() - 1)).toBe(true);
+    expect(isContentUrl(secret, parts, signed.expiresAt.getTime())).toBe(false);
   }
-  expect(signContentAddress(secret, of, { now: noon + hour / 2 })).not.toEqual(
-    signContentAddress(secret, of, { now: noon }),
+  expect(signContentUrl(secret, of, { now: noon + hour / 2 })).not.toEqual(
+    signContentUrl(secret, of, { now: noon }),
   );
 });
 
 test('it stands behind the public address and ends with a slash', () => {
-  const { url } = signContentAddress(secret, of, { base: 'https://lessons.example/lectern', now: noon });
+  const { url } = signContentUrl(secret, of, { base: 'https://lessons.example/lectern', now: noon });
   const path = `/content/v1/${of.lessonId}/${of.versionId}/\\d+/[\\w-]{43}/`;
   expect(url).toMatch(new RegExp(`^https://lessons\\.example/lectern${path}$`));
 });
 
 describe('is refused', () => {
-  const good = partsOf(signContentAddress(secret, of, { now: noon }).url);
+  const good = partsOf(signContentUrl(secret, of, { now: noon }).url);
   test.each([
     ['another lesson', { lessonId: of.versionId }],
     ['another version', { versionId: of.lessonId }],
@@ -55,22 +51,22 @@ describe('is refused', () => {
     ['another signature', { signature: 'A'.repeat(43) }],
     ['lesson and version taken for each other', { lessonId: of.versionId, versionId: of.lessonId }],
   ])('%s', (_what, changes) => {
-    expect(isContentAddress(secret, good, noon)).toBe(true);
-    expect(isContentAddress(secret, { ...good, ...changes }, noon)).toBe(false);
+    expect(isContentUrl(secret, good, noon)).toBe(true);
+    expect(isContentUrl(secret, { ...good, ...changes }, noon)).toBe(false);
   });
 
   test('what another secret has signed', () => {
-    expect(isContentAddress(`${secret}!`, good, noon)).toBe(false);
+    expect(isContentUrl(`${secret}!`, good, noon)).toBe(false);
   });
 });
 
 test('a path in a log has no signature', () => {
-  const { url } = signContentAddress(secret, of, { now: noon });
+  const { url } = signContentUrl(secret, of, { now: noon });
   const { signature } = partsOf(url);
-  const logged = withoutContentSignature(`${url}media/x`);
+  const logged = redactContentSignature(`${url}media/x`);
   expect(logged).toBe(`${url}media/x`.replace(signature, '-'));
-  expect(withoutContentSignature(`/content/v1/a/b/c/${signature}`)).toBe('/content/v1/a/b/c/-');
-  expect(withoutContentSignature('/api/lessons/a/versions/b/export-zip')).toBe(
+  expect(redactContentSignature(`/content/v1/a/b/c/${signature}`)).toBe('/content/v1/a/b/c/-');
+  expect(redactContentSignature('/api/lessons/a/versions/b/export-zip')).toBe(
     '/api/lessons/a/versions/b/export-zip',
   );
 });

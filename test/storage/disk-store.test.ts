@@ -81,7 +81,9 @@ test('files that others leave in the folders of the store are neither served nor
 
 test("only the owner can read the store's files", async () => {
   const { store } = await startStore();
-  expect(await store.assets.address('0'.repeat(64), { seconds: 60, contentType: 'image/png' })).toBeNull();
+  expect(
+    await store.assets.presignedUrl('0'.repeat(64), { seconds: 60, contentType: 'image/png' }),
+  ).toBeNull();
 });
 
 test('a sweep removes only old temporary files', async () => {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { parseConfig } from '../../shared/platform/config.ts';
 import { createStore } from '../../shared/storage/create-store.ts';
-import { growingPartBytes, MiB, partBytesOf } from '../../shared/storage/s3/object-writer.ts';
+import { growingPartBytes, mebibyte, partBytesOf } from '../../shared/storage/s3/object-writer.ts';
 
 import { environmentOf } from '../support/s3-server.ts';
 import { s3Name, useS3Server } from './kinds.ts';
@@ -17,11 +17,11 @@ test('growing parts hold the largest object of S3 in fewer than 10,000, and none
   let parts = 0;
   while (size < 5 * TiB) {
     parts += 1;
-    size += growingPartBytes(parts, 32 * MiB);
+    size += growingPartBytes(parts, 32 * mebibyte);
   }
   expect(parts).toBeLessThan(10_000);
-  expect(growingPartBytes(10_000, 32 * MiB)).toBeLessThanOrEqual(2 * 1024 ** 3);
-  expect(growingPartBytes(5_000, 32 * MiB)).toBe(32 * MiB);
+  expect(growingPartBytes(10_000, 32 * mebibyte)).toBeLessThanOrEqual(2 * 1024 ** 3);
+  expect(growingPartBytes(5_000, 32 * mebibyte)).toBe(32 * mebibyte);
 });
 
 test('equal parts of a file whose size is known hold it in fewer than 10,000', () => {

@@ -29,7 +29,7 @@ describe.skipIf(s3Server === null)(`a writer that dies between any two requests 
   async function start(): Promise<{ dying: S3TestStore; proxy: S3Proxy; after: S3TestStore }> {
     const prefix = `${Math.random().toString(36).slice(2)}/`;
     const proxy = await startS3Proxy(server.settings.endpoint ?? '', prefix);
-    const dying = await startS3Store(server, { endpoint: proxy.endpoint, prefix }, { patience: 0 });
+    const dying = await startS3Store(server, { endpoint: proxy.endpoint, prefix }, { retryBudgetMs: 0 });
     return { dying, proxy, after: await startS3Store(server, { prefix }) };
   }
 

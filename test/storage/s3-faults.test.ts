@@ -32,7 +32,7 @@ describe.skipIf(s3Server === null)(`a faulty ${s3Name}`, () => {
     ['ends as if that were all', { bodyEndsAfter: 3_000_000, asIfWhole: true }],
     ['stops coming', { bodyStallsAfter: 3_000_000 }],
   ] as const)('a reader requests the rest of a body that %s, and gets every byte once', async (_, fault) => {
-    const { store, proxy } = await start({ silence: 1500 });
+    const { store, proxy } = await start({ idleTimeoutMs: 1500 });
     await store.cache.put(bytesOf(large));
     const file = await store.cache.open(digest);
     proxy.script(`GET ${blobName}`, fault, fault);
@@ -41,7 +41,7 @@ describe.skipIf(s3Server === null)(`a faulty ${s3Name}`, () => {
   });
 
   test('a body that is repeatedly cut off without progress fails within the retry budget', async () => {
-    const { store, proxy } = await start({ patience: 300 });
+    const { store, proxy } = await start({ retryBudgetMs: 300 });
     await store.cache.put(bytesOf(large));
     const file = await store.cache.open(digest);
     proxy.script(`GET ${blobName}`, ...Array.from({ length: 50 }, () => ({ bodyEndsAfter: 0 }) as const));
@@ -89,7 +89,7 @@ describe.skipIf(s3Server === null)(`a faulty ${s3Name}`, () => {
   });
 
   test('a long outage is reported within the retry budget with advice, and a failed draft leaves nothing', async () => {
-    const { store, proxy, files } = await start({ patience: 1000 });
+    const { store, proxy, files } = await start({ retryBudgetMs: 1000 });
     const draft = await store.archives.create();
     await draft.write([large]);
     proxy.gone();
@@ -107,7 +107,7 @@ describe.skipIf(s3Server === null)(`a faulty ${s3Name}`, () => {
   });
 
   test('a service that never responds causes a timeout', async () => {
-    const { store, proxy } = await start({ patience: 300, call: 200 });
+    const { store, proxy } = await start({ retryBudgetMs: 300, callTimeoutMs: 200 });
     proxy.script('GET v1/archives/', 'silence', 'silence', 'silence', 'silence');
     await expect(store.archives.open(key)).rejects.toThrow('does not answer (nothing came for 0.2 s)');
   });
@@ -123,7 +123,7 @@ describe.skipIf(s3Server === null)(`a faulty ${s3Name}`, () => {
   });
 
   test('an operation whose response was lost happens once', async () => {
-    const { store, proxy, files } = await start({ call: 2000 });
+    const { store, proxy, files } = await start({ callTimeoutMs: 2000 });
     for (const start of ['PUT', 'POST', 'DELETE']) {
       proxy.script(start, ...Array.from({ length: 3 }, () => 'answer lost' as const));
     }

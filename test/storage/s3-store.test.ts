@@ -136,7 +136,7 @@ describe.skipIf(s3Server === null)(`a store in ${s3Name}`, () => {
     const addressOf = async (changes = {}) => {
       const { store } = await startS3Store(server, changes);
       await store.assets.put(bytesOf(bytes));
-      return (await store.assets.address(digest.sha256, options)) ?? '';
+      return (await store.assets.presignedUrl(digest.sha256, options)) ?? '';
     };
 
     test('give the file, whole or a range of it, with the type they were made for', async () => {
@@ -174,7 +174,7 @@ describe.skipIf(s3Server === null)(`a store in ${s3Name}`, () => {
 
     test('are off by default', async () => {
       const { store } = await startS3Store(server, { presignedReads: false });
-      expect(await store.assets.address(digest.sha256, options)).toBeNull();
+      expect(await store.assets.presignedUrl(digest.sha256, options)).toBeNull();
     });
   });
 
@@ -213,7 +213,11 @@ describe.skipIf(s3Server === null)(`a store in ${s3Name}`, () => {
       async (_, changes, words) => {
         const store = createS3Store(
           { ...server.settings, ...changes },
-          { spoolFolder: '/nowhere', partBytes: leastPartBytes, limits: { ...defaultLimits, patience: 0 } },
+          {
+            spoolFolder: '/nowhere',
+            partBytes: leastPartBytes,
+            limits: { ...defaultLimits, retryBudgetMs: 0 },
+          },
         );
         const fault = { code: 'INTERNAL_ERROR', message: expect.stringMatching(words) as string };
         await expect(store.check()).rejects.toMatchObject(fault);

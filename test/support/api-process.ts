@@ -12,7 +12,7 @@ export interface LogLine {
 
 /** An API in a process of its own, over the servers and data of a harness. */
 export interface ApiProcess {
-  address: string;
+  url: string;
   pid: number;
   /** Returns its output on stdout and stderr so far. */
   output(): string;
@@ -28,7 +28,7 @@ export async function startApiProcess(
   const environment = { ...harness.environment, ...settings };
   const { pid, ports, ended, output, signal } = await startCompiled('api/main', environment);
   return {
-    address: `http://127.0.0.1:${ports.port}`,
+    url: `http://127.0.0.1:${ports.port}`,
     pid,
     output,
     log: () =>

@@ -14,9 +14,9 @@ import {
   endAsFailed,
   endAsIdle,
   endAsSent,
-  endToTryAgain,
-  giveBackScore,
-  giveUpScore,
+  endForRetry,
+  endAsDeferred,
+  endAsInterrupted,
 } from '../../shared/models/lti-score-changes.ts';
 import type { ClaimedScore } from '../../shared/models/lti-score-changes.ts';
 import { PlatformTurns, turnsAtOnce } from './platform-turns.ts';
@@ -199,8 +199,8 @@ export class ScoreSender {
     const { db } = this.#deps;
     if ('taken' in result) return endAsSent(db, row, result.taken);
     if ('fault' in result) return this.#endWith(result.fault, row);
-    if (result.outcome === 'given_back') return giveUpScore(db, row);
-    return giveBackScore(db, row, lineItemMilliseconds);
+    if (result.outcome === 'given_back') return endAsInterrupted(db, row);
+    return endAsDeferred(db, row, lineItemMilliseconds);
   }
 
   async #endWith(fault: ScoreFault, row: ClaimedScore): Promise<LtiScore | null> {
@@ -212,7 +212,7 @@ export class ScoreSender {
     const ended =
       retry === 'none'
         ? await endAsFailed(db, row, failure)
-        : await endToTryAgain(db, row, {
+        : await endForRetry(db, row, {
             failure,
             milliseconds: Math.round(backoffMs(backoff, row.tries, { retryAfterMs })),
             patience: {

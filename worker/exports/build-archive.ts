@@ -206,7 +206,7 @@ async function writeArchive(deps: ExportDependencies, input: ArchiveInput): Prom
     if (complete) await recordArchive(deps.db, built, record);
     // Nothing is built from it; but its files can be fetched one by one.
     else await saveExportRecord(deps.db, built);
-    await deps.coordination.uses.own(job.organizationId, [`archives:${exportKey}`, ...owned]);
+    await deps.coordination.usage.addOwner(job.organizationId, [`archives:${exportKey}`, ...owned]);
     // Whatever is missing now or is not any more: an older incomplete archive has had its time.
     await deps.store.archives.delete(incompleteKey(job.key));
     await (complete

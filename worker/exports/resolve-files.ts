@@ -94,13 +94,13 @@ export async function findFiles(
   const sources = new SlowSources(ending, config.export.buildSeconds * 1000);
   const cache = new MediaCache({ ...deps, onLookup });
   // From when a file is found until it is in the archive, no evictor takes it.
-  const hold = deps.coordination.uses.hold();
+  const hold = deps.coordination.usage.pin();
   const recorded = new Map(record?.entries.map((entry) => [entry.path, entry]));
   // At once: looking for one after the other would note them one by one.
-  await deps.coordination.uses.note(cachedFiles(record));
+  await deps.coordination.usage.touch(cachedFiles(record));
   const found = new FoundFiles(ending);
   const owned: EvictableFile[] = [];
-  const noteOwned = () => deps.coordination.uses.own(organizationId, owned.splice(0));
+  const noteOwned = () => deps.coordination.usage.addOwner(organizationId, owned.splice(0));
   let bytes = otherBytes;
 
   const reserve = (more: number) => {
@@ -160,7 +160,7 @@ export async function findFiles(
     find: (path) => found.get(path),
     outcomes: found.outcomes,
     letGo: ({ area, sha256 }) => {
-      if (area === 'cache') hold.remove(`cache:${sha256}`);
+      if (area === 'cache') hold.unpin(`cache:${sha256}`);
     },
     done,
     reserve,

@@ -8,7 +8,7 @@ import { removeUnusedReleases } from '../../shared/widgets/releases.ts';
 import type { Store } from '../../shared/storage/store.ts';
 import type { Evicted, Evictor } from './eviction/evictor.ts';
 
-const sweepMilliseconds = 10 * 60 * 1000;
+const sweepIntervalMs = 10 * 60 * 1000;
 
 /** What nobody wrote to for this long belongs to a process that is gone: every write has a shorter deadline. */
 const abandonedSeconds = 3600;
@@ -20,7 +20,7 @@ const abandonedImportSeconds = 24 * 3600;
 const unusedSeconds = 24 * 3600;
 
 /** How long no worker sweeps again what all of them share: less than the pause between two sweeps. */
-const turnMilliseconds = 9 * 60 * 1000;
+const turnMs = 9 * 60 * 1000;
 
 interface SweepDependencies {
   db: Database;
@@ -43,7 +43,7 @@ export function startSweeping(deps: SweepDependencies): { stop(): Promise<void> 
     running ??= sweep(deps, stopping.signal).finally(() => (running = null));
   };
   start();
-  const timer = setInterval(start, sweepMilliseconds);
+  const timer = setInterval(start, sweepIntervalMs);
   return {
     async stop() {
       clearInterval(timer);
@@ -71,7 +71,7 @@ async function removeUnfinished(
   { db, store, redis, config, log }: SweepDependencies,
   signal: AbortSignal,
 ): Promise<void> {
-  const turn = await redis.set(`${config.redisPrefix}:sweep:turn`, '1', 'PX', turnMilliseconds, 'NX');
+  const turn = await redis.set(`${config.redisPrefix}:sweep:turn`, '1', 'PX', turnMs, 'NX');
   if (turn === null) return;
   const files = await store.sweepTemporaries(Math.max(abandonedSeconds, config.export.buildSeconds), signal);
   signal.throwIfAborted();

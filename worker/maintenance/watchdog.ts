@@ -3,9 +3,9 @@ import type { QueueAccess } from '../../shared/exports/queue-access.ts';
 import type { Logger } from '../../shared/platform/log.ts';
 
 /** Looks in the time after which a worker counts as stuck. */
-const looks = 6;
+const pollsPerPeriod = 6;
 
-const connectMilliseconds = 5_000;
+const connectTimeoutMs = 5_000;
 
 export interface Watched {
   redisUrl: string;
@@ -57,7 +57,7 @@ export function startWatchdog(
       looking = true;
       void look().finally(() => (looking = false));
     },
-    (seconds * 1000) / looks,
+    (seconds * 1000) / pollsPerPeriod,
   );
   timer.unref();
   return { stuck: () => told, stop: () => clearInterval(timer) };
@@ -67,8 +67,8 @@ export function startWatchdog(
 async function jobsWait({ redisUrl, queue }: Watched): Promise<boolean> {
   const redis = new Redis(redisUrl, {
     lazyConnect: true,
-    connectTimeout: connectMilliseconds,
-    commandTimeout: connectMilliseconds,
+    connectTimeout: connectTimeoutMs,
+    commandTimeout: connectTimeoutMs,
     maxRetriesPerRequest: 0,
     retryStrategy: () => null,
   });

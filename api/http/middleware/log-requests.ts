@@ -1,5 +1,5 @@
 import type { Context, Middleware } from 'koa';
-import { withoutContentSignature } from '../../../shared/media/content-urls.ts';
+import { redactContentSignature } from '../../../shared/media/content-urls.ts';
 import type { Logger } from '../../../shared/platform/log.ts';
 import { pathOf } from './request-target.ts';
 import { randomUUID } from 'node:crypto';
@@ -39,7 +39,7 @@ export function logRequests(log: Logger, metrics: RequestMetrics): Middleware {
       metrics.answered(ctx, { status, seconds: milliseconds / 1000, bytes });
       const fields = {
         method: ctx.method,
-        path: path && withoutInvitation(withoutContentSignature(path)),
+        path: path && withoutInvitation(redactContentSignature(path)),
         status,
         milliseconds: Math.round(milliseconds),
       };

@@ -3,7 +3,7 @@ import { markScoresDue } from '../../models/lti-progress.ts';
 import type { LtiResourceLink } from '../../models/lti-resource-link.ts';
 import { findOrCreateScore, followOtherRecord } from '../../models/lti-score.ts';
 import type { LtiScore } from '../../models/lti-score.ts';
-import { sendAgain } from '../../models/lti-score-changes.ts';
+import { retryScores } from '../../models/lti-score-changes.ts';
 import { gradeScopes } from '../claims.ts';
 
 /**
@@ -26,7 +26,8 @@ export async function registerLineItem(
   if (!follows) await followOtherRecord(db, row._id, learner);
   // Changes of the record reach only rows that exist, so a new row may lack the record's last change.
   if (!follows || row.wanted === null) await markScoresDue(db, learner);
-  else if (row.state === 'failed' || isUnsent(row) || isElsewhere(row, link)) await sendAgain(db, [row._id]);
+  else if (row.state === 'failed' || isUnsent(row) || isElsewhere(row, link))
+    await retryScores(db, [row._id]);
   return true;
 }
 

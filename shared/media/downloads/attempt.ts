@@ -9,7 +9,7 @@ import { get } from './request.ts';
 import { parseRetryAfter } from '../../platform/backoff.ts';
 import type { DownloadSlots } from './slots.ts';
 import type { DownloadRequest, DownloadResult } from './types.ts';
-import { Watch } from './idle-timeout.ts';
+import { IdleTimeout } from './idle-timeout.ts';
 import { parseUrl } from '../../platform/parse-url.ts';
 
 const maxRedirects = 5;
@@ -44,7 +44,11 @@ export async function attempt<T>(
     const owner = { host: hostOf(here), organizationId: request.organizationId };
     const outcome = await slots.run(owner, request.signal, async () => {
       const started = performance.now();
-      const watch = new Watch(request.signal, { ...limits, host: hostOf(here), deadlineMs: budget.leftMs });
+      const watch = new IdleTimeout(request.signal, {
+        ...limits,
+        host: hostOf(here),
+        deadlineMs: budget.leftMs,
+      });
       try {
         const headers = own ? conditions(request) : {};
         const answer = await get(here, { connections, fresh: again }, headers, watch.signal);
@@ -78,7 +82,7 @@ async function receive<T>(
   host: string,
   { mimeType, maxBytes, onBytes }: DownloadRequest,
   store: StoreBody<T>,
-  watch: Watch,
+  watch: IdleTimeout,
 ): Promise<{ stored: T; mimeType: string }> {
   const { status, length } = answer;
   if (status !== 200 && status !== 203) {

@@ -3,7 +3,7 @@ import { createGunzip } from 'node:zlib';
 import { faultCode } from '../../platform/http/failure.ts';
 import { inspect, sniffBytes } from './content-types.ts';
 import { DownloadError } from './failure.ts';
-import type { Watch } from './idle-timeout.ts';
+import type { IdleTimeout } from './idle-timeout.ts';
 
 export interface BodyRules {
   /** Named in messages. */
@@ -30,9 +30,9 @@ export class Body implements AsyncIterable<Uint8Array> {
 
   readonly #source: Readable;
   readonly #rules: BodyRules;
-  readonly #watch: Watch;
+  readonly #watch: IdleTimeout;
 
-  constructor(source: Readable, rules: BodyRules, watch: Watch) {
+  constructor(source: Readable, rules: BodyRules, watch: IdleTimeout) {
     this.#source = source;
     this.#rules = rules;
     this.mimeType = rules.mimeType;

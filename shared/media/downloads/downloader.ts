@@ -5,7 +5,7 @@ import type { Config } from '../../platform/config.ts';
 import { backoffMs } from '../../platform/backoff.ts';
 import { Connections } from '../../platform/http/connections.ts';
 import { attempt } from './attempt.ts';
-import { DownloadError, isPassing, SlowDownload } from './failure.ts';
+import { DownloadError, isTransient, SlowDownload } from './failure.ts';
 import { DownloadSlots } from './slots.ts';
 import type { SlotLimits } from './slots.ts';
 import type { Downloader } from './types.ts';
@@ -67,7 +67,7 @@ export function createDownloader(
 }
 
 function mayRetry(error: unknown): error is DownloadError {
-  return error instanceof DownloadError && isPassing(error) && !(error instanceof SlowDownload);
+  return error instanceof DownloadError && isTransient(error) && !(error instanceof SlowDownload);
 }
 
 /** Waits, or fails with the signal's reason as soon as it is aborted. */

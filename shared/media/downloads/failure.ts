@@ -66,7 +66,7 @@ export function reasonOfStatus(status: number): FailureReason {
 }
 
 /** Whether the same request may well succeed later. */
-export function isPassing({ reason, status }: DownloadError): boolean {
+export function isTransient({ reason, status }: DownloadError): boolean {
   switch (reason) {
     case 'timeout':
     case 'rate_limited':

@@ -1,7 +1,7 @@
 import { onAbort } from '../../platform/abort-listeners.ts';
 import { DownloadError, SlowDownload } from './failure.ts';
 
-export interface WatchLimits {
+export interface IdleTimeoutLimits {
   /** Names the origin in messages. */
   host: string;
   /** Without a byte. */
@@ -16,12 +16,12 @@ export interface WatchLimits {
  * Ends one request when its caller aborts, and when the origin is silent, too slow, or over its deadline. Two timers
  * serve the whole request; each chunk only pushes one of them back.
  */
-export class Watch {
+export class IdleTimeout {
   readonly #controller = new AbortController();
   readonly #stopListening: () => void;
   readonly #idle: NodeJS.Timeout;
   readonly #deadline: NodeJS.Timeout;
-  readonly #limits: WatchLimits;
+  readonly #limits: IdleTimeoutLimits;
   #paused = false;
   #resumedAt = 0;
   /** Bytes of the current window, and how long the origin took for them. */
@@ -29,7 +29,7 @@ export class Watch {
   #waitedMs = 0;
 
   /** `caller` must not be aborted yet. */
-  constructor(caller: AbortSignal, limits: WatchLimits) {
+  constructor(caller: AbortSignal, limits: IdleTimeoutLimits) {
     const { host, idleMs, deadlineMs } = limits;
     this.#limits = limits;
     this.#stopListening = onAbort(caller, () => this.#controller.abort(caller.reason));

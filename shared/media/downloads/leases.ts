@@ -5,17 +5,17 @@ import { DownloadError, failureReasons } from './failure.ts';
 import { renewingLease } from '../../platform/lease.ts';
 import { nowInLua } from '../../platform/lua.ts';
 import type { DownloadedFile } from '../../models/remote-file.ts';
-import type { WillingRedis } from '../../platform/best-effort-redis.ts';
+import type { BestEffortRedis } from '../../platform/best-effort-redis.ts';
 
 /** After so long without a sign of life from its holder, a lease is somebody else's. */
-const leaseMilliseconds = 15_000;
+const leaseMs = 15_000;
 
 /** How long builds that began before the end of a download may still take its outcome. */
-const outcomeMilliseconds = 600_000;
+const outcomeTtlMs = 600_000;
 
 /** How often those who wait look: soon for small files, seldom for large ones. */
-const firstLookMilliseconds = 20;
-const longestLookMilliseconds = 250;
+const firstPollMs = 20;
+const maxPollMs = 250;
 
 const digest = z.object({ sha256: z.string(), crc32: z.number(), size: z.number() });
 const outcomeSchema = z.union([
@@ -87,7 +87,7 @@ export const noLeases: DownloadLeases = {
   share: (_wanted, download) => download(),
 };
 
-export function createDownloadLeases(redis: WillingRedis, milliseconds = leaseMilliseconds): DownloadLeases {
+export function createDownloadLeases(redis: BestEffortRedis, milliseconds = leaseMs): DownloadLeases {
   return {
     async now() {
       const time = await redis.try((r) => r.time());
@@ -98,7 +98,7 @@ export function createDownloadLeases(redis: WillingRedis, milliseconds = leaseMi
       const key = redis.key(`download:${createHash('sha256').update(wanted).digest('hex')}`);
       const token = randomUUID();
       const details = [token, milliseconds, Math.floor(since)];
-      for (let pause = firstLookMilliseconds; ; pause = Math.min(pause * 1.5, longestLookMilliseconds)) {
+      for (let pause = firstPollMs; ; pause = Math.min(pause * 1.5, maxPollMs)) {
         const answer = await redis.try((r) => r.eval(acquireScript, 1, key, ...details) as Promise<string>);
         if (answer === undefined) return download();
         if (answer === token) return holdWhile(redis, { key, token, milliseconds }, download);
@@ -110,7 +110,7 @@ export function createDownloadLeases(redis: WillingRedis, milliseconds = leaseMi
 }
 
 async function holdWhile(
-  redis: WillingRedis,
+  redis: BestEffortRedis,
   { key, token, milliseconds }: { key: string; token: string; milliseconds: number },
   download: () => Promise<DownloadedFile>,
 ): Promise<DownloadedFile> {
@@ -130,7 +130,7 @@ async function holdWhile(
     throw error;
   } finally {
     const text = outcome === null ? '' : JSON.stringify(outcome);
-    await redis.try((r) => r.eval(endScript, 1, key, token, text, outcomeMilliseconds));
+    await redis.try((r) => r.eval(endScript, 1, key, token, text, outcomeTtlMs));
   }
 }
 

@@ -18,7 +18,7 @@ interface Waiting extends SlotOwner {
 }
 
 /** How many slots of a pool are taken, in all and by organization. */
-class Taken {
+class SlotCounts {
   all = 0;
   readonly #by = new Map<string, number>();
 
@@ -42,8 +42,8 @@ class Taken {
  */
 export class DownloadSlots {
   readonly #limits: Required<SlotLimits>;
-  readonly #taken = new Taken();
-  readonly #takenOfHosts = new Map<string, Taken>();
+  readonly #taken = new SlotCounts();
+  readonly #takenOfHosts = new Map<string, SlotCounts>();
   /** By organization, then by host, in order of arrival. */
   readonly #waiting = new Map<string, Map<string, Set<Waiting>>>();
 
@@ -122,7 +122,7 @@ export class DownloadSlots {
 
   #count({ host, organizationId }: SlotOwner, count: 1 | -1): void {
     this.#taken.add(organizationId, count);
-    const ofHost = this.#takenOfHosts.get(host) ?? new Taken();
+    const ofHost = this.#takenOfHosts.get(host) ?? new SlotCounts();
     ofHost.add(organizationId, count);
     if (ofHost.all === 0) this.#takenOfHosts.delete(host);
     else this.#takenOfHosts.set(host, ofHost);
@@ -153,7 +153,7 @@ export class DownloadSlots {
   }
 }
 
-function isOpen(taken: Taken, limit: number, organizationId: string): boolean {
+function isOpen(taken: SlotCounts, limit: number, organizationId: string): boolean {
   const keepsOne = taken.of(organizationId) > 0 && limit > 1;
   return taken.all < (keepsOne ? limit - 1 : limit);
 }

@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 import type { GetObjectCommandOutput } from '@aws-sdk/client-s3';
-import { NoAnswer } from './faults.ts';
+import { CallTimeout } from './faults.ts';
 
 /** What an answer says that it has: the object's size, and the end of the part that was sent. */
 export function sentRange(
@@ -17,11 +17,11 @@ export function sentRange(
 }
 
 /** The chunks of a body, which is given up when none comes for too long; the reader's own time does not count. */
-export async function* withoutSilence(body: Readable, milliseconds: number): AsyncGenerator<Uint8Array> {
+export async function* withIdleTimeout(body: Readable, milliseconds: number): AsyncGenerator<Uint8Array> {
   const chunks = body[Symbol.asyncIterator]() as AsyncIterator<Uint8Array>;
   try {
     for (;;) {
-      const timer = setTimeout(() => body.destroy(new NoAnswer(milliseconds)), milliseconds);
+      const timer = setTimeout(() => body.destroy(new CallTimeout(milliseconds)), milliseconds);
       const next = await chunks.next().finally(() => clearTimeout(timer));
       if (next.done === true) return;
       yield next.value;

@@ -14,10 +14,10 @@ import {
   S3Client,
   UploadPartCommand,
 } from '@aws-sdk/client-s3';
-import { sentRange, withoutSilence } from './bodies.ts';
+import { sentRange, withIdleTimeout } from './bodies.ts';
 import { backoffMs } from '../../platform/backoff.ts';
 import { withTimeLimit } from '../../platform/time-limits.ts';
-import { CutOff, isAbsent, isUploadGone, mayPass, NoAnswer, storeFault } from './faults.ts';
+import { TruncatedBody, isAbsent, isUploadGone, isTransient, CallTimeout, storeFault } from './faults.ts';
 import { presign } from './presign.ts';
 import type { S3Limits, S3Settings } from './settings.ts';
 
@@ -73,7 +73,7 @@ export class Bucket {
         // A reader that stalls keeps its connection; it must not keep others waiting for one.
         httpAgent: { keepAlive: true, maxSockets: Infinity },
         httpsAgent: { keepAlive: true, maxSockets: Infinity },
-        connectionTimeout: limits.call,
+        connectionTimeout: limits.callTimeoutMs,
       },
     });
   }
@@ -104,7 +104,7 @@ export class Bucket {
       });
       const bytes = Buffer.from((await Body?.transformToByteArray()) ?? []);
       if (bytes.length !== ContentLength)
-        throw new CutOff(`${name}: ${bytes.length} of ${ContentLength} bytes`);
+        throw new TruncatedBody(`${name}: ${bytes.length} of ${ContentLength} bytes`);
       return bytes;
     });
   }
@@ -118,7 +118,7 @@ export class Bucket {
       );
       const { size, end } = sentRange(answer, 0);
       const bytes = Buffer.from((await answer.Body?.transformToByteArray()) ?? []);
-      if (bytes.length !== end) throw new CutOff(`${name}: ${bytes.length} of ${end} bytes`);
+      if (bytes.length !== end) throw new TruncatedBody(`${name}: ${bytes.length} of ${end} bytes`);
       return { bytes, size };
     });
   }
@@ -134,19 +134,20 @@ export class Bucket {
       const before = position;
       try {
         const body = await this.#open(name, position, end);
-        for await (const chunk of withoutSilence(body, this.#limits.silence)) {
+        for await (const chunk of withIdleTimeout(body, this.#limits.idleTimeoutMs)) {
           position += chunk.byteLength;
           if (position > end) throw new Error(`${name}: more bytes came than were asked for`);
           yield chunk;
         }
-        if (position < end) throw new CutOff(`${name} ends at byte ${position} of ${end}`);
+        if (position < end) throw new TruncatedBody(`${name} ends at byte ${position} of ${end}`);
       } catch (error) {
         if (position > before) {
           failingSince = null;
           tries = 0;
         }
         failingSince ??= Date.now();
-        if (!mayPass(error) || Date.now() - failingSince > this.#limits.patience) throw this.#fault(error);
+        if (!isTransient(error) || Date.now() - failingSince > this.#limits.retryBudgetMs)
+          throw this.#fault(error);
         await delay(backoffMs(backoff, tries));
       }
     }
@@ -156,7 +157,7 @@ export class Bucket {
   async put(name: string, bytes: Uint8Array): Promise<void> {
     const object = { ...this.#object(name), Body: bytes, ContentType: 'application/octet-stream' };
     await this.#call((abortSignal) => this.#client.send(new PutObjectCommand(object), { abortSignal }), {
-      deadline: this.#limits.upload,
+      deadline: this.#limits.uploadTimeoutMs,
     });
   }
 
@@ -212,7 +213,7 @@ export class Bucket {
         this.#client.send(new UploadPartCommand(part), {
           abortSignal: AbortSignal.any([abortSignal, signal]),
         }),
-      { deadline: this.#limits.upload, signal },
+      { deadline: this.#limits.uploadTimeoutMs, signal },
     );
     return { PartNumber: number, ETag };
   }
@@ -228,7 +229,7 @@ export class Bucket {
           if (!isUploadGone(error)) throw error;
         }
       },
-      { deadline: this.#limits.completion },
+      { deadline: this.#limits.completionTimeoutMs },
     );
   }
 
@@ -261,7 +262,7 @@ export class Bucket {
   }
 
   /** An address at which anybody can read an object for so many seconds. */
-  async address(
+  async presignedUrl(
     name: string,
     { seconds, contentType }: { seconds: number; contentType: string },
   ): Promise<string> {
@@ -304,20 +305,20 @@ export class Bucket {
   async #call<T>(
     action: (signal: AbortSignal) => Promise<T>,
     {
-      deadline = this.#limits.call,
-      patience = this.#limits.patience,
+      deadline = this.#limits.callTimeoutMs,
+      patience = this.#limits.retryBudgetMs,
       signal,
     }: { deadline?: number; patience?: number; signal?: AbortSignal } = {},
   ): Promise<T> {
     const until = Date.now() + patience;
-    const limit = { milliseconds: deadline, late: () => new NoAnswer(deadline) };
+    const limit = { milliseconds: deadline, late: () => new CallTimeout(deadline) };
     for (let tries = 0; ; tries += 1) {
       try {
         return await withTimeLimit(limit, (ending) => action(ending).catch(reasonOf(ending)));
       } catch (error) {
         signal?.throwIfAborted();
         const pause = backoffMs(backoff, tries);
-        if (!mayPass(error) || Date.now() + pause > until) throw this.#fault(error);
+        if (!isTransient(error) || Date.now() + pause > until) throw this.#fault(error);
         await delay(pause);
       }
     }

@@ -2,8 +2,8 @@ import { codeOf, LecternError, messageOf } from '../../platform/errors.ts';
 import type { S3Settings } from './settings.ts';
 
 /** A call, or a body that is read, of which nothing came for too long. */
-export class NoAnswer extends Error {
-  override readonly name = 'NoAnswer';
+export class CallTimeout extends Error {
+  override readonly name = 'CallTimeout';
 
   constructor(milliseconds: number) {
     super(`nothing came for ${milliseconds / 1000} s`);
@@ -11,14 +11,14 @@ export class NoAnswer extends Error {
 }
 
 /** A body that ended before its end. */
-export class CutOff extends Error {
-  override readonly name = 'CutOff';
+export class TruncatedBody extends Error {
+  override readonly name = 'TruncatedBody';
 }
 
 /** Faults of the service, of the way to it, or of this machine's clock, which the next try sets right. */
 const passingNames = new Set([
-  'NoAnswer',
-  'CutOff',
+  'CallTimeout',
+  'TruncatedBody',
   'TimeoutError',
   'SlowDown',
   'RequestTimeout',
@@ -41,7 +41,7 @@ const networkCodes = new Set([
 ]);
 
 /** Whether the same call may succeed a little later. */
-export function mayPass(error: unknown): boolean {
+export function isTransient(error: unknown): boolean {
   if (passingNames.has(nameOf(error))) return true;
   const status = statusOf(error);
   return status === undefined ? networkCodes.has(String(codeOf(error))) : passingStatuses.has(status);
@@ -60,14 +60,18 @@ export function isUploadGone(error: unknown): boolean {
 /** What failed, in words for an operator; names no secret. */
 export function storeFault(error: unknown, settings: S3Settings): LecternError {
   if (error instanceof LecternError) return error;
-  return new LecternError('INTERNAL_ERROR', `The store in ${placeOf(settings)} ${explain(error, settings)}`, {
-    cause: error,
-    ...(mayPass(error) && { retryAfterSeconds: 10 }),
-  });
+  return new LecternError(
+    'INTERNAL_ERROR',
+    `The store in ${locationOf(settings)} ${explain(error, settings)}`,
+    {
+      cause: error,
+      ...(isTransient(error) && { retryAfterSeconds: 10 }),
+    },
+  );
 }
 
 /** Where the store is: `bucket lectern/prefix at http://s3.example:9000`. */
-export function placeOf({ bucket, prefix, endpoint, region }: S3Settings): string {
+export function locationOf({ bucket, prefix, endpoint, region }: S3Settings): string {
   const at = endpoint ?? `Amazon S3, ${region}`;
   return `bucket ${[bucket, ...prefix.split('/')].filter((part) => part !== '').join('/')} at ${at}`;
 }
@@ -97,7 +101,7 @@ function explain(error: unknown, { bucket, region, accessKeyId }: S3Settings): s
   if (status === 403) {
     return `denies access: its key has to list the bucket, and read, write and delete objects (${name}).`;
   }
-  if (status === undefined && mayPass(error)) {
+  if (status === undefined && isTransient(error)) {
     const code = codeOf(error);
     const reason = typeof code === 'string' ? code : messageOf(error);
     return `does not answer (${reason}): see that it runs, and that S3_ENDPOINT is right.`;

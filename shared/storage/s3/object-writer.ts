@@ -1,6 +1,6 @@
 import type { Bucket, UploadedPart } from './bucket.ts';
 
-export const MiB = 1024 ** 2;
+export const mebibyte = 1024 ** 2;
 
 /** Of the 10,000 parts that S3 takes: an archive is larger than its files by its directory. */
 const usedParts = 9_000;
@@ -14,7 +14,7 @@ const largestPartBytes = 2 * 1024 ** 3;
 
 /** Returns the size of equal parts with which an object of so many bytes fits into one upload, in whole MiB. */
 export function partBytesOf(bytes: number): number {
-  return Math.ceil(bytes / usedParts / MiB) * MiB;
+  return Math.ceil(bytes / usedParts / mebibyte) * mebibyte;
 }
 
 /**

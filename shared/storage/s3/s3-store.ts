@@ -4,7 +4,7 @@ import type { ArchiveStore, BlobStore, OpenFile, Store } from '../store.ts';
 import { ArchivePointers } from './archive-pointers.ts';
 import { Bucket } from './bucket.ts';
 import { ObjectWriter, partBytesOf } from './object-writer.ts';
-import { placeOf } from './faults.ts';
+import { locationOf } from './faults.ts';
 import { defaultLimits } from './settings.ts';
 import type { S3Limits, S3Settings } from './settings.ts';
 import { withSpool } from './spool.ts';
@@ -17,7 +17,7 @@ const layoutVersion = 'v1';
 const startBytes = 256 * 1024;
 
 /** For how long a check tries again. */
-const checkMilliseconds = 3_000;
+const checkRetryBudgetMs = 3_000;
 
 export interface S3StoreOptions {
   /** A local folder for blobs on their way to the bucket. */
@@ -55,9 +55,12 @@ export function createS3Store(settings: S3Settings, options: S3StoreOptions): St
     async check() {
       // Whoever starts a process or asks the doctor wants to know soon.
       await check(
-        new Bucket(settings, { ...limits, patience: Math.min(limits.patience, checkMilliseconds) }),
+        new Bucket(settings, {
+          ...limits,
+          retryBudgetMs: Math.min(limits.retryBudgetMs, checkRetryBudgetMs),
+        }),
       );
-      return { place: placeOf(settings), freeBytes: null, sizeBytes: null };
+      return { place: locationOf(settings), freeBytes: null, sizeBytes: null };
     },
     ping: () => bucket.ping(),
   };
@@ -115,7 +118,8 @@ function createBlobStore(
         }));
       }
     },
-    address: async (sha256, wanted) => (presignedReads ? bucket.address(nameOf(sha256), wanted) : null),
+    presignedUrl: async (sha256, wanted) =>
+      presignedReads ? bucket.presignedUrl(nameOf(sha256), wanted) : null,
   };
 }
 

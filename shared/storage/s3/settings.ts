@@ -6,21 +6,21 @@ export type S3Settings = Extract<StoreSettings, { kind: 's3' }>;
 /** How long what may take. Milliseconds. */
 export interface S3Limits {
   /** How long a call that fails for a passing reason is tried again: longer than a restart of the service. */
-  patience: number;
+  retryBudgetMs: number;
   /** One try of a small call, and the wait for the first byte of a large object. */
-  call: number;
+  callTimeoutMs: number;
   /** One try to send a part of an upload. */
-  upload: number;
+  uploadTimeoutMs: number;
   /** One try to complete an upload, which large ones keep the service busy with. */
-  completion: number;
+  completionTimeoutMs: number;
   /** A body of which no byte came for so long is asked for anew. Time that the reader takes does not count. */
-  silence: number;
+  idleTimeoutMs: number;
 }
 
 export const defaultLimits: S3Limits = {
-  patience: 30_000,
-  call: 10_000,
-  upload: 60_000,
-  completion: 300_000,
-  silence: 20_000,
+  retryBudgetMs: 30_000,
+  callTimeoutMs: 10_000,
+  uploadTimeoutMs: 60_000,
+  completionTimeoutMs: 300_000,
+  idleTimeoutMs: 20_000,
 };

@@ -1,9 +1,9 @@
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { trackUses } from '../../../shared/storage/tracked-store.ts';
+import { trackUsage } from '../../../shared/storage/tracked-store.ts';
 import { bytesOf, digestOf } from '../../../shared/storage/digest.ts';
 import { s3Name, startS3Store, useS3Server } from '../../storage/kinds.ts';
 import { startHarness } from '../../support/harness.ts';
-import { agedStore, evictorOf, joinStore, knowUses } from './evictable.ts';
+import { agedStore, evictorOf, joinStore, backdateUsage } from './evictable.ts';
 
 const s3Server = useS3Server();
 
@@ -16,7 +16,7 @@ test.skipIf(s3Server === null)(
     const harness = await startHarness();
     onTestFinished(() => harness.close());
     const worker = await joinStore(harness);
-    await knowUses(harness, worker.redis);
+    await backdateUsage(harness, worker.redis);
     const { store } = await startS3Store(await s3Server());
     const [unused, used] = [Buffer.from('not used for hours'), Buffer.from('used just now')];
     for (const bytes of [unused, used]) await store.cache.put(bytesOf(bytes));
@@ -26,7 +26,7 @@ test.skipIf(s3Server === null)(
     await draft.publish(key, digestOf(unused).sha256);
     await draft.discard();
 
-    const reader = trackUses(store, worker.coordination.uses);
+    const reader = trackUsage(store, worker.coordination.usage);
     expect(await reader.cache.has(digestOf(used))).toBe(true);
     const evictor = evictorOf(harness, worker, { maxAgeHours: 1, store: agedStore(store) });
     expect(await evictor.keepLimits()).toEqual({ files: 2, bytes: 2 * unused.length });

@@ -3,49 +3,49 @@ import { utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Redis } from 'ioredis';
 import { onTestFinished } from 'vitest';
-import { keepSigned, saveExportRecord } from '../../../shared/models/export-record.ts';
+import { recordSignedUrls, saveExportRecord } from '../../../shared/models/export-record.ts';
 import { connectFastRedis } from '../../../shared/platform/redis.ts';
-import { useKeys } from '../../../shared/storage/file-usage.ts';
+import { usageKeys } from '../../../shared/storage/file-usage.ts';
 import type { EvictableFile } from '../../../shared/storage/file-usage.ts';
 import { createCoordination } from '../../../shared/coordination/coordination.ts';
 import type { Coordination } from '../../../shared/coordination/coordination.ts';
-import { trackUses } from '../../../shared/storage/tracked-store.ts';
+import { trackUsage } from '../../../shared/storage/tracked-store.ts';
 import { bytesOf, digestOf } from '../../../shared/storage/digest.ts';
 import type { Digest, Store } from '../../../shared/storage/store.ts';
 import { Evictor } from '../../../worker/maintenance/eviction/evictor.ts';
-import { LeavingFiles } from '../../../worker/maintenance/eviction/eviction-claims.ts';
+import { EvictionClaims } from '../../../worker/maintenance/eviction/eviction-claims.ts';
 import { filesBelow } from '../../storage/stores.ts';
 import { startHarness } from '../../support/harness.ts';
 import type { Harness } from '../../support/harness.ts';
 
-const minuteMilliseconds = 60_000;
+const minuteMs = 60_000;
 
 /** A process that shares the harness's store: a worker, or an API. */
-export interface Process {
+export interface StoreClient {
   redis: Redis;
   coordination: Coordination;
   store: Store;
 }
 
 /** Ends with the test. */
-export async function joinStore({ servers, config, store }: Harness): Promise<Process> {
+export async function joinStore({ servers, config, store }: Harness): Promise<StoreClient> {
   const redis = await connectFastRedis(servers.redisUrl);
   const coordination = createCoordination(redis, config);
   onTestFinished(() => {
-    coordination.uses.close();
+    coordination.usage.close();
     redis.disconnect();
   });
-  return { redis, coordination, store: trackUses(store, coordination.uses) };
+  return { redis, coordination, store: trackUsage(store, coordination.usage) };
 }
 
 /** A harness and a worker's view of its store, as if Redis had run for a day. Ends with the test. */
 export async function startEviction(
   settings: Record<string, string> = {},
-): Promise<{ harness: Harness; worker: Process }> {
+): Promise<{ harness: Harness; worker: StoreClient }> {
   const harness = await startHarness(settings);
   onTestFinished(() => harness.close());
   const worker = await joinStore(harness);
-  await knowUses(harness, worker.redis);
+  await backdateUsage(harness, worker.redis);
   return { harness, worker };
 }
 
@@ -65,13 +65,13 @@ export async function signFor(
     archive,
     entries: [{ path: 'media/a.png', area: 'cache', ...digest }],
   });
-  await keepSigned(db, { exportKeys: [exportKey], sha256: archive.sha256, organizationId }, until);
+  await recordSignedUrls(db, { exportKeys: [exportKey], sha256: archive.sha256, organizationId }, until);
 }
 
 /** An evictor of a store's own limits. @param limits.store in place of the harness's. */
 export function evictorOf(
   { db, store, config }: Harness,
-  { redis, coordination }: Pick<Process, 'redis' | 'coordination'>,
+  { redis, coordination }: Pick<StoreClient, 'redis' | 'coordination'>,
   limits: { maxBytes?: number; maxAgeHours?: number; store?: Store },
 ): Evictor {
   const { maxBytes = 0, maxAgeHours = 0 } = limits;
@@ -86,10 +86,10 @@ export function evictorOf(
 }
 
 /** As if the server had run for a day, and lost nothing since. */
-export async function knowUses({ config }: Harness, redis: Redis): Promise<void> {
-  const { server, now } = await new LeavingFiles(redis, config.redisPrefix).begin();
-  const since = now - 24 * 60 * minuteMilliseconds;
-  await redis.set(`${config.redisPrefix}:${useKeys.known}`, `${server} ${since}`);
+export async function backdateUsage({ config }: Harness, redis: Redis): Promise<void> {
+  const { server, now } = await new EvictionClaims(redis, config.redisPrefix).begin();
+  const since = now - 24 * 60 * minuteMs;
+  await redis.set(`${config.redisPrefix}:${usageKeys.known}`, `${server} ${since}`);
 }
 
 /** Makes it so that some files were used last so many minutes ago. */
@@ -99,22 +99,22 @@ export async function ageFiles(
   files: readonly EvictableFile[],
   minutes: number,
 ): Promise<void> {
-  const used = Date.now() - minutes * minuteMilliseconds;
-  for (const file of files) await redis.zadd(`${config.redisPrefix}:${useKeys.used}`, used, file);
+  const used = Date.now() - minutes * minuteMs;
+  for (const file of files) await redis.zadd(`${config.redisPrefix}:${usageKeys.used}`, used, file);
 }
 
 /** As if all files had been stored so many minutes ago, and used last at that time; but what has to stay stays. */
 export async function ageStore(harness: Harness, redis: Redis, minutes: number): Promise<void> {
   const { storeDir, redisPrefix } = harness.config;
   for (const path of await filesBelow(storeDir)) await setAge(join(storeDir, path), minutes);
-  const used = await redis.zrangebyscore(`${redisPrefix}:${useKeys.used}`, '-inf', Date.now());
+  const used = await redis.zrangebyscore(`${redisPrefix}:${usageKeys.used}`, '-inf', Date.now());
   await ageFiles(harness, redis, used as EvictableFile[], minutes);
 }
 
 /** The store, as if everything in it had been stored three hours ago. */
 export function agedStore(store: Store): Store {
   async function* age<Listed extends { storedAt: Date }>(pages: AsyncIterable<Listed[]>) {
-    const storedAt = new Date(Date.now() - 180 * minuteMilliseconds);
+    const storedAt = new Date(Date.now() - 180 * minuteMs);
     for await (const page of pages) yield page.map((listed) => ({ ...listed, storedAt }));
   }
   return {
@@ -176,6 +176,6 @@ export async function storeArchive(
 }
 
 async function setAge(path: string, minutes: number): Promise<void> {
-  const time = (Date.now() - minutes * minuteMilliseconds) / 1000;
+  const time = (Date.now() - minutes * minuteMs) / 1000;
   await utimes(path, time, time);
 }

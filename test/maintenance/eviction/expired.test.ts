@@ -2,7 +2,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { incompleteKey } from '../../../shared/exports/jobs.ts';
 import { startHarness } from '../../support/harness.ts';
 import type { Harness } from '../../support/harness.ts';
-import { ageFiles, ageStore, evictorOf, joinStore, knowUses, storeArchive } from './evictable.ts';
+import { ageFiles, ageStore, evictorOf, joinStore, backdateUsage, storeArchive } from './evictable.ts';
 
 async function storeIncomplete({ store }: Harness, key: string): Promise<() => Promise<boolean>> {
   const draft = await store.archives.create();
@@ -20,7 +20,7 @@ test('an archive that lacks files goes when it is not served any more, and no ot
   const harness = await startHarness({ DEGRADED_EXPORT_SECONDS: '60' });
   onTestFinished(() => harness.close());
   const worker = await joinStore(harness);
-  await knowUses(harness, worker.redis);
+  await backdateUsage(harness, worker.redis);
   const complete = await storeArchive(harness, 10, 0);
   const [oldKey, youngKey] = [`x${'1'.repeat(40)}`, `x${'2'.repeat(40)}`];
   const isOldThere = await storeIncomplete(harness, oldKey);

@@ -4,7 +4,7 @@ import { createDownloader } from '../../../shared/media/downloads/downloader.ts'
 import { exportJobOf } from '../../../shared/exports/jobs.ts';
 import type { LessonVersion } from '../../../shared/models/lesson-version.ts';
 import { digestOf } from '../../../shared/storage/digest.ts';
-import { useKeys } from '../../../shared/storage/file-usage.ts';
+import { usageKeys } from '../../../shared/storage/file-usage.ts';
 import { runExport } from '../../../worker/exports/job.ts';
 import { startExportLab } from '../../exports/held-exports.ts';
 import type { ExportLab } from '../../exports/held-exports.ts';
@@ -14,11 +14,11 @@ import { filesBelow } from '../../storage/stores.ts';
 import { buildLearnerToken, buildPackage, buildVersion, exportPath } from '../../support/factories.ts';
 import { file } from '../../support/origin.ts';
 import { waitFor } from '../../support/wait-for.ts';
-import { ageStore, evictorOf, joinStore, knowUses } from './evictable.ts';
-import type { Process } from './evictable.ts';
+import { ageStore, evictorOf, joinStore, backdateUsage } from './evictable.ts';
+import type { StoreClient } from './evictable.ts';
 
 let lab: ExportLab;
-let evicting: Process;
+let evicting: StoreClient;
 beforeAll(async () => {
   lab = await startExportLab();
   await lab.harness.startWorker();
@@ -26,7 +26,7 @@ beforeAll(async () => {
 afterAll(() => lab.close());
 beforeEach(async () => {
   evicting = await joinStore(lab.harness);
-  await knowUses(lab.harness, evicting.redis);
+  await backdateUsage(lab.harness, evicting.redis);
 });
 
 /** A version with external media, which are in its archive in this order. */
@@ -47,10 +47,10 @@ async function evictAll(beforehand: () => Promise<void> = () => Promise.resolve(
 const isCached = (picture: Buffer) => lab.harness.store.cache.has(digestOf(picture));
 
 /** Whether a process says that a download is in use when nothing is known of it. */
-async function isHeld({ redis, coordination }: Process, picture: Buffer): Promise<boolean> {
-  const used = `${lab.harness.config.redisPrefix}:${useKeys.used}`;
+async function isHeld({ redis, coordination }: StoreClient, picture: Buffer): Promise<boolean> {
+  const used = `${lab.harness.config.redisPrefix}:${usageKeys.used}`;
   await redis.del(used);
-  await coordination.uses.noteHeld();
+  await coordination.usage.touchPinned();
   return (await redis.zscore(used, `cache:${digestOf(picture).sha256}`)) !== null;
 }
 
@@ -116,13 +116,13 @@ test('what a running build has found stays until it is in the archive', async ()
   await waitFor('the first file in the archive', () => files === 1);
   await waitFor('a download under way', () => lab.origin.requests('/held.png') === 1);
   await waitFor('the file after it', () => isHeld(builder, png(34)));
-  await evictAll(() => builder.coordination.uses.noteHeld());
+  await evictAll(() => builder.coordination.usage.touchPinned());
   expect(await isCached(png(34))).toBe(true);
   expect(await isCached(png(36))).toBe(false);
 
   release();
   expect(await building).toMatchObject({ failures: 0 });
-  await evictAll(() => builder.coordination.uses.noteHeld());
+  await evictAll(() => builder.coordination.usage.touchPinned());
   expect(await isCached(png(34))).toBe(false);
   downloader.close();
 });

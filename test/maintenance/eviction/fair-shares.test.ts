@@ -19,11 +19,11 @@ test('an organization within its share keeps what it used long ago, while others
     await storeDownload(harness, 40 * KB, 20),
     await storeDownload(harness, 40 * KB, 10),
   ];
-  await worker.coordination.uses.own(
+  await worker.coordination.usage.addOwner(
     'small',
     small.map(({ name }) => name),
   );
-  await worker.coordination.uses.own(
+  await worker.coordination.usage.addOwner(
     'large',
     large.map(({ name }) => name),
   );
@@ -37,8 +37,8 @@ test('a file of several organizations stays as long as one of them is within its
   const { harness, worker } = await startEviction();
   const shared = await storeDownload(harness, 30 * KB, 500);
   const large = [await storeDownload(harness, 60 * KB, 30), await storeDownload(harness, 30 * KB, 10)];
-  await worker.coordination.uses.own('small', [shared.name]);
-  await worker.coordination.uses.own(
+  await worker.coordination.usage.addOwner('small', [shared.name]);
+  await worker.coordination.usage.addOwner(
     'large',
     [shared, ...large].map(({ name }) => name),
   );
@@ -50,7 +50,7 @@ test('files of which nothing is known share one share', async () => {
   const { harness, worker } = await startEviction();
   const unknown = [await storeDownload(harness, 50 * KB, 30), await storeDownload(harness, 30 * KB, 10)];
   const known = await storeArchive(harness, 30 * KB, 500);
-  await worker.coordination.uses.own('small', [known.name]);
+  await worker.coordination.usage.addOwner('small', [known.name]);
   await evictorOf(harness, worker, { maxBytes: 100 * KB }).keepLimits();
   expect(await there([...unknown, known])).toEqual([false, true, true]);
 });
@@ -59,8 +59,8 @@ test('on a full disk room is made where most is held', async () => {
   const { harness, worker } = await startEviction();
   const small = await storeArchive(harness, 20 * KB, 500);
   const large = await storeDownload(harness, 60 * KB, 10);
-  await worker.coordination.uses.own('small', [small.name]);
-  await worker.coordination.uses.own('large', [large.name]);
+  await worker.coordination.usage.addOwner('small', [small.name]);
+  await worker.coordination.usage.addOwner('large', [large.name]);
   await evictorOf(harness, worker, {}).makeRoom(10 * KB);
   expect(await there([small, large])).toEqual([true, false]);
 });

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
-import { useKeys } from '../../../shared/storage/file-usage.ts';
+import { usageKeys } from '../../../shared/storage/file-usage.ts';
 import { bytesOf } from '../../../shared/storage/digest.ts';
 import type { Store } from '../../../shared/storage/store.ts';
 import { read } from '../../storage/stores.ts';
@@ -10,23 +10,23 @@ import {
   ageFiles,
   evictorOf,
   joinStore,
-  knowUses,
+  backdateUsage,
   signFor,
   storeArchive,
   storeDownload,
 } from './evictable.ts';
-import type { Process } from './evictable.ts';
+import type { StoreClient } from './evictable.ts';
 
 const old = 3 * 60;
 
 let harness: Harness;
-let worker: Process;
-let reader: Process;
+let worker: StoreClient;
+let reader: StoreClient;
 beforeEach(async () => {
   harness = await startHarness();
   onTestFinished(() => harness.close());
   [worker, reader] = [await joinStore(harness), await joinStore(harness)];
-  await knowUses(harness, worker.redis);
+  await backdateUsage(harness, worker.redis);
 });
 
 /** Everything that is not in use goes. */
@@ -55,13 +55,13 @@ describe('no evictor takes a file', () => {
     // The uses that were noted when they were opened are long ago; those that are held are noted again.
     await ageFiles(harness, worker.redis, [file.name, archive.name], old);
     expect(open.every((one) => one !== null)).toBe(true);
-    await reader.coordination.uses.noteHeld();
+    await reader.coordination.usage.touchPinned();
     await evictAll();
     expect([await file.isThere(), await archive.isThere()]).toEqual([true, true]);
 
     for (const one of open) await one?.close();
     await ageFiles(harness, worker.redis, [file.name, archive.name], old);
-    await reader.coordination.uses.noteHeld();
+    await reader.coordination.usage.touchPinned();
     await evictAll();
     expect([await file.isThere(), await archive.isThere()]).toEqual([false, false]);
   });
@@ -78,7 +78,7 @@ describe('no evictor takes a file', () => {
     const signed = await storeDownload(harness, 10, old);
     await signFor(harness, signed, new Date(Date.now() + 3_600_000));
     await evictAll();
-    for (const key of [useKeys.used, useKeys.pinned]) {
+    for (const key of [usageKeys.used, usageKeys.pinned]) {
       await worker.redis.del(`${harness.config.redisPrefix}:${key}`);
     }
     await evictAll();
@@ -87,7 +87,7 @@ describe('no evictor takes a file', () => {
 
   test('that the address of a learner names', async () => {
     const file = await storeDownload(harness, 10, old);
-    await reader.coordination.uses.keepUntil([file.name], new Date(Date.now() + 3_600_000));
+    await reader.coordination.usage.pinUntil([file.name], new Date(Date.now() + 3_600_000));
     await evictAll();
     expect(await file.isThere()).toBe(true);
   });
@@ -165,7 +165,7 @@ describe('of a use and an eviction at the same time one is first', () => {
 describe('while uses may not be known', () => {
   test('nothing goes in the first minute of a Redis that is new, nor downloads in its first hours', async () => {
     const [file, archive] = [await storeDownload(harness, 10, old), await storeArchive(harness, 10, old)];
-    const known = `${harness.config.redisPrefix}:${useKeys.known}`;
+    const known = `${harness.config.redisPrefix}:${usageKeys.known}`;
     await worker.redis.del(known);
     await evictAll();
     expect([await file.isThere(), await archive.isThere()]).toEqual([true, true]);
@@ -178,7 +178,7 @@ describe('while uses may not be known', () => {
 
   test('nor when Redis was restarted', async () => {
     const archive = await storeArchive(harness, 10, old);
-    const known = `${harness.config.redisPrefix}:${useKeys.known}`;
+    const known = `${harness.config.redisPrefix}:${usageKeys.known}`;
     await worker.redis.set(known, `${'0'.repeat(40)} ${Date.now() - 10 * 3_600_000}`);
     await evictAll();
     expect(await archive.isThere()).toBe(true);
@@ -189,7 +189,7 @@ describe('while uses may not be known', () => {
     let lists = 0;
     async function* list() {
       lists += 1;
-      if (lists === 2) await worker.redis.del(`${harness.config.redisPrefix}:${useKeys.known}`);
+      if (lists === 2) await worker.redis.del(`${harness.config.redisPrefix}:${usageKeys.known}`);
       yield* harness.store.archives.list();
     }
     const store = { ...harness.store, archives: { ...harness.store.archives, list } };
@@ -210,7 +210,7 @@ describe('while uses may not be known', () => {
 
 test('what an evictor that died was about to remove can be used after a minute', async () => {
   const file = await storeDownload(harness, 10, old);
-  const leaving = `${harness.config.redisPrefix}:${useKeys.leaving}`;
+  const leaving = `${harness.config.redisPrefix}:${usageKeys.leaving}`;
   await worker.redis.hset(leaving, file.name, Date.now() + 300);
   const asked = reader.store.cache.has(file.digest);
   await waitFor('the end of its time', async () => asked);

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import { useKeys } from '../../../shared/storage/file-usage.ts';
+import { usageKeys } from '../../../shared/storage/file-usage.ts';
 import type { EvictableFile } from '../../../shared/storage/file-usage.ts';
-import { trackUses } from '../../../shared/storage/tracked-store.ts';
+import { trackUsage } from '../../../shared/storage/tracked-store.ts';
 import { bytesOf } from '../../../shared/storage/digest.ts';
 import type { Digest, Store } from '../../../shared/storage/store.ts';
 import { ask } from '../../support/answers.ts';
@@ -37,8 +37,8 @@ const nameOf = ({ sha256 }: Digest): EvictableFile => `cache:${sha256}`;
 
 async function start(settings: Record<string, string> = {}) {
   const { harness, worker } = await startEviction(settings);
-  const { uses } = worker.coordination;
-  return { harness, worker, uses, used: `${harness.config.redisPrefix}:${useKeys.used}` };
+  const { usage: uses } = worker.coordination;
+  return { harness, worker, uses, used: `${harness.config.redisPrefix}:${usageKeys.used}` };
 }
 
 async function put(store: Store, count: number, size: number): Promise<Digest[]> {
@@ -57,14 +57,14 @@ describe.each(useStoreKinds())('$name', ({ skip, start: startStore }) => {
       const { store } = await startStore();
       const hostile = await put(store, 6, 30 * KB);
       const honest = await put(store, 2, 20 * KB);
-      await uses.own('hostile', hostile.map(nameOf));
-      await uses.own('honest', honest.map(nameOf));
-      await uses.keepUntil(honest.map(nameOf), new Date(Date.now() + hourMilliseconds));
-      const open = await trackUses(store, uses).cache.open(hostile[0] as Digest);
+      await uses.addOwner('hostile', hostile.map(nameOf));
+      await uses.addOwner('honest', honest.map(nameOf));
+      await uses.pinUntil(honest.map(nameOf), new Date(Date.now() + hourMilliseconds));
+      const open = await trackUsage(store, uses).cache.open(hostile[0] as Digest);
       let renewals = 0;
       const renew = () => {
         renewals += 1;
-        return uses.keepUntil(hostile.map(nameOf), new Date(Date.now() + 2 * hourMilliseconds + renewals));
+        return uses.pinUntil(hostile.map(nameOf), new Date(Date.now() + 2 * hourMilliseconds + renewals));
       };
       await renew();
       const aged = agedStore(store);
@@ -96,11 +96,11 @@ test('files that no URL names go before those that one names', async () => {
   const { harness, worker, uses } = await start();
   const named = await storeDownload(harness, 60 * KB, 90);
   const others = [await storeDownload(harness, 60 * KB, 10), await storeArchive(harness, 60 * KB, 5)];
-  await uses.own(
+  await uses.addOwner(
     'large',
     [named, ...others].map(({ name }) => name),
   );
-  await uses.keepUntil([named.name], new Date(Date.now() + hourMilliseconds));
+  await uses.pinUntil([named.name], new Date(Date.now() + hourMilliseconds));
   await evictorOf(harness, worker, { maxBytes }).keepLimits();
   expect(await Promise.all([named, ...others].map((file) => file.isThere()))).toEqual([true, false, true]);
 });
@@ -111,9 +111,9 @@ test('an archive that is over its share goes although it was just read, and is r
     await storeArchive(harness, 100 * KB, 90),
     await storeArchive(harness, 100 * KB, 80),
   ];
-  await uses.own('large', [first.name, second.name]);
+  await uses.addOwner('large', [first.name, second.name]);
   const open = await worker.store.archives.open(first.key);
-  await uses.note([second.name]);
+  await uses.touch([second.name]);
   await evictorOf(harness, worker, { maxBytes }).keepLimits();
   expect(await bytesIn(harness.store)).toBeLessThanOrEqual(maxBytes);
   expect(await read(open)).toHaveLength(100 * KB);
@@ -124,14 +124,14 @@ test('a pinned file that another organization begins to use is not removed for i
   const { harness, worker, uses } = await start();
   const files = [await storeDownload(harness, 100 * KB, 90), await storeDownload(harness, 100 * KB, 80)];
   const names = files.map(({ name }) => name);
-  await uses.own('hostile', names);
-  await uses.keepUntil(names, new Date(Date.now() + hourMilliseconds));
+  await uses.addOwner('hostile', names);
+  await uses.pinUntil(names, new Date(Date.now() + hourMilliseconds));
   let lists = 0;
   async function* list() {
     yield* harness.store.cache.list();
     lists += 1;
     // The files of the second list are removed when it has ended.
-    if (lists === 2) await uses.own('honest', names);
+    if (lists === 2) await uses.addOwner('honest', names);
   }
   const store = { ...harness.store, cache: { ...harness.store.cache, list } };
   await evictorOf(harness, worker, { maxBytes, store }).keepLimits();
@@ -142,8 +142,8 @@ test('URLs that the release before noted as uses in the future still keep files,
   const { harness, worker, uses, used } = await start();
   const honest = await storeDownload(harness, 30 * KB, 90);
   const hostile = [await storeDownload(harness, 90 * KB, 90), await storeDownload(harness, 90 * KB, 80)];
-  await uses.own('honest', [honest.name]);
-  await uses.own(
+  await uses.addOwner('honest', [honest.name]);
+  await uses.addOwner(
     'hostile',
     hostile.map(({ name }) => name),
   );

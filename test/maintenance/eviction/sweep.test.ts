@@ -5,7 +5,7 @@ import { startSweeping } from '../../../worker/maintenance/sweep.ts';
 import { startHarness } from '../../support/harness.ts';
 import type { Harness } from '../../support/harness.ts';
 import { evictorOf, joinStore } from './evictable.ts';
-import type { Process } from './evictable.ts';
+import type { StoreClient } from './evictable.ts';
 
 async function startLab() {
   const harness = await startHarness();
@@ -13,7 +13,7 @@ async function startLab() {
   return { harness, worker: await joinStore(harness) };
 }
 
-function sweepWith(harness: Harness, worker: Process, sweepTemporaries: Store['sweepTemporaries']) {
+function sweepWith(harness: Harness, worker: StoreClient, sweepTemporaries: Store['sweepTemporaries']) {
   const { db, config } = harness;
   const store = { ...harness.store, sweepTemporaries };
   const evictor = evictorOf(harness, worker, {});

@@ -5,27 +5,27 @@ import { startHarness } from '../../support/harness.ts';
 import type { Harness } from '../../support/harness.ts';
 import { answer, startOrigin } from '../../support/origin.ts';
 import type { Behaviour, Origin } from '../../support/origin.ts';
-import { ageStore, evictorOf, joinStore, knowUses } from './evictable.ts';
-import type { Process } from './evictable.ts';
+import { ageStore, evictorOf, joinStore, backdateUsage } from './evictable.ts';
+import type { StoreClient } from './evictable.ts';
 
 const old = 3 * 60;
 
 let harness: Harness;
 let origin: Origin;
-let worker: Process;
+let worker: StoreClient;
 beforeEach(async () => {
   origin = await startOrigin();
   onTestFinished(() => origin.close());
   harness = await startHarness({ LECTERN_ALLOWED_PRIVATE_HOSTS: origin.host });
   onTestFinished(() => harness.close());
   worker = await joinStore(harness);
-  await knowUses(harness, worker.redis);
+  await backdateUsage(harness, worker.redis);
 });
 
 const evictAll = () => evictorOf(harness, worker, { maxAgeHours: 1 }).keepLimits();
 
 /** Gets a file as a build of a process does. */
-async function getAs({ store, coordination }: Process, url: string) {
+async function getAs({ store, coordination }: StoreClient, url: string) {
   const { db, config } = harness;
   const downloader = createDownloader(config.download);
   onTestFinished(() => downloader.close());
@@ -72,7 +72,7 @@ test.each([
   await reached;
   // As if that had taken longer than a use lasts that was noted when it began.
   await ageStore(harness, worker.redis, old);
-  await builder.coordination.uses.noteHeld();
+  await builder.coordination.usage.touchPinned();
   await evictAll();
   release();
   expect(await harness.store.cache.has(await getting)).toBe(true);

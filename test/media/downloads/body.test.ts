@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { expect, test } from 'vitest';
 import { Body, type BodyRules } from '../../../shared/media/downloads/body.ts';
-import { Watch } from '../../../shared/media/downloads/idle-timeout.ts';
+import { IdleTimeout } from '../../../shared/media/downloads/idle-timeout.ts';
 
 const rules: BodyRules = {
   host: 'media.test:80',
@@ -15,7 +15,7 @@ const rules: BodyRules = {
 /** The rest of a body whose connection ended without an error, so that only the body itself can report one. */
 function makeBody(chunks: string[], changes: Partial<BodyRules> = {}) {
   const controller = new AbortController();
-  const watch = new Watch(controller.signal, {
+  const watch = new IdleTimeout(controller.signal, {
     host: 'media.test:80',
     idleMs: 60_000,
     minBytesPerSecond: 0,

@@ -5,7 +5,7 @@ import type { DownloadedFile } from '../../../shared/models/remote-file.ts';
 import { connectFastRedis } from '../../../shared/platform/redis.ts';
 import { createDownloadLeases } from '../../../shared/media/downloads/leases.ts';
 import type { DownloadLeases } from '../../../shared/media/downloads/leases.ts';
-import { WillingRedis } from '../../../shared/platform/best-effort-redis.ts';
+import { BestEffortRedis } from '../../../shared/platform/best-effort-redis.ts';
 import { startHarness } from '../../support/harness.ts';
 import type { Harness } from '../../support/harness.ts';
 import { waitFor } from '../../support/wait-for.ts';
@@ -37,7 +37,7 @@ afterEach(() => {
 async function join(leaseMilliseconds?: number): Promise<DownloadLeases> {
   const connection = await connectFastRedis(harness.servers.redisUrl);
   connections.push(connection);
-  return createDownloadLeases(new WillingRedis(connection, harness.config.redisPrefix), leaseMilliseconds);
+  return createDownloadLeases(new BestEffortRedis(connection, harness.config.redisPrefix), leaseMilliseconds);
 }
 
 function downloaded(size = 1): DownloadedFile {

@@ -1,4 +1,4 @@
-const minuteMilliseconds = 60_000;
+const minuteMs = 60_000;
 
 /** How many bytes were used last in each minute, by the number of the minute. */
 export type BytesByMinute = Map<number, number>;
@@ -10,12 +10,12 @@ export interface Cut {
 }
 
 export function minuteOf(milliseconds: number): number {
-  return Math.floor(milliseconds / minuteMilliseconds);
+  return Math.floor(milliseconds / minuteMs);
 }
 
 /** The time before which all files were used that a cut concerns. */
 export function endOf({ minute }: Cut): number {
-  return (minute + 1) * minuteMilliseconds;
+  return (minute + 1) * minuteMs;
 }
 
 /**

@@ -1,13 +1,13 @@
 import type { Redis } from 'ioredis';
 import { nowInLua } from '../../../shared/platform/lua.ts';
-import { ownScript, useKeys, useMilliseconds } from '../../../shared/storage/file-usage.ts';
+import { addOwnerScript, usageKeys, inUseMs } from '../../../shared/storage/file-usage.ts';
 import type { EvictableFile } from '../../../shared/storage/file-usage.ts';
 
 /** How long an evictor has to remove the files that it has chosen, before they count as staying. */
-const leaveMilliseconds = 60_000;
+const claimMs = 60_000;
 
 /** Within this part of that time it begins the last removal: one that began may take its time. */
-export const removeMilliseconds = leaveMilliseconds / 6;
+export const removalMs = claimMs / 6;
 
 /** Files that are noted at once. */
 const noteBatch = 500;
@@ -38,7 +38,7 @@ local known = string.match(redis.call('GET', KEYS[3]) or '', '^(%w+) ')
 if known ~= ARGV[1] or not string.find(redis.call('INFO', 'server'), 'run_id:' .. ARGV[1], 1, true) then
   return redis.error_reply('LOST the uses of files are not known any more')
 end
-local before = math.min(tonumber(ARGV[2]), now - ${useMilliseconds})
+local before = math.min(tonumber(ARGV[2]), now - ${inUseMs})
 local force = ARGV[3] == '1'
 local chosen = {}
 for index = 5, #ARGV do
@@ -52,7 +52,7 @@ for index = 5, #ARGV do
     free = used < before and pinned <= now
   end
   if free then
-    redis.call('HSET', KEYS[2], ARGV[index], string.format('%.0f', now + ${leaveMilliseconds}))
+    redis.call('HSET', KEYS[2], ARGV[index], string.format('%.0f', now + ${claimMs}))
     chosen[#chosen + 1] = ARGV[index]
   end
 end
@@ -99,7 +99,7 @@ export interface FileTimes {
 }
 
 /** What an evictor asks Redis of the uses of files, and tells it of those that leave. */
-export class LeavingFiles {
+export class EvictionClaims {
   readonly #redis: Redis;
   readonly #used: string;
   readonly #pinned: string;
@@ -109,11 +109,11 @@ export class LeavingFiles {
 
   constructor(redis: Redis, prefix: string) {
     this.#redis = redis;
-    this.#used = `${prefix}:${useKeys.used}`;
-    this.#pinned = `${prefix}:${useKeys.pinned}`;
-    this.#leaving = `${prefix}:${useKeys.leaving}`;
-    this.#known = `${prefix}:${useKeys.known}`;
-    this.#owners = `${prefix}:${useKeys.owners}`;
+    this.#used = `${prefix}:${usageKeys.used}`;
+    this.#pinned = `${prefix}:${usageKeys.pinned}`;
+    this.#leaving = `${prefix}:${usageKeys.leaving}`;
+    this.#known = `${prefix}:${usageKeys.known}`;
+    this.#owners = `${prefix}:${usageKeys.owners}`;
   }
 
   /** Since when all uses are known, and the time now, in milliseconds; by which server. */
@@ -141,12 +141,12 @@ export class LeavingFiles {
 
   /**
    * Returns files that may be removed now: last used before a time, not in the last minute, and not pinned. Whoever
-   * wants one waits for {@link LeavingFiles.removed}.
+   * wants one waits for {@link EvictionClaims.release}.
    *
    * @param options.force ignores pins, and the uses of archives, of files that exactly `owners` use.
-   * @throws when Redis has lost uses since {@link LeavingFiles.begin}, or does not answer.
+   * @throws when Redis has lost uses since {@link EvictionClaims.begin}, or does not answer.
    */
-  async choose(
+  async claim(
     server: string,
     files: readonly EvictableFile[],
     { before, force, owners }: { before: number; force: boolean; owners: string },
@@ -163,7 +163,7 @@ export class LeavingFiles {
   }
 
   /** Of the files that were chosen some are gone, and nobody needs to wait any more. */
-  async removed(chosen: readonly EvictableFile[], gone: readonly EvictableFile[]): Promise<void> {
+  async release(chosen: readonly EvictableFile[], gone: readonly EvictableFile[]): Promise<void> {
     if (gone.length > 0) {
       await this.#redis.zrem(this.#used, ...gone);
       await this.#redis.zrem(this.#pinned, ...gone);
@@ -173,15 +173,11 @@ export class LeavingFiles {
   }
 
   /** Pins files until a time. @param organizationId whose share they count towards; null where that is not known. */
-  async keepUntil(
-    files: readonly EvictableFile[],
-    until: Date,
-    organizationId: string | null,
-  ): Promise<void> {
+  async pinUntil(files: readonly EvictableFile[], until: Date, organizationId: string | null): Promise<void> {
     for (let start = 0; start < files.length; start += noteBatch) {
       const some = files.slice(start, start + noteBatch);
       if (organizationId !== null) {
-        await this.#redis.eval(ownScript, 1, this.#owners, organizationId, ...some);
+        await this.#redis.eval(addOwnerScript, 1, this.#owners, organizationId, ...some);
       }
       await this.#redis.zadd(this.#pinned, 'GT', ...some.flatMap((file) => [until.getTime(), file]));
     }

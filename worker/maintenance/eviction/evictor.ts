@@ -3,8 +3,8 @@ import pLimit from 'p-limit';
 import type { Config } from '../../../shared/platform/config.ts';
 import { exportKeyOf, isIncomplete } from '../../../shared/exports/jobs.ts';
 import type { Database } from '../../../shared/models/database.ts';
-import { signedFiles } from '../../../shared/models/export-record.ts';
-import { useMilliseconds } from '../../../shared/storage/file-usage.ts';
+import { listSignedFiles } from '../../../shared/models/export-record.ts';
+import { inUseMs } from '../../../shared/storage/file-usage.ts';
 import type { EvictableFile } from '../../../shared/storage/file-usage.ts';
 import { incompleteWaitMs } from '../../../shared/coordination/incomplete-builds.ts';
 import type { IncompleteBuild, IncompleteBuilds } from '../../../shared/coordination/incomplete-builds.ts';
@@ -14,28 +14,28 @@ import { endOf, minuteOf } from './cut.ts';
 import type { Cut } from './cut.ts';
 import { fairCuts } from './fair-cuts.ts';
 import type { GroupCuts, OwnedFiles } from './fair-cuts.ts';
-import { LeavingFiles, removeMilliseconds } from './eviction-claims.ts';
+import { EvictionClaims, removalMs } from './eviction-claims.ts';
 import { withLease } from '../../../shared/platform/lease.ts';
-import { mayGo, useOf } from './may-go.ts';
+import { isEvictable, usageOf } from './may-go.ts';
 import type { FileUse } from './may-go.ts';
 
 /** Over STORE_MAX_BYTES files go until so much of it is left: not at every file that comes. */
-const lowWater = 0.9;
+const lowWaterMark = 0.9;
 
 /** On a full disk goes at least this part of what may go, so that the next builds find room as well. */
-const fullDiskPart = 0.1;
+const fullDiskShare = 0.1;
 
-const hourMilliseconds = 3_600_000;
+const hourMs = 3_600_000;
 
 /** Uses from before this are forgotten where no age is set: files so old have the time of their storage. */
-const forgetMilliseconds = 365 * 24 * hourMilliseconds;
+const forgetAfterMs = 365 * 24 * hourMs;
 
 /** How far the clocks of hosts may be apart. */
-const clockMilliseconds = 600_000;
+const clockSkewMs = 600_000;
 
 /** How long no worker looks again: sizes grow quickly, ages slowly. Less than the pause between two sweeps. */
-const sizeMilliseconds = 9 * 60_000;
-const ageMilliseconds = 59 * 60_000;
+const sizeIntervalMs = 9 * 60_000;
+const ageIntervalMs = 59 * 60_000;
 
 /** Files that are chosen and removed together, and removed at once. */
 const batchFiles = 50;
@@ -93,12 +93,12 @@ const evictorLeaseMs = 30_000;
  */
 export class Evictor {
   readonly #deps: EvictionDependencies;
-  readonly #files: LeavingFiles;
+  readonly #files: EvictionClaims;
   readonly #leaseKey: string;
 
   constructor(deps: EvictionDependencies) {
     this.#deps = deps;
-    this.#files = new LeavingFiles(deps.redis, deps.config.redisPrefix);
+    this.#files = new EvictionClaims(deps.redis, deps.config.redisPrefix);
     this.#leaseKey = `${deps.config.redisPrefix}:files:evictor`;
   }
 
@@ -111,8 +111,8 @@ export class Evictor {
   keepLimits(ending?: AbortSignal): Promise<Evicted | null> {
     const { maxBytes, maxAgeHours } = this.#deps.limits;
     return this.#run(ending, (total) => ({
-      maxAge: maxAgeHours === 0 ? Infinity : maxAgeHours * hourMilliseconds,
-      bytes: maxBytes > 0 && total > maxBytes ? total - maxBytes * lowWater : 0,
+      maxAge: maxAgeHours === 0 ? Infinity : maxAgeHours * hourMs,
+      bytes: maxBytes > 0 && total > maxBytes ? total - maxBytes * lowWaterMark : 0,
     }));
   }
 
@@ -126,7 +126,7 @@ export class Evictor {
     // From now on uses are known, for when the disk is full.
     await this.#files.begin();
     if (maxBytes === 0 && maxAgeHours === 0) return null;
-    const pause = maxBytes === 0 ? ageMilliseconds : sizeMilliseconds;
+    const pause = maxBytes === 0 ? ageIntervalMs : sizeIntervalMs;
     const turn = await redis.set(`${config.redisPrefix}:files:turn`, '1', 'PX', pause, 'NX');
     return turn === null ? null : this.keepLimits(ending);
   }
@@ -135,7 +135,7 @@ export class Evictor {
   makeRoom(bytes: number): Promise<Evicted | null> {
     return this.#run(undefined, (total) => ({
       maxAge: Infinity,
-      bytes: Math.max(bytes, total * fullDiskPart),
+      bytes: Math.max(bytes, total * fullDiskShare),
     }));
   }
 
@@ -165,7 +165,7 @@ export class Evictor {
   /** How long uses matter. */
   #memory(): number {
     const { maxAgeHours } = this.#deps.limits;
-    return maxAgeHours === 0 ? forgetMilliseconds : maxAgeHours * hourMilliseconds;
+    return maxAgeHours === 0 ? forgetAfterMs : maxAgeHours * hourMs;
   }
 
   /** Those of some archives that lack files and have not been served for a minute, because another build is due. */
@@ -174,8 +174,7 @@ export class Evictor {
     const keys = archives.map(({ key }) => key).filter(isIncomplete);
     const builds = await incomplete.find(keys.map(exportKeyOf));
     const isOver = (build: IncompleteBuild | null) =>
-      build === null ||
-      build.ageMs > incompleteWaitMs(build.builds, config.export.degradedSeconds) + useMilliseconds;
+      build === null || build.ageMs > incompleteWaitMs(build.builds, config.export.degradedSeconds) + inUseMs;
     return new Set(keys.filter((_, index) => builds !== undefined && isOver(builds[index] ?? null)));
   }
 
@@ -193,7 +192,7 @@ export class Evictor {
         };
         groups.set(owners, group);
         group.total += size;
-        if (!mayGo(run, listed)) continue;
+        if (!isEvictable(run, listed)) continue;
         const bytes = listed.isPinned ? group.pinned : group.used;
         const minute = minuteOf(listed.usedAt);
         bytes.set(minute, (bytes.get(minute) ?? 0) + size);
@@ -226,7 +225,7 @@ export class Evictor {
     for await (const page of this.#list(run)) {
       for (const listed of page) {
         const plan = plans.get(listed.owners)?.[listed.isPinned ? 'pinned' : 'used'];
-        if (!plan || !mayGo(run, listed)) continue;
+        if (!plan || !isEvictable(run, listed)) continue;
         const minute = minuteOf(listed.usedAt);
         if (minute > plan.cut.minute || (minute === plan.cut.minute && plan.left <= 0)) continue;
         if (minute === plan.cut.minute) plan.left -= listed.size;
@@ -247,8 +246,8 @@ export class Evictor {
     if (listed.length === 0) return evicted;
     await this.#noteSigned(run);
     const files = listed.map(({ file }) => file);
-    const chosen = await this.#files.choose(run.server, files, options);
-    const until = performance.now() + removeMilliseconds;
+    const chosen = await this.#files.claim(run.server, files, options);
+    const until = performance.now() + removalMs;
     const limit = pLimit(removals);
     const gone: EvictableFile[] = [];
     const wanted = new Set(chosen);
@@ -265,7 +264,7 @@ export class Evictor {
         }),
       );
     const outcomes = await Promise.allSettled(removing);
-    await this.#files.removed(chosen, gone);
+    await this.#files.release(chosen, gone);
     run.signal.throwIfAborted();
     for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason;
     return evicted;
@@ -278,12 +277,12 @@ export class Evictor {
    */
   async #noteSigned(run: Run): Promise<void> {
     // Again where it took long: then few were signed since.
-    while (performance.now() - run.noted.at > useMilliseconds / 2) {
+    while (performance.now() - run.noted.at > inUseMs / 2) {
       const { signedSince } = run.noted;
-      run.noted = { at: performance.now(), signedSince: new Date(Date.now() - clockMilliseconds) };
-      for await (const signed of signedFiles(this.#deps.db, signedSince)) {
+      run.noted = { at: performance.now(), signedSince: new Date(Date.now() - clockSkewMs) };
+      for await (const signed of listSignedFiles(this.#deps.db, signedSince)) {
         const files = signed.sha256s.map((sha256): EvictableFile => `cache:${sha256}`);
-        await this.#files.keepUntil(files, signed.signedUntil, signed.organizationId);
+        await this.#files.pinUntil(files, signed.signedUntil, signed.organizationId);
         run.signal.throwIfAborted();
       }
     }
@@ -325,7 +324,7 @@ export class Evictor {
         ...file,
         size,
         owners: owners[index] ?? '',
-        ...useOf(run.now, file.file, { stored, used: 0, pinned: 0, ...times[index] }),
+        ...usageOf(run.now, file.file, { stored, used: 0, pinned: 0, ...times[index] }),
       };
     });
   }

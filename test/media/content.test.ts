@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
-import { signContentAddress } from '../../shared/media/content-urls.ts';
+import { signContentUrl } from '../../shared/media/content-urls.ts';
 import type { Organization } from '../../shared/models/organization.ts';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
 import { markLessonDeleted } from '../../shared/models/lesson.ts';
@@ -54,7 +54,7 @@ async function addressOf(token: string, query = ''): Promise<ContentAddress> {
 }
 
 const signed = ({ lessonId, _id: versionId }: LessonVersion) =>
-  signContentAddress(testAssetSecret, { lessonId, versionId }).url;
+  signContentUrl(testAssetSecret, { lessonId, versionId }).url;
 
 const gone = 'Lesson not found or access denied';
 
@@ -93,10 +93,10 @@ test.each([
   const { lessonId, _id: versionId } = version;
   const now = Date.now();
   // Signed so long ago that it ends then: on a half hour, as all do.
-  const { expiresAt } = signContentAddress(testAssetSecret, { lessonId, versionId }, { now });
+  const { expiresAt } = signContentUrl(testAssetSecret, { lessonId, versionId }, { now });
   const clock = vi.useFakeTimers({ now: expiresAt.getTime() - seconds * 1000, toFake: ['Date'] });
   onTestFinished(() => void clock.useRealTimers());
-  const { url } = signContentAddress(testAssetSecret, { lessonId, versionId }, { now });
+  const { url } = signContentUrl(testAssetSecret, { lessonId, versionId }, { now });
   const answer = await ask(`${api}${url}media/${mediaId}`);
   const location = new URL(answer.headers.get('location') ?? '', api);
   expect(Number(location.searchParams.get('expires')) * 1000).toBe(expiresAt.getTime());
@@ -169,7 +169,7 @@ describe('an address is refused', () => {
   test('when any part of it was changed, or it has expired', async () => {
     const path = `${signed(version)}media/${mediaId}`;
     const { lessonId, _id: versionId } = version;
-    const expired = signContentAddress(testAssetSecret, { lessonId, versionId }, { now: Date.now() - 18e6 });
+    const expired = signContentUrl(testAssetSecret, { lessonId, versionId }, { now: Date.now() - 18e6 });
     expect((await ask(api + path)).status).toBe(302);
     for (const bad of [
       path.replace(lessonId, randomUUID()),

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { readAssetAddress, signAssetAddress } from '../../shared/media/asset-urls.ts';
+import { readAssetUrl, signAssetUrl } from '../../shared/media/asset-urls.ts';
 import type { Asset } from '../../shared/media/asset-urls.ts';
 
 const secret = 'a secret for these tests, which is long enough';
@@ -16,23 +16,23 @@ const noon = Date.UTC(2026, 0, 15, 12);
 function read(url: string, now = noon, key = secret) {
   const { pathname, searchParams } = new URL(url, 'http://lectern.example');
   const [expires, signature] = [searchParams.get('expires'), searchParams.get('signature')];
-  return readAssetAddress(key, { path: pathname, expires, signature }, now);
+  return readAssetUrl(key, { path: pathname, expires, signature }, now);
 }
 
 test('an address says all that is needed to serve its file', () => {
-  const { url, expiresAt } = signAssetAddress(secret, asset, { now: noon });
+  const { url, expiresAt } = signAssetUrl(secret, asset, { now: noon });
   expect(read(url)).toEqual({ ...asset, expiresAt });
 });
 
 test('an address that was normalized as a URL is still the one that was signed', () => {
-  const { url } = signAssetAddress(secret, asset, { now: noon, base: 'https://lectern.example/lessons' });
+  const { url } = signAssetUrl(secret, asset, { now: noon, base: 'https://lectern.example/lessons' });
   expect(new URL(url).href).toBe(url);
   expect(url.startsWith('https://lectern.example/lessons/assets/v1/')).toBe(true);
 });
 
 describe('the address of a file', () => {
   test('is the same for half an hour, and another one after that', () => {
-    const at = (minutes: number) => signAssetAddress(secret, asset, { now: noon + minutes * 60_000 }).url;
+    const at = (minutes: number) => signAssetUrl(secret, asset, { now: noon + minutes * 60_000 }).url;
     expect(new Set([0, 1, 29.999].map(at)).size).toBe(1);
     expect(at(30)).not.toBe(at(0));
   });
@@ -45,7 +45,7 @@ describe('the address of a file', () => {
     ({ seconds, least, most }) => {
       for (const minutes of [0, 1, 59.999]) {
         const now = noon + minutes * 60_000;
-        const { url, expiresAt } = signAssetAddress(secret, asset, { now, ...(seconds && { seconds }) });
+        const { url, expiresAt } = signAssetUrl(secret, asset, { now, ...(seconds && { seconds }) });
         const life = expiresAt.getTime() - now;
         expect(life).toBeGreaterThan(least * hour);
         expect(life).toBeLessThanOrEqual(most * hour);
@@ -57,7 +57,7 @@ describe('the address of a file', () => {
 });
 
 describe('nothing is read from an address', () => {
-  const { url } = signAssetAddress(secret, asset, { now: noon });
+  const { url } = signAssetUrl(secret, asset, { now: noon });
   const signature = /signature=(.*)/.exec(url)?.[1] ?? '';
 
   test.each([
@@ -85,28 +85,28 @@ describe('nothing is read from an address', () => {
   });
 
   test('that has the signature of another file', () => {
-    const other = signAssetAddress(secret, { ...asset, sha256: 'cd'.repeat(32) }, { now: noon }).url;
+    const other = signAssetUrl(secret, { ...asset, sha256: 'cd'.repeat(32) }, { now: noon }).url;
     expect(read(other.replace(/signature=.*/, `signature=${signature}`))).toBeNull();
   });
 
   test('whose expiry or signature is given twice', () => {
     const path = new URL(url, 'http://lectern.example').pathname;
     const expires = /expires=(\d+)/.exec(url)?.[1] ?? '';
-    expect(readAssetAddress(secret, { path, expires, signature }, noon)).not.toBeNull();
-    expect(readAssetAddress(secret, { path, expires: [expires, expires], signature }, noon)).toBeNull();
-    expect(readAssetAddress(secret, { path, expires, signature: [signature] }, noon)).toBeNull();
+    expect(readAssetUrl(secret, { path, expires, signature }, noon)).not.toBeNull();
+    expect(readAssetUrl(secret, { path, expires: [expires, expires], signature }, noon)).toBeNull();
+    expect(readAssetUrl(secret, { path, expires, signature: [signature] }, noon)).toBeNull();
   });
 });
 
 test('an invalid type is signed as an unknown one', () => {
   for (const mimeType of ['', 'image', '../..', 'image/..', './svg', 'image/png; charset=x', 'a b/c']) {
-    const { url } = signAssetAddress(secret, { ...asset, mimeType }, { now: noon });
+    const { url } = signAssetUrl(secret, { ...asset, mimeType }, { now: noon });
     expect(read(url)?.mimeType, mimeType).toBe('application/octet-stream');
   }
 });
 
 test('no file name gets an address that would lead elsewhere', () => {
   for (const fileName of ['', '../x', 'a/b', 'a?b', 'a"b', 'a b', 'ä.png', 'a\nb']) {
-    expect(() => signAssetAddress(secret, { ...asset, fileName }), fileName).toThrow();
+    expect(() => signAssetUrl(secret, { ...asset, fileName }), fileName).toThrow();
   }
 });

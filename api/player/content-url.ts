@@ -1,0 +1,22 @@
+import type { SignedUrl } from '../../shared/media/asset-urls.ts';
+import { signContentUrl, signPreviewUrl } from '../../shared/media/content-urls.ts';
+import type { ContentScope } from '../../shared/media/content-urls.ts';
+import type { Config } from '../../shared/platform/config.ts';
+import type { Secrets } from '../../shared/platform/secrets.ts';
+import type { PlayerToken } from '../../shared/tokens/player-tokens.ts';
+
+export interface ContentUrlDependencies {
+  config: Pick<Config, 'publicUrl'>;
+  secrets: Pick<Secrets, 'asset'>;
+}
+
+/** Signs the URL of a version's media and widgets for the bearer of a token. */
+export function contentUrl(
+  { config, secrets }: ContentUrlDependencies,
+  { kind, expiresAt }: Pick<PlayerToken, 'kind' | 'expiresAt'>,
+  of: Omit<ContentScope, 'preview'>,
+): SignedUrl {
+  return kind === 'preview'
+    ? signPreviewUrl(secrets.asset, of, expiresAt, config.publicUrl)
+    : signContentUrl(secrets.asset, of, { base: config.publicUrl });
+}
