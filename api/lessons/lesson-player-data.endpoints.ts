@@ -16,8 +16,8 @@ import { playerDataOptions, sendPlayerData } from '../player/player-data.ts';
 const notFound = 'Lesson or version not found';
 
 /**
- * GET /api/lessons/{lessonId}/player-data: what players get, for users, of any version, and also where it cannot be
- * played yet, so that an author sees what is missing.
+ * GET /api/lessons/{lessonId}/player-data: player data of any version for users. A lesson that cannot be played yet is
+ * loaded too, so that an author sees what is missing.
  */
 export const getUserPlayerData = defineEndpoint(
   {
@@ -33,16 +33,16 @@ export const getUserPlayerData = defineEndpoint(
         .guid('Invalid version ID')
         .toLowerCase()
         .optional()
-        .meta({ description: 'Any version of the lesson, also one that is not published.' }),
+        .meta({ description: 'Any version of the lesson, including unpublished ones.' }),
       ...playerDataOptions,
     }),
     operationId: 'getUserPlayerData',
     tag: 'Lessons',
     summary: 'Load a lesson as a user',
     description:
-      'Player data for whoever is logged in, without a token: for previews. Without `versionId` the version that ' +
-      'was published last; with it any version, drafts included. What cannot be played yet is loaded all the same, ' +
-      'with `playability.valid` false.',
+      'Player data for previews, for a logged-in user instead of a token. Without `versionId` returns the version ' +
+      'that was published last; with it any version, including drafts. Lessons that cannot be played yet are ' +
+      'returned with `playability.valid` false.',
     responses: {
       200: json('The lesson.', userPlayerData, {
         lesson: {
@@ -59,7 +59,7 @@ export const getUserPlayerData = defineEndpoint(
       }),
       400: failure('An id is not a UUID, or an option is neither true nor false.'),
       404: failure(
-        "The lesson or the version does not exist, is deleted or another organization's, or nothing is published.",
+        'The lesson or version does not exist, was deleted, belongs to another organization, or is not published.',
         notFound,
       ),
     },
@@ -74,7 +74,7 @@ export const getUserPlayerData = defineEndpoint(
       if (version === null) throw new LecternError('NOT_FOUND', notFound);
       const prepared = await lessons.get(version._id);
       if (prepared === undefined) throw new Error(`version ${version._id} has no content`);
-      // Widgets get them as they get a learner's attributes.
+      // Widgets read them like a learner's attributes.
       const { id: userId, email, role } = presentUser(user);
       const userAttributes = JSON.stringify({ userId, email, role });
       sendPlayerData(ctx, version, prepared, { userAttributes, options });

@@ -26,10 +26,12 @@ const lessonListQuery = z.strictObject(
       .refine((limit) => limit >= 1 && limit <= 100, limitRule)
       .default(50)
       .meta({
-        description: 'The most lessons of one page.',
+        description: 'The largest number of lessons on a page.',
         override: { type: 'integer', pattern: undefined, minimum: 1, maximum: 100, default: 50 },
       }),
-    cursor: pageCursor.optional().meta({ description: 'The `nextCursor` of the page before.' }),
+    cursor: pageCursor
+      .optional()
+      .meta({ description: 'The `nextCursor` of the previous page (pagination).' }),
   },
   { error: nameUnknown },
 );
@@ -58,8 +60,8 @@ export const listLessons = defineEndpoint(
     operationId: 'listLessons',
     summary: 'List lessons',
     description:
-      "The organization's lessons, the newest first, drafts included. Follow `nextCursor` until it is null: " +
-      'nothing is listed twice, and nothing that stays is missed. With `status` a page may be short before the end.',
+      "The organization's lessons, the newest first, drafts included. Follow `nextCursor` until it is null: no lesson " +
+      'is listed twice, and none is missed that exists throughout. With `status`, pages before the last may be short.',
     responses: {
       200: json('A page of lessons.', lessonPage, {
         onePage: { value: { lessons: [example.listedLesson], nextCursor: null } },
@@ -85,11 +87,11 @@ export const listVersions = defineEndpoint(
     query: noQuery,
     operationId: 'listLessonVersions',
     summary: 'List the versions of a lesson',
-    description: 'The newest first, drafts included; at most the newest 1000.',
+    description: 'The newest 1000 versions, the newest first, including drafts.',
     responses: {
       200: json('The versions.', lessonVersions, {
         two: {
-          summary: 'A draft, and the version that is published',
+          summary: 'A draft and the published version',
           value: {
             versions: [
               {
@@ -103,7 +105,10 @@ export const listVersions = defineEndpoint(
           },
         },
       }),
-      404: failure("The lesson does not exist, is deleted or another organization's.", 'Lesson not found'),
+      404: failure(
+        'The lesson does not exist, was deleted, or belongs to another organization.',
+        'Lesson not found',
+      ),
       422: failure('The lesson id is not a UUID, or there are query parameters.', unknownParameter),
     },
   },

@@ -16,14 +16,14 @@ export const lessonPage = z
           latestVersion: z
             .strictObject({ id: uuid, versionNumber: z.int().min(1), publishedAt: time })
             .nullable()
-            .meta({ description: 'The version that was published last and still is.' }),
+            .meta({ description: 'The published version with the latest publication.' }),
           totalSections: count,
           totalSteps: count,
           updatedAt: time,
         })
         .meta({ id: 'ListedLesson' }),
     ),
-    nextCursor: z.string().nullable().meta({ description: 'For the next page; null on the last one.' }),
+    nextCursor: z.string().nullable().meta({ description: 'The cursor of the next page; null on the last.' }),
   })
   .meta({ id: 'LessonPage' });
 
@@ -34,13 +34,13 @@ export const lessonVersions = z
         id: uuid,
         versionNumber: z.int().min(1),
         status: z.enum(versionStatuses),
-        publishedAt: time.nullable().meta({ description: 'Null for one that never was published.' }),
+        publishedAt: time.nullable().meta({ description: 'Null for a version that was never published.' }),
       }),
     ),
   })
   .meta({ id: 'LessonVersions' });
 
-/** @param nextCursor for the next page; null on the last one. */
+/** @param nextCursor the cursor of the next page; null on the last */
 export function presentLessonPage(
   { lessons }: LessonPage,
   nextCursor: string | null,
@@ -63,7 +63,7 @@ function presentListedLesson({ lesson, status, latest, shown }: ListedLesson) {
 }
 
 function presentLatest({ _id, versionNumber, publishedAt }: LessonVersion) {
-  // A published version has been published.
+  // Published versions have a time of publication.
   return { id: _id, versionNumber, publishedAt: publishedAt?.toISOString() ?? '' };
 }
 

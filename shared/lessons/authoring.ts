@@ -1,26 +1,29 @@
 import { playedProps, pointsFault } from './block-props.ts';
 import { lessonBlocks, typeOf } from './blocks.ts';
 import { commonProps, coreWidgetProps } from './core-widget-props.ts';
-import { isCoreWidget } from './core-widgets.ts';
+import { isCoreWidget, scoringOf } from './core-widgets.ts';
 import type { CoreWidgetType } from './core-widgets.ts';
-import { listOf, quote, recordOf } from './json-values.ts';
-import type { LessonContent } from './lesson-content.ts';
-import { choiceIdOf } from './scoring.ts';
+import { quote, recordOf } from './json-values.ts';
+import type { Block, LessonContent } from './lesson-content.ts';
 import { nearestName } from '../platform/nearest-name.ts';
 
-/** More tell an author nothing new. */
+/** Further warnings would tell an author nothing new. */
 const maxWarnings = 1_000;
 
-/** Edits between two names up to which one is taken for a misspelling of the other. */
-const nearDistance = 2;
+/** Edits up to which a name counts as a misspelling of another. */
+const maxMisspellingEdits = 2;
 
-/** What the Puck editor itself writes into props, and names that mark a prop as somebody's own. */
+/** Props that the Puck editor itself writes, and names that mark a prop as an author's own. */
 const foreignProp = /^(?:puck|editMode|readOnly|children|_.*|data-.*)$/;
 
 /**
- * Returns what authors probably did not mean, with section, step and block, in reading order: right answers that are no
- * choice, questions without a right answer, choices without an id or with the same one, and props that the widget does
- * not know; of custom widgets, points that cannot be counted. The lesson plays all the same. Stops at 1,000.
+ * Returns an author's probable mistakes in reading order, with section, step and block. A lesson with mistakes plays:
+ *
+ * - props that a core widget does not know, also in the settings for all widgets of a type
+ * - questions that no learner can answer correctly, and choices without an id or with an earlier choice's id
+ * - points of custom widgets that cannot be counted
+ *
+ * Stops at 1,000 warnings.
  */
 export function authoringWarnings(content: LessonContent): string[] {
   const warnings: string[] = [];
@@ -34,10 +37,7 @@ export function authoringWarnings(content: LessonContent): string[] {
   for (const { block, section, step } of lessonBlocks(content)) {
     const type = typeOf(block);
     if (type === undefined) continue;
-    const faults = isCoreWidget(type)
-      ? unknownProps(type, block.props)
-      : pointsFaults(playedProps(block, overrides));
-    if (type === 'MultipleChoice') faults.push(...questionFaults(playedProps(block, overrides)));
+    const faults = blockFaults(type, block, overrides);
     if (faults.length === 0) continue;
     const place = [
       `Section ${(sections.get(section) ?? 0) + 1} (${quote(section.title)})`,
@@ -50,50 +50,21 @@ export function authoringWarnings(content: LessonContent): string[] {
   return warnings;
 }
 
+function blockFaults(type: string, block: Block, overrides: Record<string, unknown>): string[] {
+  const played = playedProps(block, overrides);
+  if (!isCoreWidget(type)) {
+    const fault = pointsFault(played);
+    return fault === undefined ? [] : [fault];
+  }
+  return [...unknownProps(type, block.props), ...(scoringOf(type)?.faultsOf(played) ?? [])];
+}
+
 function unknownProps(type: CoreWidgetType, props: unknown): string[] {
   const known = [...Object.keys(coreWidgetProps[type]), ...commonProps];
   return Object.keys(recordOf(props))
     .filter((name) => !known.includes(name) && !foreignProp.test(name))
     .map((name) => {
-      const nearest = nearestName(name, known, (prop) => Math.min(nearDistance, prop.length - 1));
+      const nearest = nearestName(name, known, (prop) => Math.min(maxMisspellingEdits, prop.length - 1));
       return `unknown prop ${quote(name)}${nearest === null ? '' : `; did you mean "${nearest}"?`}`;
     });
-}
-
-function pointsFaults(props: Record<string, unknown>): string[] {
-  const fault = pointsFault(props);
-  return fault === undefined ? [] : [fault];
-}
-
-/** What no learner could answer right. */
-function questionFaults(props: Record<string, unknown>): string[] {
-  const faults: string[] = [];
-  const ids = new Set<string>();
-  for (const [index, choice] of listOf(props.choices).entries()) {
-    const id = choiceIdOf(recordOf(choice).id);
-    if (id === undefined) faults.push(`choice ${index + 1} has no id, so learners cannot pick it`);
-    else if (ids.has(id))
-      faults.push(`choice ${index + 1} has the id ${quote(id)} of an earlier choice, and is left out`);
-    else ids.add(id);
-  }
-  const { correct } = props;
-  if (correct !== undefined && correct !== null && !Array.isArray(correct)) {
-    return [...faults, `correct must be a list of choice ids, such as ["a"]`];
-  }
-  const right = listOf(correct);
-  for (const answer of right) {
-    const id = choiceIdOf(answer);
-    if (id !== undefined && ids.has(id)) continue;
-    const shown = quote(id ?? JSON.stringify(answer));
-    faults.push(`the right answer ${shown} is not among its choices (${some([...ids])})`);
-  }
-  if (right.length === 0 && props.points !== 0) {
-    faults.push('has no right answer, so it is not scored; set points to 0 if that is meant');
-  }
-  return faults;
-}
-
-function some(ids: string[]): string {
-  const shown = ids.slice(0, 10).map((id) => quote(id, 40));
-  return `${shown.join(', ')}${ids.length > 10 ? ', …' : ''}`;
 }

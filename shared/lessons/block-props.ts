@@ -2,9 +2,8 @@ import type { Block, BlockProps, LessonContent } from './lesson-content.ts';
 import { quote } from './json-values.ts';
 
 /**
- * The props that a block is played with: its own, over the lesson's settings for its widget type
- * (`lesson.widget_settings.overrides`), which are defaults. Only whole props are taken over, not parts of them; the
- * id is always the block's own.
+ * Returns the props that a block is played with. The lesson's settings for its widget type
+ * (`lesson.widget_settings.overrides`) are defaults for whole props. The id is always the block's own.
  *
  * @param overrides settings by widget type, unchecked
  */
@@ -17,19 +16,19 @@ export function playedProps(
   return { ...defaults, ...props };
 }
 
-/** What a block of a custom widget can earn at most; what a browser claims never counts for more. */
+/** The most points for a block of a custom widget. A browser's claim never counts for more than the declared points. */
 const maxDeclaredPoints = 1000;
 
 /**
- * Returns the points that an author declared for a block of a custom widget: its prop `points`, a number from 0 to
- * 1000. Null for a block that is not scored: it declares none, 0, or something else.
+ * Returns the points that an author declared for a block of a custom widget in its prop `points`, a number from 0 to
+ * 1000. Null for a block that is not scored: the prop is missing, 0 or invalid.
  */
 export function declaredPoints(props: Record<string, unknown>): number | null {
   const { points } = props;
   return isPoints(points) && points > 0 ? points : null;
 }
 
-/** Says what is wrong with the points that a block of a custom widget declares; undefined when nothing is. */
+/** Returns why the points that a block of a custom widget declares cannot be counted; undefined for valid points. */
 export function pointsFault(props: Record<string, unknown>): string | undefined {
   const { points } = props;
   if (points === undefined || isPoints(points)) return undefined;

@@ -3,7 +3,7 @@ import type { Block, LessonContent, Section, Step, StepContent } from './lesson-
 
 export interface BlockVisit {
   block: Block;
-  /** Where the block stands, as in `content.content[4].props.body[1]`. */
+  /** Such as `content.content[4].props.body[1]`. */
   path: string;
 }
 
@@ -16,17 +16,18 @@ interface Pending {
   value: unknown;
   path: string;
   depth: number;
-  /** True for what stands in `content` or in a zone: it has to be a block, whatever it looks like. */
+  /** True for elements of `content` and of zones, which must be blocks. */
   isBlockPosition: boolean;
 }
 
 /**
- * Every block of a step in reading order: those of `content`, then of `root`, then of the legacy `zones`; a block
- * comes before the blocks in its slots. Inside props a block is any object `{type, props}`, in arrays and objects
- * at any depth, for a widget's slots are not known here. Nothing is assumed about unchecked content: an element of
- * `content` or of a zone is yielded even when it is no object.
+ * Yields every block of a step in reading order: those of `content`, then of `root`, then of the legacy `zones`. A
+ * block comes before the blocks in its slots. A widget's slots are not known here, so any object `{type, props}`
+ * inside props is a block, at any depth.
  *
- * @throws INVALID_CONTENT when the content is nested too deep
+ * The content may be unchecked: elements of `content` and of zones are yielded even if they are not objects.
+ *
+ * @throws {LecternError} INVALID_CONTENT for content that is nested too deep
  */
 export function* stepBlocks(content: StepContent, path = 'content'): Generator<BlockVisit> {
   const pending: Pending[] = [
@@ -50,7 +51,7 @@ export function* stepBlocks(content: StepContent, path = 'content'): Generator<B
   }
 }
 
-/** Every block of a lesson, as {@link stepBlocks} finds them, with paths from the top of lesson.json. */
+/** Yields every block of a lesson as {@link stepBlocks} does, with paths from the top of lesson.json. */
 export function* lessonBlocks(content: LessonContent): Generator<LessonBlockVisit> {
   for (const [sectionIndex, section] of content.sections.entries()) {
     for (const [stepIndex, step] of section.steps.entries()) {
@@ -60,7 +61,7 @@ export function* lessonBlocks(content: LessonContent): Generator<LessonBlockVisi
   }
 }
 
-/** The widget types that a lesson needs, each once, sorted by code unit. */
+/** Returns the widget types that a lesson uses, each once, sorted by code unit. */
 export function usedWidgetTypes(content: LessonContent): string[] {
   const types = new Set<string>();
   for (const { block } of lessonBlocks(content)) {
@@ -70,25 +71,25 @@ export function usedWidgetTypes(content: LessonContent): string[] {
   return [...types].sort();
 }
 
-/** A block's widget type; undefined when it has none, also when it is empty or no string. */
+/** Returns a block's widget type; undefined if it is missing, empty or not a string. */
 export function typeOf(block: Block): string | undefined {
   const { type } = recordOf(block);
   return typeof type === 'string' && type !== '' ? type : undefined;
 }
 
-/** Where a member of an object stands; a key that is no plain name is quoted. */
+/** Appends a member's key to a path; a key that is not an identifier is quoted. */
 export function memberPath(path: string, key: string): string {
   return /^[A-Za-z_$][\w$]{0,79}$/.test(key) ? `${path}.${key}` : `${path}[${quote(key)}]`;
 }
 
-/** Inside props: a block, or what was a block and lost its type. */
+/** Recognizes a block inside props, also one that lost its type. */
 function looksLikeBlock(value: unknown): boolean {
   const { type, props } = recordOf(value);
   if (!isRecord(props)) return false;
   return typeof type === 'string' || typeof props.id === 'string';
 }
 
-/** The elements of an array at `depth`, last first, so that popping them gives reading order. */
+/** Returns the elements of an array at `depth`, last first, so that popping them gives reading order. */
 function listed(value: unknown, path: string, depth: number, isBlockPosition: boolean): Pending[] {
   if (!Array.isArray(value)) return [];
   const found: Pending[] = [];
@@ -110,7 +111,7 @@ function members(value: Record<string, unknown>, path: string, depth: number): P
   return found.reverse();
 }
 
-/** Without spreading the elements over a call's arguments, whose number is limited. */
+/** Appends without spreading: the number of a call's arguments is limited. */
 function append(pending: Pending[], more: Pending[]): void {
   for (const entry of more) pending.push(entry);
 }

@@ -1,13 +1,16 @@
 import type { CoreWidgetType } from './core-widgets.ts';
 
 /**
- * What a prop of a core widget holds. `image`, `video` and `audio`: the address of a media file of that kind.
- * `captions`: the address of a WebVTT file, or a list of `{src}`. `choices` and `feedback`: objects with HTML in them.
+ * The kind of value in a prop of a core widget:
+ *
+ * - `image`, `video`, `audio`: the URL of a media file of that kind
+ * - `captions`: the URL of a WebVTT file, or a list of `{src}`
+ * - `choices`, `feedback`: objects that contain HTML
  */
 export type PropKind =
   'plain' | 'html' | 'image' | 'video' | 'audio' | 'captions' | 'choices' | 'feedback' | 'blocks';
 
-/** The props that each core widget reads, as docs/widgets.md describes them. */
+/** The props of each core widget. docs/widgets.md describes them. */
 export const coreWidgetProps: Record<CoreWidgetType, Readonly<Record<string, PropKind>>> = {
   Heading: { text: 'plain', level: 'plain' },
   Text: { html: 'html' },
@@ -30,5 +33,5 @@ export const coreWidgetProps: Record<CoreWidgetType, Readonly<Record<string, Pro
   OpenResponse: { prompt: 'html', sampleAnswer: 'html' },
 };
 
-/** The props that the player reads of every block. */
+/** Props that the player reads from every block. */
 export const commonProps = ['id', 'visibleIf', 'variable'] as const;

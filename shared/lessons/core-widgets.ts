@@ -1,19 +1,11 @@
-import { questionOf, scoreMultipleChoice } from './scoring.ts';
-import type { QuestionFacts, Score } from './scoring.ts';
-
-/** How the server scores answers to a core widget. */
-export interface WidgetScoring {
-  /** Returns what scoring needs of the block's props, for the outline; null for a block that is not scored. */
-  questionOf: (props: unknown) => QuestionFacts | null;
-  /** Returns what an answer earns. */
-  score: (question: QuestionFacts, answer: unknown) => Score | null;
-}
+import { multipleChoiceScoring } from './multiple-choice.ts';
+import type { WidgetScoring } from './scoring.ts';
 
 const unscored: WidgetScoring | null = null;
 
 /**
- * The widgets that ship with Lectern, each with its scoring. They are Lectern's own in every lesson, whatever a package
- * brings. The compiler asks for each in the player (widget-loader.ts) and for its props (core-widget-props.ts).
+ * The widgets that ship with Lectern, each with its scoring. In every lesson these types are Lectern's own, whatever a
+ * package brings. The compiler asks for each in the player (widget-loader.ts) and for its props (core-widget-props.ts).
  */
 export const coreWidgets = {
   Heading: unscored,
@@ -23,7 +15,7 @@ export const coreWidgets = {
   Audio: unscored,
   Callout: unscored,
   Columns: unscored,
-  MultipleChoice: { questionOf, score: scoreMultipleChoice },
+  MultipleChoice: multipleChoiceScoring,
   OpenResponse: unscored,
 } satisfies Record<string, WidgetScoring | null>;
 
@@ -35,7 +27,7 @@ export function isCoreWidget(type: string): type is CoreWidgetType {
   return Object.hasOwn(coreWidgets, type);
 }
 
-/** Returns how answers to a widget are scored; null for a custom widget, and for one that the server does not score. */
+/** Returns how answers to a widget are scored; null for custom widgets and for those that the server does not score. */
 export function scoringOf(type: string): WidgetScoring | null {
   return isCoreWidget(type) ? coreWidgets[type] : null;
 }

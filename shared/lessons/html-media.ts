@@ -4,14 +4,14 @@ import { LecternError } from '../platform/errors.ts';
 
 export type MediaKind = 'image' | 'video' | 'audio' | 'captions';
 
-/** Gives what to write instead of a media address; null leaves it. */
-export type ReplaceAddress = (address: string, kind: MediaKind) => string | null;
+/** Returns the replacement of a media URL; null to keep the URL. */
+export type ReplaceUrl = (url: string, kind: MediaKind) => string | null;
 
-/** Beyond these the work of an HTML parser grows with the square of the text. Browsers nest 512 levels. */
+/** Beyond these limits, an HTML parser's work grows with the square of the text. Browsers nest 512 levels. */
 const maxDepth = 512;
 const maxElements = 100_000;
 
-/** Any text that has no such attribute is not parsed. */
+/** Texts without such an attribute are not parsed. */
 const mayLoad = /(?:src|srcset|poster|href)\s*=/i;
 
 type Element = DefaultTreeAdapterTypes.Element;
@@ -24,13 +24,12 @@ interface Edit {
 }
 
 /**
- * Replaces the addresses in an HTML text that a browser loads as soon as it shows the text: `src`, `srcset` and
- * `poster` of pictures, video and audio, and the `href` of pictures in SVG. All else stays as it is, byte for byte.
- * Links are not loaded, and stay.
+ * Replaces the URLs in an HTML text that a browser loads when it shows the text: `src`, `srcset` and `poster` of
+ * pictures, video and audio, and the `href` of pictures in SVG. Keeps everything else byte for byte, links included.
  *
- * @throws {LecternError} INVALID_CONTENT for HTML with more than 100,000 elements, or nested deeper than 512.
+ * @throws {LecternError} INVALID_CONTENT for HTML with more than 100,000 elements, or more than 512 levels
  */
-export function replaceMediaAddresses(html: string, replace: ReplaceAddress): string {
+export function replaceMediaUrls(html: string, replace: ReplaceUrl): string {
   if (!html.includes('<') || !mayLoad.test(html)) return html;
   const edits: Edit[] = [];
   for (const element of elementsOf(parse(html))) {
@@ -45,7 +44,7 @@ export function replaceMediaAddresses(html: string, replace: ReplaceAddress): st
   let text = '';
   let position = 0;
   for (const { start, end, text: replacement } of edits) {
-    // A parser moves misplaced elements; none is found twice, but what overlaps would spoil the text.
+    // A parser moves misplaced elements. None is found twice, but overlapping edits would damage the text.
     if (start < position) continue;
     text += html.slice(position, start) + replacement;
     position = end;
@@ -93,7 +92,7 @@ function* elementsOf(root: Node): Generator<Element> {
   }
 }
 
-/** The attributes of an element from which a browser loads, by the names that they have in the text. */
+/** Returns the attributes whose URLs a browser loads, by their names in the text. */
 function loadedAttributes(element: Element): { name: string; kind: MediaKind }[] {
   const { tagName, namespaceURI, parentNode } = element;
   if (namespaceURI === html5.NS.SVG) {
@@ -155,10 +154,10 @@ function sourceName({ prefix, name }: Token.Attribute): string {
 }
 
 /**
- * Replaces the address of each image candidate of a `srcset`, as the HTML Standard splits it; null when none changes.
- * Goes through the text once: a pattern would take a time that grows with its square.
+ * Replaces the URL of each image candidate of a `srcset`, as the HTML Standard splits it; null when none changes.
+ * Scans the text once: the time of a regular expression would grow with the square of the text.
  */
-function replaceCandidates(value: string, kind: MediaKind, replace: ReplaceAddress): string | null {
+function replaceCandidates(value: string, kind: MediaKind, replace: ReplaceUrl): string | null {
   let replaced = '';
   let changes = false;
   let copied = 0;
@@ -177,7 +176,7 @@ function replaceCandidates(value: string, kind: MediaKind, replace: ReplaceAddre
       copied = end;
       changes = true;
     }
-    // A comma behind the address ends the candidate; else its descriptors follow.
+    // A comma directly after the URL ends the candidate. Otherwise its descriptors follow.
     if (end === at) at = endOfDescriptors(value, at);
   }
   return changes ? replaced + value.slice(copied) : null;

@@ -1,4 +1,5 @@
 import { LecternError } from '../platform/errors.ts';
+
 /** Whether a JSON value is an array or an object. */
 export function isContainer(value: unknown): value is object {
   return typeof value === 'object' && value !== null;
@@ -20,8 +21,8 @@ export function listOf(value: unknown): unknown[] {
 }
 
 /**
- * Foreign text inside a message for people: in double quotes, cut at `maxLength` characters, with everything
- * escaped that a terminal would obey (control and format characters, lone surrogates) instead of showing it.
+ * Quotes foreign text for a message: in double quotes, cut at `maxLength` characters. Escapes characters that could
+ * control a terminal (control and format characters, lone surrogates).
  */
 export function quote(text: string, maxLength = 80): string {
   const cut = text.length > maxLength ? `${text.slice(0, maxLength)}…` : text;
@@ -33,17 +34,18 @@ export function quote(text: string, maxLength = 80): string {
 
 const unprintable = /[\p{Cc}\p{Cf}\p{Cs}\u2028\u2029]/gu;
 
-/** How many arrays and objects may stand inside each other, in a lesson as in anything else that is JSON. */
+/** Levels of arrays and objects in any JSON that Lectern reads. */
 export const maxJsonDepth = 200;
 
-/** The failure of every walk over content that is nested too deep. */
 export function tooDeep(): LecternError {
   return new LecternError('INVALID_CONTENT', `The content is nested deeper than ${maxJsonDepth} levels`);
 }
 
 /**
- * Throws INVALID_CONTENT when a JSON value is nested deeper than `maxJsonDepth`. It goes level by level, without
- * recursion, so that recursive code may follow it: no depth makes either overflow the stack.
+ * Checks that recursive code may process a JSON value. The check itself goes level by level, so that no depth
+ * overflows the stack.
+ *
+ * @throws {LecternError} INVALID_CONTENT for a value that is nested deeper than `maxJsonDepth`
  */
 export function assertJsonDepth(value: unknown): void {
   let level = [value].filter(isContainer);

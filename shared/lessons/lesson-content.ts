@@ -1,6 +1,6 @@
 /**
- * The types of lesson.json: what a package carries, a version stores and a player plays. Every object may have
- * more fields than these, and Lectern keeps them as they are.
+ * The types of lesson.json, which packages carry, versions store and players play. Any object may have further fields;
+ * Lectern keeps them.
  */
 
 export interface LessonContent {
@@ -20,7 +20,7 @@ export interface LessonMeta {
   status: string;
   /** A BCP 47 language tag. */
   language?: string | null;
-  /** Minutes, as the author says; see `estimatedDuration` in totals.ts. */
+  /** The author's estimate in minutes; see `estimatedDuration` in totals.ts. */
   estimatedDuration?: number | null;
   variable_definitions: VariableDefinition[];
   widget_settings: WidgetSettings;
@@ -29,7 +29,7 @@ export interface LessonMeta {
 
 export interface VariableDefinition {
   name: string;
-  /** Such as "string", "number" or "boolean"; other types are the player's affair. */
+  /** Such as "string", "number" or "boolean"; players may know others. */
   type: string;
   initialValue?: unknown;
   [field: string]: unknown;
@@ -62,13 +62,13 @@ export interface Step {
 export interface StepContent {
   content: Block[];
   root: { [field: string]: unknown };
-  /** Blocks of older content, by "<id of the block>:<name of the zone>". */
+  /** Blocks of older content, by "<block id>:<zone name>". */
   zones?: Record<string, Block[]>;
   [field: string]: unknown;
 }
 
 export interface Block {
-  /** The widget type. A lesson that is not finished may lack it: see playability.ts. */
+  /** The widget type. Unfinished lessons may lack it: see playability.ts. */
   type?: string;
   props: BlockProps;
   [field: string]: unknown;

@@ -2,23 +2,23 @@ import { assertJsonDepth, isContainer } from './json-values.ts';
 
 /**
  * References to media: strings `media:<uuid>`, alone or inside longer strings, anywhere in a lesson. In an archive
- * they are paths `./media/<uuid>.<ext>`. Keys of objects are names, not references, and stay as they are.
+ * they are paths `./media/<uuid>.<ext>`. Object keys are names, not references.
  *
- * All functions here take any JSON and throw INVALID_CONTENT when it is nested too deep.
+ * The functions accept any JSON value and throw INVALID_CONTENT when it is nested too deep.
  */
 
 const uuid = '[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}';
 
 const reference = new RegExp(`media:(${uuid})`, 'g');
 
-/** An extension stops where a reference begins, else restoring what is restored already would change it again. */
+/** An extension ends where a reference begins, so that restoring twice changes nothing (idempotency). */
 const extensionCharacters = `(?:(?!media:${uuid})[A-Za-z0-9]){1,8}`;
 
 const referenceOrPath = new RegExp(`media:(${uuid})|\\./media/(${uuid})\\.(${extensionCharacters})`, 'g');
 
 const unusualPath = new RegExp(`\\./media/(${uuid})(\\.[\\w-]+)?`, 'g');
 
-/** The ids of the media that a lesson refers to: lower case, each once, sorted. */
+/** Returns the ids of the media that a lesson refers to: lower case, each once, sorted. */
 export function mediaReferences(content: unknown): string[] {
   assertJsonDepth(content);
   const ids = new Set<string>();
@@ -35,8 +35,10 @@ export function mediaReferences(content: unknown): string[] {
 }
 
 /**
- * The export direction: a copy in which each `media:<uuid>` is what `replacementOf` makes of its id (lower case),
- * such as `./media/<uuid>.jpg`. Parts without references are shared with the original.
+ * Replaces each `media:<uuid>`, for example with `./media/<uuid>.jpg` for an archive. Returns a copy that shares the
+ * parts without references with the original.
+ *
+ * @param replacementOf gets the id in lower case
  */
 export function rewriteMediaReferences<T>(content: T, replacementOf: (id: string) => string): T {
   assertJsonDepth(content);
@@ -46,12 +48,12 @@ export function rewriteMediaReferences<T>(content: T, replacementOf: (id: string
 }
 
 /**
- * The import direction: a copy in which each `./media/<uuid>.<ext>` is `media:<uuid>` again, and every id is in
- * lower case. Restoring what {@link rewriteMediaReferences} wrote gives back what was restored before, for any
- * content, as long as `extensionOf` knows what was written.
+ * Returns a copy in which each `./media/<uuid>.<ext>` is `media:<uuid>` again, and every id is in lower case: what an
+ * import does. Restoring the output of {@link rewriteMediaReferences} returns its restored input, for any content,
+ * provided that `extensionOf` knows the written extensions.
  *
- * @param extensionOf the extension of a medium's file, without the dot, where it is known. It tells where a path
- *   ends that is followed by a letter or digit; else up to 8 of them are taken for the extension.
+ * @param extensionOf returns the extension of a medium's file, without the dot, if it is known. It decides where a
+ *   path ends when a letter or digit follows. Otherwise up to 8 of them count as the extension.
  */
 export function restoreMediaReferences<T>(
   content: T,
@@ -68,9 +70,10 @@ export function restoreMediaReferences<T>(
 }
 
 /**
- * A copy in which paths of media whose extension is missing, or no extension that an archive may have, are references.
+ * Returns a copy in which paths of media with unusual file names are references: names without an extension, or with
+ * one that archives do not use.
  *
- * @param ids of these media, by what stands in their paths behind `./media/`: `<uuid>` or `<uuid>.<extension>`.
+ * @param ids the ids of these media by file name: `<uuid>` or `<uuid>.<extension>`
  */
 export function restoreUnusualPaths<T>(content: T, ids: ReadonlyMap<string, string>): T {
   if (ids.size === 0) return content;
@@ -84,7 +87,7 @@ export function restoreUnusualPaths<T>(content: T, ids: ReadonlyMap<string, stri
   return mapStrings(content, (text) => text.replace(unusualPath, restored)) as T;
 }
 
-/** A copy of some JSON with every string value mapped; what does not change is not copied. */
+/** Maps every string value of a JSON value; copies only the parts that change. */
 function mapStrings(value: unknown, map: (text: string) => string): unknown {
   if (typeof value === 'string') return map(value);
   if (typeof value !== 'object' || value === null) return value;
@@ -96,6 +99,6 @@ function mapStrings(value: unknown, map: (text: string) => string): unknown {
     ([key, member]) => [key, member, mapStrings(member, map)] as const,
   );
   if (entries.every(([, before, after]) => before === after)) return value;
-  // Not by assignment: a key `__proto__` has to become a property like any other.
+  // Assignment would treat a key `__proto__` as the prototype.
   return Object.fromEntries(entries.map(([key, , after]) => [key, after]));
 }

@@ -6,15 +6,14 @@ export type PlayabilityCode = 'no_sections' | 'empty_section' | 'empty_step' | '
 
 export interface PlayabilityError {
   code: PlayabilityCode;
-  /** For people. */
   message: string;
   sectionId?: string;
   stepId?: string;
 }
 
 /**
- * What keeps a lesson from being played, in reading order: no sections, a section without steps, a step without
- * blocks, a block without a type. An unknown widget or a missing medium does not.
+ * Returns the reasons why a lesson cannot be played, in reading order: no sections, a section without steps, a step
+ * without blocks, a block without a type. Unknown widgets and missing media are not among them.
  */
 export function playabilityErrors(content: LessonContent): PlayabilityError[] {
   if (content.sections.length === 0) return [{ code: 'no_sections', message: 'The lesson has no sections' }];

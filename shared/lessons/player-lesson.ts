@@ -2,9 +2,9 @@ import type { LessonContent, Section, Step } from './lesson-content.ts';
 import { orderedSections, totalsOf } from './totals.ts';
 
 /**
- * A lesson as a player gets it (the contract's 2.4): sections and steps in the order they are played in, media
- * references as `media:<uuid>`, and none of the further fields that lesson.json may hold. The status is that of the
- * version, not of its content, and is given by {@link withStatus}.
+ * Returns the lesson of player data (docs/player.md): sections and steps in playing order, media references as
+ * `media:<uuid>`, and none of lesson.json's further fields. {@link withStatus} adds the status, which belongs to the
+ * version and not to its content.
  */
 export function playerLesson(content: LessonContent) {
   const { id, title, variable_definitions, widget_settings } = content.lesson;
@@ -32,15 +32,15 @@ function playerSection({ id, title, order_index, steps }: Section) {
 
 function playerStep({ id, title, order_index, content }: Step) {
   const { content: blocks, root, zones } = content;
-  // Blocks of older content stand in zones; without them the step could not be played.
+  // Older content has blocks in zones.
   return { id, title, order_index, content: { content: blocks, root, ...(zones && { zones }) } };
 }
 
 /**
- * Gives a player lesson, as JSON, its status: without parsing it, for it may be large.
+ * Adds the status to a player lesson without parsing its JSON, which may be large.
  *
- * @param json what JSON.stringify makes of {@link playerLesson}.
- * @returns pieces of the text, in their order.
+ * @param json a {@link playerLesson} as JSON.stringify writes it
+ * @returns the pieces of the text, in their order
  */
 export function withStatus(json: Buffer, status: string): Buffer[] {
   const opening = '{"lesson":{';

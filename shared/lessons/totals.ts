@@ -2,7 +2,7 @@ import type { LessonContent, Section, Step } from './lesson-content.ts';
 
 const minutesPerStep = 2;
 
-/** The number of sections and steps, counted: what lesson.json states is not relied on. */
+/** Counts sections and steps: the totals that lesson.json states may be wrong. */
 export function totalsOf(content: Pick<LessonContent, 'sections'>): {
   totalSections: number;
   totalSteps: number;
@@ -13,14 +13,14 @@ export function totalsOf(content: Pick<LessonContent, 'sections'>): {
   };
 }
 
-/** How long a lesson takes, in minutes: its own figure, else 2 minutes a step. */
+/** Returns the duration of a lesson in minutes: the author's estimate, else 2 minutes for each step. */
 export function estimatedDuration(content: Pick<LessonContent, 'lesson' | 'sections'>): number {
   return content.lesson.estimatedDuration ?? totalsOf(content).totalSteps * minutesPerStep;
 }
 
 /**
- * The sections in the order they are played in, by order_index, and so are the steps in each; equal ones stay as
- * they stand. A position (currentSectionIndex, currentStepIndex) counts in this order. Nothing is changed in place.
+ * Returns copies of the sections in playing order, by order_index, and of the steps in each; ties keep their order.
+ * Step positions (currentSectionIndex, currentStepIndex) refer to this order.
  */
 export function orderedSections(content: Pick<LessonContent, 'sections'>): Section[] {
   return inOrder(content.sections).map((section) => ({ ...section, steps: inOrder<Step>(section.steps) }));

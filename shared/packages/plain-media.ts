@@ -3,8 +3,8 @@ import { lessonBlocks, memberPath } from '../lessons/blocks.ts';
 import { coreWidgetProps } from '../lessons/core-widget-props.ts';
 import type { PropKind } from '../lessons/core-widget-props.ts';
 import { isCoreWidget } from '../lessons/core-widgets.ts';
-import { replaceMediaAddresses } from '../lessons/html-media.ts';
-import type { MediaKind, ReplaceAddress } from '../lessons/html-media.ts';
+import { replaceMediaUrls } from '../lessons/html-media.ts';
+import type { MediaKind, ReplaceUrl } from '../lessons/html-media.ts';
 import { isRecord, quote } from '../lessons/json-values.ts';
 import type { LessonContent } from '../lessons/lesson-content.ts';
 import { uuidV5 } from '../platform/uuid.ts';
@@ -77,7 +77,7 @@ class Adoption {
   /** Goes through a member of an object, whatever is in it. */
   adopt(holder: Record<string, unknown>, name: string, kind: PropKind, path: string): void {
     const value = holder[name];
-    const replace: ReplaceAddress = (address, mediaKind) => this.#referenceTo(address, mediaKind, path);
+    const replace: ReplaceUrl = (address, mediaKind) => this.#referenceTo(address, mediaKind, path);
     switch (kind) {
       case 'image':
       case 'video':
@@ -89,7 +89,7 @@ class Adoption {
         else this.#eachOf(value, path, (entry, at) => this.adopt(entry, 'src', 'captions', at));
         return;
       case 'html':
-        if (typeof value === 'string') holder[name] = replaceMediaAddresses(value, replace);
+        if (typeof value === 'string') holder[name] = replaceMediaUrls(value, replace);
         return;
       case 'choices':
         this.#eachOf(value, path, (choice, at) => {

@@ -19,11 +19,11 @@ import { readCoreBundle } from '../widgets/core-bundles.ts';
 import { releaseWidget } from '../widgets/releases.ts';
 
 /**
- * Publishes a version: from now on it can be signed, loaded and exported, with the widget releases of this moment.
- * A version that is published stays as it is.
+ * Publishes a version, so that it can be signed, loaded and exported, and pins the current widget releases. Does
+ * nothing to a published version.
  *
- * @param options.force publish also what cannot be played yet.
- * @throws {LecternError} NOT_FOUND; INVALID_CONTENT naming what keeps the lesson from being played.
+ * @param options.force publish a lesson even if it cannot be played yet
+ * @throws {LecternError} NOT_FOUND; INVALID_CONTENT with the reasons why the lesson cannot be played
  */
 export async function publishVersion(
   db: Database,
@@ -36,11 +36,11 @@ export async function publishVersion(
   if (version.problems.length > 0 && !options.force) {
     throw new LecternError(
       'INVALID_CONTENT',
-      `The lesson cannot be played yet: ${version.problems.join('; ')}. Mend it, or publish it all the same with --force.`,
+      `The lesson cannot be played yet: ${version.problems.join('; ')}. Correct it, or publish it anyway with --force.`,
     );
   }
   const pins = await pinWidgets(db, store, version, usedWidgetTypes(content));
-  // Null when someone else published it just now, with pins and a time of their own.
+  // Null if a concurrent request published it, with its own pins and time.
   return (await markVersionPublished(db, versionId, pins)) ?? publishVersion(db, store, versionId, options);
 }
 
@@ -53,8 +53,8 @@ async function findWithContent(db: Database, versionId: string) {
 }
 
 /**
- * The release of each type that the version uses; types without any are left out, and can be registered later. What
- * the package names by URL is no release, and is not pinned.
+ * Returns the release of each widget type that the version uses. Leaves out types without a release, which can be
+ * registered later, and widgets that the package names by URL.
  */
 async function pinWidgets(
   db: Database,
@@ -74,8 +74,8 @@ async function pinWidgets(
 }
 
 /**
- * Keeps the core widgets that a version uses, as this Lectern ships them: what publishing pins, and what a draft is
- * previewed with. Those that are pinned already are left out.
+ * Stores the core widgets that a version uses, as this release of Lectern ships them, for publication and for previews
+ * of drafts. Leaves out pinned ones.
  */
 async function releaseCoreWidgets(
   db: Database,
@@ -96,9 +96,9 @@ async function releaseCoreWidgets(
 }
 
 /**
- * Makes a draft ready for a preview: the core widgets that it uses are in the store, where publishing would put them.
+ * Prepares a draft for a preview: stores the core widgets that it uses, as publishing would.
  *
- * @throws {LecternError} NOT_FOUND; INVALID_CONTENT for a version that is withdrawn, or cannot be played yet.
+ * @throws {LecternError} NOT_FOUND; INVALID_CONTENT for a version that was unpublished or cannot be played yet
  */
 export async function preparePreview(db: Database, store: Store, versionId: string): Promise<LessonVersion> {
   const { version, content } = await findWithContent(db, versionId);
@@ -117,14 +117,14 @@ export async function preparePreview(db: Database, store: Store, versionId: stri
   return version;
 }
 
-/** Takes back the publication of one version, or of all of a lesson. Gives how many were published. */
+/** Unpublishes one version, or all versions of a lesson. Returns the number of versions that were published. */
 export function unpublish(db: Database, lessonId: string, versionId?: string): Promise<number> {
   return markVersionsUnpublished(db, { lessonId, ...(versionId !== undefined && { versionId }) });
 }
 
-/** Deletes a lesson for everyone. False when there was none. Its versions stay, unpublished, for a later import. */
+/** Deletes a lesson. Its versions stay, unpublished, for a later import. Returns false if there is no such lesson. */
 export async function deleteLesson(db: Database, lessonId: string): Promise<boolean> {
-  // The lesson first: from here on nothing of it can be reached, whatever happens next.
+  // The lesson first: once it is deleted, no request can reach it, even if the next step fails.
   const deleted = await markLessonDeleted(db, lessonId);
   await markVersionsUnpublished(db, { lessonId });
   return deleted;

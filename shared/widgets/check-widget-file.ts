@@ -9,42 +9,42 @@ import { moduleFault } from './parse-module.ts';
 export const widgetMimeTypes = { js: 'text/javascript', css: 'text/css' } as const;
 export type WidgetFileKind = keyof typeof widgetMimeTypes;
 
-/** A widget's file is read whole before it is used. This limit also bounds what a hostile file costs to check. */
+/** Widget files are read into memory. This limit also bounds the cost of checking a hostile file. */
 export const maxWidgetBytes = 2 * 1024 ** 2;
 
 /**
- * Two checks run at once in this process, and one for each organization: each holds a file in memory, and that of a
- * module runs a parser besides.
+ * At most two checks run at once in this process, and one for each organization: each holds a file in memory, and a
+ * check of a module also runs a parser process.
  */
 const slots = new DownloadSlots({ perHost: 2, perOrganization: 1 });
 
-/** Checks share the limits of a host: this one. */
+/** All checks share one host's limit. */
 const host = 'localhost';
 
-/** Files never change, so verdicts stay true. Each is that of a file's kind and digest. */
+/** Verdicts by kind and digest: they stay true, because a digest's file never changes. */
 const verdicts = new LRUCache<string, Verdict>({ max: 10_000 });
 
-/** How long a verdict stands that may be the machine's fault. */
+/** A timeout may be the machine's fault, so its verdict expires soon. */
 const timeoutTtlMs = 60_000;
 
-/** Checks under way, which organizations with the same file share. */
+/** Running checks, which organizations with the same file share. */
 const checks = new Map<string, Promise<Verdict>>();
 
 interface Verdict {
   fault: string | null;
-  /** The machine was too busy to tell. */
+  /** The machine was too busy for a verdict. */
   timedOut?: true;
 }
 
 /**
- * Checks a downloaded file of a widget. A check that has begun goes on when its caller leaves: it takes seconds at
- * most, and the verdict spares the next caller the same work.
+ * Checks a widget's downloaded file. A running check continues when its caller aborts: it takes a few seconds, and the
+ * next caller reuses its verdict.
  *
- * @param file in the store's cache.
- * @param options.organizationId the organization in whose turn the check runs.
- * @param options.signal ends the wait.
- * @throws {DownloadError} too_large; bad_type for a file that is no self-contained module, takes too much to parse, or
- * is no stylesheet; timeout when the machine is too busy.
+ * @param file a file in the store's cache
+ * @param options.organizationId the check waits for a slot of this organization
+ * @param options.signal ends the wait
+ * @throws {DownloadError} too_large; bad_type for a file that is not a self-contained module or a stylesheet, or that
+ *   takes too much time or memory to parse; timeout when the machine is too busy
  */
 export async function checkWidgetFile(
   store: Store,
@@ -70,7 +70,7 @@ export async function checkWidgetFile(
   if (verdict.fault !== null) throw new DownloadError('bad_type', `a widget's file ${verdict.fault}`);
 }
 
-/** Rejects with the reason of a signal when it is aborted; what the promise stands for goes on. */
+/** Rejects with a signal's reason when it is aborted; the promise's own work continues. */
 function untilAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const stopListening = onAbort(signal, () => reject(signal.reason as Error));
@@ -78,7 +78,7 @@ function untilAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   });
 }
 
-/** Returns what is known of a file, or joins the check of it that is under way, or starts one. */
+/** Returns the known verdict on a file, or joins the running check, or starts one. */
 async function sharedCheck(key: string, start: () => Promise<Verdict>): Promise<Verdict> {
   const known = verdicts.get(key) ?? checks.get(key);
   if (known !== undefined) return known;
@@ -107,11 +107,11 @@ async function check(store: Store, file: Digest, kind: WidgetFileKind): Promise<
 }
 
 /**
- * Returns what keeps bytes from being a module, or a stylesheet, that a lesson can use, as the end of a sentence; else
- * null.
+ * Returns the reason why a lesson cannot use these bytes as a module or a stylesheet, as the end of a sentence; null if
+ * it can.
  *
- * @param signal ends the parsing of a module.
- * @throws {DownloadError} timeout as {@link moduleFault}; the reason of the signal.
+ * @param signal ends the parsing of a module
+ * @throws {DownloadError} timeout as {@link moduleFault} does; the signal's reason
  */
 export async function widgetFileFault(
   bytes: Buffer,
@@ -120,7 +120,7 @@ export async function widgetFileFault(
 ): Promise<string | null> {
   let text: string;
   try {
-    // Browsers and archives take both for UTF-8. A byte order mark is left out.
+    // Browsers and archives read both as UTF-8. The decoder drops a byte order mark.
     text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch {
     return 'is not UTF-8 text';
@@ -131,8 +131,8 @@ export async function widgetFileFault(
 }
 
 /**
- * CSS has no syntax errors: a browser leaves out what it does not know. So only what is plainly something else is
- * refused: a page, which is what a dead link often answers with, and JSON.
+ * Recognizes web pages, which dead links often return, and JSON. Everything else may be CSS, which has no syntax
+ * errors: browsers skip rules that they do not know.
  */
 function stylesheetFault(text: string): string | null {
   const start = text.replace(/^(?:\s*<!--[^]*?-->)*\s*/, '');

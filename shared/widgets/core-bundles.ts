@@ -4,10 +4,14 @@ import { codeOf, LecternError } from '../platform/errors.ts';
 import type { CoreWidgetType } from '../lessons/core-widgets.ts';
 import { packageRoot } from '../platform/paths.ts';
 
-/** Where player/build.ts puts them. */
+/** player/build.ts writes the bundles here. */
 const folder = join(packageRoot, 'player', 'dist', 'widgets');
 
-/** The files of a core widget as this Lectern ships it. @throws {LecternError} when they are not built. */
+/**
+ * Reads the files of a core widget that this release of Lectern ships; `css` is null without a stylesheet.
+ *
+ * @throws {LecternError} INTERNAL_ERROR when they are not built
+ */
 export async function readCoreBundle(type: CoreWidgetType): Promise<{ js: Buffer; css: Buffer | null }> {
   const [js, css] = await Promise.all([readBundleFile(`${type}.js`), readBundleFile(`${type}.css`)]);
   if (js === null) {

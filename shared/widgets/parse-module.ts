@@ -4,10 +4,10 @@ import { text } from 'node:stream/consumers';
 import { withDeadline } from '../platform/time-limits.ts';
 import { DownloadError } from '../media/downloads/failure.ts';
 
-/** CPU time of one parser process. A module of 2 MiB usually takes 0.2 s, and a hostile one could take 8 s. */
+/** CPU time of one parser process. A module of 2 MiB usually takes 0.2 s; a hostile one could take 8 s. */
 const cpuSeconds = 2;
 
-/** Only a starved machine takes this long to spend those seconds. */
+/** Only an overloaded machine takes this long to spend that CPU time. */
 const timeoutMs = 20_000;
 
 const heapMb = 128;
@@ -35,23 +35,23 @@ try {
 process.stdout.write(JSON.stringify(result));
 `;
 
-/** The shell sets the kernel's limit, so a parser ends soon even when its parent was killed, then becomes Node.js. */
+/** The shell sets the kernel's limit and becomes Node.js: a parser ends soon even if its parent was killed. */
 const limited = 'ulimit -t "$0"; exec "$@"';
 
 interface ParsedModule {
-  /** What the module's first import names. */
+  /** The specifier of the module's first import. */
   imports?: string;
   /** Missing for a module that has an import or does not parse. */
   hasDefault?: boolean;
 }
 
 /**
- * Parses a module in a process of its own with limits on CPU time and memory. The process never outlives this one by
+ * Parses a module in a separate process with limits on CPU time and memory. The process never outlives this one by
  * more than its CPU time.
  *
- * @param signal ends the parser.
- * @returns why a lesson cannot use the module, as the end of a sentence; null when it can.
- * @throws {DownloadError} timeout when the machine is too busy to tell; the reason of the signal.
+ * @param signal ends the parser
+ * @returns the reason why a lesson cannot use the module, as the end of a sentence; null if it can
+ * @throws {DownloadError} timeout when the machine is too busy for a verdict; the signal's reason
  */
 export async function moduleFault(source: Uint8Array, signal?: AbortSignal): Promise<string | null> {
   signal?.throwIfAborted();
@@ -66,13 +66,13 @@ export async function moduleFault(source: Uint8Array, signal?: AbortSignal): Pro
   const child = spawn('/bin/sh', ['-c', limited, String(cpuSeconds), ...node], {
     env: {},
     stdio: ['pipe', 'pipe', 'ignore'],
-    // In a process group of its own, so that Ctrl-C in a terminal ends no parser that a build still needs.
+    // In a separate process group, so that Ctrl-C in a terminal does not end a parser that a build still needs.
     detached: true,
   });
   const kill = () => void child.kill('SIGKILL');
   process.once('exit', kill);
   try {
-    // The child may end before it has read everything.
+    // The child may exit before it has read everything.
     child.stdin.on('error', () => undefined);
     child.stdin.end(source);
     const output = text(child.stdout);

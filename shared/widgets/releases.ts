@@ -16,13 +16,13 @@ import { usesRelease } from '../models/lesson-version.ts';
 /** A widget's files, in the store. */
 export type WidgetFiles = Pick<WidgetRelease, 'js' | 'css'>;
 
-/** A release as its maker knows it. */
+/** A release without the fields that the database sets. */
 export type ReleasedWidget = Omit<WidgetRelease, 'releasedAt' | 'registered' | 'unusedSince'>;
 
-/** Characters of the type in a release's id: with the digits, the id is a file name that any file system takes. */
+/** Characters of the type in a release's id, so that every file system accepts the id as a file name. */
 const maxTypeLength = 100;
 
-/** Returns the id of a release, from the digest of its files. Two types may have the same. */
+/** Returns the id of a release, from the digest of its files. Two types may have the same id. */
 export function widgetIdOf(type: string, { js, css }: WidgetFiles): string {
   return idOf(type, `${js.sha256}\n${css?.sha256 ?? ''}`);
 }
@@ -39,17 +39,17 @@ function idOf(type: string, content: string): string {
   return `${name || 'widget'}-${digest.slice(0, 8)}`;
 }
 
-/** A widget's files, as streams; not every widget has a stylesheet. */
+/** A widget's files as streams; `css` is null for a widget without a stylesheet. */
 export interface WidgetSources {
   js: AsyncIterable<Uint8Array>;
   css: AsyncIterable<Uint8Array> | null;
 }
 
 /**
- * Keeps a release of a widget: its files in the store, then the release itself, which becomes its type's newest.
- * The same files again are the same release, and `created` is false. When a file fails, there is no release.
+ * Stores a widget's files, then registers their release as the newest of its type. The same files are the same
+ * release: `created` is false then. If a file fails, no release is registered.
  *
- * @param organizationId null for a core widget.
+ * @param organizationId null for a core widget
  */
 export async function releaseWidget(
   db: Database,
@@ -61,7 +61,7 @@ export async function releaseWidget(
   return { ...release, created: await registerWidgetRelease(db, release) };
 }
 
-/** Stores files that nothing refers to yet. */
+/** Stores a widget's files, without a reference to them. */
 export async function storeWidgetFiles(
   db: Database,
   store: Store,
@@ -75,7 +75,7 @@ export async function storeWidgetFiles(
   return { js, css: sources.css === null ? null : await keep(sources.css) };
 }
 
-/** Makes a release of files that are stored, for the version of the package that brought them alone. */
+/** Makes a release of stored files that serves only the version of the package that contains them. */
 export async function releaseForVersion(
   db: Database,
   { organizationId, type, js, css }: { organizationId: string; type: string } & WidgetFiles,
@@ -86,16 +86,16 @@ export async function releaseForVersion(
 }
 
 /**
- * Removes the releases that a package brought and that no version uses: those of imports that failed. Their files go
- * a day later, where nothing else refers to them.
+ * Removes packages' releases that no version uses, which failed imports leave. A later sweep removes their files
+ * unless something else refers to them.
  *
- * @returns how many were removed.
+ * @returns the number of removed releases
  */
 export async function removeUnusedReleases(db: Database, olderThanSeconds: number): Promise<number> {
   const before = new Date(Date.now() - olderThanSeconds * 1000);
   let removed = 0;
   for (const release of await listUnusedReleases(db, before)) {
-    // A registered one, too: it is not looked at again. Old ones lack the field.
+    // Kept releases are not checked again. Old documents lack the field `registered`.
     if (release.registered !== false || (await usesRelease(db, release))) {
       await keepReleases(db, [release]);
       continue;

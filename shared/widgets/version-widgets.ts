@@ -1,22 +1,25 @@
 import { isCoreWidget } from '../lessons/core-widgets.ts';
 import type { Database } from '../models/database.ts';
 import { findExternalWidgets } from '../models/external-widget.ts';
+import { findNewestReleases, findReleases } from '../models/widget-release.ts';
 import type { ExternalWidget } from '../models/external-widget.ts';
 import type { LessonVersion } from '../models/lesson-version.ts';
 import type { WidgetRelease } from '../models/widget-release.ts';
 import type { Digest } from '../storage/store.ts';
-import { findVersionReleases } from './version-releases.ts';
 
-/** What a version uses for one of its widget types: a release, or what its package names by URL. */
+/** The widget that a version uses for a type: a release, or one that its package names by URL. */
 export type VersionWidget = WidgetRelease | ExternalWidget;
 
-/** Where a file of a widget is: in the store's assets, or behind a URL. */
+/** The source of a widget's file: the store's assets, or a URL. */
 export type WidgetFileSource = { asset: Digest; url: null } | { asset: null; url: string };
 
 /**
- * The widgets that a version uses for some types, by type. A URL that its own package names comes before what the
- * organization registered, and after a release that the version pins; core types are Lectern's own. Types without any
- * widget are missing from the answer.
+ * Returns the widgets that a version uses for these types, by type; types without a widget are missing. The order of
+ * precedence for custom types:
+ *
+ * 1. the release that the version pins
+ * 2. the URL that its own package names
+ * 3. the newest release that the organization registered
  */
 export async function findVersionWidgets(
   db: Database,
@@ -31,13 +34,38 @@ export async function findVersionWidgets(
   return new Map<string, VersionWidget>([...releases, ...external]);
 }
 
-/** Types that {@link findStyledTypes} looks up: a page that opens reads no more releases than these. */
+/**
+ * Returns the releases that a version uses for these types, by type. Looks up types that had no release at
+ * publication again: a widget that is registered later completes the version.
+ */
+async function findVersionReleases(
+  db: Database,
+  version: Pick<LessonVersion, 'organizationId' | 'widgets'>,
+  types: string[],
+): Promise<Map<string, WidgetRelease>> {
+  const pinned = new Map(version.widgets.map((pin) => [pin.type, pin.widgetId]));
+  const releases = await Promise.all(
+    [null, version.organizationId].map(async (owner) => {
+      const ofOwner = types.filter((type) => isCoreWidget(type) === (owner === null));
+      const ids = ofOwner.flatMap((type) => pinned.get(type) ?? []);
+      const unpinned = ofOwner.filter((type) => !pinned.has(type));
+      const [byPin, newest] = await Promise.all([
+        findReleases(db, owner, ids),
+        findNewestReleases(db, owner, unpinned),
+      ]);
+      return [...byPin, ...newest.values()];
+    }),
+  );
+  return new Map(releases.flat().map((release) => [release.type, release]));
+}
+
+/** A page reads at most this many releases when it opens. */
 const maxStyledTypes = 200;
 
 /**
- * Returns those of a version's custom widget types that have a stylesheet; null for a version with too many types.
+ * Returns the custom widget types of a version that have a stylesheet; null for a version with more than 200 types.
  *
- * @param types all types in the version, in any order and any number
+ * @param types all types in the version
  */
 export async function findStyledTypes(
   db: Database,
@@ -50,7 +78,7 @@ export async function findStyledTypes(
   return [...widgets].flatMap(([type, widget]) => (widgetFileSources(widget).css === null ? [] : type));
 }
 
-/** Where the files of a widget are; `css` is null for a widget without a stylesheet. */
+/** Returns the sources of a widget's files; `css` is null for a widget without a stylesheet. */
 export function widgetFileSources(widget: VersionWidget): {
   js: WidgetFileSource;
   css: WidgetFileSource | null;

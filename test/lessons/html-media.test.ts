@@ -1,11 +1,8 @@
 import { expect, test } from 'vitest';
-import { replaceMediaAddresses } from '../../shared/lessons/html-media.ts';
-import type { MediaKind } from '../../shared/lessons/html-media.ts';
+import { replaceMediaUrls } from '../../shared/lessons/html-media.ts';
 
 const replace = (html: string) =>
-  replaceMediaAddresses(html, (address: string, kind: MediaKind) =>
-    /^(?:https?:)?\/\//i.test(address) ? `media:${kind}` : null,
-  );
+  replaceMediaUrls(html, (url, kind) => (/^(?:https?:)?\/\//i.test(url) ? `media:${kind}` : null));
 
 test.each([
   [
@@ -69,10 +66,10 @@ test.each([
 });
 
 test.each([
-  ['nested too deep', '<div>'.repeat(100_000), 'nested deeper than 512 levels'],
+  ['nested too deep', '<div>'.repeat(10_000), 'nested deeper than 512 levels'],
   [
     'that a parser multiplies',
-    Array.from({ length: 20_000 }, (_, index) => `<p><b id=${index}>`).join(''),
+    Array.from({ length: 1_000 }, (_, index) => `<p><b id=${index}>`).join(''),
     'more than 100000 elements',
   ],
 ])('HTML %s is rejected, not parsed for minutes', (_what, html, fault) => {
@@ -80,6 +77,6 @@ test.each([
 });
 
 test('the longest srcset is scanned once', () => {
-  const commas = ','.repeat(1_000_000);
+  const commas = ','.repeat(200_000);
   expect(replace(`<img srcset="${commas}https://x/ (${commas}">`)).toContain('media:image');
 });

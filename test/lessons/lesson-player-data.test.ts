@@ -1,53 +1,38 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { markLessonDeleted } from '../../shared/models/lesson.ts';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
-import type { Organization } from '../../shared/models/organization.ts';
 import type { User } from '../../shared/models/user.ts';
 import { unpublish } from '../../shared/publishing/publishing.ts';
-import { buildOrganization, buildPackage, buildVersion } from '../support/factories.ts';
-import { startHarness } from '../support/harness.ts';
-import type { Harness } from '../support/harness.ts';
-import { ask, jsonOf } from '../support/answers.ts';
-import type { Answer } from '../support/answers.ts';
 import { buildUser, openSession } from '../accounts/users.ts';
+import { ask, expectError, jsonOf } from '../support/answers.ts';
+import { buildOrganization, buildPackage, buildVersion } from '../support/factories.ts';
+import { useApi } from '../support/use.ts';
 
-let harness: Harness;
-let address: string;
-let organization: Organization;
-let headers: { authorization: string };
+const api = useApi();
 let user: User;
 let session: { cookie: string };
-
 beforeAll(async () => {
-  harness = await startHarness();
-  address = await harness.startApi();
-  ({ organization, headers } = await buildOrganization(harness));
-  ({ user } = await buildUser(harness, { organization }));
-  session = await openSession(address, user);
+  ({ user } = await buildUser(api, { organization: api.organization }));
+  session = await openSession(api.url, user);
 });
-afterAll(() => harness.close());
 
 /** Creates a version of a new lesson; one without sections cannot be played. */
-async function addVersion(
-  options: { publish?: boolean; playable?: boolean; organization?: Organization } = {},
-): Promise<LessonVersion> {
-  const { publish = true, playable = true } = options;
-  const { path } = await buildPackage(playable ? {} : { sections: [] });
-  return buildVersion(harness, options.organization ?? organization, path, { publish });
+async function addVersion({
+  publish = true,
+  sections,
+  organization = api.organization,
+}: {
+  publish?: boolean;
+  sections?: [];
+  organization?: typeof api.organization;
+} = {}): Promise<LessonVersion> {
+  const { path } = await buildPackage(sections && { sections });
+  return buildVersion(api, organization, path, { publish });
 }
 
 const load = (lessonId: string, query = '', sent: Record<string, string> = session) =>
-  ask(`${address}/api/lessons/${lessonId}/player-data${query}`, { headers: sent });
-
-interface PlayerData {
-  lesson: { lesson: { id: string; status: string }; totalSections: number };
-  playability?: { valid: boolean; errors: { code: string }[] };
-}
-
-function expectShapeA(answer: Answer, status: number, error: string): void {
-  expect({ status: answer.status, body: jsonOf(answer) }).toStrictEqual({ status, body: { error } });
-}
+  ask(`${api.url}/api/lessons/${lessonId}/player-data${query}`, { headers: sent });
 
 describe('a user', () => {
   test("gets the published version as a learner does, with the user's id, email address and role as attributes", async () => {
@@ -76,69 +61,62 @@ describe('a user', () => {
   test('may request metadata, and skip the playability check', async () => {
     const { lessonId } = await addVersion();
     const data = jsonOf(await load(lessonId, '?include_metadata=true&validate_playability=false'));
-    expect(data).toMatchObject({
-      metadata: {
-        title: 'A lesson',
-        status: 'published',
-        totalSections: 1,
-        totalSteps: 1,
-        estimatedDuration: 5,
-      },
-    });
+    const totals = { totalSections: 1, totalSteps: 1, estimatedDuration: 5 };
+    expect(data).toMatchObject({ metadata: { title: 'A lesson', status: 'published', ...totals } });
     expect(data).not.toHaveProperty('playability');
   });
 
   test('may request any version of the organization, including drafts and unpublished ones', async () => {
+    const statusOf = async (lessonId: string, versionId: string) =>
+      jsonOf(await load(lessonId, `?versionId=${versionId}`));
     const draft = await addVersion({ publish: false });
-    const asDraft = jsonOf(await load(draft.lessonId, `?versionId=${draft._id}`)) as PlayerData;
-    expect(asDraft.lesson.lesson).toMatchObject({ id: draft.lessonId, status: 'draft' });
-
+    expect(await statusOf(draft.lessonId, draft._id)).toMatchObject({
+      lesson: { lesson: { id: draft.lessonId, status: 'draft' } },
+    });
     const former = await addVersion();
-    await unpublish(harness.db, former.lessonId);
-    const query = `?versionId=${former._id.toUpperCase()}`;
-    const asFormer = jsonOf(await load(former.lessonId.toUpperCase(), query)) as PlayerData;
-    expect(asFormer.lesson.lesson).toMatchObject({ id: former.lessonId, status: 'unpublished' });
+    await unpublish(api.db, former.lessonId);
+    expect(await statusOf(former.lessonId.toUpperCase(), former._id.toUpperCase())).toMatchObject({
+      lesson: { lesson: { id: former.lessonId, status: 'unpublished' } },
+    });
   });
 
-  test('sees why a lesson cannot be played: 200 with its problems', async () => {
-    for (const publish of [true, false]) {
-      const { lessonId, _id } = await addVersion({ playable: false, publish });
-      const answer = await load(lessonId, `?versionId=${_id}`);
-      expect(answer.status).toBe(200);
-      const { playability } = jsonOf(answer) as PlayerData;
-      expect(playability?.valid).toBe(false);
-      expect(playability?.errors.map(({ code }) => code)).toStrictEqual(['no_sections']);
-    }
+  test.each([true, false])('sees why a lesson cannot be played (published: %s)', async (publish) => {
+    const { lessonId, _id } = await addVersion({ sections: [], publish });
+    const answer = await load(lessonId, `?versionId=${_id}`);
+    expect(answer.status).toBe(200);
+    expect(jsonOf(answer)).toMatchObject({
+      playability: { valid: false, errors: [{ code: 'no_sections' }] },
+    });
   });
 });
 
 test('every version outside the organization gets the same 404', async () => {
-  const other = await addVersion({ organization: (await buildOrganization(harness)).organization });
+  const other = await addVersion({ organization: (await buildOrganization(api)).organization });
   const deleted = await addVersion();
-  await markLessonDeleted(harness.db, deleted.lessonId);
+  await markLessonDeleted(api.db, deleted.lessonId);
   const draft = await addVersion({ publish: false });
   const own = await addVersion();
-  const asked = [
-    await load(randomUUID()),
-    await load(other.lessonId),
-    await load(other.lessonId, `?versionId=${other._id}`),
-    await load(deleted.lessonId),
-    await load(deleted.lessonId, `?versionId=${deleted._id}`),
-    await load(draft.lessonId),
-    await load(own.lessonId, `?versionId=${randomUUID()}`),
-    await load(own.lessonId, `?versionId=${draft._id}`),
-    await load(own.lessonId, `?versionId=${other._id}`),
-  ];
-  for (const answer of asked) expectShapeA(answer, 404, 'Lesson or version not found');
+  for (const [lessonId, versionId] of [
+    [randomUUID()],
+    [other.lessonId],
+    [other.lessonId, other._id],
+    [deleted.lessonId],
+    [deleted.lessonId, deleted._id],
+    [draft.lessonId],
+    [own.lessonId, randomUUID()],
+    [own.lessonId, draft._id],
+    [own.lessonId, other._id],
+  ] as const) {
+    const query = versionId === undefined ? '' : `?versionId=${versionId}`;
+    expectError(await load(lessonId, query), 404, 'Lesson or version not found');
+  }
 });
 
 test('only a session gives access: 401', async () => {
   const { lessonId } = await addVersion();
-  const bad: Record<string, string>[] = [{}, headers, { cookie: 'lectern=a; lectern.sig=b' }];
-  for (const sent of bad) {
-    expectShapeA(await load(lessonId, '', sent), 401, 'Authentication failed');
-  }
-  expectShapeA(await load('1', '?token=abc', {}), 401, 'Authentication failed');
+  const rejected: Record<string, string>[] = [{}, api.headers, { cookie: 'lectern=a; lectern.sig=b' }];
+  for (const sent of rejected) expectError(await load(lessonId, '', sent), 401, 'Authentication failed');
+  expectError(await load('1', '?token=abc', {}), 401, 'Authentication failed');
 });
 
 test.each<[string, string, string]>([
@@ -149,12 +127,14 @@ test.each<[string, string, string]>([
   [randomUUID(), '?include_metadata=yes', 'include_metadata must be true or false'],
   [randomUUID(), '?validate_playability=', 'validate_playability must be true or false'],
 ])('%s%s gets 400 with the reason', async (lessonId, query, error) => {
-  expectShapeA(await load(lessonId, query), 400, error);
+  expectError(await load(lessonId, query), 400, error);
 });
 
 test('other methods get 405', async () => {
-  const path = `${address}/api/lessons/${randomUUID()}/player-data`;
+  const path = `${api.url}/api/lessons/${randomUUID()}/player-data`;
   const answer = await ask(path, { method: 'POST', headers: session });
-  expect(answer.status).toBe(405);
-  expect(answer.headers.get('allow')).toBe('GET, HEAD');
+  expect({ status: answer.status, allow: answer.headers.get('allow') }).toEqual({
+    status: 405,
+    allow: 'GET, HEAD',
+  });
 });

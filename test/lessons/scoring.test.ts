@@ -1,5 +1,5 @@
-import { describe, expect, it } from 'vitest';
-import { readQuestion, scoreMultipleChoice } from '../../shared/lessons/scoring.ts';
+import { describe, expect, test } from 'vitest';
+import { readQuestion, scoreMultipleChoice } from '../../shared/lessons/multiple-choice.ts';
 
 const choices = ['a', 'b', 'c', 'd'].map((id) => ({ id, html: id.toUpperCase() }));
 const one = { choices, correct: ['b'] };
@@ -7,7 +7,7 @@ const several = { choices, correct: ['a', 'c'], points: 2 };
 const partly = { ...several, partialCredit: true };
 
 describe('scoreMultipleChoice', () => {
-  it.each([
+  test.each([
     ['the right choice earns the default point', one, ['b'], 1, 1],
     ['a wrong choice earns nothing', one, ['a'], 0, 1],
     ['no choice earns nothing and returns the maximum', one, [], 0, 1],
@@ -45,7 +45,7 @@ describe('scoreMultipleChoice', () => {
     expect(scoreMultipleChoice(props, answer)).toEqual({ score, maxScore });
   });
 
-  it.each([
+  test.each([
     ['no right choice', { choices, correct: [] }],
     ['right choices without a matching choice', { choices, correct: ['x'] }],
     ['no points', { ...one, points: 0 }],
@@ -58,7 +58,7 @@ describe('scoreMultipleChoice', () => {
 });
 
 describe('readQuestion', () => {
-  it('keeps the first of two choices with one id, and skips those without', () => {
+  test('keeps the first of two choices with one id, and skips those without', () => {
     const { choices: read } = readQuestion({
       choices: [
         { id: 'a', html: 'first', feedback: 'why' },
@@ -75,7 +75,7 @@ describe('readQuestion', () => {
     ]);
   });
 
-  it('returns each right choice once, in the order of the choices', () => {
+  test('returns each right choice once, in the order of the choices', () => {
     expect(readQuestion({ choices, correct: ['c', 'a', 'c'] }).correct).toEqual(['a', 'c']);
   });
 });

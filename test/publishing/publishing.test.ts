@@ -1,18 +1,14 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { findPublishedVersion, findVersion } from '../../shared/models/lesson-version.ts';
+import { describe, expect, test } from 'vitest';
+import { findPlayedVersion, findPublishedVersion, findVersion } from '../../shared/models/lesson-version.ts';
+import type { LessonVersion } from '../../shared/models/lesson-version.ts';
 import { deleteLesson, publishVersion, unpublish } from '../../shared/publishing/publishing.ts';
 import { bytesOf } from '../../shared/storage/digest.ts';
 import { releaseWidget } from '../../shared/widgets/releases.ts';
 import { buildOrganization, buildPackage, buildVersion } from '../support/factories.ts';
-import { startHarness } from '../support/harness.ts';
-import type { Harness } from '../support/harness.ts';
+import { useHarness } from '../support/use.ts';
 
-let harness: Harness;
-beforeAll(async () => {
-  harness = await startHarness();
-});
-afterAll(() => harness.close());
+const harness = useHarness();
 
 const globe = () => [
   { type: 'Globe', props: { id: 'Globe-1' } },
@@ -36,7 +32,7 @@ function publish(versionId: string, force = false) {
 }
 
 describe('publishing pins widgets', () => {
-  test('core ones and the newest of the organization; a type without a release is left out', async () => {
+  test('those of core types, and the newest of the organization; types without a release stay open', async () => {
     const { organization, version } = await buildDraft({
       blocks: () => [...globe(), { type: 'Unknown', props: { id: 'Unknown-1' } }],
     });
@@ -49,7 +45,7 @@ describe('publishing pins widgets', () => {
     ]);
   });
 
-  test('for good: a version that is published, or published again, keeps its releases', async () => {
+  test('permanently: a version that is published again keeps its releases', async () => {
     const { organization, version } = await buildDraft({ blocks: globe });
     await releaseGlobe(organization._id, 'old');
     const first = await publish(version._id);
@@ -63,7 +59,7 @@ describe('publishing pins widgets', () => {
   });
 });
 
-test('many who publish a version at once all get the same published version', async () => {
+test('concurrent publications of a version all return the same published version', async () => {
   const { version } = await buildDraft({ blocks: globe });
   const published = await Promise.all(Array.from({ length: 8 }, () => publish(version._id)));
   const stored = await findVersion(harness.db, version._id);
@@ -71,13 +67,13 @@ test('many who publish a version at once all get the same published version', as
   for (const each of published) expect(each).toStrictEqual(stored);
 });
 
-test('what cannot be played is refused, naming why, and published only by force', async () => {
+test('an unplayable lesson is rejected with the reason, and published only by force', async () => {
   const { version } = await buildDraft({ sections: [] });
-  const refusal = {
+  const rejection = {
     code: 'INVALID_CONTENT',
     message: expect.stringMatching(/no sections.*--force/is) as string,
   };
-  await expect(publish(version._id)).rejects.toMatchObject(refusal);
+  await expect(publish(version._id)).rejects.toMatchObject(rejection);
   expect((await findVersion(harness.db, version._id))?.status).toBe('draft');
   expect((await publish(version._id, true)).status).toBe('published');
 });
@@ -86,7 +82,7 @@ test('a version that does not exist cannot be published', async () => {
   await expect(publish(randomUUID())).rejects.toMatchObject({ code: 'NOT_FOUND' });
 });
 
-test('unpublish takes back one version or all, and says how many', async () => {
+test('unpublish affects one version or all, and returns their number', async () => {
   const { organization, path, version } = await buildDraft();
   await publish(version._id);
   const second = await buildVersion(harness, organization, path);
@@ -108,7 +104,7 @@ describe('a published version is found', () => {
     expect(await find(organization._id, version.lessonId, version._id)).toStrictEqual(published);
   });
 
-  test('by no other organization, and under no other lesson', async () => {
+  test('but not by another organization, or under another lesson', async () => {
     const [mine, other] = [await buildDraft(), await buildDraft()];
     await publish(mine.version._id);
     await publish(other.version._id);
@@ -118,20 +114,20 @@ describe('a published version is found', () => {
     expect(await find(mine.organization._id, lessonId, other.version._id)).toBeNull();
   });
 
-  test('neither as a draft, nor when it was unpublished, nor when its lesson was deleted', async () => {
+  test('but not as a draft, after it was unpublished, or after its lesson was deleted', async () => {
     const { organization, version } = await buildDraft();
-    const findIt = () => find(organization._id, version.lessonId, version._id);
-    expect(await findIt()).toBeNull();
+    const findOwn = () => find(organization._id, version.lessonId, version._id);
+    expect(await findOwn()).toBeNull();
     await publish(version._id);
     await unpublish(harness.db, version.lessonId, version._id);
-    expect(await findIt()).toBeNull();
+    expect(await findOwn()).toBeNull();
     await publish(version._id);
     expect(await deleteLesson(harness.db, version.lessonId)).toBe(true);
-    expect(await findIt()).toBeNull();
+    expect(await findOwn()).toBeNull();
     expect(await deleteLesson(harness.db, version.lessonId)).toBe(false);
   });
 
-  test('when its deleted lesson is imported again, only the new version', async () => {
+  test('after its deleted lesson was imported again, but only the new version', async () => {
     const { organization, path, version } = await buildDraft();
     await publish(version._id);
     await deleteLesson(harness.db, version.lessonId);
@@ -140,4 +136,37 @@ describe('a published version is found', () => {
     expect(await find(organization._id, version.lessonId, version._id)).toBeNull();
     expect(await find(organization._id, version.lessonId, revived._id)).toStrictEqual(revived);
   });
+});
+
+/** Publishes a lesson many times; returns the version that is played. */
+async function buildOftenPublished(organizationId: string): Promise<LessonVersion> {
+  const { version } = await buildDraft();
+  const first = { ...(await publish(version._id)), organizationId };
+  const later = Array.from({ length: 100 }, (_, index) => ({
+    ...first,
+    _id: randomUUID(),
+    versionNumber: first.versionNumber + 1 + index,
+    // Of two versions with the same time, the higher number counts.
+    publishedAt: new Date(Number(first.publishedAt) + 1000 * Math.floor(index / 2)),
+  }));
+  await harness.db.lessonVersions.insertMany(later);
+  return later.at(-1) ?? first;
+}
+
+test('a played version is found without reading the others of a lesson that was published often', async () => {
+  const { db } = harness.db.connection;
+  if (db === undefined) throw new Error('not connected');
+  const { organization } = await buildOrganization(harness);
+  const lessons = [await buildOftenPublished(organization._id), await buildOftenPublished(organization._id)];
+  await db.command({ profile: 2 });
+  const played = await Promise.all(
+    lessons.map(({ lessonId }) => findPlayedVersion(harness.db, organization._id, lessonId, null)),
+  ).finally(() => db.command({ profile: 0 }));
+  expect(played.map((version) => version?._id)).toEqual(lessons.map(({ _id }) => _id));
+  const queries = await db
+    .collection('system.profile')
+    .find({ ns: `${db.databaseName}.lessonVersions` })
+    .toArray();
+  // One batched query reads one version of each lesson.
+  expect(queries.map(({ docsExamined }) => docsExamined as unknown)).toEqual([lessons.length]);
 });

@@ -1,7 +1,8 @@
 import { defineWidget } from '../../define.ts';
 import { element, uniqueId } from '../../dom.ts';
 import { richText } from '../../html.ts';
-import { readQuestion, scoreMultipleChoice, type Score } from '../../../shared/lessons/scoring.ts';
+import { readQuestion, scoreMultipleChoice } from '../../../shared/lessons/multiple-choice.ts';
+import type { Score } from '../../../shared/lessons/scoring.ts';
 import { choiceRow } from './choice-row.ts';
 import { resultView, type Outcome } from './result-view.ts';
 import { message } from '../../../shared/i18n/message.ts';

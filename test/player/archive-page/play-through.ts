@@ -1,7 +1,7 @@
 import type { Frame, Locator, Page } from 'playwright-core';
 import { stepBlocks } from '../../../shared/lessons/blocks.ts';
 import type { Block, LessonContent, Step } from '../../../shared/lessons/lesson-content.ts';
-import { readQuestion } from '../../../shared/lessons/scoring.ts';
+import { readQuestion } from '../../../shared/lessons/multiple-choice.ts';
 import { orderedSections } from '../../../shared/lessons/totals.ts';
 
 /** The steps of a lesson in playing order. */

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Frame } from 'playwright-core';
 import { describe, expect, test, vi } from 'vitest';
 import type { LessonContent } from '../../../shared/lessons/lesson-content.ts';
-import { readQuestion } from '../../../shared/lessons/scoring.ts';
+import { readQuestion } from '../../../shared/lessons/multiple-choice.ts';
 import { orderedSections } from '../../../shared/lessons/totals.ts';
 import { answerStep, blocksOf, lookAtStep, playThrough, stepsOf } from '../archive-page/play-through.ts';
 import { buildLearnerToken, buildVersion } from '../../support/factories.ts';
