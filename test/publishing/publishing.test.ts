@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { findPlayedVersion, findPublishedVersion, findVersion } from '../../shared/models/lesson-version.ts';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
+import type { Organization } from '../../shared/models/organization.ts';
 import { deleteLesson, publishVersion, unpublish } from '../../shared/publishing/publishing.ts';
 import { bytesOf } from '../../shared/storage/digest.ts';
 import { releaseWidget } from '../../shared/widgets/releases.ts';
@@ -139,9 +140,8 @@ describe('a published version is found', () => {
 });
 
 /** Publishes a lesson many times; returns the version that is played. */
-async function buildOftenPublished(organizationId: string): Promise<LessonVersion> {
-  const { version } = await buildDraft();
-  const first = { ...(await publish(version._id)), organizationId };
+async function buildOftenPublished(organization: Organization): Promise<LessonVersion> {
+  const first = await buildVersion(harness, organization, (await buildPackage()).path);
   const later = Array.from({ length: 100 }, (_, index) => ({
     ...first,
     _id: randomUUID(),
@@ -157,7 +157,7 @@ test('a played version is found without reading the others of a lesson that was 
   const { db } = harness.db.connection;
   if (db === undefined) throw new Error('not connected');
   const { organization } = await buildOrganization(harness);
-  const lessons = [await buildOftenPublished(organization._id), await buildOftenPublished(organization._id)];
+  const lessons = [await buildOftenPublished(organization), await buildOftenPublished(organization)];
   await db.command({ profile: 2 });
   const played = await Promise.all(
     lessons.map(({ lessonId }) => findPlayedVersion(harness.db, organization._id, lessonId, null)),
