@@ -52,7 +52,7 @@ export function credentials(
       401: failure('The credentials are missing, malformed, unknown, revoked or expired.', message),
       429: tooManyRequests,
     },
-    middleware: (deps, renderErrors) => [renderErrors, authenticateBearer(deps, message)],
+    middleware: (deps) => [authenticateBearer(deps, message)],
     identify: (_deps, { ctx }) => ({ organization: organization.get(ctx) }),
   };
 }
@@ -73,12 +73,7 @@ export function userSession(
       401: failure('There is no session, or it has ended.', 'Authentication failed'),
       429: tooManyRequests,
     },
-    middleware: (deps, renderErrors) => [
-      renderErrors,
-      noStore,
-      sessionCors(deps.config, methods),
-      authenticateSession(deps),
-    ],
+    middleware: (deps) => [noStore, sessionCors(deps.config, methods), authenticateSession(deps)],
     identify: (_deps, { ctx }) => ({ organization: organization.get(ctx), user: user.get(ctx) }),
   };
 }
@@ -98,11 +93,10 @@ export function credentialsOrSession(
       ),
       429: tooManyRequests,
     },
-    middleware: (deps, renderErrors) => {
+    middleware: (deps) => {
       const asIntegrator = authenticateBearer(deps, 'Authentication failed');
       const asUser = authenticateSession(deps);
       return [
-        renderErrors,
         noStore,
         sessionCors(deps.config, methods),
         (ctx, next) =>

@@ -47,8 +47,7 @@ const access: Access<LogInDependencies, null> = {
   headers: forUsers,
   preflight: false,
   failures: { 429: tooManyRequests },
-  middleware: (deps, renderErrors) => [
-    renderErrors,
+  middleware: (deps) => [
     noStore,
     sessionCors(deps.config, 'GET, POST, DELETE'),
     limitByAddress(deps),

@@ -64,7 +64,7 @@ const access: Access<{ rateLimits: RateLimits }, null> = {
   headers: {},
   preflight: false,
   failures: {},
-  middleware: (deps, renderErrors) => [headersForAnyFrame, renderErrors, limitByAddress(deps)],
+  middleware: (deps) => [headersForAnyFrame, limitByAddress(deps)],
   identify: () => null,
 };
 

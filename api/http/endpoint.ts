@@ -6,6 +6,7 @@ import type { ZodOpenApiExamplesObject } from 'zod-openapi';
 import { PrintedJson, printJson } from '../../shared/platform/raw-json.ts';
 import type { RawJson } from '../../shared/platform/raw-json.ts';
 import type { RequestState } from './context.ts';
+import { apiErrors } from './error-format.ts';
 import type { ErrorFormat } from './error-format.ts';
 import type { Headers } from './headers.ts';
 import { parseRequest } from './parse-request.ts';
@@ -13,8 +14,8 @@ import type { Failures, JsonResponse, Responses, Security } from './responses.ts
 import { LecternError } from '../../shared/platform/errors.ts';
 
 /**
- * Who may call an endpoint, and from where. Requests pass its middleware before anything of them is parsed; `identify`
- * runs after path and query were parsed, for access that depends on them.
+ * Who may call an endpoint, and from where. Its middleware runs before the request is parsed, and inside the one that
+ * renders errors. `identify` runs after path and query are parsed, for access that depends on them.
  */
 export interface Access<Deps, Caller, Params = unknown, Query = unknown> {
   security: Security;
@@ -24,8 +25,8 @@ export interface Access<Deps, Caller, Params = unknown, Query = unknown> {
   failures: Failures;
   /** Whether OPTIONS is answered here, and listed in `Allow`. */
   preflight: boolean;
-  /** The middleware, in order, with `renderErrors` where errors become responses. */
-  middleware(deps: Deps, renderErrors: Middleware): Middleware[];
+  /** The middleware, in order: CORS, limits, authentication. */
+  middleware(deps: Deps): Middleware[];
   /** Returns the caller. @throws {LecternError} UNAUTHORIZED or FORBIDDEN. */
   identify(
     deps: Deps,
@@ -145,7 +146,7 @@ export interface Endpoint<Deps> extends EndpointDefinition<
 }
 
 /**
- * Defines an endpoint. A request meets its parts in this order: the middleware of `access` (CORS, errors, limits,
+ * Defines an endpoint. A request meets its parts in this order: the middleware of `access` (CORS, limits,
  * authentication), then `params` and `query`, then `access.identify`, then the handler, which reads the body.
  *
  * @param handle creates the handler once for each application.
@@ -168,6 +169,7 @@ export function defineEndpoint<
   ) => Promise<Reply<Documented>> | Reply<Documented>,
 ): Endpoint<AccessDeps & ErrorDeps & Deps> {
   const { params, query, body, access, invalid = 'BAD_REQUEST' } = definition;
+  const send = replySender(definition);
   return {
     ...(definition as unknown as Endpoint<AccessDeps & ErrorDeps & Deps>),
     createHandler(deps, inspect) {
@@ -184,35 +186,46 @@ export function defineEndpoint<
           return body.read(ctx);
         };
         const reply = await respond({ ...parsed, caller, readBody });
-        if ('status' in reply) send(ctx, definition, reply, inspect);
+        if ('status' in reply) send(ctx, reply, inspect);
       };
     },
   };
 }
 
-function send(
-  ctx: Context,
-  { operationId, responses }: Pick<Endpoint<never>, 'operationId' | 'responses'>,
-  reply: { status: PropertyKey; body?: unknown },
-  inspect: InspectReply | undefined,
-): void {
-  const status = Number(reply.status);
-  const response = responses[status];
-  const text = reply.body === undefined ? undefined : textOf(reply.body);
-  if (text !== undefined) {
-    inspect?.({ operationId, status, text, schema: response?.kind === 'json' ? response.schema : undefined });
-  }
-  ctx.status = status;
-  for (const [name, schema] of Object.entries(
-    response && 'headers' in response ? (response.headers ?? {}) : {},
-  )) {
-    // A header with one possible value is stated once, where it is documented.
-    if (schema instanceof z.ZodLiteral && schema.values.size === 1)
-      ctx.set(name, String([...schema.values][0]));
-  }
-  if (text === undefined) return;
-  ctx.type = 'application/json';
-  ctx.body = text;
+/** Returns the function that sends the replies of an endpoint's handler. */
+function replySender({ operationId, responses }: Pick<Endpoint<never>, 'operationId' | 'responses'>) {
+  const documented = new Map(
+    Object.entries(responses).map(([status, response]) => [
+      Number(status),
+      { schema: response.kind === 'json' ? response.schema : undefined, headers: fixedHeaders(response) },
+    ]),
+  );
+  return (
+    ctx: Context,
+    reply: { status: PropertyKey; body?: unknown },
+    inspect: InspectReply | undefined,
+  ): void => {
+    const status = Number(reply.status);
+    const { schema, headers } = documented.get(status) ?? { schema: undefined, headers: {} };
+    const text = reply.body === undefined ? undefined : textOf(reply.body);
+    if (text !== undefined) inspect?.({ operationId, status, text, schema });
+    ctx.status = status;
+    ctx.set(headers);
+    if (text === undefined) return;
+    ctx.type = 'application/json';
+    ctx.body = text;
+  };
+}
+
+/** Returns the headers that have one possible value, which is stated once: where they are documented. */
+function fixedHeaders({ headers = {} }: { headers?: Headers }): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(headers).flatMap(([name, schema]) =>
+      schema instanceof z.ZodLiteral && schema.values.size === 1
+        ? [[name, String([...schema.values][0])]]
+        : [],
+    ),
+  );
 }
 
 function textOf(body: unknown): string {
@@ -239,7 +252,9 @@ export function addEndpoints<Deps>(
     if (group.some((other) => other.access !== access || other.errors !== errors)) {
       throw new Error(`the endpoints of ${path} must share their access and their error format`);
     }
-    const chain = access.middleware(deps, errors.render(deps));
+    // The application itself renders errors in the common format.
+    const renderErrors = errors === apiErrors() ? [] : [errors.render(deps)];
+    const chain = [...renderErrors, ...access.middleware(deps)];
     for (const endpoint of group)
       router[endpoint.method](path, ...chain, endpoint.createHandler(deps, inspect));
     const methods = group.flatMap(({ method }) =>

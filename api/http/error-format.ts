@@ -29,7 +29,8 @@ export function errorExamples(...texts: string[]): ZodOpenApiContentObject {
 }
 
 /** Returns the format of most endpoints: `{"error": "…"}`. @param unexpected the text of a 500 without its own. */
-export function apiErrors(unexpected = 'An unexpected error occurred'): ErrorFormat {
+export function apiErrors(unexpected?: string): ErrorFormat {
+  if (unexpected === undefined) return commonErrors;
   return jsonErrors(unexpected, errorBody, (_code, message) => presentError(message));
 }
 
@@ -109,6 +110,8 @@ function jsonErrors(
     },
   };
 }
+
+const commonErrors = apiErrors('An unexpected error occurred');
 
 function publicMessage({ expose, message, publicMessage: text }: LecternError, unexpected: string): string {
   return expose ? message : (text ?? unexpected);

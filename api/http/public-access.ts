@@ -11,7 +11,7 @@ export const limitedAccess: Access<{ rateLimits: RateLimits }, null> = {
   headers: limited,
   preflight: false,
   failures: { 429: tooManyRequests },
-  middleware: (deps, renderErrors) => [renderErrors, limitByAddress(deps)],
+  middleware: (deps) => [limitByAddress(deps)],
   identify: () => null,
 };
 
@@ -21,7 +21,7 @@ export const openAccess: Access<object, null> = {
   headers: requestId,
   preflight: false,
   failures: {},
-  middleware: (_deps, renderErrors) => [renderErrors],
+  middleware: () => [],
   identify: () => null,
 };
 
@@ -35,7 +35,7 @@ export function publicAccess(methods: string): Access<{ rateLimits: RateLimits }
     ...limitedAccess,
     headers: { ...limited, ...anyOrigin(methods) },
     preflight: true,
-    middleware: (deps, renderErrors) => [publicCors(methods), renderErrors, limitByAddress(deps)],
+    middleware: (deps) => [publicCors(methods), limitByAddress(deps)],
   };
 }
 
@@ -49,6 +49,6 @@ export function openPublicAccess(
     ...openAccess,
     headers: { ...requestId, ...anyOrigin(methods), ...headers },
     preflight: true,
-    middleware: (_deps, renderErrors) => [publicCors(methods, requestHeaders), renderErrors],
+    middleware: () => [publicCors(methods, requestHeaders)],
   };
 }

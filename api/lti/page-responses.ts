@@ -28,7 +28,7 @@ export const browserAccess: Access<{ rateLimits: RateLimits }, null> = {
   headers: {},
   preflight: false,
   failures: {},
-  middleware: (deps, renderErrors) => [noticeHeaders, renderErrors, limitByAddress(deps)],
+  middleware: (deps) => [noticeHeaders, limitByAddress(deps)],
   identify: () => null,
 };
 

@@ -34,7 +34,7 @@ const access: Access<{ rateLimits: RateLimits }, null> = {
   headers: { ...forPlayers(methods), ...noStoreHeader },
   preflight: true,
   failures: { 403: invalidSignature, 429: tooManyRequests },
-  middleware: (deps, renderErrors) => [publicCors(methods), noStore, renderErrors, limitByAddress(deps)],
+  middleware: (deps) => [publicCors(methods), noStore, limitByAddress(deps)],
   identify: () => null,
 };
 

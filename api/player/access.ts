@@ -50,12 +50,7 @@ export function playerToken(
       403: otherLesson,
       429: tooManyRequests,
     },
-    middleware: (deps, renderErrors) => [
-      publicCors(methods),
-      ...(uncached ? [noStore] : []),
-      renderErrors,
-      limitByAddress(deps),
-    ],
+    middleware: (deps) => [publicCors(methods), ...(uncached ? [noStore] : []), limitByAddress(deps)],
     identify: (deps, { params, query }) => verifyToken(deps, params.lessonId, query.token),
   };
 }
