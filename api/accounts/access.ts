@@ -23,6 +23,9 @@ import type { OpenSession, SessionDependencies } from './user-sessions.ts';
 const organization = requestValue<Organization>('organization');
 const user = requestValue<User>('user');
 
+/** The text of a 401, whatever is wrong: only the header `WWW-Authenticate` tells the causes apart. */
+export const notAuthenticatedText = 'Authentication failed';
+
 export interface CredentialsDependencies {
   db: Database;
   secrets: Pick<Secrets, 'keyPepper'>;
@@ -39,10 +42,10 @@ export type SessionAccessDependencies = SessionDependencies & {
  * Access for servers with API credentials, within the rate limit of their key; all other requests count against their
  * IP address.
  *
- * @param message the text of every 401; only the header `WWW-Authenticate` tells the causes apart.
+ * @param message the text of every 401.
  */
 export function credentials(
-  message = 'Authentication failed',
+  message = notAuthenticatedText,
 ): Access<CredentialsDependencies, { organization: Organization }> {
   return {
     security: [{ credentials: [] }],
@@ -70,7 +73,7 @@ export function userSession(
     headers: forUsers,
     preflight: false,
     failures: {
-      401: failure('There is no session, or it has ended.', 'Authentication failed'),
+      401: failure('There is no session, or it has ended.', notAuthenticatedText),
       429: tooManyRequests,
     },
     middleware: (deps) => [noStore, sessionCors(deps.config, methods), authenticateSession(deps)],
@@ -89,12 +92,12 @@ export function credentialsOrSession(
     failures: {
       401: failure(
         'The credentials are missing, malformed, unknown, revoked or expired, or there is no session.',
-        'Authentication failed',
+        notAuthenticatedText,
       ),
       429: tooManyRequests,
     },
     middleware: (deps) => {
-      const asIntegrator = authenticateBearer(deps, 'Authentication failed');
+      const asIntegrator = authenticateBearer(deps, notAuthenticatedText);
       const asUser = authenticateSession(deps);
       return [
         noStore,
@@ -159,6 +162,6 @@ export async function requireSession(
   ctx: Pick<Context, 'cookies'>,
 ): Promise<OpenSession> {
   const open = await sessions.find(ctx);
-  if (open === null) throw new LecternError('UNAUTHORIZED', 'Authentication failed');
+  if (open === null) throw new LecternError('UNAUTHORIZED', notAuthenticatedText);
   return open;
 }

@@ -19,7 +19,7 @@ import type { RateLimits } from '../http/middleware/rate-limit.ts';
 import { foreignWrite, refuseForeignWrites, sessionCors } from '../http/middleware/cors.ts';
 import { parseRequest } from '../http/parse-request.ts';
 import { empty, failure, json } from '../http/responses.ts';
-import { requireSession } from './access.ts';
+import { notAuthenticatedText, requireSession } from './access.ts';
 import { LogInThrottle, tooManyLogIns } from './log-in-throttle.ts';
 import { presentSession, userSessionBody } from './present-session.ts';
 import { UserSessions } from './user-sessions.ts';
@@ -120,7 +120,7 @@ export const getSession = defineEndpoint(
     summary: 'Tell who is logged in',
     responses: {
       200: json('The session.', userSessionBody, { session: { value: example.userSession } }),
-      401: failure('There is no session, or it has ended.', 'Authentication failed'),
+      401: failure('There is no session, or it has ended.', notAuthenticatedText),
     },
   },
   (deps: SessionDependencies) => {

@@ -11,7 +11,7 @@ import { fileHeaders, fileRequest, noStore } from '../http/headers.ts';
 import type { Headers } from '../http/headers.ts';
 import { openPublicAccess } from '../http/public-access.ts';
 import { empty, failure } from '../http/responses.ts';
-import { invalidSignature } from './content.endpoints.ts';
+import { invalidSignature, invalidSignatureText } from './content.endpoints.ts';
 import { assetPolicy, isInert } from './inert-types.ts';
 import { sendFile } from './send-file.ts';
 
@@ -117,7 +117,7 @@ export const getAsset = defineEndpoint(
       ctx.set('Cache-Control', 'no-store');
       const { expires, signature: signed } = ctx.query;
       const file = readAssetUrl(secrets.asset, { path: ctx.path, expires, signature: signed });
-      if (file === null) throw new LecternError('FORBIDDEN', invalidSignature.texts.join());
+      if (file === null) throw new LecternError('FORBIDDEN', invalidSignatureText);
       const opened = await store[file.area].open(file);
       if (opened === null) throw new LecternError('NOT_FOUND', notFound);
       await sendFile(ctx, opened, file.sha256, () => describe(ctx, file));

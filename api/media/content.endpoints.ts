@@ -13,7 +13,7 @@ import { publicCors } from '../http/middleware/cors.ts';
 import { limitByAddress, tooManyRequests } from '../http/middleware/rate-limit.ts';
 import type { RateLimits } from '../http/middleware/rate-limit.ts';
 import { failure } from '../http/responses.ts';
-import { nothingToPlay } from '../player/authorize.ts';
+import { nothingToPlayText } from '../player/authorize.ts';
 import { mediaTexts, widgetTexts } from './player-assets.ts';
 import { mediaParams, redirect, versionFiles, widgetParams } from './version-files.ts';
 import type { VersionFilesDependencies } from './version-files.ts';
@@ -22,10 +22,11 @@ type Dependencies = VersionFilesDependencies & { db: Database };
 
 const methods = 'GET, HEAD, OPTIONS';
 
+export const invalidSignatureText = 'Invalid or expired signature';
 /** The failure of a signed URL that is not good. */
 export const invalidSignature = failure(
   'The URL has expired, or this service has not signed it.',
-  'Invalid or expired signature',
+  invalidSignatureText,
 );
 
 /** Whoever has a signed URL of the version: the page that plays it, which has no token. */
@@ -65,7 +66,7 @@ export const getContentMediaFile = defineEndpoint(
       400: failure('The id of the medium is not a UUID.', 'Invalid media ID'),
       404: failure(
         'The version is not published any more, has no such medium, or its file cannot be had now.',
-        ...nothingToPlay.texts,
+        nothingToPlayText,
         mediaTexts.unknown,
         mediaTexts.unavailable,
       ),
@@ -100,7 +101,7 @@ export const getContentWidgetFile = defineEndpoint(
       404: failure(
         'The version is not published any more, uses no such widget, it has no such file, or its source does not give ' +
           'it.',
-        ...nothingToPlay.texts,
+        nothingToPlayText,
         widgetTexts.unknown,
         widgetTexts.unavailable,
       ),
@@ -128,10 +129,10 @@ async function findSigned(
   const given = { lessonId, versionId, expires, signature };
   const preview = isContentUrl(secrets.asset, { ...given, preview: true });
   if (!preview && !isContentUrl(secrets.asset, given)) {
-    throw new LecternError('FORBIDDEN', invalidSignature.texts.join());
+    throw new LecternError('FORBIDDEN', invalidSignatureText);
   }
   const find = preview ? findSignedPreview : findSignedVersion;
   const version = await find(db, lessonId, versionId);
-  if (version === null) throw new LecternError('NOT_FOUND', nothingToPlay.texts.join());
+  if (version === null) throw new LecternError('NOT_FOUND', nothingToPlayText);
   return version;
 }

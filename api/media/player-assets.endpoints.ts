@@ -3,7 +3,7 @@ import { defineEndpoint, written } from '../http/endpoint.ts';
 import { apiErrors } from '../http/error-format.ts';
 import { failure } from '../http/responses.ts';
 import { lessonParams, playerToken } from '../player/access.ts';
-import { findTokenVersion, nothingToPlay, playerQuerySchema } from '../player/authorize.ts';
+import { findTokenVersion, nothingToPlayText, playerQuerySchema } from '../player/authorize.ts';
 import { mediaTexts, widgetTexts } from './player-assets.ts';
 import { mediaParams, redirect, versionFiles, widgetParams } from './version-files.ts';
 import type { VersionFilesDependencies } from './version-files.ts';
@@ -40,7 +40,7 @@ export const getMediaFile = defineEndpoint(
       400: failure('An id is not a UUID, or the token is missing.'),
       404: failure(
         'There is nothing to play, the version has no such medium, or its file cannot be had now.',
-        ...nothingToPlay.texts,
+        nothingToPlayText,
         mediaTexts.unknown,
         mediaTexts.unavailable,
       ),
@@ -76,7 +76,7 @@ export const getWidgetFile = defineEndpoint(
       404: failure(
         'There is nothing to play, or the version uses no such widget, it has no such file, or its source does not ' +
           'give it.',
-        ...nothingToPlay.texts,
+        nothingToPlayText,
         widgetTexts.unknown,
         widgetTexts.unavailable,
       ),

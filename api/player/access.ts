@@ -13,7 +13,7 @@ import { otherLessonText, playerLessonId, verifyToken } from './authorize.ts';
 
 export const lessonParams = z.object({ lessonId: playerLessonId });
 
-export const otherLesson = failure('The token is for another lesson than the path names.', otherLessonText);
+const otherLesson = failure('The token is for another lesson than the path names.', otherLessonText);
 
 /**
  * Access with a learner's token in the query, also for pages of every origin. Checks in this order: the lesson id and

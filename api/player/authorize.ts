@@ -10,10 +10,11 @@ import type { Secrets } from '../../shared/platform/secrets.ts';
 import { failure } from '../http/responses.ts';
 
 export const otherLessonText = 'Token does not grant access to this lesson';
+export const nothingToPlayText = 'Lesson not found or access denied';
 export const nothingToPlay = failure(
   "The lesson does not exist, is deleted or another organization's, or nothing is published: no version, or the " +
     'pinned one no more.',
-  'Lesson not found or access denied',
+  nothingToPlayText,
 );
 export const previewText = 'A preview token records nothing';
 
@@ -88,7 +89,7 @@ export function assertRecords({ kind }: Pick<PlayerToken, 'kind'>): void {
 }
 
 function nothingPlayable(): LecternError {
-  return new LecternError('NOT_FOUND', nothingToPlay.texts.join());
+  return new LecternError('NOT_FOUND', nothingToPlayText);
 }
 
 /**

@@ -13,12 +13,13 @@ import * as example from '../http/examples.ts';
 import { anyOrigin, limited, noStore } from '../http/headers.ts';
 import { jsonTextOf, readJsonBytes } from '../http/middleware/json-body.ts';
 import { tooLargeText } from '../http/middleware/request-bytes.ts';
-import { lessonParams, otherLesson, playerToken } from './access.ts';
+import { lessonParams, playerToken } from './access.ts';
 import {
   assertRecords,
   findTokenVersion,
   findVersionInPlay,
   nothingToPlay,
+  otherLessonText,
   playerQuerySchema,
   previewText,
 } from './authorize.ts';
@@ -214,7 +215,7 @@ export const writePlayerSession = defineEndpoint(
       400: failure('The lesson id is not a UUID, or the token is missing.'),
       403: failure(
         'The token is for another lesson than the path names, or it is a preview token.',
-        ...otherLesson.texts,
+        otherLessonText,
         previewText,
       ),
       404: nothingToPlay,

@@ -51,10 +51,11 @@ const ltiProgressQuery = z.object({
   }),
 });
 
+const noProgressText = 'No progress found for this learner and lesson';
 const noProgress = failure(
   'No such lesson in your organization, no such platform, or the learner has not started the lesson: there is ' +
     'no record.',
-  'No progress found for this learner and lesson',
+  noProgressText,
 );
 
 interface ProgressDependencies {
@@ -160,5 +161,5 @@ async function print<Record extends ProgressRecord, Body extends object>(
 }
 
 function notStarted(): LecternError {
-  return new LecternError('NOT_FOUND', noProgress.texts[0] ?? '');
+  return new LecternError('NOT_FOUND', noProgressText);
 }
