@@ -29,7 +29,7 @@ import type { AppDependencies } from './app.ts';
 import { playerDownloadLimits } from './media/external-media.ts';
 import { PlayerAssets } from './media/player-assets.ts';
 import type { InspectReply } from './http/endpoint.ts';
-import { createHttpServer, prepareEnd, serverLimits } from './http/http-server.ts';
+import { createHttpServer, prepareGracefulClose, serverLimits } from './http/http-server.ts';
 import { JobWaiters } from './exports/job-subscriptions.ts';
 import { OpenWaits } from './exports/wait-limiter.ts';
 import { LargeTexts } from './http/large-texts.ts';
@@ -133,7 +133,7 @@ export async function startApi(
   const app = createApp(deps, inspect);
   const handle = app.callback();
   const server = createHttpServer((...exchange) => void handle(...exchange), serverLimits(config), log);
-  const endServer = prepareEnd(server);
+  const endServer = prepareGracefulClose(server);
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error) => reject(describeListenError(error, config.port)));
     server.listen(config.port, config.host, resolve);
@@ -149,11 +149,11 @@ export async function startApi(
   });
   shutdown.add('downloads', () => playerAssets.close().finally(() => downloader.close()));
   shutdown.add('platforms', () => Promise.resolve(platforms.close()));
-  shutdown.add('scores', () => withDeadline(outboxSignal.settled(), { milliseconds: closeMilliseconds }));
+  shutdown.add('scores', () => withDeadline(outboxSignal.settled(), { timeoutMs: closeMilliseconds }));
   shutdown.add('queue', async () => {
     // BullMQ waits for the end of a connection, which one that is just connecting anew does not announce.
     const closed = Promise.all([events.close(), queue.close(), scoreQueue.close()]);
-    await withDeadline(closed, { milliseconds: closeMilliseconds }).finally(() => redis.disconnect());
+    await withDeadline(closed, { timeoutMs: closeMilliseconds }).finally(() => redis.disconnect());
   });
   shutdown.add('file uses', () => Promise.resolve(coordination.usage.close()));
   shutdown.add('mongodb', () => db.connection.close());

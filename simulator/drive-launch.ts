@@ -32,7 +32,7 @@ const maxRedirects = 5;
  */
 export async function sendLogin(platform: Platform, options: DriveOptions): Promise<Response> {
   const { url, init } = loginOf(platform, options);
-  return withTimeLimit({ milliseconds }, (signal) => fetch(url, { ...init, signal }));
+  return withTimeLimit({ timeoutMs: milliseconds }, (signal) => fetch(url, { ...init, signal }));
 }
 
 /**
@@ -41,7 +41,7 @@ export async function sendLogin(platform: Platform, options: DriveOptions): Prom
  * @throws where the tool's login does not lead to the platform, or the platform answers with something else than a form
  */
 export function driveLaunch(platform: Platform, options: DriveOptions): Promise<DrivenLaunch> {
-  return withTimeLimit({ milliseconds }, async (signal) => {
+  return withTimeLimit({ timeoutMs: milliseconds }, async (signal) => {
     const cookies = new CookieJar();
     const authorizationUrl = await followLogin(platform, options, { cookies, signal });
     const answer = await fetch(authorizationUrl, { redirect: 'manual', signal });
@@ -56,7 +56,7 @@ export function driveLaunch(platform: Platform, options: DriveOptions): Promise<
 export function submitLaunch({ action, fields, cookie }: DrivenLaunch): Promise<Response> {
   const headers: Record<string, string> = cookie === '' ? {} : { cookie };
   const init = { method: 'POST', body: new URLSearchParams(fields), headers, redirect: 'manual' } as const;
-  return withTimeLimit({ milliseconds }, (signal) => fetch(action, { ...init, signal }));
+  return withTimeLimit({ timeoutMs: milliseconds }, (signal) => fetch(action, { ...init, signal }));
 }
 
 function loginOf(platform: Platform, options: DriveOptions) {

@@ -6,7 +6,7 @@ import { createPlatformClient } from '../shared/lti/platform-requests.ts';
 import { createServiceTokens } from '../shared/lti/service-token.ts';
 import { buildIndexes, openDatabase } from '../shared/models/database.ts';
 import { registerScoreMetrics } from '../shared/operations/score-metrics.ts';
-import { connectFastRedis } from '../shared/platform/redis.ts';
+import { connectOptionalRedis } from '../shared/platform/redis.ts';
 import { loadSecrets } from '../shared/platform/secrets.ts';
 import type { Servers } from '../shared/embedded/servers.ts';
 import { createCoordination } from '../shared/coordination/coordination.ts';
@@ -43,7 +43,7 @@ export async function startWorker(
   const builds = new Builds();
   const metrics = new WorkerMetrics({ slots: config.worker.concurrency, running: () => builds.size });
   const downloader = metrics.countDownloads(createDownloader(config.download));
-  const redis = await connectFastRedis(servers.redisUrl);
+  const redis = await connectOptionalRedis(servers.redisUrl);
   const coordination = createCoordination(redis, config);
   const store = trackUsage(plainStore, coordination.usage);
   const evictor = new Evictor({ db, store, redis, incomplete: coordination.incomplete, limits, config });

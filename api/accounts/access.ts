@@ -11,9 +11,9 @@ import type { Secrets } from '../../shared/platform/secrets.ts';
 import { clientIp } from '../http/client-ip.ts';
 import { requestValue } from '../http/context.ts';
 import type { Access } from '../http/endpoint.ts';
-import { forCallers, forUsers, limited } from '../http/headers.ts';
+import { forCredentialsOrSession, forUsers, limited } from '../http/headers.ts';
 import { noStore } from '../http/middleware/response-headers.ts';
-import { limitByAddress, tooManyRequests } from '../http/middleware/rate-limit.ts';
+import { limitByIp, tooManyRequests } from '../http/middleware/rate-limit.ts';
 import type { RateLimits } from '../http/middleware/rate-limit.ts';
 import { sessionCors } from '../http/middleware/cors.ts';
 import { failure } from '../http/responses.ts';
@@ -87,7 +87,7 @@ export function credentialsOrSession(
 ): Access<CredentialsDependencies & SessionAccessDependencies, { organization: Organization }> {
   return {
     security: [{ credentials: [] }, { session: [] }],
-    headers: forCallers,
+    headers: forCredentialsOrSession,
     preflight: false,
     failures: {
       401: failure(
@@ -146,7 +146,7 @@ function authenticateBearer(
 
 function authenticateSession(deps: SessionDependencies & { rateLimits: RateLimits }): Middleware {
   const sessions = new UserSessions(deps);
-  const limit = limitByAddress(deps);
+  const limit = limitByIp(deps);
   return (ctx, next) =>
     limit(ctx, async () => {
       const session = await requireSession(sessions, ctx);

@@ -14,9 +14,9 @@ import * as example from '../http/examples.ts';
 import { forUsers } from '../http/headers.ts';
 import { jsonBody } from '../http/middleware/json-body.ts';
 import { noStore } from '../http/middleware/response-headers.ts';
-import { limitByAddress, tooManyRequests } from '../http/middleware/rate-limit.ts';
+import { limitByIp, tooManyRequests } from '../http/middleware/rate-limit.ts';
 import type { RateLimits } from '../http/middleware/rate-limit.ts';
-import { foreignWrite, refuseForeignWrites, sessionCors } from '../http/middleware/cors.ts';
+import { crossSiteWrite, csrfProtection, sessionCors } from '../http/middleware/cors.ts';
 import { parseRequest } from '../http/parse-request.ts';
 import { empty, failure, json } from '../http/responses.ts';
 import { notAuthenticatedText, requireSession } from './access.ts';
@@ -50,8 +50,8 @@ const access: Access<LogInDependencies, null> = {
   middleware: (deps) => [
     noStore,
     sessionCors(deps.config, 'GET, POST, DELETE'),
-    limitByAddress(deps),
-    refuseForeignWrites(deps.config),
+    limitByIp(deps),
+    csrfProtection(deps.config),
   ],
   identify: () => null,
 };
@@ -87,7 +87,7 @@ export const logIn = defineEndpoint(
         'There is no such user, the user is disabled, or the password is another one.',
         wrongLogIn,
       ),
-      403: foreignWrite,
+      403: crossSiteWrite,
       429: failure(
         'The limit of requests a minute is reached, or that of failed log-ins in 15 minutes.',
         tooManyLogIns,
@@ -142,7 +142,7 @@ export const logOut = defineEndpoint(
       204: empty('There is no session any more.', {
         'Set-Cookie': z.string().meta({ description: 'Removes the cookie and its signature.' }),
       }),
-      403: foreignWrite,
+      403: crossSiteWrite,
     },
   },
   (deps: SessionDependencies) => {

@@ -8,7 +8,7 @@ import { LecternError } from '../../shared/platform/errors.ts';
 import type { ErrorCode } from '../../shared/platform/errors.ts';
 import type { Secrets } from '../../shared/platform/secrets.ts';
 import type { PreparedLessons } from '../../shared/player/prepared-lessons.ts';
-import { readEndedLaunch, TokenError } from '../../shared/tokens/player-tokens.ts';
+import { readExpiredLaunch, TokenError } from '../../shared/tokens/player-tokens.ts';
 import type { LaunchToken, PlayerToken, TokenFault } from '../../shared/tokens/player-tokens.ts';
 import { widgetTypes } from '../../shared/progress/outline.ts';
 import { findStyledTypes } from '../../shared/widgets/version-widgets.ts';
@@ -19,7 +19,7 @@ import { challenge, limited, noStore, retryAfter } from '../http/headers.ts';
 import type { Headers } from '../http/headers.ts';
 import { pageLanguage } from '../http/page-language.ts';
 import { respondToErrors } from '../http/middleware/errors.ts';
-import { limitByAddress } from '../http/middleware/rate-limit.ts';
+import { limitByIp } from '../http/middleware/rate-limit.ts';
 import type { RateLimits } from '../http/middleware/rate-limit.ts';
 import { parseRequest } from '../http/parse-request.ts';
 import { publicUrlOf, publicPath } from '../http/public-url.ts';
@@ -64,7 +64,7 @@ const access: Access<{ rateLimits: RateLimits }, null> = {
   headers: {},
   preflight: false,
   failures: {},
-  middleware: (deps) => [headersForAnyFrame, limitByAddress(deps)],
+  middleware: (deps) => [headersForAnyFrame, limitByIp(deps)],
   identify: () => null,
 };
 
@@ -202,7 +202,7 @@ function sendFailure(deps: EmbedDependencies, ctx: Context, failure: LecternErro
 
 /** Returns the launch of the request's token, even an expired one, for the link back to the course. */
 function launchOf({ secrets }: Pick<EmbedDependencies, 'secrets'>, { query }: Context): LaunchToken | null {
-  return typeof query.token === 'string' ? readEndedLaunch(secrets.signing, query.token) : null;
+  return typeof query.token === 'string' ? readExpiredLaunch(secrets.signing, query.token) : null;
 }
 
 function send(ctx: Context, page: Buffer): void {

@@ -1,7 +1,7 @@
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import type { Context } from 'koa';
-import { etagOf, isKnown } from './etags.ts';
+import { etagOf, matchesIfNoneMatch } from './etags.ts';
 
 const compressBrotli = promisify(brotliCompress);
 const compressGzip = promisify(gzip);
@@ -31,7 +31,7 @@ export class EncodedFile {
     ctx.status = 200;
     ctx.vary('Accept-Encoding');
     ctx.set('ETag', etag);
-    if (isKnown(ctx, etag)) {
+    if (matchesIfNoneMatch(ctx, etag)) {
       ctx.status = 304;
       return;
     }

@@ -63,7 +63,7 @@ export const retryAfter: Headers = {
 };
 
 /** On a 500 that may be temporary. */
-export const mayPass: Headers = {
+export const retryAfterIfTemporary: Headers = {
   'Retry-After': seconds(
     'Seconds after which a retry may succeed. Sent when the failure may be temporary: a server or a disk fails, or a ' +
       'build is still running.',
@@ -133,7 +133,7 @@ export const forUsers: Headers = {
 };
 
 /** On every response of endpoints that take a user's session or API credentials. */
-export const forCallers: Headers = {
+export const forCredentialsOrSession: Headers = {
   ...forUsers,
   'Access-Control-Expose-Headers': exposed
     .optional()

@@ -11,32 +11,32 @@ import type { Socket } from 'node:net';
 /** Request line and headers together. A token in the URL may have 16 KiB, and browsers send cookies. */
 const maxHeaderBytes = 32 * 1024;
 
-const headersMilliseconds = 20_000;
+const headersTimeoutMs = 20_000;
 
 /** How often connections are looked at, for requests that take too long. */
-const checkMilliseconds = 1_000;
+const checkIntervalMs = 1_000;
 
 /** Above the 60 s for which common proxies keep a connection: the one that closes it must not be this end. */
-const keepAliveMilliseconds = 65_000;
+const keepAliveTimeoutMs = 65_000;
 
 /** A reader that takes nothing for so long is gone, and so is one that Lectern has nothing for. */
-const leastSilenceMilliseconds = 10 * 60_000;
+const minIdleTimeoutMs = 10 * 60_000;
 
 /** Between the end of the longest wait for an archive and the cut of its connection. */
-const silenceMarginMilliseconds = 60_000;
+const idleMarginMs = 60_000;
 
 export interface ServerLimits {
   /** For a request to arrive as a whole. */
-  requestMilliseconds: number;
+  requestTimeoutMs: number;
   /** For a connection on which no byte moves, in either direction. */
-  silenceMilliseconds: number;
+  idleTimeoutMs: number;
 }
 
 export function serverLimits(config: Pick<Config, 'requestSeconds' | 'export'>): ServerLimits {
-  const waitMilliseconds = config.export.waitSeconds * 1000;
+  const waitMs = config.export.waitSeconds * 1000;
   return {
-    requestMilliseconds: config.requestSeconds * 1000,
-    silenceMilliseconds: Math.max(leastSilenceMilliseconds, waitMilliseconds + silenceMarginMilliseconds),
+    requestTimeoutMs: config.requestSeconds * 1000,
+    idleTimeoutMs: Math.max(minIdleTimeoutMs, waitMs + idleMarginMs),
   };
 }
 
@@ -47,17 +47,17 @@ export function serverLimits(config: Pick<Config, 'requestSeconds' | 'export'>):
  */
 export function createHttpServer(
   handle: (request: IncomingMessage, response: ServerResponse) => void,
-  { requestMilliseconds, silenceMilliseconds }: ServerLimits,
+  { requestTimeoutMs, idleTimeoutMs }: ServerLimits,
   log: Logger,
 ): Server {
   const server = createServer({
     maxHeaderSize: maxHeaderBytes,
-    requestTimeout: requestMilliseconds,
-    headersTimeout: Math.min(headersMilliseconds, requestMilliseconds),
-    connectionsCheckingInterval: checkMilliseconds,
-    keepAliveTimeout: keepAliveMilliseconds,
+    requestTimeout: requestTimeoutMs,
+    headersTimeout: Math.min(headersTimeoutMs, requestTimeoutMs),
+    connectionsCheckingInterval: checkIntervalMs,
+    keepAliveTimeout: keepAliveTimeoutMs,
   });
-  server.timeout = silenceMilliseconds;
+  server.timeout = idleTimeoutMs;
   const answering = new WeakMap<Duplex, Set<ServerResponse>>();
   const serve = (request: IncomingMessage, response: ServerResponse) => {
     const responses = answering.get(request.socket) ?? new Set();
@@ -114,7 +114,7 @@ function refusal(error: Error, log: Logger): string {
   ].join('\r\n');
 }
 
-const idleCheckMilliseconds = 200;
+const closeCheckMs = 200;
 
 /**
  * Prepares the end of an HTTP server, before it listens: the function given takes no more connections, ends those
@@ -122,7 +122,7 @@ const idleCheckMilliseconds = 200;
  *
  * Node by itself would wait for connections that never sent anything, as browsers and load balancers hold them ready.
  */
-export function prepareEnd(server: Server): () => Promise<void> {
+export function prepareGracefulClose(server: Server): () => Promise<void> {
   const silent = new Set<Socket>();
   server.on('connection', (socket) => {
     silent.add(socket);
@@ -136,7 +136,7 @@ export function prepareEnd(server: Server): () => Promise<void> {
     for (const socket of silent) socket.destroy();
     server.closeIdleConnections();
     // Busy connections would be kept alive afterwards, for a next request that gets no response.
-    const timer = setInterval(() => server.closeIdleConnections(), idleCheckMilliseconds);
+    const timer = setInterval(() => server.closeIdleConnections(), closeCheckMs);
     await closed.finally(() => clearInterval(timer));
   };
 }

@@ -10,7 +10,7 @@ const slowLimits = { pauseMs: 1000, most: 1000 };
  * Holds refusals back for a moment. A client that asks again as soon as it is refused would otherwise take more of the
  * process than one that is served.
  */
-export class SlowRefusals {
+export class DelayedRejections {
   readonly #limits: { pauseMs: number; most: number };
   #waiting = 0;
 
@@ -105,7 +105,7 @@ export class LargeTexts {
   readonly #bodies: MemoryShares;
   readonly #learnerBodies: MemoryShares;
   readonly #texts: MemoryShares;
-  readonly #refusals = new SlowRefusals();
+  readonly #refusals = new DelayedRejections();
   #running = 0;
   #timer: NodeJS.Timeout | undefined;
 
@@ -143,8 +143,8 @@ export class LargeTexts {
     const ofLearner = this.#learnerBodies.growing(learner);
     const ofOrganization = this.#bodies.growing(organizationId);
     const assertRoom = (bytes: number) => {
-      if (!ofLearner.canBe(bytes)) throw tooMuchOfLearner();
-      if (!ofOrganization.canBe(bytes)) throw tooMuch();
+      if (!ofLearner.fits(bytes)) throw tooMuchOfLearner();
+      if (!ofOrganization.fits(bytes)) throw tooMuch();
     };
     const release = () => {
       ofLearner.release();

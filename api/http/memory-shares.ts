@@ -58,7 +58,7 @@ export class GrowingText {
   }
 
   /** Whether there is room for the text at this size. */
-  canBe(bytes: number): boolean {
+  fits(bytes: number): boolean {
     return this.#shares.hasRoom(this.#owner, bytes - this.#bytes, this.#bytes);
   }
 

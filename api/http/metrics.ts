@@ -28,7 +28,7 @@ export class ApiMetrics {
   });
 
   /** A request has had its answer. @param answer.bytes of it, its headers included. */
-  answered(ctx: Context, answer: { status: number; seconds: number; bytes: number }): void {
+  recordRequest(ctx: Context, answer: { status: number; seconds: number; bytes: number }): void {
     const { _matchedRoute: matched } = ctx as { _matchedRoute?: unknown };
     const route = typeof matched === 'string' ? matched : noRoute;
     const status = answer.status === clientGone ? String(clientGone) : `${Math.floor(answer.status / 100)}xx`;

@@ -1,7 +1,7 @@
 import type { Access } from './endpoint.ts';
 import { anyOrigin, limited, requestId } from './headers.ts';
 import type { Headers } from './headers.ts';
-import { limitByAddress, tooManyRequests } from './middleware/rate-limit.ts';
+import { limitByIp, tooManyRequests } from './middleware/rate-limit.ts';
 import type { RateLimits } from './middleware/rate-limit.ts';
 import { publicCors } from './middleware/cors.ts';
 
@@ -11,7 +11,7 @@ export const limitedAccess: Access<{ rateLimits: RateLimits }, null> = {
   headers: limited,
   preflight: false,
   failures: { 429: tooManyRequests },
-  middleware: (deps) => [limitByAddress(deps)],
+  middleware: (deps) => [limitByIp(deps)],
   identify: () => null,
 };
 
@@ -35,7 +35,7 @@ export function publicAccess(methods: string): Access<{ rateLimits: RateLimits }
     ...limitedAccess,
     headers: { ...limited, ...anyOrigin(methods) },
     preflight: true,
-    middleware: (deps) => [publicCors(methods), limitByAddress(deps)],
+    middleware: (deps) => [publicCors(methods), limitByIp(deps)],
   };
 }
 

@@ -19,7 +19,7 @@ const redisIsAway =
 const systemCode = /^E(?!RR_)[A-Z]/;
 
 /** Returns whether a failure is temporary: a server's or a disk's, rather than a defect. */
-export function mayPass(error: unknown): boolean {
+export function isTemporary(error: unknown): boolean {
   const code = codeOf(error);
   return (
     error instanceof Error &&

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Context } from 'koa';
 import type { Config } from '../../shared/platform/config.ts';
-import { isForeignWrite } from '../http/middleware/csrf.ts';
+import { isCrossSiteWrite } from '../http/middleware/csrf.ts';
 import { publicPath } from '../http/public-url.ts';
 import { LaunchFault } from './faults.ts';
 import { isBrowserOf, stateSeconds } from './launch-state.ts';
@@ -61,7 +61,7 @@ export function isRecognized(
   storageValue: string | undefined,
 ): boolean {
   const publicOrigin = publicUrl === undefined ? undefined : new URL(publicUrl).origin;
-  const stored = isForeignWrite(ctx, publicOrigin) ? '' : (storageValue ?? '');
+  const stored = isCrossSiteWrite(ctx, publicOrigin) ? '' : (storageValue ?? '');
   const cookies = readCookies(ctx, cookieName(state));
   const shown = cookies.length === 0 && stored !== '' ? [stored] : cookies;
   if (shown.some((secret) => isBrowserOf(kept, secret))) return true;

@@ -5,7 +5,7 @@ import type { ErrorFormat } from '../http/error-format.ts';
 import { limited, noStore, retryAfter } from '../http/headers.ts';
 import type { Headers } from '../http/headers.ts';
 import { respondToErrors } from '../http/middleware/errors.ts';
-import { limitByAddress } from '../http/middleware/rate-limit.ts';
+import { limitByIp } from '../http/middleware/rate-limit.ts';
 import type { RateLimits } from '../http/middleware/rate-limit.ts';
 import type { WrittenResponse } from '../http/responses.ts';
 import { setNoticeHeaders } from './notice-page.ts';
@@ -28,7 +28,7 @@ export const browserAccess: Access<{ rateLimits: RateLimits }, null> = {
   headers: {},
   preflight: false,
   failures: {},
-  middleware: (deps) => [noticeHeaders, limitByAddress(deps)],
+  middleware: (deps) => [noticeHeaders, limitByIp(deps)],
   identify: () => null,
 };
 

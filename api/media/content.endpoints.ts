@@ -10,7 +10,7 @@ import { apiErrors } from '../http/error-format.ts';
 import { forPlayers, noStore as noStoreHeader } from '../http/headers.ts';
 import { noStore } from '../http/middleware/response-headers.ts';
 import { publicCors } from '../http/middleware/cors.ts';
-import { limitByAddress, tooManyRequests } from '../http/middleware/rate-limit.ts';
+import { limitByIp, tooManyRequests } from '../http/middleware/rate-limit.ts';
 import type { RateLimits } from '../http/middleware/rate-limit.ts';
 import { failure } from '../http/responses.ts';
 import { nothingToPlayText } from '../player/authorize.ts';
@@ -35,7 +35,7 @@ const access: Access<{ rateLimits: RateLimits }, null> = {
   headers: { ...forPlayers(methods), ...noStoreHeader },
   preflight: true,
   failures: { 403: invalidSignature, 429: tooManyRequests },
-  middleware: (deps) => [publicCors(methods), noStore, limitByAddress(deps)],
+  middleware: (deps) => [publicCors(methods), noStore, limitByIp(deps)],
   identify: () => null,
 };
 

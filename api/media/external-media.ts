@@ -98,7 +98,7 @@ export class ExternalMedia {
       return null;
     };
     try {
-      return await withDeadline(download.file, { milliseconds: waitMs, signal, late });
+      return await withDeadline(download.file, { timeoutMs: waitMs, signal, late });
     } finally {
       this.#leave(download);
     }

@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import type { Context } from 'koa';
 import { LecternError } from '../../shared/platform/errors.ts';
 import type { OpenFile } from '../../shared/storage/store.ts';
-import { isKnown, isWanted } from '../http/etags.ts';
+import { matchesIfNoneMatch, matchesIfMatch } from '../http/etags.ts';
 import parseRange from 'range-parser';
 
 /**
@@ -66,13 +66,13 @@ function write(response: ServerResponse, chunk: Uint8Array): Promise<void> {
  * @throws {LecternError} PRECONDITION_FAILED or RANGE_NOT_SATISFIABLE.
  */
 function partToSend(ctx: Context, etag: string, size: number): ByteRange | null {
-  if (!isWanted(ctx, etag)) {
+  if (!matchesIfMatch(ctx, etag)) {
     throw new LecternError('PRECONDITION_FAILED', `The file has changed: its ETag is now ${etag}`);
   }
   ctx.status = 200;
   ctx.set('ETag', etag);
   ctx.set('Accept-Ranges', 'bytes');
-  if (isKnown(ctx, etag)) {
+  if (matchesIfNoneMatch(ctx, etag)) {
     ctx.status = 304;
     return null;
   }

@@ -4,7 +4,7 @@ import type { Config } from '../../shared/platform/config.ts';
 import { defineEndpoint, written } from '../http/endpoint.ts';
 import type { Endpoint } from '../http/endpoint.ts';
 import { apiErrors } from '../http/error-format.ts';
-import { etagOf, isKnown } from '../http/etags.ts';
+import { etagOf, matchesIfNoneMatch } from '../http/etags.ts';
 import { openAccess } from '../http/public-access.ts';
 import { publicPath } from '../http/public-url.ts';
 import { empty } from '../http/responses.ts';
@@ -124,7 +124,7 @@ function send(ctx: Context, type: string, { bytes, etag }: Page): void {
   ctx.set('Cache-Control', cacheControl);
   ctx.set('ETag', etag);
   ctx.status = 200;
-  if (isKnown(ctx, etag)) {
+  if (matchesIfNoneMatch(ctx, etag)) {
     ctx.status = 304;
     return;
   }

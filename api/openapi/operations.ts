@@ -7,7 +7,7 @@ import type {
 } from 'zod-openapi';
 import type { Endpoint } from '../http/endpoint.ts';
 import { faultTexts } from '../http/fault-texts.ts';
-import { challenge, mayPass, retryAfter } from '../http/headers.ts';
+import { challenge, retryAfterIfTemporary, retryAfter } from '../http/headers.ts';
 import type { Headers } from '../http/headers.ts';
 import { failure } from '../http/responses.ts';
 import type { Failure, Failures, Responses } from '../http/responses.ts';
@@ -149,4 +149,8 @@ function merge(...all: readonly Failures[]): Record<string, Failure> {
 }
 
 /** Headers that come with a status wherever it is returned. */
-const headersOf: Partial<Record<string, Headers>> = { 401: challenge, 429: retryAfter, 500: mayPass };
+const headersOf: Partial<Record<string, Headers>> = {
+  401: challenge,
+  429: retryAfter,
+  500: retryAfterIfTemporary,
+};

@@ -4,7 +4,7 @@ import type { Secrets } from '../../shared/platform/secrets.ts';
 import type { PlayerToken } from '../../shared/tokens/player-tokens.ts';
 import type { Access } from '../http/endpoint.ts';
 import { forPlayers, noStore as noStoreHeader } from '../http/headers.ts';
-import { limitByAddress, tooManyRequests } from '../http/middleware/rate-limit.ts';
+import { limitByIp, tooManyRequests } from '../http/middleware/rate-limit.ts';
 import type { RateLimits } from '../http/middleware/rate-limit.ts';
 import { noStore } from '../http/middleware/response-headers.ts';
 import { publicCors } from '../http/middleware/cors.ts';
@@ -50,7 +50,7 @@ export function playerToken(
       403: otherLesson,
       429: tooManyRequests,
     },
-    middleware: (deps) => [publicCors(methods), ...(uncached ? [noStore] : []), limitByAddress(deps)],
+    middleware: (deps) => [publicCors(methods), ...(uncached ? [noStore] : []), limitByIp(deps)],
     identify: (deps, { params, query }) => verifyToken(deps, params.lessonId, query.token),
   };
 }

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import { LecternError } from '../../shared/platform/errors.ts';
 import { tooMany } from '../http/retry-after.ts';
-import { SlowRefusals } from '../http/large-texts.ts';
+import { DelayedRejections } from '../http/large-texts.ts';
 
 /** What one learner may take of a process. */
 export interface LearnerLimits {
@@ -52,7 +52,7 @@ export class LearnerLines {
   readonly #limits: LearnerLimits;
   readonly #lines = new Map<string, Line>();
   readonly #recordBytes = new LRUCache<string, number>({ max: mostRemembered });
-  readonly #refusals = new SlowRefusals();
+  readonly #refusals = new DelayedRejections();
 
   constructor(limits: LearnerLimits = defaultLimits) {
     this.#limits = limits;

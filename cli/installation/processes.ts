@@ -5,7 +5,7 @@ import { childEnvironment } from '../../shared/platform/config.ts';
 import type { Config } from '../../shared/platform/config.ts';
 import { LecternError } from '../../shared/platform/errors.ts';
 import { entryPoint } from '../../shared/platform/paths.ts';
-import { addressOf } from '../../shared/operations/running-api.ts';
+import { localUrl } from '../../shared/operations/running-api.ts';
 import type { Servers } from '../../shared/embedded/servers.ts';
 import { aborted } from '../terminal/interrupts.ts';
 
@@ -64,7 +64,7 @@ export async function startProcesses(
     const ready = Promise.all(processes.map(({ started }) => started));
     const givenUp = signal === undefined ? [] : [rejectOnAbort(signal)];
     const [api] = await Promise.race([ready, failed, ...givenUp]);
-    return { address: addressOf(config.host, api?.port ?? config.port), failed, stop };
+    return { address: localUrl(config.host, api?.port ?? config.port), failed, stop };
   } catch (error) {
     await stop();
     throw error;

@@ -1,5 +1,5 @@
 import type { Config } from '../../shared/platform/config.ts';
-import { addressOf, findRunningApi } from '../../shared/operations/running-api.ts';
+import { localUrl, findRunningApi } from '../../shared/operations/running-api.ts';
 
 type Needs = Pick<Config, 'publicUrl' | 'host' | 'port' | 'dataDir'>;
 
@@ -13,7 +13,7 @@ export async function publicUrlOf(config: Needs): Promise<string | null> {
   if (publicUrl !== undefined) return publicUrl;
   const running = await findRunningApi(config);
   if (running !== null) return running;
-  return port === 0 ? null : addressOf(host, port);
+  return port === 0 ? null : localUrl(host, port);
 }
 
 /**
@@ -21,6 +21,6 @@ export async function publicUrlOf(config: Needs): Promise<string | null> {
  * localhost, which keeps its cookies apart from those of the simulated platform at 127.0.0.1.
  */
 export async function platformFacingAddress(config: Needs): Promise<string> {
-  const address = (await publicUrlOf(config)) ?? addressOf(config.host, config.port);
+  const address = (await publicUrlOf(config)) ?? localUrl(config.host, config.port);
   return config.publicUrl ?? address.replace('//127.0.0.1:', '//localhost:');
 }

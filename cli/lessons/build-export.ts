@@ -2,7 +2,7 @@ import { createDownloader } from '../../shared/media/downloads/downloader.ts';
 import { LecternError } from '../../shared/platform/errors.ts';
 import { incompleteKey } from '../../shared/exports/jobs.ts';
 import type { ExportJob } from '../../shared/exports/jobs.ts';
-import { connectFastRedis } from '../../shared/platform/redis.ts';
+import { connectOptionalRedis } from '../../shared/platform/redis.ts';
 import { createCoordination } from '../../shared/coordination/coordination.ts';
 import { trackUsage } from '../../shared/storage/tracked-store.ts';
 import type { StoredArchive } from '../../shared/storage/store.ts';
@@ -22,7 +22,7 @@ export async function buildWithProgress(
   { job, name }: { job: ExportJob; name: string },
 ): Promise<StoredArchive> {
   const downloader = createDownloader(config.download);
-  const redis = await connectFastRedis(redisUrl);
+  const redis = await connectOptionalRedis(redisUrl);
   const coordination = createCoordination(redis, config);
   const store = trackUsage(plainStore, coordination.usage);
   const bar = fileProgressBar(name);

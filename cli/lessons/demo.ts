@@ -92,7 +92,7 @@ async function playAddress(
   credentials: string,
   lessonId: string,
 ): Promise<string> {
-  return withTimeLimit({ milliseconds: requestMilliseconds, signal }, async (ending) => {
+  return withTimeLimit({ timeoutMs: requestMilliseconds, signal }, async (ending) => {
     const response = await fetch(`${address}/api/public/sign-token`, {
       method: 'POST',
       headers: { authorization: `Bearer ${credentials}`, 'content-type': 'application/json' },
@@ -117,7 +117,7 @@ async function download(
   const folder = join(config.dataDir, 'demo');
   await mkdir(folder, { recursive: true });
   const path = join(folder, `${version.slug}-v${version.versionNumber}.zip`);
-  await withTimeLimit({ milliseconds: config.export.waitSeconds * 1000, signal }, async (ending) => {
+  await withTimeLimit({ timeoutMs: config.export.waitSeconds * 1000, signal }, async (ending) => {
     const response = await fetch(url, {
       headers: { authorization: `Bearer ${credentials}` },
       signal: ending,

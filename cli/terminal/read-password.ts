@@ -2,7 +2,7 @@ import { createInterface } from 'node:readline';
 import type { Interface } from 'node:readline';
 import { Writable } from 'node:stream';
 import { LecternError } from '../../shared/platform/errors.ts';
-import { assertGoodPassword } from '../../shared/platform/passwords.ts';
+import { assertValidPassword } from '../../shared/platform/passwords.ts';
 
 /** Far more than a password has. */
 const mostBytes = 4096;
@@ -15,7 +15,7 @@ const mostBytes = 4096;
  */
 export async function readNewPassword(): Promise<string> {
   const password = process.stdin.isTTY ? await askTwice() : await readLine();
-  assertGoodPassword(password);
+  assertValidPassword(password);
   return password;
 }
 

@@ -50,7 +50,7 @@ export async function startServer(server: ServerCommand): Promise<GuardedProcess
     if (server.ready.test(line)) sayReady();
   });
 
-  const limit = { milliseconds: server.timeoutMs, signal: server.signal };
+  const limit = { timeoutMs: server.timeoutMs, signal: server.signal };
   const outcome = await withTimeLimit(limit, (ending) => {
     const ended = new Promise<'ended'>((resolve) =>
       ending.addEventListener('abort', () => resolve('ended'), { once: true }),

@@ -2,10 +2,10 @@ import type { Config } from '../platform/config.ts';
 import { withTimeLimit } from '../platform/time-limits.ts';
 import { hostOf } from '../platform/http/ssrf-guard.ts';
 import { Connections } from '../platform/http/connections.ts';
-import { faultCode, OutgoingError } from '../platform/http/failure.ts';
-import type { OutgoingReason } from '../platform/http/failure.ts';
+import { faultCode, OutboundError } from '../platform/http/failure.ts';
+import type { OutboundFault } from '../platform/http/failure.ts';
 import { send } from '../platform/http/request.ts';
-import type { Answer } from '../platform/http/request.ts';
+import type { OutboundResponse } from '../platform/http/request.ts';
 import { parseUrl } from '../platform/parse-url.ts';
 
 /** How long a platform may take for a whole answer, and how much it may send. */
@@ -42,9 +42,9 @@ export interface PlatformClient {
 /** A platform gave no answer. The message names its host. */
 export class PlatformRequestError extends Error {
   override readonly name = 'PlatformRequestError';
-  readonly reason: OutgoingReason | 'too_large';
+  readonly reason: OutboundFault | 'too_large';
 
-  constructor(reason: OutgoingReason | 'too_large', message: string) {
+  constructor(reason: OutboundFault | 'too_large', message: string) {
     super(message);
     this.reason = reason;
   }
@@ -61,7 +61,7 @@ export function createPlatformClient(
     new PlatformRequestError('timeout', `The platform did not answer within ${milliseconds / 1000} s`);
   return {
     request(address, { signal, ...request }) {
-      return withTimeLimit({ milliseconds, signal, late }, (ending) =>
+      return withTimeLimit({ timeoutMs: milliseconds, signal, late }, (ending) =>
         ask(connections, toAllowedUrl(address, allowedPrivateHosts), { ...request, signal: ending }),
       );
     },
@@ -110,12 +110,12 @@ async function ask(
       answer.body.destroy();
     }
   } catch (error) {
-    if (error instanceof OutgoingError) throw new PlatformRequestError(error.reason, error.message);
+    if (error instanceof OutboundError) throw new PlatformRequestError(error.reason, error.message);
     throw error;
   }
 }
 
-async function readText({ body }: Answer, host: string, signal: AbortSignal): Promise<string> {
+async function readText({ body }: OutboundResponse, host: string, signal: AbortSignal): Promise<string> {
   const chunks: Buffer[] = [];
   let size = 0;
   try {

@@ -76,7 +76,7 @@ class KeptCheck {
   async read(): Promise<'ok' | 'failed'> {
     if (performance.now() < this.#goodUntil) return 'ok';
     try {
-      await withDeadline(this.#start(), { milliseconds: checkTimeoutMs });
+      await withDeadline(this.#start(), { timeoutMs: checkTimeoutMs });
       this.#goodUntil = performance.now() + (this.#check.goodForMs ?? 0);
       return 'ok';
     } catch (error) {

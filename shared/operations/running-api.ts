@@ -18,7 +18,7 @@ const recordSchema = z.object({
 type ApiRecord = z.output<typeof recordSchema>;
 
 /** Returns the URL that reaches, on this machine, a server which listens on a host and port. */
-export function addressOf(host: string, port: number): string {
+export function localUrl(host: string, port: number): string {
   const reachable = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host;
   return `http://${isIPv6(reachable) ? `[${reachable}]` : reachable}:${port}`;
 }
@@ -40,7 +40,7 @@ export async function recordRunningApi(
   }
   const record: ApiRecord = {
     pid: process.pid,
-    url: addressOf(host, port),
+    url: localUrl(host, port),
     startedAt: new Date().toISOString(),
   };
   const path = join(folder, `${process.pid}.json`);
@@ -94,7 +94,7 @@ function isAlive(pid: number | undefined): boolean {
 
 async function answers(url: string): Promise<boolean> {
   try {
-    return await withTimeLimit({ milliseconds: answerMilliseconds }, async (signal) => {
+    return await withTimeLimit({ timeoutMs: answerMilliseconds }, async (signal) => {
       const response = await fetch(`${url}/health/live`, { redirect: 'error', signal });
       await response.body?.cancel();
       return response.ok;

@@ -32,6 +32,6 @@ export class BestEffortRedis {
       return undefined;
     };
     const sent = command(this.#redis).catch(() => undefined);
-    return withDeadline(sent, { milliseconds: timeoutMs, late });
+    return withDeadline(sent, { timeoutMs: timeoutMs, late });
   }
 }

@@ -5,7 +5,7 @@ import { createGunzip, createGzip } from 'node:zlib';
 /** A text that comes in pieces, compressed. */
 export function toGzip(texts: Iterable<string>): Promise<Buffer> {
   // A failure of the source reaches whoever reads; the callback is there because pipeline wants one.
-  return buffer(pipeline(Readable.from(gatheredTexts(texts)), createGzip(), () => undefined));
+  return buffer(pipeline(Readable.from(joinSmallTexts(texts)), createGzip(), () => undefined));
 }
 
 /** The text that {@link toGzip} has compressed, in pieces, as UTF-8. */
@@ -17,7 +17,7 @@ export function fromGzip(data: Buffer): AsyncIterable<Buffer> {
 const enough = 64 * 1024;
 
 /** Many short texts as fewer long ones: what is done with each costs more than its characters do. */
-export function* gatheredTexts(texts: Iterable<string>): Generator<string> {
+export function* joinSmallTexts(texts: Iterable<string>): Generator<string> {
   let some: string[] = [];
   let length = 0;
   for (const text of texts) {

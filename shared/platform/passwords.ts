@@ -36,7 +36,7 @@ const forbidden = /[\p{Cc}\p{Cs}]/u;
 const nobody: Hash = { cost: currentCost, salt: Buffer.alloc(saltBytes), key: Buffer.alloc(keyBytes) };
 
 /** @throws {LecternError} INVALID_CONTENT that says what a new password may be. */
-export function assertGoodPassword(password: string): void {
+export function assertValidPassword(password: string): void {
   const normal = password.normalize('NFKC');
   const length = [...normal].length;
   if (length >= leastCharacters && length <= mostCharacters && !forbidden.test(normal)) return;

@@ -48,7 +48,7 @@ async function assertDatabase(redis: Redis, url: string): Promise<void> {
 }
 
 /** As {@link connectRedis}, for what can do without Redis: where it is away, the connection comes when it is back. */
-export async function connectFastRedis(url: string): Promise<Redis> {
+export async function connectOptionalRedis(url: string): Promise<Redis> {
   const redis = createFastRedis(url);
   const isConnected = await redis.connect().then(
     () => true,

@@ -1,7 +1,7 @@
 import { onAbort } from './abort-listeners.ts';
 
 interface TimeLimit {
-  milliseconds: number;
+  timeoutMs: number;
   /** The caller's. */
   signal?: AbortSignal | undefined;
 }
@@ -14,11 +14,11 @@ interface TimeLimit {
  */
 export async function withDeadline<T, Late = never>(
   work: Promise<T>,
-  { milliseconds, signal, late }: TimeLimit & { late?: () => Late },
+  { timeoutMs, signal, late }: TimeLimit & { late?: () => Late },
 ): Promise<T | Late> {
   let timer: NodeJS.Timeout | undefined;
   const deadline = new Promise<'late'>((resolve) => {
-    timer = setTimeout(resolve, milliseconds, 'late');
+    timer = setTimeout(resolve, timeoutMs, 'late');
   });
   let stopListening: (() => void) | undefined;
   const races: Promise<{ result: T } | 'late'>[] = [work.then((result) => ({ result })), deadline];
@@ -33,7 +33,7 @@ export async function withDeadline<T, Late = never>(
     const first = await Promise.race(races);
     if (first !== 'late') return first.result;
     if (late !== undefined) return late();
-    throw new Error(`no answer within ${milliseconds} ms`);
+    throw new Error(`no answer within ${timeoutMs} ms`);
   } finally {
     clearTimeout(timer);
     stopListening?.();
@@ -51,12 +51,12 @@ export async function withDeadline<T, Late = never>(
  * @throws what `action` throws.
  */
 export async function withTimeLimit<T>(
-  { milliseconds, signal, late = () => tookLonger(milliseconds) }: TimeLimit & { late?: () => Error },
+  { timeoutMs, signal, late = () => tookLonger(timeoutMs) }: TimeLimit & { late?: () => Error },
   action: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
   const ending = new AbortController();
   const stop = () => ending.abort(signal?.reason);
-  const timer = setTimeout(() => ending.abort(late()), milliseconds);
+  const timer = setTimeout(() => ending.abort(late()), timeoutMs);
   const stopListening = signal && onAbort(signal, stop);
   if (signal?.aborted === true) stop();
   try {
@@ -67,6 +67,6 @@ export async function withTimeLimit<T>(
   }
 }
 
-function tookLonger(milliseconds: number): DOMException {
-  return new DOMException(`not done within ${milliseconds} ms`, 'TimeoutError');
+function tookLonger(timeoutMs: number): DOMException {
+  return new DOMException(`not done within ${timeoutMs} ms`, 'TimeoutError');
 }

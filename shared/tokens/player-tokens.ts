@@ -186,7 +186,7 @@ export function verifyPlayerToken(ring: readonly SigningSecret[], token: string)
 }
 
 /** What a launch token of ours says, though it may have ended; null for anything else. */
-export function readEndedLaunch(ring: readonly SigningSecret[], token: string): LaunchToken | null {
+export function readExpiredLaunch(ring: readonly SigningSecret[], token: string): LaunchToken | null {
   try {
     const read = readToken(ring, token, { ignoreExpiration: true });
     return read.kind === 'launch' ? read : null;

@@ -78,7 +78,7 @@ export async function moduleFault(source: Uint8Array, signal?: AbortSignal): Pro
     const output = text(child.stdout);
     const closed = once(child, 'close') as Promise<[number | null, NodeJS.Signals | null]>;
     const [code, endedBy] = await withDeadline(closed, {
-      milliseconds: timeoutMs,
+      timeoutMs: timeoutMs,
       signal,
       late: tookTooLong,
     });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { LecternError } from '../../shared/platform/errors.ts';
 import {
-  assertGoodPassword,
+  assertValidPassword,
   hashPassword,
   isOutdated,
   passwordMatches,
@@ -14,7 +14,7 @@ describe('a new password', () => {
     ['has 200 characters of two code units', '🔑'.repeat(200)],
     ['has spaces and any script', 'пароль 密码 كلمة'],
   ])('is accepted when it %s', (_what, password) => {
-    expect(() => assertGoodPassword(password)).not.toThrow();
+    expect(() => assertValidPassword(password)).not.toThrow();
   });
 
   test.each<[string, string]>([
@@ -27,7 +27,7 @@ describe('a new password', () => {
     ['has a NUL', 'abcdefghij\u0000'],
     ['has half a surrogate pair', 'abcdefghij\ud83d'],
   ])('is rejected when it %s', (_what, password) => {
-    expect(() => assertGoodPassword(password)).toThrow(
+    expect(() => assertValidPassword(password)).toThrow(
       'A password has 10 to 200 characters, and no control characters.',
     );
   });

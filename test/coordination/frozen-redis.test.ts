@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { connectFastRedis } from '../../shared/platform/redis.ts';
+import { connectOptionalRedis } from '../../shared/platform/redis.ts';
 import { createCoordination } from '../../shared/coordination/coordination.ts';
 import { trackUsage } from '../../shared/storage/tracked-store.ts';
 import { storeDownload } from '../maintenance/eviction/evictable.ts';
@@ -14,7 +14,7 @@ test('a hanging Redis blocks no request: files are found and downloaded without 
   onTestFinished(() => harness.close());
   const { hostname, port } = new URL(harness.servers.redisUrl);
   const proxy = await startFrozenProxy({ host: hostname, port: Number(port) });
-  const redis = await connectFastRedis(`redis://127.0.0.1:${proxy.port}`);
+  const redis = await connectOptionalRedis(`redis://127.0.0.1:${proxy.port}`);
   const coordination = createCoordination(redis, harness.config);
   onTestFinished(() => {
     coordination.usage.close();

@@ -76,13 +76,13 @@ test.each([
 });
 
 test('the API cuts off a client that drips its headers with 408', async () => {
-  const address = await serve(echoLength, { requestMilliseconds: 500 });
+  const address = await serve(echoLength, { requestTimeoutMs: 500 });
   const raw = await drip(address, 'GET / HTTP/1.1\r\nHost: a\r\n', 'X-Drop: a\r\n');
   expectRefusal(raw, 408, 'The request took too long to arrive');
 });
 
 test('the API cuts off a client that drips its body with 408', async () => {
-  const address = await serve((request) => request.resume(), { requestMilliseconds: 500 });
+  const address = await serve((request) => request.resume(), { requestTimeoutMs: 500 });
   const raw = await drip(address, 'POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1000000\r\n\r\n', 'x');
   expectRefusal(raw, 408, 'The request took too long to arrive');
 });
@@ -93,7 +93,7 @@ test('the API cuts off a client that drips a rejected body, too', async () => {
       request.resume();
       response.writeHead(413).end();
     },
-    { requestMilliseconds: 500 },
+    { requestTimeoutMs: 500 },
   );
   const raw = await drip(address, 'POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1000000\r\n\r\n', 'x');
   expect(raw.match(/HTTP\/1\.1/g)).toHaveLength(1);
@@ -103,7 +103,7 @@ test('the API cuts off a client that drips a rejected body, too', async () => {
 test('the response to a complete request may take longer than the request timeout', async () => {
   let answer = (): unknown => undefined;
   const address = await serve((_request, response) => (answer = () => response.end('late')), {
-    requestMilliseconds: 500,
+    requestTimeoutMs: 500,
   });
   const asked = ask(address);
   const dripped = await drip(address, 'GET / HTTP/1.1\r\nHost: a\r\n', 'X-Drop: a\r\n');
@@ -123,7 +123,7 @@ test('the API cuts off a client that stops reading and frees its response buffer
       response.on('drain', fill);
       fill();
     },
-    { silenceMilliseconds: 500 },
+    { idleTimeoutMs: 500 },
   );
   const [stalled] = (await once(get(address, { agent: false }), 'response')) as [IncomingMessage];
   onTestFinished(() => void stalled.destroy());
@@ -134,7 +134,7 @@ test('the API cuts off a client that stops reading and frees its response buffer
 test('a slow client that keeps reading is not cut off', async () => {
   const bytes = 64 * 1024 ** 2;
   const address = await serve((_request, response) => response.end(Buffer.alloc(bytes)), {
-    silenceMilliseconds: 500,
+    idleTimeoutMs: 500,
   });
   const [slow] = (await once(get(address, { agent: false }), 'response')) as [IncomingMessage];
   let received = 0;
@@ -150,7 +150,7 @@ test('a slow client that keeps reading is not cut off', async () => {
 
 test('a client that waits for an archive never hits the idle timeout', () => {
   const silenceFor = (seconds: string) =>
-    serverLimits(parseConfig({ EXPORT_WAIT_SECONDS: seconds })).silenceMilliseconds;
+    serverLimits(parseConfig({ EXPORT_WAIT_SECONDS: seconds })).idleTimeoutMs;
   expect(silenceFor('300')).toBe(600_000);
   expect(silenceFor('3600')).toBe(3_660_000);
 });

@@ -1,9 +1,9 @@
 import { expect, inject, test } from 'vitest';
-import { connectFastRedis, connectRedis } from '../../shared/platform/redis.ts';
+import { connectOptionalRedis, connectRedis } from '../../shared/platform/redis.ts';
 
 test.each([
   ['the API', connectRedis],
-  ['a worker', connectFastRedis],
+  ['a worker', connectOptionalRedis],
 ])('%s is refused a database that the server lacks, and takes one that it has', async (_who, connect) => {
   const url = new URL(inject('redisUrl'));
   url.pathname = '/9999';

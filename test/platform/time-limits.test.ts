@@ -26,21 +26,21 @@ async function collectDuring(work: Promise<unknown>): Promise<void> {
 
 test('a time limit is kept however much garbage is collected until then', async () => {
   const { signal } = new AbortController();
-  const work = withTimeLimit({ milliseconds: 300, signal }, untilAborted);
+  const work = withTimeLimit({ timeoutMs: 300, signal }, untilAborted);
   await collectDuring(work);
   await expect(work).rejects.toMatchObject({ name: 'TimeoutError' });
 });
 
 test('the end of the caller ends the work before its limit, with the reason of the caller', async () => {
   const caller = new AbortController();
-  const work = withTimeLimit({ milliseconds: 60_000, signal: caller.signal }, untilAborted);
+  const work = withTimeLimit({ timeoutMs: 60_000, signal: caller.signal }, untilAborted);
   caller.abort(new Error('the caller is gone'));
   await expect(work).rejects.toThrow('the caller is gone');
 });
 
 test('an already aborted caller aborts the work at once', async () => {
   const signal = AbortSignal.abort(new Error('gone before'));
-  const work = withTimeLimit({ milliseconds: 60_000, signal }, (ending) => {
+  const work = withTimeLimit({ timeoutMs: 60_000, signal }, (ending) => {
     ending.throwIfAborted();
     return Promise.resolve();
   });

@@ -12,7 +12,7 @@ export async function serve(
 ): Promise<string> {
   const server = createHttpServer(
     handle,
-    { requestMilliseconds: 30_000, silenceMilliseconds: 60_000, ...limits },
+    { requestTimeoutMs: 30_000, idleTimeoutMs: 60_000, ...limits },
     createLogger({ logLevel: 'silent' }, 'test'),
   );
   server.listen(0, '127.0.0.1');

@@ -177,7 +177,7 @@ export class ScoreSender {
 
   async #try(row: ClaimedScore): Promise<Result> {
     const { service, db } = this.#deps;
-    const limit = { milliseconds: tryMilliseconds, signal: this.#giveUp.signal, late: tookTooLong };
+    const limit = { timeoutMs: tryMilliseconds, signal: this.#giveUp.signal, late: tookTooLong };
     try {
       const taken = await withTimeLimit(limit, (ending) => sendScore({ ...service, db }, row, ending));
       return taken === null ? { outcome: 'line_item_busy' } : { outcome: 'sent', taken };

@@ -1,4 +1,4 @@
-import { gatheredTexts } from '../../shared/platform/gzip-texts.ts';
+import { joinSmallTexts } from '../../shared/platform/gzip-texts.ts';
 import { message, supportedLanguage } from '../../shared/i18n/message.ts';
 import type { LessonContent } from '../../shared/lessons/lesson-content.ts';
 import { textDirection } from '../../shared/lessons/text-direction.ts';
@@ -81,7 +81,7 @@ async function* pageTexts(page: IndexPage): AsyncGenerator<string> {
 </main>
 ${credits(page, `<summary ${ownLanguage}>${escapeHtml(message(language, 'archive.credits'))}</summary>`)}`;
   yield '<script type="application/json" id="lectern-lesson-json">';
-  for (const text of gatheredTexts(compactJson(page.lesson))) yield escapeJson(text);
+  for (const text of joinSmallTexts(compactJson(page.lesson))) yield escapeJson(text);
   yield '</script>\n';
   yield '<script type="application/json" id="lectern-archive-json">';
   yield* archiveJson(page);

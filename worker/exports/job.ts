@@ -28,7 +28,7 @@ export async function runExport(
   const job = exportJobSchema.parse(data);
   const built = await findBuilt(deps, job);
   if (built !== null) return built;
-  const limit = { milliseconds: deps.config.export.buildSeconds * 1000, signal: options.signal };
+  const limit = { timeoutMs: deps.config.export.buildSeconds * 1000, signal: options.signal };
   let bytes = 0;
   const onProgress = (progress: ExportProgress) => {
     bytes = progress.bytes;

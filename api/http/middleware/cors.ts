@@ -3,7 +3,7 @@ import type { Middleware } from 'koa';
 import type { Config } from '../../../shared/platform/config.ts';
 import { LecternError } from '../../../shared/platform/errors.ts';
 import { failure } from '../responses.ts';
-import { isForeignWrite } from './csrf.ts';
+import { isCrossSiteWrite } from './csrf.ts';
 
 /**
  * Answers pages of every origin, without credentials: for what a token or a signature authorizes, errors included.
@@ -46,21 +46,21 @@ export function sessionCors({ allowedOrigins }: Pick<Config, 'allowedOrigins'>, 
   });
 }
 
-const foreignWriteText = 'Requests from other sites are refused';
-export const foreignWrite = failure(
+const crossSiteWriteText = 'Requests from other sites are refused';
+export const crossSiteWrite = failure(
   'The request comes from a page of another site that the operator has not allowed.',
-  foreignWriteText,
+  crossSiteWriteText,
 );
 
 /** Refuses to change anything for pages of other sites, but for those of the configured origins. */
-export function refuseForeignWrites({
+export function csrfProtection({
   publicUrl,
   allowedOrigins,
 }: Pick<Config, 'publicUrl' | 'allowedOrigins'>): Middleware {
   const publicOrigin = publicUrl === undefined ? undefined : new URL(publicUrl).origin;
   return async (ctx, next) => {
-    if (isForeignWrite(ctx, publicOrigin) && !allowedOrigins.includes(ctx.get('Origin'))) {
-      throw new LecternError('FORBIDDEN', foreignWriteText);
+    if (isCrossSiteWrite(ctx, publicOrigin) && !allowedOrigins.includes(ctx.get('Origin'))) {
+      throw new LecternError('FORBIDDEN', crossSiteWriteText);
     }
     await next();
   };

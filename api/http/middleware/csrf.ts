@@ -10,7 +10,7 @@ const reading = ['GET', 'HEAD', 'OPTIONS'];
  *
  * @param publicOrigin where Lectern's own pages are from when a proxy hides it: "https://lectern.example".
  */
-export function isForeignWrite(
+export function isCrossSiteWrite(
   ctx: Pick<Context, 'method' | 'get' | 'host'>,
   publicOrigin?: string,
 ): boolean {

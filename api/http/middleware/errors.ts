@@ -2,7 +2,7 @@ import { HttpError } from 'koa';
 import type { Context, Middleware } from 'koa';
 import { LecternError } from '../../../shared/platform/errors.ts';
 import type { Logger } from '../../../shared/platform/log.ts';
-import { mayPass, retryAfterSeconds } from '../retry-after.ts';
+import { isTemporary, retryAfterSeconds } from '../retry-after.ts';
 /**
  * Returns middleware that turns whatever is thrown behind it into a response: it sets status and headers, `respond`
  * the body. It never returns without a response, and never rethrows.
@@ -47,7 +47,7 @@ function toLecternError(error: unknown): LecternError {
   if (isFaultOfRequest(error)) return new LecternError('BAD_REQUEST', error.message);
   return new LecternError('INTERNAL_ERROR', 'unexpected', {
     cause: error,
-    ...(mayPass(error) && { retryAfterSeconds }),
+    ...(isTemporary(error) && { retryAfterSeconds }),
   });
 }
 

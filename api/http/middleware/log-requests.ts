@@ -20,7 +20,7 @@ export const clientGone = 499;
 
 /** Told of each request at its end. */
 export interface RequestMetrics {
-  answered(ctx: Context, answer: { status: number; seconds: number; bytes: number }): void;
+  recordRequest(ctx: Context, answer: { status: number; seconds: number; bytes: number }): void;
 }
 
 /** Logs and counts each request once, at its end, without the secrets in its URL: query, signature, invitation. */
@@ -36,7 +36,7 @@ export function logRequests(log: Logger, metrics: RequestMetrics): Middleware {
       const status = ctx.res.writableFinished ? ctx.status : clientGone;
       const milliseconds = performance.now() - started;
       const bytes = Math.max(0, socket.bytesWritten - writtenBefore);
-      metrics.answered(ctx, { status, seconds: milliseconds / 1000, bytes });
+      metrics.recordRequest(ctx, { status, seconds: milliseconds / 1000, bytes });
       const fields = {
         method: ctx.method,
         path: path && withoutInvitation(redactContentSignature(path)),

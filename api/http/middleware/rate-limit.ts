@@ -51,7 +51,7 @@ export function createRateLimits({ rateLimit }: Pick<Config, 'rateLimit'>): Rate
  * For what asks for no API credentials. It stands behind `publicCors`, so that pages can read its 429, and behind what
  * renders errors.
  */
-export function limitByAddress({ rateLimits }: { rateLimits: RateLimits }): Middleware {
+export function limitByIp({ rateLimits }: { rateLimits: RateLimits }): Middleware {
   return async (ctx, next) => {
     ctx.set('Access-Control-Expose-Headers', ['Retry-After', stateHeader, policyHeader].join(', '));
     await rateLimits.perAddress.count(ctx, clientIp(ctx));

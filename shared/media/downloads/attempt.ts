@@ -1,7 +1,7 @@
 import { hostOf } from '../../platform/http/ssrf-guard.ts';
 import type { Connections } from '../../platform/http/connections.ts';
 import { release } from '../../platform/http/request.ts';
-import type { Answer } from '../../platform/http/request.ts';
+import type { OutboundResponse } from '../../platform/http/request.ts';
 import { Body } from './body.ts';
 import { concreteType, contradicts } from './content-types.ts';
 import { DownloadError, reasonOfStatus } from './failure.ts';
@@ -78,7 +78,7 @@ export async function attempt<T>(
 
 /** Checks an answer, then has its body stored. */
 async function receive<T>(
-  answer: Answer,
+  answer: OutboundResponse,
   host: string,
   { mimeType, maxBytes, onBytes }: DownloadRequest,
   store: StoreBody<T>,
@@ -125,13 +125,13 @@ function conditions({ validators }: DownloadRequest): Record<string, string> {
   };
 }
 
-function validatorsOf(answer: Answer): { etag?: string; lastModified?: string } {
+function validatorsOf(answer: OutboundResponse): { etag?: string; lastModified?: string } {
   const etag = answer.header('etag');
   const lastModified = answer.header('last-modified');
   return { ...(etag !== null && { etag }), ...(lastModified !== null && { lastModified }) };
 }
 
-function nextUrl(answer: Answer, base: URL): URL {
+function nextUrl(answer: OutboundResponse, base: URL): URL {
   const location = answer.header('location');
   // Node reads headers as Latin-1; a Location that is not ASCII is UTF-8 in practice.
   const text = location === null ? null : Buffer.from(location, 'latin1').toString();

@@ -1,7 +1,7 @@
 import type { Connections } from '../../platform/http/connections.ts';
-import { OutgoingError } from '../../platform/http/failure.ts';
+import { OutboundError } from '../../platform/http/failure.ts';
 import { send } from '../../platform/http/request.ts';
-import type { Answer } from '../../platform/http/request.ts';
+import type { OutboundResponse } from '../../platform/http/request.ts';
 import { DownloadError } from './failure.ts';
 
 /**
@@ -15,11 +15,11 @@ export async function get(
   { connections, fresh }: { connections: Connections; fresh: boolean },
   headers: Record<string, string>,
   signal: AbortSignal,
-): Promise<Answer> {
+): Promise<OutboundResponse> {
   try {
     return await send(url, { agent: connections.agentFor(url, fresh), headers, signal });
   } catch (error) {
-    if (error instanceof OutgoingError) throw new DownloadError(error.reason, error.message);
+    if (error instanceof OutboundError) throw new DownloadError(error.reason, error.message);
     throw error;
   }
 }

@@ -4,7 +4,7 @@ import https from 'node:https';
 import type { LookupFunction } from 'node:net';
 import { RequestFilteringHttpAgent, RequestFilteringHttpsAgent } from 'request-filtering-agent';
 import { hostOf, isPublicAddress, literalAddress, publicOnly } from './ssrf-guard.ts';
-import { OutgoingError } from './failure.ts';
+import { OutboundError } from './failure.ts';
 
 /** How long a connection may lie unused before it is closed, in milliseconds. */
 const idleSocketMs = 10_000;
@@ -45,15 +45,15 @@ export class Connections {
    * The agent that may request this URL. Names are judged later, when it connects. A `fresh` one makes a connection
    * for each request instead of using a kept one, which the server may just have given up.
    *
-   * @throws {OutgoingError} `blocked_address` for a protocol other than http and https, credentials, or an address
+   * @throws {OutboundError} `blocked_address` for a protocol other than http and https, credentials, or an address
    *   that is not public.
    */
   agentFor(url: URL, fresh: boolean): http.Agent {
     if (url.protocol !== 'http:' && url.protocol !== 'https:') {
-      throw new OutgoingError('blocked_address', `Only http and https are fetched, not ${url.protocol}`);
+      throw new OutboundError('blocked_address', `Only http and https are fetched, not ${url.protocol}`);
     }
     if (url.username !== '' || url.password !== '') {
-      throw new OutgoingError('blocked_address', 'A URL with credentials is not fetched');
+      throw new OutboundError('blocked_address', 'A URL with credentials is not fetched');
     }
     const agents = fresh ? this.#fresh : this.#kept;
     const kind = url.protocol === 'https:' ? 'https' : 'http';
@@ -61,7 +61,7 @@ export class Connections {
     if (this.#allowed.has(host)) return agents.any[kind];
     const address = literalAddress(url);
     if (address !== null && !isPublicAddress(address)) {
-      throw new OutgoingError('blocked_address', `${host} is not a public address`);
+      throw new OutboundError('blocked_address', `${host} is not a public address`);
     }
     return agents.public[kind];
   }

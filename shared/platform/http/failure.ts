@@ -1,13 +1,13 @@
 import { codeOf } from '../errors.ts';
 
-export type OutgoingReason = 'blocked_address' | 'timeout' | 'network';
+export type OutboundFault = 'blocked_address' | 'timeout' | 'network';
 
 /** A foreign host gave no answer. The message names the host, never a whole URL: those carry signatures. */
-export class OutgoingError extends Error {
-  override readonly name = 'OutgoingError';
-  readonly reason: OutgoingReason;
+export class OutboundError extends Error {
+  override readonly name = 'OutboundError';
+  readonly reason: OutboundFault;
 
-  constructor(reason: OutgoingReason, message: string) {
+  constructor(reason: OutboundFault, message: string) {
     super(message);
     this.reason = reason;
   }

@@ -2,14 +2,14 @@ import type { Agent } from 'node:http';
 import type { Readable } from 'node:stream';
 import fetch, { type RequestInit, type Response } from 'node-fetch';
 import { hostOf, notPublicCode } from './ssrf-guard.ts';
-import { faultCode, OutgoingError } from './failure.ts';
+import { faultCode, OutboundError } from './failure.ts';
 
 /** What is left of an answer that nobody wants is read to keep its connection, if it is no longer than this. */
 const smallBytes = 16 * 1024;
 const smallBodyMs = 1000;
 
 /** The answer to one request: its status and headers are here, its body is not. */
-export interface Answer {
+export interface OutboundResponse {
   status: number;
   header(name: string): string | null;
   /** The Content-Length, null without one. */
@@ -17,7 +17,7 @@ export interface Answer {
   body: Readable;
 }
 
-export interface OutgoingRequest {
+export interface OutboundRequest {
   /** Of `Connections`: says whether the host may be asked at all. */
   agent: Agent;
   headers: Record<string, string>;
@@ -31,9 +31,12 @@ export interface OutgoingRequest {
 /**
  * Sends one request and follows nothing.
  *
- * @throws {OutgoingError} or the reason of the signal.
+ * @throws {OutboundError} or the reason of the signal.
  */
-export async function send(url: URL, { headers, unpack = false, ...init }: OutgoingRequest): Promise<Answer> {
+export async function send(
+  url: URL,
+  { headers, unpack = false, ...init }: OutboundRequest,
+): Promise<OutboundResponse> {
   let response: Response;
   try {
     const request: RequestInit = {
@@ -58,7 +61,7 @@ export async function send(url: URL, { headers, unpack = false, ...init }: Outgo
 }
 
 /** Ends the reading of an answer, read or not: its connection is kept if that costs little, else closed. */
-export function release({ body, length }: Pick<Answer, 'body' | 'length'>): void {
+export function release({ body, length }: Pick<OutboundResponse, 'body' | 'length'>): void {
   if (length === null || length > smallBytes) {
     body.destroy();
     return;
@@ -70,8 +73,8 @@ export function release({ body, length }: Pick<Answer, 'body' | 'length'>): void
   body.once('close', () => clearTimeout(timer));
 }
 
-function explain(host: string, code: string): OutgoingError {
-  if (code === notPublicCode) return new OutgoingError('blocked_address', `${host} is not a public address`);
-  if (code === 'ETIMEDOUT') return new OutgoingError('timeout', `${host} did not answer`);
-  return new OutgoingError('network', `${host} could not be asked (${code})`);
+function explain(host: string, code: string): OutboundError {
+  if (code === notPublicCode) return new OutboundError('blocked_address', `${host} is not a public address`);
+  if (code === 'ETIMEDOUT') return new OutboundError('timeout', `${host} did not answer`);
+  return new OutboundError('network', `${host} could not be asked (${code})`);
 }

@@ -311,7 +311,7 @@ export class Bucket {
     }: { deadline?: number; patience?: number; signal?: AbortSignal } = {},
   ): Promise<T> {
     const until = Date.now() + patience;
-    const limit = { milliseconds: deadline, late: () => new CallTimeout(deadline) };
+    const limit = { timeoutMs: deadline, late: () => new CallTimeout(deadline) };
     for (let tries = 0; ; tries += 1) {
       try {
         return await withTimeLimit(limit, (ending) => action(ending).catch(reasonOf(ending)));

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Redis } from 'ioredis';
 import { onTestFinished } from 'vitest';
 import { recordSignedUrls, saveExportRecord } from '../../../shared/models/export-record.ts';
-import { connectFastRedis } from '../../../shared/platform/redis.ts';
+import { connectOptionalRedis } from '../../../shared/platform/redis.ts';
 import { usageKeys } from '../../../shared/storage/file-usage.ts';
 import type { EvictableFile } from '../../../shared/storage/file-usage.ts';
 import { createCoordination } from '../../../shared/coordination/coordination.ts';
@@ -29,7 +29,7 @@ export interface StoreClient {
 
 /** Ends with the test. */
 export async function joinStore({ servers, config, store }: Harness): Promise<StoreClient> {
-  const redis = await connectFastRedis(servers.redisUrl);
+  const redis = await connectOptionalRedis(servers.redisUrl);
   const coordination = createCoordination(redis, config);
   onTestFinished(() => {
     coordination.usage.close();

@@ -2,7 +2,7 @@ import type { Redis } from 'ioredis';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { DownloadError } from '../../../shared/media/downloads/failure.ts';
 import type { DownloadedFile } from '../../../shared/models/remote-file.ts';
-import { connectFastRedis } from '../../../shared/platform/redis.ts';
+import { connectOptionalRedis } from '../../../shared/platform/redis.ts';
 import { createDownloadLeases } from '../../../shared/media/downloads/leases.ts';
 import type { DownloadLeases } from '../../../shared/media/downloads/leases.ts';
 import { BestEffortRedis } from '../../../shared/platform/best-effort-redis.ts';
@@ -35,7 +35,7 @@ afterEach(() => {
 });
 
 async function join(leaseMilliseconds?: number): Promise<DownloadLeases> {
-  const connection = await connectFastRedis(harness.servers.redisUrl);
+  const connection = await connectOptionalRedis(harness.servers.redisUrl);
   connections.push(connection);
   return createDownloadLeases(new BestEffortRedis(connection, harness.config.redisPrefix), leaseMilliseconds);
 }
