@@ -2,7 +2,7 @@ import type { Redis } from 'ioredis';
 import Koa from 'koa';
 import type { Config } from '../shared/platform/config.ts';
 import type { Logger } from '../shared/platform/log.ts';
-import type { ScoreQueue } from '../shared/lti/scores/queue.ts';
+import type { DeliveryQueue } from '../shared/deliveries/queue.ts';
 import type { Database } from '../shared/models/database.ts';
 import type { ReadinessProbe } from '../shared/operations/checks.ts';
 import type { PreparedLessons } from '../shared/player/prepared-lessons.ts';
@@ -81,7 +81,7 @@ export interface AppDependencies {
   exports: ArchiveRequestDependencies;
   playerAssets: PlayerAssets;
   lti: LtiDependencies['lti'];
-  scoreQueue: ScoreQueue;
+  scoreQueue: DeliveryQueue;
   /** What hears of records whose scores a platform is to get. */
   outboxSignal: OutboxSignal;
   rateLimits: RateLimits;

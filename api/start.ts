@@ -6,7 +6,8 @@ import { LecternError, messageOf } from '../shared/platform/errors.ts';
 import type { Logger } from '../shared/platform/log.ts';
 import { createLtiKeys } from '../shared/lti/keys.ts';
 import { createPlatformClient } from '../shared/lti/platform-requests.ts';
-import { createScoreQueue } from '../shared/lti/scores/queue.ts';
+import { createDeliveryQueue } from '../shared/deliveries/queue.ts';
+import { scoreQueueName } from '../shared/lti/scores/publish-to-outbox.ts';
 import { buildIndexes, openDatabase } from '../shared/models/database.ts';
 import { createReadinessProbe } from '../shared/operations/checks.ts';
 import { registerQueueMetrics } from '../shared/operations/queue-metrics.ts';
@@ -89,7 +90,7 @@ export async function startApi(
     platformKeys: createPlatformKeys(platforms),
     launches: new LaunchMetrics(metrics.registry),
   };
-  const scoreQueue = createScoreQueue(redis, config);
+  const scoreQueue = createDeliveryQueue(scoreQueueName, redis, config);
   const outboxSignal = new OutboxSignal({ db, queue: scoreQueue, log });
   const exports = {
     db,

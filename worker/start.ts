@@ -19,7 +19,8 @@ import { Evictor } from './maintenance/eviction/evictor.ts';
 import type { Evicted } from './maintenance/eviction/evictor.ts';
 import { WorkerMetrics } from './exports/metrics.ts';
 import { startWorkerOperations, watchWorker } from './operations/operations-server.ts';
-import { createScoreWorker, registerScoreTries } from './deliveries/score-worker.ts';
+import { createDeliveryWorker } from './deliveries/delivery-worker.ts';
+import { observeScoreAttempts, scoreOutbox } from './deliveries/scores.ts';
 import { startSweeping } from './maintenance/sweep.ts';
 import { createExportWorker, drainMilliseconds } from './exports/export-worker.ts';
 
@@ -67,13 +68,13 @@ export async function startWorker(
   await worker.ready();
   const platforms = createPlatformClient(config.download);
   registerScoreMetrics(metrics.registry, db);
-  const scores = createScoreWorker(servers.redisUrl, {
-    service: {
-      client: platforms,
-      tokens: createServiceTokens({ client: platforms, keys: createLtiKeys(db, secrets) }),
-    },
-    metrics: registerScoreTries(metrics.registry),
-    ...{ redis, db, config, log },
+  const gradeService = {
+    client: platforms,
+    tokens: createServiceTokens({ client: platforms, keys: createLtiKeys(db, secrets) }),
+  };
+  const scores = createDeliveryWorker(servers.redisUrl, scoreOutbox(db, gradeService), {
+    ...{ redis, config, log },
+    observeAttempt: observeScoreAttempts(metrics.registry),
   });
   const watchdog = watchWorker(worker, { config, log, shutdown });
 

@@ -1,7 +1,7 @@
 import type { Logger } from '../../shared/platform/log.ts';
 import { publishScore } from '../../shared/lti/scores/publish-to-outbox.ts';
-import { enqueueScores } from '../../shared/lti/scores/queue.ts';
-import type { ScoreQueue } from '../../shared/lti/scores/queue.ts';
+import { enqueueDeliveries } from '../../shared/deliveries/queue.ts';
+import type { DeliveryQueue } from '../../shared/deliveries/queue.ts';
 import type { Database } from '../../shared/models/database.ts';
 import type { LtiLearner } from '../../shared/models/lti-progress.ts';
 import { findWaitingScores } from '../../shared/models/lti-score.ts';
@@ -11,10 +11,10 @@ import { findWaitingScores } from '../../shared/models/lti-score.ts';
  * neither wait for this nor see it fail: a worker's sweep publishes missed scores within half a minute.
  */
 export class OutboxSignal {
-  readonly #deps: { db: Database; queue: ScoreQueue; log: Logger };
+  readonly #deps: { db: Database; queue: DeliveryQueue; log: Logger };
   readonly #running = new Set<Promise<void>>();
 
-  constructor(deps: { db: Database; queue: ScoreQueue; log: Logger }) {
+  constructor(deps: { db: Database; queue: DeliveryQueue; log: Logger }) {
     this.#deps = deps;
   }
 
@@ -36,6 +36,6 @@ export class OutboxSignal {
   async #publish(learner: LtiLearner): Promise<void> {
     const { db, queue } = this.#deps;
     await publishScore(db, learner);
-    await enqueueScores(queue, await findWaitingScores(db, learner));
+    await enqueueDeliveries(queue, await findWaitingScores(db, learner));
   }
 }

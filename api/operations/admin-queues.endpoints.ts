@@ -1,7 +1,7 @@
 import { timingSafeEqual, createHash } from 'node:crypto';
 import type { Redis } from 'ioredis';
 import type { Context, Middleware, Next } from 'koa';
-import type { ScoreQueue } from '../../shared/lti/scores/queue.ts';
+import type { DeliveryQueue } from '../../shared/deliveries/queue.ts';
 import type { Config } from '../../shared/platform/config.ts';
 import { LecternError } from '../../shared/platform/errors.ts';
 import type { ExportQueue } from '../../shared/exports/queues.ts';
@@ -45,7 +45,7 @@ export function adminQueues(
     redis,
     rateLimits,
     scoreQueue,
-  }: { config: Config; redis: Redis; rateLimits: RateLimits; scoreQueue: ScoreQueue },
+  }: { config: Config; redis: Redis; rateLimits: RateLimits; scoreQueue: DeliveryQueue },
 ): Middleware {
   const { publicUrl } = config;
   const throttle = new LogInThrottle(redis, config);

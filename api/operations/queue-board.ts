@@ -4,12 +4,12 @@ import { KoaAdapter } from '@bull-board/koa';
 import type { Middleware } from 'koa';
 import { exportJobSchema, exportProgressSchema } from '../../shared/exports/jobs.ts';
 import { exportProfiles, parseProfile } from '../../shared/exports/profiles.ts';
-import type { ScoreQueue } from '../../shared/lti/scores/queue.ts';
+import type { DeliveryQueue } from '../../shared/deliveries/queue.ts';
 import type { ExportQueue } from '../../shared/exports/queues.ts';
 
 export interface BoardQueues {
   exports: ExportQueue;
-  scores: ScoreQueue;
+  scores: DeliveryQueue;
 }
 
 /** Bull Board over the queues, with its page at `basePath`; it throws what goes wrong. */

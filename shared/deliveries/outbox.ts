@@ -5,47 +5,47 @@ import { isUnleased, leaseFields, newLease, noLease } from '../platform/lease.ts
 import type { Leased } from '../platform/lease.ts';
 
 /*
- * An outbox in MongoDB: a row for each thing to deliver, which is there before anything is sent, so a crash loses none.
- * Workers claim a row with a lease, try to deliver it, and end the try. Queue jobs only reduce latency: a sweep finds
- * every row that is due. Delivery is at least once. Each function is one atomic write, so a process may end between
- * any two. What is sent, and where, belongs to the format: grades today.
+ * An outbox in MongoDB: a row for each thing to deliver, written before anything is sent, so that a crash loses none.
+ * A worker claims a row with a lease, attempts delivery, and records the end of the attempt. Queue jobs only reduce
+ * latency: a sweep finds every row that is due. Delivery is at least once. Each function is one atomic write, so a
+ * process may end between any two. A format (such as scores, in worker/deliveries) decides what is sent where.
  *
- *     claim:         waiting, with a lease
- *     end of a try:  -> idle     delivered, or nowhere to deliver it to
- *                    -> waiting  later, with backoff
- *                    -> failed   for good, or failing for too long
- *     resend:        -> waiting
- *     dismissed:     -> idle
+ *     claim:              waiting, with a lease
+ *     end of an attempt:  -> idle     delivered, or there is nowhere to deliver to
+ *                         -> waiting  retry with backoff
+ *                         -> failed   a final refusal, or failing for too long
+ *     resend:             -> waiting
+ *     dismiss:            -> idle
  */
 
-/** `waiting` to be delivered, `failed` until something changes, else `idle`; that has {@link noFailures}. */
+/** `waiting` for delivery, `failed` until something changes, or `idle`, which has {@link noFailures}. */
 export const deliveryStates = ['idle', 'waiting', 'failed'] as const;
 export type DeliveryState = (typeof deliveryStates)[number];
 
-/** Why the last try failed. The status is null where there was no response. */
+/** Why the last attempt failed. The status is null when there was no response. */
 export interface DeliveryFailure {
   at: Date;
-  /** When a try failed for this reason first, since it failed for another, or did not, or the content changed. */
+  /** The first of the consecutive attempts that failed for this reason, with the present content. */
   since: Date;
   reason: string;
   status: number | null;
   body: string | null;
 }
 
-/** The fields that rows of every format have. All times that decide anything are MongoDB's. */
+/** The fields that rows of every format have. Decisions use MongoDB's clock, so processes' clocks need not agree. */
 export interface Delivery extends Leased {
   _id: string;
   state: DeliveryState;
-  /** Failed tries since the last delivery. */
+  /** Failed attempts since the last delivery. */
   tries: number;
   nextTryAt: Date;
-  /** When the first of them failed that was to deliver the present content. */
+  /** When the present content first failed; null if it has not. */
   failingSince: Date | null;
   failure: DeliveryFailure | null;
   createdAt: Date;
 }
 
-/** The failure fields of a row where no try has failed. */
+/** The failure fields of a row without a failed attempt. */
 export const noFailures = { tries: 0, failingSince: null, failure: null } as const;
 
 /** The fields in a schema, but for `_id`. */
@@ -65,13 +65,13 @@ export const deliveryFields = {
   createdAt: { type: Date, required: true },
 } as const;
 
-/** How long a try may take. */
-export const tryMilliseconds = 45_000;
+/** The time limit of an attempt. */
+export const attemptTimeoutMs = 45_000;
 
-/** A worker that holds a row for longer than this has ended, and another one may claim the row. */
-const leaseMilliseconds = 60_000;
+/** Longer than an attempt: a worker that still holds a row then has crashed, and another one may claim it. */
+const leaseMs = 60_000;
 
-const mostTargets = 10_000;
+const maxTargets = 10_000;
 
 /** An expression of an update pipeline. */
 export type Expression = Record<string, unknown> | string;
@@ -80,10 +80,10 @@ export const literal = (value: unknown): Expression => ({ $literal: value });
 export const when = (condition: Expression, then: unknown, otherwise: unknown): Expression => ({
   $cond: [condition, then, otherwise],
 });
-export const later = (milliseconds: number): Expression => ({ $add: ['$$NOW', milliseconds] });
+export const later = (delayMs: number): Expression => ({ $add: ['$$NOW', delayMs] });
 
-/** The last stage of every change: a row with nothing to deliver has no failures. */
-export const forgetsWhenIdle: PipelineStage.Set = {
+/** The last stage of every change: an idle row has no failures. */
+export const clearFailuresWhenIdle: PipelineStage.Set = {
   $set: Object.fromEntries(
     Object.entries(noFailures).map(([field, nothing]) => [
       field,
@@ -95,10 +95,10 @@ export const forgetsWhenIdle: PipelineStage.Set = {
 const isDue: Expression = { $and: [{ $lte: ['$nextTryAt', '$$NOW'] }, isUnleased] };
 
 /**
- * Claims the row that has been due for longest among those of a filter.
+ * Leases the row of a filter that has been due for longest.
  *
- * @param changes what the format adds to the claim.
- * @returns null when there is none, none is due, or another worker has it.
+ * @param changes the format's own changes.
+ * @returns null when none is due, or another worker has it.
  */
 export function claimDelivery<Row extends Delivery, Claimed extends Row>(
   rows: Model<Row>,
@@ -108,7 +108,7 @@ export function claimDelivery<Row extends Delivery, Claimed extends Row>(
   return rows
     .findOneAndUpdate(
       { ...which, state: 'waiting', $expr: isDue },
-      [{ $set: { ...newLease(randomUUID(), leaseMilliseconds), ...changes } }],
+      [{ $set: { ...newLease(randomUUID(), leaseMs), ...changes } }],
       { updatePipeline: true, sort: { nextTryAt: 1 }, returnDocument: 'after' },
     )
     .lean<Claimed>()
@@ -116,11 +116,11 @@ export function claimDelivery<Row extends Delivery, Claimed extends Row>(
 }
 
 /**
- * Ends a try and the lease.
+ * Records the end of an attempt, and releases the lease.
  *
  * @returns the row as it is now; null when the lease was lost, and nothing changed.
  */
-export function endTry<Row extends Delivery>(
+export function endAttempt<Row extends Delivery>(
   rows: Model<Row>,
   { _id, leaseId }: Pick<Row, '_id' | 'leaseId'>,
   changes: object,
@@ -128,15 +128,24 @@ export function endTry<Row extends Delivery>(
   return rows
     .findOneAndUpdate(
       { _id, leaseId } as QueryFilter<Row>,
-      [{ $set: { ...noLease, ...changes } }, forgetsWhenIdle],
+      [{ $set: { ...noLease, ...changes } }, clearFailuresWhenIdle],
       { updatePipeline: true, returnDocument: 'after' },
     )
     .lean<Row>()
     .exec();
 }
 
-/** Returns the changes that record a failed try. */
-export function failedTry(failure: Omit<DeliveryFailure, 'since'>) {
+/** A failure, before the row's earlier failures decide its `since`. */
+export type FailedAttempt = Omit<DeliveryFailure, 'since'>;
+
+/** How long a row may fail before that is final, in milliseconds: for any reasons, and for the same one. */
+export interface MaxFailingMs {
+  inAll: number;
+  sameReason: number;
+}
+
+/** Returns the changes that record a failed attempt. */
+export function failedAttempt(failure: FailedAttempt) {
   const since = when({ $eq: ['$failure.reason', literal(failure.reason)] }, '$failure.since', '$$NOW');
   return {
     since,
@@ -148,34 +157,32 @@ export function failedTry(failure: Omit<DeliveryFailure, 'since'>) {
   };
 }
 
-/**
- * Returns an expression: the row has been failing for longer than a retry policy allows.
- *
- * @param policy how long a row may fail before that is final: at all, and for the same reason; in milliseconds.
- */
+/** Returns an expression: the row has been failing for longer than that. */
 export function hasFailedTooLong(
-  { since, changes: { failingSince } }: ReturnType<typeof failedTry>,
-  policy: { atAll: number; sameReason: number },
+  { since, changes: { failingSince } }: ReturnType<typeof failedAttempt>,
+  { inAll, sameReason }: MaxFailingMs,
 ): Expression {
-  const passed = (start: unknown, milliseconds: number) => ({
-    $gte: [{ $subtract: ['$$NOW', start] }, milliseconds],
+  const passed = (start: unknown, ms: number) => ({
+    $gte: [{ $subtract: ['$$NOW', start] }, ms],
   });
-  return { $or: [passed(failingSince, policy.atAll), passed(since, policy.sameReason)] };
+  return { $or: [passed(failingSince, inAll), passed(since, sameReason)] };
 }
 
-/** Makes rows idle until their content changes or they are sent again. */
+/** Makes rows idle until their content changes or an operator resends them. */
 export async function dismissDeliveries<Row extends Delivery>(
   rows: Model<Row>,
   which: QueryFilter<Row>,
 ): Promise<void> {
-  await rows.updateMany(which, [{ $set: { state: 'idle' } }, forgetsWhenIdle], { updatePipeline: true });
+  await rows.updateMany(which, [{ $set: { state: 'idle' } }, clearFailuresWhenIdle], {
+    updatePipeline: true,
+  });
 }
 
 /**
- * Returns the targets that have rows whose next try is due, and since when, the longest wait first. Rows that are
- * being sent count. With an index on state, target and nextTryAt this reads one entry for each target.
+ * Returns the targets that have rows whose next attempt is due, and since when, the longest wait first. Rows that are
+ * being sent count. With an index on state, target and nextTryAt, MongoDB reads one entry for each target.
  *
- * @param target the field that names the receiver.
+ * @param target the field that identifies the target.
  */
 export function findDueTargets<Row extends Delivery>(
   rows: Model<Row>,
@@ -188,7 +195,7 @@ export function findDueTargets<Row extends Delivery>(
       { $group: { _id: `$${target}`, dueSince: { $first: '$nextTryAt' } } },
       { $match: { $expr: { $lte: ['$dueSince', '$$NOW'] } } },
       { $sort: { dueSince: 1 } },
-      { $limit: mostTargets },
+      { $limit: maxTargets },
       { $project: { _id: 0, target: '$_id', dueSince: 1 } },
     ])
     .exec();

@@ -2,44 +2,45 @@ import type { PipelineStage } from 'mongoose';
 import {
   claimDelivery,
   dismissDeliveries,
-  endTry,
-  failedTry,
-  forgetsWhenIdle,
+  clearFailuresWhenIdle,
+  endAttempt,
+  failedAttempt,
   hasFailedTooLong,
   later,
   literal,
   noFailures,
   when,
 } from '../deliveries/outbox.ts';
-import type { DeliveryFailure, DeliveryState, Expression } from '../deliveries/outbox.ts';
+import type { DeliveryState, Expression, FailedAttempt, MaxFailingMs } from '../deliveries/outbox.ts';
 import type { LtiLearner } from './lti-progress.ts';
 import type { LtiScore, LtiScoreDb, ScoreValues, SentScore, WantedScore } from './lti-score.ts';
 
 /**
- * How scores change in the outbox (shared/deliveries/outbox.ts), besides claims and the ends of tries:
+ * How scores change in the outbox (shared/deliveries/outbox.ts), beyond what all formats share:
  *
- *     wanted changes:   idle, failed -> waiting (idle where the platform has just this)
- *     end of a try:     waiting where something else is wanted by now
- *     dismissed:        failed -> idle; of a platform that was removed also waiting -> idle
+ *     wanted changes:     idle, failed -> waiting (idle if the platform already has this score)
+ *     end of an attempt:  waiting if another score is wanted by now
+ *     dismiss:            failed -> idle; for a removed platform also waiting -> idle
  */
 
-/** Some platforms, Moodle among them, compare timestamps by the second, and refuse or drop what is not later. */
+/** Some platforms, such as Moodle, compare timestamps by the second, and reject or ignore scores that are not later. */
 const spacingMs = 1000;
 
-/** What makes a difference to a gradebook: another attempt with the same points makes none. */
+/** The fields that change a gradebook: another attempt with the same points changes nothing. */
 const valueFields = ['scoreGiven', 'scoreMaximum'] as const;
 
 function isSame(field: 'wanted' | 'sent', values: ScoreValues): Expression {
   return { $and: valueFields.map((name) => ({ $eq: [`$${field}.${name}`, { $literal: values[name] }] })) };
 }
 
-/** When the next timestamp may follow the last one. Where that one is ahead of the clock, waiting is no use. */
+/** The earliest time for a later timestamp. If the last one is ahead of the clock, waiting does not help. */
 const spaced = when({ $gt: ['$lastTimestamp', '$$NOW'] }, '$$NOW', {
   $max: ['$$NOW', { $add: ['$lastTimestamp', spacingMs] }],
 });
 
 /**
- * Tells all rows of a learner's record what the platform should have. A row that knows of a later revision stays.
+ * Sets the score that platforms should have, in all rows of a learner's record. Optimistic concurrency: a row with a
+ * later revision stays as it is.
  *
  * @returns how many rows changed.
  */
@@ -58,9 +59,9 @@ export async function wantScore(db: LtiScoreDb, learner: LtiLearner, wanted: Wan
 
 function wantUpdate(wanted: WantedScore): PipelineStage.Set[] {
   const changed = { $not: [isSame('wanted', wanted)] };
-  // The last try that began is the one that was taken: nothing else may have reached the platform since.
-  const held = { $and: [isSame('sent', wanted), { $eq: ['$sent.timestamp', '$lastTimestamp'] }] };
-  // What waits already keeps its pace: a platform that is down does not come back for a new score.
+  // The last attempt is the one that the platform accepted: nothing else may have reached it since.
+  const accepted = { $and: [isSame('sent', wanted), { $eq: ['$sent.timestamp', '$lastTimestamp'] }] };
+  // A waiting row keeps its backoff: a new score does not make a platform respond.
   const starts = { $and: [changed, { $ne: ['$state', 'waiting'] }] };
   const hasFailed = { $and: [changed, { $ne: ['$failure', null] }] };
   const failure = when(hasFailed, { $mergeObjects: ['$failure', { since: '$$NOW' }] }, '$failure');
@@ -68,22 +69,22 @@ function wantUpdate(wanted: WantedScore): PipelineStage.Set[] {
     {
       $set: {
         wanted: literal(wanted),
-        state: when(changed, when(held, 'idle', 'waiting'), '$state'),
+        state: when(changed, when(accepted, 'idle', 'waiting'), '$state'),
         nextTryAt: when(starts, spaced, '$nextTryAt'),
         tries: when(starts, 0, '$tries'),
-        // But the new score has as long to get through as any other.
+        // The new score may be retried for as long as any other.
         failingSince: when(changed, null, '$failingSince'),
         failure: when(starts, null, failure),
       },
     },
-    forgetsWhenIdle,
+    clearFailuresWhenIdle,
   ];
 }
 
 /**
- * Has rows sent at once, whatever became of them before.
+ * Makes rows due now, in any state.
  *
- * @returns how many there are that have something to send.
+ * @returns how many of them have a score to send.
  */
 export async function retryScores(db: LtiScoreDb, ids: readonly string[]): Promise<number> {
   const { matchedCount } = await db.ltiScores.updateMany(
@@ -94,17 +95,17 @@ export async function retryScores(db: LtiScoreDb, ids: readonly string[]): Promi
   return matchedCount;
 }
 
-/** Lets rows be that failed, until their score changes, their learner launches again, or somebody asks for them. */
+/** Makes failed rows idle until their score changes, their learner launches again, or an operator resends them. */
 export async function dismissScores(db: LtiScoreDb, ids: readonly string[]): Promise<void> {
   await dismissDeliveries(db.ltiScores, { _id: { $in: [...ids] }, state: 'failed' });
 }
 
-/** Lets all rows of a platform be that was removed: there is nowhere to send them to. */
+/** Makes the rows of a removed platform idle: there is nowhere to send them. */
 export async function dismissScoresOf(db: LtiScoreDb, platformId: string): Promise<void> {
   await dismissDeliveries(db.ltiScores, { platformId, state: { $in: ['failed', 'waiting'] } });
 }
 
-/** A row that nobody else sends until its lease ends. */
+/** A row that no other worker sends until its lease expires. */
 export interface ClaimedScore extends LtiScore {
   wanted: WantedScore;
   lastTimestamp: Date;
@@ -112,8 +113,8 @@ export interface ClaimedScore extends LtiScore {
 }
 
 /**
- * Takes a row, or the one of a platform that has been due for longest: its lease, and a timestamp later than any
- * before, whatever the clock says. Null when there is none, it is not due, or somebody else sends it.
+ * Leases a row, or the row of a platform that has been due for longest, and sets a timestamp later than any before,
+ * even if the clock was set back. Returns null when none is due, or another worker has it.
  */
 export function claimScore(
   db: LtiScoreDb,
@@ -124,25 +125,25 @@ export function claimScore(
     'id' in which ? { _id: which.id } : { platformId: which.platformId },
     {
       lastTimestamp: { $max: ['$$NOW', { $add: ['$lastTimestamp', spacingMs] }] },
-      // Whoever held the row before has ended in the middle.
+      // The previous holder crashed during its attempt.
       perhapsTaken: when({ $ne: ['$leaseId', null] }, '$wanted.finishedAt', '$perhapsTaken'),
     },
   );
 }
 
-/** What a try ended with; the row as it is now, or null when the lease was lost, and nothing changed. */
-export type Ended = Promise<LtiScore | null>;
+/** The row as it is now; null when the lease was lost, and nothing changed. */
+type Recorded = Promise<LtiScore | null>;
 
-/** Ends a try: the platform took the score. */
-export function endAsSent(
+/** Records that the platform accepted the score. */
+export function recordSent(
   db: LtiScoreDb,
   row: ClaimedScore,
   { lineItemUrl, response }: Pick<SentScore, 'lineItemUrl' | 'response'>,
-): Ended {
+): Recorded {
   const { scoreGiven, scoreMaximum, finishedAt } = row.wanted;
   const values = { scoreGiven, scoreMaximum, finishedAt };
   const sent: SentScore = { ...values, timestamp: row.lastTimestamp, at: new Date(), lineItemUrl, response };
-  return endTry(db.ltiScores, row, {
+  return endAttempt(db.ltiScores, row, {
     sent: literal(sent),
     state: endOf(values, 'idle'),
     nextTryAt: spaced,
@@ -151,64 +152,52 @@ export function endAsSent(
   });
 }
 
-/**
- * Ends a try that failed with what may pass.
- *
- * @param options.milliseconds until the next try.
- * @param options.patience how long a row may fail before that is final: at all, and for the same reason; in
- * milliseconds.
- */
-export function endForRetry(
+/** Records a fault, and schedules a retry unless the row has failed for too long. */
+export function recordRetry(
   db: LtiScoreDb,
   row: ClaimedScore,
-  {
-    failure,
-    milliseconds,
-    patience,
-  }: { failure: Failure; milliseconds: number; patience: { atAll: number; sameReason: number } },
-): Ended {
-  const failed = failedTry(failure);
-  return endTry(db.ltiScores, row, {
-    state: when(isUnwanted, 'idle', when(hasFailedTooLong(failed, patience), 'failed', 'waiting')),
-    nextTryAt: later(milliseconds),
+  { failure, delayMs, maxFailingMs }: { failure: FailedAttempt; delayMs: number; maxFailingMs: MaxFailingMs },
+): Recorded {
+  const failed = failedAttempt(failure);
+  return endAttempt(db.ltiScores, row, {
+    state: when(isUnwanted, 'idle', when(hasFailedTooLong(failed, maxFailingMs), 'failed', 'waiting')),
+    nextTryAt: later(delayMs),
     ...failed.changes,
-    // No answer, or one that may hide that the score was taken.
+    // Without a response, or with a server error, the platform may have accepted the score.
     ...((failure.status === null || failure.status >= 500) && perhapsTaken(row)),
   });
 }
 
-/** Ends a try that failed for good. What is wanted since then is tried all the same. */
-export function endAsFailed(db: LtiScoreDb, row: ClaimedScore, failure: Failure): Ended {
-  return endTry(db.ltiScores, row, {
+/** Records a final refusal. A score that is wanted since then is sent all the same. */
+export function recordFailed(db: LtiScoreDb, row: ClaimedScore, failure: FailedAttempt): Recorded {
+  return endAttempt(db.ltiScores, row, {
     state: endOf(row.wanted, 'failed'),
     nextTryAt: spaced,
-    ...failedTry(failure).changes,
+    ...failedAttempt(failure).changes,
   });
 }
 
-/** Ends a try that found nowhere to send the score to. What is wanted since then may have. */
-export function endAsIdle(db: LtiScoreDb, row: ClaimedScore): Ended {
-  return endTry(db.ltiScores, row, { state: endOf(row.wanted, 'idle'), nextTryAt: spaced });
+/** Records that there is nowhere to send the score. A score that is wanted since then is sent all the same. */
+export function recordMoot(db: LtiScoreDb, row: ClaimedScore): Recorded {
+  return endAttempt(db.ltiScores, row, { state: endOf(row.wanted, 'idle'), nextTryAt: spaced });
 }
 
-/** Ends a try that was cut off, and counts for nothing. */
-export function endAsInterrupted(db: LtiScoreDb, row: ClaimedScore): Ended {
-  return endTry(db.ltiScores, row, { nextTryAt: '$$NOW', ...perhapsTaken(row) });
+/** Ends an attempt that was aborted, and does not count. */
+export function recordAborted(db: LtiScoreDb, row: ClaimedScore): Recorded {
+  return endAttempt(db.ltiScores, row, { nextTryAt: '$$NOW', ...perhapsTaken(row) });
 }
 
-/** Ends a try that asked the platform nothing, and counts for nothing. */
-export function endAsDeferred(db: LtiScoreDb, row: ClaimedScore, milliseconds: number): Ended {
-  return endTry(db.ltiScores, row, { nextTryAt: later(milliseconds) });
+/** Ends an attempt that sent nothing, and does not count. */
+export function recordBusy(db: LtiScoreDb, row: ClaimedScore, delayMs: number): Recorded {
+  return endAttempt(db.ltiScores, row, { nextTryAt: later(delayMs) });
 }
 
-type Failure = Omit<DeliveryFailure, 'since'>;
-
-/** The link leads to another lesson by now, whose record has nothing to tell yet. */
+/** The link leads to another lesson by now, whose record has no score yet. */
 const isUnwanted: Expression = { $eq: ['$wanted', null] };
 
 const perhapsTaken = ({ wanted }: ClaimedScore) => ({ perhapsTaken: wanted.finishedAt });
 
-/** The state after the last try of a score; something else may be wanted by now. */
+/** The state after the last attempt to send a score; another score may be wanted by now. */
 function endOf(tried: ScoreValues, state: DeliveryState): Expression {
   return when(isUnwanted, 'idle', when(isSame('wanted', tried), state, 'waiting'));
 }

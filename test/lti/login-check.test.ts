@@ -21,7 +21,7 @@ const locationOf = ({ headers, url }: Response) => new URL(headers.get('location
 const toPlatform = expect.stringMatching(/^http.*\/authorize\?/) as string;
 
 /** Sends the same login again with other headers. */
-const sendAgain = (asked: Response, headers: Record<string, string>) =>
+const retryScores = (asked: Response, headers: Record<string, string>) =>
   fetch(locationOf(asked), { headers, redirect: 'manual' });
 
 describe('a login in a frame', () => {
@@ -40,7 +40,7 @@ describe('a login in a frame', () => {
 
   test('goes on to the platform when the cookie arrives, without the platform’s storage', async () => {
     const asked = await sendLogin({ storageTarget: '_parent' });
-    const shown = await sendAgain(asked, { 'sec-fetch-dest': 'iframe', cookie: checkCookie });
+    const shown = await retryScores(asked, { 'sec-fetch-dest': 'iframe', cookie: checkCookie });
     expect(shown.status).toBe(302);
     expect(locationOf(shown).href).toEqual(toPlatform);
     expect(shown.headers.getSetCookie()).toEqual([expect.stringMatching(/^lectern_lti_[0-9a-f]{16}=/)]);
@@ -63,7 +63,7 @@ describe('a login in a frame', () => {
 
   test('is rejected at once for invalid parameters, and after the check for unknown ones', async () => {
     expectRefusal(await answerOf(await sendLogin({ login: { iss: '' } })), 400, 'login_incomplete');
-    const unknown = await sendAgain(await sendLogin({ login: { client_id: 'somebody' } }), {});
+    const unknown = await retryScores(await sendLogin({ login: { client_id: 'somebody' } }), {});
     expectRefusal(await answerOf(unknown), 403, 'unknown_platform');
   });
 });
@@ -80,7 +80,7 @@ test('a browser that does not send Sec-Fetch-Dest gets the cookie check', async 
   const { search } = locationOf(await sendLogin());
   const asked = await fetch(`${lab.address}/lti/login${search}`, { redirect: 'manual' });
   expect(asked.status).toBe(307);
-  expect(locationOf(await sendAgain(asked, { cookie: checkCookie })).href).toEqual(toPlatform);
+  expect(locationOf(await retryScores(asked, { cookie: checkCookie })).href).toEqual(toPlatform);
 });
 
 test('behind a proxy with a path prefix, the login stays under the prefix', async () => {

@@ -4,10 +4,10 @@ import type { Fault, Service } from '../../simulator/faults.ts';
 import type { Score } from '../../simulator/model.ts';
 import { publishDueScores } from '../../shared/lti/scores/publish-to-outbox.ts';
 import { sendScore } from '../../shared/lti/scores/send.ts';
-import { scoreValuesOf } from '../../shared/lti/scores/values.ts';
+import { scoreValuesOf } from '../../shared/lti/scores/publish-to-outbox.ts';
 import { findScoreDue } from '../../shared/models/lti-progress.ts';
 import type { ScoreValues } from '../../shared/models/lti-score.ts';
-import { claimScore, endAsSent, retryScores, wantScore } from '../../shared/models/lti-score-changes.ts';
+import { claimScore, recordSent, retryScores, wantScore } from '../../shared/models/lti-score-changes.ts';
 import type { ClaimedScore } from '../../shared/models/lti-score-changes.ts';
 import { completed, useScoreLab } from './support/score-lab.ts';
 import type { GradedLearner, Told } from './support/score-lab.ts';
@@ -91,7 +91,7 @@ class Play {
       const row = this.stopped.shift();
       if (row === undefined) return;
       const taken = await this.sendOf(row);
-      if (taken !== null) await endAsSent(db, row, taken);
+      if (taken !== null) await recordSent(db, row, taken);
       return;
     }
     for (const id of await this.ids()) {

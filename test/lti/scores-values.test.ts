@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { scoreValuesOf } from '../../shared/lti/scores/values.ts';
+import { scoreValuesOf } from '../../shared/lti/scores/publish-to-outbox.ts';
 import { scoresUrl } from '../../shared/lti/scores/send.ts';
 
 test('a lesson that was never finished has no score', () => {

@@ -2,11 +2,12 @@ import { onTestFinished, expect, test, vi } from 'vitest';
 import { Registry } from 'prom-client';
 import type { Link } from '../../simulator/model.ts';
 import { startRedis } from '../../shared/embedded/redis.ts';
-import { createScoreQueue } from '../../shared/lti/scores/queue.ts';
+import { createDeliveryQueue } from '../../shared/deliveries/queue.ts';
+import { scoreQueueName } from '../../shared/lti/scores/publish-to-outbox.ts';
 import type { LtiScore } from '../../shared/models/lti-score.ts';
 import { registerScoreMetrics } from '../../shared/operations/score-metrics.ts';
 import { connectRedis } from '../../shared/platform/redis.ts';
-import { registerScoreTries } from '../../worker/deliveries/score-worker.ts';
+import { observeScoreAttempts } from '../../worker/deliveries/scores.ts';
 import { Player } from '../player/player-lessons.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { startLaunchLab, tokenOf } from './support/launch-lab.ts';
@@ -56,7 +57,7 @@ test('scores reach the gradebook within moments, and rapid writes send only some
   expect(scores.length).toBeLessThanOrEqual(2);
 
   const redis = await connectRedis(lab.harness.servers.redisUrl);
-  const queue = createScoreQueue(redis, lab.harness.config);
+  const queue = createDeliveryQueue(scoreQueueName, redis, lab.harness.config);
   await waitFor('the end of the job', async () =>
     (await queue.getCompleted()).some(({ returnvalue }) => returnvalue === 'sent'),
   );
@@ -111,7 +112,7 @@ test('metrics report the number and age of waiting and failed scores, and the ou
   const { lab, startWorker } = await useLab({ WORKER_PORT: '0' });
   const registry = new Registry();
   registerScoreMetrics(registry, lab.harness.db);
-  registerScoreTries(registry).tried('unavailable', 0.2);
+  observeScoreAttempts(registry)('unavailable', 0.2);
   const link = lab.addLink({ lineItem });
   await (await openLesson(lab, link)).write({ ...last, ...right });
   await waitFor('the outbox', async () => (await onlyRow(lab))?.state === 'waiting');

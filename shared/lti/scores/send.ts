@@ -4,9 +4,10 @@ import { findResourceLink } from '../../models/lti-resource-link.ts';
 import type { SentScore } from '../../models/lti-score.ts';
 import type { ClaimedScore } from '../../models/lti-score-changes.ts';
 import type { Database } from '../../models/database.ts';
+import { truncateBody } from '../../deliveries/delivery-fault.ts';
 import { gradeScopes } from '../claims.ts';
 import { findOrCreateLineItem } from './line-item.ts';
-import { callGradeService, excerptOf, ScoreFault } from './service-request.ts';
+import { callGradeService, ScoreFault } from './service-request.ts';
 import type { GradeService } from './service-request.ts';
 import type { PlatformResponse } from '../platform-requests.ts';
 import type { TokenPlatform } from '../service-token.ts';
@@ -39,7 +40,7 @@ export async function sendScore(
   const { url: lineItemUrl, isOwn } = lineItem;
   try {
     const response = await post(service, platform, { ...row, lineItemUrl }, signal);
-    return { lineItemUrl, response: { status: response.status, body: excerptOf(response) } };
+    return { lineItemUrl, response: { status: response.status, body: truncateBody(response.text) } };
   } catch (error) {
     if (!isOwn || !(error instanceof ScoreFault) || error.status !== 404) throw error;
     // Some platforms return 404 for unknown users too; the line item is still there then.
@@ -89,7 +90,7 @@ function isNewAttempt({ sent, wanted, lineItemUrl }: AddressedScore): boolean {
   return !isKnown || Number(sent.finishedAt) !== Number(wanted.finishedAt);
 }
 
-/** Whether a try at this attempt got no response, or one that leaves open whether the platform took the score. */
+/** Returns whether a request for this attempt got no response, or one that leaves open whether the platform took the score. */
 function mayHaveArrived({ perhapsTaken, wanted }: ClaimedScore): boolean {
   return perhapsTaken !== null && Number(perhapsTaken) === Number(wanted.finishedAt);
 }

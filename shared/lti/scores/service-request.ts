@@ -1,75 +1,46 @@
-import { parseRetryAfter } from '../../platform/backoff.ts';
+import { DeliveryFault } from '../../deliveries/delivery-fault.ts';
+import type { FaultKind } from '../../deliveries/delivery-fault.ts';
 import { PlatformRequestError } from '../platform-requests.ts';
 import type { PlatformResponse, PlatformClient, PlatformRequest } from '../platform-requests.ts';
 import { ServiceTokenError } from '../service-token.ts';
 import type { ServiceTokens, TokenPlatform } from '../service-token.ts';
-
-const maxBodyCharacters = 2000;
 
 export interface GradeService {
   client: PlatformClient;
   tokens: ServiceTokens;
 }
 
-/**
- * How long the sender retries: not at all; briefly, so that a restart on either side does no harm; or long. `moot`
- * means that nothing failed, because there is no line item to send the score to.
- */
-export type RetryPolicy = 'moot' | 'none' | 'short' | 'long';
-
-/** What a try shows of the platform: it works, it would fail other requests too, or nothing. */
-export type PlatformState = 'well' | 'trouble' | 'unknown';
-
 /** Why a score was not sent, as operators see it. The retry policy depends on the reason alone. */
 const faults = {
-  timeout: { retry: 'long', platform: 'trouble' },
-  network: { retry: 'long', platform: 'trouble' },
-  blocked_address: { retry: 'none', platform: 'unknown' },
-  unavailable: { retry: 'long', platform: 'trouble' },
-  // The platform has a score with a later timestamp, or with one of the same second. A later try succeeds.
-  conflict: { retry: 'long', platform: 'well' },
-  refused: { retry: 'none', platform: 'well' },
+  timeout: { retry: 'week', target: 'failing' },
+  network: { retry: 'week', target: 'failing' },
+  blocked_address: { retry: 'never', target: 'unknown' },
+  unavailable: { retry: 'week', target: 'failing' },
+  // The platform has a score with a later timestamp, or with one of the same second. A retry succeeds.
+  conflict: { retry: 'week', target: 'healthy' },
+  refused: { retry: 'never', target: 'healthy' },
   // The platform may have failed to fetch Lectern's keys.
-  token_refused: { retry: 'short', platform: 'trouble' },
-  unreadable_answer: { retry: 'short', platform: 'unknown' },
-  line_item_gone: { retry: 'long', platform: 'well' },
-  no_line_item: { retry: 'moot', platform: 'unknown' },
-  link_removed: { retry: 'moot', platform: 'unknown' },
-  platform_removed: { retry: 'moot', platform: 'unknown' },
-  internal_error: { retry: 'long', platform: 'unknown' },
-} as const satisfies Record<string, { retry: RetryPolicy; platform: PlatformState }>;
+  token_refused: { retry: 'quarterHour', target: 'failing' },
+  unreadable_answer: { retry: 'quarterHour', target: 'unknown' },
+  line_item_gone: { retry: 'week', target: 'healthy' },
+  no_line_item: { retry: 'moot', target: 'unknown' },
+  link_removed: { retry: 'moot', target: 'unknown' },
+  platform_removed: { retry: 'moot', target: 'unknown' },
+  internal_error: { retry: 'week', target: 'unknown' },
+} as const satisfies Record<string, FaultKind>;
 
 export type ScoreFaultReason = keyof typeof faults;
 
 /** A score could not be sent. */
-export class ScoreFault extends Error {
+export class ScoreFault extends DeliveryFault<ScoreFaultReason> {
   override readonly name = 'ScoreFault';
-  readonly reason: ScoreFaultReason;
-  /** Null without a response. */
-  readonly status: number | null;
-  /** The beginning of the response. */
-  readonly body: string | null;
-  /** The header Retry-After; null without one. */
-  readonly retryAfterMs: number | null;
 
   constructor(
     reason: ScoreFaultReason,
     message: string,
     response: { status?: number; body?: string; retryAfter?: string | null } = {},
   ) {
-    super(message);
-    this.reason = reason;
-    this.status = response.status ?? null;
-    this.body = response.body === undefined ? null : response.body.slice(0, maxBodyCharacters);
-    this.retryAfterMs = parseRetryAfter(response.retryAfter ?? null) ?? null;
-  }
-
-  get retry(): RetryPolicy {
-    return faults[this.reason].retry;
-  }
-
-  get platform(): PlatformState {
-    return faults[this.reason].platform;
+    super(reason, faults[reason], message, response);
   }
 }
 
@@ -105,11 +76,6 @@ export async function callGradeService(
   } catch (error) {
     throw toScoreFault(error);
   }
-}
-
-/** Returns the beginning of a response, for operators. */
-export function excerptOf({ text }: PlatformResponse): string {
-  return text.slice(0, maxBodyCharacters);
 }
 
 function toScoreFault(error: unknown): unknown {

@@ -17,8 +17,9 @@ import type { LtiResourceLink } from '../../../shared/models/lti-resource-link.t
 import type { LtiScore } from '../../../shared/models/lti-score.ts';
 import { initialProgress } from '../../../shared/progress/rules.ts';
 import type { ProgressState } from '../../../shared/progress/state.ts';
-import { ScoreSender } from '../../../worker/deliveries/score-sender.ts';
-import type { TryOutcome } from '../../../worker/deliveries/score-sender.ts';
+import { DeliverySender } from '../../../worker/deliveries/delivery-sender.ts';
+import type { Outcome } from '../../../worker/deliveries/delivery-sender.ts';
+import { scoreFormat } from '../../../worker/deliveries/scores.ts';
 import { outline, versionId } from '../../progress/build-progress.ts';
 import { testPepper } from '../../support/harness.ts';
 import { startLaunchLab } from './launch-lab.ts';
@@ -61,9 +62,12 @@ export interface ScoreLab extends LaunchLab {
   /** Makes everything waiting due and expires all leases. */
   passTime(): Promise<void>;
   /** A sender as in a worker, and the outcomes of its attempts. */
-  createSender(): { sender: ScoreSender; outcomes: TryOutcome[] };
+  createSender(): {
+    sender: Pick<DeliverySender<never, never, never>, 'sendRow' | 'sendDue' | 'close'>;
+    outcomes: Outcome[];
+  };
   /** Sends the learner's score if there is one, even if it is not due yet; returns the outcome. */
-  send(learner: GradedLearner): Promise<TryOutcome | null>;
+  send(learner: GradedLearner): Promise<Outcome | null>;
   rowOf(learner: GradedLearner): Promise<LtiScore>;
   /** Scores that the platform has accepted, in order. */
   taken(learner: GradedLearner): ReturnType<LaunchLab['simulator']['scoresOf']>;
@@ -135,9 +139,9 @@ async function startScoreLab(
     await saveLtiProgress(db, learner, state, { writeId: undefined, courseId: randomUUID() });
   };
   const createSender = () => {
-    const outcomes: TryOutcome[] = [];
-    const onTried = (outcome: TryOutcome) => void outcomes.push(outcome);
-    return { sender: new ScoreSender({ service, db, onTried, log }), outcomes };
+    const outcomes: Outcome[] = [];
+    const onAttempt = (outcome: Outcome) => void outcomes.push(outcome);
+    return { sender: new DeliverySender(scoreFormat(db, service), { onAttempt, log }), outcomes };
   };
 
   return {

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import type { Fault, Service } from '../../simulator/faults.ts';
 import { gradeScopes } from '../../shared/lti/claims.ts';
 import { registerLineItem } from '../../shared/lti/scores/register-line-item.ts';
-import { claimScore, endForRetry } from '../../shared/models/lti-score-changes.ts';
+import { claimScore, recordRetry } from '../../shared/models/lti-score-changes.ts';
 import type { ClaimedScore } from '../../shared/models/lti-score-changes.ts';
 import { completed, useScoreLab } from './support/score-lab.ts';
 import type { GradedLearner } from './support/score-lab.ts';
@@ -108,9 +108,9 @@ async function claim(learner: GradedLearner): Promise<ClaimedScore> {
 
 /** Ends an attempt with a temporary fault. */
 function endInVain(claimed: ClaimedScore) {
-  return endForRetry(lab.harness.db, claimed, {
+  return recordRetry(lab.harness.db, claimed, {
     failure: { at: new Date(), reason: 'unavailable', status: 503, body: '' },
-    milliseconds: 1000,
-    patience: { atAll: 7 * day, sameReason: 7 * day },
+    delayMs: 1000,
+    maxFailingMs: { inAll: 7 * day, sameReason: 7 * day },
   });
 }

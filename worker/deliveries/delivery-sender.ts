@@ -1,0 +1,246 @@
+import pLimit from 'p-limit';
+import { DeliveryFault } from '../../shared/deliveries/delivery-fault.ts';
+import { attemptTimeoutMs } from '../../shared/deliveries/outbox.ts';
+import type { Delivery, FailedAttempt, MaxFailingMs } from '../../shared/deliveries/outbox.ts';
+import { backoffMs } from '../../shared/platform/backoff.ts';
+import type { Logger } from '../../shared/platform/log.ts';
+import { withTimeLimit } from '../../shared/platform/time-limits.ts';
+import { maxPerTarget, TargetLimiter } from './target-limiter.ts';
+
+/** Between the attempts of a row. */
+const backoff = { firstMs: 2_000, maxMs: 3600_000 };
+
+const weekMs = 7 * 24 * 3600_000;
+const quarterHourMs = 15 * 60_000;
+
+/** Concurrent deliveries from the sweep. One target takes half of them at most. */
+const maxConcurrent = 8;
+
+/** A row by its id, or the row of a target that has been due for longest. */
+export type Claim = { id: string } | { target: string };
+
+/** `sent`, the reason of a fault, `given_back` at a shutdown, or the format's own word where nothing was sent. */
+export type Outcome = string;
+
+/** What an attempt that did not fail ended with. */
+export type Delivered<Receipt> =
+  | { outcome: 'sent'; receipt: Receipt }
+  /** Nothing was sent, because another process is preparing the target. */
+  | { outcome: Outcome; retryInMs: number };
+
+/**
+ * What an outbox delivers: how to find and send its rows, and how they record the end of an attempt. Each `record…`
+ * is one atomic write; it returns the row as it is then, or null when the lease was lost, and nothing changed.
+ */
+export interface DeliveryFormat<Row extends Delivery, Claimed extends Row, Receipt> {
+  /** For logs: `score`. */
+  readonly name: string;
+  /** Returns the target of a row; null when the row does not exist. */
+  findTarget(id: string): Promise<string | null>;
+  /** Returns the targets with rows that are due, the longest wait first. */
+  findDueTargets(): Promise<{ target: string }[]>;
+  /** Leases a row that is due; returns null when there is none. */
+  claim(which: Claim): Promise<Claimed | null>;
+  /** @throws {DeliveryFault}; the signal's reason. */
+  send(row: Claimed, signal: AbortSignal): Promise<Delivered<Receipt>>;
+  /** Describes an error of Lectern itself. */
+  internalFault(): DeliveryFault;
+  timeoutFault(): DeliveryFault;
+  recordSent(row: Claimed, receipt: Receipt): Promise<Row | null>;
+  /** Records that there is nowhere to deliver to. */
+  recordMoot(row: Claimed): Promise<Row | null>;
+  /** Records a fault after which the row is not retried. */
+  recordFailed(row: Claimed, failure: FailedAttempt): Promise<Row | null>;
+  /** Records a fault, and schedules a retry unless the row has been failing for longer than `maxFailingMs`. */
+  recordRetry(
+    row: Claimed,
+    retry: { failure: FailedAttempt; delayMs: number; maxFailingMs: MaxFailingMs },
+  ): Promise<Row | null>;
+  /** Ends an attempt that sent nothing, and does not count. */
+  recordBusy(row: Claimed, delayMs: number): Promise<Row | null>;
+  /** Ends an attempt that a shutdown cut off: its delivery may have arrived. */
+  recordAborted(row: Claimed): Promise<Row | null>;
+}
+
+interface SenderDependencies<Row extends Delivery> {
+  /** Receives the end of each attempt, with the row as it is then; null when another worker has it by now. */
+  onAttempt: (outcome: Outcome, seconds: number, row: Row | null) => void;
+  log: Logger;
+}
+
+type Result<Receipt> =
+  Delivered<Receipt> | { outcome: 'given_back' } | { outcome: Outcome; fault: DeliveryFault };
+
+/**
+ * Delivers the rows of an outbox that are due. A worker claims a row only with a slot of its target, so rows of a
+ * paused target cost nothing.
+ */
+export class DeliverySender<Row extends Delivery, Claimed extends Row, Receipt> {
+  readonly #format: DeliveryFormat<Row, Claimed, Receipt>;
+  readonly #deps: SenderDependencies<Row>;
+  readonly #limiter = new TargetLimiter();
+  /** First in, first out: with many targets, each delivers one row in turn. */
+  readonly #slots = pLimit(maxConcurrent);
+  /** How many loops go through the due rows of a target. */
+  readonly #loops = new Map<string, number>();
+  /** Targets that had no slot for a row. */
+  readonly #skipped = new Set<string>();
+  readonly #running = new Set<Promise<unknown>>();
+  readonly #abort = new AbortController();
+  #closing = false;
+
+  constructor(format: DeliveryFormat<Row, Claimed, Receipt>, deps: SenderDependencies<Row>) {
+    this.#format = format;
+    this.#deps = deps;
+  }
+
+  /**
+   * Delivers a row if it is due, its target has a slot, and no other worker has claimed it. A row without a slot is
+   * delivered when one becomes free.
+   *
+   * @returns the outcome of the attempt; null without one.
+   */
+  sendRow(id: string): Promise<Outcome | null> {
+    return this.#track(async () => {
+      const target = await this.#format.findTarget(id);
+      if (target === null) return null;
+      if (this.#limiter.acquire(target)) return this.#useSlot(target, { id });
+      this.#skipped.add(target);
+      return null;
+    });
+  }
+
+  /** Delivers what is due to all targets that are not paused, side by side, until there is nothing left. */
+  sendDue(): Promise<void> {
+    return this.#track(async () => {
+      if (this.#closing) return;
+      const due = await this.#format.findDueTargets();
+      await Promise.all(due.map(({ target }) => this.#sendAllOf(target)));
+    });
+  }
+
+  /**
+   * Starts nothing more, and resolves when nothing is in progress.
+   *
+   * @param timeoutMs after which running attempts are aborted; other workers deliver those rows.
+   */
+  async close(timeoutMs: number): Promise<void> {
+    this.#closing = true;
+    const timer = setTimeout(() => this.#abort.abort(new Error('this process ends')), timeoutMs);
+    await Promise.allSettled(this.#running);
+    clearTimeout(timer);
+  }
+
+  async #track<T>(work: () => Promise<T>): Promise<T> {
+    const running = work();
+    this.#running.add(running);
+    try {
+      return await running;
+    } finally {
+      this.#running.delete(running);
+    }
+  }
+
+  /** Starts a loop for each slot of a target that has none yet; resolves when these loops end. */
+  async #sendAllOf(target: string): Promise<void> {
+    const missing = maxPerTarget - (this.#loops.get(target) ?? 0);
+    await Promise.all(Array.from({ length: missing }, () => this.#sendUntilDone(target)));
+  }
+
+  async #sendUntilDone(target: string): Promise<void> {
+    const count = (change: number) => {
+      const loops = (this.#loops.get(target) ?? 0) + change;
+      if (loops > 0) this.#loops.set(target, loops);
+      else this.#loops.delete(target);
+    };
+    count(1);
+    try {
+      while (await this.#slots(() => this.#sendNext(target)));
+    } catch (error) {
+      const { name } = this.#format;
+      this.#deps.log.warn({ err: error, target }, `${name}s are not sent now; the next sweep sends them`);
+    } finally {
+      count(-1);
+    }
+  }
+
+  /** Returns false when nothing is due, or the target has no slot. */
+  async #sendNext(target: string): Promise<boolean> {
+    if (this.#closing || !this.#limiter.acquire(target)) return false;
+    return (await this.#useSlot(target, { target })) !== null;
+  }
+
+  /** Makes one attempt, and releases the slot whatever happens. */
+  async #useSlot(target: string, which: Claim): Promise<Outcome | null> {
+    let result: Result<Receipt> | null = null;
+    try {
+      const row = this.#closing ? null : await this.#format.claim(which);
+      if (row === null) return null;
+      const startedAt = performance.now();
+      result = await this.#attempt(row);
+      const ended = await this.#record(row, result);
+      this.#deps.onAttempt(result.outcome, (performance.now() - startedAt) / 1000, ended);
+      return result.outcome;
+    } finally {
+      this.#releaseSlot(target, result);
+    }
+  }
+
+  #releaseSlot(target: string, result: Result<Receipt> | null): void {
+    const fault = result !== null && 'fault' in result ? result.fault : null;
+    const health = result?.outcome === 'sent' ? 'healthy' : (fault?.kind.target ?? 'unknown');
+    this.#limiter.release(target, health, fault?.retryAfterMs ?? 0);
+    if (!this.#skipped.delete(target) || this.#closing) return;
+    void this.#track(() => this.#sendAllOf(target));
+  }
+
+  async #attempt(row: Claimed): Promise<Result<Receipt>> {
+    const late = () => this.#format.timeoutFault();
+    const limit = { timeoutMs: attemptTimeoutMs, signal: this.#abort.signal, late };
+    try {
+      return await withTimeLimit(limit, (signal) => this.#format.send(row, signal));
+    } catch (error) {
+      if (this.#abort.signal.aborted) return { outcome: 'given_back' };
+      const fault = this.#faultOf(error, row);
+      return { outcome: fault.reason, fault };
+    }
+  }
+
+  #faultOf(error: unknown, { _id }: Claimed): DeliveryFault {
+    if (isDeliveryFault(error)) return error;
+    const { name } = this.#format;
+    this.#deps.log.error({ err: error, [name]: _id }, `an error of Lectern kept a ${name} from being sent`);
+    return this.#format.internalFault();
+  }
+
+  #record(row: Claimed, result: Result<Receipt>): Promise<Row | null> {
+    if ('receipt' in result) return this.#format.recordSent(row, result.receipt);
+    if ('fault' in result) return this.#recordFault(row, result.fault);
+    if ('retryInMs' in result) return this.#format.recordBusy(row, result.retryInMs);
+    return this.#format.recordAborted(row);
+  }
+
+  async #recordFault(row: Claimed, fault: DeliveryFault): Promise<Row | null> {
+    const { reason, kind, status, body, message } = fault;
+    if (kind.retry === 'moot') return this.#format.recordMoot(row);
+    const failure = { at: new Date(), reason, status, body: body ?? message };
+    const retryAfterMs = Math.min(fault.retryAfterMs ?? 0, backoff.maxMs);
+    const ended =
+      kind.retry === 'never'
+        ? await this.#format.recordFailed(row, failure)
+        : await this.#format.recordRetry(row, {
+            failure,
+            delayMs: Math.round(backoffMs(backoff, row.tries, { retryAfterMs })),
+            maxFailingMs: { inAll: weekMs, sameReason: kind.retry === 'week' ? weekMs : quarterHourMs },
+          });
+    const { name } = this.#format;
+    const details = { [name]: row._id, reason, status, tries: row.tries + 1 };
+    if (ended?.state === 'failed') this.#deps.log.warn(details, `a ${name} has failed and is not retried`);
+    else this.#deps.log.info(details, `a ${name} is retried later`);
+    return ended;
+  }
+}
+
+function isDeliveryFault(error: unknown): error is DeliveryFault {
+  return error instanceof DeliveryFault;
+}

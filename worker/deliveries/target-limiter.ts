@@ -1,0 +1,69 @@
+import type { TargetHealth } from '../../shared/deliveries/delivery-fault.ts';
+import { doubledMs } from '../../shared/platform/backoff.ts';
+
+/** Concurrent deliveries of one process to one target: a slow target leaves slots for the others. */
+export const maxPerTarget = 4;
+
+/** For a target that sends no Retry-After. It needs no jitter: the rows of a target follow one another. */
+const backoff = { firstMs: 2_000, maxMs: 60_000 };
+const maxRetryAfterMs = 3600_000;
+
+interface Target {
+  running: number;
+  /** Consecutive attempts that found the target failing. */
+  failures: number;
+  /** By the limiter's clock. */
+  pausedUntil: number;
+}
+
+/**
+ * Decides which targets get deliveries now: a circuit breaker for each. A failing target is paused with backoff and
+ * then probed by one delivery at a time, so that it cannot take the slots of healthy ones.
+ */
+export class TargetLimiter {
+  readonly #targets = new Map<string, Target>();
+  readonly #now: () => number;
+
+  /** @param now a test's clock, in milliseconds. */
+  constructor(now: () => number = () => performance.now()) {
+    this.#now = now;
+  }
+
+  /** Takes a slot, which the caller releases; returns false when the target has none free. */
+  acquire(id: string): boolean {
+    const target = this.#targets.get(id) ?? { running: 0, failures: 0, pausedUntil: 0 };
+    if (this.#isPaused(target) || target.running >= (target.failures > 0 ? 1 : maxPerTarget)) return false;
+    target.running += 1;
+    this.#targets.set(id, target);
+    return true;
+  }
+
+  /**
+   * Releases a slot.
+   *
+   * @param health what the attempt showed; `unknown` changes nothing.
+   * @param retryAfterMs the delay that a failing target asks for; 0 without one.
+   */
+  release(id: string, health: TargetHealth, retryAfterMs = 0): void {
+    const target = this.#targets.get(id);
+    if (target === undefined) return;
+    target.running -= 1;
+    if (health === 'failing') this.#pause(target, Math.min(retryAfterMs, maxRetryAfterMs));
+    // A success during a pause belongs to a request that was sent before it.
+    else if (health === 'healthy' && !this.#isPaused(target)) target.failures = 0;
+    if (target.running === 0 && target.failures === 0) this.#targets.delete(id);
+  }
+
+  #pause(target: Target, retryAfterMs: number): void {
+    let pauseMs = retryAfterMs;
+    if (!this.#isPaused(target)) {
+      pauseMs = Math.max(retryAfterMs, doubledMs(backoff, target.failures));
+      target.failures += 1;
+    }
+    target.pausedUntil = Math.max(target.pausedUntil, this.#now() + pauseMs);
+  }
+
+  #isPaused({ pausedUntil }: Target): boolean {
+    return this.#now() < pausedUntil;
+  }
+}
