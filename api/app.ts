@@ -34,7 +34,7 @@ import { getKeySet } from './lti/lti-keys.endpoints.ts';
 import { register } from './lti/lti-registration.endpoints.ts';
 import {
   beginLogin,
-  goOnWithLogin,
+  continueLogin,
   launch,
   postCheckedLogin,
   postLogin,
@@ -119,7 +119,7 @@ export const endpoints: readonly Endpoint<AppDependencies>[] = [
   getOembed,
   beginLogin,
   postLogin,
-  goOnWithLogin,
+  continueLogin,
   postCheckedLogin,
   launch,
   showChoice,

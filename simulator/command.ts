@@ -2,7 +2,7 @@ import { loadConfig } from '../shared/platform/config.ts';
 import type { Config } from '../shared/platform/config.ts';
 import { codeOf, LecternError } from '../shared/platform/errors.ts';
 import { customParameters } from '../shared/lti/claims.ts';
-import { platformAddressFault } from '../shared/lti/platform-url.ts';
+import { platformUrlFault } from '../shared/lti/platform-url.ts';
 import { createPlatform, findPlatformsOfIssuer, removePlatform } from '../shared/models/lti-platform.ts';
 import type { LtiPlatform } from '../shared/models/lti-platform.ts';
 import type { Simulate, SimulateOptions } from '../cli/commands/lti.ts';
@@ -70,7 +70,7 @@ function announce(address: string): void {
 async function connect(context: CommandContext, simulator: Simulator, org: string): Promise<LtiPlatform> {
   const { config, db } = context;
   const { addresses, issuer } = simulator;
-  const fault = platformAddressFault(addresses.token, config.download.allowedPrivateHosts);
+  const fault = platformUrlFault(addresses.token, config.download.allowedPrivateHosts);
   if (fault !== null) {
     const { host } = new URL(addresses.url);
     throw new LecternError(

@@ -1,4 +1,4 @@
-import type { Context } from 'koa';
+import type { Context, ParameterizedContext } from 'koa';
 import type { Logger } from '../../shared/platform/log.ts';
 
 /** What middleware sets for all requests; Koa's `ctx.state`. */
@@ -8,6 +8,9 @@ export interface RequestState {
   /** Aborted when no response is needed any more: the client disconnected, or the process shuts down. */
   signal: AbortSignal;
 }
+
+/** A request's context, in functions that need its log, id or signal. */
+export type RequestContext = ParameterizedContext<RequestState>;
 
 /** A value that one middleware sets for a request, and others read. */
 export interface RequestValue<Value> {

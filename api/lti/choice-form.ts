@@ -3,27 +3,26 @@ import type { ListPosition } from '../../shared/models/lesson-list.ts';
 import { pageCursor } from '../http/pagination.ts';
 import type { Fields } from '../http/middleware/form-body.ts';
 
-/** What the page where lessons are chosen sends: to itself for a search or another page, and at the end. */
+/** The form of the page where teachers choose lessons. Searching and paging submit it too. */
 export interface ChoiceForm {
   /** Words of a title. */
   search: string;
   after: ListPosition | null;
-  /** In the order in which they stand on the page, by the id of the lesson. */
+  /** By lesson id, in the order of the page. */
   chosen: Map<string, ChosenLesson>;
   action: 'choose' | 'cancel' | null;
 }
 
-/** A lesson as somebody wants to have it. */
 export interface ChosenLesson {
-  /** The version that is pinned; null for the newest at each launch. */
+  /** The pinned version; null for the newest at each launch. */
   versionId: string | null;
-  /** With a column in the gradebook. */
+  /** Whether the lesson gets a gradebook column. */
   hasColumn: boolean;
 }
 
 const severalPrefix = 'lesson.';
 
-/** Names of fields. Those of a lesson end with its id; where one alone may be chosen its id is the value. */
+/** Field names. A lesson's fields end with its id. If only one lesson may be chosen, its id is the value of `one`. */
 export const names = {
   search: 'q',
   cursor: 'cursor',
@@ -39,7 +38,7 @@ const search = z.string().max(200).catch('');
 const cursor = pageCursor.nullable().catch(null);
 const action = z.enum(['choose', 'cancel']).nullable().catch(null);
 
-/** Reads the fields; what nobody but another page can have sent is left out. */
+/** Parses the fields, and ignores invalid ones, which the page cannot have sent. */
 export function readChoiceForm(fields: Fields): ChoiceForm {
   const several = [...fields.keys()].filter((name) => name.startsWith(severalPrefix));
   const given = [...several.map((name) => name.slice(severalPrefix.length)), fields.get(names.one)];

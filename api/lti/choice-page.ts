@@ -14,28 +14,25 @@ import type { Choice } from './choices.ts';
 import type { ChoosableLesson, ChoosablePage } from './choosable-lessons.ts';
 import { sendNoticePage } from './notice-page.ts';
 
-/** Why a choice was not taken. */
+/** Why a choice is invalid. */
 export type ChoiceFault = 'nothingChosen' | 'tooMany' | 'gone';
 
-const mostChosen = 30;
-
-/** How many lessons there may be in one answer to the platform. */
-export function mostOf({ acceptsMultiple }: Pick<Choice, 'acceptsMultiple'>): number {
-  return acceptsMultiple ? mostChosen : 1;
+/** Returns how many lessons one response to the platform may hold. */
+export function maxLessons({ acceptsMultiple }: Pick<Choice, 'acceptsMultiple'>): number {
+  return acceptsMultiple ? 30 : 1;
 }
 
 interface ChoicePage {
-  /** Of the choice, in the page's own address. */
   id: string;
   choice: Choice;
   form: ChoiceForm;
   page: ChoosablePage;
   fault: ChoiceFault | null;
-  /** Origins whose pages may show this one in a frame; null for any. */
+  /** Origins whose pages may frame this one; null for any. */
   allowedOrigins: readonly string[] | null;
 }
 
-/** Answers with the page where lessons are chosen. It is one form, and needs no script. */
+/** Sends the page where teachers choose lessons: one form, without scripts. */
 export function sendChoicePage(
   deps: Pick<LtiDependencies, 'config' | 'player'>,
   ctx: Context,
@@ -45,7 +42,7 @@ export function sendChoicePage(
   const title = message(language, choice.acceptsMultiple ? 'selection.several' : 'selection.one');
   const list = (lessons: ChoosableLesson[]) =>
     markup`<ul>${lessons.map((lesson) => lessonItem(lesson, { choice, form, language }))}</ul>`;
-  const alert = fault === null ? null : message(language, `selection.${fault}`, { most: mostOf(choice) });
+  const alert = fault === null ? null : message(language, `selection.${fault}`, { most: maxLessons(choice) });
   const none = message(language, form.search.trim() === '' ? 'selection.noLessons' : 'selection.noMatch');
   const main = markup`<h1>${title}</h1>
 ${alert === null ? [] : markup`<p class="fault" role="alert">${alert}</p>`}
@@ -64,10 +61,10 @@ ${pagingRow(form, page, language)}
 </div>
 </form>`;
   const ancestors = allowedOrigins === null ? '*' : allowedOrigins.join(' ');
-  // The address of the page is all that it takes to choose.
+  // The page's URL is the credential for the choice.
   ctx.set('Referrer-Policy', 'no-referrer');
   sendNoticePage(deps, ctx, {
-    // Screen readers say the title of a new page, and no alert that was in it from the start.
+    // Screen readers announce a new page's title, but not an alert that it has from the start.
     title: alert === null ? title : `${alert} ${title}`,
     ...{ language, main, wide: true, style: choiceStyle },
     directives: ["form-action 'self'", `frame-ancestors ${ancestors}`],
@@ -80,7 +77,7 @@ interface ItemContext {
   language: string;
 }
 
-/** A lesson, and beside it how it is wanted: that matters for chosen ones only. */
+/** Renders a lesson and its options, which count only if it is chosen. */
 function lessonItem({ lessonId, versions }: ChoosableLesson, { choice, form, language }: ItemContext): Html {
   const [newest] = versions;
   const chosen = form.chosen.get(lessonId);

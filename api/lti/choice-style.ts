@@ -1,4 +1,4 @@
-/** Where lessons are chosen; beside what all pages of a launch have. */
+/** The CSS of the page where teachers choose lessons, in addition to that of all notice pages. */
 export const choiceStyle = `
 html { scroll-padding-block-end: 6rem; }
 .notice.wide { max-width: 46rem; }

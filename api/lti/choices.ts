@@ -2,29 +2,27 @@ import { createHash, randomBytes } from 'node:crypto';
 import type { Redis } from 'ioredis';
 import { z } from 'zod';
 
-/** How long somebody may take to choose, in seconds. */
-const lifeSeconds = 3600;
+const ttlSeconds = 3600;
 
-/** What a platform asked for when it sent somebody to choose lessons: LTI Deep Linking 2.0. */
+/** A platform's request to choose lessons (LTI Deep Linking 2.0). */
 const choiceSchema = z.object({
   platformId: z.string(),
   deploymentId: z.string(),
-  /** Where the answer goes. */
+  /** The platform's URL for the response. */
   returnUrl: z.string(),
-  /** Whether more than one lesson may be chosen. */
   acceptsMultiple: z.boolean(),
-  /** Whether the platform may make a column in its gradebook. */
+  /** Whether the platform creates gradebook columns. */
   acceptsLineItem: z.boolean(),
-  /** Goes back with the answer as it came. */
+  /** Returned to the platform unchanged. */
   data: z.string().optional(),
-  /** Language of the page, as the platform writes it. */
+  /** The page's language, as the platform spells it. */
   locale: z.string().optional(),
 });
 export type Choice = z.output<typeof choiceSchema>;
 
 /**
- * Choices that are under way, in Redis, which forgets them. Whoever has the id may choose: it is as good as the
- * message that it was made for. The key is a digest of it, so that who can read Redis learns none.
+ * Stores choices in progress in Redis, where they expire. The id is the only credential for a choice. Redis keys hold
+ * its digest, so that reading Redis reveals no id.
  */
 export class ChoiceStore {
   readonly #redis: Redis;
@@ -35,14 +33,14 @@ export class ChoiceStore {
     this.#prefix = `${redisPrefix}:lti:choice`;
   }
 
-  /** Keeps a choice for an hour, and gives its id. */
+  /** Stores a choice for an hour. @returns its id. */
   async add(choice: Choice): Promise<string> {
     const id = randomBytes(32).toString('base64url');
-    await this.#redis.set(this.#keyOf(id), JSON.stringify(choice), 'EX', lifeSeconds);
+    await this.#redis.set(this.#keyOf(id), JSON.stringify(choice), 'EX', ttlSeconds);
     return id;
   }
 
-  /** Null where there is none, or none any more. */
+  /** Returns null if the choice is unknown or has expired. */
   async get(id: string): Promise<Choice | null> {
     const text = await this.#redis.get(this.#keyOf(id));
     return text === null ? null : choiceSchema.parse(JSON.parse(text));

@@ -4,28 +4,27 @@ import type { ListPosition } from '../../shared/models/lesson-list.ts';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
 import type { ChoiceForm } from './choice-form.ts';
 
-const lessonsOfPage = 10;
+const lessonsPerPage = 10;
 
-/** Each looks at a thousand lessons: of a search that finds little no more is asked at once. */
-const mostRounds = 5;
+/** Bounds a search with few results: each query reads up to a thousand lessons. */
+const maxQueries = 5;
 
-/** A lesson that may be chosen. */
 export interface ChoosableLesson {
   lessonId: string;
-  /** Those that are published, the one that learners get unless another is pinned first. Never empty. */
+  /** The published versions, the newest first. */
   versions: [LessonVersion, ...LessonVersion[]];
 }
 
-/** What may be chosen, as far as the page shows it. */
+/** A page of lessons to choose from (pagination). */
 export interface ChoosablePage {
-  /** What was chosen before and stands on another page. */
+  /** Lessons that were chosen on other pages. */
   chosenElsewhere: ChoosableLesson[];
   lessons: ChoosableLesson[];
-  /** Where the next page begins; null at the end. */
+  /** The cursor of the next page; null on the last one. */
   next: ListPosition | null;
 }
 
-/** A page of an organization's published lessons, with what was chosen so far. */
+/** Returns a page of an organization's published lessons, with the lessons chosen so far. */
 export async function pageOfChoosable(
   db: Database,
   organizationId: string,
@@ -39,7 +38,7 @@ export async function pageOfChoosable(
   return { chosenElsewhere: chosenElsewhere ?? [], lessons: lessons ?? [], next };
 }
 
-/** Those of some lessons that the organization has and has published, in the same order. */
+/** Returns those of the lessons that belong to the organization and are published, in the same order. */
 export async function findChoosable(
   db: Database,
   organizationId: string,
@@ -60,12 +59,12 @@ async function listedLessons(
 ): Promise<{ lessonIds: string[]; next: ListPosition | null }> {
   const lessonIds: string[] = [];
   let next = after;
-  for (let round = 0; round < mostRounds; round += 1) {
-    const limit = lessonsOfPage - lessonIds.length;
+  for (let query = 0; query < maxQueries; query += 1) {
+    const limit = lessonsPerPage - lessonIds.length;
     const page = await pageOfLessons(db, organizationId, { status: 'published', title, limit, after: next });
     lessonIds.push(...page.lessons.map(({ lesson }) => lesson._id));
     next = page.next;
-    if (next === null || lessonIds.length === lessonsOfPage) break;
+    if (next === null || lessonIds.length === lessonsPerPage) break;
   }
   return { lessonIds, next };
 }

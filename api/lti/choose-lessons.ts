@@ -1,5 +1,7 @@
-import type { Context } from 'koa';
-import type { Logger } from '../../shared/platform/log.ts';
+import type { RequestContext } from '../http/context.ts';
+import { message } from '../../shared/i18n/message.ts';
+import { markup } from '../../shared/platform/html.ts';
+import { pageLanguage } from '../http/page-language.ts';
 import { findPlatform } from '../../shared/models/lti-platform.ts';
 import type { LtiPlatform } from '../../shared/models/lti-platform.ts';
 import { findOrganization } from '../../shared/models/organization.ts';
@@ -8,7 +10,7 @@ import type { Fields } from '../http/middleware/form-body.ts';
 import { publicUrlOf } from '../http/public-url.ts';
 import { readChoiceForm } from './choice-form.ts';
 import type { ChoiceForm } from './choice-form.ts';
-import { mostOf, sendChoicePage } from './choice-page.ts';
+import { maxLessons, sendChoicePage } from './choice-page.ts';
 import type { ChoiceFault } from './choice-page.ts';
 import { ChoiceStore } from './choices.ts';
 import type { Choice } from './choices.ts';
@@ -17,9 +19,9 @@ import { deepLinkingResponse } from './deep-linking-response.ts';
 import type { ChosenItem } from './deep-linking-response.ts';
 import { LaunchFault } from './faults.ts';
 import { originsOf } from './open-lesson.ts';
-import { sendSentPage } from './sent-page.ts';
+import { sendNoticePage } from './notice-page.ts';
 
-/** A choice that is under way, and the platform that waits for it. */
+/** A choice in progress, with the platform that waits for it. */
 interface OpenChoice {
   id: string;
   choice: Choice;
@@ -27,13 +29,13 @@ interface OpenChoice {
 }
 
 /**
- * Answers with a page of the lessons that may be chosen: those of the platform's organization alone.
+ * Sends a page of lessons to choose from, which are those of the platform's organization.
  *
  * @throws {LaunchFault} choice_expired.
  */
 export async function showLessons(
   deps: LtiDependencies,
-  ctx: Context,
+  ctx: RequestContext,
   id: string,
   fields: Fields,
 ): Promise<void> {
@@ -41,29 +43,29 @@ export async function showLessons(
 }
 
 /**
- * Takes a choice, or its end without one, and sends it to the platform through the browser. What cannot be taken is
- * shown once more with the reason (422).
+ * Sends a choice, or an empty one after a cancellation, to the platform through the browser. An invalid choice gets the
+ * page again, with the reason (422).
  *
  * @throws {LaunchFault} choice_expired.
  */
 export async function takeChoice(
   deps: LtiDependencies,
-  ctx: Context,
+  ctx: RequestContext,
   id: string,
   fields: Fields,
 ): Promise<void> {
   const open = await openChoice(deps, id);
   const form = readChoiceForm(fields);
-  if (form.action !== 'choose') return sendAnswer(deps, ctx, open, []);
+  if (form.action !== 'choose') return sendResponse(deps, ctx, open, []);
   const items = await findItems(deps, open, form);
   if (!Array.isArray(items)) {
     ctx.status = 422;
     return showPage(deps, ctx, open, form, items);
   }
-  await sendAnswer(deps, ctx, open, items);
+  await sendResponse(deps, ctx, open, items);
 }
 
-/** Read anew each time: a platform that was removed meanwhile chooses nothing any more. */
+/** Reads the platform on each request, because it may be removed during the choice. */
 async function openChoice({ db, redis, config }: LtiDependencies, id: string): Promise<OpenChoice> {
   const choice = await new ChoiceStore(redis, config.redisPrefix).get(id);
   const platform = choice && (await findPlatform(db, choice.platformId));
@@ -73,7 +75,7 @@ async function openChoice({ db, redis, config }: LtiDependencies, id: string): P
 
 async function showPage(
   deps: LtiDependencies,
-  ctx: Context,
+  ctx: RequestContext,
   { id, choice, platform }: OpenChoice,
   form: ChoiceForm,
   fault: ChoiceFault | null,
@@ -91,14 +93,14 @@ async function showPage(
   });
 }
 
-/** The chosen lessons in the versions that were chosen, all of them published still; else what is wrong. */
+/** Returns the chosen lessons and versions if all are still published; else the fault. */
 async function findItems(
   { db }: LtiDependencies,
   { choice, platform }: OpenChoice,
   { chosen }: ChoiceForm,
 ): Promise<ChosenItem[] | ChoiceFault> {
   if (chosen.size === 0) return 'nothingChosen';
-  if (chosen.size > mostOf(choice)) return 'tooMany';
+  if (chosen.size > maxLessons(choice)) return 'tooMany';
   const lessons = await findChoosable(db, platform.organizationId, [...chosen.keys()]);
   const items = lessons.flatMap(({ lessonId, versions }): ChosenItem[] => {
     const { versionId = null, hasColumn = false } = chosen.get(lessonId) ?? {};
@@ -109,17 +111,27 @@ async function findItems(
   return items.length === chosen.size ? items : 'gone';
 }
 
-async function sendAnswer(
+/** Sends a page that posts the signed response to the platform: at once, or at a click where scripts are off. */
+async function sendResponse(
   deps: LtiDependencies,
-  ctx: Context,
+  ctx: RequestContext,
   { choice, platform }: OpenChoice,
   items: readonly ChosenItem[],
 ): Promise<void> {
   const jwt = await deepLinkingResponse(deps.lti, platform, choice, items, publicUrlOf(ctx, deps.config));
   const { _id, organizationId } = platform;
-  (ctx.state.log as Logger).info(
+  ctx.state.log.info(
     { platform: _id, organization: organizationId, lessons: items.length },
     'lessons chosen',
   );
-  sendSentPage(deps, ctx, { choice, jwt });
+  const language = pageLanguage(ctx, choice.locale);
+  const title = message(language, 'selection.returning');
+  const main = markup`<h1>${title}</h1>
+<form id="lectern-sent" method="post" action="${choice.returnUrl}">
+<input type="hidden" name="JWT" value="${jwt}">
+<button>${message(language, 'selection.continue')}</button>
+</form>`;
+  // Platforms may check the form's origin. They must not see the choice's URL, which is its credential.
+  ctx.set('Referrer-Policy', 'strict-origin');
+  sendNoticePage(deps, ctx, { language, title, main, script: { name: 'sent-page' } });
 }

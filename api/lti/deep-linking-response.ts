@@ -8,30 +8,29 @@ import type { LtiPlatform } from '../../shared/models/lti-platform.ts';
 import { fullMarks } from '../../shared/progress/score.ts';
 import type { Choice } from './choices.ts';
 
-/** The page that carries the answer to the platform may wait for somebody to press its button. */
-const lifeSeconds = 600;
+/** Allows for users who have to click the button that posts the response. */
+const ttlSeconds = 600;
 
-/** A lesson as it is to be in the course. */
 export interface ChosenItem {
   version: LessonVersion;
-  /** Whether this version is to stay, instead of the newest at each launch. */
+  /** Whether launches open this version instead of the newest. */
   isPinned: boolean;
-  /** Whether it is to have a column in the gradebook; null where nobody was asked. */
+  /** Whether the lesson gets a gradebook column; null if the page did not offer the choice. */
   hasColumn: boolean | null;
 }
 
 /**
- * The answer to a platform, signed: LtiDeepLinkingResponse of LTI Deep Linking 2.0.
+ * Signs an LtiDeepLinkingResponse (LTI Deep Linking 2.0).
  *
- * @param items none when the choice was given up.
- * @param address Lectern's own.
+ * @param items empty after a cancellation.
+ * @param baseUrl Lectern's own URL.
  */
 export async function deepLinkingResponse(
   { keys }: { keys: LtiKeys },
   { clientId, issuer }: Pick<LtiPlatform, 'clientId' | 'issuer'>,
   { deploymentId, data }: Pick<Choice, 'deploymentId' | 'data'>,
   items: readonly ChosenItem[],
-  address: string,
+  baseUrl: string,
 ): Promise<string> {
   const { kid, privateKey } = await keys.signer();
   return new SignJWT({
@@ -39,24 +38,24 @@ export async function deepLinkingResponse(
     [claim.messageType]: messageTypes.deepLinkingResponse,
     [claim.version]: ltiVersion,
     [claim.deploymentId]: deploymentId,
-    [claim.contentItems]: items.map((item) => contentItem(item, address)),
+    [claim.contentItems]: items.map((item) => contentItem(item, baseUrl)),
     ...(data !== undefined && { [claim.deepLinkingData]: data }),
   })
     .setProtectedHeader({ alg: 'RS256', kid, typ: 'JWT' })
     .setIssuer(clientId)
     .setAudience(issuer)
     .setIssuedAt()
-    .setExpirationTime(`${lifeSeconds}s`)
+    .setExpirationTime(`${ttlSeconds}s`)
     .sign(privateKey);
 }
 
-/** The variables are filled in by the platform at each launch: by them a copy of the course finds its lessons. */
-function contentItem({ version, isPinned, hasColumn }: ChosenItem, address: string) {
+/** Describes a link. The platform fills in its variables at each launch; through them copied courses find lessons. */
+function contentItem({ version, isPinned, hasColumn }: ChosenItem, baseUrl: string) {
   const { _id: versionId, lessonId, title } = version;
   return {
     type: 'ltiResourceLink',
     title,
-    url: `${address}/lti/launch?lesson=${lessonId}`,
+    url: `${baseUrl}/lti/launch?lesson=${lessonId}`,
     custom: {
       [customParameters.lessonId]: lessonId,
       ...(isPinned && { [customParameters.versionId]: versionId }),

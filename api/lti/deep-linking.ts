@@ -9,11 +9,11 @@ import { LaunchFault } from './faults.ts';
 import { presentationOf } from './read-message.ts';
 import { isOnlyLearner } from './roles.ts';
 
-/** What Lectern has for a course: links to itself. */
+/** The only content type that Lectern offers: links to itself. */
 const offeredType = 'ltiResourceLink';
 
 /**
- * Sends somebody to the page where lessons are chosen, at a verified request (LTI Deep Linking 2.0).
+ * Redirects a teacher to the page where lessons are chosen, after a verified request (LTI Deep Linking 2.0).
  *
  * @throws {LaunchFault} not_for_learners, no_accepted_type.
  */
@@ -32,7 +32,7 @@ export async function startDeepLinking(
     deploymentId: claims[claim.deploymentId],
     returnUrl: settings.deep_link_return_url,
     acceptsMultiple: settings.accept_multiple === true,
-    // Platforms that do not say what they do with it leave out what they cannot use.
+    // A platform that does not say may ignore line items.
     acceptsLineItem: settings.accept_lineitem !== false,
     data: settings.data,
     locale: presentationOf(claims).locale,

@@ -10,7 +10,6 @@ import type { LaunchMetrics } from './launch-metrics.ts';
 import type { OutboxSignal } from './outbox-signal.ts';
 import type { PlatformKeys } from './platform-keys.ts';
 
-/** What launches, the choice of lessons and registrations work with. */
 export interface LtiDependencies {
   config: Config;
   secrets: Secrets;
@@ -19,7 +18,7 @@ export interface LtiDependencies {
   player: Pick<PlayerReleases, 'name'>;
   lti: {
     client: PlatformClient;
-    /** Lectern's own. */
+    /** Lectern's own keys. */
     keys: LtiKeys;
     platformKeys: PlatformKeys;
     launches: LaunchMetrics;

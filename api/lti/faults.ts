@@ -1,7 +1,7 @@
 import { LecternError } from '../../shared/platform/errors.ts';
 import type { ErrorCode } from '../../shared/platform/errors.ts';
 
-/** The notices of pages for rejected launches: each has the messages `launch.<kind>.title` and `launch.<kind>.text`. */
+/** The notices on pages of rejected launches. Each has the messages `launch.<kind>.title` and `launch.<kind>.text`. */
 export type NoticeKind =
   | 'again'
   | 'setUp'
@@ -23,16 +23,16 @@ interface Fault {
 
 const malformed: Fault = { error: 'BAD_REQUEST', notice: 'setUp' };
 const distrusted: Fault = { error: 'FORBIDDEN', notice: 'setUp' };
-const over: Fault = { error: 'FORBIDDEN', notice: 'again' };
+const outdated: Fault = { error: 'FORBIDDEN', notice: 'again' };
 
 /**
- * What keeps somebody from a launch, by the code that their page shows: in the order in which it is looked for.
- * docs/lti/troubleshooting.md says what to do about each.
+ * Why a launch is rejected, by the code that the page shows, in the order of the checks. docs/lti/troubleshooting.md
+ * says what to do about each.
  */
 export const faults = {
   malformed_request: malformed,
   not_a_launch: { error: 'METHOD_NOT_ALLOWED', notice: 'again' },
-  // The login, which the platform begins.
+  // The login.
   login_incomplete: malformed,
   login_too_long: malformed,
   foreign_target: malformed,
@@ -40,14 +40,14 @@ export const faults = {
   ambiguous_platform: distrusted,
   platform_not_approved: distrusted,
   cookies_blocked: { error: 'FORBIDDEN', notice: 'newTab' },
-  // The launch itself: is it the answer to a login of this browser?
+  // The launch: does it answer a login of this browser?
   platform_error: { error: 'FORBIDDEN', notice: 'platformRefused' },
   state_missing: malformed,
   token_missing: malformed,
-  unknown_state: over,
-  state_expired: over,
-  replayed: over,
-  state_mismatch: over,
+  unknown_state: outdated,
+  state_expired: outdated,
+  replayed: outdated,
+  state_mismatch: outdated,
   browser_not_recognized: { error: 'FORBIDDEN', notice: 'cookies' },
   // Its id_token.
   malformed_token: malformed,
@@ -59,9 +59,9 @@ export const faults = {
   wrong_issuer: distrusted,
   wrong_audience: distrusted,
   wrong_authorized_party: distrusted,
-  token_expired: over,
-  token_too_old: over,
-  token_from_future: over,
+  token_expired: outdated,
+  token_too_old: outdated,
+  token_from_future: outdated,
   nonce_missing: distrusted,
   wrong_nonce: distrusted,
   // Its message.
@@ -75,7 +75,7 @@ export const faults = {
   no_lesson: { error: 'NOT_FOUND', notice: 'noLesson' },
   lesson_not_found: { error: 'NOT_FOUND', notice: 'notAvailable' },
   lesson_not_available: { error: 'NOT_FOUND', notice: 'notAvailable' },
-  // The choice of lessons for a course.
+  // Deep linking.
   no_accepted_type: { error: 'FORBIDDEN', notice: 'setUp' },
   not_for_learners: { error: 'FORBIDDEN', notice: 'notYours' },
   choice_expired: { error: 'NOT_FOUND', notice: 'selectionExpired' },
@@ -85,22 +85,24 @@ export const faults = {
 } satisfies Record<string, Fault>;
 export type FaultCode = keyof typeof faults;
 
-/** A login or launch is refused. */
+/** Rejects a login or a launch. */
 export class LaunchFault extends LecternError {
   readonly fault: FaultCode;
-  /** For the log: what it was that did not fit. Nothing secret, and nobody's name. */
+  /** The values that were wrong, for the log. They must hold no secrets and no names of people. */
   readonly details: Record<string, string>;
 
   constructor(fault: FaultCode, details: Record<string, unknown> = {}, cause?: unknown) {
     super(faults[fault].error, fault, { cause });
     this.fault = fault;
-    this.details = Object.fromEntries(Object.entries(details).map(([name, value]) => [name, shortOf(value)]));
+    this.details = Object.fromEntries(
+      Object.entries(details).map(([name, value]) => [name, excerptOf(value)]),
+    );
   }
 }
 
-/** The one fault that the browser's user can mend: by the same login, in a tab of its own. */
+/** Rejects a login whose cookies are blocked. The user can repeat it in a new tab. */
 export class CookiesBlocked extends LaunchFault {
-  /** The fields that the platform began the login with. It was asked for nothing yet. */
+  /** The fields of the login, which was not forwarded to the platform. */
   readonly login: Record<string, string>;
 
   constructor(login: Record<string, string>) {
@@ -109,13 +111,13 @@ export class CookiesBlocked extends LaunchFault {
   }
 }
 
-/** Platforms send what they like. */
-function shortOf(value: unknown): string {
+/** Bounds what platforms can write into the log. */
+function excerptOf(value: unknown): string {
   if (value === undefined) return 'nothing';
   return (typeof value === 'string' ? value : JSON.stringify(value)).slice(0, 200);
 }
 
-/** The code of a page that says why there is no lesson. */
+/** Returns the code that the page of a failure shows. */
 export function faultOf(failure: LecternError): FaultCode {
   if (failure instanceof LaunchFault) return failure.fault;
   if (failure.code === 'TOO_MANY_REQUESTS') return 'too_many_requests';

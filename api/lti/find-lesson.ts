@@ -9,23 +9,23 @@ import { findResourceLinks } from '../../shared/models/lti-resource-link.ts';
 import type { LtiResourceLink } from '../../shared/models/lti-resource-link.ts';
 import { LaunchFault } from './faults.ts';
 
-/** A lesson, and the version that is pinned, if any. */
 export interface LaunchedLesson {
   lessonId: string;
+  /** The pinned version; null for the newest. */
   versionId: string | null;
 }
 
-/** More copies of copies than this are not looked through. */
-const mostCopies = 50;
+/** The length to which a link's chain of copies is followed. */
+const maxCopies = 50;
 
 const uuid = z.guid().toLowerCase();
 
 /**
- * The lesson of a launch: the one that deep linking wrote into the link, else the one in the link's address, else what
- * this link led to before, else what the links led to that it was copied from.
+ * Returns the lesson of a launch: the one that deep linking wrote into the link, else the one in the link's URL, else
+ * the one of an earlier launch of the link, else the one of the link that it was copied from.
  *
- * @throws {LaunchFault} no_lesson; lesson_not_found for one that the organization does not have, lesson_not_available
- *   for one that is not published.
+ * @throws {LaunchFault} no_lesson; lesson_not_found if the organization has no such lesson; lesson_not_available if it
+ *   is not published.
  */
 export async function findLesson(
   db: Database,
@@ -48,8 +48,8 @@ export async function findLesson(
 function namedLesson(claims: ResourceLinkClaims): LaunchedLesson | null {
   const lessonId = parameter(claims, 'lessonId');
   if (lessonId !== undefined) return { lessonId, versionId: parameter(claims, 'versionId') ?? null };
-  const inAddress = new URL(claims[claim.targetLinkUri]).searchParams.get('lesson');
-  return inAddress === null || inAddress === '' ? null : { lessonId: inAddress, versionId: null };
+  const inUrl = new URL(claims[claim.targetLinkUri]).searchParams.get('lesson');
+  return inUrl === null || inUrl === '' ? null : { lessonId: inUrl, versionId: null };
 }
 
 async function rememberedLesson(
@@ -61,13 +61,13 @@ async function rememberedLesson(
   const ids = [own, ...history(parameter(claims, 'resourceLinkHistory'))];
   const contexts = [claims[claim.context]?.id, ...history(parameter(claims, 'contextHistory'))];
   const found = await findResourceLinks(db, platform, ids);
-  // In another deployment an id may be that of another link, unless it is one of those that were copied: then the
-  // one in the nearest of the courses that were.
+  // Link ids are unique within a deployment only. So the link itself must have this deployment. Of copied links with
+  // equal ids, the one in this deployment counts, else the one in the course that was copied most recently.
   const isOfDeployment = (link: LtiResourceLink) => link.deploymentId === claims[claim.deploymentId];
   const distance = (link: LtiResourceLink) => {
-    const place = contexts.indexOf(link.contextId ?? undefined);
+    const index = contexts.indexOf(link.contextId ?? undefined);
     if (isOfDeployment(link)) return -1;
-    return place === -1 ? contexts.length : place;
+    return index === -1 ? contexts.length : index;
   };
   const nearest = found
     .filter((link) => link.resourceLinkId !== own || isOfDeployment(link))
@@ -77,17 +77,17 @@ async function rememberedLesson(
   return nearest[0] ?? null;
 }
 
-/** A custom parameter; undefined without it, and where the platform does not know the variable that it stands for. */
+/** Returns a custom parameter; undefined without it, or if the platform left a variable ($…) unresolved. */
 function parameter(claims: ResourceLinkClaims, name: keyof typeof customParameters): string | undefined {
   const value = claims[claim.custom]?.[customParameters[name]]?.trim();
   return value === undefined || value === '' || value.startsWith('$') ? undefined : value;
 }
 
-/** Ids between commas, the nearest first, each of them percent-encoded (LTI 1.3, "ResourceLink.id.history"). */
+/** Parses a comma-separated list of percent-encoded ids, the latest first (LTI 1.3, "ResourceLink.id.history"). */
 function history(text = ''): string[] {
   return text
     .split(',')
-    .slice(0, mostCopies)
+    .slice(0, maxCopies)
     .map((id) => decoded(id.trim()))
     .filter((id) => id !== '');
 }

@@ -3,18 +3,19 @@ import { findPlatformsOfIssuer } from '../../shared/models/lti-platform.ts';
 import type { LtiPlatform } from '../../shared/models/lti-platform.ts';
 import { LaunchFault } from './faults.ts';
 
-/** What a platform says of itself when it begins a login. */
+/** How a login identifies its platform. */
 export interface PlatformNames {
   issuer: string;
   clientId?: string | undefined;
   deploymentId?: string | undefined;
 }
 
-/** Where a login goes on: any of the platforms that agree in this. */
+/** The platform data that a login needs. Several registered platforms may have the same. */
 export type PlatformOfLogin = Pick<LtiPlatform, '_id' | 'clientId' | 'authUrl'>;
 
 /**
- * Where a login goes on. Of platforms that differ in it none is guessed.
+ * Returns the platform to which a login is redirected. If several match and differ in client id or URL, it fails
+ * instead of guessing.
  *
  * @throws {LaunchFault} unknown_platform, platform_not_approved, ambiguous_platform.
  */
@@ -33,10 +34,10 @@ export async function findPlatformOfLogin(
 }
 
 /**
- * The platform of a launch, whose login has said all but the deployment. One that several organizations share is told
- * apart by it; where none has it, any of them does for the signature.
+ * Returns the platform of a launch. Organizations may share a platform and differ in the deployment, which logins need
+ * not name. If none has the deployment, any of them can check the signature.
  *
- * @param login where the login went on.
+ * @param login the platform data of the login.
  * @throws {LaunchFault} unknown_platform, platform_not_approved.
  */
 export async function findPlatformOfLaunch(

@@ -2,10 +2,9 @@ import { Counter } from 'prom-client';
 import type { Registry } from 'prom-client';
 import type { FaultCode } from './faults.ts';
 
-/** How a launch went on; the page of a refused one has its code instead. */
+/** How a successful launch continued. */
 export type LaunchOutcome = 'lesson' | 'lesson_untracked' | 'deep_linking' | 'asks_storage';
 
-/** Counts launches by how they ended. */
 export class LaunchMetrics {
   readonly #launches: Counter<'outcome'>;
 
@@ -18,11 +17,7 @@ export class LaunchMetrics {
     });
   }
 
-  /**
-   * Counts a launch, or a login, that came to its end.
-   *
-   * @param outcome one of those that there are, never a text of a client's.
-   */
+  /** Counts a launch, or a rejected login. */
   launched(outcome: LaunchOutcome | FaultCode): void {
     this.#launches.inc({ outcome });
   }

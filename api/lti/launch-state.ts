@@ -6,47 +6,44 @@ import { uuidFromHex } from '../../shared/platform/uuid.ts';
 import type { LtiDependencies } from './dependencies.ts';
 import { LaunchFault } from './faults.ts';
 
-/** How long a platform may take from the login to the launch, in seconds: people log in there meanwhile. */
+/** How long the launch may follow its login; users may have to log in to the platform meanwhile. */
 export const stateSeconds = 600;
 
-/** Parts of a state, in bytes, in their order; the frame's name follows, then the seal. */
-const randomLength = 16;
-const expiryLength = 4;
-const platformLength = 16;
-const targetLength = 32;
-const fixedLength = randomLength + expiryLength + platformLength + targetLength;
-const sealLength = 16;
+/** The parts of a state, in order. The frame's name and the seal follow. */
+const randomBytesLength = 16;
+const expiryBytes = 4;
+const platformBytes = 16;
+const targetBytes = 32;
+const fixedBytes = randomBytesLength + expiryBytes + platformBytes + targetBytes;
+const sealBytes = 16;
 
-/** A login that waits for its launch. */
+/** A login whose launch is pending. */
 export interface LaunchState extends Pick<LtiPlatform, 'issuer' | 'clientId' | 'authUrl'> {
-  /** What the platform's id_token has to say. */
+  /** The nonce that the platform's id_token must have. */
   nonce: string;
-  /** Digest of the address at which the launch ends. */
+  /** Digest of the URL that the launch opens. */
   target: string;
-  /** Digest of the secret that the browser keeps. */
+  /** Digest of the browser's secret. */
   browser: string;
-  /** The frame in which the platform was to keep the secret; null where the browser keeps cookies. */
+  /** The frame in which the platform stores the secret; null if the browser keeps cookies. */
   storageTarget: string | null;
 }
 
-/** What a login says of its launch. */
 export interface NewLaunch extends Pick<LaunchState, 'target' | 'storageTarget'> {
   platformId: string;
 }
 
-/** What a login hands out. */
-export interface BegunLaunch {
-  /** Names the launch, to the platform too. */
+export interface StartedLogin {
+  /** Identifies the launch; the platform returns it. */
   state: string;
   nonce: string;
-  /** For the browser alone: by it the browser is known again. */
+  /** Proves that a launch comes from the browser of its login. The platform never sees it. */
   browserSecret: string;
 }
 
 /**
- * Logins that wait for their launch. Everything about one is in its state, under a seal, so a login stores nothing,
- * however many arrive. Nonce and browser secret are derived from the state with Lectern's own secret: the nonce goes to
- * the platform, the browser secret only to the browser. Redis stores which states were used, until they expire.
+ * Seals each login's data into its state, so a login stores nothing, however many arrive. Nonce and browser secret are
+ * derived from the state with Lectern's own secret. Redis stores the used states until they expire.
  */
 export class LaunchStates {
   readonly #redis: Redis;
@@ -67,11 +64,11 @@ export class LaunchStates {
     this.#now = now;
   }
 
-  begin({ platformId, target, storageTarget }: NewLaunch): BegunLaunch {
-    const expiry = Buffer.alloc(expiryLength);
+  begin({ platformId, target, storageTarget }: NewLaunch): StartedLogin {
+    const expiry = Buffer.alloc(expiryBytes);
     expiry.writeUInt32BE(Math.floor(this.#now() / 1000) + stateSeconds);
     const parts = Buffer.concat([
-      randomBytes(randomLength),
+      randomBytes(randomBytesLength),
       expiry,
       Buffer.from(platformId.replaceAll('-', ''), 'hex'),
       Buffer.from(target, 'base64url'),
@@ -81,56 +78,62 @@ export class LaunchStates {
     return { state, nonce: this.#derive('nonce', state), browserSecret: this.#derive('browser', state) };
   }
 
-  /** @throws {LaunchFault} unknown_state, state_expired, replayed, unknown_platform. */
-  async look(state: string): Promise<LaunchState> {
+  /**
+   * Opens a state without using it up.
+   *
+   * @throws {LaunchFault} unknown_state, state_expired, replayed, unknown_platform.
+   */
+  async read(state: string): Promise<LaunchState> {
     const parts = this.#unseal(state);
     if (parts === null) throw new LaunchFault('unknown_state');
     if (this.#secondsLeft(parts) <= 0) throw new LaunchFault('state_expired');
     if ((await this.#redis.exists(this.#keyOf(state))) === 1) throw new LaunchFault('replayed');
-    const platformBytes = parts.subarray(randomLength + expiryLength).subarray(0, platformLength);
-    const platformId = uuidFromHex(platformBytes.toString('hex'));
+    const platformStart = randomBytesLength + expiryBytes;
+    const platformId = uuidFromHex(
+      parts.subarray(platformStart, platformStart + platformBytes).toString('hex'),
+    );
     const platform = await findPlatform(this.#db, platformId);
     if (platform === null) throw new LaunchFault('unknown_platform', { platform: platformId });
     const { issuer, clientId, authUrl } = platform;
-    const storageTarget = parts.subarray(fixedLength).toString();
+    const storageTarget = parts.subarray(fixedBytes).toString();
     return {
       ...{ issuer, clientId, authUrl },
       nonce: this.#derive('nonce', state),
-      target: parts.subarray(fixedLength - targetLength, fixedLength).toString('base64url'),
+      target: parts.subarray(fixedBytes - targetBytes, fixedBytes).toString('base64url'),
       browser: digestOf(this.#derive('browser', state)),
       storageTarget: storageTarget === '' ? null : storageTarget,
     };
   }
 
   /**
-   * Uses a state up. Exactly one of concurrent requests gets it, in whatever processes they are.
+   * Uses a state up. Exactly one concurrent request succeeds, across all processes.
    *
-   * @throws {LaunchFault} replayed, and as above.
+   * @throws {LaunchFault} replayed, unknown_state.
    */
-  async take(state: string): Promise<void> {
+  async consume(state: string): Promise<void> {
     const parts = this.#unseal(state);
     if (parts === null) throw new LaunchFault('unknown_state');
     const seconds = Math.max(1, this.#secondsLeft(parts));
-    const taken = await this.#redis.set(this.#keyOf(state), '', 'EX', seconds, 'NX');
-    if (taken === null) throw new LaunchFault('replayed');
+    const stored = await this.#redis.set(this.#keyOf(state), '', 'EX', seconds, 'NX');
+    if (stored === null) throw new LaunchFault('replayed');
   }
 
-  /** The parts of a state that was sealed here; null for any other text. */
+  /** Returns the parts of a state that Lectern sealed; null for any other text. */
   #unseal(state: string): Buffer | null {
     const bytes = Buffer.from(state, 'base64url');
-    // Other spellings of the same bytes would be other keys in Redis.
-    if (bytes.length < fixedLength + sealLength || bytes.toString('base64url') !== state) return null;
-    const parts = bytes.subarray(0, -sealLength);
-    return timingSafeEqual(bytes.subarray(-sealLength), this.#sealOf(parts)) ? parts : null;
+    // base64url can spell the same bytes in several ways, and each would have its own key in Redis.
+    if (bytes.length < fixedBytes + sealBytes || bytes.toString('base64url') !== state) return null;
+    const parts = bytes.subarray(0, -sealBytes);
+    return timingSafeEqual(bytes.subarray(-sealBytes), this.#sealOf(parts)) ? parts : null;
   }
 
   #secondsLeft(parts: Buffer): number {
-    return parts.readUInt32BE(randomLength) - Math.floor(this.#now() / 1000);
+    return parts.readUInt32BE(randomBytesLength) - Math.floor(this.#now() / 1000);
   }
 
   #sealOf(parts: Buffer): Buffer {
     const seal = createHmac('sha256', this.#secret).update('lti state\n').update(parts);
-    return seal.digest().subarray(0, sealLength);
+    return seal.digest().subarray(0, sealBytes);
   }
 
   #derive(what: 'nonce' | 'browser', state: string): string {
@@ -142,12 +145,12 @@ export class LaunchStates {
   }
 }
 
-/** What is kept of an address, however it is written. */
-export function digestOfAddress(address: string): string {
-  return digestOf(new URL(address).href);
+/** Returns the digest of a normalized URL. */
+export function digestOfUrl(url: string): string {
+  return digestOf(new URL(url).href);
 }
 
-/** Whether a browser shows the secret that it was given with the login. */
+/** Whether this is the secret that the login gave to its browser. */
 export function isBrowserOf({ browser }: Pick<LaunchState, 'browser'>, secret: string): boolean {
   return timingSafeEqual(Buffer.from(digestOf(secret)), Buffer.from(browser));
 }

@@ -1,14 +1,13 @@
 import { decodeJwt } from 'jose';
 import type { JWTPayload } from 'jose';
-import type { Context } from 'koa';
+import type { RequestContext } from '../http/context.ts';
 import { z } from 'zod';
-import type { Logger } from '../../shared/platform/log.ts';
 import { claim } from '../../shared/lti/claims.ts';
 import type { LtiPlatform } from '../../shared/models/lti-platform.ts';
 import type { LtiDependencies } from './dependencies.ts';
 import type { Fields } from '../http/middleware/form-body.ts';
 import { publicUrlOf } from '../http/public-url.ts';
-import { clearBrowserCookie, isRecognized } from './browser-binding.ts';
+import { clearBrowserCookie, isSameBrowser } from './browser-binding.ts';
 import { startDeepLinking } from './deep-linking.ts';
 import { LaunchFault } from './faults.ts';
 import { findPlatformOfLaunch } from './find-platform.ts';
@@ -16,43 +15,47 @@ import type { LaunchOutcome } from './launch-metrics.ts';
 import { LaunchStates } from './launch-state.ts';
 import type { LaunchState } from './launch-state.ts';
 import { openLesson } from './open-lesson.ts';
-import { launchPresentation, sendAskPage } from './pages.ts';
+import { launchPresentation, sendReadSecretPage } from './pages.ts';
 import { presentationOf, readMessage } from './read-message.ts';
 import { verifyIdToken } from './verify-token.ts';
 
-/** What a platform posts through the browser; our own page adds what it found in the platform's storage. */
+/** The fields that a platform posts through the browser. Lectern's own page adds `storage_value`. */
 export const launchSchema = z.object({
-  id_token: z.string().optional().meta({ description: 'A JWT of the platform, RS256: the message.' }),
-  state: z.string().optional().meta({ description: 'That of the login.' }),
-  error: z.string().optional().meta({ description: 'Instead of the token: why the platform gives none.' }),
+  id_token: z
+    .string()
+    .optional()
+    .meta({ description: 'The message: a JWT of the platform, signed with RS256.' }),
+  state: z.string().optional().meta({ description: 'The state of the login.' }),
+  error: z.string().optional().meta({ description: 'Why the platform sends no token.' }),
   error_description: z.string().optional().meta({ description: 'For the log.' }),
   storage_value: z.string().optional().meta({
-    description: 'What the platform’s storage had; sent by Lectern’s own page alone.',
+    description: 'The value from the platform’s storage. Only Lectern’s own page sends it.',
   }),
 });
 
 /**
- * Answers a launch: with the lesson, the choice of lessons, or a page that asks the platform's storage first.
+ * Responds to a launch: redirects to the lesson or to the choice of lessons, or sends a page that reads the platform's
+ * storage first.
  *
  * @throws {LaunchFault}
  */
-export async function answerLaunch(
+export async function handleLaunch(
   deps: LtiDependencies,
-  ctx: Context,
+  ctx: RequestContext,
   fields: Fields,
 ): Promise<LaunchOutcome> {
   const { state, idToken, storageValue } = readLaunch(fields);
   const states = new LaunchStates(deps);
-  const kept = await states.look(state);
-  if (!isRecognized(ctx, deps.config, state, kept, storageValue)) {
-    sendAskPage(deps, ctx, { state, idToken, kept });
+  const login = await states.read(state);
+  if (!isSameBrowser(ctx, deps.config, state, login, storageValue)) {
+    sendReadSecretPage(deps, ctx, { state, idToken, login });
     return 'asks_storage';
   }
-  const { platform, payload } = await verifyLaunch(deps, ctx, idToken, kept);
-  // Only now: only what a platform has signed for this very login makes Redis store something.
-  await states.take(state);
+  const { platform, payload } = await verifyLaunch(deps, ctx, idToken, login);
+  // After the signature check, so that only launches that a platform signed for this login store something in Redis.
+  await states.consume(state);
   clearBrowserCookie(ctx, deps.config, state);
-  const message = readMessage(payload, platform, kept);
+  const message = readMessage(payload, platform, login);
   launchPresentation.set(ctx, presentationOf(message.claims));
   if (message.kind === 'deepLinking') {
     await startDeepLinking(deps, ctx, platform, message.claims);
@@ -74,21 +77,21 @@ function readLaunch(fields: Fields): { state: string; idToken: string; storageVa
   return { state: form.state, idToken: form.id_token, storageValue: form.storage_value };
 }
 
-/** Whatever is logged from here on names the platform. */
+/** Verifies the id_token with the platform's keys. All later log lines of the request name the platform. */
 async function verifyLaunch(
   { db, lti }: Pick<LtiDependencies, 'db' | 'lti'>,
-  ctx: Context,
+  ctx: RequestContext,
   idToken: string,
   { issuer, clientId, authUrl, nonce }: LaunchState,
 ): Promise<{ platform: LtiPlatform; payload: JWTPayload }> {
   const platform = await findPlatformOfLaunch(db, { issuer, clientId, authUrl }, claimedDeployment(idToken));
   const { _id, organizationId, jwksUrl } = platform;
-  ctx.state.log = (ctx.state.log as Logger).child({ platform: _id, organization: organizationId });
+  ctx.state.log = ctx.state.log.child({ platform: _id, organization: organizationId });
   const findKey = (kid: string) => lti.platformKeys.find(jwksUrl, kid);
   return { platform, payload: await verifyIdToken(idToken, { issuer, clientId, nonce, findKey }) };
 }
 
-/** Not verified yet: it says whose keys to verify with, and is looked at again behind that. */
+/** Returns the deployment of an unverified token, to find its platform. It is checked again after verification. */
 function claimedDeployment(idToken: string): unknown {
   try {
     return decodeJwt(idToken)[claim.deploymentId];

@@ -2,59 +2,55 @@ import type { Context } from 'koa';
 import { z } from 'zod';
 import type { LtiDependencies } from './dependencies.ts';
 import type { Fields } from '../http/middleware/form-body.ts';
-import { publicUrlOf, publicPath } from '../http/public-url.ts';
-import { keepsCookies, setBrowserCookie, setCheckCookie } from './browser-binding.ts';
+import { publicPath, publicUrlOf } from '../http/public-url.ts';
+import { keepsCookies, setBrowserCookie, setTestCookie } from './browser-binding.ts';
 import { CookiesBlocked, LaunchFault } from './faults.ts';
 import { findPlatformOfLogin } from './find-platform.ts';
 import type { PlatformOfLogin } from './find-platform.ts';
-import { digestOfAddress, LaunchStates } from './launch-state.ts';
-import type { BegunLaunch } from './launch-state.ts';
-import { sendKeepPage } from './pages.ts';
+import { digestOfUrl, LaunchStates } from './launch-state.ts';
+import type { StartedLogin } from './launch-state.ts';
+import { sendStoreSecretPage } from './pages.ts';
 import { parseUrl } from '../../shared/platform/parse-url.ts';
 
-/** Of ids, in characters. */
-const idLength = 255;
-const addressLength = 2048;
-const loginHintLength = 2048;
-/** Those of some platforms are tokens. */
-const messageHintLength = 8192;
+/** Limits of fields, in characters. */
+const maxId = 255;
+const maxUrl = 2048;
+const maxLoginHint = 2048;
+/** Some platforms send a token. */
+const maxMessageHint = 8192;
 
-const required = (length: number) => z.string().min(1).max(length);
-/** Some platforms send fields that they have nothing for. */
-const optional = (length: number) =>
+const required = (maxLength: number) => z.string().min(1).max(maxLength);
+/** Some platforms send empty fields. */
+const optional = (maxLength: number) =>
   z
     .string()
-    .max(length)
+    .max(maxLength)
     .optional()
     .transform((text) => (text === '' ? undefined : text));
 
-/** Third-party initiated login: what a platform begins a launch with (LTI 1.3, 1EdTech Security Framework 5.1.1). */
+/** Third-party initiated login: the platform's first request of a launch (1EdTech Security Framework 5.1.1). */
 export const loginSchema = z.object({
-  iss: required(idLength).meta({ description: 'The issuer of the platform.' }),
-  login_hint: required(loginHintLength).meta({
-    description: 'For the platform; goes back to it as it came.',
+  iss: required(maxId).meta({ description: 'The issuer of the platform.' }),
+  login_hint: required(maxLoginHint).meta({ description: 'Returned to the platform unchanged.' }),
+  target_link_uri: required(maxUrl).meta({
+    description: 'The URL that the launch opens, on this Lectern.',
   }),
-  target_link_uri: required(addressLength).meta({
-    description: 'Where the launch ends: an address of this Lectern.',
-  }),
-  client_id: optional(idLength).meta({ description: 'What the platform calls Lectern.' }),
-  lti_deployment_id: optional(idLength).meta({ description: 'The deployment of the launch.' }),
-  lti_message_hint: optional(messageHintLength).meta({
-    description: 'For the platform; goes back to it as it came.',
-  }),
-  lti_storage_target: optional(idLength).meta({
-    description: 'The frame in which the platform keeps data for its tools, or `_parent`.',
+  client_id: optional(maxId).meta({ description: 'The client id that the platform gave Lectern.' }),
+  lti_deployment_id: optional(maxId).meta({ description: 'The deployment of the launch.' }),
+  lti_message_hint: optional(maxMessageHint).meta({ description: 'Returned to the platform unchanged.' }),
+  lti_storage_target: optional(maxId).meta({
+    description: 'The frame in which the platform stores data for its tools, or `_parent`.',
   }),
 });
 type Login = z.output<typeof loginSchema>;
 
 /**
- * Sends the browser on to its platform, with a secret by which it will be known again: in a cookie, else in the
- * platform's storage. A platform answers a login once, so whether the browser keeps cookies has to be known before: a
- * login that does not show it comes once more, to show the cookie that it was given.
+ * Redirects the browser to its platform, and gives it the secret that binds the launch to it: in a cookie, or in the
+ * platform's storage if cookies are blocked. Platforms answer a login only once, so Lectern has to know first whether
+ * the browser keeps cookies: a login that may be inside a frame is redirected once to test this.
  *
- * @param checked whether it is that second time.
- * @throws {LaunchFault} also cookies_blocked, with the login for a tab of its own.
+ * @param checked whether this is the redirected request.
+ * @throws {LaunchFault} also cookies_blocked, with the fields to repeat the login in a new tab.
  */
 export async function startLogin(
   deps: LtiDependencies,
@@ -64,9 +60,9 @@ export async function startLogin(
 ): Promise<void> {
   const login = readLogin(fields);
   assertOwnTarget(login.target_link_uri, publicUrlOf(ctx, deps.config));
-  const keeps = keepsCookies(ctx);
-  if (!keeps && !checked) {
-    askForCookie(deps, ctx);
+  const hasCookies = keepsCookies(ctx);
+  if (!hasCookies && !checked) {
+    redirectToCookieTest(deps, ctx);
     return;
   }
   const platform = await findPlatformOfLogin(deps.db, {
@@ -74,18 +70,25 @@ export async function startLogin(
     clientId: login.client_id,
     deploymentId: login.lti_deployment_id,
   });
-  const { lti_storage_target: target = null, ...again } = login;
-  const blocked = new CookiesBlocked(withoutMissing(again));
-  if (!keeps && target === null) throw blocked;
-  const storageTarget = keeps ? null : target;
-  const { next, ...begun } = begin(deps, ctx, { login, platform, storageTarget });
+  const { lti_storage_target: target = null, ...repeatable } = login;
+  const blocked = new CookiesBlocked(withoutUndefined(repeatable));
+  if (!hasCookies && target === null) throw blocked;
+  const storageTarget = hasCookies ? null : target;
+  const { next, ...started } = begin(deps, ctx, { login, platform, storageTarget });
   if (storageTarget === null) ctx.redirect(next);
-  else sendKeepPage(deps, ctx, { ...begun, target: storageTarget, authUrl: platform.authUrl, next, blocked });
+  else
+    sendStoreSecretPage(deps, ctx, {
+      ...started,
+      target: storageTarget,
+      authUrl: platform.authUrl,
+      next,
+      blocked,
+    });
 }
 
-/** The login comes again as it is: of a form, no field stands in an address. */
-function askForCookie({ config }: Pick<LtiDependencies, 'config'>, ctx: Context): void {
-  setCheckCookie(ctx, config);
+/** Repeats the login with a test cookie. With status 307 the fields of a form stay in the body. */
+function redirectToCookieTest({ config }: Pick<LtiDependencies, 'config'>, ctx: Context): void {
+  setTestCookie(ctx, config);
   ctx.redirect(`${publicPath(config)}/lti/login/checked${ctx.search}`);
   ctx.status = 307;
 }
@@ -102,11 +105,11 @@ function begin(
     platform: PlatformOfLogin;
     storageTarget: string | null;
   },
-): BegunLaunch & { next: string } {
+): StartedLogin & { next: string } {
   const { _id: platformId, clientId, authUrl } = platform;
-  const target = digestOfAddress(login.target_link_uri);
-  const begun = new LaunchStates(deps).begin({ platformId, target, storageTarget });
-  setBrowserCookie(ctx, deps.config, begun);
+  const target = digestOfUrl(login.target_link_uri);
+  const started = new LaunchStates(deps).begin({ platformId, target, storageTarget });
+  setBrowserCookie(ctx, deps.config, started);
   const next = authorizationUrl(authUrl, {
     scope: 'openid',
     response_type: 'id_token',
@@ -116,10 +119,10 @@ function begin(
     redirect_uri: `${publicUrlOf(ctx, deps.config)}/lti/launch`,
     login_hint: login.login_hint,
     lti_message_hint: login.lti_message_hint,
-    state: begun.state,
-    nonce: begun.nonce,
+    state: started.state,
+    nonce: started.nonce,
   });
-  return { ...begun, next };
+  return { ...started, next };
 }
 
 function readLogin(fields: Fields): Login {
@@ -131,23 +134,23 @@ function readLogin(fields: Fields): Login {
   throw new LaunchFault('login_incomplete', { missing: issues.map(({ path }) => path[0]) });
 }
 
-/** The platform names where a launch ends; it is to be here, whoever began the login. */
-function assertOwnTarget(target: string, address: string): void {
-  const own = parseUrl(`${address}/`);
+/** Prevents open redirects: any client can begin a login, and names the launch's target. */
+function assertOwnTarget(target: string, baseUrl: string): void {
+  const own = parseUrl(`${baseUrl}/`);
   const given = parseUrl(target);
   if (own === null || given?.origin !== own.origin || !`${given.pathname}/`.startsWith(own.pathname)) {
     throw new LaunchFault('foreign_target', { target: target.slice(0, 200) });
   }
 }
 
-/** The address of a platform may have a query of its own. */
+/** Adds parameters to the authorization endpoint's URL, which may have a query. */
 function authorizationUrl(authUrl: string, parameters: Record<string, string | undefined>): string {
   const url = new URL(authUrl);
-  for (const [name, value] of Object.entries(withoutMissing(parameters))) url.searchParams.set(name, value);
+  for (const [name, value] of Object.entries(withoutUndefined(parameters))) url.searchParams.set(name, value);
   return url.href;
 }
 
-function withoutMissing(fields: Record<string, string | undefined>): Record<string, string> {
+function withoutUndefined(fields: Record<string, string | undefined>): Record<string, string> {
   return Object.fromEntries(
     Object.entries(fields).flatMap(([name, value]): [string, string][] =>
       value === undefined ? [] : [[name, value]],

@@ -33,7 +33,7 @@ const keySetExample = {
   ],
 };
 
-/** GET /lti/jwks: the public keys with which learning platforms check what Lectern sends them. */
+/** GET /lti/jwks: the public keys with which learning platforms check Lectern's signatures. */
 export const getKeySet = defineEndpoint(
   {
     method: 'get',
@@ -44,14 +44,14 @@ export const getKeySet = defineEndpoint(
     tag: 'LTI',
     summary: 'Fetch the public keys of this service',
     description:
-      'For learning platforms: what the service sends them is signed with one of these. A new key is here for a ' +
-      'day before it signs, an old one for a month after.',
+      'Learning platforms check the service’s signatures with these keys. A new key is published a day before it signs, ' +
+      'and stays for a month after it has signed for the last time.',
     responses: {
       200: json(
-        'The keys that sign, did or will.',
+        'Current, future and recent keys.',
         keySet,
         { one: { value: keySetExample } },
-        // Platforms keep the keys for an hour; a new one is there a day before it signs.
+        // An hour is safe, because a new key is published a day before it signs.
         { 'Cache-Control': z.literal('public, max-age=3600') },
       ),
     },

@@ -1,7 +1,6 @@
-import type { Context } from 'koa';
+import type { RequestContext } from '../http/context.ts';
 import { z } from 'zod';
 import type { LecternError } from '../../shared/platform/errors.ts';
-import type { Logger } from '../../shared/platform/log.ts';
 import { defineEndpoint, written } from '../http/endpoint.ts';
 import { errorExamples } from '../http/error-format.ts';
 import { retryAfter } from '../http/headers.ts';
@@ -18,13 +17,13 @@ const registrationQuery = z.object({
     .string()
     .min(1)
     .max(4096)
-    .meta({ description: 'Where the platform describes itself (OpenID Connect Discovery).' }),
+    .meta({ description: 'The URL of the platform’s configuration (OpenID Connect Discovery).' }),
   registration_token: z
     .string()
     .min(1)
     .max(16 * 1024)
     .optional()
-    .meta({ description: 'What the platform lets Lectern in with, once.' }),
+    .meta({ description: 'A one-time bearer token for the platform’s registration endpoint.' }),
 });
 
 const ofError = (error: string) =>
@@ -40,18 +39,18 @@ export const register = defineEndpoint(
     access: browserAccess,
     errors: pageErrors<LtiDependencies>(sendFault),
     laterParams: z.object({
-      token: z.string().meta({ description: 'Lets one platform in, within 24 hours.' }),
+      token: z.string().meta({ description: 'Invites one platform, within 24 hours.' }),
     }),
     laterQuery: registrationQuery,
     operationId: 'register',
     tag: 'LTI',
     summary: 'Register this service in a learning platform',
     description:
-      'LTI Dynamic Registration 1.0, begun by the platform at a URL that the operator creates with ' +
-      '`lectern platform invite`. It is good for one registration, which waits for `lectern platform approve`. ' +
+      'LTI Dynamic Registration 1.0, which the platform begins at a URL that the operator creates with ' +
+      '`lectern platform invite`. The URL is valid for one registration, which waits for `lectern platform approve`. ' +
       '`HEAD` registers nothing.',
     responses: {
-      200: pageOf('A page that says what to do next, with a button that has the platform close it.'),
+      200: pageOf('A page that names the next steps, with a button that asks the platform to close it.'),
       400: faultPage(ofError('BAD_REQUEST')),
       403: faultPage(ofError('FORBIDDEN')),
       404: faultPage(ofError('NOT_FOUND')),
@@ -68,7 +67,6 @@ export const register = defineEndpoint(
   },
   (deps: LtiDependencies) =>
     async ({ ctx }) => {
-      // A request for the headers alone registers nothing.
       if (ctx.method === 'HEAD') ctx.status = 200;
       else await registerPlatform(deps, ctx);
       return written;
@@ -76,7 +74,7 @@ export const register = defineEndpoint(
 );
 
 /** @throws {RegistrationFault} */
-async function registerPlatform(deps: LtiDependencies, ctx: Context): Promise<void> {
+async function registerPlatform(deps: LtiDependencies, ctx: RequestContext): Promise<void> {
   const query = registrationQuery.safeParse(ctx.query);
   if (!query.success) throw new RegistrationFault('registration_incomplete');
   const { token = '' } = ctx.params as Record<string, string | undefined>;
@@ -87,14 +85,14 @@ async function registerPlatform(deps: LtiDependencies, ctx: Context): Promise<vo
     publicUrl: publicUrlOf(ctx, deps.config),
   });
   const { _id, organizationId, issuer } = platform;
-  (ctx.state.log as Logger).info({ platform: _id, organizationId, issuer }, 'platform registered');
+  ctx.state.log.info({ platform: _id, organizationId, issuer }, 'platform registered');
   ctx.status = 200;
   sendRegisteredPage(deps, ctx, platform);
 }
 
-function sendFault(deps: LtiDependencies, ctx: Context, failure: LecternError): void {
+function sendFault(deps: LtiDependencies, ctx: RequestContext, failure: LecternError): void {
   const code = registrationFaultOf(failure);
   const detail = failure instanceof RegistrationFault ? failure.detail : '';
-  (ctx.state.log as Logger).info({ code, detail }, 'registration refused');
+  ctx.state.log.info({ code, detail }, 'registration rejected');
   sendRegistrationFaultPage(deps, ctx, code);
 }

@@ -1,7 +1,6 @@
-import type { Context } from 'koa';
+import type { RequestContext } from '../http/context.ts';
 import { z } from 'zod';
 import type { LecternError } from '../../shared/platform/errors.ts';
-import type { Logger } from '../../shared/platform/log.ts';
 import { defineEndpoint, written } from '../http/endpoint.ts';
 import { limited, noStore } from '../http/headers.ts';
 import { clientIp } from '../http/client-ip.ts';
@@ -11,7 +10,7 @@ import { showLessons, takeChoice } from './choose-lessons.ts';
 import type { LtiDependencies } from './dependencies.ts';
 import { faultOf, faults, LaunchFault } from './faults.ts';
 import type { FaultCode } from './faults.ts';
-import { answerLaunch, launchSchema } from './launch.ts';
+import { handleLaunch, launchSchema } from './launch.ts';
 import { loginSchema, startLogin } from './login.ts';
 import {
   browserAccess,
@@ -45,7 +44,7 @@ const isOfLogin = (code: FaultCode) => ofLogin.includes(code);
 const isOfLaunch = (code: FaultCode) =>
   (!isOfLogin(code) && code !== 'choice_expired') || code === 'unknown_platform';
 
-/** Some platforms put tokens into the hints of a login. */
+/** Large, because some platforms send a token as a hint. */
 const loginBody = formBody(32 * 1024, loginSchema);
 const toPlatform = { 302: redirectTo('To the authorization endpoint of the platform.', browserCookie) };
 const loginFaults = faultPages({
@@ -57,15 +56,12 @@ const login = {
   ...common,
   path: '/lti/login',
   description:
-    'Third-party initiated login (LTI 1.3): sends the browser on to the platform. Several platforms of one issuer ' +
-    'are distinguished by `client_id` and `lti_deployment_id`. A login that may be in a frame (no `Sec-Fetch-Dest: ' +
-    'document`) is sent to `/lti/login/checked` first. Each parameter is given once.',
+    'Third-party initiated login (LTI 1.3): redirects the browser to the platform. `client_id` and ' +
+    '`lti_deployment_id` distinguish several platforms of one issuer. A login that may be in a frame (no ' +
+    '`Sec-Fetch-Dest: document`) is redirected to `/lti/login/checked` first. Give each parameter once.',
   responses: {
     ...toPlatform,
-    307: redirectTo(
-      'To `/lti/login/checked`, with the same fields and a cookie to show there.',
-      browserCookie,
-    ),
+    307: redirectTo('To `/lti/login/checked`, with the same fields and a test cookie.', browserCookie),
     ...loginFaults,
   },
 } as const;
@@ -106,27 +102,24 @@ const checkedLogin = {
   ...common,
   path: '/lti/login/checked',
   description:
-    'The same login, with which the browser shows whether it keeps cookies: it goes on to the platform if so. Else, ' +
-    'with `lti_storage_target`, a page of Lectern has the platform keep something for the browser, and goes on if it ' +
-    'does. Else a page has a button for the login in a tab of its own (`cookies_blocked`); the platform is not asked.',
+    'Repeats the login to see whether the browser keeps cookies. If so, it continues to the platform. If not, and there ' +
+    'is `lti_storage_target`, a page stores a secret in the platform’s storage and then continues. Otherwise a page ' +
+    'offers the login in a new tab (`cookies_blocked`), before the platform is involved.',
   responses: {
     ...toPlatform,
-    200: pageOf(
-      'A page that goes on to the platform by itself, if the platform’s storage answers.',
-      browserCookie,
-    ),
+    200: pageOf('A page that continues to the platform if the platform’s storage responds.', browserCookie),
     ...loginFaults,
   },
 } as const;
 
-/** GET /lti/login/checked: the same login, which now shows whether the browser keeps cookies. */
-export const goOnWithLogin = defineEndpoint(
+/** GET /lti/login/checked: the repeated login, which shows whether the browser keeps cookies. */
+export const continueLogin = defineEndpoint(
   {
     ...checkedLogin,
     method: 'get',
     laterQuery: loginSchema,
     operationId: 'goOnWithLogin',
-    summary: 'Go on with a launch',
+    summary: 'Continue a launch',
   },
   (deps: LtiDependencies) =>
     async ({ ctx }) => {
@@ -142,7 +135,7 @@ export const postCheckedLogin = defineEndpoint(
     method: 'post',
     body: loginBody,
     operationId: 'postCheckedLogin',
-    summary: 'Go on with a launch, with a form',
+    summary: 'Continue a launch, with a form',
   },
   (deps: LtiDependencies) =>
     async ({ ctx, readBody }) => {
@@ -151,7 +144,7 @@ export const postCheckedLogin = defineEndpoint(
     },
 );
 
-/** Launches hold the user's and the course's data, as much as the platform sends. */
+/** Large, because some platforms send much data of the user and the course. */
 const maxLaunchBytes = 256 * 1024;
 
 /** POST /lti/launch */
@@ -164,11 +157,15 @@ export const launch = defineEndpoint(
     operationId: 'launch',
     summary: 'Open a lesson, or choose lessons',
     description:
-      'The answer of the platform to a login, sent by the same browser: `LtiResourceLinkRequest` leads to the ' +
-      'lesson, `LtiDeepLinkingRequest` to the page where lessons are chosen. A state can be used once.',
+      'The platform’s response to a login, which the same browser sends: `LtiResourceLinkRequest` opens the lesson, ' +
+      '`LtiDeepLinkingRequest` the page where teachers choose lessons. A state can be used once.',
     responses: {
-      200: pageOf('A page that asks the platform’s storage who the browser is, and sends the launch again.'),
-      303: redirectTo('To the embed page with a token for eight hours, or to the choice of lessons.'),
+      200: pageOf(
+        'A page that reads the browser’s secret from the platform’s storage and repeats the launch.',
+      ),
+      303: redirectTo(
+        'To the embed page with a token that is valid for eight hours, or to the choice of lessons.',
+      ),
       ...faultPages({
         400: ofError('BAD_REQUEST').filter(isOfLaunch),
         403: ofError('FORBIDDEN').filter(isOfLaunch),
@@ -179,7 +176,7 @@ export const launch = defineEndpoint(
   },
   (deps: LtiDependencies) =>
     async ({ ctx }) => {
-      const outcome = await answerLaunch(deps, ctx, await readLaunchForm(deps, ctx));
+      const outcome = await handleLaunch(deps, ctx, await readLaunchForm(deps, ctx));
       if (outcome !== 'asks_storage') {
         deps.lti.launches.launched(outcome);
         ctx.state.log.info({ outcome }, 'launch');
@@ -189,12 +186,12 @@ export const launch = defineEndpoint(
 );
 
 /**
- * Reads the form of a launch. Any client can send one, so the large ones of all clients together share what one
- * organization may hold of large bodies, and those of one IP address what a learner may.
+ * Reads the form of a launch. Any client can send one, so all launches together share the memory for large bodies that
+ * one organization may use, and each IP address that of one learner.
  *
  * @throws {LecternError} as `readForm`; TOO_MANY_REQUESTS.
  */
-async function readLaunchForm({ largeTexts }: LtiDependencies, ctx: Context): Promise<Fields> {
+async function readLaunchForm({ largeTexts }: LtiDependencies, ctx: RequestContext): Promise<Fields> {
   const bytes = await largeTexts.share('launches', ctx.res).receive({
     learner: clientIp(ctx),
     announcedBytes: Math.min(Number(ctx.get('Content-Length')), maxLaunchBytes),
@@ -204,18 +201,18 @@ async function readLaunchForm({ largeTexts }: LtiDependencies, ctx: Context): Pr
 }
 
 const choiceId = z.object({
-  choiceId: z.string().meta({ description: 'Of the choice; whoever has it may choose. Good for an hour.' }),
+  choiceId: z.string().meta({ description: 'The only credential for the choice; valid for an hour.' }),
 });
 const choiceFields = z.object({
   q: z.string().optional().meta({ description: 'Words of a title.' }),
-  cursor: z.string().optional().meta({ description: 'Where a further page of lessons begins.' }),
+  cursor: z.string().optional().meta({ description: 'The page of lessons (pagination).' }),
   lesson: z
     .string()
     .optional()
     .meta({
       description:
-        'Id of the chosen lesson. Several are fields `lesson.ID` instead. `version.ID` pins a version, `column.ID` asks ' +
-        'for a column in the gradebook.',
+        'Id of the chosen lesson. For several lessons there are fields `lesson.ID` instead. `version.ID` pins a version, ' +
+        '`column.ID` requests a gradebook column.',
     }),
 });
 const sentFields = choiceFields.extend({
@@ -238,8 +235,8 @@ export const showChoice = defineEndpoint(
     operationId: 'showLessons',
     summary: 'Lessons to choose from',
     description:
-      'The page where a teacher chooses among the published lessons of the platform’s organization. A launch with ' +
-      'an `LtiDeepLinkingRequest` leads to it. It is one form, and needs no script.',
+      'The page where a teacher chooses from the published lessons of the platform’s organization. A launch with ' +
+      'an `LtiDeepLinkingRequest` redirects to it. It is one form, without scripts.',
     responses: {
       200: choicePage('The page.', 'no-referrer'),
       ...faultPages({ 404: ['choice_expired'] }),
@@ -257,17 +254,17 @@ export const sendChoice = defineEndpoint(
   {
     ...selection,
     method: 'post',
-    // As much as a page of lessons can have in its form, with everything chosen.
+    // A page's form with every lesson chosen is smaller.
     body: formBody(32 * 1024, sentFields),
     operationId: 'takeChoice',
     summary: 'Send a choice to the platform',
-    description: 'Answers the platform through the browser: `LtiDeepLinkingResponse`, signed by Lectern.',
+    description: 'Responds to the platform through the browser: `LtiDeepLinkingResponse`, signed by Lectern.',
     responses: {
       ...faultPages({ 404: ['choice_expired'] }),
-      200: choicePage('A page that sends the response to the platform by itself.', 'strict-origin'),
+      200: choicePage('A page that sends the response to the platform.', 'strict-origin'),
       422: choicePage(
-        'The page of the lessons once more, with what is wrong with the choice; for what is no form, a page that says ' +
-          'what to do, with its code: `malformed_request`.',
+        'The page of lessons with a message about the choice; if the body is no form, a page that says what to do, with ' +
+          'its code: `malformed_request`.',
         'no-referrer',
         'same-origin',
       ),
@@ -280,10 +277,10 @@ export const sendChoice = defineEndpoint(
     },
 );
 
-function sendFault(deps: LtiDependencies, ctx: Context, failure: LecternError): void {
+function sendFault(deps: LtiDependencies, ctx: RequestContext, failure: LecternError): void {
   const code = faultOf(failure);
   const details = failure instanceof LaunchFault ? failure.details : {};
   deps.lti.launches.launched(code);
-  (ctx.state.log as Logger).info({ code, ...details }, 'launch refused');
+  ctx.state.log.info({ code, ...details }, 'launch rejected');
   sendFaultPage(deps, ctx, code, failure);
 }

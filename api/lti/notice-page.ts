@@ -6,7 +6,7 @@ import { Html, markup } from '../../shared/platform/html.ts';
 import { publicPath } from '../http/public-url.ts';
 import { pageStyle } from '../embed/pages.ts';
 
-/** Notices look as those of the embed page do, and may have a button. */
+/** Extends the embed page's notices with a button. */
 const launchPageStyle = `${pageStyle}
 .notice form { margin: 1.5rem 0 0; }
 .notice button {
@@ -18,46 +18,45 @@ const launchPageStyle = `${pageStyle}
 `;
 
 /**
- * It may be in any frame, for platforms are, and there is nothing to click but a way to the platform. Where forms may
- * go is not restricted: browsers hold redirects against it too, and the platform may go on to anybody who logs in
- * its users.
+ * The directives of all pages. Any site may frame them, because platforms are anywhere and the pages offer nothing to
+ * clickjackers. There is no form-action: browsers apply it to redirects too, and a platform may redirect its users to
+ * any login service.
  */
 const policy = ["default-src 'none'", "script-src 'self'", 'img-src data:', "base-uri 'none'"];
 
-/** A page that says something to somebody who comes from a learning platform. */
+/** A page for users who come from a learning platform. */
 export interface NoticePage {
   language: string;
   title: string;
   main: Html;
-  head?: Html | undefined;
   script?: PageScript | undefined;
-  /** A page to work on, for which a narrow column is too little. */
+  /** For a page with a form, which needs more than the narrow column of a notice. */
   wide?: boolean;
-  /** Beside that of all pages. */
+  /** CSS in addition to that of all pages. */
   style?: string;
-  /** Of the Content-Security-Policy, beside those of all pages. */
+  /** Directives of the Content-Security-Policy in addition to those of all pages. */
   directives?: readonly string[];
 }
 
-/** A bundle of the player, by its name without extension, and what it finds in the page. */
+/** A bundle of the player, by its name without extension, and the JSON data that the page holds for it. */
 export interface PageScript {
   name: string;
   data?: { id: string; value: object };
 }
 
-/** Headers of all that is answered to browsers that come from a platform. */
+/** Sets the headers of all responses to browsers that come from a platform. */
 export function setNoticeHeaders(ctx: Context): void {
   ctx.set('Cache-Control', 'no-store');
-  // A page that sends a launch again is known by its origin; without an origin browsers would send "null".
+  // Lectern recognizes the page that repeats a launch by its Origin, which browsers would send as "null" otherwise.
   ctx.set('Referrer-Policy', 'same-origin');
   ctx.set('X-Robots-Tag', 'noindex');
 }
 
-/** Answers with a page. The status is the caller's to set. */
+/** Sends a page. The caller sets the status. */
 export function sendNoticePage(
   deps: Pick<LtiDependencies, 'config' | 'player'>,
   ctx: Context,
-  { language, title, main, head, script, wide = false, style = '', directives = [] }: NoticePage,
+  { language, title, main, script, wide = false, style = '', directives = [] }: NoticePage,
 ): void {
   const styles = launchPageStyle + style;
   const styleHash = createHash('sha256').update(styles).digest('base64');
@@ -73,7 +72,6 @@ export function sendNoticePage(
 <title>${title}</title>
 <link rel="icon" href="data:,">
 <style>${new Html(styles)}</style>
-${head ?? []}
 </head>
 <body>
 <main class="${wide ? 'notice wide' : 'notice'}">
@@ -89,8 +87,8 @@ function scriptOf(
   { config, player }: Pick<LtiDependencies, 'config' | 'player'>,
   { name, data }: PageScript,
 ): Html[] {
-  const address = `${publicPath(config)}/player/${player.name}/${name}.js`;
-  const script = markup`<script type="module" src="${address}"></script>`;
+  const url = `${publicPath(config)}/player/${player.name}/${name}.js`;
+  const script = markup`<script type="module" src="${url}"></script>`;
   if (data === undefined) return [script];
   return [
     markup`<script type="application/json" id="${data.id}">${scriptJson(data.value)}</script>
@@ -99,7 +97,7 @@ function scriptOf(
   ];
 }
 
-/** Nothing in it ends the script element, or begins a comment there. */
+/** Escapes JSON so that it can neither end the script element nor begin a comment in it. */
 function scriptJson(value: object): Html {
   return new Html(JSON.stringify(value).replaceAll('<', '\\u003c'));
 }

@@ -13,10 +13,9 @@ import type { LaunchedLesson } from './find-lesson.ts';
 import { presentationOf } from './read-message.ts';
 import { isPreview } from './roles.ts';
 
-/** A working day: what somebody does in the lesson is saved for so long. */
+/** How long a learner can play and save after a launch: a working day. */
 const tokenSeconds = 8 * 3600;
 
-/** A lesson that may be played, and the token to play it with. */
 export interface OpenLesson {
   lessonId: string;
   token: string;
@@ -24,7 +23,7 @@ export interface OpenLesson {
 }
 
 /**
- * Opens the lesson of a verified launch, and remembers what the launch said of its link.
+ * Signs the token for the lesson of a verified launch, and stores the launch's resource link.
  *
  * @throws {LaunchFault} when there is no such lesson.
  */
@@ -36,7 +35,7 @@ export async function openLesson(
   const lesson = await findLesson(db, platform, claims);
   const { sub: ltiUserId = '' } = claims;
   const contextId = claims[claim.context]?.id ?? null;
-  const untracked = untrackedBecause(claims);
+  const untracked = untrackedReason(claims);
   const link = await saveResourceLink(db, linkOf(platform, claims, lesson));
   if (untracked === undefined && (await registerLineItem(db, link, ltiUserId))) {
     outboxSignal.send({ ...link, ltiUserId });
@@ -50,14 +49,14 @@ export async function openLesson(
       ltiUserId,
       contextId,
       untracked,
-      ...shownAs(platform, claims),
+      ...presentation(platform, claims),
     },
     tokenSeconds,
   );
   return { lessonId: lesson.lessonId, token, untracked };
 }
 
-function untrackedBecause(claims: ResourceLinkClaims): LaunchToken['untracked'] {
+function untrackedReason(claims: ResourceLinkClaims): LaunchToken['untracked'] {
   if (isPreview(claims[claim.roles])) return 'preview';
   return claims.sub === undefined ? 'anonymous' : undefined;
 }
@@ -85,8 +84,8 @@ function linkOf(
   };
 }
 
-/** How the platform wants the lesson to be shown, and where. */
-function shownAs(
+/** Returns the language, return link and frame origins that the platform wants. */
+function presentation(
   { issuer, authUrl }: Pick<LtiPlatform, 'issuer' | 'authUrl'>,
   claims: ResourceLinkClaims,
 ): Pick<LaunchToken, 'locale' | 'returnUrl' | 'platformOrigins'> {
@@ -98,7 +97,7 @@ function shownAs(
   };
 }
 
-/** As BCP 47 has it: some platforms write en_GB. */
+/** Returns a BCP 47 language tag, undefined if there is none. Some platforms write en_GB. */
 function languageTag(locale = ''): string | undefined {
   try {
     return Intl.getCanonicalLocales(locale.replaceAll('_', '-'))[0];
@@ -107,8 +106,8 @@ function languageTag(locale = ''): string | undefined {
   }
 }
 
-/** The origins of addresses, each once; what is none has none. */
-export function originsOf(addresses: readonly (string | undefined)[]): string[] {
-  const origins = addresses.map((address) => parseUrl(address ?? '')?.origin ?? 'null');
+/** Returns the distinct origins of URLs; texts that are not a URL are skipped. */
+export function originsOf(urls: readonly (string | undefined)[]): string[] {
+  const origins = urls.map((url) => parseUrl(url ?? '')?.origin ?? 'null');
   return [...new Set(origins)].filter((origin) => origin !== 'null');
 }

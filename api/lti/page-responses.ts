@@ -11,20 +11,20 @@ import type { WrittenResponse } from '../http/responses.ts';
 import { setNoticeHeaders } from './notice-page.ts';
 
 export const policy: Headers = {
-  'Content-Security-Policy': z.string().meta({ description: 'What the page may do.' }),
+  'Content-Security-Policy': z.string().meta({ description: 'What the page may load and do.' }),
 };
 const common: Headers = { ...limited, ...noStore, 'Referrer-Policy': z.literal('same-origin') };
 const pageHeaders: Headers = { ...common, ...policy };
 export const browserCookie: Headers = {
-  'Set-Cookie': z.string().meta({ description: 'By which the browser is known when the launch comes.' }),
+  'Set-Cookie': z.string().meta({ description: 'Identifies the browser when the launch follows.' }),
 };
 
 const content = { 'text/html': { schema: { type: 'string' } } } as const;
 
-/** Browsers that come from a learning platform, within the rate limit of their IP address. */
+/** Admits browsers that come from a learning platform, within the rate limit of their IP address. */
 export const browserAccess: Access<{ rateLimits: RateLimits }, null> = {
   security: [],
-  // Each page and redirect states all of its headers.
+  // Each page and redirect lists all of its headers.
   headers: {},
   preflight: false,
   failures: {},
@@ -37,7 +37,7 @@ const noticeHeaders: Middleware = (ctx, next) => {
   return next();
 };
 
-/** Returns the format of errors that are shown on a page. @param send sends the page. */
+/** Renders errors as pages. @param send sends the page. */
 export function pageErrors<Deps>(
   send: (deps: Deps, ...response: Parameters<Parameters<typeof respondToErrors>[0]>) => void,
 ): ErrorFormat<Deps> {
@@ -48,7 +48,6 @@ export function pageErrors<Deps>(
   };
 }
 
-/** A page for browsers that come from a platform. */
 export function pageOf(description: string, headers: Headers = {}): WrittenResponse {
   return { kind: 'written', description, headers: { ...pageHeaders, ...headers }, content };
 }
@@ -62,13 +61,13 @@ export function redirectTo(description: string, headers: Headers = {}): WrittenR
   };
 }
 
-/** The page of a fault shows its code; several codes may have one status. */
+/** Describes the pages of one status. Each shows its code. */
 export function faultPage(codes: readonly string[], headers: Headers = {}): WrittenResponse {
   const list = codes.map((code) => `\`${code}\``).join(', ');
   return pageOf(`A page that says what to do, with its code: ${list}.`, headers);
 }
 
-/** @param codes by status, beyond those that every page has. */
+/** @param codes by status, in addition to those of all endpoints. */
 export function faultPages(codes: Record<number, readonly string[]>): Record<number, WrittenResponse> {
   return {
     ...Object.fromEntries(Object.entries(codes).map(([status, some]) => [status, faultPage(some)])),

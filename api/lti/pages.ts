@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Context } from 'koa';
+import type { RequestContext } from '../http/context.ts';
 import { message } from '../../shared/i18n/message.ts';
 import { requestValue } from '../http/context.ts';
 import type { LtiDependencies } from './dependencies.ts';
@@ -11,35 +11,35 @@ import type { Html } from '../../shared/platform/html.ts';
 import { publicPath } from '../http/public-url.ts';
 import { CookiesBlocked, faults } from './faults.ts';
 import type { FaultCode } from './faults.ts';
-import type { BegunLaunch, LaunchState } from './launch-state.ts';
+import type { StartedLogin, LaunchState } from './launch-state.ts';
 import { sendNoticePage } from './notice-page.ts';
 import type { LaunchPresentation } from './read-message.ts';
 
 type PageDependencies = Pick<LtiDependencies, 'config' | 'player'>;
 
-/** How long the platform's storage may take, in milliseconds: who has to do without it cannot go on in the frame. */
-const storageMilliseconds = 4_000;
+/** How long the platform's storage may take to respond. Without it, the launch cannot continue in the frame. */
+const storageTimeoutMs = 4_000;
 
-/** What the script of a page asks the platform's storage for: player/launch-page/launch-page.ts has the same. */
+/** A request of a page's script to the platform's storage; player/launch-page/launch-page.ts declares the same. */
 interface StorageRequest {
   subject: 'lti.put_data' | 'lti.get_data';
   messageId: string;
-  /** The name of the frame that keeps data, or `_parent`. */
+  /** The name of the storage frame, or `_parent`. */
   target: string;
-  /** Its origin; nobody else is asked or heard. */
+  /** The only origin that the script writes to and listens to. */
   origin: string;
   key: string;
   value?: string;
   milliseconds: number;
-  /** Where the page goes on, if the storage has kept the value; without it, the page sends its form. */
+  /** The page to open after the storage kept the value. Without it, the script submits the page's form. */
   next?: string;
 }
 
-/** Has the platform keep the browser's secret and goes on to the platform; else says what is said without a storage. */
-export function sendKeepPage(
+/** Sends a page that puts the browser's secret into the platform's storage and continues there, or shows why not. */
+export function sendStoreSecretPage(
   deps: PageDependencies,
-  ctx: Context,
-  { state, browserSecret, ...login }: BegunLaunch & KeptLogin,
+  ctx: RequestContext,
+  { state, browserSecret, ...login }: StartedLogin & StorageLogin,
 ): void {
   const request: StorageRequest = {
     subject: 'lti.put_data',
@@ -48,39 +48,39 @@ export function sendKeepPage(
     origin: new URL(login.authUrl).origin,
     key: storageKey(state),
     value: browserSecret,
-    milliseconds: storageMilliseconds,
+    milliseconds: storageTimeoutMs,
     next: login.next,
   };
   const loading = message(languageOf(ctx), 'lesson.loading');
-  const refusal = refusalOf(deps, ctx, login.blocked.fault, login.blocked);
+  const refusal = faultNotice(deps, ctx, login.blocked.fault, login.blocked);
   const main = markup`<div id="lectern-status" role="status"><p class="loading">${loading}</p></div>
 <template id="lectern-refusal">${refusal}</template>
 <noscript>${refusal}</noscript>`;
   sendPage(deps, ctx, { title: loading, main, request });
 }
 
-interface KeptLogin {
-  /** The frame that keeps data. */
+interface StorageLogin {
+  /** The storage frame. */
   target: string;
   authUrl: string;
-  /** The platform, where the login goes on. */
+  /** The platform's authorization endpoint, with its query. */
   next: string;
   blocked: CookiesBlocked;
 }
 
-/** Asks the platform's storage for the browser's secret, and sends the launch again with what it had. */
-export function sendAskPage(
+/** Sends a page that reads the browser's secret from the platform's storage, and repeats the launch with it. */
+export function sendReadSecretPage(
   deps: PageDependencies,
-  ctx: Context,
-  { state, idToken, kept }: { state: string; idToken: string; kept: LaunchState },
+  ctx: RequestContext,
+  { state, idToken, login }: { state: string; idToken: string; login: LaunchState },
 ): void {
   const request: StorageRequest = {
     subject: 'lti.get_data',
     messageId: randomUUID(),
-    target: kept.storageTarget ?? '_parent',
-    origin: new URL(kept.authUrl).origin,
+    target: login.storageTarget ?? '_parent',
+    origin: new URL(login.authUrl).origin,
     key: storageKey(state),
-    milliseconds: storageMilliseconds,
+    milliseconds: storageTimeoutMs,
   };
   const language = languageOf(ctx);
   const loading = message(language, 'lesson.loading');
@@ -91,23 +91,27 @@ export function sendAskPage(
   sendPage(deps, ctx, { title: loading, main, request });
 }
 
-/** Says why there is no lesson, and what to do. The status is set already. */
-export function sendFaultPage(deps: PageDependencies, ctx: Context, code: FaultCode, failure: Error): void {
+/** Sends a page that says why there is no lesson, and what to do. The caller sets the status. */
+export function sendFaultPage(
+  deps: PageDependencies,
+  ctx: RequestContext,
+  code: FaultCode,
+  failure: Error,
+): void {
   const title = message(languageOf(ctx), `launch.${faults[code].notice}.title`);
-  sendPage(deps, ctx, { title, main: refusalOf(deps, ctx, code, failure) });
+  sendPage(deps, ctx, { title, main: faultNotice(deps, ctx, code, failure) });
 }
 
-function refusalOf(deps: PageDependencies, ctx: Context, code: FaultCode, failure: Error): Html {
+function faultNotice(deps: PageDependencies, ctx: RequestContext, code: FaultCode, failure: Error): Html {
   const language = languageOf(ctx);
   const button = failure instanceof CookiesBlocked ? newTabForm(deps, language, failure.login) : [];
-  const requestId = ctx.state.requestId as string;
+  const requestId = ctx.state.requestId;
   const back = courseUrl(presentationOf(ctx));
   return markup`${notice(language, code)}${button}
 ${back === null ? [] : markup`<p><a href="${back}" target="_top">${message(language, 'notice.back')}</a></p>`}
 ${supportLine(language, code, requestId)}`;
 }
 
-/** Where the secret of a login is in the platform's storage. */
 function storageKey(state: string): string {
   return `state_${state}`;
 }
@@ -119,8 +123,8 @@ function notice(language: string, code: FaultCode): Html {
 }
 
 /**
- * Begins the login in a tab, where cookies are kept; the platform's storage is not reached from there. It is a form
- * that is posted, for what platforms put into logins may be too long for an address, and is nothing for a history.
+ * Returns a button that repeats the login in a new tab, where browsers keep cookies. It posts a form, because logins
+ * may be too long for a URL and do not belong in the browser's history.
  */
 function newTabForm({ config }: PageDependencies, language: string, login: Record<string, string>): Html {
   return markup`<form method="post" action="${publicPath(config)}/lti/login" target="_blank" rel="noopener">${hiddenFields(login)}
@@ -136,12 +140,11 @@ function hiddenFields(fields: Record<string, string>): Html[] {
 interface Page {
   title: string;
   main: Html;
-  head?: Html;
-  /** With the script that does it. */
+  /** Adds the script that sends this request. */
   request?: StorageRequest;
 }
 
-function sendPage(deps: PageDependencies, ctx: Context, { request, ...page }: Page): void {
+function sendPage(deps: PageDependencies, ctx: RequestContext, { request, ...page }: Page): void {
   const script =
     request === undefined
       ? undefined
@@ -149,14 +152,13 @@ function sendPage(deps: PageDependencies, ctx: Context, { request, ...page }: Pa
   sendNoticePage(deps, ctx, { language: languageOf(ctx), script, ...page });
 }
 
-function languageOf(ctx: Context): string {
+function languageOf(ctx: RequestContext): string {
   return pageLanguage(ctx, presentationOf(ctx).locale);
 }
 
-/** How a learning platform wants its user to be met. Set once its message is verified. */
+/** Set after the platform's message was verified. */
 export const launchPresentation = requestValue<LaunchPresentation | undefined>('launch presentation');
 
-/** Nothing before the message of the platform was verified. */
-function presentationOf(ctx: Context): LaunchPresentation {
+function presentationOf(ctx: RequestContext): LaunchPresentation {
   return launchPresentation.find(ctx) ?? {};
 }

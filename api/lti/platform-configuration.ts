@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { messageOf } from '../../shared/platform/errors.ts';
 import { responseJson } from '../../shared/lti/platform-requests.ts';
 import type { PlatformResponse, PlatformClient } from '../../shared/lti/platform-requests.ts';
-import { areRelated, platformAddressFault } from '../../shared/lti/platform-url.ts';
+import { areRelated, platformUrlFault } from '../../shared/lti/platform-url.ts';
 import { messageTypes } from '../../shared/lti/claims.ts';
 import { RegistrationFault } from './registration-faults.ts';
 
@@ -10,14 +10,14 @@ const lists = z.array(z.string()).optional().catch(undefined);
 
 const platformClaim = 'https://purl.imsglobal.org/spec/lti-platform-configuration';
 
-/** What a platform says of itself (OpenID Connect Discovery, LTI Dynamic Registration 1.0), as far as it is read. */
+/** The fields that Lectern reads of a platform (OpenID Connect Discovery, LTI Dynamic Registration 1.0). */
 const configurationSchema = z.object({
   issuer: z.string(),
   authorization_endpoint: z.string(),
   token_endpoint: z.string(),
   jwks_uri: z.string(),
   registration_endpoint: z.string(),
-  /** The `aud` of token requests, where it is not the token endpoint. */
+  /** The `aud` of token requests, if it is not the token endpoint. */
   authorization_server: z.string().min(1).max(1024).optional().catch(undefined),
   scopes_supported: lists,
   [platformClaim]: z
@@ -38,29 +38,29 @@ export interface PlatformConfiguration {
   tokenUrl: string;
   jwksUrl: string;
   registrationUrl: string;
-  /** Null for the token endpoint's own address. */
+  /** Null for the token endpoint's URL. */
   tokenAudience: string | null;
   /** Such as "moodle". */
   product: string | null;
-  /** The scopes that may be asked for; null where it does not say. */
+  /** The supported scopes; null if unknown. */
   scopes: readonly string[] | null;
-  /** Where deep linking can be started from; null where it does not say. */
+  /** The supported placements of deep linking; null if unknown. */
   placements: readonly string[] | null;
 }
 
 /** @throws {RegistrationFault} */
 export async function fetchConfiguration(
   client: PlatformClient,
-  address: string,
+  configurationUrl: string,
   allowedPrivateHosts: readonly string[],
 ): Promise<PlatformConfiguration> {
-  const check = (name: string, given: string): void => {
-    const fault = platformAddressFault(given, allowedPrivateHosts);
+  const check = (name: string, url: string): void => {
+    const fault = platformUrlFault(url, allowedPrivateHosts);
     if (fault !== null) throw new RegistrationFault('address_refused', `${name} ${fault}`);
   };
-  check('openid_configuration', address);
-  const answer = await fetchAnswer(client, address);
-  const parsed = configurationSchema.safeParse(responseJson(answer));
+  check('openid_configuration', configurationUrl);
+  const response = await get(client, configurationUrl);
+  const parsed = configurationSchema.safeParse(responseJson(response));
   if (!parsed.success) throw new RegistrationFault('configuration_invalid', z.prettifyError(parsed.error));
   const { [platformClaim]: platform, ...given } = parsed.data;
   check('issuer', given.issuer);
@@ -68,7 +68,7 @@ export async function fetchConfiguration(
   check('token_endpoint', given.token_endpoint);
   check('jwks_uri', given.jwks_uri);
   check('registration_endpoint', given.registration_endpoint);
-  if (!areRelated(new URL(given.issuer).hostname, new URL(address).hostname)) {
+  if (!areRelated(new URL(given.issuer).hostname, new URL(configurationUrl).hostname)) {
     throw new RegistrationFault('issuer_mismatch', given.issuer);
   }
   const deepLinking = platform?.messages_supported?.find(({ type }) => type === messageTypes.deepLinking);
@@ -85,13 +85,13 @@ export async function fetchConfiguration(
   };
 }
 
-async function fetchAnswer(client: PlatformClient, address: string): Promise<PlatformResponse> {
-  let answer: PlatformResponse;
+async function get(client: PlatformClient, url: string): Promise<PlatformResponse> {
+  let response: PlatformResponse;
   try {
-    answer = await client.request(address, { method: 'GET', headers: { Accept: 'application/json' } });
+    response = await client.request(url, { method: 'GET', headers: { Accept: 'application/json' } });
   } catch (error) {
     throw new RegistrationFault('configuration_unavailable', messageOf(error), error);
   }
-  if (answer.status === 200) return answer;
-  throw new RegistrationFault('configuration_unavailable', `it answered ${answer.status}`);
+  if (response.status === 200) return response;
+  throw new RegistrationFault('configuration_unavailable', `it returned ${response.status}`);
 }

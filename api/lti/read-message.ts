@@ -2,7 +2,7 @@ import type { JWTPayload } from 'jose';
 import {
   claim,
   deepLinkingClaims,
-  isNothing,
+  isAbsent,
   ltiVersion,
   messageTypes,
   resourceLinkClaims,
@@ -10,18 +10,17 @@ import {
 import type { DeepLinkingClaims, ResourceLinkClaims } from '../../shared/lti/claims.ts';
 import type { LtiPlatform } from '../../shared/models/lti-platform.ts';
 import { LaunchFault } from './faults.ts';
-import { digestOfAddress } from './launch-state.ts';
+import { digestOfUrl } from './launch-state.ts';
 import type { LaunchState } from './launch-state.ts';
 import { parseUrl } from '../../shared/platform/parse-url.ts';
 
-/** What a platform wants, verified. */
 export type LaunchMessage =
   { kind: 'resourceLink'; claims: ResourceLinkClaims } | { kind: 'deepLinking'; claims: DeepLinkingClaims };
 
-/** How the platform wants its user to be met, where it says so. */
+/** The language and return link that the platform wants for its user, if it sends them. */
 export interface LaunchPresentation {
   locale?: string | undefined;
-  /** Not looked at yet: it may be no address for a browser. */
+  /** Unchecked: it may not be a URL for browsers. */
   returnUrl?: string | undefined;
 }
 
@@ -33,7 +32,7 @@ export function presentationOf(claims: LaunchMessage['claims']): LaunchPresentat
 /**
  * Reads the message of a verified id_token.
  *
- * @param login has where it said that the launch would go.
+ * @param login has the target that the launch must have.
  * @throws {LaunchFault}
  */
 export function readMessage(
@@ -50,9 +49,9 @@ export function readMessage(
     throw new LaunchFault('unknown_deployment', { deployment });
   }
   const target = payload[claim.targetLinkUri];
-  // It names a link's target; who is to choose one may come without.
+  // Deep linking has no link yet, so the target is optional there.
   const mayLackTarget = target === undefined && type === messageTypes.deepLinking;
-  if (!mayLackTarget && !isAddressOf(login, target)) throw new LaunchFault('target_mismatch');
+  if (!mayLackTarget && !isTargetOf(login, target)) throw new LaunchFault('target_mismatch');
   return type === messageTypes.resourceLink ? readResourceLink(payload) : readDeepLinking(payload);
 }
 
@@ -60,7 +59,7 @@ function readResourceLink(payload: JWTPayload): LaunchMessage {
   const parsed = resourceLinkClaims.safeParse(payload);
   if (parsed.success) return { kind: 'resourceLink', claims: parsed.data };
   const { id } = (payload[claim.resourceLink] ?? {}) as { id?: unknown };
-  if (isNothing(id)) throw new LaunchFault('resource_link_missing');
+  if (isAbsent(id)) throw new LaunchFault('resource_link_missing');
   throw malformed(parsed.error);
 }
 
@@ -74,7 +73,7 @@ function malformed({ issues }: { issues: { path: PropertyKey[] }[] }): LaunchFau
   return new LaunchFault('malformed_claims', { claims: issues.map(({ path }) => path.join(' ')) });
 }
 
-/** Addresses may be written in more than one way. */
-function isAddressOf({ target }: Pick<LaunchState, 'target'>, given: unknown): boolean {
-  return typeof given === 'string' && parseUrl(given) !== null && digestOfAddress(given) === target;
+/** Compares normalized URLs. */
+function isTargetOf({ target }: Pick<LaunchState, 'target'>, given: unknown): boolean {
+  return typeof given === 'string' && parseUrl(given) !== null && digestOfUrl(given) === target;
 }

@@ -20,7 +20,7 @@ import type { RegistrationFaultCode } from './registration-faults.ts';
 
 const toolClaim = 'https://purl.imsglobal.org/spec/lti-tool-configuration';
 
-/** Where teachers are offered to choose a lesson: in a course's content, and in Canvas by names of its own. */
+/** Where platforms offer teachers the choice of lessons; Canvas has its own names. */
 const wantedPlacements = [
   'ContentArea',
   'https://canvas.instructure.com/lti/assignment_selection',
@@ -29,21 +29,19 @@ const wantedPlacements = [
 
 const wantedScopes: string[] = [gradeScopes.lineItem, gradeScopes.score];
 
-interface Needs {
+interface Dependencies {
   config: Pick<Config, 'download'>;
   db: Database;
   lti: { client: PlatformClient };
 }
 
-/** What a platform opens a registration with. */
 export interface RegistrationRequest {
-  /** Of the invitation. */
+  /** The token of the invitation. */
   invitation: string;
-  /** Where the platform's configuration is. */
   configurationUrl: string;
-  /** What the platform lets in for its registration endpoint; null where it lets anybody in. */
+  /** The bearer token for the platform's registration endpoint; null if it needs none. */
   registrationToken: string | null;
-  /** Lectern's own, without a slash at its end. */
+  /** Lectern's own URL, without a trailing slash. */
   publicUrl: string;
 }
 
@@ -55,37 +53,37 @@ const invitationCodes: Record<InvitationFault, RegistrationFaultCode> = {
 };
 
 /**
- * Registers Lectern in a platform, which then waits for an operator's approval. An invitation is used up by a
- * registration that came to its end, and by no other. A process that dies in the middle leaves it taken for two
- * minutes; the platform may know a tool by then of which Lectern knows nothing, and gets another one by the next try.
+ * Registers Lectern in a platform, which then waits for an operator's approval. Only a successful registration uses up
+ * the invitation. If the process dies meanwhile, the invitation stays locked for two minutes, and the platform may
+ * keep an entry that Lectern does not know; the next try adds another one.
  *
  * @throws {RegistrationFault}
  */
-export async function registerTool(needs: Needs, request: RegistrationRequest): Promise<LtiPlatform> {
-  const invitation = await beginRegistration(needs.db, request.invitation);
+export async function registerTool(deps: Dependencies, request: RegistrationRequest): Promise<LtiPlatform> {
+  const invitation = await beginRegistration(deps.db, request.invitation);
   if (typeof invitation === 'string') throw new RegistrationFault(invitationCodes[invitation]);
   try {
-    const platform = await register(needs, request, invitation);
-    await endRegistration(needs.db, invitation, platform._id);
+    const platform = await register(deps, request, invitation);
+    await endRegistration(deps.db, invitation, platform._id);
     return platform;
   } catch (error) {
-    // Where this fails too, the invitation is free again after a while.
-    await releaseRegistration(needs.db, invitation).catch(() => undefined);
+    // If this fails too, the invitation's lock expires.
+    await releaseRegistration(deps.db, invitation).catch(() => undefined);
     throw error;
   }
 }
 
 async function register(
-  { config, db, lti }: Needs,
+  { config, db, lti }: Dependencies,
   { configurationUrl, registrationToken, publicUrl }: RegistrationRequest,
   { organizationId }: LtiRegistration,
 ): Promise<LtiPlatform> {
   const { allowedPrivateHosts } = config.download;
   const configuration = await fetchConfiguration(lti.client, configurationUrl, allowedPrivateHosts);
-  const answer = await post(lti.client, configuration, registrationToken, publicUrl);
-  const parsed = answerSchema.safeParse(responseJson(answer));
+  const response = await post(lti.client, configuration, registrationToken, publicUrl);
+  const parsed = responseSchema.safeParse(responseJson(response));
   if (!parsed.success) {
-    throw new RegistrationFault('registration_unclear', `it answered ${answer.status} without a client_id`);
+    throw new RegistrationFault('registration_unclear', `it returned ${response.status} without a client_id`);
   }
   const { client_id: clientId, [toolClaim]: tool } = parsed.data;
   const { issuer, authUrl, tokenUrl, jwksUrl, tokenAudience, product: name } = configuration;
@@ -109,13 +107,13 @@ async function register(
   }
 }
 
-/** Ids are strings by the standard; some platforms count. */
+/** Ids are strings in the standard, but some platforms send numbers. */
 const id = z
   .union([z.string(), z.number()])
   .transform(String)
   .pipe(z.string().regex(/^[\x20-\x7e]{1,255}$/));
 
-const answerSchema = z.object({
+const responseSchema = z.object({
   client_id: id,
   [toolClaim]: z
     .object({ deployment_id: id.optional().catch(undefined) })
@@ -123,16 +121,16 @@ const answerSchema = z.object({
     .catch(undefined),
 });
 
-/** @returns the platform's word that the tool is registered. */
+/** Posts the registration. @returns a response with a 2xx status. */
 async function post(
   client: PlatformClient,
   configuration: PlatformConfiguration,
   registrationToken: string | null,
   publicUrl: string,
 ): Promise<PlatformResponse> {
-  let answer: PlatformResponse;
+  let response: PlatformResponse;
   try {
-    answer = await client.request(configuration.registrationUrl, {
+    response = await client.request(configuration.registrationUrl, {
       method: 'POST',
       headers: {
         'Content-Type': 'application/json',
@@ -142,40 +140,44 @@ async function post(
       body: JSON.stringify(toolRegistration(configuration, publicUrl)),
     });
   } catch (error) {
-    const unsent = error instanceof PlatformRequestError && error.reason === 'blocked_address';
-    throw new RegistrationFault(unsent ? 'address_refused' : 'registration_unclear', messageOf(error), error);
+    const isUnsent = error instanceof PlatformRequestError && error.reason === 'blocked_address';
+    throw new RegistrationFault(
+      isUnsent ? 'address_refused' : 'registration_unclear',
+      messageOf(error),
+      error,
+    );
   }
-  const { status, text } = answer;
-  if (status >= 200 && status < 300) return answer;
-  // Behind a 5xx there may be a tool all the same.
+  const { status, text } = response;
+  if (status >= 200 && status < 300) return response;
+  // The platform may have registered the tool before a 5xx.
   const code = status >= 500 ? 'registration_unclear' : 'registration_refused';
-  throw new RegistrationFault(code, `it answered ${status}: ${text.slice(0, 300)}`);
+  throw new RegistrationFault(code, `it returned ${status}: ${text.slice(0, 300)}`);
 }
 
-/** What Lectern is, in the words of OpenID Connect Dynamic Registration and of LTI. */
-function toolRegistration({ scopes, placements }: PlatformConfiguration, address: string) {
-  const launch = `${address}/lti/launch`;
-  const chosen =
+/** Returns Lectern's client metadata (OpenID Connect Dynamic Registration, LTI Dynamic Registration 1.0). */
+function toolRegistration({ scopes, placements }: PlatformConfiguration, baseUrl: string) {
+  const launch = `${baseUrl}/lti/launch`;
+  const supportedPlacements =
     placements === null ? [] : wantedPlacements.filter((placement) => placements.includes(placement));
   return {
     application_type: 'web',
     response_types: ['id_token'],
     grant_types: ['implicit', 'client_credentials'],
-    initiate_login_uri: `${address}/lti/login`,
+    initiate_login_uri: `${baseUrl}/lti/login`,
     redirect_uris: [launch],
     client_name: 'Lectern',
-    jwks_uri: `${address}/lti/jwks`,
+    jwks_uri: `${baseUrl}/lti/jwks`,
     token_endpoint_auth_method: 'private_key_jwt',
     scope: wantedScopes.filter((scope) => scopes?.includes(scope) ?? true).join(' '),
     [toolClaim]: {
-      domain: new URL(address).host,
+      domain: new URL(baseUrl).host,
       description: 'Lessons, with progress and grades.',
       target_link_uri: launch,
       custom_parameters: {
         [customParameters.resourceLinkHistory]: '$ResourceLink.id.history',
         [customParameters.contextHistory]: '$Context.id.history',
       },
-      // Nobody's name is needed.
+      // Lectern needs no names of users.
       claims: ['iss', 'sub'],
       messages: [
         { type: messageTypes.resourceLink, target_link_uri: launch, label: 'Lectern' },
@@ -183,7 +185,7 @@ function toolRegistration({ scopes, placements }: PlatformConfiguration, address
           type: messageTypes.deepLinking,
           target_link_uri: launch,
           label: 'Lectern',
-          ...(chosen.length > 0 && { placements: chosen }),
+          ...(supportedPlacements.length > 0 && { placements: supportedPlacements }),
         },
       ],
     },

@@ -1,7 +1,6 @@
 /**
- * Roles of LTI 1.3 (Core, appendix A.2). A role in the context, such as a course, is named "…/membership#Learner", a
- * finer one "…/membership/Instructor#TeachingAssistant", or by its short name alone; others are of the institution or
- * the whole system.
+ * Matches roles of LTI 1.3 (Core, appendix A.2). A role in the context, such as a course, is "…/membership#Learner",
+ * "…/membership/Instructor#TeachingAssistant" or a short name. Other roles hold in the institution or the system.
  */
 const contextRole = /^(?:http:\/\/purl\.imsglobal\.org\/vocab\/lis\/v2\/membership(?:\/(\w+))?#)?(\w+)$/;
 const otherRole = /^http:\/\/purl\.imsglobal\.org\/vocab\/lis\/v2\/(?:institution|system)\/person#(\w+)$/;
@@ -21,23 +20,19 @@ const staff = [
   'TeachingAssistant',
 ];
 
-/**
- * Whether whoever launches only looks at the lesson, as teachers do: what they do there is nobody's progress. What
- * somebody is in the course decides; of who is nothing there, what they are elsewhere. Whoever learns in any way, or is
- * nothing that is known, learns.
- */
+/** Whether a launch is a preview without progress: the user is staff and not a learner. Unknown roles are learners. */
 export function isPreview(roles: readonly string[]): boolean {
   const deciding = decidingRoles(roles);
   return deciding.some(isStaff) && !deciding.some(isLearner);
 }
 
-/** Whether somebody learns and does nothing else in the course: what belongs into it is not theirs to say. */
+/** Whether the user is a learner and not staff, and so may not choose a course's lessons. */
 export function isOnlyLearner(roles: readonly string[]): boolean {
   const deciding = decidingRoles(roles);
   return deciding.some(isLearner) && !deciding.some(isStaff);
 }
 
-/** What somebody is in the course; of who is nothing there, what they are elsewhere. */
+/** Returns the names of the user's roles in the course, or of those elsewhere if there are none in the course. */
 function decidingRoles(roles: readonly string[]): string[] {
   const inContext = roles.flatMap((role) => {
     const [, principal, name] = contextRole.exec(role) ?? [];

@@ -3,24 +3,25 @@ import type { CryptoKey, JWTPayload } from 'jose';
 import { KeysUnavailable, UnknownKey } from './platform-keys.ts';
 import { LaunchFault } from './faults.ts';
 
-/** What clocks may differ by. */
+/** How far clocks may differ. */
 const toleranceSeconds = 60;
 
-/** No older than the login that it answers may be. */
-const mostSeconds = 600;
+/** As long as a login waits for its launch. */
+const maxAgeSeconds = 600;
 
 export interface ExpectedToken {
   issuer: string;
   clientId: string;
   nonce: string;
-  /** Gives the platform's key of an id, or throws UnknownKey or KeysUnavailable. */
+  /** Returns the platform's key with an id. @throws {UnknownKey | KeysUnavailable} */
   findKey: (kid: string) => Promise<CryptoKey>;
 }
 
 /**
- * Checks a platform's id_token (1EdTech Security Framework 1.1, 5.1.3): the algorithm, which is never the token's
- * choice, key and signature, from whom and for whom it is, its times, and the nonce of the login. Gives its claims.
+ * Checks a platform's id_token (1EdTech Security Framework 1.1, 5.1.3): algorithm, key, signature, issuer, audience,
+ * times, and the nonce of the login.
  *
+ * @returns its claims.
  * @throws {LaunchFault}
  */
 export async function verifyIdToken(
@@ -29,7 +30,7 @@ export async function verifyIdToken(
 ): Promise<JWTPayload> {
   const claims = await verify(token, { issuer, clientId, findKey });
   const { aud } = claims;
-  // Some platforms send null for what there is not.
+  // Some platforms send null for absent claims.
   const azp = claims['azp'] ?? undefined;
   const needsParty = Array.isArray(aud) && aud.length > 1;
   if ((needsParty || azp !== undefined) && azp !== clientId) throw new LaunchFault('wrong_authorized_party');
@@ -48,12 +49,12 @@ async function verify(
       issuer,
       audience: clientId,
       clockTolerance: toleranceSeconds,
-      maxTokenAge: mostSeconds,
+      maxTokenAge: maxAgeSeconds,
       requiredClaims: ['exp'],
     });
     return payload;
   } catch (error) {
-    throw explain(error);
+    throw toLaunchFault(error);
   }
 }
 
@@ -68,24 +69,24 @@ async function keyOf(kid: unknown, findKey: ExpectedToken['findKey']): Promise<C
   }
 }
 
-function explain(error: unknown): unknown {
+function toLaunchFault(error: unknown): unknown {
   if (error instanceof errors.JOSEAlgNotAllowed) return new LaunchFault('wrong_algorithm');
   if (error instanceof errors.JWSSignatureVerificationFailed) return new LaunchFault('bad_signature');
   if (error instanceof errors.JWTExpired) {
     return new LaunchFault(error.claim === 'exp' ? 'token_expired' : 'token_too_old', clocks(error.payload));
   }
-  if (error instanceof errors.JWTClaimValidationFailed) return explainClaim(error);
+  if (error instanceof errors.JWTClaimValidationFailed) return faultOfClaim(error);
   return error instanceof errors.JOSEError ? new LaunchFault('malformed_token', {}, error) : error;
 }
 
-function explainClaim({ claim, reason, payload }: errors.JWTClaimValidationFailed): LaunchFault {
+function faultOfClaim({ claim, reason, payload }: errors.JWTClaimValidationFailed): LaunchFault {
   if (claim === 'iss') return new LaunchFault('wrong_issuer', { sent: payload.iss });
   if (claim === 'aud') return new LaunchFault('wrong_audience', { sent: payload.aud });
   if (reason === 'check_failed') return new LaunchFault('token_from_future', clocks(payload));
   return new LaunchFault('malformed_claims', { claim });
 }
 
-/** For whoever looks which of two clocks is wrong. */
+/** Returns times for the log, so that operators see which clock is wrong. */
 function clocks({ iat, nbf, exp }: JWTPayload): Record<string, unknown> {
   return { iat, nbf, exp, now: Math.floor(Date.now() / 1000) };
 }

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { Config } from '../../shared/platform/config.ts';
 import { LecternError } from '../../shared/platform/errors.ts';
-import { platformAddressFault } from '../../shared/lti/platform-url.ts';
+import { platformUrlFault } from '../../shared/lti/platform-url.ts';
 import {
   approvePlatform,
   createPlatform,
@@ -99,7 +99,7 @@ function checkAddresses({ download }: Config, options: Pick<AddOptions, 'authUrl
     '--jwks-url': options.jwksUrl,
   };
   for (const [option, address] of Object.entries(addresses)) {
-    const fault = platformAddressFault(address, download.allowedPrivateHosts);
+    const fault = platformUrlFault(address, download.allowedPrivateHosts);
     if (fault !== null) throw new LecternError('BAD_REQUEST', `${option} ${fault}.`);
   }
 }

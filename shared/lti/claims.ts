@@ -1,9 +1,8 @@
 import { z } from 'zod';
 
 /**
- * The messages of LTI 1.3 that a platform sends: the claims of its id_token that Lectern reads. Sources: LTI Core 1.3,
- * LTI Deep Linking 2.0, LTI Assignment and Grade Services 2.0. Claims that are not listed are ignored, as the
- * standard has it.
+ * The vocabulary of LTI 1.3, and schemas of the id_token's claims that Lectern reads. Sources: LTI Core 1.3, LTI Deep
+ * Linking 2.0, LTI Assignment and Grade Services 2.0. The schemas drop other claims, as the standard asks.
  */
 
 const lti = 'https://purl.imsglobal.org/spec/lti/claim/';
@@ -34,51 +33,51 @@ export const messageTypes = {
 
 export const ltiVersion = '1.3.0';
 
-/** What the grade service of a platform may let a tool do. */
+/** The scopes of a platform's grade service. */
 export const gradeScopes = {
   lineItem: 'https://purl.imsglobal.org/spec/lti-ags/scope/lineitem',
   lineItemReadonly: 'https://purl.imsglobal.org/spec/lti-ags/scope/lineitem.readonly',
   score: 'https://purl.imsglobal.org/spec/lti-ags/scope/score',
 } as const;
 
-/** Ids of the standard: 1 to 255 ASCII characters. */
+/** An id in the standard: 1 to 255 ASCII characters. */
 const id = z
   .string()
   .min(1)
   .max(255)
   .regex(/^[\x20-\x7e]*$/);
 
-const address = z.url({ protocol: /^https?$/ }).max(4096);
+const httpUrl = z.url({ protocol: /^https?$/ }).max(4096);
 
-/** Numbers and booleans appear among custom parameters, although the standard has strings only. */
+/** The standard has strings only, but platforms also send numbers and booleans. */
 const custom = z.record(
   z.string(),
   z.union([z.string(), z.number(), z.boolean()]).transform(String).catch(''),
 );
 
-/** Whether a platform says with a value that there is none: some send null, or nothing between quotes. */
-export function isNothing(value: unknown): boolean {
+/** Whether a value stands for an absent one: some platforms send null or an empty string. */
+export function isAbsent(value: unknown): boolean {
   return value === undefined || value === null || value === '';
 }
 
-const orNothing = <Schema extends z.ZodType>(schema: Schema) =>
-  z.preprocess((value) => (isNothing(value) ? undefined : value), schema.optional());
+const orAbsent = <Schema extends z.ZodType>(schema: Schema) =>
+  z.preprocess((value) => (isAbsent(value) ? undefined : value), schema.optional());
 
-/** A list of names. Some platforms send one by itself, or have something else among them. */
+/** A list of names. Some platforms send a single string, or other values among the names. */
 const names = z.preprocess(
   (value) => (typeof value === 'string' ? [value] : value),
   z.array(z.string().nullable().catch(null)).transform((list) => list.filter((name) => name !== null)),
 );
 
-/** A course; where it has no id there is none. */
+/** A course, absent if it has no id. */
 const context = z.preprocess((value) => {
   const { id } = (value ?? {}) as { id?: unknown };
-  return isNothing(id) ? undefined : value;
+  return isAbsent(id) ? undefined : value;
 }, z.object({ id }).optional());
 
 const common = {
-  /** Who launches; without it nobody may know. */
-  sub: orNothing(id),
+  /** The user; absent in an anonymous launch. */
+  sub: orAbsent(id),
   [claim.deploymentId]: id,
   [claim.roles]: names.catch([]),
   [claim.context]: context,
@@ -86,38 +85,38 @@ const common = {
   [claim.launchPresentation]: z
     .object({
       locale: z.string().max(64).optional().catch(undefined),
-      return_url: address.optional().catch(undefined),
+      return_url: httpUrl.optional().catch(undefined),
     })
     .optional()
     .catch(undefined),
 };
 
-/** A link of a course is opened. */
+/** A user opens a link of a course. */
 export const resourceLinkClaims = z.object({
   ...common,
-  [claim.targetLinkUri]: address,
+  [claim.targetLinkUri]: httpUrl,
   [claim.resourceLink]: z.object({ id }),
   [claim.gradeService]: z
     .object({
       scope: names.catch([]),
-      lineitem: address.optional().catch(undefined),
-      lineitems: address.optional().catch(undefined),
+      lineitem: httpUrl.optional().catch(undefined),
+      lineitems: httpUrl.optional().catch(undefined),
     })
     .optional()
     .catch(undefined),
 });
 export type ResourceLinkClaims = z.output<typeof resourceLinkClaims>;
 
-/** Somebody is to choose content for a course. */
+/** A teacher chooses content for a course. */
 export const deepLinkingClaims = z.object({
   ...common,
   [claim.deepLinkingSettings]: z.object({
-    deep_link_return_url: address,
+    deep_link_return_url: httpUrl,
     accept_types: names,
     accept_multiple: z.boolean().optional().catch(undefined),
     accept_lineitem: z.boolean().optional().catch(undefined),
-    /** Given back as it came. */
-    data: orNothing(z.string()),
+    /** Returned unchanged. */
+    data: orAbsent(z.string()),
   }),
 });
 export type DeepLinkingClaims = z.output<typeof deepLinkingClaims>;
@@ -126,10 +125,10 @@ export type DeepLinkingClaims = z.output<typeof deepLinkingClaims>;
 export const customParameters = {
   lessonId: 'lesson_id',
   versionId: 'version_id',
-  /** Filled by the platform: the links that this one was copied from, the nearest first, between commas. */
+  /** Filled by the platform: the links that this one was copied from, comma-separated, the latest first. */
   resourceLinkHistory: 'resource_link_history',
   contextHistory: 'context_history',
-  /** `none` where the lesson was chosen without a column in the gradebook. */
+  /** `none` if the lesson was chosen without a gradebook column. */
   column: 'gradebook_column',
 } as const;
 

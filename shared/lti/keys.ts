@@ -9,33 +9,33 @@ import type { Secrets } from '../platform/secrets.ts';
 
 const dayMs = 24 * 3600_000;
 
-/** A key is published for this long before it signs: platforms keep what they fetched for a while. */
+/** A key is published for this long before it signs, because platforms cache key sets. */
 const announcedMs = dayMs;
 /** The age at which a signer gets a successor. */
 const signingMs = 90 * dayMs;
-/** A key stays published for this long after it has signed for the last time. */
+/** A key stays published for this long after its last signature. */
 const retiredMs = 30 * dayMs;
 
-/** How long a process goes by the keys that it has read. */
+/** How long a process caches the key ring. */
 const cacheMs = 5 * 60_000;
 
 const cipher = 'aes-256-gcm';
 const ivBytes = 12;
 const tagBytes = 16;
 
-/** Lectern's own keys, with which it signs what it sends to learning platforms. RS256, 2048 bits. */
+/** Lectern's own keys (RS256, 2048 bits), with which it signs what it sends to learning platforms. */
 export interface LtiKeys {
   /**
-   * The key to sign with. The first one is made when it is first asked for.
+   * Returns the signing key. The first call creates it.
    *
-   * @throws {LecternError} INTERNAL_ERROR when the stored key was encrypted with another LECTERN_KEY_PEPPER.
+   * @throws {LecternError} INTERNAL_ERROR if the stored key was encrypted with another LECTERN_KEY_PEPPER.
    */
   signer(): Promise<{ kid: string; privateKey: CryptoKey }>;
-  /** What platforms check signatures with: the keys that sign, did or will. */
+  /** Returns the JWK set for platforms: current, future and recent keys. */
   publicKeys(): Promise<{ keys: PublicRsaKey[] }>;
 }
 
-/** A public key as the JWK set has it. */
+/** An element of the JWK set. */
 export interface PublicRsaKey {
   kty: 'RSA';
   kid: string;
@@ -51,8 +51,8 @@ interface KeyRing {
 }
 
 /**
- * Keys live in MongoDB, the private parts encrypted, and follow each other without a cut: a successor is published a
- * day before it signs, and its predecessor for a month after.
+ * Stores keys in MongoDB, with encrypted private parts, and rotates them without interruption: a successor is published
+ * a day before it signs, and its predecessor for a month after.
  *
  * @param now a test's clock.
  */
@@ -70,7 +70,7 @@ export function createLtiKeys(
     const ring = loadRing(db, keyPepper, new Date(at));
     const loading = { at, ring };
     cached = loading;
-    // Who asked hears of the failure; the next one tries anew.
+    // Current callers get the rejection, and the next caller retries.
     ring.catch(() => {
       if (cached === loading) cached = null;
     });
@@ -99,9 +99,9 @@ async function loadRing(db: Database, pepper: string, now: Date): Promise<KeyRin
   if (newest !== undefined && ring !== null && !needsSuccessor(ring.signer, newest, now)) return ring;
   const oldest = ring?.published.at(-1);
   if (oldest !== undefined) await removeLtiKeysBefore(db, oldest.generation);
-  await addLtiKey(db, await makeKey((newest?.generation ?? 0) + 1, pepper, now));
+  await addLtiKey(db, await createKey((newest?.generation ?? 0) + 1, pepper, now));
   const renewed = toRing(await listLtiKeys(db), now);
-  if (renewed === null) throw new Error('a key of LTI was removed just after it had been made');
+  if (renewed === null) throw new Error('another process removed the new LTI key');
   return renewed;
 }
 
@@ -110,8 +110,8 @@ function toRing(keys: LtiKey[], now: Date): KeyRing | null {
   const age = ({ createdAt }: LtiKey) => now.getTime() - createdAt.getTime();
   const signer = keys.find((key) => age(key) >= announcedMs) ?? keys.at(-1);
   if (signer === undefined) return null;
-  const published = keys.filter((key, place) => {
-    const successor = keys[place - 1];
+  const published = keys.filter((key, index) => {
+    const successor = keys[index - 1];
     return (
       key.generation >= signer.generation ||
       successor === undefined ||
@@ -125,7 +125,7 @@ function needsSuccessor(signer: LtiKey, newest: LtiKey, now: Date): boolean {
   return newest === signer && now.getTime() - signer.createdAt.getTime() >= signingMs;
 }
 
-async function makeKey(generation: number, pepper: string, createdAt: Date): Promise<LtiKey> {
+async function createKey(generation: number, pepper: string, createdAt: Date): Promise<LtiKey> {
   const kid = randomUUID();
   const { publicKey, privateKey } = await generateKeyPair('RS256', { extractable: true });
   const publicJwk = { ...(await exportJWK(publicKey)), kid, alg: 'RS256', use: 'sig' };
@@ -146,31 +146,31 @@ async function openPrivateKey({ _id: kid, privateJwk }: LtiKey, pepper: string):
   } catch (error) {
     throw new LecternError(
       'INTERNAL_ERROR',
-      'The keys of LTI were encrypted with another LECTERN_KEY_PEPPER than this one. Set it to what it was; or, where ' +
-        'that is lost, empty the collection ltiKeys in MongoDB and start Lectern anew: it makes new keys, and ' +
-        'platforms fetch them from /lti/jwks.',
+      'The LTI keys were encrypted with another LECTERN_KEY_PEPPER. Set it to its earlier value. If that is lost, empty ' +
+        'the collection ltiKeys in MongoDB and restart Lectern: it creates new keys, and platforms fetch them from ' +
+        '/lti/jwks.',
       { cause: error },
     );
   }
-  // Only a key of bytes comes as bytes.
+  // importJWK returns bytes only for symmetric keys.
   return (await importJWK(JSON.parse(jwk) as JWK, 'RS256')) as CryptoKey;
 }
 
-/** The nonce, the tag, and the text encrypted, in base64. The kid is sealed in, so that rows cannot be swapped. */
+/** Returns IV, tag and ciphertext, in base64. The kid is authenticated data, so that rows cannot be swapped. */
 function encrypt(text: string, kid: string, pepper: string): string {
   const iv = randomBytes(ivBytes);
-  const sealing = createCipheriv(cipher, encryptionKey(pepper), iv).setAAD(Buffer.from(kid));
-  const sealed = Buffer.concat([sealing.update(text, 'utf8'), sealing.final()]);
-  return Buffer.concat([iv, sealing.getAuthTag(), sealed]).toString('base64');
+  const encryption = createCipheriv(cipher, encryptionKey(pepper), iv).setAAD(Buffer.from(kid));
+  const ciphertext = Buffer.concat([encryption.update(text, 'utf8'), encryption.final()]);
+  return Buffer.concat([iv, encryption.getAuthTag(), ciphertext]).toString('base64');
 }
 
-/** @throws {Error} when the text was encrypted otherwise, or is damaged. */
+/** @throws {Error} if the key or the kid differs, or the text is damaged. */
 function decrypt(encrypted: string, kid: string, pepper: string): string {
   const bytes = Buffer.from(encrypted, 'base64');
-  const opening = createDecipheriv(cipher, encryptionKey(pepper), bytes.subarray(0, ivBytes))
+  const decryption = createDecipheriv(cipher, encryptionKey(pepper), bytes.subarray(0, ivBytes))
     .setAAD(Buffer.from(kid))
     .setAuthTag(bytes.subarray(ivBytes, ivBytes + tagBytes));
-  return opening.update(bytes.subarray(ivBytes + tagBytes), undefined, 'utf8') + opening.final('utf8');
+  return decryption.update(bytes.subarray(ivBytes + tagBytes), undefined, 'utf8') + decryption.final('utf8');
 }
 
 function encryptionKey(pepper: string): Uint8Array {

@@ -8,38 +8,37 @@ import { send } from '../platform/http/request.ts';
 import type { OutboundResponse } from '../platform/http/request.ts';
 import { parseUrl } from '../platform/parse-url.ts';
 
-/** How long a platform may take for a whole answer, and how much it may send. */
-const deadlineMs = 10_000;
+/** From the request to the end of the response. */
+const defaultTimeoutMs = 10_000;
 const maxBytes = 256 * 1024;
 
 export interface PlatformRequest {
   method: 'GET' | 'POST' | 'PUT';
   headers?: Record<string, string>;
   body?: string;
-  /** Ends the request early. */
   signal?: AbortSignal;
 }
 
-/** Any answer, whatever its status; a redirect is one too. */
+/** A response of any status, including redirects. */
 export interface PlatformResponse {
   status: number;
   headers: { get(name: string): string | null };
   text: string;
 }
 
-/** Asks learning platforms: their keys, tokens, scores and registrations. */
+/** Sends requests to learning platforms, for keys, tokens, scores and registrations, through the SSRF guard. */
 export interface PlatformClient {
   /**
-   * Sends one request, within 10 seconds from its beginning to the end of the answer, and follows no redirect.
+   * Sends a request with a timeout of 10 seconds for the whole response. Follows no redirects.
    *
-   * @throws {PlatformRequestError} when there is no whole answer; the signal's reason when it is aborted.
+   * @throws {PlatformRequestError} without a complete response; the signal's reason when it is aborted.
    */
   request(url: string, request: PlatformRequest): Promise<PlatformResponse>;
   /** Closes all connections. */
   close(): void;
 }
 
-/** A platform gave no answer. The message names its host. */
+/** A platform sent no complete response. The message names its host. */
 export class PlatformRequestError extends Error {
   override readonly name = 'PlatformRequestError';
   readonly reason: OutboundFault | 'too_large';
@@ -50,26 +49,25 @@ export class PlatformRequestError extends Error {
   }
 }
 
-/** @param internals what a test replaces. */
+/** @param options the timeout of tests. */
 export function createPlatformClient(
   { allowedPrivateHosts }: Pick<Config['download'], 'allowedPrivateHosts'>,
-  internals: { deadlineMs?: number } = {},
+  { timeoutMs = defaultTimeoutMs }: { timeoutMs?: number } = {},
 ): PlatformClient {
   const connections = new Connections(allowedPrivateHosts);
-  const { deadlineMs: milliseconds = deadlineMs } = internals;
   const late = () =>
-    new PlatformRequestError('timeout', `The platform did not answer within ${milliseconds / 1000} s`);
+    new PlatformRequestError('timeout', `The platform did not respond within ${timeoutMs / 1000} s`);
   return {
-    request(address, { signal, ...request }) {
-      return withTimeLimit({ timeoutMs: milliseconds, signal, late }, (ending) =>
-        ask(connections, toAllowedUrl(address, allowedPrivateHosts), { ...request, signal: ending }),
+    request(url, { signal, ...request }) {
+      return withTimeLimit({ timeoutMs, signal, late }, (ending) =>
+        sendRequest(connections, parseAllowedUrl(url, allowedPrivateHosts), { ...request, signal: ending }),
       );
     },
     close: () => connections.close(),
   };
 }
 
-/** The body of an answer as JSON; undefined where it is none. */
+/** Returns the body of a response as JSON; undefined if it is not JSON. */
 export function responseJson({ text }: Pick<PlatformResponse, 'text'>): unknown {
   try {
     return JSON.parse(text) as unknown;
@@ -79,13 +77,13 @@ export function responseJson({ text }: Pick<PlatformResponse, 'text'>): unknown 
 }
 
 /**
- * Requests carry tokens, and answers decide who is let in: neither may be read or changed on the way. Platforms name
- * most addresses themselves, such as those of line items, so each one is checked when it is used.
+ * Requires https: requests carry tokens, and responses decide about access. Platforms name most URLs themselves, such as
+ * those of line items, so each one is checked before its use.
  *
  * @throws {PlatformRequestError} blocked_address
  */
-function toAllowedUrl(address: string, allowedPrivateHosts: readonly string[]): URL {
-  const url = parseUrl(address);
+function parseAllowedUrl(text: string, allowedPrivateHosts: readonly string[]): URL {
+  const url = parseUrl(text);
   if (url === null) throw new PlatformRequestError('blocked_address', 'This is not a URL');
   if (url.protocol === 'https:' || allowedPrivateHosts.includes(hostOf(url))) return url;
   const message = `${hostOf(url)} must be reached over https: ${url.protocol}// is allowed only for hosts in LECTERN_ALLOWED_PRIVATE_HOSTS`;
@@ -93,21 +91,22 @@ function toAllowedUrl(address: string, allowedPrivateHosts: readonly string[]): 
 }
 
 /** @throws as {@link PlatformClient.request} */
-async function ask(
+async function sendRequest(
   connections: Connections,
   url: URL,
   { headers = {}, signal, ...request }: PlatformRequest & { signal: AbortSignal },
 ): Promise<PlatformResponse> {
   signal.throwIfAborted();
   try {
-    // Requests are few, and a kept connection may have been given up by then: who posts would not know what arrived.
+    // A new connection for each request: after a POST on a connection that the platform had closed, it would be unclear
+    // what arrived.
     const agent = connections.agentFor(url, true);
-    const answer = await send(url, { ...request, agent, headers, unpack: true, signal });
+    const response = await send(url, { ...request, agent, headers, unpack: true, signal });
     try {
-      const text = await readText(answer, hostOf(url), signal);
-      return { status: answer.status, headers: { get: (name) => answer.header(name) }, text };
+      const text = await readText(response, hostOf(url), signal);
+      return { status: response.status, headers: { get: (name) => response.header(name) }, text };
     } finally {
-      answer.body.destroy();
+      response.body.destroy();
     }
   } catch (error) {
     if (error instanceof OutboundError) throw new PlatformRequestError(error.reason, error.message);
@@ -129,7 +128,10 @@ async function readText({ body }: OutboundResponse, host: string, signal: AbortS
   } catch (error) {
     if (signal.aborted) throw signal.reason;
     if (error instanceof PlatformRequestError) throw error;
-    throw new PlatformRequestError('network', `${host} did not send all of its answer (${faultCode(error)})`);
+    throw new PlatformRequestError(
+      'network',
+      `${host} did not send all of its response (${faultCode(error)})`,
+    );
   }
   return Buffer.concat(chunks).toString();
 }

@@ -5,12 +5,12 @@ import { parseUrl } from '../platform/parse-url.ts';
 const maxCharacters = 4096;
 
 /**
- * What is wrong with an address of a platform, to stand behind its name; null for a good one. Only hosts of
- * LECTERN_ALLOWED_PRIVATE_HOSTS may do without https.
+ * Returns why a platform's URL is not allowed, as a text to put after the field's name; null if it is allowed. Only
+ * hosts in LECTERN_ALLOWED_PRIVATE_HOSTS may use http.
  */
-export function platformAddressFault(address: string, allowedPrivateHosts: readonly string[]): string | null {
-  const url = parseUrl(address);
-  if (url === null || address.length > maxCharacters) return 'must be an https address';
+export function platformUrlFault(text: string, allowedPrivateHosts: readonly string[]): string | null {
+  const url = parseUrl(text);
+  if (url === null || text.length > maxCharacters) return 'must be an https address';
   if (url.username !== '' || url.password !== '') return 'must not hold a name or a password';
   if (url.hash !== '') return 'must not have a fragment (#)';
   if (allowedPrivateHosts.includes(hostOf(url)) && /^https?:$/.test(url.protocol)) return null;
@@ -23,9 +23,8 @@ export function platformAddressFault(address: string, allowedPrivateHosts: reado
 }
 
 /**
- * Whether a platform at one host may speak for an issuer at the other: the same host, or two of one registered domain.
- * Services for many schools have a host for each of them, and one issuer; below a public suffix, as `ac.uk` or
- * `github.io`, are the hosts of many owners.
+ * Whether two hosts belong to one owner: they are equal, or share a registered domain. Services for many schools have
+ * one issuer and a host for each school. Below a public suffix, such as `ac.uk` or `github.io`, hosts have many owners.
  */
 export function areRelated(one: string, other: string): boolean {
   if (one === other) return true;

@@ -8,127 +8,127 @@ import type { LtiKeys } from './keys.ts';
 import { responseJson } from './platform-requests.ts';
 import type { PlatformClient } from './platform-requests.ts';
 
-/** How long an assertion may be used: it is sent at once, but clocks differ. */
+/** The validity of an assertion, which is sent at once. Clocks differ. */
 const assertionSeconds = 300;
-/** A token is not used in its last seconds, in which it could expire on the way. */
+/** A token is not used in its last seconds, because it could expire on the way. */
 const marginSeconds = 60;
-/** How long a token is used that does not say when it ends. */
-const unknownSeconds = 300;
-const mostSeconds = 24 * 3600;
+/** For a token without an expiry. */
+const defaultTtlSeconds = 300;
+const maxTtlSeconds = 24 * 3600;
 
-const mostTokens = 10_000;
-const mostBodyCharacters = 2_000;
+const maxTokens = 10_000;
+const maxBodyCharacters = 2_000;
 
-/** What a token is asked for. */
 export type TokenPlatform = Pick<LtiPlatform, '_id' | 'clientId' | 'tokenUrl' | 'tokenAudience'>;
 
-/** Access to the services of platforms, such as their gradebooks. */
+/** A cache of access tokens for the services of platforms, such as their gradebooks. */
 export interface ServiceTokens {
   /**
-   * An access token for all of these scopes; one request for all who ask at once, and none while there is a good one.
+   * Returns an access token for all of these scopes. Concurrent callers share one request.
    *
-   * @param signal ends the caller's own wait alone.
-   * @throws {ServiceTokenError} when the platform refuses; {PlatformRequestError} when it does not answer.
+   * @param signal ends only this caller's wait.
+   * @throws {ServiceTokenError} if the platform rejects the request; {PlatformRequestError} if it does not respond.
    */
   get(platform: TokenPlatform, scopes: readonly string[], signal?: AbortSignal): Promise<string>;
-  /** Has the next one fetched anew: for a token that the platform no longer takes. */
+  /** Drops a token that the platform rejected, so that the next call requests another. */
   forget(platform: TokenPlatform, scopes: readonly string[]): void;
 }
 
-/** A platform answered a request for a token with something else. */
+/** A platform's response to a token request holds no token. */
 export class ServiceTokenError extends Error {
   override readonly name = 'ServiceTokenError';
-  /** Of the HTTP answer; 200 where there is no token in it. */
+  /** 200 for any 2xx response without a token. */
   readonly status: number;
-  /** The beginning of the answer. */
+  /** The beginning of the response. */
   readonly body: string;
   /** The header Retry-After. */
   readonly retryAfter: string | null;
 
   constructor(status: number, body: string, retryAfter: string | null) {
-    const what = status === 200 ? 'without a token' : `with ${status}`;
-    super(`The platform answered ${what} when it was asked for a token`);
+    super(`The platform returned ${status === 200 ? 'no token' : status} for a token request`);
     this.status = status;
-    this.body = body.slice(0, mostBodyCharacters);
+    this.body = body.slice(0, maxBodyCharacters);
     this.retryAfter = retryAfter;
   }
 }
 
-interface Needs {
+interface Dependencies {
   client: PlatformClient;
   keys: LtiKeys;
 }
 
-/** A token that is asked for, or is there: `until` in milliseconds, 0 as long as it has not come. */
-interface Held {
+interface CachedToken {
   token: Promise<string>;
-  until: number;
+  /** In milliseconds; 0 while the request is pending. */
+  expiresAt: number;
 }
 
 /** @param now a test's clock, in milliseconds. */
-export function createServiceTokens(needs: Needs, now: () => number = Date.now): ServiceTokens {
-  const tokens = new LRUCache<string, Held>({ max: mostTokens });
+export function createServiceTokens(deps: Dependencies, now: () => number = Date.now): ServiceTokens {
+  const tokens = new LRUCache<string, CachedToken>({ max: maxTokens });
   return {
     async get(platform, scopes, signal) {
       signal?.throwIfAborted();
       const key = keyOf(platform, scopes);
-      const held = tokens.get(key);
-      if (held !== undefined && (held.until === 0 || now() < held.until)) return waited(held.token, signal);
-      const begun = now();
-      const fetched = fetchToken(needs, platform, scopes, begun);
-      const fresh: Held = { token: fetched.then(({ token }) => token), until: 0 };
+      const cached = tokens.get(key);
+      if (cached !== undefined && (cached.expiresAt === 0 || now() < cached.expiresAt)) {
+        return untilAborted(cached.token, signal);
+      }
+      const startedAt = now();
+      const fetched = fetchToken(deps, platform, scopes, startedAt);
+      const fresh: CachedToken = { token: fetched.then(({ token }) => token), expiresAt: 0 };
       tokens.set(key, fresh);
       fetched.then(
-        ({ seconds }) => (fresh.until = begun + seconds * 1000),
+        ({ ttlSeconds }) => (fresh.expiresAt = startedAt + ttlSeconds * 1000),
         () => tokens.peek(key) === fresh && tokens.delete(key),
       );
-      return waited(fresh.token, signal);
+      return untilAborted(fresh.token, signal);
     },
     forget(platform, scopes) {
       const key = keyOf(platform, scopes);
-      // One that is only just asked for is not the one that was refused.
-      if (tokens.peek(key)?.until !== 0) tokens.delete(key);
+      // A token whose request is pending is not the rejected one.
+      if (tokens.peek(key)?.expiresAt !== 0) tokens.delete(key);
     },
   };
 }
 
-/** What a platform was registered as may change; its tokens are then others. */
+/** Includes the platform's registration data, because a token is invalid after they change. */
 function keyOf({ _id, clientId, tokenUrl }: TokenPlatform, scopes: readonly string[]): string {
   return JSON.stringify([_id, clientId, tokenUrl, ...[...new Set(scopes)].sort()]);
 }
 
-const answerSchema = z.object({
+const responseSchema = z.object({
   access_token: z.string().min(1),
   expires_in: z.coerce.number().min(0).optional().catch(undefined),
 });
 
-/** @returns the token, and how many seconds from `begun` it may be used. */
+/** @returns the token, and for how many seconds from `startedAt` it may be used. */
 async function fetchToken(
-  { client, keys }: Needs,
+  { client, keys }: Dependencies,
   platform: TokenPlatform,
   scopes: readonly string[],
-  begun: number,
-): Promise<{ token: string; seconds: number }> {
+  startedAt: number,
+): Promise<{ token: string; ttlSeconds: number }> {
   const form = new URLSearchParams({
     grant_type: 'client_credentials',
     client_assertion_type: 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer',
-    client_assertion: await signAssertion(keys, platform, Math.floor(begun / 1000)),
+    client_assertion: await signAssertion(keys, platform, Math.floor(startedAt / 1000)),
     scope: [...new Set(scopes)].sort().join(' '),
   });
-  const answer = await client.request(platform.tokenUrl, {
+  const response = await client.request(platform.tokenUrl, {
     method: 'POST',
     headers: { 'Content-Type': 'application/x-www-form-urlencoded', Accept: 'application/json' },
     body: form.toString(),
   });
-  const parsed = answerSchema.safeParse(responseJson(answer));
-  if (answer.status < 200 || answer.status > 299 || !parsed.success) {
-    const status = answer.status < 300 ? 200 : answer.status;
-    throw new ServiceTokenError(status, answer.text, answer.headers.get('retry-after'));
+  const parsed = responseSchema.safeParse(responseJson(response));
+  if (response.status < 200 || response.status > 299 || !parsed.success) {
+    const status = response.status < 300 ? 200 : response.status;
+    throw new ServiceTokenError(status, response.text, response.headers.get('retry-after'));
   }
   const { access_token: token, expires_in: expiresIn } = parsed.data;
-  const seconds = expiresIn === undefined ? unknownSeconds : Math.min(expiresIn, mostSeconds);
-  // Of a token that lives shortly the margin must leave something.
-  return { token, seconds: Math.max(seconds - marginSeconds, seconds / 2) };
+  const seconds = expiresIn === undefined ? defaultTtlSeconds : Math.min(expiresIn, maxTtlSeconds);
+  // The margin leaves at least half of a short validity.
+  return { token, ttlSeconds: Math.max(seconds - marginSeconds, seconds / 2) };
 }
 
 async function signAssertion(
@@ -148,8 +148,8 @@ async function signAssertion(
     .sign(privateKey);
 }
 
-/** The work's result, unless the signal is aborted before; the work goes on for the others. */
-function waited<T>(work: Promise<T>, signal?: AbortSignal): Promise<T> {
+/** Resolves like the work, or rejects when the signal is aborted; the work continues for other callers. */
+function untilAborted<T>(work: Promise<T>, signal?: AbortSignal): Promise<T> {
   if (signal === undefined) return work;
   return new Promise<T>((resolve, reject) => {
     const stopListening = onAbort(signal, () => reject(signal.reason as Error));

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import type { DrivenLaunch } from '../../simulator/drive-launch.ts';
 import type { Tampering } from '../../simulator/id-token.ts';
 import { faults } from '../../api/lti/faults.ts';
-import { digestOfAddress, LaunchStates } from '../../api/lti/launch-state.ts';
+import { digestOfUrl, LaunchStates } from '../../api/lti/launch-state.ts';
 import { claim } from '../../shared/lti/claims.ts';
 import { removePlatform } from '../../shared/models/lti-platform.ts';
 import type { LtiPlatform } from '../../shared/models/lti-platform.ts';
@@ -64,7 +64,7 @@ describe('a launch is rejected', () => {
     const states = new LaunchStates({ redis, db, config, secrets }, () => Date.now() - 600_000);
     const { state } = states.begin({
       platformId: lab.platform._id,
-      target: digestOfAddress(lab.link.url),
+      target: digestOfUrl(lab.link.url),
       storageTarget: null,
     });
     await refusedAs('state_expired', 403, { ...launch, fields: { ...launch.fields, state } });

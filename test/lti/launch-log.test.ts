@@ -33,8 +33,8 @@ test('the log has each launch with its platform and problem, but no secrets and 
   await waitFor('the last line', () => api.output().includes('unknown.example'));
   expect(api.log().filter(({ msg }) => msg.startsWith('launch'))).toMatchObject([
     { msg: 'launch', outcome: 'lesson', ...known },
-    { msg: 'launch refused', code: 'unknown_deployment', deployment: 'another', ...known },
-    { msg: 'launch refused', code: 'unknown_platform', issuer: 'https://unknown.example' },
+    { msg: 'launch rejected', code: 'unknown_deployment', deployment: 'another', ...known },
+    { msg: 'launch rejected', code: 'unknown_platform', issuer: 'https://unknown.example' },
   ]);
   await api.end();
   const secrets = [

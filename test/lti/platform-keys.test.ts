@@ -28,7 +28,7 @@ beforeAll(async () => {
 });
 beforeEach(async () => {
   origin = await startOrigin();
-  client = createPlatformClient({ allowedPrivateHosts: [origin.host] }, { deadlineMs: 500 });
+  client = createPlatformClient({ allowedPrivateHosts: [origin.host] }, { timeoutMs: 500 });
   time = 1_000_000;
   keys = createPlatformKeys(client, () => time);
 });
@@ -124,7 +124,7 @@ describe.each(failures)('a platform that %s', (_what, behaviour) => {
 });
 
 test('a caller whose key is cached does not wait for a slow platform', async () => {
-  const patient = createPlatformClient({ allowedPrivateHosts: [origin.host] }, { deadlineMs: hour });
+  const patient = createPlatformClient({ allowedPrivateHosts: [origin.host] }, { timeoutMs: hour });
   keys = createPlatformKeys(patient, () => time);
   origin.script('/jwks', set(first), hang());
   const known = await find('first');

@@ -10,7 +10,7 @@ let client: PlatformClient;
 
 beforeEach(async () => {
   origin = await startOrigin();
-  client = createPlatformClient({ allowedPrivateHosts: [origin.host] }, { deadlineMs: 500 });
+  client = createPlatformClient({ allowedPrivateHosts: [origin.host] }, { timeoutMs: 500 });
 });
 afterEach(async () => {
   client.close();

@@ -5,7 +5,7 @@ import { completed, useScoreLab } from './support/score-lab.ts';
 
 /* A slow platform: a score waits no longer than its timeout, and is not lost. */
 
-const lab = useScoreLab(() => [], {}, { deadlineMs: 3_000 });
+const lab = useScoreLab(() => [], {}, { timeoutMs: 3_000 });
 
 test.each<[title: string, service: Service, fault: Fault, taken: number[]]>([
   ['does not respond to a score', 'scores', { hang: true }, [20]],

@@ -82,7 +82,7 @@ export interface ScoreLab extends LaunchLab {
 export function useScoreLab(
   otherHosts: () => string[] = () => [],
   options?: SimulatorOptions,
-  requestTimeouts: { deadlineMs?: number } = {},
+  requestTimeouts: { timeoutMs?: number } = {},
 ): ScoreLab {
   const lab = {} as ScoreLab & { close(): Promise<void> };
   beforeAll(async () => {
@@ -94,7 +94,7 @@ export function useScoreLab(
 
 async function startScoreLab(
   otherHosts: string[],
-  requestTimeouts: { deadlineMs?: number },
+  requestTimeouts: { timeoutMs?: number },
   options?: SimulatorOptions,
 ): Promise<ScoreLab & { close(): Promise<void> }> {
   const lab = await startLaunchLab(options);
