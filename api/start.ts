@@ -31,8 +31,8 @@ import { playerDownloadLimits } from './media/external-media.ts';
 import { PlayerAssets } from './media/player-assets.ts';
 import type { InspectReply } from './http/endpoint.ts';
 import { createHttpServer, prepareGracefulClose, serverLimits } from './http/http-server.ts';
-import { JobWaiters } from './exports/job-subscriptions.ts';
-import { OpenWaits } from './exports/wait-limiter.ts';
+import { JobSubscriptions } from './exports/job-subscriptions.ts';
+import { WaitLimiter } from './exports/wait-limiter.ts';
 import { LargeTexts } from './http/large-texts.ts';
 import { LaunchMetrics } from './lti/launch-metrics.ts';
 import { createPlatformKeys } from './lti/platform-keys.ts';
@@ -78,7 +78,7 @@ export async function startApi(
   const store = trackUsage(plainStore, coordination.usage);
   const queue = createExportQueue(redis, config);
   const events = createExportEvents(servers.redisUrl, config);
-  const waiters = new JobWaiters(events);
+  const subscriptions = new JobSubscriptions(events);
 
   const downloader = createDownloader(config.download, {}, playerDownloadLimits);
   const playerAssets = new PlayerAssets({ db, store, downloader, coordination, config, log });
@@ -96,8 +96,8 @@ export async function startApi(
     db,
     archives: store.archives,
     queue,
-    waiters,
-    openWaits: new OpenWaits(config.export.waitsPerOrganization),
+    subscriptions,
+    waitLimiter: new WaitLimiter(config.export.waitsPerOrganization),
     incomplete: coordination.incomplete,
     config,
     log,

@@ -8,14 +8,14 @@ import { Shutdown } from '../shared/platform/shutdown.ts';
 import { startWorker } from './start.ts';
 
 /**
- * After how much new garbage V8 collects all of it, in percent of what is alive. By itself it waits for up to four
- * times that where a machine has much memory, and a build of many small files makes garbage without end.
+ * How much the heap may grow before V8 collects garbage, in percent of the live objects. On machines with much memory
+ * the default is up to four times as much, and builds of many small files create much garbage.
  */
-const garbagePercent = 20;
+const heapGrowingPercent = 20;
 
-/** The export process: takes jobs until it is told to end, then finishes those it has. */
+/** Runs the worker process: takes jobs until a signal ends it, then finishes the current ones. */
 async function main(): Promise<void> {
-  setFlagsFromString(`--heap-growing-percent=${garbagePercent}`);
+  setFlagsFromString(`--heap-growing-percent=${heapGrowingPercent}`);
   const config = loadConfig();
   const log = createLogger(config, 'worker', await openLogStream(config));
   const shutdown = new Shutdown(log, config.shutdownSeconds);

@@ -22,13 +22,13 @@ import { startWorkerOperations, watchWorker } from './operations/operations-serv
 import { createDeliveryWorker } from './deliveries/delivery-worker.ts';
 import { observeScoreAttempts, scoreOutbox } from './deliveries/scores.ts';
 import { startSweeping } from './maintenance/sweep.ts';
-import { createExportWorker, drainMilliseconds } from './exports/export-worker.ts';
+import { createExportWorker, drainMs } from './exports/export-worker.ts';
 
 /**
- * Connects, takes jobs, and adds to the shutdown what must be closed.
+ * Starts a worker, and registers its graceful shutdown.
  *
- * @returns the port of its health checks and metrics, where it has one.
- * @throws {LecternError} naming what does not answer, and what to do.
+ * @returns the port of its health checks and metrics, if it has one.
+ * @throws {LecternError} that names the server that does not answer, and the remedy.
  */
 export async function startWorker(
   config: Config,
@@ -81,8 +81,8 @@ export async function startWorker(
   const stopping = new AbortController();
   shutdown.add('readiness', () => Promise.resolve(stopping.abort()));
   shutdown.add('watchdog', () => Promise.resolve(watchdog?.stop()));
-  // They take no more jobs, and finish those they have.
-  shutdown.add('worker', () => Promise.all([worker.close(), scores.close(drainMilliseconds(config))]));
+  // Both take no more jobs, and finish the current ones.
+  shutdown.add('worker', () => Promise.all([worker.close(), scores.close(drainMs(config))]));
   shutdown.add('sweeping', () => sweeping.stop());
   shutdown.add('downloads', () => Promise.resolve(downloader.close()));
   shutdown.add('platforms', () => Promise.resolve(platforms.close()));
@@ -96,7 +96,7 @@ export async function startWorker(
   const parts = { worker, watchdog, metrics, db, store, log, stopping: stopping.signal };
   const operations = await startWorkerOperations(config, parts);
   shutdown.add('operations', () => operations?.close() ?? Promise.resolve());
-  // Last: a process that cannot start would take the jobs it has with it.
+  // Last, because a process that fails to start must not take any job.
   worker.start();
   scores.start();
   return operations?.port;

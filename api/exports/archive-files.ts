@@ -5,10 +5,10 @@ import type { ExportManifest } from '../../shared/packages/manifest.ts';
 import type { EvictableFile } from '../../shared/storage/file-usage.ts';
 import type { Store, StoredArchive } from '../../shared/storage/store.ts';
 
-/** Looks at the store at once: each is a request to a bucket, or a turn of the disk. */
-const looks = 32;
+/** How many files are looked up in the store at once; each lookup is a request to a bucket or a disk access. */
+const lookupConcurrency = 32;
 
-/** The files of an archive that is open, as its record tells of them. */
+/** The files of an open archive, as its record describes them. */
 export class ArchiveFiles {
   readonly #archive: StoredArchive;
   readonly #entries: Map<string, ExportEntry>;
@@ -21,7 +21,7 @@ export class ArchiveFiles {
     this.#starts = entryStarts(folder, entries);
   }
 
-  /** @param localPath as manifest.json has it: "./media/….png". */
+  /** @param localPath as in manifest.json: "./media/….png". */
   find(localPath: string): ExportEntry {
     const entry = this.#entries.get(localPath.replace(/^\.\//, ''));
     if (entry === undefined) throw new Error(`${localPath} is not in the archive's record`);
@@ -33,30 +33,24 @@ export class ArchiveFiles {
     return JSON.parse(bytes.toString('utf8')) as ExportManifest;
   }
 
-  /**
-   * Puts files back into the store that an evictor removed. The caller has pinned them.
-   */
+  /** Copies evicted files from the archive back into the store. The caller has pinned them. */
   async restore(store: Store, signal: AbortSignal): Promise<void> {
     const entries = [...this.#entries.values()].filter(({ path }) => !path.endsWith('/'));
-    for (let start = 0; start < entries.length; start += looks) {
-      const some = entries.slice(start, start + looks);
-      const there = await Promise.all(some.map((entry) => store[entry.area].has(entry, 'glance')));
-      for (const entry of some.filter((_, index) => there[index] === false)) {
+    for (let start = 0; start < entries.length; start += lookupConcurrency) {
+      const batch = entries.slice(start, start + lookupConcurrency);
+      const stored = await Promise.all(batch.map((entry) => store[entry.area].has(entry, 'glance')));
+      for (const entry of batch.filter((_, index) => stored[index] === false)) {
         signal.throwIfAborted();
-        await this.#restore(store, entry);
+        const { sha256 } = await store[entry.area].put(this.#read(entry));
+        if (sha256 !== entry.sha256) throw new Error(`${entry.path} is damaged in the archive`);
       }
     }
   }
 
-  /** Those that an evictor may remove, as it names them. */
-  cached(): EvictableFile[] {
+  /** Returns the files that an evictor may remove. */
+  evictable(): EvictableFile[] {
     const entries = [...this.#entries.values()].filter(({ area }) => area === 'cache');
     return entries.map(({ sha256 }): EvictableFile => `cache:${sha256}`);
-  }
-
-  async #restore(store: Store, entry: ExportEntry): Promise<void> {
-    const { sha256 } = await store[entry.area].put(this.#read(entry));
-    if (sha256 !== entry.sha256) throw new Error(`${entry.path} is damaged in the archive`);
   }
 
   #read({ path, size }: ExportEntry): AsyncIterable<Uint8Array> {

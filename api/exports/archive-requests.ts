@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto';
 import type { Config } from '../../shared/platform/config.ts';
 import { doubledMs } from '../../shared/platform/backoff.ts';
 import { LecternError, messageOf } from '../../shared/platform/errors.ts';
-import { askForExport, reviveExport, stopWaiting } from '../../shared/exports/ask.ts';
+import { enqueueExport, rerunEndedExport, removeWaiter } from '../../shared/exports/enqueue.ts';
 import { isCancelled } from '../../shared/exports/cancel.ts';
-import { readEnd } from '../../shared/exports/start.ts';
+import { readLastEnd } from '../../shared/exports/job-lifecycle.ts';
 import { fromFailedReason, incompleteKey } from '../../shared/exports/jobs.ts';
 import type { ExportJob } from '../../shared/exports/jobs.ts';
 import type { Logger } from '../../shared/platform/log.ts';
@@ -15,44 +15,44 @@ import { incompleteWaitMs } from '../../shared/coordination/incomplete-builds.ts
 import type { IncompleteBuilds } from '../../shared/coordination/incomplete-builds.ts';
 import type { ArchiveStore, StoredArchive } from '../../shared/storage/store.ts';
 import { retryAfterSeconds } from '../http/retry-after.ts';
-import type { JobWaiter, JobWaiters } from './job-subscriptions.ts';
-import type { OpenWaits } from './wait-limiter.ts';
+import type { JobSubscription, JobSubscriptions } from './job-subscriptions.ts';
+import type { WaitLimiter } from './wait-limiter.ts';
 
-/** A failed job answers for itself this long; whoever asks later has it tried anew. */
-const coolOffMilliseconds = 10_000;
+/** How long requests get a job's failure; a later one retries the job. */
+const failureBackoffMs = 10_000;
 
-/** How often a waiting request looks by itself, in case an event was missed. */
-const lookMilliseconds = 1_500;
+/** How often a waiting request polls, in case it missed an event. */
+const pollIntervalMs = 1_500;
 
-/** How long Redis may be away before a request that waits gives up: it may be restarting, and the build goes on. */
-const redisPatienceMilliseconds = 30_000;
+/** How long a waiting request tolerates that Redis is down. It may be restarting, and the build goes on. */
+const redisTimeoutMs = 30_000;
 
 /**
- * How long a request waits for an archive that a worker has reported as built and that the store does not show here,
- * before it has the job run again. NFS clients cache absences for a minute.
+ * The backoff of a request whose archive a worker has reported as built, but whose store does not show it: the request
+ * reruns the job after it. NFS clients cache absences for a minute.
  */
 const unseenBackoff = { firstMs: 2_000, maxMs: 30_000 };
 
-/** After so many runs of the job a request only waits on. */
-const maxRevivals = 5;
+/** After this many reruns of the job a request only waits. */
+const maxReruns = 5;
 
 export interface ArchiveRequestDependencies {
   db: Database;
   archives: ArchiveStore;
   queue: ExportQueue;
-  waiters: JobWaiters;
-  openWaits: OpenWaits;
+  subscriptions: JobSubscriptions;
+  waitLimiter: WaitLimiter;
   incomplete: IncompleteBuilds;
   config: Pick<Config, 'export'>;
   log: Logger;
 }
 
 /**
- * The archive that a job builds: the one in the store, else the one that a worker builds now. All who ask at once, in
- * every API process, wait for one job. The store says what is ready, the queue what is waiting or failed; nothing else
- * does, so nothing can contradict them.
+ * Returns the archive of a job: from the store, or once a worker has built it. Concurrent requests in all API processes
+ * wait for one job. The store decides what is ready, and the queue what is waiting or failed; no other record could
+ * contradict them.
  *
- * @throws {LecternError} INVALID_CONTENT from the build; TOO_MANY_REQUESTS from {@link OpenWaits}; INTERNAL_ERROR when
+ * @throws {LecternError} INVALID_CONTENT from the build; TOO_MANY_REQUESTS from {@link WaitLimiter}; INTERNAL_ERROR when
  * the build failed, when Redis or the store do not answer, or when the archive is not ready in time (its job goes on).
  */
 export async function requestArchive(
@@ -61,24 +61,25 @@ export async function requestArchive(
   signal: AbortSignal,
 ): Promise<StoredArchive> {
   const archive = (await openArchive(deps, job)) ?? (await waitAsClient(deps, job, signal));
-  // A client that went away while it was opened closes nothing any more.
+  // Nothing else closes the archive of a client that disconnected in the meantime.
   if (signal.aborted) await archive.close();
   signal.throwIfAborted();
   return archive;
 }
 
 /**
- * As {@link requestArchive}, for who comes back later: null where the archive is not there yet, and its job waits or
- * runs now.
+ * Returns the archive of a job from the store; otherwise ensures that its job waits or runs, and returns null.
+ *
+ * @throws {LecternError} as {@link requestArchive}.
  */
-export async function beginArchive(
+export async function requestArchiveAsync(
   deps: ArchiveRequestDependencies,
   job: ExportJob,
 ): Promise<StoredArchive | null> {
   const archive = await openArchive(deps, job);
   if (archive !== null) return archive;
   try {
-    return await queueJob(deps, job, new Asking(null));
+    return await ensureQueued(deps, job, new ArchiveRequest(null));
   } catch (error) {
     throw queueFailure(error);
   }
@@ -89,67 +90,65 @@ async function waitAsClient(
   job: ExportJob,
   signal: AbortSignal,
 ): Promise<StoredArchive> {
-  const endWait = deps.openWaits.begin(job.organizationId);
-  const waiter = deps.waiters.listen(job.key);
-  const client = randomUUID();
+  const release = deps.waitLimiter.acquire(job.organizationId);
+  const subscription = deps.subscriptions.toEnd(job.key);
+  const waiter = randomUUID();
   try {
-    return await waitForArchive(deps, job, { waiter, client, signal });
+    return await waitForArchive(deps, job, { subscription, waiter, signal });
   } finally {
-    waiter.close();
-    endWait();
-    // Where this is not heard, the client is forgotten in time.
-    stopWaiting(deps.queue, job.key, client).catch(() => undefined);
+    subscription.close();
+    release();
+    // If this fails, the entry of the waiter expires by itself.
+    removeWaiter(deps.queue, job.key, waiter).catch(() => undefined);
   }
 }
 
 async function waitForArchive(
   deps: ArchiveRequestDependencies,
   job: ExportJob,
-  { waiter, client, signal }: { waiter: JobWaiter; client: string; signal: AbortSignal },
+  { subscription, waiter, signal }: { subscription: JobSubscription; waiter: string; signal: AbortSignal },
 ): Promise<StoredArchive> {
   const deadline = Date.now() + deps.config.export.waitSeconds * 1000;
-  const asking = new Asking(client);
+  const request = new ArchiveRequest(waiter);
   let queued = false;
   let redisFailedSince: number | null = null;
   for (;;) {
     const archive = await openArchive(deps, job);
     if (archive !== null) return archive;
     try {
-      const finished = await queueJob(deps, job, asking);
+      const finished = await ensureQueued(deps, job, request);
       if (finished !== null) return finished;
       queued = true;
       redisFailedSince = null;
     } catch (error) {
       if (error instanceof LecternError) throw error;
       redisFailedSince ??= Date.now();
-      // A request whose job is under way waits out a restart of Redis; one that cannot queue its job is told so.
-      if (!queued || Date.now() - redisFailedSince >= redisPatienceMilliseconds) throw queueFailure(error);
+      // A request whose job is in the queue waits for Redis to restart; one that cannot queue its job fails at once.
+      if (!queued || Date.now() - redisFailedSince >= redisTimeoutMs) throw queueFailure(error);
     }
-    const left = deadline - Date.now();
-    if (left <= 0) {
-      throw await lateFailure(deps);
-    }
-    await waiter.next(Math.min(lookMilliseconds, left), signal);
+    const remainingMs = deadline - Date.now();
+    if (remainingMs <= 0) throw await timeoutFailure(deps);
+    await subscription.next(Math.min(pollIntervalMs, remainingMs), signal);
   }
 }
 
-/** One request for an archive, while it waits. */
-class Asking {
-  /** Its id, while it waits; null for one that comes back some time. */
-  readonly client: string | null;
-  /** When it first asked for a build, by the clock of Redis; null before that. */
+/** The state of one request for an archive. */
+class ArchiveRequest {
+  /** The request's id while it waits; null for one that returns later. */
+  readonly waiter: string | null;
+  /** When it first asked for a build, by the clock of Redis. */
   since: number | null = null;
-  /** How often it had a job that had ended run again. */
-  revivals = 0;
+  /** How often it has rerun an ended job. */
+  reruns = 0;
 
-  constructor(client: string | null) {
-    this.client = client;
+  constructor(waiter: string | null) {
+    this.waiter = waiter;
   }
 }
 
 /**
- * Opens the archive of a job as a request may have it now: the complete one, or one that lacks files and need not be
- * built again yet. While Redis is away nothing can be built, so the age of the latter does not count.
+ * Opens the archive that requests for a job get now: the complete one, or one that lacks files and is not yet due for
+ * another build. While Redis is down nothing can be built, so an incomplete archive of any age is returned.
  */
 export async function openArchive(
   { archives, incomplete, config }: Pick<ArchiveRequestDependencies, 'archives' | 'incomplete' | 'config'>,
@@ -168,78 +167,72 @@ export async function openArchive(
   return null;
 }
 
-/**
- * Sees to it that the job waits or runs; gives the archive where the job ended just now.
- */
-async function queueJob(
+/** Ensures that the job waits or runs; returns the archive where the job has just ended. */
+async function ensureQueued(
   deps: ArchiveRequestDependencies,
   job: ExportJob,
-  asking: Asking,
+  request: ArchiveRequest,
 ): Promise<StoredArchive | null> {
-  asking.since ??= (await readEnd(deps.queue, job.key)).now;
-  await askForExport(deps.queue, job, asking.client);
-  return reviveJob(deps, job, { asking, since: asking.since });
+  request.since ??= (await readLastEnd(deps.queue, job.key)).now;
+  await enqueueExport(deps.queue, job, request.waiter);
+  return rerunIfEnded(deps, job, { request, since: request.since });
 }
 
 /**
- * Sees to it that the job, which was added before, waits or runs; gives the archive where the job ended just now.
+ * Reruns a job that has ended; returns the archive where the job has just ended.
  *
- * A finished job is kept under its id for operators to see, and swallows an add; it is moved back to waiting
- * instead, which succeeds for one of all who try and does nothing for the rest.
+ * Operators can see a finished job, which is kept under its id and swallows an add. It is therefore moved back to
+ * waiting, which succeeds for one of several concurrent requests and does nothing for the others.
  */
-async function reviveJob(
+async function rerunIfEnded(
   deps: ArchiveRequestDependencies,
   job: ExportJob,
-  { asking, since }: { asking: Asking; since: number },
+  { request, since }: { request: ArchiveRequest; since: number },
 ): Promise<StoredArchive | null> {
   const { queue } = deps;
   const state = await queue.getJobState(job.key);
   if (state !== 'failed' && state !== 'completed') return null;
   const ended = await queue.getJob(job.key);
   if (ended === undefined) return null;
-  const { now, endedAt } = await readEnd(queue, job.key);
+  const { now, endedAt } = await readLastEnd(queue, job.key);
   if (state === 'completed') {
-    // It may have ended after the store was looked at.
-    // A worker of an earlier release notes no end: then a build that this request began is for it.
-    const forThis = endedAt === null ? asking.revivals > 0 : endedAt >= since;
-    const built = await findBuilt(deps, job, { forThis });
+    // It may have ended after the store lookup. Workers of earlier releases record no end: then a build that this
+    // request began counts as its own.
+    const forThis = endedAt === null ? request.reruns > 0 : endedAt >= since;
+    const built = await openBuilt(deps, job, { forThis });
     if (built.archive !== null) return built.archive;
-    if (!built.isThere && endedAt !== null && !mayRevive(deps, job, asking, now - endedAt)) return null;
+    if (!built.isStored && endedAt !== null && !mayRerun(deps, job, request, now - endedAt)) return null;
   } else if (!isCancelled(ended.failedReason)) {
-    if (endedAt !== null && (endedAt >= since || now - endedAt < coolOffMilliseconds))
-      throw failureOf(ended.failedReason);
+    if (endedAt !== null && (endedAt >= since || now - endedAt < failureBackoffMs))
+      throw buildFailure(ended.failedReason);
   }
-  asking.revivals += 1;
-  await reviveExport(queue, ended, state);
+  request.reruns += 1;
+  await rerunEndedExport(queue, ended, state);
   return null;
 }
 
-/**
- * Opens what a job has built. An archive that lacks files is given to a request that it was built for, however short
- * its life is set.
- */
-async function findBuilt(
+/** Opens the archive of an ended job. The request that it was built for gets it even if it has expired already. */
+async function openBuilt(
   deps: ArchiveRequestDependencies,
   job: ExportJob,
   { forThis }: { forThis: boolean },
-): Promise<{ archive: StoredArchive | null; isThere: boolean }> {
+): Promise<{ archive: StoredArchive | null; isStored: boolean }> {
   const archive = await openArchive(deps, job);
-  if (archive !== null) return { archive, isThere: true };
+  if (archive !== null) return { archive, isStored: true };
   const incomplete = await deps.archives.open(incompleteKey(job.key));
-  if (incomplete === null || forThis) return { archive: incomplete, isThere: incomplete !== null };
+  if (incomplete === null || forThis) return { archive: incomplete, isStored: incomplete !== null };
   await incomplete.close();
-  return { archive: null, isThere: true };
+  return { archive: null, isStored: true };
 }
 
-/** Whether a job that has built its archive may run again because the store does not show the archive here. */
-function mayRevive(
+/** Returns whether a completed job may rerun because this host's store does not show its archive. */
+function mayRerun(
   { log }: ArchiveRequestDependencies,
   job: ExportJob,
-  asking: Asking,
+  request: ArchiveRequest,
   ageMs: number,
 ): boolean {
-  const wait = doubledMs(unseenBackoff, asking.revivals);
-  if (asking.revivals >= maxRevivals || ageMs < wait) return false;
+  if (request.reruns >= maxReruns || ageMs < doubledMs(unseenBackoff, request.reruns)) return false;
   log.warn(
     { job: job.key },
     'a worker reports this archive as built, but the store does not have it: see "NFS" in docs/operate/store.md',
@@ -247,7 +240,7 @@ function mayRevive(
   return true;
 }
 
-async function lateFailure({ queue }: ArchiveRequestDependencies): Promise<LecternError> {
+async function timeoutFailure({ queue }: ArchiveRequestDependencies): Promise<LecternError> {
   const workers = await countWorkers(queue).catch(() => null);
   const publicMessage =
     'The archive is not ready in time: no worker is running. The export stays in the queue.';
@@ -257,7 +250,7 @@ async function lateFailure({ queue }: ArchiveRequestDependencies): Promise<Lecte
   });
 }
 
-function failureOf(reason: string): LecternError {
+function buildFailure(reason: string): LecternError {
   const failure = fromFailedReason(reason);
   if (failure.code !== 'INTERNAL_ERROR') return failure;
   return new LecternError('INTERNAL_ERROR', failure.message, { cause: failure, retryAfterSeconds });

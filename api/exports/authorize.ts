@@ -25,7 +25,7 @@ const uuid = (name: string) =>
     .meta({ description: `Id of the ${name}.` });
 const params = z.object({ lessonId: uuid('lesson'), versionId: uuid('version') });
 
-/** The parameters that select what an archive holds, each with its values. */
+/** The parameters that select an archive's profile. */
 const query = z.object(
   Object.fromEntries(
     profileParameters.map(({ name, values, fault, description }) => [
@@ -33,12 +33,12 @@ const query = z.object(
       z
         .literal(values, fault)
         .optional()
-        .meta({ description: `${description} Anything else is refused.` }),
+        .meta({ description: `${description} Any other value gets 400.` }),
     ]),
   ),
 );
 
-/** What export endpoints work with. */
+/** Dependencies of the export endpoints. */
 export interface ExportDependencies {
   config: Pick<Config, 'publicUrl'>;
   db: Database;
@@ -50,7 +50,7 @@ export interface ExportDependencies {
   player: Pick<PlayerReleases, 'name'>;
 }
 
-/** What the definitions of all export endpoints have in common. */
+/** The common part of all definitions of export endpoints. */
 export const exportEndpoint = {
   access: credentials('User authentication is required'),
   errors: exportErrors,
@@ -62,16 +62,16 @@ export const exportEndpoint = {
 const planFault = 'Export is not available on your plan';
 const notFound = 'Published version not found';
 
-/** The failures of {@link authorizeExport}, and of the parsing before it. */
+/** The failures of {@link authorizeExport}, and of parsing before it. */
 export const exportRefusals = {
-  400: failure('An id in the path is not a UUID, or `include` is something else than `player`.'),
+  400: failure('An id in the path is not a UUID, or `include` has another value than `player`.'),
   403: failure("The organization's plan does not include export.", planFault),
   404: failure(
-    "The lesson or the version does not exist, is deleted or another organization's, or is not published.",
+    "The lesson or version does not exist, is deleted, is another organization's, or is not published.",
     notFound,
   ),
   422: failure(
-    'The content cannot be played; the message says what is wrong.',
+    'The content cannot be played; the message names the problem.',
     'The lesson cannot be exported: Section 2 ("Tides") has no steps',
   ),
   500: failure('A server does not answer.'),
@@ -83,16 +83,16 @@ export interface ExportRequest {
   query: z.output<typeof query>;
 }
 
-/** What a request is for, once it is authorized. */
+/** An authorized request. */
 export interface AuthorizedExport {
   version: LessonVersion;
-  /** Builds the archive; its key is the archive's. */
+  /** Builds the archive; both have the same key. */
   job: ExportJob;
 }
 
 /**
- * Authorizes a request for an export: the plan, then existence, then content. All export endpoints call it, so none
- * returns more than another.
+ * Authorizes a request for an export: checks the plan, then existence, then content. All export endpoints call it, so
+ * that none reveals more than another.
  *
  * @throws {LecternError} FEATURE_NOT_AVAILABLE, NOT_FOUND or INVALID_CONTENT.
  */

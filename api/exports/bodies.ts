@@ -7,64 +7,62 @@ const sha256 = z
   .string()
   .regex(/^[0-9a-f]{64}$/)
   .meta({ description: 'In hex.' });
-const localPath = z.string().meta({ description: 'Where the file belongs, below the top-level folder.' });
+const localPath = z.string().meta({ description: 'The path of the file below the top-level folder.' });
 
 export const exportStatusBody = z
   .strictObject({
     status: z.enum(exportStates).meta({
       description:
-        '`none`: nobody has asked for it, it was cancelled, or its archive has left the store. `queued`: it waits ' +
-        'for a worker. `building`, `ready`: as they say. `failed`: `error` says why; the next request tries anew.',
+        '`none`: it was never requested, it was cancelled, or its archive was evicted. `queued`: it waits for a ' +
+        'worker. `building`: a worker builds it. `ready`: the archive can be downloaded. `failed`: `error` has the ' +
+        'reason; the next request retries.',
     }),
     progress: z
       .strictObject({
-        done: count.meta({ description: 'Files that the archive has already.' }),
-        total: count.meta({ description: 'Files that it will have; 0 until its build has counted them.' }),
-        bytes: count.meta({ description: 'Bytes of those that it has.' }),
+        done: count.meta({ description: 'Files written so far.' }),
+        total: count.meta({ description: 'Files in total; 0 until the build has counted them.' }),
+        bytes: count.meta({ description: 'Bytes written so far.' }),
       })
-      .meta({ description: 'How far the build is.' }),
+      .meta({ description: 'The progress of the build.' }),
     position: z
       .int()
       .min(1)
       .optional()
-      .meta({ description: 'The place in the queue, while it is `queued`; 1 is the next one.' }),
+      .meta({ description: 'The position in the queue, while it is `queued`; 1 is next.' }),
     reason: z
       .literal('no_worker')
       .optional()
       .meta({
         description:
-          'While it is `queued`, and does not just wait its turn. `no_worker`: no worker process is running; the ' +
-          'operator has to start one.',
+          'While it is `queued` and no worker could take it. `no_worker`: no worker process is running; the operator ' +
+          'has to start one.',
       }),
     error: z
       .strictObject({
-        code: z.string().meta({ description: 'As in failures of exports.' }),
+        code: z.string().meta({ description: 'A code of the export errors.' }),
         message: z.string().meta({ description: 'For people.' }),
       })
       .optional()
       .meta({ description: 'While it is `failed`.' }),
   })
-  .meta({ id: 'ExportStatus', description: 'Where an export is.' });
+  .meta({ id: 'ExportStatus', description: 'The status of an export.' });
 
-const address = {
+const signedUrl = {
   url: z.url().meta({
-    description: 'The signed address: for GET and HEAD, with `Range`, without credentials.',
+    description: 'The signed URL, for GET and HEAD, with `Range`, without credentials.',
   }),
-  expiresAt: time.meta({ description: 'When the address ends, four hours from now.' }),
+  expiresAt: time.meta({ description: 'The expiry of the URL, in four hours.' }),
 };
 const file = {
   localPath,
   size: count.meta({ description: 'Bytes.' }),
   sha256,
-  ...address,
+  ...signedUrl,
 };
 const failure = {
-  sourceUrl: z
-    .string()
-    .nullable()
-    .meta({ description: 'Where it should have come from, where that is known.' }),
+  sourceUrl: z.string().nullable().meta({ description: 'The URL of its source, where it is known.' }),
   reason: z.enum(failureReasons),
-  status: z.int().optional().meta({ description: 'The HTTP status of the source, when it answered.' }),
+  status: z.int().optional().meta({ description: 'The HTTP status of the source, if it responded.' }),
 };
 
 export const exportManifestBody = z
@@ -74,10 +72,10 @@ export const exportManifestBody = z
     versionNumber: z.int().min(1),
     versionId: uuid,
     publishedAt: time,
-    exportedAt: time.meta({ description: 'When an archive with this content was first built.' }),
+    exportedAt: time.meta({ description: 'The time of the first archive with this content.' }),
     formatVersion: z.string().meta({ description: 'Of the package format; a semantic version.' }),
     files: z.strictObject({
-      lesson: z.strictObject({ path: z.literal('./lesson.json'), ...address }),
+      lesson: z.strictObject({ path: z.literal('./lesson.json'), ...signedUrl }),
       media: z.array(z.strictObject({ id: uuid, mimeType: z.string(), ...file })),
       widgets: z.array(
         z.strictObject({
@@ -86,7 +84,7 @@ export const exportManifestBody = z
           cssLocalPath: localPath.optional(),
           cssSize: count.optional(),
           cssSha256: sha256.optional(),
-          cssUrl: z.url().optional().meta({ description: 'As `url`, of the style sheet.' }),
+          cssUrl: z.url().optional().meta({ description: 'The signed URL of the stylesheet.' }),
         }),
       ),
       player: z
@@ -98,10 +96,10 @@ export const exportManifestBody = z
     failedWidgets: z.array(
       z.strictObject({
         widgetType: z.string(),
-        id: z.string().nullable().meta({ description: 'Null where there is no widget of that type.' }),
+        id: z.string().nullable().meta({ description: 'Null if there is no widget of that type.' }),
         ...failure,
         cssSourceUrl: z.string().optional().meta({
-          description: 'Of a module that could not be had, where the widget has a stylesheet from a URL.',
+          description: 'The URL of the stylesheet of a widget whose module is missing.',
         }),
       }),
     ),
@@ -111,5 +109,5 @@ export const exportManifestBody = z
   })
   .meta({
     id: 'ExportManifest',
-    description: 'The manifest.json of an archive, with an address for each file.',
+    description: 'The manifest.json of an archive, with a signed URL for each file.',
   });

@@ -1,33 +1,29 @@
 import pLimit from 'p-limit';
 import { tooMany } from '../http/retry-after.ts';
 
-/** Work that takes much of a process: a little of it at once, a short line behind it, and the rest comes later. */
-export class ShortLine {
+/** Limits expensive work of this process: a few tasks run at once, a few more wait, and further ones get 429. */
+export class BoundedQueue {
   readonly #limit;
-  readonly #waiting: number;
+  readonly #maxWaiting: number;
 
-  /**
-   * @param lengths.atOnce how much work is under way at once.
-   * @param lengths.waiting how much more may wait for its turn.
-   */
-  constructor({ atOnce, waiting }: { atOnce: number; waiting: number }) {
-    this.#limit = pLimit(atOnce);
-    this.#waiting = waiting;
+  constructor({ concurrency, maxWaiting }: { concurrency: number; maxWaiting: number }) {
+    this.#limit = pLimit(concurrency);
+    this.#maxWaiting = maxWaiting;
   }
 
   /**
-   * Does some work when it is its turn.
+   * Runs a task when its turn comes.
    *
-   * @throws {LecternError} TOO_MANY_REQUESTS at once, where the line is full; the signal's reason where it is aborted
-   * before the work begins.
+   * @throws {LecternError} TOO_MANY_REQUESTS at once while the queue is full; the signal's reason if it is aborted before
+   * the task begins.
    */
-  run<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
-    if (this.#limit.pendingCount >= this.#waiting) {
-      return Promise.reject(tooMany('Too many of these are asked for at once'));
+  run<T>(signal: AbortSignal, task: () => Promise<T>): Promise<T> {
+    if (this.#limit.pendingCount >= this.#maxWaiting) {
+      return Promise.reject(tooMany('Too many requests of this kind at once'));
     }
     return this.#limit(() => {
       signal.throwIfAborted();
-      return work();
+      return task();
     });
   }
 }

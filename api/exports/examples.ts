@@ -1,6 +1,6 @@
 import { lessonId, mediaId, versionId } from '../http/examples.ts';
 
-/** Values of examples about exports; the story is that of examples.ts. */
+/** Examples of exports, about the lesson of api/http/examples.ts. */
 
 const nothing = { done: 0, total: 0, bytes: 0 };
 

@@ -8,20 +8,20 @@ import { json } from '../http/responses.ts';
 import { retryAfterSeconds } from '../http/retry-after.ts';
 import { authorizeExport, exportEndpoint } from './authorize.ts';
 import { exportManifestBody } from './bodies.ts';
-import { ShortLine } from './bounded-queue.ts';
+import { BoundedQueue } from './bounded-queue.ts';
 import type { ExportDependencies } from './authorize.ts';
 import * as example from './examples.ts';
 import { createExportManifest } from './export-manifest.ts';
 import { accepted, archiveOrAccepted, buildRefusals, preference } from './respond-with-archive.ts';
 
-/** How often an archive is asked for whose record is not found: it may just be replaced, or be lost. */
-const tries = 3;
+/** How often an archive without a record is requested: another build may be replacing it, or it is lost. */
+const maxAttempts = 3;
 
-/** Manifests that a process makes at once: one of 66,000 files takes a second, and some hundred megabytes. */
-const makesAtOnce = 2;
+/** Manifests in progress at once: one of 66,000 files takes a second, and some hundred megabytes. */
+const concurrency = 2;
 
-/** Requests that may wait for that: some seconds, where all are as large. */
-const mostWaiting = 20;
+/** Requests that may wait for their manifest: for some seconds, even if all are that large. */
+const maxWaiting = 20;
 
 /** GET …/export-manifest: manifest.json of a published version, with a signed URL for each file. */
 export const exportManifest = defineEndpoint(
@@ -33,9 +33,9 @@ export const exportManifest = defineEndpoint(
     operationId: 'exportManifest',
     summary: 'List the files of a published version',
     description:
-      'The manifest.json of the archive, with a signed URL for each file, lesson.json included: whoever has it ' +
-      'may fetch the file for four hours. All files together are those of the archive but for manifest.json. What ' +
-      'cannot be had is in `failedMedia` and `failedWidgets`. The first request waits, as it does for the archive.',
+      'The manifest.json of the archive, with a signed URL for each file, lesson.json included. Anyone with the ' +
+      'URL can fetch the file for four hours. The list holds every file of the archive except manifest.json. ' +
+      '`failedMedia` and `failedWidgets` name missing files. The first request waits, as it does for the archive.',
     sample: [
       'curl -f "$LECTERN/api/lessons/$LESSON_ID/versions/$VERSION_ID/export-manifest" \\',
       '  -H "Authorization: Bearer $CREDENTIALS"',
@@ -52,12 +52,12 @@ export const exportManifest = defineEndpoint(
     },
   },
   (deps: ExportDependencies) => {
-    const queue = new ShortLine({ atOnce: makesAtOnce, waiting: mostWaiting });
+    const queue = new BoundedQueue({ concurrency, maxWaiting });
     return async (request) => {
       const { ctx } = request;
       const authorized = await authorizeExport(deps, request);
       const { job } = authorized;
-      for (let count = 0; count < tries; count += 1) {
+      for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
         const archive = await archiveOrAccepted(ctx, deps, job);
         if (archive === null) return written;
         try {
@@ -75,7 +75,7 @@ export const exportManifest = defineEndpoint(
           await archive.close();
         }
         // A rebuilt archive has a record.
-        if (count > 0) {
+        if (attempt > 0) {
           for (const key of [job.key, incompleteKey(job.key)]) await deps.store.archives.delete(key);
         }
       }

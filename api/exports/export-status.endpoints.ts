@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { z } from 'zod';
-import { requestCancel } from '../../shared/exports/cancel.ts';
+import { requestCancellation } from '../../shared/exports/cancel.ts';
 import { LecternError } from '../../shared/platform/errors.ts';
 import { defineEndpoint, written } from '../http/endpoint.ts';
 import { noStore } from '../http/headers.ts';
@@ -14,7 +14,7 @@ import { isFinal, readExportStatus } from './export-status.ts';
 import { statusEvents } from './status-events.ts';
 
 const eventStream = 'text/event-stream';
-const wanted = 'Somebody waits for this export';
+const wanted = 'A request waits for this export';
 
 const common = {
   ...exportEndpoint,
@@ -22,10 +22,10 @@ const common = {
 } as const;
 const headers: Headers = {
   ...noStore,
-  Vary: z.literal('Accept').meta({ description: 'Answers differ by what is accepted.' }),
+  Vary: z.literal('Accept').meta({ description: 'The content type follows the `Accept` header.' }),
 };
 
-/** GET …/export-status: once in JSON, or as Server-Sent Events until the export ends. */
+/** GET …/export-status: once as JSON, or as Server-Sent Events until the export ends. */
 export const exportStatus = defineEndpoint(
   {
     ...common,
@@ -34,14 +34,14 @@ export const exportStatus = defineEndpoint(
       'Last-Event-ID': z
         .string()
         .optional()
-        .meta({ description: 'The `id` of the event that a stream ended with.', examples: ['ready'] }),
+        .meta({ description: 'The `id` of the last event of an earlier stream.', examples: ['ready'] }),
     }),
     operationId: 'exportStatus',
-    summary: 'See how far an export is',
+    summary: 'Read the status of an export',
     description:
-      'Nothing is built by asking. With `Accept: text/event-stream` the status comes as Server-Sent Events: at ' +
-      'once, and whenever it has changed, until it is `ready`, `failed` or `none`, or for as long as a request ' +
-      'would wait. The `data` of an event is the JSON below, its `id` the status.',
+      'Reading the status starts no build. With `Accept: text/event-stream` the status comes as Server-Sent ' +
+      'Events: at once and after every change, until it is `ready`, `failed` or `none`, or for as long as a ' +
+      'request would wait. The `data` of an event is the JSON below, its `id` is the status.',
     sample: [
       'curl -fN "$LECTERN/api/lessons/$LESSON_ID/versions/$VERSION_ID/export-status" \\',
       '  -H "Authorization: Bearer $CREDENTIALS" -H "Accept: text/event-stream"',
@@ -52,8 +52,8 @@ export const exportStatus = defineEndpoint(
           'The status.',
           exportStatusBody,
           {
-            queued: { summary: 'It waits its turn', value: example.queued },
-            building: { summary: 'It is built', value: example.building },
+            queued: { summary: 'It waits in the queue', value: example.queued },
+            building: { summary: 'A worker builds it', value: example.building },
             ready: { summary: 'It can be downloaded', value: example.ready },
             failed: { summary: 'It failed', value: example.failed },
           },
@@ -70,23 +70,23 @@ export const exportStatus = defineEndpoint(
     const { job } = await authorizeExport(deps, request);
     const status = await readExportStatus(deps.exports, job);
     if (ctx.accepts('application/json', eventStream) !== eventStream) return { status: 200, body: status };
-    // An EventSource reconnects for ever, unless it gets 204.
+    // Only 204 stops an EventSource from reconnecting.
     if (isFinal(status) && ctx.get('Last-Event-ID') === status.status) return { status: 204 };
-    const endWait = deps.exports.openWaits.begin(job.organizationId);
+    const release = deps.exports.waitLimiter.acquire(job.organizationId);
     const { signal } = ctx.state;
     const events = statusEvents(deps.exports, job, { first: status, signal });
     ctx.set('Cache-Control', 'no-store');
     ctx.vary('Accept');
-    // Koa destroys it with the response, also where nothing of it was read.
-    ctx.body = Readable.from(events).once('close', endWait);
+    // Koa destroys the stream with the response, even if nothing was read from it.
+    ctx.body = Readable.from(events).once('close', release);
     ctx.type = eventStream;
-    // nginx would hold events back until it has many.
+    // Without this, nginx buffers events.
     ctx.set('X-Accel-Buffering', 'no');
     return written;
   },
 );
 
-/** DELETE …/export-status: ends the build of an archive that no request waits for. */
+/** DELETE …/export-status: cancels the build of an archive that no request waits for. */
 export const cancelExport = defineEndpoint(
   {
     ...common,
@@ -94,27 +94,27 @@ export const cancelExport = defineEndpoint(
     operationId: 'cancelExport',
     summary: 'Cancel an export',
     description:
-      'Takes an export that nobody waits for out of the queue, or ends its build. Who has asked with `Prefer: ' +
-      'respond-async`, or follows the status, does not count as waiting. An archive that is ready stays.',
+      'Removes an export from the queue or stops its build, unless a request waits for it. Requests with `Prefer: ' +
+      'respond-async` and status streams do not count as waiting. An archive that is ready stays.',
     sample: [
       'curl -f -X DELETE "$LECTERN/api/lessons/$LESSON_ID/versions/$VERSION_ID/export-status" \\',
       '  -H "Authorization: Bearer $CREDENTIALS"',
     ],
     responses: {
       202: json(
-        'The build has been cancelled and ends within seconds.',
+        'The build is cancelled and ends within seconds.',
         exportStatusBody,
-        { building: { summary: 'Still under way', value: example.building } },
+        { building: { summary: 'Still running', value: example.building } },
         noStore,
       ),
-      204: empty('No build of it waits, or is under way.', noStore),
+      204: empty('No build of it waits or runs.', noStore),
       ...exportRefusals,
       409: failure('A request waits for the archive.', wanted),
     },
   },
   (deps: ExportDependencies) => async (request) => {
     const { job } = await authorizeExport(deps, request);
-    const outcome = await requestCancel(deps.queue, job.key);
+    const outcome = await requestCancellation(deps.queue, job.key);
     if (outcome === 'wanted') throw new LecternError('CONFLICT', wanted);
     if (outcome !== 'stopping') return { status: 204 };
     return { status: 202, body: await readExportStatus(deps.exports, job) };

@@ -1,6 +1,6 @@
 import type { Job } from 'bullmq';
 import type { ErrorCode } from '../../shared/platform/errors.ts';
-import { jobsBefore } from '../../shared/exports/ask.ts';
+import { countJobsAhead } from '../../shared/exports/enqueue.ts';
 import { isCancelled } from '../../shared/exports/cancel.ts';
 import { exportProgressSchema, fromFailedReason, incompleteKey } from '../../shared/exports/jobs.ts';
 import type { ExportJob, ExportProgress, ExportResult } from '../../shared/exports/jobs.ts';
@@ -11,24 +11,24 @@ import type { ArchiveRequestDependencies } from './archive-requests.ts';
 
 export const exportStates = ['none', 'queued', 'building', 'ready', 'failed'] as const;
 
-/** Where an export is. */
+/** The status of an export. */
 export interface ExportStatus {
-  /** `none`: nobody has asked for it, it was cancelled, or its archive has left the store. */
+  /** `none`: it was never requested, it was cancelled, or its archive was evicted. */
   status: (typeof exportStates)[number];
-  /** Files and bytes that the build has written, of as many files. */
+  /** Files and bytes that the build has written, and files in total. */
   progress: ExportProgress;
-  /** How many exports are built before it, and one; there while it waits its turn. */
+  /** Its position in the queue, from 1; only while it waits. */
   position?: number;
-  /** Why it waits, where that is not its turn: no worker process is running. */
+  /** Why no worker could take it: no worker process is running. */
   reason?: 'no_worker';
-  /** There when the build has failed. The message may be shown to callers. */
+  /** The failure of the build, with a message for callers. */
   error?: { code: ErrorCode; message: string };
 }
 
 const noProgress: ExportProgress = { done: 0, total: 0, bytes: 0 };
 
-/** What callers are told of a failure that is none of their business. */
-const unexpected = 'An unexpected error occurred while generating the export';
+/** The message for callers where the real one is internal. */
+const internalErrorMessage = 'An unexpected error occurred while generating the export';
 
 export type StatusDependencies = Pick<
   ArchiveRequestDependencies,
@@ -36,38 +36,38 @@ export type StatusDependencies = Pick<
 >;
 
 /**
- * Where an export is now, as the store and the queue say.
+ * Returns the status of an export, from the store and the queue.
  *
- * @throws when the store does not answer; also when Redis does not, unless the archive is there.
+ * @throws when the store does not answer, or when Redis does not and no archive is in the store.
  */
 export async function readExportStatus(deps: StatusDependencies, job: ExportJob): Promise<ExportStatus> {
   const ready = await readyStatus(deps, job);
   if (ready !== null) return ready;
-  // In this order: a job that was read before it failed does not say why.
+  // In this order: a job that was read before it failed lacks the reason.
   const state = await deps.queue.getJobState(job.key);
   const queued = await deps.queue.getJob(job.key);
   if (state === 'active') return { status: 'building', progress: progressOf(queued) };
   if (state === 'failed') return failedStatus(queued);
   const none: ExportStatus = { status: 'none', progress: noProgress };
-  // One that is completed has left the store, unless it was built after the store was looked at.
+  // A completed archive was evicted, unless it was built after the store lookup.
   if (state === 'completed') return (await readyStatus(deps, job)) ?? none;
   if (state === 'unknown') return none;
-  // One that waits for its next try has no turn yet.
-  const [before, workers] = await Promise.all([jobsBefore(deps.queue, job.key), countWorkers(deps.queue)]);
+  // A job that waits for its next retry has no position yet.
+  const [ahead, workers] = await Promise.all([countJobsAhead(deps.queue, job.key), countWorkers(deps.queue)]);
   return {
     status: 'queued',
     progress: noProgress,
-    ...(before !== null && { position: before + 1 }),
+    ...(ahead !== null && { position: ahead + 1 }),
     ...(workers === 0 && { reason: 'no_worker' }),
   };
 }
 
-/** Whether nothing more happens by itself. */
+/** Returns whether the status stays as it is without another request. */
 export function isFinal({ status }: ExportStatus): boolean {
   return status !== 'queued' && status !== 'building';
 }
 
-/** Null where the store has no archive to be served now. */
+/** Returns null where the store has no archive to serve now. */
 async function readyStatus(deps: StatusDependencies, job: ExportJob): Promise<ExportStatus | null> {
   const archive = await openArchive(deps, job);
   if (archive === null) return null;
@@ -83,21 +83,21 @@ function failedStatus(queued: Job<ExportJob, ExportResult> | undefined): ExportS
   return {
     status: 'failed',
     progress: progressOf(queued),
-    error: { code, message: expose ? message : unexpected },
+    error: { code, message: expose ? message : internalErrorMessage },
   };
 }
 
-/** As the build has told it, whose job is kept for a day; after that, or without Redis, as its record has it. */
+/** Returns the progress from the job, which is kept for a day; after that, or without Redis, from the record. */
 async function finalProgress({ db, queue }: StatusDependencies, { key }: ExportJob): Promise<ExportProgress> {
-  const told = progressOf(await queue.getJob(key).catch(() => undefined));
-  if (told.total > 0 && told.done === told.total) return told;
+  const reported = progressOf(await queue.getJob(key).catch(() => undefined));
+  if (reported.total > 0 && reported.done === reported.total) return reported;
   const record = (await findExportRecord(db, key)) ?? (await findExportRecord(db, incompleteKey(key)));
   const entries = record?.entries ?? [];
   const bytes = entries.reduce((sum, { size }) => sum + size, 0);
   return { done: entries.length, total: entries.length, bytes };
 }
 
-/** BullMQ starts with the number 0. */
+/** Returns no progress for a job that has reported none: BullMQ then has the number 0. */
 function progressOf(queued: Job | undefined): ExportProgress {
   return exportProgressSchema.safeParse(queued?.progress).data ?? noProgress;
 }

@@ -11,7 +11,7 @@ import { accepted, archiveOrAccepted, buildRefusals, preference } from './respon
 const known = {
   ...fileHeaders.known,
   'Content-Disposition': z.string().meta({
-    description: 'The file name, from the slug of the lesson and the number of the version.',
+    description: 'The file name, from the lesson’s slug and the version’s number.',
     examples: ['attachment; filename="how-tides-work-v1.zip"'],
   }),
 };
@@ -30,10 +30,10 @@ export const exportZip = defineEndpoint(
       'One ZIP with the lesson, its media and its widgets: `lesson.json`, `manifest.json`, `media/` and `widgets/` ' +
       'in one folder; with `include=player` also `index.html` and `player/`, which play the lesson. The first ' +
       'request for a version waits while its archive is built, up to five minutes unless the operator has set ' +
-      'another limit; later ones get the stored file, the same byte for byte. A file that cannot be had never ' +
-      'fails the export: `failedMedia` and `failedWidgets` of manifest.json name it.\n\n' +
-      'Resume an interrupted download with `Range` and `If-Range`. `If-None-Match` with the `ETag` of your ' +
-      'copy asks whether there is another archive by now.',
+      'another limit; later ones get the stored file, the same byte for byte. A missing file never fails the ' +
+      'export: `failedMedia` and `failedWidgets` of manifest.json name it.\n\n' +
+      'Resume an interrupted download with `Range` and `If-Range`. To check whether your copy is current, send its ' +
+      '`ETag` in `If-None-Match`.',
     sample: [
       'curl -fOJ "$LECTERN/api/lessons/$LESSON_ID/versions/$VERSION_ID/export-zip" \\',
       '  -H "Authorization: Bearer $CREDENTIALS"',
@@ -48,11 +48,11 @@ export const exportZip = defineEndpoint(
       202: accepted,
       206: {
         kind: 'written',
-        description: 'The part of the archive that was asked for.',
+        description: 'The requested part of the archive.',
         headers: { ...known, ...fileHeaders.part },
         content,
       },
-      304: empty('You have it: its ETag is in `If-None-Match`.', known),
+      304: empty('Your copy is current: its ETag is in `If-None-Match`.', known),
       ...buildRefusals,
       412: failure(
         'None of the ETags in `If-Match` is that of the archive.',

@@ -1,114 +1,110 @@
 import type { QueueEvents } from 'bullmq';
 import { onAbort } from '../../shared/platform/abort-listeners.ts';
 
-/** A job has ended. */
-const ends = ['completed', 'failed'] as const;
+const endEvents = ['completed', 'failed'] as const;
+const changeEvents = [...endEvents, 'waiting', 'delayed', 'active', 'progress', 'removed'] as const;
 
-/** A job is somewhere else than before, or further on. */
-const changes = [...ends, 'waiting', 'delayed', 'active', 'progress', 'removed'] as const;
+/** How long a cached read of a job stays valid if no event arrives. */
+const cacheMs = 1_000;
 
-/** How long what was found of a job is as good as looking again, where nothing has happened to it since. */
-const freshMilliseconds = 1_000;
-
-interface OfJob {
+interface JobEvent {
   jobId: string;
 }
 
-/** Tells those who wait for a job what happens to it, from one listener a process, however many wait. */
-export class JobWaiters {
-  readonly #forEnds = new Map<string, Set<JobWaiter>>();
-  readonly #forChanges = new Map<string, Set<JobWaiter>>();
-  readonly #looks = new Map<string, Promise<unknown>>();
+/** Distributes the events of export jobs to waiting requests, with one listener for the whole process. */
+export class JobSubscriptions {
+  readonly #toEnds = new Map<string, Set<JobSubscription>>();
+  readonly #toChanges = new Map<string, Set<JobSubscription>>();
+  readonly #cache = new Map<string, Promise<unknown>>();
 
   constructor(events: Pick<QueueEvents, 'on'>) {
-    for (const event of ends) events.on(event, (job: OfJob) => tell(this.#forEnds, job));
-    for (const event of changes) {
-      events.on(event, (job: OfJob) => {
-        this.#looks.delete(job.jobId);
-        tell(this.#forChanges, job);
+    for (const event of endEvents) events.on(event, (job: JobEvent) => notify(this.#toEnds, job));
+    for (const event of changeEvents) {
+      events.on(event, (job: JobEvent) => {
+        this.#cache.delete(job.jobId);
+        notify(this.#toChanges, job);
       });
     }
   }
 
-  /** Hears of the ends of a job from now on, until closed. Listen first and look then, and no end is missed. */
-  listen(jobId: string): JobWaiter {
-    return add(this.#forEnds, jobId);
+  /** Subscribes to the end of a job. Subscribe before you read the job, and you miss no end. */
+  toEnd(jobId: string): JobSubscription {
+    return add(this.#toEnds, jobId);
   }
 
-  /** As {@link listen}, of all that changes: its progress, too. */
-  watch(jobId: string): JobWaiter {
-    return add(this.#forChanges, jobId);
+  /** Subscribes to every change of a job, including its progress. */
+  toChanges(jobId: string): JobSubscription {
+    return add(this.#toChanges, jobId);
   }
 
   /**
-   * What one look at a job finds, for all who look within a second: none that something happened after.
+   * Reads a job once for all callers within a second. An event of the job ends the cached result.
    *
-   * @param look the same for all who look at a job.
+   * @param read the same for all callers of one job.
    */
-  look<T>(jobId: string, look: () => Promise<T>): Promise<T> {
-    const known = this.#looks.get(jobId);
-    if (known !== undefined) return known as Promise<T>;
-    const found = look();
-    this.#looks.set(jobId, found);
+  cachedRead<T>(jobId: string, read: () => Promise<T>): Promise<T> {
+    const cached = this.#cache.get(jobId);
+    if (cached !== undefined) return cached as Promise<T>;
+    const result = read();
+    this.#cache.set(jobId, result);
     const forget = () => {
-      if (this.#looks.get(jobId) === found) this.#looks.delete(jobId);
+      if (this.#cache.get(jobId) === result) this.#cache.delete(jobId);
     };
-    found.catch(forget);
-    setTimeout(forget, freshMilliseconds).unref();
-    return found;
+    result.catch(forget);
+    setTimeout(forget, cacheMs).unref();
+    return result;
   }
 }
 
-function add(waiters: Map<string, Set<JobWaiter>>, jobId: string): JobWaiter {
-  const waiting = waiters.get(jobId) ?? new Set();
-  waiters.set(jobId, waiting);
-  const waiter = new JobWaiter(() => {
-    waiting.delete(waiter);
-    if (waiting.size === 0 && waiters.get(jobId) === waiting) waiters.delete(jobId);
+function add(subscriptions: Map<string, Set<JobSubscription>>, jobId: string): JobSubscription {
+  const ofJob = subscriptions.get(jobId) ?? new Set();
+  subscriptions.set(jobId, ofJob);
+  const subscription = new JobSubscription(() => {
+    ofJob.delete(subscription);
+    if (ofJob.size === 0 && subscriptions.get(jobId) === ofJob) subscriptions.delete(jobId);
   });
-  waiting.add(waiter);
-  return waiter;
+  ofJob.add(subscription);
+  return subscription;
 }
 
-function tell(waiters: Map<string, Set<JobWaiter>>, { jobId }: OfJob): void {
-  for (const waiter of waiters.get(jobId) ?? []) waiter.tell();
+function notify(subscriptions: Map<string, Set<JobSubscription>>, { jobId }: JobEvent): void {
+  for (const subscription of subscriptions.get(jobId) ?? []) subscription.notify();
 }
 
-/** One who waits for a job. */
-export class JobWaiter {
+export class JobSubscription {
   readonly close: () => void;
-  /** Something that nobody has waited for yet. */
-  #told = false;
+  /** An event has come that no call of `next` has returned yet. */
+  #notified = false;
   #wake: () => void = () => undefined;
 
   constructor(close: () => void) {
     this.close = close;
   }
 
-  tell(): void {
-    this.#told = true;
+  notify(): void {
+    this.#notified = true;
     this.#wake();
   }
 
   /**
-   * Resolves when something happened, at once if it did since the last call, or after `milliseconds`: an event may be
-   * lost with Redis, so whoever waits looks again now and then.
+   * Resolves at the next event, at once if one has come since the last call. Redis may lose events, so it also resolves
+   * after `timeoutMs`, and callers read the job again.
    *
    * @throws the signal's reason when it is aborted.
    */
-  async next(milliseconds: number, signal: AbortSignal): Promise<void> {
+  async next(timeoutMs: number, signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
-    if (!this.#told) {
+    if (!this.#notified) {
       const stopListening = onAbort(signal, () => this.#wake());
       let timer: NodeJS.Timeout | undefined;
       await new Promise<void>((resolve) => {
         this.#wake = resolve;
-        timer = setTimeout(resolve, milliseconds);
+        timer = setTimeout(resolve, timeoutMs);
       });
       clearTimeout(timer);
       stopListening();
     }
-    this.#told = false;
+    this.#notified = false;
     signal.throwIfAborted();
   }
 }

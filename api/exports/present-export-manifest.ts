@@ -1,8 +1,8 @@
 import { setImmediate } from 'node:timers/promises';
 import type { ExportManifest } from '../../shared/packages/manifest.ts';
 
-/** Files that are presented at once: others get their turn in between, and little is held at a time. */
-const filesAtOnce = 500;
+/** How many files are presented between two turns of the event loop, so that other requests go on. */
+const batchSize = 500;
 
 interface Signed {
   url: string;
@@ -11,7 +11,7 @@ interface Signed {
 
 type Files = ExportManifest['files'];
 
-/** The contract's 4.6: manifest.json, and where each file of the archive can be fetched until `expiresAt`. */
+/** manifest.json, with a signed URL for each file of the archive (docs/export.md). */
 export interface SignedManifest extends Omit<ExportManifest, 'files'> {
   files: {
     lesson: { path: Files['lesson'] } & Signed;
@@ -21,29 +21,29 @@ export interface SignedManifest extends Omit<ExportManifest, 'files'> {
   };
 }
 
-/** Gives the address of a file. @param localPath as manifest.json has it: "./media/….png". */
-export type AddressOf = (localPath: string, mimeType: string) => Promise<string>;
+/** Returns the signed URL of a file. @param localPath as in manifest.json: "./media/….png". */
+export type SignUrl = (localPath: string, mimeType: string) => Promise<string>;
 
-/** A {@link SignedManifest} as JSON, in pieces: a lesson may have 100,000 files. */
+/** Yields a {@link SignedManifest} as JSON in pieces, because a lesson may have 100,000 files. */
 export async function* signedManifestJson(
   manifest: ExportManifest,
-  { addressOf, expiresAt: until }: { addressOf: AddressOf; expiresAt: Date },
+  { signUrl, expiresAt: until }: { signUrl: SignUrl; expiresAt: Date },
 ): AsyncGenerator<string> {
   const expiresAt = until.toISOString();
   const sign = async <File extends { localPath: string }>(file: File, mimeType: string) => ({
     ...file,
-    url: await addressOf(file.localPath, mimeType),
+    url: await signUrl(file.localPath, mimeType),
     expiresAt,
   });
   const signWidget = async (widget: Files['widgets'][number]) => ({
     ...(await sign(widget, 'text/javascript')),
-    ...(widget.cssLocalPath !== undefined && { cssUrl: await addressOf(widget.cssLocalPath, 'text/css') }),
+    ...(widget.cssLocalPath !== undefined && { cssUrl: await signUrl(widget.cssLocalPath, 'text/css') }),
   });
   const { files, ...rest } = manifest;
-  const url = await addressOf(files.lesson, 'application/json');
+  const url = await signUrl(files.lesson, 'application/json');
   yield JSON.stringify(rest).slice(0, -1);
   yield `,"files":{"lesson":${JSON.stringify({ path: files.lesson, url, expiresAt })}`;
-  yield* member('media', files.media, (medium) => sign(medium, medium.mimeType));
+  yield* member('media', files.media, (file) => sign(file, file.mimeType));
   yield* member('widgets', files.widgets, signWidget);
   if (files.player !== undefined) {
     yield* member('player', files.player, (file) => sign(file, typeOf(file.localPath)));
@@ -57,21 +57,21 @@ async function* member<File>(
   present: (file: File) => Promise<object>,
 ): AsyncGenerator<string> {
   yield `,"${name}":[`;
-  for (let start = 0; start < files.length; start += filesAtOnce) {
-    const presented = await Promise.all(files.slice(start, start + filesAtOnce).map(present));
+  for (let start = 0; start < files.length; start += batchSize) {
+    const presented = await Promise.all(files.slice(start, start + batchSize).map(present));
     yield `${start === 0 ? '' : ','}${presented.map((file) => JSON.stringify(file)).join(',')}`;
     await setImmediate();
   }
   yield ']';
 }
 
-/** Of the files that come with the player. */
-const types = new Map([
+/** MIME types of the player's files by extension. */
+const playerTypes = new Map([
   ['js', 'text/javascript'],
   ['css', 'text/css'],
   ['html', 'text/html'],
 ]);
 
 function typeOf(path: string): string {
-  return types.get(path.slice(path.lastIndexOf('.') + 1)) ?? 'text/plain';
+  return playerTypes.get(path.slice(path.lastIndexOf('.') + 1)) ?? 'text/plain';
 }

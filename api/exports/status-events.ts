@@ -1,53 +1,55 @@
 import type { ExportJob } from '../../shared/exports/jobs.ts';
 import { isFinal, readExportStatus } from './export-status.ts';
 import type { ExportStatus, StatusDependencies } from './export-status.ts';
-import type { JobWaiters } from './job-subscriptions.ts';
+import type { JobSubscriptions } from './job-subscriptions.ts';
 
-/** How often the status is looked at when no event comes: places in the queue move without one. */
-const lookMilliseconds = 1_500;
+/** The poll interval between events: positions in the queue change without one. */
+const pollIntervalMs = 1_500;
 
-/** What lies between client and server must not take a stream without news for a dead one. */
-const heartbeatEvery = 15_000;
+/** Often enough that no proxy takes an idle stream for a dead one. */
+const defaultHeartbeatMs = 15_000;
 
-/** How long an EventSource waits before it connects anew. */
-const reconnectMilliseconds = 2_000;
+/** How long an EventSource waits before it reconnects. */
+const reconnectMs = 2_000;
 
 /**
- * The status of an export as Server-Sent Events: at once, whenever it has changed, and a heartbeat in between. It ends
- * with the status that stays as it is, after EXPORT_WAIT_SECONDS, or when the signal is aborted.
+ * Yields the status of an export as Server-Sent Events: at once, after every change, and a heartbeat in between. Ends
+ * after a final status, after EXPORT_WAIT_SECONDS, or when the signal is aborted.
  */
 export async function* statusEvents(
-  deps: StatusDependencies & { waiters: JobWaiters },
+  deps: StatusDependencies & { subscriptions: JobSubscriptions },
   job: ExportJob,
-  options: { first: ExportStatus; signal: AbortSignal; heartbeatMilliseconds?: number },
+  options: { first: ExportStatus; signal: AbortSignal; heartbeatMs?: number },
 ): AsyncGenerator<string> {
-  const { first, signal, heartbeatMilliseconds = heartbeatEvery } = options;
+  const { first, signal, heartbeatMs = defaultHeartbeatMs } = options;
   const end = Date.now() + deps.config.export.waitSeconds * 1000;
-  const waiter = deps.waiters.watch(job.key);
+  const subscription = deps.subscriptions.toChanges(job.key);
   try {
-    let sent = eventOf(first);
+    let sent = toEvent(first);
     let sentAt = Date.now();
-    yield `retry: ${reconnectMilliseconds}\n${sent}`;
+    yield `retry: ${reconnectMs}\n${sent}`;
     for (let status = first; !isFinal(status) && Date.now() < end;) {
-      await waiter.next(lookMilliseconds, signal);
-      // While Redis is away there is no news.
-      status = await deps.waiters.look(job.key, () => readExportStatus(deps, job)).catch(() => status);
-      const event = eventOf(status);
-      const isNews = event !== sent;
-      if (!isNews && Date.now() - sentAt < heartbeatMilliseconds) continue;
+      await subscription.next(pollIntervalMs, signal);
+      // While Redis is down, the status stays as it was.
+      status = await deps.subscriptions
+        .cachedRead(job.key, () => readExportStatus(deps, job))
+        .catch(() => status);
+      const event = toEvent(status);
+      const isNew = event !== sent;
+      if (!isNew && Date.now() - sentAt < heartbeatMs) continue;
       sent = event;
       sentAt = Date.now();
-      yield isNews ? event : ': heartbeat\n\n';
+      yield isNew ? event : ': heartbeat\n\n';
     }
   } catch (error) {
-    // Where this process ends, whoever still listens connects anew.
+    // Clients reconnect when this process shuts down.
     if (!signal.aborted) throw error;
   } finally {
-    waiter.close();
+    subscription.close();
   }
 }
 
-/** Its id is the status: a client that connects anew tells what it knows already. */
-function eventOf(status: ExportStatus): string {
+/** Uses the status as event id, so that a client that reconnects sends the status it already has. */
+function toEvent(status: ExportStatus): string {
   return `id: ${status.status}\ndata: ${JSON.stringify(status)}\n\n`;
 }

@@ -1,31 +1,31 @@
 import { tooMany } from '../http/retry-after.ts';
 
 /**
- * Requests of this process that wait for exports, each with a connection and looks at Redis now and then: counted, so
- * that one organization cannot take all there is.
+ * Limits how many requests of each organization wait for exports in this process. Each holds a connection and polls
+ * Redis.
  */
-export class OpenWaits {
-  readonly #most: number;
-  readonly #open = new Map<string, number>();
+export class WaitLimiter {
+  readonly #maxWaiting: number;
+  readonly #waiting = new Map<string, number>();
 
-  /** @param most of one organization at once. */
-  constructor(most: number) {
-    this.#most = most;
+  /** @param maxWaiting for each organization. */
+  constructor(maxWaiting: number) {
+    this.#maxWaiting = maxWaiting;
   }
 
   /**
-   * Counts a request until the function that it gives is called.
+   * Counts a waiting request; returns a function that ends its count.
    *
-   * @throws {LecternError} TOO_MANY_REQUESTS when as many of the organization wait as may.
+   * @throws {LecternError} TOO_MANY_REQUESTS when the organization has reached its limit.
    */
-  begin(organizationId: string): () => void {
-    const open = this.#open.get(organizationId) ?? 0;
-    if (open >= this.#most) throw tooMany('Too many requests wait for exports');
-    this.#open.set(organizationId, open + 1);
+  acquire(organizationId: string): () => void {
+    const waiting = this.#waiting.get(organizationId) ?? 0;
+    if (waiting >= this.#maxWaiting) throw tooMany('Too many requests wait for exports');
+    this.#waiting.set(organizationId, waiting + 1);
     return () => {
-      const left = (this.#open.get(organizationId) ?? 0) - 1;
-      if (left > 0) this.#open.set(organizationId, left);
-      else this.#open.delete(organizationId);
+      const left = (this.#waiting.get(organizationId) ?? 0) - 1;
+      if (left > 0) this.#waiting.set(organizationId, left);
+      else this.#waiting.delete(organizationId);
     };
   }
 }

@@ -1,5 +1,5 @@
 import { messageOf } from '../../shared/platform/errors.ts';
-import { prebuildExport } from '../../shared/exports/ask.ts';
+import { enqueuePrebuild } from '../../shared/exports/enqueue.ts';
 import { exportJobOf } from '../../shared/exports/jobs.ts';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
 import type { CommandContext } from '../installation/context.ts';
@@ -22,7 +22,7 @@ export async function prebuildArchive(
     const redis = await connectRedis(redisUrl);
     const queue = createExportQueue(redis, config);
     try {
-      await prebuildExport(queue, exportJobOf(version));
+      await enqueuePrebuild(queue, exportJobOf(version));
     } finally {
       await queue.close();
       redis.disconnect();

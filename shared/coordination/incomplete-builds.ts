@@ -2,34 +2,37 @@ import { doubledMs } from '../platform/backoff.ts';
 import { nowInLua } from '../platform/lua.ts';
 import type { BestEffortRedis } from '../platform/best-effort-redis.ts';
 
-/** The longest wait between two builds of an export that stays incomplete, unless the first wait is longer. */
+/**
+ * The longest wait between two builds of an export that stays incomplete, unless DEGRADED_EXPORT_SECONDS is
+ * longer.
+ */
 const longestWaitMs = 3_600_000;
 
-/** The row of incomplete builds ends after so long without one. */
+/** A row of incomplete builds is forgotten after this long without another one. */
 const memoryMs = 48 * 3_600_000;
 
 /** The last build of an export that lacked files. */
 export interface IncompleteBuild {
-  /** How many were incomplete in a row. */
+  /** How many builds in a row were incomplete. */
   builds: number;
-  /** How long ago it ended, by the clock of Redis. */
+  /** The time since its end, by the clock of Redis. */
   ageMs: number;
 }
 
 /**
- * When exports were last built without all of their files, for all hosts. It is kept in Redis and measured by its clock
- * alone, because the clocks of API, workers and store may differ by minutes.
+ * Records the last build of each incomplete export, for all hosts. Redis keeps and measures the times, because
+ * the clocks of API, workers and store may differ by minutes.
  */
 export interface IncompleteBuilds {
-  /** Notes that an incomplete archive is about to be published. */
+  /** Records that an incomplete archive is about to be published. */
   note(exportKey: string): Promise<void>;
   /** Forgets an export that is complete now. */
   forget(exportKey: string): Promise<void>;
-  /** Finds the last builds of some exports, null for none; undefined while Redis is away. */
+  /** Returns the last builds of some exports, null for none; undefined while Redis is down. */
   find(exportKeys: readonly string[]): Promise<(IncompleteBuild | null)[] | undefined>;
 }
 
-/** For a process that knows of no other: nothing is noted, and every incomplete archive has had its time. */
+/** For a process without Redis: records nothing, so every incomplete archive counts as expired. */
 export const noIncompleteBuilds: IncompleteBuilds = {
   note: () => Promise.resolve(),
   forget: () => Promise.resolve(),
@@ -37,9 +40,9 @@ export const noIncompleteBuilds: IncompleteBuilds = {
 };
 
 /**
- * Returns how long an incomplete archive is served before it is built again, in milliseconds: DEGRADED_EXPORT_SECONDS
- * after the first build, twice as long after each further one, up to an hour. So a file that stays missing, beside one
- * that changes at each download, does not fill the store.
+ * Returns how long an incomplete archive is served before the next build, in milliseconds. The backoff begins
+ * with DEGRADED_EXPORT_SECONDS and doubles up to an hour. Without it, a file that stays missing beside one that
+ * changes at each download would fill the store.
  */
 export function incompleteWaitMs(builds: number, degradedSeconds: number): number {
   const firstMs = degradedSeconds * 1000;

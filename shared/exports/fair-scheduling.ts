@@ -1,38 +1,38 @@
 /**
- * Who is built next. Start-time fair queueing (Goyal, Vin, Cheng: SIGCOMM 1996) over the priorities of BullMQ, the
- * lower ones of which go first: each job gets a tag, the larger of the virtual time and of the tag after the last one
- * of its organization. The virtual time is the tag of the job that was started last. So an organization that has
- * nothing waiting stands before all but the next build of each other one, and one that has much waits behind itself.
+ * Fair scheduling of exports between organizations: start-time fair queueing (Goyal, Vin, Cheng: SIGCOMM 1996) over the
+ * priorities of BullMQ, which starts jobs with lower numbers first. Each job gets a tag: the virtual time, or the tag
+ * after its organization's last one if that is larger. The virtual time is the tag of the job that started last. An
+ * organization without waiting jobs therefore comes before all but the next job of every other organization.
  *
- * Readers and pre-building are two classes, each with a virtual time and tags of its own: a job of the second starts
- * when no reader's job waits.
+ * Readers' jobs and pre-builds are two classes, each with its own virtual time and tags. A pre-build starts only while
+ * no reader's job waits.
  */
 
-/** Where a class of jobs has its tags among the priorities, which BullMQ limits to 2^21 - 1. */
+/** A class of jobs and its range of priorities. BullMQ limits priorities to 2^21 - 1. */
 export interface JobClass {
   name: 'read' | 'prebuild';
-  /** The priority of the tag 0. */
+  /** The priority of tag 0. */
   base: number;
 }
 
-/** Tags of a class; when its virtual time has passed half of them, all are moved down. */
-export const tagsOfClass = 2 ** 20 - 1;
+/** Once the virtual time of a class passes half of its tags, all of them move down. */
+export const tagsPerClass = 2 ** 20 - 1;
 
-export const reading: JobClass = { name: 'read', base: 1 };
-export const prebuilding: JobClass = { name: 'prebuild', base: 1 + tagsOfClass };
+export const readerClass: JobClass = { name: 'read', base: 1 };
+export const prebuildClass: JobClass = { name: 'prebuild', base: 1 + tagsPerClass };
 
-/** All that adds a job within so many seconds gets the same place; the job itself is added a moment later. */
+/** How long concurrent callers get the same tag for a job; one of them adds the job within moments. */
 const reservationSeconds = 10;
 
 /**
- * The Lua function `place(class, base, organization, id)`, which gives the priority of a job's next build and counts
- * it to its organization, once for all who ask at the same time. `prefix` is the prefix of the queue's keys.
+ * The Lua function `assign_priority(class, base, organization, id)`: returns the priority of a job's next build, and
+ * counts the build for its organization, once for concurrent callers. `prefix` is the prefix of the queue's keys.
  *
- * Of organizations only those that are ahead of the virtual time are kept, so their number is that of those with
- * jobs. Reservations from before a shift of the tags are known by their epoch.
+ * Redis keeps only organizations whose tags are ahead of the virtual time, so there are at most as many as have jobs.
+ * The epoch identifies reservations from before the tags moved down.
  */
-export const placeFunction = `
-local size = ${tagsOfClass}
+export const priorityFunction = `
+local size = ${tagsPerClass}
 local fair = prefix .. 'fair'
 
 local function shifted(id, base, by)
@@ -62,7 +62,7 @@ local function shift(class, base, by)
   redis.call('HINCRBY', fair, 'epoch', 1)
 end
 
-local function place(class, base, organization, id)
+local function assign_priority(class, base, organization, id)
   local time = tonumber(redis.call('HGET', fair, class) or 0)
   local tags = prefix .. 'fair:' .. class
   redis.call('ZREMRANGEBYSCORE', tags, '-inf', time)

@@ -6,16 +6,15 @@ import type { LessonVersion } from '../models/lesson-version.ts';
 import { formatVersion } from '../packages/manifest.ts';
 import { plainProfile, profileNamePattern } from './profiles.ts';
 
-/** The queue of archives to build. */
 export const exportQueueName = 'exports';
 
-/** Part of every export key: raise it when Lectern writes the same version as other bytes than before. */
+/** Part of every export key: raise it when Lectern writes different bytes for the same version. */
 const archiveFormat = 1;
 
-/** How this release writes archives, as jobs name it: workers of another release build others. */
+/** The format of this release's archives as jobs name it. Workers of other releases build other formats. */
 export const archiveFormatName = `${formatVersion}/${archiveFormat}`;
 
-/** Describes an archive to a worker: ids, and names for operators who look at the queue; no secrets. */
+/** Describes an archive to a worker: ids, and names for operators who look at the queue. It holds no secrets. */
 export const exportJobSchema = z.object({
   key: z.string().regex(/^x[0-9a-f]{40}$/),
   organizationId: z.string(),
@@ -23,22 +22,22 @@ export const exportJobSchema = z.object({
   versionId: z.string(),
   slug: z.string(),
   versionNumber: z.number(),
-  /** As {@link selectProfile} names it. Jobs that were queued before there were profiles have none. */
+  /** As {@link selectProfile} names it. Jobs from before profiles existed lack it. */
   profile: z.string().regex(profileNamePattern).default(plainProfile),
-  /** Jobs of releases that did not name their format are of the format of that time. */
+  /** Jobs of releases that did not name their format have the format of that time. */
   format: z.string().default('1.0.0/1'),
 });
 
 export type ExportJob = z.output<typeof exportJobSchema>;
 
-/** What a worker says when an archive is built; `failures` files could not be had. One that was there has 0 files. */
+/** A worker's result: `failures` counts missing files. An archive that existed already has 0 files. */
 export interface ExportResult {
   size: number;
   files: number;
   failures: number;
 }
 
-/** How far a build is: files of the archive that are written, of how many, and their bytes. */
+/** A build's progress: files written to the archive, files in total, and bytes written. */
 export const exportProgressSchema = z.object({ done: z.number(), total: z.number(), bytes: z.number() });
 
 export type ExportProgress = z.output<typeof exportProgressSchema>;
@@ -51,34 +50,37 @@ export type ExportProgress = z.output<typeof exportProgressSchema>;
 export function exportJobOf(version: LessonVersion, profile: string = plainProfile): ExportJob {
   const format = archiveFormatName;
   const facts = [version._id, version.publishedAt?.toISOString(), profile, ...format.split('/')];
-  // BullMQ takes no job id of digits alone, hence the letter before the digest.
+  // BullMQ rejects job ids that are all digits, hence the letter before the digest.
   const key = `x${createHash('sha256').update(facts.join('\n')).digest('hex').slice(0, 40)}`;
   const { organizationId, lessonId, _id: versionId, slug, versionNumber } = version;
   return { key, organizationId, lessonId, versionId, slug, versionNumber, profile, format };
 }
 
-/** Where an archive is stored that lacks files: apart, so that it never passes for the complete one. */
+/**
+ * Returns the key of an archive that lacks files, which is stored apart so that it never passes for the
+ * complete one.
+ */
 export function incompleteKey(key: string): string {
   return `${key}-incomplete`;
 }
 
-/** The export key of an archive that is stored under either. */
+/** Returns the export key of an archive that is stored under either key. */
 export function exportKeyOf(storedKey: string): string {
   return isIncomplete(storedKey) ? storedKey.slice(0, -incompleteKey('').length) : storedKey;
 }
 
-/** Whether an archive is stored as one that lacks files. */
+/** Returns whether a key is that of an archive that lacks files. */
 export function isIncomplete(key: string): boolean {
   return key.endsWith(incompleteKey(''));
 }
 
-/** A failure as BullMQ keeps it, a line of text: the code first, so that the API can answer with it. */
+/** Returns a failure as BullMQ stores it, in one line of text. It begins with the code that the API needs. */
 export function toFailedReason(error: unknown): string {
   const code: ErrorCode = error instanceof LecternError ? error.code : 'INTERNAL_ERROR';
   return `${code}: ${messageOf(error)}`;
 }
 
-/** The failure that {@link toFailedReason} wrote; reasons that BullMQ made itself are internal errors. */
+/** Parses the text of {@link toFailedReason}; reasons from BullMQ itself become internal errors. */
 export function fromFailedReason(reason: string): LecternError {
   const [, code, message = ''] = /^(INVALID_CONTENT|NOT_FOUND): ([^]*)$/.exec(reason) ?? [];
   if (code === 'INVALID_CONTENT' || code === 'NOT_FOUND') return new LecternError(code, message);

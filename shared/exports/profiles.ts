@@ -1,35 +1,35 @@
 import { LecternError } from '../platform/errors.ts';
 
-/** What file names and folders are made of. */
+/** The fields that file names and folders are made of. */
 interface NamedVersion {
   slug: string;
   versionNumber: number;
 }
 
-/** What archives depend on besides their version. */
+/** The sources of a profile's variant. */
 export interface ProfileSource {
-  /** Returns the name of the player's release that this process has. */
+  /** Returns the name of the player's release in this process. */
   playerName: () => string | Promise<string>;
 }
 
 const parameterNames = ['include', 'format'] as const;
 type ParameterName = (typeof parameterNames)[number];
 
-/** Query parameters that select a profile; the same options select it in `lectern lesson export`. */
+/** The query parameters that select a profile; the same options select it in `lectern lesson export`. */
 export type ProfileQuery = { readonly [name in ParameterName]?: string | undefined };
 
 /**
- * What an archive of a published version holds and how it is laid out: the part that the API, the workers and the CLI
- * share. The files themselves come from the profile of the same id in worker/exports/profiles/.
+ * The content and layout of an archive, as far as the API, the workers and the CLI share it. The files
+ * themselves come from the profile of the same id in worker/exports/profiles/.
  */
 export interface ExportProfile {
   query: ProfileQuery;
-  /** What the parameter's value selects, for the API's documentation and for the command's help. */
+  /** What the parameter's value selects: for the API's documentation, and for the command's help. */
   description?: string;
   help?: string;
   /**
-   * Returns what decides the archive's bytes besides the version and the format, such as the player's release. It is
-   * part of the export key; null where there is nothing.
+   * Returns what decides the archive's bytes besides version and format, such as the player's release, or null.
+   * It is part of the export key.
    */
   variant: (source: ProfileSource) => string | null | Promise<string>;
   /** Returns the folder that holds all files of the archive; '' for files at the archive's top level. */
@@ -60,15 +60,15 @@ export const exportProfiles = {
 
 export type ProfileId = keyof typeof exportProfiles;
 
-/** The profile of every export that asks for no other, as jobs name it. */
+/** The default profile, as jobs name it. */
 export const plainProfile = nameProfile('plain', null);
 
-/** A profile as a job names it: `<id>`, or `<id>:<variant>`. */
+/** The profile of a job: `<id>`, or `<id>:<variant>`. */
 export const profileNamePattern = /^[a-z0-9-]+(:.+)?$/s;
 
 const profiles = Object.entries(exportProfiles) as [ProfileId, ExportProfile][];
 
-/** The query parameters that select profiles, with the values that they take and the error for any other value. */
+/** The query parameters that select profiles, with their values and the error for any other value. */
 export const profileParameters = parameterNames.flatMap((name) => {
   const selected = profiles.flatMap(([, profile]) => (profile.query[name] === undefined ? [] : profile));
   const values = selected.flatMap(({ query }) => query[name] ?? []);
@@ -88,7 +88,7 @@ export const profileParameters = parameterNames.flatMap((name) => {
 /**
  * Returns the profile that a query selects, as jobs name it.
  *
- * @throws {LecternError} BAD_REQUEST when no profile has just these parameters.
+ * @throws {LecternError} BAD_REQUEST when no profile has exactly these parameters.
  */
 export async function selectProfile(query: ProfileQuery, source: ProfileSource): Promise<string> {
   const found = profiles.find(([, profile]) =>
@@ -99,7 +99,7 @@ export async function selectProfile(query: ProfileQuery, source: ProfileSource):
   return nameProfile(id, await profile.variant(source));
 }
 
-/** Returns the id and variant that a job names; the id is null where this release has no such profile. */
+/** Returns the id and variant that a job names; the id is null where this release lacks the profile. */
 export function parseProfile(name: string): { id: ProfileId | null; variant: string | null } {
   const separator = name.indexOf(':');
   const id = separator < 0 ? name : name.slice(0, separator);
@@ -110,7 +110,7 @@ export function parseProfile(name: string): { id: ProfileId | null; variant: str
 /**
  * Returns the profile that a job names.
  *
- * @throws where this release has no such profile.
+ * @throws when this release lacks the profile.
  */
 export function profileOf({ profile }: { profile: string }): ExportProfile {
   const { id } = parseProfile(profile);

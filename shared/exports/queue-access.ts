@@ -1,19 +1,25 @@
 import type { Redis } from 'ioredis';
 import { nowInLua } from '../platform/lua.ts';
 
-/** The export queue's keys, for what BullMQ does not do itself: an ExportQueue, or a worker with its connection. */
+/**
+ * Access to the export queue's keys, for what BullMQ does not do itself: an ExportQueue, or a worker's
+ * connection.
+ */
 export interface QueueAccess {
   redis: Redis;
-  /** The key of a part of the queue; the prefix of all of them for ''. */
+  /** Returns the key of a part of the queue; for '' the prefix of all keys. */
   toKey(part: string): string;
 }
 
-/** Set while a job that is under way shall stop. */
-export function cancelKey(queue: QueueAccess, jobKey: string): string {
+/** Returns the key that exists while a running job has to stop. */
+export function cancellationKey(queue: QueueAccess, jobKey: string): string {
   return queue.toKey(`cancel:${jobKey}`);
 }
 
-/** Who waits for a job: a sorted set of their ids, by the second at which each counts as gone. */
+/**
+ * Returns the key of the sorted set of requests that wait for a job, by the second in which each counts as
+ * gone.
+ */
 export function waitersKey(queue: QueueAccess, jobKey: string): string {
   return queue.toKey(`waiters:${jobKey}`);
 }
@@ -26,11 +32,11 @@ return string.format('%.0f', now - tonumber(redis.call('HGET', KEYS[1], 'handedO
 `;
 
 /**
- * Notes that a worker leaves a job to workers of another release.
+ * Records that a worker leaves a job to workers of another release.
  *
- * @returns for how long workers have done so since the job was asked for, in milliseconds by the clock of Redis.
+ * @returns how long workers have done so since the job was requested, in milliseconds by the clock of Redis.
  * @throws when Redis does not answer.
  */
-export async function noteHandOn(queue: QueueAccess, jobKey: string): Promise<number> {
+export async function recordHandOver(queue: QueueAccess, jobKey: string): Promise<number> {
   return Number(await queue.redis.eval(handOnScript, 1, queue.toKey(jobKey)));
 }

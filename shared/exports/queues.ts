@@ -6,7 +6,7 @@ import { exportQueueName } from './jobs.ts';
 import type { ExportJob, ExportResult } from './jobs.ts';
 import { createWaitingRedis } from '../platform/redis.ts';
 
-/** The queue, and the connection it lives on, for what BullMQ does not do itself (shared/exports/). */
+/** The export queue with its connection, for what BullMQ does not do itself. */
 export class ExportQueue extends Queue<ExportJob, ExportResult> {
   readonly redis: Redis;
 
@@ -17,13 +17,13 @@ export class ExportQueue extends Queue<ExportJob, ExportResult> {
 }
 
 /**
- * How long finished jobs are shown to an operator. A kept job would swallow later adds under its id, so whoever asks
- * again for one that is finished retries it (api/exports/archive-requests.ts).
+ * How long operators see finished jobs. A kept job would swallow later adds under its id, so a new request for
+ * a finished one reruns it (api/exports/archive-requests.ts).
  */
 const keptSeconds = 24 * 3600;
 const keptJobs = 1000;
 
-/** The producing side of the export queue, on a connection that fails fast. */
+/** Returns the producing side of the export queue, on a connection that fails fast. */
 export function createExportQueue(redis: Redis, config: Pick<Config, 'redisPrefix'>): ExportQueue {
   const queue = new ExportQueue(redis, {
     prefix: config.redisPrefix,
@@ -34,12 +34,12 @@ export function createExportQueue(redis: Redis, config: Pick<Config, 'redisPrefi
       removeOnFail: { age: keptSeconds, count: keptJobs },
     },
   });
-  // Commands that fail say so themselves; an 'error' event without a listener would end the process.
+  // Failing commands reject by themselves; an 'error' event without a listener would end the process.
   queue.on('error', () => undefined);
   return queue;
 }
 
-/** What happens to the jobs of the export queue, on a connection of its own that waits for Redis. */
+/** Returns the events of the export queue, on a connection of its own that waits for Redis. */
 export function createExportEvents(redisUrl: string, config: Pick<Config, 'redisPrefix'>): QueueEvents {
   const events = new QueueEvents(exportQueueName, {
     connection: createWaitingRedis(redisUrl),

@@ -1,13 +1,19 @@
-import { prebuilding, reading } from './fair-scheduling.ts';
+import { prebuildClass, readerClass } from './fair-scheduling.ts';
 import type { QueueAccess } from './queue-access.ts';
 
-/** Jobs that a look reads from the front of the queue: fair queueing places a newcomer among the first. */
-const lookedAt = 100;
+/**
+ * How many waiting jobs are read from the front of the queue. Fair scheduling puts a new organization among the
+ * first.
+ */
+const scannedJobs = 100;
 
-/** How long one worker alone makes room for a job; after that another may try. */
+/** How long one worker alone frees a slot for a job; afterwards another may try. */
 const claimSeconds = 15;
 
-/** Builds under way by organization, then the first readers' job of an organization that has none. */
+/**
+ * Returns the running builds by organization, then the first waiting reader's job of an organization without
+ * any.
+ */
 const shareScript = `
 local prefix = ARGV[1]
 local function organizationOf(id)
@@ -23,9 +29,9 @@ for _, id in ipairs(redis.call('LRANGE', prefix .. 'active', 0, -1)) do
   end
 end
 for index, name in ipairs(names) do counts[index] = held[name] end
-for _, id in ipairs(redis.call('ZRANGE', prefix .. 'prioritized', 0, ${lookedAt - 1})) do
+for _, id in ipairs(redis.call('ZRANGE', prefix .. 'prioritized', 0, ${scannedJobs - 1})) do
   local priority = tonumber(redis.call('HGET', prefix .. id, 'priority') or 0)
-  if priority >= ${prebuilding.base} then break end
+  if priority >= ${prebuildClass.base} then break end
   local organization = organizationOf(id)
   if organization and not held[organization] then return {names, counts, id} end
 end
@@ -36,15 +42,15 @@ const claimScript = `
 local prefix, id = ARGV[1], ARGV[2]
 if not redis.call('ZSCORE', prefix .. 'prioritized', id) then return 0 end
 if not redis.call('SET', prefix .. 'fair:room:' .. id, 1, 'NX', 'EX', ${claimSeconds}) then return 0 end
-redis.call('HSET', prefix .. id, 'priority', ${reading.base})
-redis.call('ZADD', prefix .. 'prioritized', ${reading.base} * 4294967296, id)
+redis.call('HSET', prefix .. id, 'priority', ${readerClass.base})
+redis.call('ZADD', prefix .. 'prioritized', ${readerClass.base} * 4294967296, id)
 return 1
 `;
 
-export interface SlotShares {
-  /** Builds under way in all workers, by organization. */
+export interface SlotUsage {
+  /** Running builds on all workers, by organization. */
   held: Map<string, number>;
-  /** The job that waits longest of an organization without a build under way; null where none waits. */
+  /** The longest-waiting job of an organization without a running build; null where none waits. */
   starved: string | null;
 }
 
@@ -53,7 +59,7 @@ export interface SlotShares {
  *
  * @throws when Redis does not answer.
  */
-export async function findSlotShares(queue: QueueAccess): Promise<SlotShares> {
+export async function readSlotUsage(queue: QueueAccess): Promise<SlotUsage> {
   const shares = await queue.redis.eval(shareScript, 0, queue.toKey(''));
   const [names, counts, starved = null] = shares as [string[], number[], string?];
   return { held: new Map(names.map((name, index) => [name, counts[index] ?? 0])), starved };
@@ -62,9 +68,9 @@ export async function findSlotShares(queue: QueueAccess): Promise<SlotShares> {
 /**
  * Moves a waiting job to the front, for the worker that is about to free a slot for it.
  *
- * @returns false where the job waits no longer, or another worker makes room for it.
+ * @returns false if the job no longer waits, or another worker frees a slot for it.
  * @throws when Redis does not answer.
  */
-export async function claimRoom(queue: QueueAccess, jobKey: string): Promise<boolean> {
+export async function claimSlot(queue: QueueAccess, jobKey: string): Promise<boolean> {
   return (await queue.redis.eval(claimScript, 0, queue.toKey(''), jobKey)) === 1;
 }

@@ -1,6 +1,6 @@
 import { Gauge } from 'prom-client';
 import type { Registry } from 'prom-client';
-import { prebuilding } from '../exports/fair-scheduling.ts';
+import { prebuildClass } from '../exports/fair-scheduling.ts';
 import { nowInLua } from '../platform/lua.ts';
 import type { ExportQueue } from '../exports/queues.ts';
 
@@ -89,13 +89,13 @@ export function registerQueueMetrics(registry: Registry, queue: ExportQueue): vo
 
 async function look(queue: ExportQueue): Promise<number[]> {
   // BullMQ's scores: the priority, then a counter of 32 bits.
-  const behind = prebuilding.base * 2 ** 32;
+  const behind = prebuildClass.base * 2 ** 32;
   return (await queue.redis.eval(
     lookScript,
     0,
     queue.toKey(''),
     behind,
     agedJobs,
-    prebuilding.base,
+    prebuildClass.base,
   )) as number[];
 }

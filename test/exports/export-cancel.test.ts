@@ -19,7 +19,7 @@ const wanted = {
   status: 409,
   code: 'CONFLICT',
   error: 'Conflict',
-  message: 'Somebody waits for this export',
+  message: 'A request waits for this export',
 };
 
 const begin = (version: LessonVersion) =>

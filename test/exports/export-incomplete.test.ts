@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
-import { uncountStart } from '../../shared/exports/start.ts';
+import { uncountStart } from '../../shared/exports/job-lifecycle.ts';
 import { exportJobOf, incompleteKey } from '../../shared/exports/jobs.ts';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
 import { filesBelow } from '../storage/stores.ts';

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { JobWaiters } from '../../api/exports/job-subscriptions.ts';
+import { JobSubscriptions } from '../../api/exports/job-subscriptions.ts';
 import { statusEvents } from '../../api/exports/status-events.ts';
 import type { ExportStatus } from '../../api/exports/export-status.ts';
-import { askForExport } from '../../shared/exports/ask.ts';
+import { enqueueExport } from '../../shared/exports/enqueue.ts';
 import { exportJobOf } from '../../shared/exports/jobs.ts';
 import type { ExportJob } from '../../shared/exports/jobs.ts';
 import { noCoordination } from '../../shared/coordination/coordination.ts';
@@ -23,7 +23,7 @@ beforeAll(async () => {
   queue = await openQueue(lab.harness);
   events = createExportEvents(lab.harness.servers.redisUrl, lab.harness.config);
   job = exportJobOf(await lab.build());
-  await askForExport(queue.jobs, job, null);
+  await enqueueExport(queue.jobs, job, null);
 });
 afterAll(async () => {
   await events.close();
@@ -38,11 +38,21 @@ const first: ExportStatus = {
   reason: 'no_worker',
 };
 
-function startEvents(signal: AbortSignal, options: { waiters?: JobWaiters; archives?: ArchiveStore } = {}) {
+function startEvents(
+  signal: AbortSignal,
+  options: { subscriptions?: JobSubscriptions; archives?: ArchiveStore } = {},
+) {
   const { config, db, store } = lab.harness;
-  const { waiters = new JobWaiters(events), archives = store.archives } = options;
-  const deps = { db, archives, queue: queue.jobs, waiters, incomplete: noCoordination.incomplete, config };
-  return statusEvents(deps, job, { first, signal, heartbeatMilliseconds: 0 });
+  const { subscriptions = new JobSubscriptions(events), archives = store.archives } = options;
+  const deps = {
+    db,
+    archives,
+    queue: queue.jobs,
+    subscriptions,
+    incomplete: noCoordination.incomplete,
+    config,
+  };
+  return statusEvents(deps, job, { first, signal, heartbeatMs: 0 });
 }
 
 test('an idle event stream sends heartbeats, so that proxies keep it open', async () => {
@@ -71,7 +81,7 @@ test('a process polls an export once for all of its event streams', async () => 
     return archives.open(key);
   };
   const gone = new AbortController();
-  const options = { waiters: new JobWaiters(events), archives: { ...archives, open } };
+  const options = { subscriptions: new JobSubscriptions(events), archives: { ...archives, open } };
   const streams = Array.from({ length: 40 }, () => startEvents(gone.signal, options));
   await Promise.all(streams.map((stream) => stream.next()));
   await Promise.all(streams.map((stream) => stream.next()));

@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { requestArchive } from '../../api/exports/archive-requests.ts';
-import { JobWaiters } from '../../api/exports/job-subscriptions.ts';
-import { OpenWaits } from '../../api/exports/wait-limiter.ts';
+import { JobSubscriptions } from '../../api/exports/job-subscriptions.ts';
+import { WaitLimiter } from '../../api/exports/wait-limiter.ts';
 import { exportJobOf } from '../../shared/exports/jobs.ts';
 import { createLogger } from '../../shared/platform/log.ts';
 import { createExportEvents } from '../../shared/exports/queues.ts';
@@ -22,15 +22,15 @@ function requestDependencies({ harness }: Fleet, archives: ArchiveStore) {
   onTestFinished(() => events.close());
   const { queue } = viewQueue(harness);
   const log = createLogger(harness.config, 'test');
-  const waiters = new JobWaiters(events);
-  const openWaits = new OpenWaits(1);
+  const subscriptions = new JobSubscriptions(events);
+  const waitLimiter = new WaitLimiter(1);
   const { incomplete } = noCoordination;
   const deps = {
     db: harness.db,
     archives,
     queue,
-    waiters,
-    openWaits,
+    subscriptions,
+    waitLimiter,
     incomplete,
     config: harness.config,
     log,
@@ -42,7 +42,7 @@ test('a request notices a job that ends while the request checks the store', asy
   const fleet = await startFleet();
   const { events, deps } = requestDependencies(fleet, fleet.harness.store.archives);
   const lesson = await fleet.publish([1000]);
-  const waiter = deps.waiters.listen(exportJobOf(lesson.version).key);
+  const waiter = deps.subscriptions.toEnd(exportJobOf(lesson.version).key);
 
   const ended = new Promise((resolve) => events.once('completed', resolve));
   const api = { address: await fleet.harness.startApi() };

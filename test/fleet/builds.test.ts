@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
-import { BuildGivenBack, Builds } from '../../worker/exports/builds.ts';
+import { BuildRequeued, Builds } from '../../worker/exports/builds.ts';
 import { usedMemory } from '../support/garbage.ts';
 
 test('a worker keeps no memory of finished jobs', async () => {
   const builds = new Builds();
   const run = async (count: number) => {
-    for (let index = 0; index < count; index += 1) await builds.untilGivenBack(Promise.resolve(index));
+    for (let index = 0; index < count; index += 1) await builds.untilRequeued(Promise.resolve(index));
   };
   await run(1_000);
   const before = usedMemory().heapUsed;
@@ -17,8 +17,8 @@ test('a worker keeps no memory of finished jobs', async () => {
 test('builds that go back to the queue are aborted at once, and so are builds started afterwards', async () => {
   const builds = new Builds();
   const never = new Promise<never>(() => undefined);
-  const running = builds.untilGivenBack(never);
-  builds.giveBack();
-  await expect(running).rejects.toThrow(BuildGivenBack);
-  await expect(builds.untilGivenBack(never)).rejects.toThrow(BuildGivenBack);
+  const running = builds.untilRequeued(never);
+  builds.requeueAll();
+  await expect(running).rejects.toThrow(BuildRequeued);
+  await expect(builds.untilRequeued(never)).rejects.toThrow(BuildRequeued);
 });

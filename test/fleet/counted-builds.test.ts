@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { createDownloader } from '../../shared/media/downloads/downloader.ts';
-import { prebuildExport, reviveExport } from '../../shared/exports/ask.ts';
-import { noteStart } from '../../shared/exports/start.ts';
+import { enqueuePrebuild, rerunEndedExport } from '../../shared/exports/enqueue.ts';
+import { recordStart } from '../../shared/exports/job-lifecycle.ts';
 import { exportJobOf } from '../../shared/exports/jobs.ts';
 import { createLogger } from '../../shared/platform/log.ts';
 import { saveExportRecord } from '../../shared/models/export-record.ts';
@@ -25,7 +25,7 @@ test("a queued pre-build becomes a reader's export once a reader requests it", a
   const turns = openTurns(lab.harness);
   const { queue, redis } = turns;
   const { key } = jobNamed('a1');
-  await prebuildExport(queue, jobNamed('a1'));
+  await enqueuePrebuild(queue, jobNamed('a1'));
   await redis.hset(queue.toKey(key), 'timestamp', 1000);
   const asked = Date.now();
   await ask(turns, 'a1');
@@ -37,15 +37,15 @@ test('an export counts its first start once, however often it is requeued, until
   const { key } = jobNamed('a1');
   await ask(turns, 'a1');
   const job = await turns.startJob();
-  expect(await noteStart(turns.queue, key)).toBe(false);
+  expect(await recordStart(turns.queue, key)).toBe(false);
   await job?.moveToWait(lockToken);
   const again = await turns.startJob();
-  expect(await noteStart(turns.queue, key)).toBe(false);
+  expect(await recordStart(turns.queue, key)).toBe(false);
   await again?.moveToCompleted({ size: 1, files: 1, failures: 0 }, lockToken);
   const ended = await turns.queue.getJob(key);
   if (ended === undefined) throw new Error('The job is gone');
-  await reviveExport(turns.queue, ended, 'completed');
-  expect(await noteStart(turns.queue, key)).toBe(true);
+  await rerunEndedExport(turns.queue, ended, 'completed');
+  expect(await recordStart(turns.queue, key)).toBe(true);
 });
 
 test('an archive that already exists does not count as a build', async () => {
@@ -81,7 +81,7 @@ test("a build that lost its lock does not count in its organization's fair share
   const queue = await openQueue(lab.harness);
   onTestFinished(() => queue.close());
   const job = exportJobOf(version);
-  await prebuildExport(queue.jobs, job);
+  await enqueuePrebuild(queue.jobs, job);
   onTestFinished(await lab.harness.startWorker({ SHUTDOWN_SECONDS: '2' }));
   await held.reached;
   const before = await queue.jobs.getJob(job.key);

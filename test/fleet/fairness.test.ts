@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest';
-import { askForExport, prebuildExport } from '../../shared/exports/ask.ts';
+import { enqueueExport, enqueuePrebuild } from '../../shared/exports/enqueue.ts';
 import { exportJobOf } from '../../shared/exports/jobs.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { startFleet } from './fleet.ts';
@@ -25,12 +25,12 @@ test("workers busy with one of an organization's 500 exports build another organ
   const waiting = others.map((job) => ({ ...job, organizationId: running.organizationId }));
   const prebuilt = jobNamed('prebuilt1');
   const single = jobNamed('single1');
-  await askForExport(queue, running, null);
-  for (const job of waiting) await askForExport(queue, job, null);
-  await prebuildExport(queue, prebuilt);
+  await enqueueExport(queue, running, null);
+  for (const job of waiting) await enqueueExport(queue, job, null);
+  await enqueuePrebuild(queue, prebuilt);
   await spawnWorker(fleet.harness);
   await held.reached;
-  await askForExport(queue, single, null);
+  await enqueueExport(queue, single, null);
   held.release();
 
   const all = [running, single, ...waiting, prebuilt].map(({ key }) => key);

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
-import { BuildGaveWay, Builds } from '../../worker/exports/builds.ts';
-import { startGivingWay } from '../../worker/exports/yielding.ts';
+import { BuildPreempted, Builds } from '../../worker/exports/builds.ts';
+import { startPreemption } from '../../worker/exports/preemption.ts';
 import { startHarness } from '../support/harness.ts';
 import type { Harness } from '../support/harness.ts';
 import { waitFor } from '../support/wait-for.ts';
@@ -17,7 +17,7 @@ afterAll(() => harness.close());
 function openWorker(turns: Turns, slots: number, youngMs = 0) {
   const builds = new Builds();
   const stopped: [string, unknown][] = [];
-  const givingWay = startGivingWay(turns.queue, builds, slots, { lookMs: 10, youngMs });
+  const givingWay = startPreemption(turns.queue, builds, slots, { pollIntervalMs: 10, minAgeMs: youngMs });
   onTestFinished(() => givingWay.stop());
   return {
     stopped,
@@ -41,7 +41,7 @@ test('the newest build of an organization that has all slots is preempted for an
   await worker.start();
   await ask(turns, 'b1');
   await waitFor('a build to stop', () => worker.stopped.length === 1);
-  expect(worker.stopped).toEqual([['a2', expect.any(BuildGaveWay)]]);
+  expect(worker.stopped).toEqual([['a2', expect.any(BuildPreempted)]]);
   expect(await turns.start()).toBe('b1');
 });
 

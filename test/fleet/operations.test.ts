@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest';
-import { prebuildExport } from '../../shared/exports/ask.ts';
+import { enqueuePrebuild } from '../../shared/exports/enqueue.ts';
 import { exportJobOf } from '../../shared/exports/jobs.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { startFleet } from './fleet.ts';
@@ -115,12 +115,12 @@ test('metrics describe the waiting queue: for readers, pre-builds, in progress, 
     return file;
   });
   const worker = await spawnWorker(fleet.harness, { WORKER_PORT: '0' });
-  await prebuildExport(queue, exportJobOf(unasked.version));
+  await enqueuePrebuild(queue, exportJobOf(unasked.version));
   const asked = [fleet.request(api, first)];
   for (const file of held) await file.reached;
   asked.push(fleet.request(api, second));
   await waitFor('the second', async () => (await state(second)) === 'prioritized', longTimeoutMs);
-  await prebuildExport(queue, jobNamed('a1'));
+  await enqueuePrebuild(queue, jobNamed('a1'));
 
   const scraped = await scrape(api.operations);
   const value = (series: string) => scraped.value(series);

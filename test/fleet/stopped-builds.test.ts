@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
-import { askForExport, jobsBefore, prebuildExport } from '../../shared/exports/ask.ts';
-import { findCancelled, isCancelled, requestCancel } from '../../shared/exports/cancel.ts';
-import { prebuilding } from '../../shared/exports/fair-scheduling.ts';
+import { enqueueExport, countJobsAhead, enqueuePrebuild } from '../../shared/exports/enqueue.ts';
+import { findCancelled, isCancelled, requestCancellation } from '../../shared/exports/cancel.ts';
+import { prebuildClass } from '../../shared/exports/fair-scheduling.ts';
 import { exportJobOf } from '../../shared/exports/jobs.ts';
 import { startExportLab } from '../exports/held-exports.ts';
 import type { ExportLab } from '../exports/held-exports.ts';
@@ -22,7 +22,7 @@ afterAll(async () => {
 });
 
 /** An export whose build is paused in the middle. */
-async function startHeld(ask: typeof prebuildExport, settings?: Record<string, string>) {
+async function startHeld(ask: typeof enqueuePrebuild, settings?: Record<string, string>) {
   const { version, held } = await lab.buildHeld();
   onTestFinished(() => held.release());
   const job = exportJobOf(version);
@@ -33,12 +33,12 @@ async function startHeld(ask: typeof prebuildExport, settings?: Record<string, s
   return { job, held, stop };
 }
 
-const askAsReader: typeof prebuildExport = (jobs, job) => askForExport(jobs, job, null);
+const askAsReader: typeof enqueuePrebuild = (jobs, job) => enqueueExport(jobs, job, null);
 const stateOf = (key: string) => queue.jobs.getJobState(key);
 
 test("a request to cancel ends with the build it stopped: an operator's retry is built", async () => {
   const { job, held } = await startHeld(askAsReader);
-  await requestCancel(queue.jobs, job.key);
+  await requestCancellation(queue.jobs, job.key);
   await waitFor('its end', async () => (await stateOf(job.key)) === 'failed');
   expect(await findCancelled(queue.jobs, [job.key])).toEqual([]);
   held.release();
@@ -49,24 +49,24 @@ test("a request to cancel ends with the build it stopped: an operator's retry is
 test('a worker that shuts down still notices the cancellation of its build', async () => {
   const { job, stop } = await startHeld(askAsReader, { SHUTDOWN_SECONDS: '12' });
   const stopping = stop();
-  await requestCancel(queue.jobs, job.key);
+  await requestCancellation(queue.jobs, job.key);
   await stopping;
   expect(isCancelled((await queue.jobs.getJob(job.key))?.failedReason)).toBe(true);
 });
 
 test("a pre-build that a reader requested is requeued with a reader's priority", async () => {
-  const { job, stop } = await startHeld(prebuildExport, { SHUTDOWN_SECONDS: '2' });
-  await askForExport(queue.jobs, job, null);
+  const { job, stop } = await startHeld(enqueuePrebuild, { SHUTDOWN_SECONDS: '2' });
+  await enqueueExport(queue.jobs, job, null);
   await stop();
   expect(await stateOf(job.key)).toBe('prioritized');
-  expect((await queue.jobs.getJob(job.key))?.priority).toBeLessThan(prebuilding.base);
+  expect((await queue.jobs.getJob(job.key))?.priority).toBeLessThan(prebuildClass.base);
   await queue.jobs.remove(job.key);
 });
 
 test('a requeued export comes before those that were requested after its start', async () => {
   const { job, stop } = await startHeld(askAsReader, { SHUTDOWN_SECONDS: '2' });
-  await askForExport(queue.jobs, jobNamed('other1'), null);
+  await enqueueExport(queue.jobs, jobNamed('other1'), null);
   await stop();
   expect(await stateOf(job.key)).toBe('prioritized');
-  expect(await jobsBefore(queue.jobs, job.key)).toBe(0);
+  expect(await countJobsAhead(queue.jobs, job.key)).toBe(0);
 });

@@ -1,7 +1,7 @@
 import { UnrecoverableError } from 'bullmq';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { jobsBefore, prebuildExport, reviveExport } from '../../shared/exports/ask.ts';
-import { placeAgain } from '../../shared/exports/start.ts';
+import { countJobsAhead, enqueuePrebuild, rerunEndedExport } from '../../shared/exports/enqueue.ts';
+import { reassignPriority } from '../../shared/exports/job-lifecycle.ts';
 import { startHarness } from '../support/harness.ts';
 import type { Harness } from '../support/harness.ts';
 import { ask, jobNamed, lockToken, namesOf, openTurns } from './turns.ts';
@@ -14,7 +14,7 @@ beforeAll(async () => {
 afterAll(() => harness.close());
 
 async function prebuild({ queue }: Turns, ...names: string[]): Promise<void> {
-  for (const name of names) await prebuildExport(queue, jobNamed(name));
+  for (const name of names) await enqueuePrebuild(queue, jobNamed(name));
 }
 
 async function fail(turns: Turns): Promise<void> {
@@ -34,7 +34,7 @@ test("a reader's request raises the priority of a waiting pre-build, and publish
   await prebuild(turns, 'a1', 'a2', 'a3');
   await ask(turns, 'b1', 'b2', 'a3');
   await prebuild(turns, 'a3', 'b1');
-  expect(await jobsBefore(turns.queue, jobNamed('a3').key)).toBe(1);
+  expect(await countJobsAhead(turns.queue, jobNamed('a3').key)).toBe(1);
   expect(await turns.startAll()).toEqual(['b1', 'a3', 'b2', 'a1', 'a2']);
 });
 
@@ -42,7 +42,7 @@ test("a retried build counts for its organization, and waits behind another orga
   const turns = openTurns(harness);
   await ask(turns, 'a1', 'a2', 'a3');
   const failed = await turns.startJob();
-  await placeAgain(turns.queue, jobNamed('a1'), 'same');
+  await reassignPriority(turns.queue, jobNamed('a1'), 'same');
   await ask(turns, 'b1');
   await failed?.moveToWait(lockToken);
   expect(await turns.startAll()).toEqual(['b1', 'a2', 'a3', 'a1']);
@@ -52,7 +52,7 @@ test('a retried pre-build keeps its pre-build priority', async () => {
   const turns = openTurns(harness);
   await prebuild(turns, 'a1', 'a2');
   const failed = await turns.startJob();
-  await placeAgain(turns.queue, jobNamed('a1'), 'same');
+  await reassignPriority(turns.queue, jobNamed('a1'), 'same');
   await failed?.moveToWait(lockToken);
   await ask(turns, 'b1');
   expect(await turns.startAll()).toEqual(['b1', 'a2', 'a1']);
@@ -68,7 +68,7 @@ test('an archive requested again long after its job gets the queue position of a
   const ended = await turns.queue.getJob(jobNamed('a1').key);
   if (ended === undefined) throw new Error('The job is gone');
   const asked = Date.now();
-  await Promise.all([1, 2, 3].map(() => reviveExport(turns.queue, ended, 'failed')));
+  await Promise.all([1, 2, 3].map(() => rerunEndedExport(turns.queue, ended, 'failed')));
   await ask(turns, 'c1', 'a2');
   expect((await turns.queue.getJob(ended.data.key))?.timestamp).toBeGreaterThanOrEqual(asked - 1000);
   expect((await turns.startAll()).slice(0, 5)).toEqual(['a1', 'c1', 'b11', 'a2', 'b12']);

@@ -3,8 +3,8 @@ import { Worker } from 'bullmq';
 import type { Job } from 'bullmq';
 import { Redis } from 'ioredis';
 import { onTestFinished } from 'vitest';
-import { askForExport } from '../../shared/exports/ask.ts';
-import { noteStart } from '../../shared/exports/start.ts';
+import { enqueueExport } from '../../shared/exports/enqueue.ts';
+import { recordStart } from '../../shared/exports/job-lifecycle.ts';
 import { archiveFormatName, exportQueueName } from '../../shared/exports/jobs.ts';
 import type { ExportJob, ExportResult } from '../../shared/exports/jobs.ts';
 import { createExportQueue } from '../../shared/exports/queues.ts';
@@ -62,7 +62,7 @@ export function openTurns(harness: Harness): Turns {
   });
   const startJob = async () => {
     const job = (await worker.getNextJob(lockToken, { block: false })) as QueuedExport | undefined;
-    if (job !== undefined) await noteStart(queue, job.data.key);
+    if (job !== undefined) await recordStart(queue, job.data.key);
     return job;
   };
   const start = async () => {
@@ -84,7 +84,7 @@ export function openTurns(harness: Harness): Turns {
 
 /** Requests the archives of these jobs for readers, one after the other. */
 export async function ask({ queue }: Turns, ...names: string[]): Promise<void> {
-  for (const name of names) await askForExport(queue, jobNamed(name), null);
+  for (const name of names) await enqueueExport(queue, jobNamed(name), null);
 }
 
 /** Returns the names of an organization's first jobs. */

@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { askForExport } from '../../shared/exports/ask.ts';
+import { enqueueExport } from '../../shared/exports/enqueue.ts';
 import { createLogger } from '../../shared/platform/log.ts';
 import { startWatchdog } from '../../worker/maintenance/watchdog.ts';
 import { waitFor } from '../support/wait-for.ts';
@@ -37,7 +37,7 @@ test.each([
 ])('the watchdog keeps a worker running when jobs wait and $what', async ({ redisUrl, free }) => {
   const { harness } = await startFleet();
   const { queue } = viewQueue(harness);
-  await askForExport(queue, jobNamed('a1'), null);
+  await enqueueExport(queue, jobNamed('a1'), null);
   const looks = vi.fn(() => 0);
   const onStuck = vi.fn();
   const watchdog = startWatchdog(
@@ -53,7 +53,7 @@ test.each([
 test('a worker that starts nothing while jobs wait is reported as stuck once', async () => {
   const { harness } = await startFleet();
   const { queue } = viewQueue(harness);
-  await askForExport(queue, jobNamed('a1'), null);
+  await enqueueExport(queue, jobNamed('a1'), null);
   const looks = vi.fn(() => 0);
   const onStuck = vi.fn();
   const watchdog = startWatchdog(

@@ -1,6 +1,6 @@
 import { expect, test, vi } from 'vitest';
-import { askForExport } from '../../shared/exports/ask.ts';
-import { isCancelled, requestCancel } from '../../shared/exports/cancel.ts';
+import { enqueueExport } from '../../shared/exports/enqueue.ts';
+import { isCancelled, requestCancellation } from '../../shared/exports/cancel.ts';
 import { exportJobOf } from '../../shared/exports/jobs.ts';
 import { file } from '../support/origin.ts';
 import { waitFor } from '../support/wait-for.ts';
@@ -72,9 +72,9 @@ test('a cancelled export stops, frees its slot for the next, and is built when i
   const { queue, state } = viewQueue(fleet.harness);
   const job = exportJobOf(lesson.version);
 
-  await askForExport(queue, job, null);
+  await enqueueExport(queue, job, null);
   await held.reached;
-  expect(await requestCancel(queue, job.key)).toBe('stopping');
+  expect(await requestCancellation(queue, job.key)).toBe('stopping');
   await expectArchive(await fleet.request(api, next), next);
   expect(await state(lesson)).toBe('failed');
   expect(isCancelled((await queue.getJob(job.key))?.failedReason)).toBe(true);

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
-import { askForExport } from '../../shared/exports/ask.ts';
+import { enqueueExport } from '../../shared/exports/enqueue.ts';
 import { openQueue } from '../exports/open-queue.ts';
 import { startHarness } from '../support/harness.ts';
 import { waitFor } from '../support/wait-for.ts';
@@ -18,7 +18,7 @@ test('a worker that fails to start takes no export', async () => {
   await once(taken, 'listening');
   const { port } = taken.address() as AddressInfo;
   const { key } = jobNamed('a1');
-  await askForExport(queue.jobs, jobNamed('a1'), null);
+  await enqueueExport(queue.jobs, jobNamed('a1'), null);
 
   await expect(harness.startWorker({ WORKER_PORT: String(port) })).rejects.toThrow();
   expect(await queue.jobs.getJobState(key)).toBe('prioritized');

@@ -10,9 +10,9 @@ import {
 import type { Digest } from '../../shared/storage/store.ts';
 
 /*
- * A ZIP of stored (not deflated) entries, as PKWARE's APPNOTE.TXT 6.3.10 describes it. Sizes and checksums are known
- * before an entry is written, so every local header is complete, no data descriptor follows, and any reader, also
- * one that reads as the bytes come, can take it. ZIP64 records appear only where a number does not fit.
+ * Writes ZIPs of stored (not deflated) entries, after PKWARE's APPNOTE.TXT 6.3.10. Sizes and checksums are known before
+ * an entry is written, so every local header is complete and no data descriptor follows. Any reader supports that,
+ * streaming ones included. ZIP64 records appear only where a number needs them.
  */
 
 const localHeaderSignature = 0x04034b50;
@@ -22,14 +22,14 @@ const zip64EndSignature = 0x06064b50;
 const zip64LocatorSignature = 0x07064b50;
 const zip64ExtraTag = 0x0001;
 
-/** 2.0 for folders in names; 4.5 where ZIP64 is used (APPNOTE 4.4.3). */
+/** Version 2.0 supports folders, 4.5 supports ZIP64 (APPNOTE 4.4.3). */
 const versionPlain = 20;
 const versionZip64 = 45;
-/** Made on Unix, so that the mode below is understood (APPNOTE 4.4.2). */
+/** The host system Unix, which makes readers apply the modes below (APPNOTE 4.4.2). */
 const madeOnUnix = 3 << 8;
 /** A regular file, rw-r--r--. */
 const fileMode = 0o100644;
-/** A folder, rwxr-xr-x, and what MS-DOS calls one. */
+/** A folder, rwxr-xr-x, and its MS-DOS attribute. */
 const folderMode = 0o40755;
 const dosFolder = 0x10;
 /** General purpose bit 11: names are UTF-8. */
@@ -37,40 +37,40 @@ const utf8Names = 0x0800;
 const max16 = 0xffff;
 const slash = 0x2f;
 
-/** Lines of the directory that are kept as one buffer: each by itself would take twice its bytes. */
-const linesTogether = 1000;
+/** How many directory headers are joined into one buffer; separate buffers take twice the memory. */
+const headersPerBuffer = 1000;
 
-/** Small writes are gathered up to this size: one system call and one hash update for many small entries. */
+/** Small writes are gathered up to this size, for one system call and one hash update for many entries. */
 const gatherBytes = 1024 ** 2;
 
 export interface ArchiveSink {
-  /** Writes the chunks one after the other; they are the sink's to read until the promise resolves. */
+  /** Writes the chunks in order. They must not change until the promise resolves. */
   write(chunks: readonly Uint8Array[]): Promise<void>;
 }
 
-/** A file is not what it was when its digests were computed. */
+/** The bytes of a file differ from its digest. */
 export class DamagedEntry extends Error {
   override readonly name = 'DamagedEntry';
 }
 
-/** Writes an archive entry by entry, in constant memory but for the directory's lines (about 100 bytes an entry). */
+/** Writes an archive entry by entry, in constant memory except for the directory (about 100 bytes for each entry). */
 export class ArchiveWriter {
   readonly #sink: ArchiveSink;
   readonly #time: Buffer;
   readonly #prefix: string;
   readonly #hash = createHash('sha256');
   readonly #directory: Buffer[] = [];
-  #lines: Buffer[] = [];
+  #headers: Buffer[] = [];
   readonly #names = new Set<string>();
   #gathered: Uint8Array[] = [];
   #gatheredBytes = 0;
-  /** The write under way: the next chunk is read and hashed meanwhile. */
+  /** The current write; the next chunks are read and hashed in the meantime. */
   #writing: Promise<void> = Promise.resolve();
   #offset = 0;
 
   /**
-   * @param modified the time every entry carries, UTC, in whole 2 seconds, from 1980 on.
-   * @param folder that all entries are in; '' for none.
+   * @param modified the time of every entry: UTC, rounded down to 2 seconds, from 1980 on.
+   * @param folder the folder of all entries; '' for none.
    */
   constructor(sink: ArchiveSink, modified: Date, folder = '') {
     this.#sink = sink;
@@ -79,11 +79,11 @@ export class ArchiveWriter {
   }
 
   /**
-   * Adds a file whose size and CRC-32 are known beforehand.
+   * Adds a file whose size and CRC-32 are already known.
    *
-   * @param path in the archive's folder, with '/' between folders, and at the end of an empty one.
-   * @throws {DamagedEntry} when the bytes are not those that were announced; any error when the name is taken, or from
-   * the source or the sink. The archive is spoilt then and must be discarded.
+   * @param path the path in the archive's folder, with '/' between folders and at the end of an empty folder.
+   * @throws {DamagedEntry} when the bytes do not match the digest; any error when the name is taken, or from the source
+   * or the sink. The archive is invalid then and must be discarded.
    */
   async add(
     path: string,
@@ -109,20 +109,20 @@ export class ArchiveWriter {
         `${path} is damaged: ${written} of ${size} bytes, CRC-32 ${computed} instead of ${checksum}`,
       );
     }
-    this.#lines.push(centralHeader({ name, checksum, size, offset, time: this.#time }));
-    if (this.#lines.length === linesTogether) this.#keepLines();
+    this.#headers.push(centralHeader({ name, checksum, size, offset, time: this.#time }));
+    if (this.#headers.length === headersPerBuffer) this.#joinHeaders();
   }
 
-  #keepLines(): void {
-    this.#directory.push(Buffer.concat(this.#lines));
-    this.#lines = [];
+  #joinHeaders(): void {
+    this.#directory.push(Buffer.concat(this.#headers));
+    this.#headers = [];
   }
 
   /** Writes the directory; the archive is complete when this resolves. */
   async finish(): Promise<{ size: number; sha256: string }> {
     const start = this.#offset;
-    this.#keepLines();
-    for (const lines of this.#directory) await this.#write(lines);
+    this.#joinHeaders();
+    for (const headers of this.#directory) await this.#write(headers);
     await this.#write(endOfDirectory({ entries: this.#names.size, start, size: this.#offset - start }));
     await this.#flush();
     await this.#writing;
@@ -143,7 +143,7 @@ export class ArchiveWriter {
     this.#gatheredBytes = 0;
     await this.#writing;
     this.#writing = this.#sink.write(chunks);
-    // A failed write is thrown where it is awaited, on the next flush; until then it must not count as unhandled.
+    // The next flush awaits this and throws its error, which must not count as unhandled before that.
     this.#writing.catch(() => undefined);
     for (const chunk of chunks) this.#hash.update(chunk);
   }
@@ -196,7 +196,7 @@ function centralHeader({ name, checksum, size, offset, time }: EntryFields & { o
   return Buffer.concat([header, name, extra]);
 }
 
-/** APPNOTE 4.5.3; empty when there is nothing to say. */
+/** APPNOTE 4.5.3; empty without numbers. */
 function zip64Extra(numbers: number[]): Buffer {
   if (numbers.length === 0) return Buffer.alloc(0);
   const extra = Buffer.alloc(zip64FieldBytes + zip64NumberBytes * numbers.length);
@@ -234,7 +234,7 @@ function endOfDirectory({ entries, start, size }: { entries: number; start: numb
   return Buffer.concat([record, locator, end]);
 }
 
-/** Time and date as MS-DOS has them (APPNOTE 4.4.6): no zone, so UTC is written, whatever the host's zone is. */
+/** Returns time and date in the MS-DOS format (APPNOTE 4.4.6). It has no time zone, so UTC is written on every host. */
 function dosTime(date: Date): Buffer {
   const year = Math.min(Math.max(date.getUTCFullYear(), 1980), 2107);
   const bytes = Buffer.alloc(4);

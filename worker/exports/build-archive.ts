@@ -17,20 +17,20 @@ import type { OpenFile, Store } from '../../shared/storage/store.ts';
 import { ArchiveWriter, DamagedEntry } from './archive-writer.ts';
 import { timePhase } from './build-observer.ts';
 import type { BuildObserver } from './build-observer.ts';
-import { findFiles } from './resolve-files.ts';
-import type { FileSearch } from './resolve-files.ts';
+import { isFailure, openResolved } from './file-outcomes.ts';
+import type { FileFailure, Outcomes, ResolvedFile } from './file-outcomes.ts';
+import { emptyFolder, jsonFile, storeGeneratedFile } from './generated-files.ts';
+import type { GeneratedFile } from './generated-files.ts';
 import { createManifest } from './manifest.ts';
-import { isMissing, openFound } from './outcome.ts';
-import type { FoundFile, Missing, Outcomes } from './outcome.ts';
-import { emptyFolder, jsonFile, keepOwnFile } from './own-files.ts';
-import type { OwnFile } from './own-files.ts';
 import type { ExportPlan } from './plan.ts';
 import { checkFormat, openProfile } from './profiles/open-profile.ts';
 import type { ArchiveProfile } from './profiles/profile.ts';
 import { readAhead } from './read-ahead.ts';
 import { contentDigest, recordArchive } from './record.ts';
+import { resolveFiles } from './resolve-files.ts';
+import type { FileResolution } from './resolve-files.ts';
 
-/** Files opened before their turn: opening takes as long as reading a picture does. */
+/** How many files are opened ahead of their turn. Opening one takes as long as reading a picture. */
 const filesAhead = 4;
 
 export interface ExportDependencies {
@@ -38,34 +38,39 @@ export interface ExportDependencies {
   store: Store;
   downloader: Downloader;
   coordination: Coordination;
-  /** Removes files that can be made or downloaded again, for so many bytes; for when the store is full. */
+  /** Evicts this many bytes from a full store. */
   makeRoom?: (bytes: number) => Promise<unknown>;
   observer?: BuildObserver;
   config: Pick<Config, 'export' | 'download'>;
 }
 
+interface BuildOptions {
+  signal: AbortSignal;
+  onProgress: (progress: ExportProgress) => void;
+}
+
 /**
- * Builds a published version's archive into the store, unless it is there. Files are downloaded in parallel and
- * written, in the archive's order, while others still arrive; memory does not grow with their sizes.
+ * Builds the archive of a published version into the store. Files are downloaded in parallel, and written in archive
+ * order while others still arrive. Memory does not grow with their sizes.
  *
- * A file that cannot be had never fails the export: manifest.json names it, and the archive is stored as incomplete.
- * A complete archive has a record: built again, it is the same byte for byte, unless an external file had to be
- * downloaded again and is another one now.
+ * A missing file never fails the export: manifest.json names it, and the archive is stored as incomplete. A complete
+ * archive has a record, and later builds equal it byte for byte, unless an external file had to be downloaded again and
+ * has changed.
  *
  * @throws {JobOfOtherRelease} for a job that only workers of another release can build.
- * @throws {LecternError} NOT_FOUND when the version is not published any more; INVALID_CONTENT when its content is
- * missing or the archive would be over the limit. Any other error may pass: the job may be tried again.
+ * @throws {LecternError} NOT_FOUND when the version is no longer published; INVALID_CONTENT when its content is missing
+ * or the archive would exceed the limit. Any other error may be temporary: the job may be retried.
  */
 export async function buildArchive(
   deps: ExportDependencies,
   job: ExportJob,
-  { signal, onProgress }: { signal: AbortSignal; onProgress: (progress: ExportProgress) => void },
+  { signal, onProgress }: BuildOptions,
 ): Promise<ExportResult> {
   const { db, observer } = deps;
   checkFormat(job);
   const planned = timePhase(observer, 'plan');
   const version = await findPublishedVersion(db, job.organizationId, job.lessonId, job.versionId);
-  // Published anew since, it is another archive, with a job of its own.
+  // A version that was published again since is another archive, with its own job.
   if (version === null || exportJobOf(version, job.profile).key !== job.key) {
     throw new LecternError('NOT_FOUND', 'Published version not found');
   }
@@ -75,15 +80,10 @@ export async function buildArchive(
   const record = await findExportRecord(db, job.key);
   const otherBytes = lesson.digest.size + profile.knownBytes;
   planned();
-  const found = timePhase(observer, 'files');
-  const search = await findFiles(deps, {
-    plan,
-    otherBytes,
-    record,
-    organizationId: job.organizationId,
-    signal,
-  });
-  void search.done.then(found);
+  const resolved = timePhase(observer, 'files');
+  const { organizationId } = job;
+  const files = await resolveFiles(deps, { plan, otherBytes, record, organizationId, signal });
+  void files.done.then(resolved);
   try {
     return await writeArchive(deps, {
       job,
@@ -92,21 +92,21 @@ export async function buildArchive(
       plan,
       lesson,
       record,
-      search,
+      files,
       signal,
       onProgress,
     });
   } finally {
-    await search.end();
+    await files.end();
   }
 }
 
-/** The content's objects are gone after this, while files come: they take several times the memory of its text. */
+/** Drops the content's objects on return, because they take several times the memory of the text. */
 async function planWithLesson(
   db: Database,
   version: LessonVersion,
   profile: ArchiveProfile,
-): Promise<{ plan: ExportPlan; lesson: OwnFile }> {
+): Promise<{ plan: ExportPlan; lesson: GeneratedFile }> {
   const content = await findContent(db, version._id);
   if (content === null) throw new LecternError('INVALID_CONTENT', 'The content of this version is missing.');
   const plan = await profile.plan(db, version, content);
@@ -118,152 +118,191 @@ async function planWithLesson(
   return { plan, lesson };
 }
 
-interface ArchiveInput {
+interface ArchiveInput extends BuildOptions {
   job: ExportJob;
   profile: ArchiveProfile;
   version: LessonVersion;
   plan: ExportPlan;
   /** lesson.json */
-  lesson: OwnFile;
-  /** Of an earlier build. */
+  lesson: GeneratedFile;
+  /** The record of an earlier build. */
   record: ExportRecord | null;
-  search: FileSearch;
-  signal: AbortSignal;
-  onProgress: (progress: ExportProgress) => void;
+  files: FileResolution;
 }
 
 async function writeArchive(deps: ExportDependencies, input: ArchiveInput): Promise<ExportResult> {
-  const { job, profile, version, plan, lesson, record, search, signal, onProgress } = input;
-  const ended = timePhase(deps.observer, 'write');
-  // Whether files are missing shows at the end only, and the key with it: the draft is named when it is published.
-  const draft = await deps.store.archives.create();
+  const { job, profile, version, plan, lesson, record, files, signal } = input;
+  const { db, store, observer, coordination } = deps;
+  const written = timePhase(observer, 'write');
+  // The key depends on whether files are missing, so the draft gets its name at publication.
+  const draft = await store.archives.create();
   try {
     const folder = profileOf(job).rootFolder(version);
     const writer = new ArchiveWriter(draft, version.publishedAt ?? version.createdAt, folder);
-    const { outcomes } = search;
-    const total = search.paths.length + profile.fileCount;
-    const progress: ExportProgress = { done: 0, total, bytes: 0 };
-    const written: string[] = [];
-    const neededAgain = profile.readsAgain(plan);
-    const owned: EvictableFile[] = [];
-    const add = async (path: string, file: FoundFile, chunks: AsyncIterable<Uint8Array>) => {
-      await writer.add(path, file, chunks);
-      written.push(path);
-    };
-    const step = (bytes: number) => {
-      progress.done += 1;
-      progress.bytes += bytes;
-      onProgress({ ...progress });
-    };
+    const entries = new EntryWriter(writer, store, files.outcomes, {
+      total: files.paths.length + profile.fileCount,
+      onProgress: input.onProgress,
+    });
+    await addResolvedFiles(store, entries, { files, plan, profile, signal });
 
-    const opened = readAhead(openings(deps.store, search), filesAhead, async (one) => one.file?.close());
-    for await (const { path, found, file } of opened) {
-      // From a store that answers slowly a file may come after the end.
-      if (signal.aborted) await file?.close();
-      signal.throwIfAborted();
-      if (isMissing(found) || file === undefined) {
-        step(0);
-      } else {
-        await addStored(deps.store, found, file, (chunks) => add(path, found, chunks)).catch(
-          (error: unknown) => {
-            search.abandon(error);
-            throw error;
-          },
-        );
-        if (!neededAgain.has(path)) search.letGo(found);
-        step(found.size);
-      }
-    }
     const complete =
-      plan.widgets.every(({ widget }) => widget !== null) && ![...outcomes.values()].some(isMissing);
-    const addOwn = async (file: OwnFile) => {
-      await keepOwnFile(deps.store, file);
-      const found: FoundFile = { ...file.digest, area: 'cache' };
-      await add(file.path, found, file.chunks());
-      outcomes.set(file.path, found);
-      owned.push(`cache:${found.sha256}`);
-      step(found.size);
-    };
-    const asBefore = complete ? record : null;
-    const empty = missingFolders(profile.folders, written, asBefore);
-    progress.total += empty.length;
-    for (const path of empty) await addOwn(emptyFolder(path));
-    const parts = { store: deps.store, version, plan, lesson, search };
-    for (const file of await profile.extraFiles(parts)) await addOwn(file);
+      plan.widgets.every(({ widget }) => widget !== null) && ![...files.outcomes.values()].some(isFailure);
+    const emptyFolders = foldersWithoutFiles(profile.folders, entries.paths, complete ? record : null);
+    entries.expect(emptyFolders.length);
+    for (const path of emptyFolders) await entries.addGenerated(emptyFolder(path));
+    for (const file of await profile.extraFiles({ store, version, plan, lesson, files }))
+      await entries.addGenerated(file);
 
-    const content = contentDigest(entriesOf(written, outcomes));
-    const exportedAt = complete ? await claimExportTime(deps.db, job.key, content) : new Date();
-    const manifest = createManifest(version, plan, outcomes, exportedAt);
-    for (const file of await profile.manifests(manifest, outcomes)) await addOwn(file);
+    const content = contentDigest(entries.list());
+    const exportedAt = complete ? await claimExportTime(db, job.key, content) : new Date();
+    const manifest = createManifest(version, plan, files.outcomes, exportedAt);
+    for (const file of await profile.manifests(manifest, files.outcomes)) await entries.addGenerated(file);
 
     const archive = await writer.finish();
-    ended();
-    const published = timePhase(deps.observer, 'publish');
+    written();
+    const published = timePhase(observer, 'publish');
     signal.throwIfAborted();
     const exportKey = complete ? job.key : incompleteKey(job.key);
-    const entries = entriesOf(written, outcomes);
-    const built = { exportKey, contentDigest: content, exportedAt, archive, entries };
-    if (complete) await recordArchive(deps.db, built, record);
-    // Nothing is built from it; but its files can be fetched one by one.
-    else await saveExportRecord(deps.db, built);
-    await deps.coordination.usage.addOwner(job.organizationId, [`archives:${exportKey}`, ...owned]);
-    // Whatever is missing now or is not any more: an older incomplete archive has had its time.
-    await deps.store.archives.delete(incompleteKey(job.key));
-    await (complete
-      ? deps.coordination.incomplete.forget(job.key)
-      : deps.coordination.incomplete.note(job.key));
+    const built = { exportKey, contentDigest: content, exportedAt, archive, entries: entries.list() };
+    if (complete) await recordArchive(db, built, record);
+    // No build uses the record of an incomplete archive, but export-manifest serves its files.
+    else await saveExportRecord(db, built);
+    await coordination.usage.addOwner(job.organizationId, [`archives:${exportKey}`, ...entries.generated]);
+    // This build replaces an older incomplete archive, whatever is missing now.
+    await store.archives.delete(incompleteKey(job.key));
+    await (complete ? coordination.incomplete.forget(job.key) : coordination.incomplete.note(job.key));
     await draft.publish(exportKey, archive.sha256);
     published();
     const failures = manifest.failedMedia.length + manifest.failedWidgets.length;
-    return { size: archive.size, files: written.length, failures };
+    return { size: archive.size, files: entries.paths.length, failures };
   } finally {
     await draft.discard();
   }
 }
 
-/**
- * Returns the folders in which an archive has no file. Archives that were recorded before empty folders had entries
- * are rebuilt without them.
- */
-function missingFolders(
-  folders: ArchiveProfile['folders'],
-  written: readonly string[],
-  record: ExportRecord | null,
-): ArchiveProfile['folders'] {
-  const recorded = record && new Set(record.entries.map(({ path }) => path));
-  return folders.filter(
-    (folder) => !written.some((path) => path.startsWith(folder)) && (recorded?.has(folder) ?? true),
-  );
+/** Writes entries into an archive and reports the progress. */
+class EntryWriter {
+  readonly #writer: ArchiveWriter;
+  readonly #store: Store;
+  readonly #outcomes: Outcomes;
+  readonly #progress: ExportProgress;
+  readonly #onProgress: (progress: ExportProgress) => void;
+  /** The paths of the entries so far. */
+  readonly paths: string[] = [];
+  /** The generated files among them, as an evictor names them. */
+  readonly generated: EvictableFile[] = [];
+
+  constructor(
+    writer: ArchiveWriter,
+    store: Store,
+    outcomes: Outcomes,
+    { total, onProgress }: { total: number; onProgress: (progress: ExportProgress) => void },
+  ) {
+    this.#writer = writer;
+    this.#store = store;
+    this.#outcomes = outcomes;
+    this.#progress = { done: 0, total, bytes: 0 };
+    this.#onProgress = onProgress;
+  }
+
+  /** Adds further files to the total of the progress. */
+  expect(count: number): void {
+    this.#progress.total += count;
+  }
+
+  /** Adds a file of the store. The caller reports it to {@link advance}. */
+  async addStored(path: string, resolved: ResolvedFile, file: OpenFile): Promise<void> {
+    try {
+      await this.#add(path, resolved, file.chunks());
+    } catch (error) {
+      // Deletes a damaged copy of a download, so that the next build downloads the file.
+      if (resolved.area === 'cache' && error instanceof DamagedEntry)
+        await this.#store.cache.delete(resolved.sha256);
+      throw error;
+    } finally {
+      await file.close();
+    }
+  }
+
+  async addGenerated(file: GeneratedFile): Promise<void> {
+    await storeGeneratedFile(this.#store, file);
+    const resolved: ResolvedFile = { ...file.digest, area: 'cache' };
+    await this.#add(file.path, resolved, file.chunks());
+    this.#outcomes.set(file.path, resolved);
+    this.generated.push(`cache:${resolved.sha256}`);
+    this.advance(resolved.size);
+  }
+
+  /** Reports one more file; a missing one has 0 bytes. */
+  advance(bytes: number): void {
+    this.#progress.done += 1;
+    this.#progress.bytes += bytes;
+    this.#onProgress({ ...this.#progress });
+  }
+
+  /** Yields the entries so far, in archive order. */
+  *list(): Generator<ExportEntry> {
+    for (const path of this.paths) {
+      const resolved = this.#outcomes.get(path);
+      if (resolved === undefined || isFailure(resolved))
+        throw new Error(`${path} was written, and not found`);
+      const { area, sha256, crc32, size, mimeType } = resolved;
+      yield { path, area, sha256, crc32, size, ...(typeof mimeType === 'string' && { mimeType }) };
+    }
+  }
+
+  async #add(path: string, resolved: ResolvedFile, chunks: AsyncIterable<Uint8Array>): Promise<void> {
+    await this.#writer.add(path, resolved, chunks);
+    this.paths.push(path);
+  }
 }
 
-/** In the order of the paths. */
-function* entriesOf(paths: readonly string[], outcomes: Outcomes): Generator<ExportEntry> {
-  for (const path of paths) {
-    const found = outcomes.get(path);
-    if (found === undefined || isMissing(found)) throw new Error(`${path} was written, and not found`);
-    const { area, sha256, crc32, size, mimeType } = found;
-    yield { path, area, sha256, crc32, size, ...(typeof mimeType === 'string' && { mimeType }) };
+/** Adds media and widgets in archive order, as they arrive. */
+async function addResolvedFiles(
+  store: Store,
+  entries: EntryWriter,
+  { files, plan, profile, signal }: Pick<ArchiveInput, 'files' | 'plan' | 'profile' | 'signal'>,
+): Promise<void> {
+  const rereadPaths = profile.rereadPaths(plan);
+  const opened = readAhead(openings(store, files), filesAhead, async ({ file }) => file?.close());
+  for await (const { path, outcome, file } of opened) {
+    // A slow store may open a file after the build was stopped.
+    if (signal.aborted) await file?.close();
+    signal.throwIfAborted();
+    if (isFailure(outcome) || file === undefined) {
+      entries.advance(0);
+      continue;
+    }
+    await entries.addStored(path, outcome, file).catch((error: unknown) => {
+      files.abandon(error);
+      throw error;
+    });
+    if (!rereadPaths.has(path)) files.unpin(outcome);
+    entries.advance(outcome.size);
   }
 }
 
 interface OpenedFile {
   path: string;
-  found: FoundFile | Missing;
-  /** Undefined for one that is missing. */
+  outcome: ResolvedFile | FileFailure;
+  /** Undefined for a missing file. */
   file?: OpenFile;
 }
 
 /**
- * For each file, in the archive's order, what opens it: however many an archive has, few are open. One that cannot be
- * opened ends the search at once: who reads ahead waits for what it has begun, and that for files to come.
+ * Yields a function for each file, in archive order, that opens it, so that few files are open at once. A file that
+ * cannot be opened abandons the resolution at once: reading ahead waits for the files it has begun to open.
  */
-function* openings(store: Store, { paths, find, abandon }: FileSearch): Generator<() => Promise<OpenedFile>> {
+function* openings(
+  store: Store,
+  { paths, outcomeOf, abandon }: FileResolution,
+): Generator<() => Promise<OpenedFile>> {
   for (const path of paths) {
     yield async () => {
-      const found = await find(path);
-      if (isMissing(found)) return { path, found };
+      const outcome = await outcomeOf(path);
+      if (isFailure(outcome)) return { path, outcome };
       try {
-        return { path, found, file: await openFound(store, found) };
+        return { path, outcome, file: await openResolved(store, outcome) };
       } catch (error) {
         abandon(error);
         throw error;
@@ -272,19 +311,17 @@ function* openings(store: Store, { paths, find, abandon }: FileSearch): Generato
   }
 }
 
-async function addStored(
-  store: Store,
-  found: FoundFile,
-  file: OpenFile,
-  add: (chunks: AsyncIterable<Uint8Array>) => Promise<void>,
-): Promise<void> {
-  try {
-    await add(file.chunks());
-  } catch (error) {
-    // A damaged copy of a download is not kept for the next try.
-    if (found.area === 'cache' && error instanceof DamagedEntry) await store.cache.delete(found.sha256);
-    throw error;
-  } finally {
-    await file.close();
-  }
+/**
+ * Returns the folders of an archive that have no file. Archives that were recorded before empty folders had entries are
+ * rebuilt without them.
+ */
+function foldersWithoutFiles(
+  folders: ArchiveProfile['folders'],
+  paths: readonly string[],
+  record: ExportRecord | null,
+): ArchiveProfile['folders'] {
+  const recorded = record && new Set(record.entries.map(({ path }) => path));
+  return folders.filter(
+    (folder) => !paths.some((path) => path.startsWith(folder)) && (recorded?.has(folder) ?? true),
+  );
 }

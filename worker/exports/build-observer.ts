@@ -1,16 +1,16 @@
-/** A part of a build's work. Files are found and downloaded while others are written already. */
+/** A phase of a build. `files`, the lookups and downloads, overlaps with `write`. */
 export type BuildPhase = 'plan' | 'files' | 'write' | 'publish';
 
-/** An external medium was in the cache and still good, or had to be downloaded. */
+/** Whether an external file was in the cache and still valid. */
 export type MediaLookup = 'hit' | 'miss';
 
-/** Told what a build spends its time on; for metrics. */
+/** Receives the durations of a build, for metrics. */
 export interface BuildObserver {
   phase(phase: BuildPhase, seconds: number): void;
   lookedUp(result: MediaLookup): void;
 }
 
-/** Measures one phase: begins now, and is told when it is over. */
+/** Starts to measure a phase; returns a function that ends it. */
 export function timePhase(observer: BuildObserver | undefined, phase: BuildPhase): () => void {
   const started = performance.now();
   return () => observer?.phase(phase, (performance.now() - started) / 1000);

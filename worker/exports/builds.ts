@@ -1,26 +1,26 @@
 import { BuildCancelled } from '../../shared/exports/cancel.ts';
 
-/** The process ends, and its builds go back to the queue. */
-export class BuildGivenBack extends Error {
-  override readonly name = 'BuildGivenBack';
+/** The process shuts down, and its builds go back to the queue. */
+export class BuildRequeued extends Error {
+  override readonly name = 'BuildRequeued';
 
   constructor() {
-    super('the process ends');
+    super('the process shuts down');
   }
 }
 
-/** The build's organization has others under way, and one that has none needs the slot. */
-export class BuildGaveWay extends Error {
-  override readonly name = 'BuildGaveWay';
+/** The build frees its slot for an organization that has no running build. */
+export class BuildPreempted extends Error {
+  override readonly name = 'BuildPreempted';
 
   constructor() {
     super('another organization needs the slot');
   }
 }
 
-/** Another worker may have the job: what becomes of it is no concern of this one any more. */
-export class BuildLost extends Error {
-  override readonly name = 'BuildLost';
+/** Another worker may have the job now, so this worker leaves the job as it is. */
+export class JobLockLost extends Error {
+  override readonly name = 'JobLockLost';
 
   constructor() {
     super('the lock was lost');
@@ -34,18 +34,18 @@ interface RunningBuild {
   done: Promise<unknown>;
 }
 
-/** The builds under way in this process, and what stops them. */
+/** The running builds of this process, and how to stop them. */
 export class Builds {
   readonly #running = new Map<string, RunningBuild>();
   /** Called when all builds go back to the queue. */
-  readonly #giveBacks = new Set<(reason: BuildGivenBack) => void>();
-  #givenBack: BuildGivenBack | null = null;
+  readonly #onRequeue = new Set<(reason: BuildRequeued) => void>();
+  #requeued: BuildRequeued | null = null;
 
   get size(): number {
     return this.#running.size;
   }
 
-  /** The keys of the jobs whose builds are under way. */
+  /** Returns the keys of the running jobs. */
   keys(): string[] {
     return [...this.#running.keys()];
   }
@@ -60,7 +60,7 @@ export class Builds {
   /**
    * Runs the build of a job.
    *
-   * @throws the reason for which the build was stopped, where it was, else what the build throws.
+   * @throws the reason for which the build was stopped, otherwise the error of the build.
    */
   async run<T>(
     { key, organizationId }: { key: string; organizationId: string },
@@ -79,21 +79,21 @@ export class Builds {
   }
 
   /**
-   * Settles as a build does, or rejects with {@link BuildGivenBack} as soon as all builds go back to the queue.
+   * Settles as a build does, or rejects with {@link BuildRequeued} as soon as all builds go back to the queue.
    *
-   * Not Promise.race with a promise that settles when the process ends: that would keep something of every build.
+   * Promise.race with a promise that settles at shutdown would keep some memory of every build.
    */
-  async untilGivenBack<T>(build: Promise<T>): Promise<T> {
-    let giveBack: (reason: BuildGivenBack) => void = () => undefined;
+  async untilRequeued<T>(build: Promise<T>): Promise<T> {
+    let requeue: (reason: BuildRequeued) => void = () => undefined;
     try {
       return await new Promise<T>((resolve, reject) => {
-        giveBack = reject;
-        this.#giveBacks.add(giveBack);
+        requeue = reject;
+        this.#onRequeue.add(requeue);
         build.then(resolve, reject);
-        if (this.#givenBack !== null) reject(this.#givenBack);
+        if (this.#requeued !== null) reject(this.#requeued);
       });
     } finally {
-      this.#giveBacks.delete(giveBack);
+      this.#onRequeue.delete(requeue);
     }
   }
 
@@ -106,19 +106,19 @@ export class Builds {
   }
 
   /** Frees the slot of a build for another organization. */
-  giveWay(key: string): void {
-    this.stop(key, new BuildGaveWay());
+  preempt(key: string): void {
+    this.stop(key, new BuildPreempted());
   }
 
-  /** Gives all builds back to the queue: now, and what is started yet. */
-  giveBack(): void {
-    const reason = new BuildGivenBack();
-    this.#givenBack = reason;
-    for (const giveBack of this.#giveBacks) giveBack(reason);
+  /** Sends all builds back to the queue, including builds that start later. */
+  requeueAll(): void {
+    const reason = new BuildRequeued();
+    this.#requeued = reason;
+    for (const requeue of this.#onRequeue) requeue(reason);
     for (const key of this.keys()) this.stop(key, reason);
   }
 
-  /** Resolves when those that are under way now have ended, well or not. */
+  /** Resolves when all builds that are running now have ended. */
   async settled(): Promise<void> {
     await Promise.allSettled([...this.#running.values()].map(({ done }) => done));
   }

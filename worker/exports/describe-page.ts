@@ -2,59 +2,60 @@ import { isCoreWidget } from '../../shared/lessons/core-widgets.ts';
 import type { LessonContent } from '../../shared/lessons/lesson-content.ts';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
 import type { Store } from '../../shared/storage/store.ts';
-import type { FileSearch } from './resolve-files.ts';
+import type { FileResolution } from './resolve-files.ts';
 import type { IndexPage } from './index-page.ts';
-import { isMissing, openFound } from './outcome.ts';
-import type { FoundFile } from './outcome.ts';
-import type { ExportPlan, PlannedMedium } from './plan.ts';
+import { isFailure, openResolved } from './file-outcomes.ts';
+import type { ResolvedFile } from './file-outcomes.ts';
+import type { ExportPlan, PlannedMediaFile } from './plan.ts';
 
-export interface PageOfArchive {
+interface PageParts {
   version: LessonVersion;
   plan: ExportPlan;
   lesson: LessonContent;
-  search: Pick<FileSearch, 'find'>;
+  files: Pick<FileResolution, 'outcomeOf'>;
 }
 
-/** What an archive's index.html carries: of its files, those texts that could be had. */
+/** Returns the content of an archive's index.html, with the texts of all files that are not missing. */
 export async function describePage(
   store: Store,
-  { version, plan, lesson, search }: PageOfArchive,
+  { version, plan, lesson, files }: PageParts,
 ): Promise<IndexPage> {
-  const find = async (path: string): Promise<FoundFile | undefined> => {
-    const found = await search.find(path);
-    return isMissing(found) ? undefined : found;
+  const find = async (path: string): Promise<ResolvedFile | undefined> => {
+    const outcome = await files.outcomeOf(path);
+    return isFailure(outcome) ? undefined : outcome;
   };
   const widgets: IndexPage['widgets'] = [];
   for (const { type, js, css } of plan.widgets) {
-    // The player has the core widgets in itself.
+    // The player contains the core widgets.
     if (js === null || isCoreWidget(type)) continue;
     const module = await find(js.path);
     if (module === undefined) continue;
     const hasCss = css !== null && (await find(css.path)) !== undefined;
     const cssPath = hasCss ? `./${css.path}` : null;
-    widgets.push({ type, cssPath, module: () => readFound(store, module) });
+    widgets.push({ type, cssPath, module: () => readResolved(store, module) });
   }
   const captions: IndexPage['captions'] = [];
   for (const planned of plan.media.filter(isCaptions)) {
     const text = await find(planned.path);
-    if (text !== undefined) captions.push({ path: `./${planned.path}`, text: () => readFound(store, text) });
+    if (text !== undefined)
+      captions.push({ path: `./${planned.path}`, text: () => readResolved(store, text) });
   }
-  const attributions = plan.media.flatMap(({ medium }) => medium?.attributions ?? []);
+  const attributions = plan.media.flatMap(({ file }) => file?.attributions ?? []);
   return { lesson, versionId: version._id, widgets, captions, attributions };
 }
 
-/** The paths of the files that the page needs again when they are in the archive. */
-export function readAgain(plan: ExportPlan): Set<string> {
+/** Returns the paths of the files whose texts the page contains, which are read again after they are in the archive. */
+export function pathsInPage(plan: ExportPlan): Set<string> {
   const modules = plan.widgets.flatMap(({ js }) => js ?? []);
   return new Set([...plan.media.filter(isCaptions), ...modules].map(({ path }) => path));
 }
 
-function isCaptions({ medium }: PlannedMedium): boolean {
-  return medium?.mimeType.toLowerCase() === 'text/vtt' || medium?.extension.toLowerCase() === 'vtt';
+function isCaptions({ file }: PlannedMediaFile): boolean {
+  return file?.mimeType.toLowerCase() === 'text/vtt' || file?.extension.toLowerCase() === 'vtt';
 }
 
-async function* readFound(store: Store, found: FoundFile): AsyncGenerator<Uint8Array> {
-  const file = await openFound(store, found);
+async function* readResolved(store: Store, resolved: ResolvedFile): AsyncGenerator<Uint8Array> {
+  const file = await openResolved(store, resolved);
   try {
     yield* file.chunks();
   } finally {

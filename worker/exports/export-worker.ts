@@ -6,10 +6,10 @@ import type { ExportJob, ExportResult } from '../../shared/exports/jobs.ts';
 import type { Logger } from '../../shared/platform/log.ts';
 import { startHeartbeat } from '../../shared/operations/workers.ts';
 import { createWaitingRedis } from '../../shared/platform/redis.ts';
-import { BuildLost } from './builds.ts';
+import { JobLockLost } from './builds.ts';
 import type { Builds } from './builds.ts';
 import type { ExportDependencies } from './build-archive.ts';
-import { startGivingWay } from './yielding.ts';
+import { startPreemption } from './preemption.ts';
 import type { WorkerMetrics } from './metrics.ts';
 import { processExport } from './process-export.ts';
 import type { Watched } from '../maintenance/watchdog.ts';
@@ -17,38 +17,37 @@ import { findCancelled } from '../../shared/exports/cancel.ts';
 import type { QueueAccess } from '../../shared/exports/queue-access.ts';
 
 /**
- * A job whose worker dies is taken up by another, and what bounds that is the number of starts. BullMQ would give a
- * job up after one stall, whatever the number of attempts says; and it counts stalls for as long as a job is kept,
- * also over retries, so that any limit of its own would refuse a job for good some day.
+ * Lectern limits the starts of a job instead (process-export.ts). BullMQ counts stalls across retries for as long as it
+ * keeps a job, whatever the number of attempts, so any limit would reject a job for good some day.
  */
 const maxStalls = Number.MAX_SAFE_INTEGER;
 
-/** How long Redis has to hear that the last job is done before a worker that closes leaves without saying so. */
-const farewellMilliseconds = 5_000;
+/** How long a closing worker waits for Redis to accept the results of its last jobs. */
+const closeTimeoutMs = 5_000;
 
-/** Of the time that a process has to end in, this much is kept for giving builds back and closing connections. */
+/** The part of SHUTDOWN_SECONDS that is reserved for requeueing builds and closing connections. */
 const closingSeconds = 5;
 
-/** How long stopped builds have to remove what they wrote; what is left is swept later. */
-const tidyMilliseconds = 1_000;
+/** How long stopped builds may take to remove their temporary files; a later sweep removes the rest. */
+const cleanupMs = 1_000;
 
 export interface ExportWorker {
-  /** Resolves when its connections to Redis are there. */
+  /** Resolves when it is connected to Redis. */
   ready(): Promise<unknown>;
-  /** Takes jobs from now on. */
+  /** Begins to take jobs. */
   start(): void;
   /**
-   * Takes no more jobs, and resolves when those it has are done, or are in the queue again because they would not
-   * have been done in time.
+   * Shuts down gracefully: takes no more jobs, and resolves when the current ones have ended, or are back in the queue
+   * because they would not end in time.
    */
   close(): Promise<void>;
-  /** Resolves when Redis answers on the connection on which jobs come. */
+  /** Resolves when Redis answers on the connection that delivers jobs. */
   ping(): Promise<unknown>;
-  /** What the watchdog looks at. */
+  /** For the watchdog. */
   watched: Watched;
 }
 
-/** Takes jobs from the export queue, from its start until it is closed. */
+/** Returns a worker for the export queue that has not started yet. */
 export function createExportWorker(
   redisUrl: string,
   deps: ExportDependencies & { builds: Builds; metrics: WorkerMetrics; config: Config; log: Logger },
@@ -74,16 +73,16 @@ export function createExportWorker(
     },
   );
   const queue = { redis: connection, toKey: (part: string) => worker.toKey(part) };
-  const cancelling = startCancelling(queue, builds);
-  const givingWay = startGivingWay(queue, builds, config.worker.concurrency);
+  const cancellation = startCancellation(queue, builds);
+  const preemption = startPreemption(queue, builds, config.worker.concurrency);
   worker.on('error', (error) => log.warn({ err: error }, 'the queue does not answer'));
   worker.on('stalled', (id) => {
     metrics.takenOver();
     log.warn({ job: id }, 'taking over an export whose worker stopped');
   });
   worker.on('lockRenewalFailed', (ids: string[]) => {
-    // Another worker may have these now. Whichever ends first publishes; stopping here only saves the work.
-    for (const id of ids) builds.stop(id, new BuildLost());
+    // Another worker may have these now. The first to finish publishes; stopping here only saves work.
+    for (const id of ids) builds.stop(id, new JobLockLost());
   });
   return {
     ready: () => worker.waitUntilReady(),
@@ -100,39 +99,39 @@ export function createExportWorker(
     },
     close: async () => {
       stopHeartbeat();
-      await drain(worker, builds, drainMilliseconds(config));
-      // Until then: a build that is not wanted any more holds nothing up.
-      cancelling.stop();
-      givingWay.stop();
+      await drain(worker, builds, drainMs(config));
+      // Not before, so that a cancelled build does not delay the shutdown.
+      cancellation.stop();
+      preemption.stop();
       connection.disconnect();
     },
   };
 }
 
-/** How long what is under way may go on in a process that is to end. */
-export function drainMilliseconds({ shutdownSeconds }: Pick<Config, 'shutdownSeconds'>): number {
+/** Returns how long current work may go on in a process that shuts down, in milliseconds. */
+export function drainMs({ shutdownSeconds }: Pick<Config, 'shutdownSeconds'>): number {
   return 1000 * Math.max(shutdownSeconds - closingSeconds, shutdownSeconds / 2);
 }
 
-async function drain(worker: Worker, builds: Builds, milliseconds: number): Promise<void> {
-  const late = new AbortController();
-  // BullMQ waits for a Redis that is away as long as it takes; the jobs are done before that.
+async function drain(worker: Worker, builds: Builds, timeoutMs: number): Promise<void> {
+  const timer = new AbortController();
+  // While Redis is down, BullMQ waits for it without limit, although the jobs have ended.
   const closed = Promise.race([worker.close(), allDone(builds)]).then(() => true);
-  const tooLate = delay(milliseconds, false, { signal: late.signal }).catch(() => false);
-  if (await Promise.race([closed, tooLate])) {
-    late.abort();
+  const timedOut = delay(timeoutMs, false, { signal: timer.signal }).catch(() => false);
+  if (await Promise.race([closed, timedOut])) {
+    timer.abort();
     return;
   }
-  builds.giveBack();
-  await Promise.race([closed, pause(farewellMilliseconds / 2)]);
-  await Promise.race([builds.settled(), pause(tidyMilliseconds)]);
+  builds.requeueAll();
+  await Promise.race([closed, pause(closeTimeoutMs / 2)]);
+  await Promise.race([builds.settled(), pause(cleanupMs)]);
 }
 
-/** Resolves when nothing has been under way for a while. */
+/** Resolves when no build has run for a while. */
 async function allDone(builds: Builds): Promise<void> {
   do {
     await builds.settled();
-    await pause(farewellMilliseconds);
+    await pause(closeTimeoutMs);
   } while (builds.size > 0);
 }
 
@@ -140,23 +139,23 @@ function pause(milliseconds: number): Promise<void> {
   return delay(milliseconds, undefined, { ref: false });
 }
 
-/** Looked for instead of listened to: a worker that takes a job over, or reconnects, misses no request. */
-const lookMilliseconds = 1_000;
+/** Cancellations are polled, not subscribed to, so that a worker that takes over a job or reconnects misses none. */
+const cancellationPollMs = 1_000;
 
-/** Cancels builds under way that somebody wants cancelled, within a second or so. */
-function startCancelling(queue: QueueAccess, builds: Builds): { stop(): void } {
-  let looking = false;
-  const look = async () => {
-    if (looking || builds.size === 0) return;
-    looking = true;
+/** Cancels running builds on request, within about a second. */
+function startCancellation(queue: QueueAccess, builds: Builds): { stop(): void } {
+  let polling = false;
+  const poll = async () => {
+    if (polling || builds.size === 0) return;
+    polling = true;
     try {
       for (const key of await findCancelled(queue, builds.keys())) builds.cancel(key);
     } catch {
-      // Redis is away; the next look comes soon.
+      // Redis is down; the next poll comes soon.
     } finally {
-      looking = false;
+      polling = false;
     }
   };
-  const timer = setInterval(() => void look(), lookMilliseconds);
+  const timer = setInterval(() => void poll(), cancellationPollMs);
   return { stop: () => clearInterval(timer) };
 }

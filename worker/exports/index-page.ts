@@ -5,23 +5,23 @@ import { textDirection } from '../../shared/lessons/text-direction.ts';
 import { compactJson } from './json-pieces.ts';
 import { isHttpUrl } from '../../shared/platform/parse-url.ts';
 
-/** A text file of the archive, read anew at each call. */
+/** A text file of the archive; each call reads it from the start. */
 export type TextSource = () => AsyncIterable<Uint8Array>;
 
-/** What index.html shows, and carries in itself: a page that was opened from a folder may load no text of its own. */
+/** The content of index.html. It contains all texts, because a page opened from a folder cannot load any. */
 export interface IndexPage {
-  /** As lesson.json has it. */
+  /** The content of lesson.json. */
   lesson: LessonContent;
   versionId: string;
-  /** Those that are not in the player already. */
+  /** The widgets that are not part of the player. */
   widgets: { type: string; cssPath: string | null; module: TextSource }[];
   captions: { path: string; text: TextSource }[];
   attributions: { text: string; url: string; portfolioUrl: string }[];
 }
 
 /**
- * What the page may do, from a server and from a folder alike. Scripts come from the archive alone; pictures, sound
- * and what integrators' callbacks talk to may be elsewhere.
+ * For pages from a server and from a folder. Scripts come only from the archive; pictures, sound and the servers of
+ * integrators' callbacks may be elsewhere.
  */
 const contentSecurityPolicy = [
   "default-src 'none'",
@@ -35,7 +35,7 @@ const contentSecurityPolicy = [
   "form-action 'none'",
 ].join('; ');
 
-/** The fallbacks are for a page whose player is not there. Its message waits: who unpacked the archive never sees it. */
+/** The fallbacks are for a page without its player. Its message appears late, so unpacked archives never show it. */
 const style = `
 body { margin: 0; background: var(--lectern-page, Canvas); color: var(--lectern-text, CanvasText) }
 .lectern-page-note { margin: 3rem auto; padding: 0 1rem; max-width: 40rem; font: 1rem/1.5 system-ui, sans-serif }
@@ -51,8 +51,8 @@ p.lectern-page-note { animation: lectern-page-note 0s 3s both }
 `;
 
 /**
- * index.html of an archive with the player: the lesson plays when it is opened, from a server or from a folder. The
- * same page has the same bytes each time. Files are read as the text is, and never held whole.
+ * Yields the index.html of an archive with the player, which plays the lesson from a server or from a folder. Equal
+ * content gives equal bytes. Files are read while the page is written, and are never in memory as a whole.
  */
 export async function* indexPage(page: IndexPage): AsyncGenerator<Uint8Array> {
   for await (const text of pageTexts(page)) yield Buffer.from(text);
@@ -94,7 +94,7 @@ ${credits(page, `<summary ${ownLanguage}>${escapeHtml(message(language, 'archive
 `;
 }
 
-/** `{versionId, widgets: {<type>: {cssPath, module}}, captions: {<path>: <text>}}`, as player/archive-page/ reads it. */
+/** Yields `{versionId, widgets: {<type>: {cssPath, module}}, captions: {<path>: <text>}}` for player/archive-page/. */
 async function* archiveJson({ versionId, widgets, captions }: IndexPage): AsyncGenerator<string> {
   yield `{"versionId":${safeJson(versionId)},"widgets":{`;
   for (const [index, { type, cssPath, module }] of widgets.entries()) {
@@ -111,7 +111,7 @@ async function* archiveJson({ versionId, widgets, captions }: IndexPage): AsyncG
 }
 
 async function* jsonString(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
-  // It keeps the bytes of a character back until it has all of them.
+  // It holds back the bytes of an incomplete character.
   const decoder = new TextDecoder();
   const inner = (text: string) => safeJson(text).slice(1, -1);
   yield '"';
@@ -119,7 +119,7 @@ async function* jsonString(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<st
   yield `${inner(decoder.decode())}"`;
 }
 
-/** JSON that a script element can hold: no `</script>` ends it, and no `<!--` hides its end. */
+/** Returns JSON for a script element: no `</script>` can end it, and no `<!--` can hide its end. */
 function safeJson(value: unknown): string {
   return escapeJson(JSON.stringify(value));
 }
@@ -128,26 +128,23 @@ function escapeJson(json: string): string {
   return json.replaceAll('<', '\\u003c');
 }
 
-/** Credits that must be shown with media; each once, as many pictures may come from one hand. */
+/** Returns the credits that licenses of media require, each once. */
 function credits({ attributions }: IndexPage, summary: string): string {
   const items = attributions.map(({ text, url, portfolioUrl }) => {
     const name = text || url || portfolioUrl;
-    const source = webAddress(portfolioUrl);
-    const further = source !== undefined && portfolioUrl !== url ? ` (${link(source, portfolioUrl)})` : '';
-    return `<li>${link(webAddress(url), name)}${further}</li>`;
+    const portfolio =
+      isHttpUrl(portfolioUrl) && portfolioUrl !== url ? ` (${link(portfolioUrl, portfolioUrl)})` : '';
+    return `<li>${link(url, name)}${portfolio}</li>`;
   });
   if (items.length === 0) return '';
   const list = [...new Set(items)].join('\n');
   return `<footer id="lectern-credits">\n<details>\n${summary}\n<ul>\n${list}\n</ul>\n</details>\n</footer>\n`;
 }
 
-function link(address: string | undefined, text: string): string {
-  if (address === undefined) return escapeHtml(text);
-  return `<a href="${escapeHtml(address)}" target="_blank" rel="noopener noreferrer">${escapeHtml(text)}</a>`;
-}
-
-function webAddress(address: string): string | undefined {
-  return isHttpUrl(address) ? address : undefined;
+/** Returns a link, or only its text where the URL is not one of the web. */
+function link(url: string, text: string): string {
+  if (!isHttpUrl(url)) return escapeHtml(text);
+  return `<a href="${escapeHtml(url)}" target="_blank" rel="noopener noreferrer">${escapeHtml(text)}</a>`;
 }
 
 function escapeHtml(text: string): string {

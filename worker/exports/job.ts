@@ -11,14 +11,14 @@ interface RunOptions {
   onProgress: (progress: ExportProgress) => void;
 }
 
-/** The file system has no room, or its user may have no more of it. */
-const fullCodes: unknown[] = ['ENOSPC', 'EDQUOT'];
+/** The errors of a full disk and of an exceeded quota. */
+const diskFullCodes: unknown[] = ['ENOSPC', 'EDQUOT'];
 
 /**
- * Builds one archive, unless it is there already: a job may run twice, when a worker lost its lock but not its life.
+ * Builds an archive, unless it exists already: a job may run twice, because a worker that lost its lock may go on.
  *
- * @param data the job's payload, as it came out of Redis.
- * @throws as {@link buildArchive}; when the store is full, after room was made for the next try.
+ * @param data the job's payload from Redis.
+ * @throws as {@link buildArchive}; when the store is full, after room was made for the retry.
  */
 export async function runExport(
   deps: ExportDependencies,
@@ -37,14 +37,14 @@ export async function runExport(
   try {
     return await withTimeLimit(limit, (signal) => buildArchive(deps, job, { signal, onProgress }));
   } catch (error) {
-    if (!fullCodes.includes(codeOf(error))) throw error;
-    // Files are there twice: as they were downloaded, and in the archive.
+    if (!diskFullCodes.includes(codeOf(error))) throw error;
+    // The store holds each file twice: as download, and in the archive.
     await makeRoom(deps, 2 * bytes);
     throw new LecternError('INTERNAL_ERROR', 'The store is full', { cause: error });
   }
 }
 
-/** An archive from before there were records of its files is built again: to the same bytes, and with a record. */
+/** Returns null for an archive from before records existed: it is rebuilt to the same bytes, with a record. */
 async function findBuilt(
   { db, store }: ExportDependencies,
   { key }: ExportJob,
@@ -56,9 +56,9 @@ async function findBuilt(
   return record === null ? null : { size: built.size, files: 0, failures: 0 };
 }
 
-/** Another try may find room also where this fails. */
+/** Ignores failures: the retry may still find room. */
 async function makeRoom(deps: ExportDependencies, bytes: number): Promise<void> {
-  // A bucket is not what is full: the space for temporary files is.
+  // A bucket never runs full, but the disk for temporary files may.
   const { freeBytes } = await deps.store.check().catch(() => ({ freeBytes: 0 }));
   if (freeBytes !== null) await deps.makeRoom?.(bytes).catch(() => undefined);
 }

@@ -1,21 +1,21 @@
 import { isContainer } from '../../shared/lessons/json-values.ts';
 
 /*
- * JSON in small pieces: a lesson or a manifest of 100,000 files is never in memory as one text beside its bytes. Values
- * are JSON, or objects of such whose members may be undefined.
+ * JSON in small pieces, so that the text of a lesson or of a manifest with 100,000 files is never in memory as a whole.
+ * Values are JSON, or objects of JSON whose members may be undefined.
  */
 
 /**
- * The text of `JSON.stringify(value, null, 2)` and a line break.
+ * Yields the text of `JSON.stringify(value, null, 2)` and a line break.
  *
- * @param map what is written in the place of each part that comes in one piece.
+ * @param map returns what to write instead of each part that comes in one piece.
  */
 export function* prettyJson(value: unknown, map: (part: unknown) => unknown = same): Generator<string> {
   yield* pieces(value, { map, indent: '  ', colon: ': ' }, '\n');
   yield '\n';
 }
 
-/** The text of `JSON.stringify(value)`. */
+/** Yields the text of `JSON.stringify(value)`. */
 export function compactJson(value: unknown): Generator<string> {
   return pieces(value, { map: same, indent: '', colon: ':' }, '');
 }
@@ -29,10 +29,10 @@ interface Form {
   colon: string;
 }
 
-/** @param lineBreak with the indentation of the line that the value begins on. */
+/** @param lineBreak a line break with the indentation of the value's first line. */
 function* pieces(value: unknown, form: Form, lineBreak: string): Generator<string> {
   const { map, indent, colon } = form;
-  // What holds no further list or object comes in one piece.
+  // A value without nested lists and objects comes in one piece.
   if (!isContainer(value) || !Object.values(value).some(isContainer)) {
     yield JSON.stringify(map(value), null, indent).replaceAll('\n', lineBreak);
     return;

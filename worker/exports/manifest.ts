@@ -2,13 +2,13 @@ import type { LessonVersion } from '../../shared/models/lesson-version.ts';
 import { formatVersion } from '../../shared/packages/manifest.ts';
 import type { ExportManifest, FailedMedium, FailedWidget } from '../../shared/packages/manifest.ts';
 import type { Digest } from '../../shared/storage/store.ts';
-import { isMissing } from './outcome.ts';
-import type { Outcomes } from './outcome.ts';
+import { isFailure } from './file-outcomes.ts';
+import type { Outcomes } from './file-outcomes.ts';
 import type { ExportPlan, PlannedWidget } from './plan.ts';
 
 type WidgetFile = ExportManifest['files']['widgets'][number];
 
-/** Returns the manifest of an archive: which media and widgets it holds, which are missing and why, and the credits. */
+/** Returns the manifest of an archive: the media and widgets in it, the missing ones with reasons, and the credits. */
 export function createManifest(
   version: LessonVersion,
   plan: ExportPlan,
@@ -18,13 +18,13 @@ export function createManifest(
   const media: ExportManifest['files']['media'] = [];
   const failedMedia: FailedMedium[] = [];
   const attributions: ExportManifest['attributions'] = [];
-  for (const { id, path, medium } of plan.media) {
+  for (const { id, path, file } of plan.media) {
     const outcome = outcomes.get(path);
     const localPath = `./${path}`;
-    if (outcome === undefined || isMissing(outcome)) {
+    if (outcome === undefined || isFailure(outcome)) {
       failedMedia.push({
         id,
-        sourceUrl: medium?.sourceUrl ?? null,
+        sourceUrl: file?.sourceUrl ?? null,
         localPath,
         reason: 'unknown_media',
         ...outcome,
@@ -34,12 +34,12 @@ export function createManifest(
       media.push({
         id,
         localPath,
-        mimeType: outcome.mimeType ?? medium?.mimeType ?? 'application/octet-stream',
+        mimeType: outcome.mimeType ?? file?.mimeType ?? 'application/octet-stream',
         size,
         sha256,
       });
     }
-    for (const attribution of medium?.attributions ?? []) attributions.push({ mediaId: id, ...attribution });
+    for (const attribution of file?.attributions ?? []) attributions.push({ mediaId: id, ...attribution });
   }
   const widgets = plan.widgets.map((planned) => describeWidget(planned, outcomes));
   return {
@@ -70,7 +70,7 @@ function describeWidget(
   }
   const { widgetId: id } = widget;
   const found = outcomes.get(js.path);
-  if (found === undefined || isMissing(found)) {
+  if (found === undefined || isFailure(found)) {
     const sources = { sourceUrl: js.url, ...(typeof css?.url === 'string' && { cssSourceUrl: css.url }) };
     return { failure: { widgetType, id, ...sources, reason: 'not_found', ...found } };
   }
@@ -82,7 +82,7 @@ function describeWidget(
     size: found.size,
     sha256: found.sha256,
   };
-  if (css === null || cssFound === undefined || !isMissing(cssFound)) return { file };
+  if (css === null || cssFound === undefined || !isFailure(cssFound)) return { file };
   return { file, failure: { widgetType, id, sourceUrl: css.url, ...cssFound } };
 }
 

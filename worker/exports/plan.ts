@@ -8,15 +8,16 @@ import type { FoundMedium } from '../../shared/models/medium.ts';
 import { findVersionWidgets, widgetFileSources } from '../../shared/widgets/version-widgets.ts';
 import type { VersionWidget, WidgetFileSource } from '../../shared/widgets/version-widgets.ts';
 
-/** A medium of the archive; `medium` is null when the content names an id that nobody knows. */
-export interface PlannedMedium {
+/** A media file of the archive. */
+export interface PlannedMediaFile {
   id: string;
-  /** In the archive, below its top-level folder: `media/<id>.<extension>`. */
+  /** Its path below the archive's top-level folder: `media/<id>.<extension>`. */
   path: string;
-  medium: FoundMedium | null;
+  /** Null when the content names an unknown id. */
+  file: FoundMedium | null;
 }
 
-/** A widget of the archive; `widget` is null, and there are no files, when the version has none of that type. */
+/** A widget of the archive. All is null when the version has no widget of that type. */
 export interface PlannedWidget {
   type: string;
   widget: VersionWidget | null;
@@ -24,21 +25,21 @@ export interface PlannedWidget {
   css: PlannedWidgetFile | null;
 }
 
-/** A file of a widget: where it comes from, and where it belongs below the archive's top-level folder. */
+/** A file of a widget: its source, and its path below the archive's top-level folder. */
 export type PlannedWidgetFile = WidgetFileSource & {
-  /** Types whose widgets have the same files may share it. */
+  /** Widget types with the same files share it. */
   path: string;
 };
 
-/** What goes into an archive, before any file was looked for. */
+/** The content of an archive, before any file is looked up. */
 export interface ExportPlan {
-  /** By path. */
-  media: PlannedMedium[];
-  /** By widget id. */
+  /** Sorted by path. */
+  media: PlannedMediaFile[];
+  /** Sorted by widget id. */
   widgets: PlannedWidget[];
 }
 
-/** Finds the media and widgets that a version uses: only those are in its archive. */
+/** Finds the media and widgets that a version uses; only those go into its archive. */
 export async function planExport(
   db: Database,
   version: LessonVersion,
@@ -46,9 +47,9 @@ export async function planExport(
 ): Promise<ExportPlan> {
   const ids = mediaReferences(content);
   const known = await findMedia(db, { organizationId: version.organizationId, versionId: version._id }, ids);
-  const media = ids.map((id): PlannedMedium => {
-    const medium = known.get(id) ?? null;
-    return { id, medium, path: `media/${id}.${medium?.extension ?? 'bin'}` };
+  const media = ids.map((id): PlannedMediaFile => {
+    const file = known.get(id) ?? null;
+    return { id, file, path: `media/${id}.${file?.extension ?? 'bin'}` };
   });
   return {
     media: media.sort(byText((planned) => planned.path)),
@@ -76,8 +77,8 @@ async function planWidgets(db: Database, version: LessonVersion, types: string[]
 }
 
 /**
- * File names for widgets, which are their ids. Two types may have one id: their names in kebab-case are the same, and
- * so are their bytes, or at least the first 8 digits of their digests. Widgets of other files get a number behind it.
+ * Chooses the file names of widgets, which are their ids. Two types have the same id when they have the same name in
+ * kebab-case and the first 8 digits of their digests are equal. If their files differ, the later one gets a number.
  */
 class FileNames {
   readonly #holders = new Map<string, string>();
@@ -87,7 +88,7 @@ class FileNames {
     const files = [js, css].map((file) => file?.asset?.sha256 ?? file?.url).join(' ');
     for (let number = 1; ; number += 1) {
       const name = number === 1 ? widget.widgetId : `${widget.widgetId}-${number}`;
-      // Some file systems ignore case.
+      // Some file systems are case-insensitive.
       const holder = this.#holders.get(name.toLowerCase()) ?? files;
       if (holder !== files) continue;
       this.#holders.set(name.toLowerCase(), files);
@@ -96,12 +97,12 @@ class FileNames {
   }
 }
 
-/** Compares by UTF-16 code units: the same order on every host, whatever its locale is. */
+/** Compares by UTF-16 code units, so that the order is the same on every host, whatever its locale. */
 function byText<T>(textOf: (item: T) => string): (a: T, b: T) => number {
   return (a, b) => (textOf(a) < textOf(b) ? -1 : textOf(a) > textOf(b) ? 1 : 0);
 }
 
-/** The files of the widgets, each path once. */
+/** Returns the files of the widgets, each path once. */
 export function widgetFiles(widgets: readonly PlannedWidget[]): PlannedWidgetFile[] {
   const files = new Map<string, PlannedWidgetFile>();
   for (const { js, css } of widgets) {

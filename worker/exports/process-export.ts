@@ -1,34 +1,40 @@
 import { DelayedError, UnrecoverableError, WaitingError } from 'bullmq';
 import type { Job } from 'bullmq';
 import { LecternError } from '../../shared/platform/errors.ts';
-import { BuildCancelled, endCancel } from '../../shared/exports/cancel.ts';
-import { noteHandOn } from '../../shared/exports/queue-access.ts';
+import { BuildCancelled, clearCancellation } from '../../shared/exports/cancel.ts';
+import { recordHandOver } from '../../shared/exports/queue-access.ts';
 import type { QueueAccess } from '../../shared/exports/queue-access.ts';
-import { noteEnd, noteStart, placeAgain, uncountStart, wakeWorker } from '../../shared/exports/start.ts';
+import {
+  recordEnd,
+  recordStart,
+  reassignPriority,
+  uncountStart,
+  wakeWorker,
+} from '../../shared/exports/job-lifecycle.ts';
 import { toFailedReason } from '../../shared/exports/jobs.ts';
 import type { ExportJob, ExportProgress, ExportResult } from '../../shared/exports/jobs.ts';
 import type { Logger } from '../../shared/platform/log.ts';
 import type { Builds } from './builds.ts';
-import { BuildGaveWay, BuildGivenBack, BuildLost } from './builds.ts';
+import { BuildPreempted, BuildRequeued, JobLockLost } from './builds.ts';
 import type { ExportDependencies } from './build-archive.ts';
 import { JobOfOtherRelease } from './profiles/profile.ts';
 import { runExport } from './job.ts';
 import type { WorkerMetrics } from './metrics.ts';
 
-/** Progress is for people: more often than this says nothing more. */
-const progressMilliseconds = 500;
+/** The shortest time between two reports of progress, which are for people. */
+const progressIntervalMs = 500;
 
-/** A job that kills its workers must stop some time: it is not started more often than this. */
+/** The limit for a poison job, which kills its workers. */
 const maxStarts = 10;
 
 /**
- * How long a job of another release rests before a worker looks at it again. The time is random, so that it is not
- * always the same worker.
+ * How long a job of another release rests before a worker takes it again. The jitter keeps it from being the same worker
+ * each time.
  */
-const handOnMilliseconds = { least: 1_000, most: 3_000 };
+const handOverDelayMs = { min: 1_000, max: 3_000 };
 
-/** An upgrade takes no longer; what is left after that has no worker that could build it. */
-const longestHandOnMilliseconds = 3_600_000;
+/** No upgrade takes longer. A job that is still handed over then has no worker that could build it. */
+const maxHandOverMs = 3_600_000;
 
 export interface ProcessDependencies {
   build: ExportDependencies;
@@ -39,11 +45,11 @@ export interface ProcessDependencies {
 }
 
 /**
- * Runs a job that this worker has started, to its end or until it has to go back to the queue.
+ * Runs a job that this worker has started, until it ends or goes back to the queue.
  *
- * @param token of the lock that this worker holds on the job.
- * @throws {UnrecoverableError} what will not pass; WaitingError or DelayedError for a job that is in the queue again;
- * any other error for a build that may be tried again.
+ * @param token identifies this worker's lock on the job.
+ * @throws {UnrecoverableError} for a permanent failure; WaitingError or DelayedError for a job that is in the queue again;
+ * any other error for a build that may be retried.
  */
 export async function processExport(
   deps: ProcessDependencies,
@@ -55,57 +61,57 @@ export async function processExport(
   const log = deps.log.child({ job: key, lesson: job.data.slug, version: job.data.versionNumber });
   const started = Date.now();
   const seconds = () => (Date.now() - started) / 1000;
-  // Where it is not heard, the turns go on from the next start.
-  noteStart(queue, key)
+  // If this fails, fair scheduling advances at the next start.
+  recordStart(queue, key)
     .then((isFirst) => isFirst && metrics.waited(Math.max(0, started - job.timestamp) / 1000))
     .catch(() => undefined);
   try {
-    if (job.attemptsStarted > maxStarts) throw poisoned();
+    if (job.attemptsStarted > maxStarts) throw poisonJobError();
     const { organizationId } = job.data;
     const build = builds.run({ key, organizationId }, (signal) =>
       runExport(deps.build, job.data, { signal, onProgress: reportProgress(job) }),
     );
-    // A build may take a while to stop; its job is free for others at once.
-    const result = await builds.untilGivenBack(build);
-    await noteEnd(queue, key).catch(() => undefined);
-    const wasThere = result.files === 0;
-    if (!wasThere) {
+    // A build may take a while to stop, but its job goes back to the queue at once.
+    const result = await builds.untilRequeued(build);
+    await recordEnd(queue, key).catch(() => undefined);
+    const existed = result.files === 0;
+    if (!existed) {
       metrics.built(result.failures === 0 ? 'complete' : 'incomplete', seconds(), result.size);
     }
     const milliseconds = Date.now() - started;
-    log.info({ ...result, milliseconds }, wasThere ? 'export was there already' : 'export built');
+    log.info({ ...result, milliseconds }, existed ? 'export existed already' : 'export built');
     return result;
   } catch (error) {
-    if (error instanceof BuildGivenBack) {
+    if (error instanceof BuildRequeued) {
       metrics.built('given_back', seconds());
-      await giveBack(queue, job, token);
-      log.info('export given back to the queue');
+      await requeue(queue, job, token);
+      log.info('export returned to the queue');
       throw new WaitingError();
     }
-    if (error instanceof BuildGaveWay) {
+    if (error instanceof BuildPreempted) {
       metrics.built('gave_way', seconds());
-      // Behind the job that it makes room for. Where this is not heard, it keeps the place it had.
-      await placeAgain(queue, job.data, 'same').catch(() => undefined);
-      await giveBack(queue, job, token);
-      log.info('export gave way to one of another organization');
+      // Behind the job that gets its slot. If this fails, it keeps its priority.
+      await reassignPriority(queue, job.data, 'same').catch(() => undefined);
+      await requeue(queue, job, token);
+      log.info('export preempted for another organization');
       throw new WaitingError();
     }
     if (error instanceof BuildCancelled) {
       metrics.built('cancelled', seconds());
-      // Where this is not heard, the request ends by itself in time.
-      await endCancel(queue, key).catch(() => undefined);
+      // If this fails, the request expires by itself.
+      await clearCancellation(queue, key).catch(() => undefined);
       log.info('export cancelled');
       throw new UnrecoverableError(error.message);
     }
-    if (error instanceof JobOfOtherRelease && (await handOn(queue, job, token))) {
+    if (error instanceof JobOfOtherRelease && (await handOver(queue, job, token))) {
       metrics.built('given_back', seconds());
       log.info({ detail: error.message }, 'export left to a worker of another release');
       throw new DelayedError();
     }
-    if (error instanceof BuildLost) {
+    if (error instanceof JobLockLost) {
       metrics.built('lost', seconds());
       log.warn('export left to another worker: the lock was lost');
-      // Its place in the queue is that of whoever has it now, or comes when the lock is seen to be gone.
+      // The worker that has the job now decides its state, or BullMQ does when it sees that the lock is gone.
       throw new WaitingError();
     }
     metrics.built('failed', seconds());
@@ -114,49 +120,49 @@ export async function processExport(
       { err: error, attempt: job.attemptsMade + 1, milliseconds: Date.now() - started },
       'export failed',
     );
-    await noteEnd(queue, key).catch(() => undefined);
+    await recordEnd(queue, key).catch(() => undefined);
     throw await toJobFailure(queue, job, error);
   }
 }
 
-function poisoned(): LecternError {
+function poisonJobError(): LecternError {
   return new LecternError(
     'INTERNAL_ERROR',
     `Given up after ${maxStarts} starts: each time the worker ended, or lost its job, before the archive was built`,
   );
 }
 
-/** What is wrong with the content stays wrong; anything else may pass, and takes its turn as a new build does. */
+/** Faults of the content are permanent. Any other error may be temporary, and its retry counts as a further build. */
 async function toJobFailure(queue: QueueAccess, job: Job<ExportJob>, error: unknown): Promise<Error> {
   const poison = error instanceof LecternError && job.attemptsStarted > maxStarts;
-  const final =
+  const permanent =
     poison || error instanceof JobOfOtherRelease || (error instanceof LecternError && error.expose);
-  if (final) return new UnrecoverableError(toFailedReason(error));
+  if (permanent) return new UnrecoverableError(toFailedReason(error));
   const retried = job.attemptsMade + 1 < (job.opts.attempts ?? 1);
-  // Without a place of its own it keeps the one it had.
-  if (retried) await placeAgain(queue, job.data, 'same').catch(() => undefined);
+  // If this fails, it keeps its priority.
+  if (retried) await reassignPriority(queue, job.data, 'same').catch(() => undefined);
   return new Error(toFailedReason(error), { cause: error });
 }
 
-/** Moves a job of this worker back to waiting, before all others of its priority, as that is now. */
-async function giveBack(queue: QueueAccess, job: Job<ExportJob>, token: string): Promise<void> {
+/** Moves a job of this worker back to waiting, ahead of all others of its priority. */
+async function requeue(queue: QueueAccess, job: Job<ExportJob>, token: string): Promise<void> {
   await job.moveToWait(token);
-  // It was not the job that failed here: deployments must not add up to a poison job.
+  // The job did not fail: deployments must not add up to a poison job.
   await uncountStart(queue, job.id ?? job.data.key);
-  // BullMQ wakes nobody for a job that is moved back.
+  // BullMQ wakes no worker for a job that moves back.
   await wakeWorker(queue);
 }
 
 /**
  * Moves a job of this worker back to the queue, for a worker of another release.
  *
- * @returns false when none has taken it for so long that there is none.
+ * @returns false when none has taken it for so long that there cannot be one.
  */
-async function handOn(queue: QueueAccess, job: Job<ExportJob>, token: string): Promise<boolean> {
+async function handOver(queue: QueueAccess, job: Job<ExportJob>, token: string): Promise<boolean> {
   const key = job.id ?? job.data.key;
-  if ((await noteHandOn(queue, key)) > longestHandOnMilliseconds) return false;
-  const { least, most } = handOnMilliseconds;
-  await job.moveToDelayed(Date.now() + least + Math.random() * (most - least), token);
+  if ((await recordHandOver(queue, key)) > maxHandOverMs) return false;
+  const { min, max } = handOverDelayMs;
+  await job.moveToDelayed(Date.now() + min + Math.random() * (max - min), token);
   await uncountStart(queue, key);
   return true;
 }
@@ -165,9 +171,9 @@ function reportProgress(job: Job): (progress: ExportProgress) => void {
   let last = 0;
   return (progress) => {
     const now = Date.now();
-    if (now - last < progressMilliseconds && progress.done < progress.total) return;
+    if (now - last < progressIntervalMs && progress.done < progress.total) return;
     last = now;
-    // Progress that cannot be shown is no reason to fail a build.
+    // A failed report of progress must not fail the build.
     job.updateProgress({ ...progress }).catch(() => undefined);
   };
 }

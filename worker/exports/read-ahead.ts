@@ -1,9 +1,9 @@
 /**
- * Starts the next few tasks before their turn and yields their results in order, so that whoever uses one need not
- * wait for the next to begin.
+ * Starts the next few tasks before their turn and yields their results in order, so that the consumer need not wait for
+ * each to begin.
  *
- * @param ahead how many tasks run beyond the one that is used now: what they open is open at most that often.
- * @param release gives back a result that nobody will use, when the reader stops early.
+ * @param ahead how many tasks run beyond the current one, which limits how many files are open.
+ * @param release releases the result of a started task when the consumer stops early.
  */
 export async function* readAhead<T>(
   tasks: Iterable<() => Promise<T>>,
@@ -16,7 +16,7 @@ export async function* readAhead<T>(
     const next = remaining.next();
     if (next.done === true) return;
     const task = next.value();
-    // It is awaited when its turn comes; failing before that must not count as unhandled.
+    // It is awaited in its turn; a failure before that must not count as unhandled.
     task.catch(() => undefined);
     started.push(task);
   };

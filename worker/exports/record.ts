@@ -3,7 +3,7 @@ import type { Database } from '../../shared/models/database.ts';
 import { deleteExportRecord, saveExportRecord } from '../../shared/models/export-record.ts';
 import type { BuiltExport, ExportEntry, ExportRecord } from '../../shared/models/export-record.ts';
 
-/** What tells archives of one export apart: all that they hold, but for manifest.json. */
+/** Returns a digest of an archive's content: everything except manifest.json. */
 export function contentDigest(entries: Iterable<ExportEntry>): string {
   const hash = createHash('sha256');
   for (const { path, size, sha256 } of entries) hash.update(`${path}\n${size}\n${sha256}\n`);
@@ -11,10 +11,10 @@ export function contentDigest(entries: Iterable<ExportEntry>): string {
 }
 
 /**
- * Records an archive before it is published, or holds it against the record that its build began with. Equal content
- * has to be equal byte for byte: a download of the older archive may go on with this one.
+ * Records an archive before it is published, or compares it with the record from before its build. Archives of equal
+ * content must be equal byte for byte, because a download of the older one may resume with this one.
  *
- * @throws when it is not. The record is gone then, so that the next try makes an archive of its own time.
+ * @throws when they differ. This deletes the record, so that the next build gets a new archive time.
  */
 export async function recordArchive(
   db: Database,

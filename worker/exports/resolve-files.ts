@@ -8,123 +8,123 @@ import type { Digest, Store } from '../../shared/storage/store.ts';
 import { checkWidgetFile, maxWidgetBytes, widgetMimeTypes } from '../../shared/widgets/check-widget-file.ts';
 import type { WidgetFileKind } from '../../shared/widgets/check-widget-file.ts';
 import type { BuildObserver, MediaLookup } from './build-observer.ts';
-import { FoundFiles } from './resolved-files.ts';
-import { failureOf, MissingFile } from './outcome.ts';
-import type { FoundFile, Missing, Outcomes } from './outcome.ts';
+import { FileUnavailable, PendingOutcomes, toFileFailure } from './file-outcomes.ts';
+import type { FileFailure, Outcomes, ResolvedFile } from './file-outcomes.ts';
 import { widgetFiles } from './plan.ts';
-import type { ExportPlan, PlannedMedium } from './plan.ts';
-import { SlowSources } from './slow-sources.ts';
+import type { ExportPlan, PlannedMediaFile } from './plan.ts';
+import { SlowHosts } from './slow-hosts.ts';
 
-/** Looks at the store at once for files that need no download: each is a request to a bucket, or a turn of the disk. */
-const looks = 32;
+/** How many stored files are looked up at once; each lookup is a request to a bucket or a disk access. */
+const lookupConcurrency = 32;
 
-/** External files of which is asked at once what is known of them. */
-const preparedAtOnce = 1000;
+/** How many external files one query looks up in the media cache. */
+const prepareBatchSize = 1000;
 
-/** Files that are noted at once as an organization's. */
-const ownedAtOnce = 500;
+/** How many files are recorded at once as their organization's. */
+const ownershipBatchSize = 500;
 
-export interface FileSearch {
-  /** Of all files, below the archive's top-level folder, in its order. */
+/** The files of an archive, while they are looked up and downloaded. */
+export interface FileResolution {
+  /** The paths of all files below the archive's top-level folder, in archive order. */
   paths: readonly string[];
-  /** A file, as soon as it is there or known not to be. @throws what has ended the search before. */
-  find: (path: string) => Promise<FoundFile | Missing>;
-  /** What is known by now, by path. */
+  /** Waits for the outcome of a file. @throws the error that ended the resolution before. */
+  outcomeOf: (path: string) => Promise<ResolvedFile | FileFailure>;
+  /** The outcomes so far, by path. */
   outcomes: Outcomes;
-  /** A found file is not needed any more: an evictor may have it. */
-  letGo: (file: FoundFile) => void;
-  /** Resolves when nothing is under way any more. */
+  /** Lets the evictor remove a file that the build no longer needs. */
+  unpin: (file: ResolvedFile) => void;
+  /** Resolves when no lookup or download is running any more. */
   done: Promise<unknown>;
   /** Counts further bytes towards EXPORT_MAX_BYTES. @throws {LecternError} INVALID_CONTENT over it. */
   reserve: (bytes: number) => void;
-  /** Ends the search: nobody will use its files. Those that are not there yet reject with the reason. */
+  /** Ends the resolution because the build failed. Waiting for further files rejects with the reason. */
   abandon: (reason: unknown) => void;
-  /** Ends what is still under way, and resolves when nothing is. */
+  /** Stops what is still running, and resolves when nothing is. */
   end: () => Promise<void>;
 }
 
-interface SearchDependencies extends MediaCacheDependencies {
+interface ResolveDependencies extends MediaCacheDependencies {
   config: Pick<Config, 'export' | 'download'>;
   observer?: BuildObserver;
 }
 
-interface SearchInput {
+interface ResolveInput {
   plan: ExportPlan;
   otherBytes: number;
   record: ExportRecord | null;
-  /** Whose files they are. */
+  /** The owner of the files. */
   organizationId: string;
   signal: AbortSignal;
 }
 
-/** A file that has to be in the store; null for one that nobody knows. */
+/** A file that has to be in the store; null for an unknown media id. */
 interface StoredFile {
   path: string;
   asset: Digest | null;
 }
 
-/** A file behind a URL. */
 interface ExternalFile {
   path: string;
   url: string;
   mimeType: string;
-  /** Of a widget's file, which is checked when it is there. */
+  /** The kind of a widget's file, which is checked after the download. */
   widgetFile?: WidgetFileKind;
 }
 
 /**
- * Looks for the files of an archive in its order, as many at once as the limits on downloads allow; it does not wait
- * for who uses them.
+ * Starts to look up and download the files of an archive, in archive order and as many at once as the download limits
+ * allow. It does not wait for the build that reads them.
  *
- * @param input.otherBytes what the archive holds besides these files; it counts towards EXPORT_MAX_BYTES. A search
- * that goes over the limit ends, and its files reject with INVALID_CONTENT.
- * @param input.record of an earlier build: external files that are in the cache as it has them are taken as they are,
- * and their origins not asked.
- * @throws {LecternError} INVALID_CONTENT when there is no room for any file.
+ * @param input.otherBytes the size of the other files in the archive, which counts towards EXPORT_MAX_BYTES. Over the
+ * limit, the resolution ends and its files reject with INVALID_CONTENT.
+ * @param input.record the record of an earlier build: its external files are taken from the cache without a request to
+ * their origins.
+ * @throws {LecternError} INVALID_CONTENT when the other files alone exceed the limit.
  */
-export async function findFiles(
-  deps: SearchDependencies,
-  { plan, otherBytes, record, organizationId, signal }: SearchInput,
-): Promise<FileSearch> {
+export async function resolveFiles(
+  deps: ResolveDependencies,
+  { plan, otherBytes, record, organizationId, signal }: ResolveInput,
+): Promise<FileResolution> {
   const { store, config } = deps;
+  const { usage } = deps.coordination;
   if (otherBytes > config.export.maxBytes) throw tooLarge(config.export.maxBytes);
   const stop = new AbortController();
   const ending = AbortSignal.any([signal, stop.signal]);
   const onLookup = (result: MediaLookup) => deps.observer?.lookedUp(result);
-  const sources = new SlowSources(ending, config.export.buildSeconds * 1000);
+  const hosts = new SlowHosts(ending, config.export.buildSeconds * 1000);
   const cache = new MediaCache({ ...deps, onLookup });
-  // From when a file is found until it is in the archive, no evictor takes it.
-  const hold = deps.coordination.usage.pin();
+  // Pins each file until it is in the archive, so that no evictor removes it.
+  const pins = usage.pin();
   const recorded = new Map(record?.entries.map((entry) => [entry.path, entry]));
-  // At once: looking for one after the other would note them one by one.
-  await deps.coordination.usage.touch(cachedFiles(record));
-  const found = new FoundFiles(ending);
+  // All at once: lookups would record their use one by one.
+  await usage.touch(cachedFiles(record));
+  const outcomes = new PendingOutcomes(ending);
   const owned: EvictableFile[] = [];
-  const noteOwned = () => deps.coordination.usage.addOwner(organizationId, owned.splice(0));
+  const recordOwned = () => usage.addOwner(organizationId, owned.splice(0));
   let bytes = otherBytes;
 
   const reserve = (more: number) => {
     bytes += more;
     if (bytes > config.export.maxBytes) throw tooLarge(config.export.maxBytes);
   };
-  const settle = async (path: string, search: () => Promise<FoundFile>) => {
+  const settle = async (path: string, resolve: () => Promise<ResolvedFile>) => {
     try {
       ending.throwIfAborted();
-      const file = await search();
+      const file = await resolve();
       if (file.area === 'cache') {
-        hold.add(`cache:${file.sha256}`);
+        pins.add(`cache:${file.sha256}`);
         owned.push(`cache:${file.sha256}`);
-        // Also of a build that fails: what it downloaded is its organization's.
-        if (owned.length >= ownedAtOnce) await noteOwned();
+        // The downloads of a failed build belong to its organization too.
+        if (owned.length >= ownershipBatchSize) await recordOwned();
       }
       reserve(file.size);
-      found.set(path, file);
+      outcomes.set(path, file);
     } catch (error) {
-      found.set(path, failureOf(error));
+      outcomes.set(path, toFileFailure(error));
     }
   };
-  const findStored = ({ path, asset }: StoredFile) => settle(path, () => findAsset(store, asset));
-  const findExternal = ({ path, url, mimeType, widgetFile }: ExternalFile) =>
+  const resolveStored = ({ path, asset }: StoredFile) => settle(path, () => findAsset(store, asset));
+  const resolveExternal = ({ path, url, mimeType, widgetFile }: ExternalFile) =>
     settle(path, async () => {
       const before = recorded.get(path);
       if (before?.area === 'cache' && (await store.cache.has(before))) {
@@ -132,35 +132,35 @@ export async function findFiles(
         return before;
       }
       const maxBytes = Math.min(config.download.maxBytes, widgetFile ? maxWidgetBytes : Infinity);
-      const medium = await sources.get(url, async (signal) => {
+      const downloaded = await hosts.get(url, async (signal) => {
         const file = await cache.get({ url, organizationId, mimeType, maxBytes, signal });
         if (widgetFile !== undefined) {
           await checkWidgetFile(store, file, widgetFile, { organizationId, signal });
         }
         return file;
       });
-      // Not a copy by `...`, of which each would have a hidden class of its own: half a kilobyte.
-      const { sha256, crc32, size } = medium;
-      // The type that the record has: built again, manifest.json stays the same.
-      const shown = before?.sha256 === sha256 ? (before.mimeType ?? null) : medium.mimeType;
+      // Not copied with `...`: each copy would get a hidden class of half a kilobyte.
+      const { sha256, crc32, size } = downloaded;
+      // The recorded type, so that a rebuilt manifest.json stays the same.
+      const shown = before?.sha256 === sha256 ? (before.mimeType ?? null) : downloaded.mimeType;
       return { area: 'cache', sha256, crc32, size, mimeType: shown === mimeType ? null : shown };
     });
 
   const stored = storedFiles(plan);
   const external = externalFiles(plan);
-  // One failure that is not about a file ends the rest at once, long before the archive gets to it.
+  // An error that does not concern a single file stops everything at once, long before the archive reaches that file.
   const fail = (error: unknown) => stop.abort(error);
   const done = Promise.all([
-    eachOf(stored.values(), looks, findStored, fail),
-    eachOf(prepared(external, cache), config.download.concurrency, findExternal, fail),
+    forEachConcurrently(stored.values(), lookupConcurrency, resolveStored, fail),
+    forEachConcurrently(prepared(external, cache), config.download.concurrency, resolveExternal, fail),
   ]);
   void done.then(() => fail(new Error('there are no other files')));
   return {
     paths: [...stored, ...external].map(({ path }) => path).sort(),
-    find: (path) => found.get(path),
-    outcomes: found.outcomes,
-    letGo: ({ area, sha256 }) => {
-      if (area === 'cache') hold.unpin(`cache:${sha256}`);
+    outcomeOf: (path) => outcomes.get(path),
+    outcomes: outcomes.known,
+    unpin: ({ area, sha256 }) => {
+      if (area === 'cache') pins.unpin(`cache:${sha256}`);
     },
     done,
     reserve,
@@ -168,9 +168,9 @@ export async function findFiles(
     async end() {
       stop.abort(new Error('the build has ended'));
       await done;
-      sources.close();
-      hold.release();
-      await noteOwned();
+      hosts.close();
+      pins.release();
+      await recordOwned();
       await cache.flush();
     },
   };
@@ -179,7 +179,7 @@ export async function findFiles(
 function storedFiles(plan: ExportPlan): StoredFile[] {
   const media = plan.media.filter((planned) => !isExternal(planned));
   return [
-    ...media.map(({ path, medium }) => ({ path, asset: medium?.asset ?? null })),
+    ...media.map(({ path, file }) => ({ path, asset: file?.asset ?? null })),
     ...widgetFiles(plan.widgets)
       .filter(({ url }) => url === null)
       .map(({ path, asset }) => ({ path, asset })),
@@ -189,7 +189,7 @@ function storedFiles(plan: ExportPlan): StoredFile[] {
 function externalFiles(plan: ExportPlan): ExternalFile[] {
   const media = plan.media
     .filter(isExternal)
-    .map(({ path, medium }) => ({ path, url: medium.sourceUrl, mimeType: medium.mimeType }));
+    .map(({ path, file }) => ({ path, url: file.sourceUrl, mimeType: file.mimeType }));
   const files = widgetFiles(plan.widgets).flatMap(({ path, url }): ExternalFile[] => {
     const widgetFile = path.endsWith('.css') ? 'css' : 'js';
     return url === null ? [] : [{ path, url, mimeType: widgetMimeTypes[widgetFile], widgetFile }];
@@ -197,33 +197,36 @@ function externalFiles(plan: ExportPlan): ExternalFile[] {
   return [...media, ...files];
 }
 
-function isExternal(planned: PlannedMedium): planned is PlannedMedium & { medium: { sourceUrl: string } } {
-  return !planned.medium?.asset && typeof planned.medium?.sourceUrl === 'string';
+function isExternal(
+  planned: PlannedMediaFile,
+): planned is PlannedMediaFile & { file: { sourceUrl: string } } {
+  return !planned.file?.asset && typeof planned.file?.sourceUrl === 'string';
 }
 
+/** Yields the files after the media cache has looked them up in batches. */
 async function* prepared(files: ExternalFile[], cache: MediaCache): AsyncGenerator<ExternalFile> {
-  for (let start = 0; start < files.length; start += preparedAtOnce) {
-    const some = files.slice(start, start + preparedAtOnce);
-    await cache.prepare(some.map(({ url }) => url));
-    yield* some;
+  for (let start = 0; start < files.length; start += prepareBatchSize) {
+    const batch = files.slice(start, start + prepareBatchSize);
+    await cache.prepare(batch.map(({ url }) => url));
+    yield* batch;
   }
 }
 
-/** Uses each item in its order, `count` at a time; resolves when nothing is under way, also after a failure. */
-async function eachOf<T>(
+/** Calls `use` for each item in order, `count` at a time. Resolves when no call is running, also after a failure. */
+async function forEachConcurrently<T>(
   items: IterableIterator<T> | AsyncGenerator<T>,
   count: number,
   use: (item: T) => Promise<void>,
   fail: (error: unknown) => void,
 ): Promise<void> {
-  const useSome = async () => {
+  const work = async () => {
     try {
       for await (const item of items) await use(item);
     } catch (error) {
       fail(error);
     }
   };
-  await Promise.all(Array.from({ length: count }, useSome));
+  await Promise.all(Array.from({ length: count }, work));
 }
 
 function cachedFiles(record: ExportRecord | null): EvictableFile[] {
@@ -231,9 +234,9 @@ function cachedFiles(record: ExportRecord | null): EvictableFile[] {
   return cached.map(({ sha256 }): EvictableFile => `cache:${sha256}`);
 }
 
-async function findAsset(store: Store, asset: Digest | null): Promise<FoundFile> {
-  if (asset === null) throw new MissingFile('unknown_media');
-  if (!(await store.assets.has(asset))) throw new MissingFile('not_found');
+async function findAsset(store: Store, asset: Digest | null): Promise<ResolvedFile> {
+  if (asset === null) throw new FileUnavailable('unknown_media');
+  if (!(await store.assets.has(asset))) throw new FileUnavailable('not_found');
   const { sha256, crc32, size } = asset;
   return { area: 'assets', sha256, crc32, size };
 }

@@ -15,7 +15,7 @@ const archiveProfiles: Record<
   player: playerArchive,
 };
 
-/** @throws {JobOfOtherRelease} for a job whose archive this release would write in another way, or not at all. */
+/** @throws {JobOfOtherRelease} for a job whose archive this release would write differently, or not at all. */
 export function checkFormat({ format, profile }: ExportJob): void {
   if (format !== archiveFormatName) {
     throw new JobOfOtherRelease(`This worker writes archives of format ${archiveFormatName}, not ${format}`);
@@ -26,9 +26,9 @@ export function checkFormat({ format, profile }: ExportJob): void {
 }
 
 /**
- * Returns what makes the archive of a job.
+ * Returns the profile of a job.
  *
- * @throws {JobOfOtherRelease} for a profile or a variant of it that only another release has.
+ * @throws {JobOfOtherRelease} for a profile or variant that only another release has.
  */
 export async function openProfile(job: ExportJob): Promise<ArchiveProfile> {
   checkFormat(job);

@@ -1,4 +1,4 @@
-import { jsonFile } from '../own-files.ts';
+import { jsonFile } from '../generated-files.ts';
 import { planExport } from '../plan.ts';
 import type { ArchiveProfile } from './profile.ts';
 
@@ -8,7 +8,7 @@ export const plainArchive: ArchiveProfile = {
   folders: ['media/', 'widgets/'],
   knownBytes: 0,
   fileCount: 2,
-  readsAgain: () => new Set(),
+  rereadPaths: () => new Set(),
   extraFiles: ({ lesson }) => Promise.resolve([lesson]),
   manifests: async (manifest) => [await jsonFile('manifest.json', manifest)],
 };

@@ -4,18 +4,18 @@ import type { ExportManifest } from '../../../shared/packages/manifest.ts';
 import { LecternError } from '../../../shared/platform/errors.ts';
 import { playerRelease } from '../../../shared/player/player-release.ts';
 import { digestOfChunks } from '../../../shared/storage/digest.ts';
-import { describePage, readAgain } from '../describe-page.ts';
+import { describePage, pathsInPage } from '../describe-page.ts';
 import { indexPage } from '../index-page.ts';
-import { isMissing } from '../outcome.ts';
-import type { Outcomes } from '../outcome.ts';
-import { fileInMemory, jsonFile } from '../own-files.ts';
-import type { OwnFile } from '../own-files.ts';
+import { isFailure } from '../file-outcomes.ts';
+import type { Outcomes } from '../file-outcomes.ts';
+import { fileInMemory, jsonFile } from '../generated-files.ts';
+import type { GeneratedFile } from '../generated-files.ts';
 import { plainArchive } from './plain.ts';
 import { JobOfOtherRelease } from './profile.ts';
 import type { ArchiveParts, ArchiveProfile } from './profile.ts';
 
-/** The files of a release that an archive needs, sorted; what only Lectern's own pages load stays out. */
-const archived = [
+/** The files of a player release that archives contain, sorted. Lectern's pages load some further files. */
+const archivedFiles = [
   'archive-page.js',
   'callbacks.js',
   'player.classic.js',
@@ -25,15 +25,15 @@ const archived = [
 ];
 
 /**
- * The lesson with the player: also player/ and index.html, which plays the lesson when it is opened.
+ * Returns the profile of the lesson with the player: also player/ and index.html, which plays the lesson.
  *
  * @param variant the name of the player's release.
- * @throws {JobOfOtherRelease} for another release than this worker's: that of a newer or older API.
+ * @throws {JobOfOtherRelease} for the player release of a newer or older API.
  */
 export async function playerArchive(variant: string | null): Promise<ArchiveProfile> {
   const { name, files } = await playerRelease();
   if (name !== variant) throw new JobOfOtherRelease(`This worker has the player ${name}, not ${variant}`);
-  const player = archived.map((file) => {
+  const player = archivedFiles.map((file) => {
     const bytes = files.get(file);
     if (bytes === undefined)
       throw new LecternError('INTERNAL_ERROR', `The player is built without ${file}. Run: npm run prepare`);
@@ -44,7 +44,7 @@ export async function playerArchive(variant: string | null): Promise<ArchiveProf
     ...plainArchive,
     knownBytes: player.reduce((sum, { digest }) => sum + digest.size, 0),
     fileCount: plainArchive.fileCount + playerPaths.length,
-    readsAgain: readAgain,
+    rereadPaths: pathsInPage,
     extraFiles: async (parts) => [...player, await indexFile(parts), parts.lesson],
     manifests: async (manifest, outcomes) => {
       const listed = playerPaths.flatMap((path) => describeFile(path, outcomes));
@@ -53,17 +53,17 @@ export async function playerArchive(variant: string | null): Promise<ArchiveProf
   };
 }
 
-async function indexFile({ store, version, plan, lesson, search }: ArchiveParts): Promise<OwnFile> {
+async function indexFile({ store, version, plan, lesson, files }: ArchiveParts): Promise<GeneratedFile> {
   const content = (await json(lesson.chunks())) as LessonContent;
-  const described = await describePage(store, { version, plan, lesson: content, search });
+  const described = await describePage(store, { version, plan, lesson: content, files });
   const chunks = () => indexPage(described);
   const index = { path: 'index.html', digest: await digestOfChunks(chunks()), chunks };
-  search.reserve(index.digest.size);
+  files.reserve(index.digest.size);
   return index;
 }
 
 function describeFile(path: string, outcomes: Outcomes): NonNullable<ExportManifest['files']['player']> {
   const outcome = outcomes.get(path);
-  if (outcome === undefined || isMissing(outcome)) return [];
+  if (outcome === undefined || isFailure(outcome)) return [];
   return [{ localPath: `./${path}`, size: outcome.size, sha256: outcome.sha256 }];
 }

@@ -3,46 +3,46 @@ import type { Database } from '../../../shared/models/database.ts';
 import type { LessonVersion } from '../../../shared/models/lesson-version.ts';
 import type { ExportManifest } from '../../../shared/packages/manifest.ts';
 import type { Store } from '../../../shared/storage/store.ts';
-import type { Outcomes } from '../outcome.ts';
-import type { OwnFile } from '../own-files.ts';
+import type { Outcomes } from '../file-outcomes.ts';
+import type { GeneratedFile } from '../generated-files.ts';
 import type { ExportPlan } from '../plan.ts';
-import type { FileSearch } from '../resolve-files.ts';
+import type { FileResolution } from '../resolve-files.ts';
 
-/** What an archive is made of by the time its media and widgets are written. */
+/** The parts of an archive whose media and widgets are written. */
 export interface ArchiveParts {
   store: Store;
   version: LessonVersion;
   plan: ExportPlan;
   /** lesson.json */
-  lesson: OwnFile;
-  search: Pick<FileSearch, 'find' | 'reserve'>;
+  lesson: GeneratedFile;
+  files: Pick<FileResolution, 'outcomeOf' | 'reserve'>;
 }
 
 /**
- * Makes the archives of one export profile: which files they hold, in this order. Media and widgets come first, then
- * `folders` without a file, `extraFiles`, and `manifests`, which may list everything before them. The rest of the
- * profile is in shared/exports/profiles.ts.
+ * The files in the archives of one export profile, in this order: media and widgets, `folders` without files,
+ * `extraFiles`, and `manifests`, which may list everything before them. The rest of the profile is in
+ * shared/exports/profiles.ts.
  */
 export interface ArchiveProfile {
   /** Finds the media and widgets that archives hold. */
   plan: (db: Database, version: LessonVersion, content: LessonContent) => Promise<ExportPlan>;
-  /** Folders that archives have even where no file is in them. */
+  /** Folders that archives have even if they are empty. */
   folders: readonly `${string}/`[];
-  /** Size of the extra files that are known before any medium is, without lesson.json. */
+  /** Size of the extra files that is known before any media file, without lesson.json. */
   knownBytes: number;
   /** How many files `extraFiles` and `manifests` return together. */
   fileCount: number;
-  /** Paths of media and widgets that `extraFiles` reads again: they stay in the store until the end. */
-  readsAgain: (plan: ExportPlan) => ReadonlySet<string>;
-  /** Returns all further files that make up the content, lesson.json included. */
-  extraFiles: (parts: ArchiveParts) => Promise<OwnFile[]>;
+  /** Returns the media and widgets that `extraFiles` reads again; they stay pinned until the end. */
+  rereadPaths: (plan: ExportPlan) => ReadonlySet<string>;
+  /** Returns all other files of the content, including lesson.json. */
+  extraFiles: (parts: ArchiveParts) => Promise<GeneratedFile[]>;
   /**
-   * Returns the files that describe the archive; they are the last ones and do not count as content.
+   * Returns the files that describe the archive; they come last and do not count as content.
    *
-   * @param manifest what manifest.json says of lesson, media and widgets.
-   * @param outcomes all files so far, by path.
+   * @param manifest the lesson, media and widgets for manifest.json.
+   * @param outcomes the outcomes of all files so far, by path.
    */
-  manifests: (manifest: ExportManifest, outcomes: Outcomes) => Promise<OwnFile[]>;
+  manifests: (manifest: ExportManifest, outcomes: Outcomes) => Promise<GeneratedFile[]>;
 }
 
 /** A job that only workers of another release of Lectern can build. */

@@ -1,36 +1,36 @@
 import type { ExportJob } from './jobs.ts';
 import { nowInLua } from '../platform/lua.ts';
-import { placeFunction, prebuilding, reading, tagsOfClass } from './fair-scheduling.ts';
+import { priorityFunction, prebuildClass, readerClass, tagsPerClass } from './fair-scheduling.ts';
 import type { QueueAccess } from './queue-access.ts';
 
-/** The virtual time moves to the tag of the job that was started; what comes from now on gets a place of its own. */
+/** Advances the virtual time to the tag of the started job and ends its reservation. */
 const startScript = `
 local prefix, id = ARGV[1], ARGV[2]
 local fair = prefix .. 'fair'
 local function started(class, base, priority)
   redis.call('DEL', prefix .. 'fair:' .. class .. ':' .. id)
   local tag = priority - base
-  if tag < 0 or tag >= ${tagsOfClass} then return end
+  if tag < 0 or tag >= ${tagsPerClass} then return end
   if tag > tonumber(redis.call('HGET', fair, class) or 0) then redis.call('HSET', fair, class, tag) end
 end
 local key = prefix .. id
 if redis.call('EXISTS', key) == 0 then return 0 end
 local priority = tonumber(redis.call('HGET', key, 'priority') or 0)
-started('read', ${reading.base}, priority)
-started('prebuild', ${prebuilding.base}, priority)
+started('read', ${readerClass.base}, priority)
+started('prebuild', ${prebuildClass.base}, priority)
 return redis.call('HSETNX', key, 'begun', 1)
 `;
 
-const placeAgainScript = `
+const reassignPriorityScript = `
 local prefix, id, organization = ARGV[1], ARGV[2], ARGV[3]
-${placeFunction}
+${priorityFunction}
 local key = prefix .. id
 if redis.call('EXISTS', key) == 0 then return end
-local class, base = 'read', ${reading.base}
-if ARGV[4] == 'same' and tonumber(redis.call('HGET', key, 'priority') or 0) >= ${prebuilding.base} then
-  class, base = 'prebuild', ${prebuilding.base}
+local class, base = 'read', ${readerClass.base}
+if ARGV[4] == 'same' and tonumber(redis.call('HGET', key, 'priority') or 0) >= ${prebuildClass.base} then
+  class, base = 'prebuild', ${prebuildClass.base}
 end
-redis.call('HSET', key, 'priority', place(class, base, organization, id))
+redis.call('HSET', key, 'priority', assign_priority(class, base, organization, id))
 if ARGV[4] == 'readers' then
   ${nowInLua}
   redis.call('HSET', key, 'timestamp', now)
@@ -38,7 +38,7 @@ if ARGV[4] == 'readers' then
 end
 `;
 
-/** Not `finishedOn`, which has the time of the worker's own clock. */
+/** Stored beside `finishedOn`, which is a time of the worker's clock. */
 const endScript = `
 if redis.call('EXISTS', KEYS[1]) == 0 then return end
 ${nowInLua}
@@ -55,39 +55,39 @@ const uncountScript = `
 if redis.call('EXISTS', KEYS[1]) == 1 then redis.call('HINCRBY', KEYS[1], 'ats', -1) end
 `;
 
-/** What workers that have nothing to do wait for; in a queue that is paused it would keep them busy. */
+/** Adds the marker that idle workers wait for, but not to a paused queue, where it would keep them busy. */
 const wakeScript = `
 if redis.call('HEXISTS', KEYS[1], 'paused') == 0 then redis.call('ZADD', KEYS[2], 0, '0') end
 `;
 
 /**
- * A worker has started a job: the turns of organizations go on from there.
+ * Records that a worker has started a job, and advances fair scheduling to it.
  *
- * @returns whether it is the first start since its archive was asked for.
+ * @returns whether this is the first start since the archive was requested.
  * @throws when Redis does not answer.
  */
-export async function noteStart(queue: QueueAccess, jobKey: string): Promise<boolean> {
+export async function recordStart(queue: QueueAccess, jobKey: string): Promise<boolean> {
   return (await queue.redis.eval(startScript, 0, queue.toKey(''), jobKey)) === 1;
 }
 
 /**
- * Gives a job that is under way or has ended the place of one more build of its organization, for when it is moved
- * back to waiting: a build that is tried again takes its turn as any other.
+ * Gives an active or ended job the priority of a further build of its organization, before it moves back to
+ * waiting.
  *
- * @param jobClass that of readers, for a job that is asked for anew just now; or the one that the job has.
+ * @param jobClass `readers` for a job that was just requested again, `same` to keep the job's class.
  * @throws when Redis does not answer.
  */
-export async function placeAgain(
+export async function reassignPriority(
   queue: QueueAccess,
   { key, organizationId }: ExportJob,
   jobClass: 'readers' | 'same',
 ): Promise<void> {
-  await queue.redis.eval(placeAgainScript, 0, queue.toKey(''), key, organizationId, jobClass);
+  await queue.redis.eval(reassignPriorityScript, 0, queue.toKey(''), key, organizationId, jobClass);
 }
 
 /**
- * Takes back one start of a job, which counts towards the limit of starts. A job that was cancelled meanwhile stays
- * away: a hash without a job would keep BullMQ from ever adding it again.
+ * Takes back one start of a job, which counts towards the limit of starts. Does nothing if the job was
+ * cancelled in the meantime: a hash without a job would keep BullMQ from ever adding it again.
  *
  * @throws when Redis does not answer.
  */
@@ -96,21 +96,21 @@ export async function uncountStart(queue: QueueAccess, jobKey: string): Promise<
 }
 
 /**
- * Notes that the build of a job ends now, by the clock of Redis.
+ * Records the end of a job's build, by the clock of Redis.
  *
  * @throws when Redis does not answer.
  */
-export async function noteEnd(queue: QueueAccess, jobKey: string): Promise<void> {
+export async function recordEnd(queue: QueueAccess, jobKey: string): Promise<void> {
   await queue.redis.eval(endScript, 1, queue.toKey(jobKey));
 }
 
 /**
- * Returns the time now and when the last build of a job ended, in milliseconds by the clock of Redis; `endedAt` is null
- * where no worker has noted it.
+ * Returns the current time and the end of a job's last build, in milliseconds by the clock of Redis. `endedAt`
+ * is null where no worker has recorded it.
  *
  * @throws when Redis does not answer.
  */
-export async function readEnd(
+export async function readLastEnd(
   queue: QueueAccess,
   jobKey: string,
 ): Promise<{ now: number; endedAt: number | null }> {
@@ -119,7 +119,7 @@ export async function readEnd(
 }
 
 /**
- * Has a worker that waits for jobs look for one.
+ * Wakes a worker that waits for jobs.
  *
  * @throws when Redis does not answer.
  */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { ShortLine } from '../../api/exports/bounded-queue.ts';
+import { BoundedQueue } from '../../api/exports/bounded-queue.ts';
 
 const { signal } = new AbortController();
 
@@ -16,7 +16,7 @@ function held() {
 }
 
 test('the queue limits work in progress and waiting work, and rejects more with a retry time', async () => {
-  const line = new ShortLine({ atOnce: 2, waiting: 1 });
+  const line = new BoundedQueue({ concurrency: 2, maxWaiting: 1 });
   const [first, second, third] = [held(), held(), held()];
   const running = [first, second, third].map(({ work }) => line.run(signal, work));
   await expect(line.run(signal, held().work)).rejects.toMatchObject({
@@ -30,7 +30,7 @@ test('the queue limits work in progress and waiting work, and rejects more with 
 });
 
 test('the queue continues after failed work and skips disconnected clients', async () => {
-  const line = new ShortLine({ atOnce: 1, waiting: 5 });
+  const line = new BoundedQueue({ concurrency: 1, maxWaiting: 5 });
   const failing = line.run(signal, () => Promise.reject(new Error('for the test')));
   const gone = held();
   const left = line.run(AbortSignal.abort(new Error('the client is gone')), gone.work);

@@ -1,30 +1,30 @@
 import { hostOf } from '../../shared/platform/http/ssrf-guard.ts';
 import { onAbort } from '../../shared/platform/abort-listeners.ts';
 import { DownloadError } from '../../shared/media/downloads/downloader.ts';
-import { MissingFile } from './outcome.ts';
+import { FileUnavailable } from './file-outcomes.ts';
 import { parseUrl } from '../../shared/platform/parse-url.ts';
 
-/** Timeouts in a row after which a build asks a host for nothing more. */
+/** Consecutive timeouts after which a build sends a host no more requests. */
 const maxTimeouts = 6;
 
-/** The share of a build's time that its downloads may take; the rest is for writing what came. */
+/** The share of a build's time for its downloads; the rest is for writing the files that arrived. */
 const downloadShare = 0.75;
 
 /**
- * Bounds what slow sources take of one build, whose slot others wait for. Files that are not there in time are missing
- * with the reason `timeout`, and the build goes on without them.
+ * Limits the time that slow hosts take of one build: a time limit for all downloads, and a circuit breaker for each
+ * host. Files that do not arrive in time are missing with the reason `timeout`, and the build continues.
  */
-export class SlowSources {
+export class SlowHosts {
   readonly #stop = new AbortController();
-  readonly #late = new MissingFile('timeout');
+  readonly #late = new FileUnavailable('timeout');
   readonly #timer: NodeJS.Timeout;
   readonly #stopListening: () => void;
-  /** Timeouts since a host last sent a file, by host. */
+  /** Timeouts of each host since its last successful download. */
   readonly #timeouts = new Map<string, number>();
 
   /**
-   * @param ending ends the build.
-   * @param buildMs how long the whole build may take.
+   * @param ending aborted when the build ends.
+   * @param buildMs the time limit of the whole build.
    */
   constructor(ending: AbortSignal, buildMs: number) {
     this.#stopListening = onAbort(ending, () => this.#stop.abort(ending.reason));
@@ -32,9 +32,9 @@ export class SlowSources {
   }
 
   /**
-   * Downloads a file, unless there is no time left, or its host timed out too often.
+   * Downloads a file, unless no time is left or its host timed out too often.
    *
-   * @throws {MissingFile} `timeout` then; what the download throws; the reason for which the build ended.
+   * @throws {FileUnavailable} `timeout` in these cases; the error of the download; the reason why the build ended.
    */
   async get<T>(url: string, download: (signal: AbortSignal) => Promise<T>): Promise<T> {
     this.#stop.signal.throwIfAborted();

@@ -1,0 +1,89 @@
+import { DownloadError } from '../../shared/media/downloads/downloader.ts';
+import type { FailureReason } from '../../shared/media/downloads/failure.ts';
+import type { Digest, OpenFile, Store } from '../../shared/storage/store.ts';
+
+/** A file of the archive that is in the store. */
+export interface ResolvedFile extends Digest {
+  area: 'assets' | 'cache';
+  /** The real type of an external media file; null if it is the declared one. */
+  mimeType?: string | null;
+}
+
+/** Why a file is missing from the archive. */
+export interface FileFailure {
+  reason: FailureReason;
+  /** The HTTP status of the source, if it responded. */
+  status?: number;
+}
+
+/** The outcome of each file that the archive should hold, by its path below the top-level folder. */
+export type Outcomes = Map<string, ResolvedFile | FileFailure>;
+
+/** A file is missing for a reason other than a failed download. */
+export class FileUnavailable extends Error {
+  override readonly name = 'FileUnavailable';
+  readonly reason: FailureReason;
+
+  constructor(reason: FailureReason) {
+    super(reason);
+    this.reason = reason;
+  }
+}
+
+/** Returns the failure that manifest.json reports for an error. Rethrows errors that do not concern a single file. */
+export function toFileFailure(error: unknown): FileFailure {
+  if (error instanceof FileUnavailable) return { reason: error.reason };
+  if (error instanceof DownloadError) {
+    return { reason: error.reason, ...(error.status !== undefined && { status: error.status }) };
+  }
+  throw error;
+}
+
+export function isFailure(outcome: object): outcome is FileFailure {
+  return 'reason' in outcome;
+}
+
+/** @throws when the file has left the store since it was resolved. */
+export async function openResolved(store: Store, resolved: ResolvedFile): Promise<OpenFile> {
+  const file = await store[resolved.area].open(resolved);
+  if (file === null) throw new Error(`${resolved.sha256} was evicted from the store during use`);
+  return file;
+}
+
+/**
+ * Outcomes that a build can wait for. There is no promise for each file: an archive may have 100,000 files, and the
+ * build waits for few of them at once.
+ */
+export class PendingOutcomes {
+  /** The outcomes so far. */
+  readonly known: Outcomes = new Map();
+  readonly #ended: AbortSignal;
+  #waiting: (() => void)[] = [];
+
+  /** @param ended aborted, with a reason, when no further outcome will come. */
+  constructor(ended: AbortSignal) {
+    this.#ended = ended;
+    ended.addEventListener('abort', () => this.#wake(), { once: true });
+  }
+
+  set(path: string, outcome: ResolvedFile | FileFailure): void {
+    this.known.set(path, outcome);
+    this.#wake();
+  }
+
+  /** Waits for the outcome of a file. @throws the reason why no further outcome will come. */
+  async get(path: string): Promise<ResolvedFile | FileFailure> {
+    for (;;) {
+      const outcome = this.known.get(path);
+      if (outcome !== undefined) return outcome;
+      this.#ended.throwIfAborted();
+      await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    }
+  }
+
+  #wake(): void {
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    for (const resolve of waiting) resolve();
+  }
+}

@@ -1,0 +1,38 @@
+import { fromGzip, toGzip } from '../../shared/platform/gzip-texts.ts';
+import { bytesOf, digestOf, digestOfChunks } from '../../shared/storage/digest.ts';
+import type { Digest, Store } from '../../shared/storage/store.ts';
+import { prettyJson } from './json-pieces.ts';
+
+/** A file that Lectern adds to the archive, besides media and widgets. */
+export interface GeneratedFile {
+  /** Below the archive's top-level folder. */
+  path: string;
+  digest: Digest;
+  /** Yields the same bytes at each call. */
+  chunks: () => AsyncIterable<Uint8Array>;
+}
+
+/** Returns the entry of a folder without files: an empty file whose path ends in '/'. */
+export function emptyFolder(path: `${string}/`): GeneratedFile {
+  return fileInMemory(path, Buffer.alloc(0));
+}
+
+export function fileInMemory(path: string, bytes: Buffer): GeneratedFile {
+  return { path, digest: digestOf(bytes), chunks: () => bytesOf(bytes) };
+}
+
+/** Returns a JSON file, which stays compressed in memory. @param map as of {@link prettyJson}. */
+export async function jsonFile(
+  path: string,
+  value: object,
+  map?: (part: unknown) => unknown,
+): Promise<GeneratedFile> {
+  const compressed = await toGzip(prettyJson(value, map));
+  const chunks = () => fromGzip(compressed);
+  return { path, digest: await digestOfChunks(chunks()), chunks };
+}
+
+/** Stores a file beside the archive, so that a signed URL can name it. */
+export async function storeGeneratedFile(store: Store, { digest, chunks }: GeneratedFile): Promise<void> {
+  if (!(await store.cache.has(digest))) await store.cache.put(chunks());
+}
