@@ -3,9 +3,16 @@ import { describe, expect, test } from 'vitest';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
 import { revokeTokens } from '../../shared/models/token-revocation.ts';
 import { deleteLesson } from '../../shared/publishing/publishing.ts';
-import { hostPage, choose, press, seeChosen, seeStep, useEmbedLab } from '../player/embed-page/embed-lab.ts';
+import {
+  choose,
+  hostPage,
+  press,
+  publishQuiz,
+  seeChosen,
+  seeStep,
+  useEmbedLab,
+} from '../player/embed-page/embed-lab.ts';
 import type { HostPage } from '../player/embed-page/embed-lab.ts';
-import { publishQuiz } from '../player/embed-page/lessons.ts';
 import { faultsIn } from '../support/axe.ts';
 import { buildLaunchToken } from '../support/factories.ts';
 import { waitFor } from '../support/wait-for.ts';
@@ -76,7 +83,7 @@ describe('an untracked launch', () => {
     // Two anonymous tabs have no session to hand over.
     await press(viewer, 'Next');
     await seeStep(viewer, 's3');
-    const { ltiProgress, courses } = lab.harness.db;
+    const { ltiProgress, courses } = lab.api.db;
     expect(await ltiProgress.countDocuments({ lessonId: lesson.lessonId })).toBe(0);
     expect(await courses.countDocuments()).toBe(0);
     await context.close();
@@ -110,10 +117,10 @@ describe('the way back to the course', () => {
     const lesson = await publishQuiz(lab);
     const context = await newPlatform();
     const page = await context.newPage();
-    await page.goto(`${lab.hostOrigin}/`);
+    await page.goto(lab.hostOrigin);
     const token = buildLaunchToken(lesson, { ltiUserId: 'sandboxed', returnUrl: courseUrl() });
     await page.setContent(
-      `<div id="course"><iframe src="${lab.address}/embed/${lesson.lessonId}?token=${token}" sandbox="${sandbox}">`,
+      `<div id="course"><iframe src="${lab.api.url}/embed/${lesson.lessonId}?token=${token}" sandbox="${sandbox}">`,
     );
     const learner = hostPage(page);
     await finish(learner);
@@ -130,7 +137,7 @@ describe('the way back to the course', () => {
     const { organizationId, lessonId } = lesson;
     const ended = await launch(lesson, { ltiUserId: 'late', returnUrl });
     await seeStep(ended, 's1');
-    await revokeTokens(lab.harness.db, { organizationId, lessonId, learnerId: 'late' }, new Date());
+    await revokeTokens(lab.api.db, { organizationId, lessonId, learnerId: 'late' }, new Date());
     await press(ended, 'Next');
     await back(ended).waitFor();
     const words = 'Your session has ended. Open the lesson again from your course. Your answers are safe';
@@ -138,7 +145,7 @@ describe('the way back to the course', () => {
 
     const learner = await launch(lesson, { ltiUserId: 'too late', returnUrl });
     await seeStep(learner, 's1');
-    await deleteLesson(lab.harness.db, lessonId);
+    await deleteLesson(lab.api.db, lessonId);
     await press(learner, 'Next');
     await learner.outer.getByText('This lesson is no longer available.').waitFor();
     await back(learner).click();

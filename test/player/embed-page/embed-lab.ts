@@ -1,38 +1,16 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Browser, BrowserContext, Frame, FrameLocator, Page } from 'playwright-core';
+import type { BrowserContext, Frame, FrameLocator, Page } from 'playwright-core';
+import { afterEach, expect, vi } from 'vitest';
 import type { LessonVersion } from '../../../shared/models/lesson-version.ts';
-import type { Organization } from '../../../shared/models/organization.ts';
+import { bytesOf } from '../../../shared/storage/digest.ts';
+import { releaseWidget } from '../../../shared/widgets/releases.ts';
 import { ask, jsonOf } from '../../support/answers.ts';
-import { afterAll, beforeAll, vi } from 'vitest';
-import { launchBrowser } from '../../support/browser.ts';
-import { buildLearnerToken, buildOrganization } from '../../support/factories.ts';
-import { startHarness } from '../../support/harness.ts';
-import type { Harness } from '../../support/harness.ts';
+import { buildLearnerToken } from '../../support/factories.ts';
+import { useApi, useBrowser, useStarted } from '../../support/use.ts';
+import type { Api } from '../../support/use.ts';
 import { waitFor } from '../../support/wait-for.ts';
-
-/** An integrator's site on its own origin, a Lectern, and a browser. */
-export interface EmbedLab {
-  harness: Harness;
-  /** Lectern's base URL. */
-  address: string;
-  /** Origin of the host pages, which is cross-site to Lectern. */
-  hostOrigin: string;
-  organization: Organization;
-  browser: Browser;
-  /** Returns a learner's progress as an integrator reads it; null before the first write. */
-  progressOf(lesson: Pick<LessonVersion, 'lessonId'>, learnerId?: string): Promise<Progress | null>;
-  /** Opens a host page with a lesson, by default in a new browser context. */
-  open(lesson: LessonVersion, options?: OpenOptions): Promise<HostPage>;
-}
-
-export interface OpenOptions {
-  context?: BrowserContext;
-  /** The learner's token; '' for none. */
-  token?: string;
-  /** JavaScript source of more options for `LecternEmbed.mount`, such as `getToken: () => ...`. */
-  more?: string;
-}
+import { heading, publishLesson, question, section, step } from '../player-lessons.ts';
 
 export type Progress = Record<string, unknown> & {
   status: string;
@@ -42,6 +20,14 @@ export type Progress = Record<string, unknown> & {
 /** An event as received by the host page. */
 export type HostEvent = Record<string, unknown> & { type: string };
 
+export interface OpenOptions {
+  context?: BrowserContext;
+  /** The learner's token; '' for none. */
+  token?: string;
+  /** JavaScript source of more options for `LecternEmbed.mount`, such as `getToken: () => ...`. */
+  more?: string;
+}
+
 /** An integrator's page with a lesson in it. */
 export interface HostPage {
   page: Page;
@@ -49,76 +35,100 @@ export interface HostPage {
   outer: FrameLocator;
   /** The player in the inner frame. */
   lesson: FrameLocator;
-  /**
-   * Mounts a lesson on the page.
-   * @param options JavaScript source of the properties of the options object
-   */
+  /** Mounts a lesson on the page. @param options JavaScript source of the properties of the options object */
   mount(this: void, options: string): Promise<void>;
   /** Returns the events that the page has received so far. */
   events(this: void): Promise<HostEvent[]>;
-  /** Waits until the page has received such an event, and returns it. */
+  /** Returns the codes of the errors among them. */
+  errorCodes(this: void): Promise<unknown[]>;
+  /** Waits until the page has received such an event, and returns the last one. */
   event(this: void, type: string): Promise<HostEvent>;
 }
 
-/** The host page: a container for the lesson, and Lectern's script. */
-const hostHtml = (address: string) => `<!doctype html>
-  <title>A course</title>
-  <h1>A course</h1>
-  <div id="course"></div>
-  <script>const events = []; let embed;</script>
-  <script src="${address}/embed.js"></script>`;
+type Lesson = Pick<LessonVersion, 'lessonId'>;
 
-/**
- * Starts everything that the tests of one file need, and stops it afterwards. Call it at the top
- * of the file; use the lab's properties only inside tests.
- */
-export function useEmbedLab(): EmbedLab {
+/** A Lectern, a browser, and an integrator's site on another origin, which is cross-site to Lectern. */
+export type EmbedLab = ReturnType<typeof useEmbedLab>;
+
+/** Starts the lab for a file, and closes what a test has opened in the browser after it. Call it at the top of the file. */
+export function useEmbedLab() {
   // A browser, a server and two frames are slow on a busy machine.
   vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
-  const lab = {} as EmbedLab & { close(): Promise<void> };
-  beforeAll(async () => {
-    Object.assign(lab, await startLab());
+  const api = useApi();
+  const browser = useBrowser();
+  const site = useStarted(
+    () => startSite(() => api.url),
+    (started) => started.close(),
+  );
+  afterEach(async () => {
+    for (const context of browser.contexts()) await context.close();
   });
-  afterAll(() => lab.close());
-  return lab;
+
+  /** Opens a host page with a lesson, by default in a new browser context. */
+  async function open(
+    lesson: LessonVersion,
+    { context, token = buildLearnerToken(lesson), more = '' }: OpenOptions = {},
+  ): Promise<HostPage> {
+    const page = await (context ?? (await browser.newContext())).newPage();
+    await page.goto(site.origin);
+    const opened = hostPage(page);
+    await opened.mount(`lessonId: '${lesson.lessonId}', ${token && `token: '${token}',`} ${more}`);
+    return opened;
+  }
+
+  /** Returns a learner's progress as an integrator reads it; null before the first write. */
+  async function progressOf({ lessonId }: Lesson, learnerId = 'learner-1'): Promise<Progress | null> {
+    const url = `${api.url}/api/public/lessons/${lessonId}/progress/${learnerId}`;
+    const answer = await ask(url, { headers: api.headers });
+    return answer.status === 404 ? null : (jsonOf(answer) as Progress);
+  }
+
+  const polling = { interval: 30, timeout: 20_000 };
+  return {
+    api,
+    browser,
+    get hostOrigin() {
+      return site.origin;
+    },
+    open,
+    progressOf,
+    /** Opens a lesson, by default a new quiz, and waits until its first view is saved: until it is of no concern. */
+    async start({ version, ...options }: OpenOptions & { version?: LessonVersion } = {}) {
+      const lesson = version ?? (await publishQuiz({ api }));
+      const context = options.context ?? (await browser.newContext());
+      const learner = await open(lesson, { ...options, context });
+      await seeStep(learner, 's1');
+      await waitFor('the first view', () => progressOf(lesson));
+      return { version: lesson, context, learner };
+    },
+    /** Waits until a record has these fields. */
+    async seeRecord(lesson: Lesson, fields: object, learnerId?: string): Promise<void> {
+      await expect.poll(() => progressOf(lesson, learnerId), polling).toMatchObject(fields);
+    },
+    /** Waits until a record has these answers, by widget id. */
+    async seeSaved(lesson: Lesson, answers: Record<string, unknown>): Promise<void> {
+      await expect.poll(async () => answersIn(await progressOf(lesson)), polling).toMatchObject(answers);
+    },
+  };
 }
 
-async function startLab(): Promise<EmbedLab & { close(): Promise<void> }> {
-  const harness = await startHarness();
-  const address = await harness.startApi();
-  const { organization, headers } = await buildOrganization(harness);
-  const browser = await launchBrowser();
+/** Serves a page with a container for the lesson, and with Lectern's script, at every URL. */
+async function startSite(lecternUrl: () => string) {
   const server = createServer((_request, response) => {
     response.setHeader('Content-Type', 'text/html');
-    response.end(hostHtml(address));
+    response.end(`<!doctype html>
+      <title>A course</title>
+      <h1>A course</h1>
+      <div id="course"></div>
+      <script>const events = []; let embed;</script>
+      <script src="${lecternUrl()}/embed.js"></script>`);
   });
   await new Promise<void>((resolve) => server.listen(0, 'localhost', resolve));
-  const hostOrigin = `http://localhost:${(server.address() as AddressInfo).port}`;
-
   return {
-    harness,
-    address,
-    hostOrigin,
-    organization,
-    browser,
-    async progressOf({ lessonId }, learnerId = 'learner-1') {
-      const answer = await ask(`${address}/api/public/lessons/${lessonId}/progress/${learnerId}`, {
-        headers,
-      });
-      return answer.status === 404 ? null : (jsonOf(answer) as Progress);
-    },
-    async open(lesson, { context, token = buildLearnerToken(lesson), more = '' } = {}) {
-      const page = await (context ?? (await browser.newContext())).newPage();
-      await page.goto(`${hostOrigin}/`);
-      const opened = hostPage(page);
-      await opened.mount(`lessonId: '${lesson.lessonId}', ${token && `token: '${token}',`} ${more}`);
-      return opened;
-    },
+    origin: `http://localhost:${(server.address() as AddressInfo).port}`,
     async close() {
-      await browser.close();
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));
-      await harness.close();
     },
   };
 }
@@ -126,17 +136,18 @@ async function startLab(): Promise<EmbedLab & { close(): Promise<void> }> {
 export function hostPage(page: Page): HostPage {
   const outer = page.frameLocator('#course iframe');
   const events = () => page.evaluate<HostEvent[]>('events');
-  const onEvent = 'onEvent: (event) => events.push(event)';
   return {
     page,
     outer,
     lesson: outer.frameLocator('iframe'),
     async mount(options) {
+      const onEvent = 'onEvent: (event) => events.push(event)';
       await page.evaluate(
         `embed = LecternEmbed.mount(document.getElementById('course'), { ${onEvent}, ${options} })`,
       );
     },
     events,
+    errorCodes: async () => (await events()).filter(({ type }) => type === 'error').map(({ code }) => code),
     async event(type) {
       await page.waitForFunction(`events.some(({ type }) => type === '${type}')`);
       const found = (await events()).findLast((event) => event.type === type);
@@ -144,6 +155,43 @@ export function hostPage(page: Page): HostPage {
       return found;
     },
   };
+}
+
+/** Publishes a quiz: s1 to read, s2 with question q2 (2 points), s3 with question q3 (1 point); `b` is correct. */
+export function publishQuiz(
+  { api }: { api: Api },
+  { lessonId, organization = api.organization }: Partial<Lesson & Pick<Api, 'organization'>> = {},
+): Promise<LessonVersion> {
+  const sections = [
+    section('one', step('s1', heading()), { ...step('s2', question('q2', 2)), order_index: 1 }),
+    { ...section('two', step('s3', question('q3'))), order_index: 1 },
+  ];
+  return publishLesson(api, organization, { sections, ...(lessonId && { lessonId }) });
+}
+
+/**
+ * Publishes one step with custom widgets, whose ids are their types, and the question q1 after them.
+ *
+ * @param modules the source of each widget's module by type
+ * @param styles stylesheets by type
+ */
+export async function publishWidgets(
+  { api }: { api: Api },
+  modules: Record<string, string>,
+  styles: Record<string, string> = {},
+): Promise<LessonVersion> {
+  const types = Object.keys(modules);
+  for (const type of types) {
+    const [js, css] = [modules[type], styles[type]].map((text) =>
+      text === undefined ? null : bytesOf(Buffer.from(text)),
+    );
+    const { db, store, organization } = api;
+    if (js) await releaseWidget(db, store, { organizationId: organization._id, type, js, css: css ?? null });
+  }
+  const blocks = types.map((type) => ({ type, props: { id: type, points: 4 } }));
+  return publishLesson(api, api.organization, {
+    sections: [section('one', step('s1', ...blocks, question('q1')))],
+  });
 }
 
 /** Waits until a step with this id is shown; test lessons have the id in the title. */
@@ -161,21 +209,40 @@ export async function choose(page: Pick<HostPage, 'lesson'>, choice: string): Pr
   await press(page, 'Check answer');
 }
 
+/** Waits until a choice is shown as selected; its accessible name then includes its feedback. */
+export async function seeChosen({ lesson }: Pick<HostPage, 'lesson'>, choice: string): Promise<void> {
+  await lesson.getByRole('radio', { name: new RegExp(`^${choice}\\b`), checked: true }).waitFor();
+}
+
+/** Waits until a notice with this text is shown around the lesson. */
+export async function seeNotice({ outer }: HostPage, text: string): Promise<void> {
+  await outer.locator('.lectern-embed-notices').getByText(text).waitFor();
+}
+
+/** Presses the button of a notice. */
+export async function continueHere({ outer }: HostPage): Promise<void> {
+  await outer.getByRole('button', { name: 'Continue here' }).click();
+}
+
 /** Returns the frame with Lectern's page; undefined before it has loaded. */
 export function outerFrame(page: Page): Frame | undefined {
   return page.frames().find((frame) => frame.url().includes('/embed/'));
 }
 
-/** Waits until the browser has stored an answer; after that, closing the page loses nothing. */
-export async function seeKept({ page }: HostPage, widgetId: string): Promise<void> {
-  await waitFor('the answer in the browser', async () =>
-    (await outerFrame(page)?.evaluate<string>('JSON.stringify(localStorage)'))?.includes(widgetId),
-  );
+/** Reloads Lectern's page. A page that waits for a token replaces itself as soon as it has one. */
+export async function reloadFrame({ page }: HostPage): Promise<void> {
+  const frame = outerFrame(page);
+  await frame?.goto(frame.url()).catch(() => undefined);
 }
 
-/** Waits until a choice is shown as selected; its accessible name then includes its feedback. */
-export async function seeChosen({ lesson }: Pick<HostPage, 'lesson'>, choice: string): Promise<void> {
-  await lesson.getByRole('radio', { name: new RegExp(`^${choice}\\b`), checked: true }).waitFor();
+/** Returns the content of the browser's storage for Lectern. */
+export async function storageOf({ page }: Pick<HostPage, 'page'>): Promise<string> {
+  return (await outerFrame(page)?.evaluate<string>('JSON.stringify(localStorage)')) ?? '';
+}
+
+/** Waits until the browser has stored an answer; after that, closing the page loses nothing. */
+export async function seeKept(host: HostPage, text: string): Promise<void> {
+  await waitFor('the answer in the browser', async () => (await storageOf(host)).includes(text));
 }
 
 /** Returns the answers in a record by widget id. */

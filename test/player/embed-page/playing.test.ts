@@ -1,43 +1,59 @@
 import { expect, test } from 'vitest';
-import { heading, publishLesson, question, section, step } from '../player-lessons.ts';
-import { buildLaunchToken, buildLearnerToken } from '../../support/factories.ts';
+import { preparePreview } from '../../../shared/publishing/publishing.ts';
+import {
+  buildLaunchToken,
+  buildLearnerToken,
+  buildPreviewToken,
+  buildVersion,
+} from '../../support/factories.ts';
 import { waitFor } from '../../support/wait-for.ts';
-import { answersIn, choose, seeChosen, press, seeStep, useEmbedLab } from './embed-lab.ts';
-import { publishQuiz, publishStyled } from './lessons.ts';
+import { demoFolder, playThrough, readDemoLesson } from '../archive-page/play-through.ts';
+import { heading, publishLesson, question, section, step } from '../player-lessons.ts';
+import {
+  answersIn,
+  choose,
+  outerFrame,
+  press,
+  publishQuiz,
+  publishWidgets,
+  reloadFrame,
+  seeChosen,
+  seeStep,
+  useEmbedLab,
+} from './embed-lab.ts';
+import type { HostPage } from './embed-lab.ts';
 
 const lab = useEmbedLab();
 
+/** Answers the first question of a quiz, and finishes it. */
+async function finish(learner: HostPage): Promise<void> {
+  await press(learner, 'Next');
+  await choose(learner, 'b');
+  await press(learner, 'Next');
+  await press(learner, 'Finish');
+}
+
 test('a lesson plays in a cross-site iframe, and its progress is saved', async () => {
-  const version = await publishQuiz(lab);
-  const learner = await lab.open(version);
+  const { version, learner } = await lab.start();
   const { page, event } = learner;
   const { lessonId, _id: versionId } = version;
-  expect(await event('ready')).toEqual({
-    type: 'ready',
-    lessonId,
-    versionId,
-    title: 'A lesson',
-    totalSteps: 3,
-    status: 'not_started',
-  });
+  const about = { lessonId, versionId };
+  const ready = { ...about, title: 'A lesson', totalSteps: 3, status: 'not_started' };
+  expect(await event('ready')).toEqual({ type: 'ready', ...ready });
   expect(await page.locator('#course iframe').getAttribute('title')).toBe('A lesson');
-  await waitFor('the first view', async () => (await lab.progressOf(version))?.status === 'not_started');
+  expect(await lab.progressOf(version)).toMatchObject({ status: 'not_started' });
 
   await press(learner, 'Next');
-  expect(await event('step')).toMatchObject({
-    sectionIndex: 0,
-    stepIndex: 1,
-    stepId: 's2',
-    totalSteps: 3,
-    status: 'in_progress',
-  });
+  const second = { sectionIndex: 0, stepIndex: 1, stepId: 's2', totalSteps: 3 };
+  expect(await event('step')).toMatchObject({ ...second, status: 'in_progress' });
   await choose(learner, 'b');
-  await waitFor('the answer', async () => answersIn(await lab.progressOf(version)).q2);
+  await lab.seeSaved(version, { q2: ['b'] });
   await press(learner, 'Next');
   await choose(learner, 'a');
   await press(learner, 'Finish');
 
-  expect(await event('complete')).toMatchObject({ lessonId, versionId, score: 2, maxScore: 3 });
+  const { completedAt, ...result } = await event('complete');
+  expect(result).toMatchObject({ ...about, score: 2, maxScore: 3 });
   expect(await lab.progressOf(version)).toMatchObject({
     status: 'completed',
     score: 2,
@@ -49,13 +65,47 @@ test('a lesson plays in a cross-site iframe, and its progress is saved', async (
       { widgetId: 'q2', stepId: 's2', answer: ['b'], score: 2, maxScore: 2 },
       { widgetId: 'q3', stepId: 's3', answer: ['a'], score: 0, maxScore: 1 },
     ],
+    // The host page gets the event once it is saved.
+    completedAt,
   });
-  // The host page gets the event once it is saved.
-  expect((await event('complete')).completedAt).toBe((await lab.progressOf(version))?.completedAt);
+});
+
+test("the demo lesson plays from first step to last, and the record contains the learner's progress", async () => {
+  const lesson = await readDemoLesson();
+  const { api } = lab;
+  const version = await buildVersion(api, api.organization, demoFolder, { asNew: true });
+  const openedAt = Date.now();
+  const learner = await lab.open(version, {
+    token: buildLearnerToken(version, { userAttributes: '{"group":"7b"}' }),
+  });
+  await learner.event('ready');
+  const frame = learner.page.frames().find((each) => each.url().endsWith('/frame.html'));
+  if (frame === undefined) throw new Error('there is no frame with the lesson');
+  await playThrough(frame, lesson);
+
+  const { maxScore, steps, questions, content } = lesson;
+  expect(await learner.event('complete')).toMatchObject({ score: maxScore, maxScore });
+  const record: Record<string, unknown> = (await lab.progressOf(version)) ?? {};
+  expect(record).toMatchObject({
+    status: 'completed',
+    score: maxScore,
+    maxScore,
+    totalSteps: steps.length,
+    currentSectionIndex: content.sections.length - 1,
+    progressData: { completed: true, atEnd: true },
+    userAttributes: { group: '7b' },
+    items: questions.map(({ stepId, widgetId, answer }) => ({ stepId, widgetId, answer })),
+  });
+  const [started, completed] = [record.startedAt, record.completedAt].map((time) => Date.parse(String(time)));
+  expect(started).toBeGreaterThan(openedAt - 60_000);
+  expect(completed).toBeGreaterThanOrEqual(Number(started));
 });
 
 test('the page requests only the stylesheets that custom widgets have', async () => {
-  const version = await publishStyled(lab);
+  const module = (type: string) =>
+    `export default { type: '${type}', mount(host) { host.append('${type}'); return { destroy() {} } } }`;
+  const modules = { Styled: module('Styled'), Plain: module('Plain') };
+  const version = await publishWidgets(lab, modules, { Styled: '.lectern-slot { color: red }' });
   const context = await lab.browser.newContext();
   const files: string[] = [];
   context.on('request', (request) => {
@@ -65,37 +115,10 @@ test('the page requests only the stylesheets that custom widgets have', async ()
   const { lesson } = await lab.open(version, { context });
   for (const type of ['Styled', 'Plain']) await lesson.getByText(type, { exact: true }).waitFor();
   expect(files.toSorted()).toEqual(['Plain.js', 'Styled.css', 'Styled.js']);
-  await context.close();
-});
-
-test('the frame stays as high as the lesson, whatever happens in it', async () => {
-  const version = await publishQuiz(lab);
-  const learner = await lab.open(version);
-  const { page, event, lesson } = learner;
-  const frame = page.locator('#course iframe');
-  async function expectFit(): Promise<void> {
-    await waitFor('the height of the lesson', async () => {
-      const { height } = await event('resize');
-      const shown = await lesson.locator('.lectern-lesson').boundingBox();
-      return (
-        height === Math.ceil(shown?.height ?? 0) &&
-        (await frame.boundingBox())?.height === Math.max(320, Number(height))
-      );
-    });
-  }
-  await seeStep(learner, 's1');
-  await expectFit();
-  await press(learner, 'Next');
-  await choose(learner, 'b');
-  await expectFit();
-  await page.setViewportSize({ width: 320, height: 700 });
-  await expectFit();
 });
 
 test('a learner who closes the tab in mid-lesson resumes at the same step with the same answers', async () => {
-  const version = await publishQuiz(lab);
-  const context = await lab.browser.newContext();
-  const first = await lab.open(version, { context });
+  const { version, context, learner: first } = await lab.start();
   await press(first, 'Next');
   await choose(first, 'a');
   await press(first, 'Next');
@@ -106,45 +129,33 @@ test('a learner who closes the tab in mid-lesson resumes at the same step with t
   await seeStep(again, 's3');
   await press(again, 'Back');
   await seeChosen(again, 'a');
-
-  await waitFor('the record', async () => answersIn(await lab.progressOf(version)).q2);
+  await lab.seeSaved(version, { q2: ['a'] });
   const elsewhere = await lab.open(version);
   await seeStep(elsewhere, 's2');
   await seeChosen(elsewhere, 'a');
 });
 
 test('a page closed right after an answer loses nothing', async () => {
-  const version = await publishQuiz(lab);
-  const learner = await lab.open(version);
+  const { version, learner } = await lab.start();
   await press(learner, 'Next');
   await choose(learner, 'b');
   await learner.lesson.getByText('Correct', { exact: true }).waitFor();
   await learner.page.close();
-  await waitFor('the answer', async () => answersIn(await lab.progressOf(version)).q2, 60_000);
+  await lab.seeSaved(version, { q2: ['b'] });
 });
 
-test('the token is removed from the URL, and a deep link opens its step', async () => {
+test("a deep link opens its step once: a reload resumes at the learner's current step, and no URL has the token", async () => {
   const version = await publishQuiz(lab);
   const token = buildLearnerToken(version);
-  const learner = await lab.open(version, { token, more: `startAt: 's3'` });
-  await seeStep(learner, 's3');
-  const outer = learner.page.frames().find((frame) => frame.url().includes('/embed/'));
+  const learner = await lab.open(version, { token, more: `startAt: 's2'` });
+  await seeStep(learner, 's2');
+  const outer = outerFrame(learner.page);
   expect(outer?.url()).not.toContain('token');
   expect(await outer?.evaluate('document.documentElement.outerHTML')).not.toContain(token);
-});
-
-test("a deep link counts once: a reload resumes at the learner's current step", async () => {
-  const version = await publishQuiz(lab);
-  const page = await lab.browser.newPage();
-  const lesson = page.frameLocator('iframe');
-  await page.goto(`${lab.address}/embed/${version.lessonId}?token=${buildLearnerToken(version)}#step=s2`);
-  await seeStep({ lesson }, 's2');
-  await press({ lesson }, 'Next');
-  await seeStep({ lesson }, 's3');
-  await waitFor('the step', async () => (await lab.progressOf(version))?.currentSectionIndex === 1);
-  await page.reload();
-  await seeStep({ lesson }, 's3');
-  expect(await lab.progressOf(version)).toMatchObject({ currentSectionIndex: 1, currentStepIndex: 0 });
+  await press(learner, 'Next');
+  await lab.seeRecord(version, { currentSectionIndex: 1, currentStepIndex: 0 });
+  await reloadFrame(learner);
+  await seeStep(learner, 's3');
 });
 
 test('a variable set by an answer is saved and restored on another device', async () => {
@@ -152,13 +163,11 @@ test('a variable set by an answer is saved and restored on another device', asyn
   const variable = { type, props: { ...props, variable: 'tide' } };
   const text = { type: 'Text', props: { id: 'text', html: '<p>The tide is {{tide}}.</p>' } };
   const sections = [section('one', step('s1', variable), { ...step('s2', heading(), text), order_index: 1 })];
-  const version = await publishLesson(lab.harness, lab.organization, { sections });
-  const learner = await lab.open(version);
+  const version = await publishLesson(lab.api, lab.api.organization, { sections });
+  const { learner } = await lab.start({ version });
   await choose(learner, 'b');
   await press(learner, 'Next');
-  await seeStep(learner, 's2');
-  await waitFor('the step', async () => (await lab.progressOf(version))?.currentStepIndex === 1);
-  expect(await lab.progressOf(version)).toMatchObject({ variableState: { tide: ['b'] } });
+  await lab.seeRecord(version, { currentStepIndex: 1, variableState: { tide: ['b'] } });
   const elsewhere = await lab.open(version);
   await elsewhere.lesson.getByText('The tide is b.').waitFor();
 });
@@ -166,10 +175,7 @@ test('a variable set by an answer is saved and restored on another device', asyn
 test('a learner from a learning platform resumes in the same way', async () => {
   const version = await publishQuiz(lab);
   const first = await lab.open(version, { token: buildLaunchToken(version) });
-  await press(first, 'Next');
-  await choose(first, 'b');
-  await press(first, 'Next');
-  await press(first, 'Finish');
+  await finish(first);
   expect(await first.event('complete')).toMatchObject({ score: 66.6667, maxScore: 100 });
   await first.page.close();
 
@@ -181,20 +187,37 @@ test('a learner from a learning platform resumes in the same way', async () => {
 });
 
 test('a restart by the learner clears the answers and keeps the achieved completion', async () => {
-  const version = await publishQuiz(lab);
-  const learner = await lab.open(version);
-  await press(learner, 'Next');
-  await choose(learner, 'b');
-  await press(learner, 'Next');
-  await press(learner, 'Finish');
+  const { version, learner } = await lab.start();
+  await finish(learner);
   await learner.event('complete');
   await press(learner, 'Start again');
   await learner.lesson.getByRole('dialog').getByRole('button', { name: 'Start again' }).click();
   await seeStep(learner, 's1');
-  await waitFor('the restart', async () => (await lab.progressOf(version))?.items === null);
-  expect(await lab.progressOf(version)).toMatchObject({
-    status: 'completed',
-    score: null,
-    currentStepIndex: 0,
+  const restarted = { items: null, score: null, currentStepIndex: 0 };
+  await lab.seeRecord(version, { status: 'completed', ...restarted });
+});
+
+test('a preview of a draft plays to its end under a notice, and sends and stores nothing', async () => {
+  const { api } = lab;
+  const sections = [section('one', step('s1', question('q1')), { ...step('s2', heading()), order_index: 1 })];
+  const { _id: draftId } = await publishLesson(api, api.organization, { publish: false, sections });
+  const draft = await preparePreview(api.db, api.store, draftId);
+  const page = await lab.browser.newPage();
+  const writes: string[] = [];
+  page.on('request', (request) => {
+    if (request.method() === 'POST') writes.push(request.url());
   });
+  const lesson = { lesson: page.frameLocator('iframe') };
+  for (const _visit of ['first', 'second']) {
+    await page.goto(`${api.url}/embed/${draft.lessonId}?token=${buildPreviewToken(draft)}`);
+    await page.getByText('Preview: we don’t record your answers.', { exact: true }).waitFor();
+    await seeStep(lesson, 's1');
+    await choose(lesson, 'b');
+    await seeChosen(lesson, 'b');
+    await press(lesson, 'Next');
+    await seeStep(lesson, 's2');
+  }
+  expect(writes).toEqual([]);
+  expect(await page.evaluate<string>('JSON.stringify(localStorage)')).not.toContain('q1');
+  expect(answersIn(await lab.progressOf(draft))).toEqual({});
 });

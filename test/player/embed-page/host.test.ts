@@ -1,0 +1,263 @@
+import { expect, test } from 'vitest';
+import { setOrganizationOrigins } from '../../../shared/models/organization.ts';
+import { buildLearnerToken, buildOrganization } from '../../support/factories.ts';
+import { waitFor } from '../../support/wait-for.ts';
+import {
+  choose,
+  hostPage,
+  press,
+  publishQuiz,
+  publishWidgets,
+  reloadFrame,
+  seeNotice,
+  seeStep,
+  useEmbedLab,
+} from './embed-lab.ts';
+import type { HostPage } from './embed-lab.ts';
+
+const lab = useEmbedLab();
+
+/** Makes the server reject a token, as if it had expired. */
+async function reject({ page }: HostPage, token: string): Promise<void> {
+  await page.route(`**/session?token=${token}`, (route) =>
+    route.fulfill({ status: 401, json: { error: 'Token verification failed: jwt expired' } }),
+  );
+}
+
+async function seeErrors({ errorCodes }: HostPage, codes: string[]): Promise<void> {
+  await expect.poll(errorCodes, { timeout: 20_000 }).toEqual(codes);
+}
+
+test('the host page is asked for a new token before expiry, and the lesson continues with it', async () => {
+  const version = await publishQuiz(lab);
+  const context = await lab.browser.newContext();
+  await context.clock.install();
+  const [token, fresh] = [buildLearnerToken(version), buildLearnerToken(version, { seconds: 900 })];
+  const { learner } = await lab.start({ version, context, token, more: `getToken: () => '${fresh}'` });
+  await reject(learner, token);
+  const renewed = learner.page.waitForResponse(`**/session?token=${fresh}`);
+  // A tenth of its ten minutes before it expires.
+  await context.clock.fastForward('09:05');
+  expect(await learner.event('token.expiring')).toMatchObject({ expiresAt: expect.any(String) as string });
+  await (await renewed).finished();
+  await press(learner, 'Next');
+  await choose(learner, 'b');
+  await lab.seeSaved(version, { q2: ['b'] });
+});
+
+test('an expired token without a successor keeps the answers and shows a notice; a later token saves them', async () => {
+  const version = await publishQuiz(lab);
+  const token = buildLearnerToken(version);
+  const { learner } = await lab.start({ version, token });
+  await reject(learner, token);
+  await press(learner, 'Next');
+  await choose(learner, 'b');
+  await seeNotice(learner, 'Your session has ended.');
+  await press(learner, 'Next');
+  expect(await lab.progressOf(version)).toMatchObject({ items: null });
+
+  await learner.page.evaluate(`embed.setToken('${buildLearnerToken(version)}')`);
+  await seeNotice(learner, 'Everything is saved.');
+  expect(await lab.progressOf(version)).toMatchObject({ score: 2, currentSectionIndex: 1 });
+});
+
+test('the host page is asked again when a token is rejected, because it may have been offline before', async () => {
+  const version = await publishQuiz(lab);
+  const [token, fresh] = [buildLearnerToken(version), buildLearnerToken(version, { seconds: 900 })];
+  const { learner } = await lab.start({ version, token, more: `getToken: async () => '${fresh}'` });
+  await reject(learner, token);
+  await press(learner, 'Next');
+  await lab.seeRecord(version, { currentStepIndex: 1 });
+});
+
+test('a token that arrives while a write is being rejected saves that write', async () => {
+  const version = await publishQuiz(lab);
+  const [token, fresh] = [buildLearnerToken(version), buildLearnerToken(version, { seconds: 900 })];
+  const { learner } = await lab.start({ version, token });
+  const { page } = learner;
+  await page.route(`**/session?token=${token}`, async (route) => {
+    const taken = page.waitForResponse((response) => response.url().endsWith(`/session?token=${fresh}`));
+    await page.evaluate(`embed.setToken('${fresh}')`);
+    await (await taken).finished();
+    await route.fulfill({ status: 401, json: { error: 'Token verification failed: Token expired' } });
+  });
+  await press(learner, 'Next');
+  await lab.seeRecord(version, { currentStepIndex: 1 });
+});
+
+test('a token of another learner or lesson, or an invalid token, is rejected', async () => {
+  const [{ version, learner }, other] = [await lab.start(), await publishQuiz(lab)];
+  const codes = ['token_mismatch', 'wrong_lesson', 'token_invalid'];
+  const tokens = [
+    buildLearnerToken(version, { learnerId: 'another learner' }),
+    buildLearnerToken(other),
+    'not.a.token',
+  ];
+  for (const [index, token] of tokens.entries()) {
+    await learner.page.evaluate(`embed.setToken('${token}')`);
+    await seeErrors(learner, codes.slice(0, index + 1));
+  }
+  await press(learner, 'Next');
+  await choose(learner, 'b');
+  await lab.seeSaved(version, { q2: ['b'] });
+  expect(await lab.progressOf(version, 'another learner')).toBeNull();
+});
+
+test('a frame without a token waits for one, shows a step requested before, and reuses the token after a reload', async () => {
+  const version = await publishQuiz(lab);
+  const more = `getToken: () => new Promise((resolve) => { give = () => resolve('${buildLearnerToken(version)}'); })`;
+  const learner = await lab.open(version, { token: '', more });
+  await learner.page.evaluate(`embed.goTo('s3')`);
+  expect(await learner.event('token.expiring')).toEqual({ type: 'token.expiring', expiresAt: null });
+  await learner.page.evaluate('give()');
+  await seeStep(learner, 's3');
+  await press(learner, 'Back');
+  await reloadFrame(learner);
+  await seeStep(learner, 's2');
+});
+
+test('a host page that fails to provide a token is asked again, and the learner sees a notice', async () => {
+  const version = await publishQuiz(lab);
+  // A server that is down, then a proxy's page instead of a token.
+  const failing = `(window.asked ? '<h1>Bad gateway</h1>' : Promise.reject(new Error(asked = '503')))`;
+  const more = `getToken: () => window.isUp ? '${buildLearnerToken(version)}' : ${failing}`;
+  const learner = await lab.open(version, { token: '', more });
+  const text = 'We can’t open the lesson right now. We’ll keep trying.';
+  await learner.outer.getByRole('status').getByText(text).waitFor();
+  expect(await learner.event('error')).toMatchObject({ code: 'token_not_given' });
+  await learner.page.evaluate('isUp = true');
+  await seeStep(learner, 's1');
+});
+
+test("where the host page provides the token, the tab does not resume the previous learner's session", async () => {
+  const { version, learner } = await lab.start();
+  await press(learner, 'Next');
+  await lab.seeRecord(version, { currentStepIndex: 1 });
+  await learner.page.goto(lab.hostOrigin);
+  const token = buildLearnerToken(version, { learnerId: 'learner-2' });
+  const next = hostPage(learner.page);
+  await next.mount(`lessonId: '${version.lessonId}', getToken: async () => '${token}'`);
+  await seeStep(next, 's1');
+  await waitFor('the first view', () => lab.progressOf(version, 'learner-2'));
+});
+
+test('a page that failed because of the server needs no other token after a reload', async () => {
+  const version = await publishQuiz(lab);
+  const { lessonContents } = lab.api.db;
+  const contents = await lessonContents.find({ versionId: version._id }).lean();
+  await lessonContents.deleteMany({ versionId: version._id });
+  const learner = await lab.open(version);
+  expect(await learner.event('error')).toMatchObject({ code: 'server_error' });
+  await lessonContents.insertMany(contents);
+  await reloadFrame(learner);
+  await seeStep(learner, 's1');
+});
+
+test('the host page replaces an expired token once, and is not asked again when the new one is invalid', async () => {
+  const version = await publishQuiz(lab);
+  const expired = buildLearnerToken(version, { seconds: -60 });
+  const more = (token: string) =>
+    `getToken: () => { window.asked = (window.asked ?? 0) + 1; return '${token}'; }`;
+  const learner = await lab.open(version, { token: expired, more: more(buildLearnerToken(version)) });
+  await seeStep(learner, 's1');
+  expect(await learner.errorCodes()).toEqual(['token_expired']);
+
+  const failing = await lab.open(version, { token: expired, more: more(expired) });
+  await seeErrors(failing, ['token_expired', 'token_expired']);
+  expect(await failing.page.evaluate('asked')).toBe(1);
+});
+
+test('URLs of media and widgets are renewed before they expire', async () => {
+  const version = await publishQuiz(lab);
+  const context = await lab.browser.newContext();
+  await context.clock.install();
+  const token = buildLearnerToken(version, { seconds: 86_400 });
+  const { learner } = await lab.start({ version, context, token });
+  const renewal = learner.page.waitForResponse((response) => response.url().includes('/content?'));
+  await context.clock.fastForward('06:00:00');
+  expect(await (await renewal).json()).toMatchObject({ versionId: version._id });
+  await press(learner, 'Next');
+  await seeStep(learner, 's2');
+});
+
+test('the lesson accepts messages only from its parent page', async () => {
+  const { version, learner } = await lab.start();
+  const token = buildLearnerToken(version, { learnerId: 'another learner' });
+  const message = JSON.stringify({ source: 'lectern', v: 1, type: 'setToken', token });
+  await learner.page.evaluate(`new Promise((resolve) => {
+    const frame = document.createElement('iframe');
+    frame.sandbox = 'allow-scripts';
+    frame.srcdoc = '<script>' + ${JSON.stringify(`parent.frames[0].postMessage(${message}, '*'); parent.postMessage('sent', '*');`)} + '</' + 'script>';
+    addEventListener('message', ({ data }) => data === 'sent' && resolve());
+    document.body.append(frame);
+  })`);
+  // When this message is answered, all earlier ones have been handled.
+  await learner.page.evaluate(`embed.setToken('no token')`);
+  await learner.event('error');
+  expect(await learner.errorCodes()).toEqual(['token_invalid']);
+});
+
+test('messages outside the protocol are ignored', async () => {
+  const { learner } = await lab.start();
+  await learner.page.evaluate(`
+    for (const message of [null, 1, 'setToken', [], {}, { type: 'setToken', token: 'x' },
+      { source: 'lectern', v: 2, type: 'setToken', token: 'x' }, { source: 'lectern', v: 1, type: 'setToken', token: {} },
+      { source: 'lectern', v: 1, type: 'setToken', token: 'x'.repeat(100000) }, { source: 'lectern', v: 1, type: 'eval' },
+      { source: 'lectern', v: 1, type: 'goTo', stepId: 7 }, { source: 'lectern', v: 1, type: 'goTo', stepId: 'nowhere' }]) {
+      embed.iframe.contentWindow.postMessage(message, '*');
+    }
+    embed.goTo('s3');
+  `);
+  await seeStep(learner, 's3');
+  expect(await learner.errorCodes()).toEqual([]);
+});
+
+test('the host page gets messages only from the lesson, not forged ones from widgets or other pages', async () => {
+  const version = await publishWidgets(lab, {
+    Liar: `export default { type: 'Liar', mount(element) {
+      const lie = { source: 'lectern', v: 1, type: 'complete', score: 1, maxScore: 1 };
+      top.postMessage(lie, '*');
+      parent.postMessage(lie, '*');
+      parent.postMessage({ source: 'lectern', v: 1, type: 'setToken', token: 'x' }, '*');
+      element.innerHTML = '<button>Lied</button>';
+      return { destroy() {} };
+    } };`,
+  });
+  const learner = await lab.open(version);
+  await learner.page.evaluate(`window.postMessage({ source: 'lectern', v: 1, type: 'complete' }, '*')`);
+  await press(learner, 'Lied');
+  await learner.event('ready');
+  const types = new Set((await learner.events()).map(({ type }) => type));
+  expect([...types].sort()).toEqual(['ready', 'resize']);
+});
+
+test('a page that the organization does not allow gets no lesson; an allowed page does', async () => {
+  const { organization } = await buildOrganization(lab.api);
+  const version = await publishQuiz(lab, { organization });
+  await setOrganizationOrigins(lab.api.db, organization.slug, ['https://lms.example']);
+  const blocked = await lab.open(version);
+  await waitFor("the frame's error", () =>
+    blocked.page.frames().some((frame) => frame.url().startsWith('chrome-error:')),
+  );
+  expect(await blocked.events()).toEqual([]);
+
+  const origins = ['https://lms.example', lab.hostOrigin];
+  await setOrganizationOrigins(lab.api.db, organization.slug, origins);
+  const allowed = await lab.open(version);
+  expect(await allowed.event('ready')).toMatchObject({ lessonId: version.lessonId });
+});
+
+test('an element with a lesson id mounts by itself and dispatches DOM events', async () => {
+  const version = await publishQuiz(lab);
+  const page = await lab.browser.newPage();
+  await page.goto(lab.hostOrigin);
+  await page.evaluate(`{
+    const element = document.createElement('div');
+    element.dataset.lecternEmbed = '${version.lessonId}';
+    element.dataset.token = '${buildLearnerToken(version)}';
+    addEventListener('lectern:ready', ({ detail, target }) => { heard = [detail.title, target === element]; });
+    document.body.append(element, Object.assign(document.createElement('script'), { src: '${lab.api.url}/embed.js' }));
+  }`);
+  await page.waitForFunction('window.heard');
+  expect(await page.evaluate('heard')).toEqual(['A lesson', true]);
+});

@@ -1,0 +1,319 @@
+import { describe, expect, test } from 'vitest';
+import type { LessonVersion } from '../../../shared/models/lesson-version.ts';
+import { waitFor } from '../../support/wait-for.ts';
+import { heading, publishLesson, question, section, step } from '../player-lessons.ts';
+import {
+  answersIn,
+  choose,
+  continueHere,
+  outerFrame,
+  press,
+  publishQuiz,
+  publishWidgets,
+  seeChosen,
+  seeKept,
+  seeNotice,
+  seeStep,
+  storageOf,
+  useEmbedLab,
+} from './embed-lab.ts';
+import type { HostPage } from './embed-lab.ts';
+
+const lab = useEmbedLab();
+
+describe('without a network', () => {
+  test('the lesson continues with a notice, and everything is saved once the network is back', async () => {
+    const { version, context, learner } = await lab.start();
+    await context.setOffline(true);
+    await press(learner, 'Next');
+    await choose(learner, 'b');
+    await press(learner, 'Next');
+    await choose(learner, 'b');
+    await seeNotice(learner, 'No connection. Your answers are safe on this device');
+    expect(answersIn(await lab.progressOf(version))).toEqual({});
+
+    await context.setOffline(false);
+    await seeNotice(learner, 'Everything is saved.');
+    expect(await lab.progressOf(version)).toMatchObject({ score: 3, currentSectionIndex: 1 });
+  });
+
+  test('a tab that is closed loses nothing: everything is restored and saved when it opens again', async () => {
+    const { version, context, learner } = await lab.start();
+    await context.setOffline(true);
+    await press(learner, 'Next');
+    await choose(learner, 'a');
+    await seeKept(learner, 'q2');
+    await learner.page.close();
+    await context.setOffline(false);
+    expect(answersIn(await lab.progressOf(version))).toEqual({});
+
+    const again = await lab.open(version, { context });
+    await seeStep(again, 's2');
+    await seeChosen(again, 'a');
+    await lab.seeSaved(version, { q2: ['a'] });
+  });
+
+  test('a captive portal that responds in place of Lectern causes no loss', async () => {
+    const { version, learner } = await lab.start();
+    const answers = [
+      { status: 200, contentType: 'text/html', body: '<title>Log in</title>' },
+      { status: 404, json: { message: 'no route' } },
+    ];
+    await learner.page.route('**/session?*', (route) => {
+      const answer = answers.shift();
+      return answer === undefined ? route.continue() : route.fulfill(answer);
+    });
+    await press(learner, 'Next');
+    await choose(learner, 'b');
+    await waitFor('both responses', async () => {
+      // Ends the backoff.
+      await outerFrame(learner.page)?.evaluate(`dispatchEvent(new Event('online'))`);
+      return answers.length === 0;
+    });
+    await lab.seeSaved(version, { q2: ['b'] });
+    expect(await learner.errorCodes()).toEqual([]);
+  });
+
+  test('a browser without storage still saves, and keeps its answers while the page is open', async () => {
+    const context = await lab.browser.newContext();
+    await context.addInitScript(`Storage.prototype.setItem = () => {
+      throw new DOMException('blocked', 'SecurityError');
+    };
+    globalThis.BroadcastChannel = class {
+      constructor() { throw new DOMException('blocked', 'SecurityError'); }
+    };`);
+    const { version, learner } = await lab.start({ context });
+    await context.setOffline(true);
+    await press(learner, 'Next');
+    await choose(learner, 'b');
+    await seeNotice(learner, 'No connection. Keep this page open until we’ve saved your answers.');
+    await context.setOffline(false);
+    await lab.seeSaved(version, { q2: ['b'] });
+  });
+
+  test('notices are visible where the learner has scrolled to, even far down in a long lesson', async () => {
+    const context = await lab.browser.newContext({ viewport: { width: 600, height: 160 } });
+    const { version, learner } = await lab.start({ context });
+    await press(learner, 'Next');
+    await lab.seeRecord(version, { currentStepIndex: 1 });
+    await context.setOffline(true);
+    await choose(learner, 'b');
+    const inView = async () => {
+      const { y = -1, height = 0 } = (await learner.outer.getByText('No connection.').boundingBox()) ?? {};
+      return y >= 0 && y + height <= 160;
+    };
+    await waitFor('the notice in view', inView);
+    const before = await learner.page.evaluate<number>('scrollY');
+    expect(before).toBeGreaterThan(160);
+    await learner.page.evaluate(`scrollTo(0, ${before - 160})`);
+    await waitFor('the notice, which follows', inView);
+  });
+});
+
+describe('in several tabs and on several devices', () => {
+  test('a second tab takes over, the first one shows a notice, and nothing of either is lost', async () => {
+    const version = await publishQuiz(lab);
+    const context = await lab.browser.newContext();
+    const first = await lab.open(version, { context });
+    await press(first, 'Next');
+    await choose(first, 'b');
+
+    const second = await lab.open(version, { context });
+    await seeStep(second, 's2');
+    await seeNotice(first, 'This lesson is open in another tab.');
+    expect(await first.outer.locator('iframe').getAttribute('inert')).not.toBeNull();
+    await press(second, 'Next');
+    await choose(second, 'a');
+    await lab.seeSaved(version, { q2: ['b'], q3: ['a'] });
+
+    await continueHere(first);
+    await seeStep(first, 's3');
+    await seeChosen(first, 'a');
+    await seeNotice(second, 'This lesson is open in another tab.');
+    await press(first, 'Finish');
+    expect(await first.event('complete')).toMatchObject({ score: 2, maxScore: 3 });
+  });
+
+  test('unsaved changes of the first tab move to the second', async () => {
+    const { version, context, learner } = await lab.start();
+    await learner.page.route('**/session?*', (route) => route.abort());
+    await press(learner, 'Next');
+    await choose(learner, 'b');
+
+    const second = await lab.open(version, { context });
+    await seeStep(second, 's2');
+    await seeChosen(second, 'b');
+    await lab.seeSaved(version, { q2: ['b'] });
+  });
+
+  test("on another device the learner decides where to continue, and both devices' answers are kept", async () => {
+    const { version, learner: phone } = await lab.start();
+    await press(phone, 'Next');
+    await lab.seeRecord(version, { currentStepIndex: 1 });
+    const laptop = await lab.open(version);
+    await seeStep(laptop, 's2');
+    await press(laptop, 'Next');
+    await choose(laptop, 'b');
+    await lab.seeSaved(version, { q3: ['b'] });
+
+    await choose(phone, 'b');
+    await seeNotice(phone, 'You’ve continued this lesson in another tab or on another device.');
+    await continueHere(phone);
+    await lab.seeRecord(version, { score: 3 });
+    await seeStep(phone, 's2');
+    await seeChosen(phone, 'b');
+    await press(phone, 'Next');
+    await seeChosen(phone, 'b');
+  });
+});
+
+describe('unsubmitted text', () => {
+  /** Publishes a step with a question and a text field, and a second step. */
+  function publishEssay(): Promise<LessonVersion> {
+    const essay = { type: 'OpenResponse', props: { id: 'essay', prompt: 'Why do tides exist?' } };
+    const steps = [step('s1', question('q1'), essay), { ...step('s2', heading()), order_index: 1 }];
+    return publishLesson(lab.api, lab.api.organization, { sections: [section('one', ...steps)] });
+  }
+
+  const write = ({ lesson }: HostPage, text: string) => lesson.getByRole('textbox').fill(text);
+  const seeText = ({ lesson }: HostPage, text: string) =>
+    waitFor(`the text "${text}"`, async () => (await lesson.getByRole('textbox').inputValue()) === text);
+
+  test('moves to the tab that takes over, and back', async () => {
+    const { version, context, learner: first } = await lab.start({ version: await publishEssay() });
+    await write(first, 'The moon');
+    const second = await lab.open(version, { context });
+    await seeText(second, 'The moon');
+    await write(second, 'The moon pulls');
+    await continueHere(first);
+    await seeText(first, 'The moon pulls');
+    await lab.seeSaved(version, { essay: 'The moon pulls' });
+  });
+
+  test('survives in the browser when the tab that took over is gone', async () => {
+    const { version, context, learner: first } = await lab.start({ version: await publishEssay() });
+    // A tab that announces a takeover and closes before it receives anything.
+    await context.addInitScript(`BroadcastChannel.prototype.addEventListener = () => undefined;`);
+    await write(first, 'The moon');
+    const second = await lab.open(version, { context });
+    await seeNotice(first, 'This lesson is open in another tab.');
+    await second.page.close();
+    await continueHere(first);
+    await seeText(first, 'The moon');
+  });
+
+  test('survives a conflict with another device, and is saved', async () => {
+    const { version, learner: phone } = await lab.start({ version: await publishEssay() });
+    await write(phone, 'The moon');
+    const laptop = await lab.open(version);
+    await press(laptop, 'Next');
+    await lab.seeRecord(version, { currentStepIndex: 1 });
+
+    await choose(phone, 'b');
+    await continueHere(phone);
+    await seeText(phone, 'The moon');
+    await lab.seeSaved(version, { essay: 'The moon' });
+    await write(phone, 'The moon pulls');
+    await press(phone, 'Next');
+    await lab.seeSaved(version, { essay: 'The moon pulls' });
+  });
+
+  test('that a busy frame reports after a conflict is shown and saved', async () => {
+    const version = await publishWidgets(lab, {
+      Slow: `export default { type: 'Slow', mount(host, { state, context }) {
+        host.append('Answer: ' + (state ?? 'none'));
+        return { destroy() { if (state === undefined) context.answer('held back'); } };
+      } }`,
+    });
+    const context = await lab.browser.newContext();
+    // Frames may share a process with the page, so the test shortens the page's timeout instead of
+    // keeping the frame busy.
+    await context.addInitScript(`const { setTimeout: wait } = window;
+      window.setTimeout = (call, ms) => (ms === 2000 ? (queueMicrotask(call), 0) : wait(call, ms));`);
+    const { learner: phone } = await lab.start({ version, context });
+    const laptop = await lab.open(version);
+    await choose(laptop, 'a');
+    await lab.seeSaved(version, { q1: ['a'] });
+
+    await choose(phone, 'b');
+    await phone.lesson.getByText('Answer: held back').waitFor();
+    await continueHere(phone);
+    await lab.seeSaved(version, { Slow: 'held back' });
+  });
+
+  test('in a closed page is saved, also offline', async () => {
+    const { version, context, learner: first } = await lab.start({ version: await publishEssay() });
+    await write(first, 'The moon');
+    await seeKept(first, 'The moon');
+    await first.page.close();
+    await lab.seeSaved(version, { essay: 'The moon' });
+
+    const second = await lab.open(version, { context });
+    await seeText(second, 'The moon');
+    await context.setOffline(true);
+    await write(second, 'The moon pulls');
+    await seeKept(second, 'The moon pulls');
+    await second.page.close();
+    await context.setOffline(false);
+    const third = await lab.open(version, { context });
+    await seeText(third, 'The moon pulls');
+    await lab.seeSaved(version, { essay: 'The moon pulls' });
+    // Submitted or deleted text is no longer a draft.
+    await write(third, 'A slip');
+    await seeKept(third, 'A slip');
+    await write(third, 'The moon pulls');
+    await waitFor('no draft', async () => !(await storageOf(third)).includes('A slip'));
+  });
+});
+
+describe('when a version is published in mid-lesson', () => {
+  /** Publishes the next version: another choice of q2 is correct, and a new step comes first. */
+  function publishNext(lessonId: string): Promise<LessonVersion> {
+    const { type, props } = question('q2', 2);
+    const steps = [
+      step('s0', heading()),
+      { ...step('s1', heading()), order_index: 1 },
+      { ...step('s2', { type, props: { ...props, correct: ['a'] } }), order_index: 2 },
+      { ...step('s3', question('q3')), order_index: 3 },
+    ];
+    return publishLesson(lab.api, lab.api.organization, { lessonId, sections: [section('one', ...steps)] });
+  }
+
+  test('no answer is lost, and each version scores answers by its own rules', async () => {
+    const { version, context, learner } = await lab.start();
+    await press(learner, 'Next');
+    await seeStep(learner, 's2');
+    const next = await publishNext(version.lessonId);
+    await choose(learner, 'b');
+    await lab.seeRecord(version, { score: 2 });
+    await learner.page.close();
+
+    const again = await lab.open(next, { context });
+    expect((await again.event('ready')).versionId).toBe(next._id);
+    await seeStep(again, 's2');
+    await seeChosen(again, 'b');
+    await press(again, 'Next');
+    await choose(again, 'b');
+    await lab.seeSaved(version, { q3: ['b'] });
+    // Another choice of q2 is right now.
+    expect(await lab.progressOf(version)).toMatchObject({ score: 1, maxScore: 3 });
+  });
+
+  test('answers waiting in the browser are saved to their own version before the new one is shown', async () => {
+    const { version, context, learner } = await lab.start();
+    await context.setOffline(true);
+    await press(learner, 'Next');
+    await choose(learner, 'b');
+    await seeKept(learner, 'q2');
+    await learner.page.close();
+    const next = await publishNext(version.lessonId);
+    await context.setOffline(false);
+
+    const again = await lab.open(next, { context });
+    expect((await again.event('ready')).versionId).toBe(next._id);
+    await seeStep(again, 's2');
+    await seeChosen(again, 'b');
+    const items = [{ widgetId: 'q2', answer: ['b'] }];
+    expect(await lab.progressOf(version)).toMatchObject({ score: 2, items });
+  });
+});

@@ -1,0 +1,280 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { buildLaunchToken, buildLearnerToken } from '../../support/factories.ts';
+import { waitFor } from '../../support/wait-for.ts';
+import { demoFolder } from '../archive-page/play-through.ts';
+import { publishLesson, section, step } from '../player-lessons.ts';
+import { choose, hostPage, press, publishQuiz, publishWidgets, seeStep, useEmbedLab } from './embed-lab.ts';
+import type { HostPage } from './embed-lab.ts';
+
+const lab = useEmbedLab();
+
+describe('the outer page trusts no widget:', () => {
+  test('a forged score for a core widget changes nothing', async () => {
+    const context = await lab.browser.newContext();
+    await context.addInitScript(`{
+      const { postMessage } = MessagePort.prototype;
+      MessagePort.prototype.postMessage = function (message, ...rest) {
+        if (message.item) Object.assign(message.item, { score: 1000, maxScore: 1000 });
+        return postMessage.call(this, message, ...rest);
+      };
+    }`);
+    const { version, learner } = await lab.start({ context });
+    await press(learner, 'Next');
+    await choose(learner, 'a');
+    await lab.seeSaved(version, { q2: ['a'] });
+    expect(await lab.progressOf(version)).toMatchObject({ score: 0, maxScore: 3 });
+  });
+
+  test('a custom widget plays, keeps its answer, and its score is clamped to its bounds', async () => {
+    const version = await publishWidgets(lab, {
+      Dial: `export default { type: 'Dial', mount(element, { state, context }) {
+        element.innerHTML = '<button>' + (state ?? 'Turn') + '</button>';
+        element.firstChild.onclick = () => context.answer('turned', { score: 3, maxScore: 4 });
+        return { destroy() {} };
+      } };`,
+    });
+    await press(await lab.open(version), 'Turn');
+    await lab.seeSaved(version, { Dial: 'turned' });
+    expect(await lab.progressOf(version)).toMatchObject({ score: 3, maxScore: 5 });
+    const again = await lab.open(version);
+    await again.lesson.getByRole('button', { name: 'turned' }).waitFor();
+  });
+
+  test('widgets that throw, are none, or never load affect nothing else', async () => {
+    const version = await publishWidgets(lab, {
+      ThrowsOnLoad: `throw new Error('broken');`,
+      ThrowsOnMount: `export default { type: 'X', mount() { throw new Error('broken'); } };`,
+      IsNone: `export default 1;`,
+      NeverLoads: '',
+    });
+    const context = await lab.browser.newContext();
+    await context.route('**/widgets/NeverLoads.js', () => undefined);
+    const learner = await lab.open(version, { context });
+    await seeStep(learner, 's1');
+    const missing = learner.lesson.getByText('This part of the lesson isn’t available.');
+    await expect.poll(() => missing.count(), { timeout: 20_000 }).toBe(3);
+    await choose(learner, 'b');
+    await lab.seeSaved(version, { q1: ['b'] });
+    const widgetError: unknown = expect.stringMatching(/^widget_/);
+    expect(await learner.errorCodes()).toEqual([widgetError, widgetError, widgetError]);
+  });
+
+  test('a frame that a widget keeps restarting harms only itself', async () => {
+    const version = await publishWidgets(lab, {
+      Restarter: `export default { type: 'Restarter', mount(element) {
+        for (let time = 0; time < 30; time += 1) parent.postMessage({ source: 'lectern-frame', v: 1, type: 'hello' }, '*');
+        element.innerHTML = '<button>Restarted</button>';
+        return { destroy() {} };
+      } };`,
+    });
+    const learner = await lab.open(version);
+    await press(learner, 'Restarted');
+    expect(await learner.errorCodes()).toEqual([]);
+  });
+
+  test('a widget reaches no cookies, storage, page, API or other site, nor learns who the learner is', async () => {
+    /** A widget that tries forbidden operations and shows the results. */
+    const thief = `
+      const tries = {
+        cookies: () => document.cookie,
+        localStorage: () => localStorage.length,
+        sessionStorage: () => sessionStorage.length,
+        indexedDB: () => new Promise((resolve, reject) => {
+          const request = indexedDB.open('x');
+          request.onsuccess = () => resolve('opened');
+          request.onerror = () => reject(request.error);
+        }),
+        origin: () => { if (origin === 'null') throw new Error(origin); return origin; },
+        parent: () => parent.document.title,
+        top: () => top.document.title,
+        location: () => parent.location.href,
+        lessons: () => fetch('${lab.api.url}/api/lessons', { credentials: 'include' }).then((r) => 'status ' + r.status),
+        session: () => fetch('${lab.api.url}/api/session', { credentials: 'include' }).then((r) => 'status ' + r.status),
+        openapi: () => fetch('${lab.api.url}/openapi.json').then((r) => 'status ' + r.status),
+        beacon: () => { if (!navigator.sendBeacon('${lab.api.url}/api/session', 'x')) throw new Error('refused'); return ''; },
+        elsewhere: () => fetch('${lab.hostOrigin}').then((r) => 'status ' + r.status),
+        leave: () => { top.location = 'about:blank'; return 'left'; },
+      };
+      export default { type: 'Thief', mount(element) {
+        element.innerHTML = '<button>Leave</button>';
+        element.firstChild.onclick = () => { location.href = '${lab.hostOrigin}/elsewhere'; };
+        const show = (textContent) => element.append(Object.assign(document.createElement('p'), { textContent }));
+        addEventListener('message', ({ data }) => {
+          if (data?.type === 'init') show('heard ' + JSON.stringify({ ...data, lesson: null }));
+        });
+        (async () => {
+          for (const [name, attempt] of Object.entries(tries)) {
+            try { show(name + ': ' + await attempt()); } catch (error) { show(name + ': failed'); }
+          }
+          show('done');
+          parent.postMessage({ source: 'lectern-frame', v: 1, type: 'hello' }, '*');
+        })();
+        return { destroy() {} };
+      } };`;
+    const version = await publishWidgets(lab, { Thief: thief });
+    const context = await lab.browser.newContext();
+    await context.addCookies([{ name: 'session', value: 'of-a-viewer', url: lab.api.url }]);
+    const requests: string[] = [];
+    context.on('request', (request) => requests.push(request.url()));
+    const ada = { learnerId: 'ada', userAttributes: '{"email":"ada@school.example"}' };
+    const learner = await lab.open(version, { context, token: buildLearnerToken(version, ada) });
+    const heard = await learner.lesson.getByText('heard ').textContent();
+    expect(heard).toContain('progressData');
+    expect(heard).not.toContain('ada');
+    const paragraphs = learner.lesson.locator('p').filter({ hasText: /^\w+: / });
+    const lines = await paragraphs.allTextContents();
+    expect(lines.filter((line) => !line.endsWith(': failed') && line !== 'beacon: ')).toEqual([]);
+    expect(lines).toHaveLength(14);
+    await press(learner, 'Leave');
+    await waitFor('the refusal', () =>
+      learner.page.frames().some((frame) => frame.url().startsWith('chrome-error:')),
+    );
+    const refused = /\/api\/(lessons|session)$|\/openapi.json$|\/elsewhere$/;
+    expect(requests.filter((url) => refused.test(url))).toEqual([]);
+    expect(await learner.page.title()).toBe('A course');
+  });
+});
+
+describe('the frame is as high as the lesson', () => {
+  const viewport = { width: 1280, height: 720 };
+
+  async function openIn(size: typeof viewport, modules: Record<string, string>): Promise<HostPage> {
+    const version = await publishWidgets(lab, modules);
+    const context = await lab.browser.newContext({ viewport: size });
+    return lab.open(version, { context });
+  }
+
+  /** Returns the frame's height once it stays the same for 30 frames, or has grown far too much. */
+  const settledHeight = ({ page }: HostPage) =>
+    page.evaluate<number>(`new Promise((resolve) => {
+      let [last, same] = [0, 0];
+      (function look() {
+        const { height } = document.querySelector('#course iframe').getBoundingClientRect();
+        same = height === last ? same + 1 : 0;
+        last = height;
+        if (same > 30 || height > 20000) resolve(height);
+        else requestAnimationFrame(look);
+      })();
+    })`);
+
+  /** Returns a widget's module: this HTML, a button that adds 300 pixels, and code to run after mounting. */
+  const widgetOf = (html: string, code = '') => `export default { mount(element) {
+    element.innerHTML = ${JSON.stringify(`${html}<button>Grow</button>`)};
+    element.lastChild.onclick = () => element.append(Object.assign(document.createElement('div'), { style: 'height: 300px' }));
+    ${code}
+    return { destroy() {} };
+  } };`;
+  const copyHeight = (size: string) =>
+    `const size = () => ${size}; addEventListener('resize', size); size();`;
+
+  test('at each step and width', async () => {
+    const learner = await lab.open(await publishQuiz(lab));
+    const { page, event, lesson } = learner;
+    async function expectFit(): Promise<void> {
+      await waitFor('the height of the lesson', async () => {
+        const { height } = await event('resize');
+        const shown = await lesson.locator('.lectern-lesson').boundingBox();
+        const frame = await page.locator('#course iframe').boundingBox();
+        return height === Math.ceil(shown?.height ?? 0) && frame?.height === Math.max(320, Number(height));
+      });
+    }
+    await seeStep(learner, 's1');
+    await expectFit();
+    await press(learner, 'Next');
+    await choose(learner, 'b');
+    await expectFit();
+    await page.setViewportSize({ width: 320, height: 700 });
+    await expectFit();
+  });
+
+  test.each([
+    ['100vh', '<div style="height: 100vh">Tall</div>', ''],
+    ['50vh', '<div style="height: 50vh">Tall</div>', ''],
+    [
+      'as high as the window',
+      '<div>Tall</div>',
+      copyHeight(`element.firstChild.style.height = innerHeight + 'px'`),
+    ],
+  ])('but does not grow without end with a widget of %s', async (name, html, code) => {
+    const learner = await openIn(viewport, { [`Tall${name.replace(/\W/g, '')}`]: widgetOf(html, code) });
+    await learner.lesson.getByText('Tall').waitFor();
+    const before = await settledHeight(learner);
+    expect(before).toBeLessThan(3 * viewport.height);
+    expect((await learner.event('resize')).height).toBe(before);
+    // The frame follows the lesson's own growth.
+    await press(learner, 'Grow');
+    expect(Math.abs((await settledHeight(learner)) - before - 300)).toBeLessThanOrEqual(2);
+  });
+
+  test("nor with a widget that copies the window's height with a delay; all of it can be reached", async () => {
+    const code = copyHeight(
+      `setTimeout(() => { element.firstChild.style.height = innerHeight + 1 + 'px'; }, 20)`,
+    );
+    const learner = await openIn(viewport, { Delayed: widgetOf('<div>Tall</div>', code) });
+    await learner.lesson.getByText('Tall').waitFor();
+    expect(await settledHeight(learner)).toBeLessThan(10 * viewport.height);
+    await choose(learner, 'b');
+    await press(learner, 'Finish');
+  });
+
+  test.each([
+    [
+      'grows whenever its frame has grown',
+      `let times = 0; addEventListener('resize', () => {
+      if ((times += 1) <= 6) element.append(Object.assign(document.createElement('div'), { style: 'height: 40px' }));
+    });`,
+    ],
+    [
+      'unfolds smoothly',
+      `element.firstChild.animate([{ height: '0' }, { height: '900px' }], { duration: 700, fill: 'forwards' });`,
+    ],
+  ])('also when the lesson %s', async (name, code) => {
+    const learner = await openIn(viewport, {
+      [name.replace(/\W/g, '')]: widgetOf('<div>Unfolded</div>', code),
+    });
+    await learner.lesson.getByText('Unfolded').waitFor();
+    await press(learner, 'Grow');
+    await settledHeight(learner);
+    const isScrolling = `document.documentElement.scrollHeight > document.documentElement.clientHeight`;
+    const frame = learner.page.frames().find((each) => each.url().endsWith('/frame.html'));
+    await waitFor('room for the lesson', async () => !(await frame?.evaluate<boolean>(isScrolling)));
+  });
+
+  test('and does not grow without end in a learning platform that follows the reported heights', async () => {
+    const version = await publishWidgets(lab, {
+      TallLaunched: widgetOf('<div style="height: 100vh">Tall</div>'),
+    });
+    const page = await lab.browser.newPage({ viewport });
+    await page.goto(lab.hostOrigin);
+    await page.evaluate(`{
+      const frame = document.createElement('iframe');
+      frame.height = 400;
+      frame.src = '${lab.api.url}/embed/${version.lessonId}?token=${buildLaunchToken(version)}';
+      addEventListener('message', ({ data }) => { if (data.subject === 'lti.frameResize') frame.height = data.height; });
+      document.getElementById('course').append(frame);
+    }`);
+    const learner = hostPage(page);
+    await learner.lesson.getByText('Tall').waitFor();
+    expect(await settledHeight(learner)).toBeLessThan(3 * viewport.height);
+  });
+
+  test('and elements sized by the visible height use that of the surrounding page', async () => {
+    const bytes = await readFile(join(demoFolder, 'media', '319d284d-1f31-40a5-b1b7-f71e82a8f82d.webm'));
+    const id = '5c6d7a3e-6f0f-4a7c-9d0f-0c9b0f6b5a11';
+    const high = { type: 'Text', props: { id: 'high', html: '<p>Much to read.</p>'.repeat(40) } };
+    const video = { type: 'Video', props: { id: 'video', src: `media:${id}` } };
+    const version = await publishLesson(lab.api, lab.api.organization, {
+      media: [{ id, bytes, mimeType: 'video/webm', extension: 'webm' }],
+      sections: [section('one', step('s1', video, high))],
+    });
+    const context = await lab.browser.newContext({ viewport: { width: 1280, height: 400 } });
+    const learner = await lab.open(version, { context });
+    await seeStep(learner, 's1');
+    const heightOfVideo = async () => (await learner.lesson.locator('video').boundingBox())?.height;
+    await waitFor('four fifths of 400 pixels', async () => (await heightOfVideo()) === 320);
+    await learner.page.setViewportSize({ width: 1280, height: 300 });
+    await waitFor('four fifths of 300 pixels', async () => (await heightOfVideo()) === 240);
+  });
+});
