@@ -208,7 +208,7 @@ test('a preview of a draft plays to its end under a notice, and sends and stores
     if (request.method() === 'POST') writes.push(request.url());
   });
   const lesson = { lesson: page.frameLocator('iframe') };
-  for (const _visit of ['first', 'second']) {
+  for (let visit = 0; visit < 2; visit += 1) {
     await page.goto(`${api.url}/embed/${draft.lessonId}?token=${buildPreviewToken(draft)}`);
     await page.getByText('Preview: we don’t record your answers.', { exact: true }).waitFor();
     await seeStep(lesson, 's1');
