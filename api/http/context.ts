@@ -1,27 +1,30 @@
-import type { Context, ParameterizedContext } from 'koa';
+import type { Context, Middleware, ParameterizedContext } from 'koa';
 import type { Logger } from '../../shared/platform/log.ts';
 
-/** What middleware sets for all requests; Koa's `ctx.state`. */
+/** The fields of Koa's `ctx.state`, which middleware sets for every request. */
 export interface RequestState {
   requestId: string;
   log: Logger;
-  /** Aborted when no response is needed any more: the client disconnected, or the process shuts down. */
+  /** Aborted when the client disconnects or the process shuts down. */
   signal: AbortSignal;
 }
 
 /** A request's context, in functions that need its log, id or signal. */
 export type RequestContext = ParameterizedContext<RequestState>;
 
-/** A value that one middleware sets for a request, and others read. */
+/** Middleware that uses `ctx.state`. */
+export type StatefulMiddleware = Middleware<RequestState>;
+
+/** A typed value that one middleware sets on a request and later ones read. */
 export interface RequestValue<Value> {
   set(ctx: Pick<Context, 'req'>, value: Value): void;
-  /** Returns the value; undefined when none was set. */
+  /** Returns the value, or undefined if none is set. */
   find(ctx: Pick<Context, 'req'>): Value | undefined;
-  /** @throws {Error} when none was set. */
+  /** @throws {Error} if none is set. */
   get(ctx: Pick<Context, 'req'>): Value;
 }
 
-/** @param name for the error when it is missing. */
+/** @param name names the value in the error of `get`. */
 export function requestValue<Value>(name: string): RequestValue<Value> {
   const values = new WeakMap<object, { value: Value }>();
   return {

@@ -14,7 +14,7 @@ interface Encoded {
   etag: string;
 }
 
-/** A file that is sent often and never changes. It is compressed once for each encoding that clients accept. */
+/** A constant file that clients request often. It compresses the file once for each encoding. */
 export class EncodedFile {
   readonly #bytes: Buffer;
   readonly #encoded = new Map<Encoding, Promise<Encoded>>();
@@ -23,9 +23,9 @@ export class EncodedFile {
     this.#bytes = bytes;
   }
 
-  /** Sends the file, or 304. @param type such as "text/javascript". */
+  /** Sends the file, or 304 if the client has it. @param type such as "text/javascript". */
   async send(ctx: Context, type: string): Promise<void> {
-    // Brotli is the smallest, but browsers name gzip first.
+    // The order is Lectern's: Brotli is smallest, but browsers list gzip first.
     const encoding = encodings.find((one) => ctx.acceptsEncodings(one) !== false) ?? 'identity';
     const { bytes, etag } = await this.#encode(encoding);
     ctx.status = 200;
@@ -58,7 +58,7 @@ async function compress(bytes: Buffer, encoding: Encoding): Promise<Buffer> {
   return compressBrotli(bytes, {
     params: {
       [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length,
-      // The best quality takes 20 s for 3.6 MB, and saves an eighth.
+      // The best quality takes 20 s for 3.6 MB and saves only an eighth.
       [constants.BROTLI_PARAM_QUALITY]: bytes.length > 1024 ** 2 ? 5 : constants.BROTLI_MAX_QUALITY,
     },
   });

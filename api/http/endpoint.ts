@@ -19,11 +19,11 @@ import { LecternError } from '../../shared/platform/errors.ts';
  */
 export interface Access<Deps, Caller, Params = unknown, Query = unknown> {
   security: Security;
-  /** Headers on every response. */
+  /** The headers of every response. */
   headers: Headers;
-  /** Failures that any endpoint with this access has. */
+  /** The failures of every endpoint with this access. */
   failures: Failures;
-  /** Whether OPTIONS is answered here, and listed in `Allow`. */
+  /** Whether the middleware responds to OPTIONS; `Allow` then lists it. */
   preflight: boolean;
   /** The middleware, in order: CORS, limits, authentication. */
   middleware(deps: Deps): Middleware[];
@@ -37,19 +37,19 @@ export interface Access<Deps, Caller, Params = unknown, Query = unknown> {
 export type EndpointContext = RouterContext<RequestState>;
 export type Method = 'get' | 'post' | 'put' | 'delete';
 
-/** A body. A handler reads it when its own checks have passed. */
+/** A request body. The handler reads it after its own checks. */
 export interface RequestBody<Body> {
   description: string;
   contentType: string;
   schema: z.ZodType;
   examples: ZodOpenApiExamplesObject;
-  /** Failures of reading it: 413 and 422. */
+  /** The failures of `read`: 413 and 422. */
   failures: Failures;
-  /** Left out where the handler reads it in a way of its own. @throws {LecternError} PAYLOAD_TOO_LARGE or INVALID_CONTENT. */
+  /** Missing if the handler reads the body itself. @throws {LecternError} PAYLOAD_TOO_LARGE or INVALID_CONTENT. */
   read?: (ctx: Context) => Promise<Body>;
 }
 
-/** What a handler gets: the parts of the request, parsed. */
+/** The parsed parts of a request, for the handler. */
 export interface EndpointRequest<Caller, Params, Query, Body> {
   ctx: EndpointContext;
   caller: Caller;
@@ -59,16 +59,16 @@ export interface EndpointRequest<Caller, Params, Query, Body> {
   readBody: () => Promise<Body>;
 }
 
-/** A response that the handler has written into the context itself: a stream, a page, a redirect. */
+/** The result of a handler that has written the response into the context: a stream, a page, a redirect. */
 export const written = { kind: 'written' } as const;
 
-/** What may stand for a JSON value of type `T`: any object or array in it may be {@link RawJson}. */
+/** A JSON value of type `T`, in which {@link RawJson} may replace any object or array. */
 type Sendable<T> = T extends string | number | boolean | null | undefined
   ? T
   : | RawJson
     | (T extends readonly (infer Element)[] ? Sendable<Element>[] : { [K in keyof T]: Sendable<T[K]> });
 
-/** What a handler returns: a documented status with a body that fits its schema. */
+/** The result of a handler: a documented status, with a body that fits its schema. */
 export type Reply<Documented extends Responses> =
   | {
       [Status in keyof Documented]: Documented[Status] extends JsonResponse<infer Schema>
@@ -95,20 +95,20 @@ export interface EndpointDefinition<
   documentedPath?: string;
   access: Access<AccessDeps, Caller, NoInfer<Params>, NoInfer<Query>>;
   errors: ErrorFormat<ErrorDeps>;
-  /** For the OpenAPI document, where the handler itself checks credentials that `access` does not. */
+  /** For the OpenAPI document, if the handler itself checks credentials. */
   security?: Security;
-  /** The code of path and query that do not parse: BAD_REQUEST is 400, INVALID_CONTENT 422. */
+  /** The error code of an invalid path or query: BAD_REQUEST is 400, INVALID_CONTENT 422. */
   invalid?: 'BAD_REQUEST' | 'INVALID_CONTENT';
   params?: z.ZodType<Params>;
-  /** Parts of the path that the handler parses itself, because other checks come first. */
+  /** Path parameters that the handler parses itself, after other checks. */
   laterParams?: z.ZodObject;
   query?: z.ZodType<Query>;
-  /** Parts of the query that the handler parses itself. */
+  /** Query parameters that the handler parses itself. */
   laterQuery?: z.ZodObject;
   /** Request headers, for the OpenAPI document. */
   headers?: z.ZodObject;
   body?: RequestBody<Body>;
-  /** Every status but 405, which the path's endpoints imply. */
+  /** Every status except 405, which follows from the endpoints of the path. */
   responses: Documented;
   /** For the OpenAPI document. */
   operationId: string;
@@ -119,19 +119,19 @@ export interface EndpointDefinition<
   sample?: readonly string[];
 }
 
-/** A JSON response before it is sent. */
+/** A JSON response, before Lectern sends it. */
 export interface JsonReply {
   operationId: string;
   status: number;
-  /** What the body is documented to be; undefined where the status has no JSON body. */
+  /** The documented schema; undefined if the status has no JSON body. */
   schema: z.ZodType | undefined;
   text: string;
 }
 
-/** Inspects a response. The request gets 500 if it throws. */
+/** Checks a response. If it throws, the request gets 500. */
 export type InspectReply = (reply: JsonReply) => void;
 
-/** An endpoint: everything that its route and its entry in the OpenAPI document are made from. */
+/** An endpoint: the source of its route and of its entry in the OpenAPI document. */
 export interface Endpoint<Deps> extends EndpointDefinition<
   Deps,
   Deps,
@@ -141,7 +141,7 @@ export interface Endpoint<Deps> extends EndpointDefinition<
   unknown,
   Responses
 > {
-  /** @param inspect every JSON response that the handler returns. */
+  /** @param inspect checks every JSON response of the handler. */
   createHandler(deps: Deps, inspect?: InspectReply): (ctx: EndpointContext) => Promise<void>;
 }
 
@@ -217,7 +217,7 @@ function replySender({ operationId, responses }: Pick<Endpoint<never>, 'operatio
   };
 }
 
-/** Returns the headers that have one possible value, which is stated once: where they are documented. */
+/** Returns the headers whose documented schema allows one value. */
 function fixedHeaders({ headers = {} }: { headers?: Headers }): Record<string, string> {
   return Object.fromEntries(
     Object.entries(headers).flatMap(([name, schema]) =>
@@ -235,10 +235,10 @@ function textOf(body: unknown): string {
 const methodOrder = ['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'OPTIONS'];
 
 /**
- * Adds routes for endpoints to a router. Other methods on their paths get 405, after the middleware of the path's
- * access; that of a path's endpoints must be the same.
+ * Adds the routes of endpoints to a router. Endpoints of one path must share their access and error format: other
+ * methods on the path run the same middleware and then get 405.
  *
- * @param inspect every JSON response that a handler returns.
+ * @param inspect checks every JSON response of the handlers.
  */
 export function addEndpoints<Deps>(
   router: Router<RequestState>,
@@ -267,7 +267,7 @@ export function addEndpoints<Deps>(
   }
 }
 
-/** For the methods that a known path does not take. @param allowed those that it takes, such as "GET, HEAD". */
+/** @param allowed the methods of the path, such as "GET, HEAD". */
 function methodNotAllowed(allowed: string): Middleware {
   return (ctx) => {
     ctx.set('Allow', allowed);
@@ -276,28 +276,27 @@ function methodNotAllowed(allowed: string): Middleware {
 }
 
 /**
- * Returns a router whose routes are case-sensitive. By default, the library's routes match in any case, but the
- * middleware in front of them (credentials, limits, origins) does not where the prefix has no parameters:
- * "/API/SESSION" would reach a handler without passing it.
- *
- * @param prefix what all its paths begin with, such as "/api/lessons".
+ * Returns a router with case-sensitive routes. By default, routes match in any case but middleware sometimes does not:
+ * "/API/SESSION" would bypass credentials, limits and CORS.
  */
-export function createRouter(prefix = ''): Router<RequestState> {
-  return new Router<RequestState>({ prefix, sensitive: true });
+export function createRouter(): Router<RequestState> {
+  return new Router<RequestState>({ sensitive: true });
 }
 
 /** The library's regular expression for a path parameter. */
 const parameter = '([^\\/]+)';
-const perhapsEmpty = '([^\\/]*)';
+const optionalParameter = '([^\\/]*)';
 
 /**
- * Lets the parameters in all paths of a router be empty, so that "/api/lessons//versions" reaches the endpoint, whose
- * own checks (credentials, limits, ids) then answer; a handler finds such a parameter undefined. By default the
- * library takes such a path for an unknown one.
+ * Lets path parameters be empty: "/api/lessons//versions" reaches the endpoint, whose checks (credentials, limits, ids)
+ * reject it. The handler gets such a parameter as undefined. By default, the library treats the path as unknown.
  */
 export function acceptEmptyParameters(router: Router<RequestState>): Router<RequestState> {
   for (const layer of router.stack) {
-    layer.regexp = new RegExp(layer.regexp.source.replaceAll(parameter, perhapsEmpty), layer.regexp.flags);
+    layer.regexp = new RegExp(
+      layer.regexp.source.replaceAll(parameter, optionalParameter),
+      layer.regexp.flags,
+    );
   }
   return router;
 }

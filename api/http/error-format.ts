@@ -4,13 +4,13 @@ import type { ZodOpenApiContentObject, ZodOpenApiExamplesObject } from 'zod-open
 import type { ErrorCode, LecternError } from '../../shared/platform/errors.ts';
 import { respondToErrors } from './middleware/errors.ts';
 
-/** How the errors of endpoints look: rendered, and described in the OpenAPI document. */
+/** The body of an endpoint's errors: how to render it, and how the OpenAPI document describes it. */
 export interface ErrorFormat<Deps = unknown> {
-  /** Returns middleware that turns whatever is thrown behind it into a response. */
+  /** Returns middleware that turns thrown errors into responses. */
   render(deps: Deps): Middleware;
-  /** The text of a 500 that has none of its own; null where there is no such text. */
+  /** The text of a 500 without a text of its own; null for pages. */
   unexpected: string | null;
-  /** Describes the body of an error. @param texts that callers may read in it. */
+  /** Describes the body of an error. @param texts the messages that it can contain. */
   content(status: number, texts: readonly string[]): ZodOpenApiContentObject;
 }
 
@@ -23,12 +23,12 @@ export function presentError(message: string): z.input<typeof errorBody> {
   return { error: message };
 }
 
-/** Describes an API error with given texts. */
+/** Describes an API error with these texts. */
 export function errorExamples(...texts: string[]): ZodOpenApiContentObject {
   return apiErrors().content(400, texts);
 }
 
-/** Returns the format of most endpoints: `{"error": "…"}`. @param unexpected the text of a 500 without its own. */
+/** Returns the format of most endpoints: `{"error": "…"}`. @param unexpected the text of a 500 without one. */
 export function apiErrors(unexpected?: string): ErrorFormat {
   if (unexpected === undefined) return commonErrors;
   return jsonErrors(unexpected, errorBody, (_code, message) => presentError(message));

@@ -1,4 +1,4 @@
-/** Values for examples: the whole document uses one lesson and one learner. */
+/** Example values for the OpenAPI document, all of one lesson and one learner. */
 
 export const lessonId = 'b2c31cf9-50e1-41e9-8a87-a67383019488';
 export const versionId = '45ef28c5-e35b-49d5-8a51-5491e7ee3529';
@@ -151,7 +151,7 @@ export const listedLesson = {
   updatedAt: '2026-11-20T15:01:00.412Z',
 };
 
-/** Of the user below. */
+/** The password of the user below. */
 export const password = 'correct horse battery staple';
 
 export const userSession = {

@@ -1,8 +1,8 @@
 import type { z } from 'zod';
 
 /**
- * Returns the texts of the faults that a schema can report, in the order of its fields, so that the OpenAPI document
- * states what the schema says. Texts that depend on a value are those for a missing value, a number and an unknown key.
+ * Returns the error texts of schemas, in the order of their fields, for the OpenAPI document. Where a text depends on
+ * the value, it returns the texts for a missing value, a number and an unknown key.
  */
 export function faultTexts(...schemas: readonly (z.ZodType | undefined)[]): string[] {
   return [
@@ -20,7 +20,7 @@ function textsOf(schema: z.core.$ZodType): string[] {
   ];
 }
 
-/** The schemas inside a schema; those that parse what another one returns included. */
+/** Returns the schemas inside a schema, including those that parse another one's output. */
 function partsOf(def: z.core.$ZodTypes['_zod']['def']): readonly z.core.$ZodType[] {
   if (def.type === 'object') return Object.values(def.shape);
   if (def.type === 'pipe') return [def.in, def.out];

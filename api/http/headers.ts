@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** Headers of a response by name. A header that is sent only in some cases has an optional schema. */
+/** Response headers by name. A header that is not always sent has an optional schema. */
 export type Headers = Record<string, z.ZodType<string | number | undefined>>;
 
 /** On every response. */
@@ -140,7 +140,7 @@ export const forCredentialsOrSession: Headers = {
     .meta({ description: 'Headers that pages may read. Missing when the request has API credentials.' }),
 };
 
-/** The request headers that `sendFile` honors. */
+/** The request headers that `sendFile` supports. */
 export const fileRequest = z.strictObject({
   Range: z
     .string()

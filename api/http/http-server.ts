@@ -8,27 +8,27 @@ import type { Logger } from '../../shared/platform/log.ts';
 import { presentError } from './error-format.ts';
 import type { Socket } from 'node:net';
 
-/** Request line and headers together. A token in the URL may have 16 KiB, and browsers send cookies. */
+/** The limit of request line and headers together: a token in the URL may have 16 KiB, and browsers send cookies. */
 const maxHeaderBytes = 32 * 1024;
 
 const headersTimeoutMs = 20_000;
 
-/** How often connections are looked at, for requests that take too long. */
+/** How often Node checks connections for requests that take too long. */
 const checkIntervalMs = 1_000;
 
-/** Above the 60 s for which common proxies keep a connection: the one that closes it must not be this end. */
+/** Longer than the 60 s of common proxies, so that the proxy closes idle connections, never Lectern. */
 const keepAliveTimeoutMs = 65_000;
 
-/** A reader that takes nothing for so long is gone, and so is one that Lectern has nothing for. */
+/** After this time without a byte in either direction, the client counts as gone. */
 const minIdleTimeoutMs = 10 * 60_000;
 
-/** Between the end of the longest wait for an archive and the cut of its connection. */
+/** The time from the end of the longest wait for an archive to the idle timeout. */
 const idleMarginMs = 60_000;
 
 export interface ServerLimits {
-  /** For a request to arrive as a whole. */
+  /** How long a request may take to arrive. */
   requestTimeoutMs: number;
-  /** For a connection on which no byte moves, in either direction. */
+  /** How long a connection may stay idle in both directions. */
   idleTimeoutMs: number;
 }
 
@@ -41,9 +41,9 @@ export function serverLimits(config: Pick<Config, 'requestSeconds' | 'export'>):
 }
 
 /**
- * The HTTP server of the API. A client that drips its request or stops reading is cut; what is no HTTP, is too large
- * or comes too slowly is answered in shape A, and its connection closed. A client that asks before it sends a body
- * (Expect: 100-continue) sends it only when the body is wanted: `readJsonBody` tells it.
+ * Creates the HTTP server of the API. It disconnects clients that drip their request or stop reading. Requests that are
+ * malformed, too large or too slow get an API error, and their connection is closed. A client that sends
+ * `Expect: 100-continue` gets 100 when `readBytes` begins to read the body.
  */
 export function createHttpServer(
   handle: (request: IncomingMessage, response: ServerResponse) => void,
@@ -58,11 +58,11 @@ export function createHttpServer(
     keepAliveTimeout: keepAliveTimeoutMs,
   });
   server.timeout = idleTimeoutMs;
-  const answering = new WeakMap<Duplex, Set<ServerResponse>>();
+  const openResponses = new WeakMap<Duplex, Set<ServerResponse>>();
   const serve = (request: IncomingMessage, response: ServerResponse) => {
-    const responses = answering.get(request.socket) ?? new Set();
-    answering.set(request.socket, responses.add(response));
-    // A response may be sent before the whole request has arrived.
+    const responses = openResponses.get(request.socket) ?? new Set();
+    openResponses.set(request.socket, responses.add(response));
+    // A response may end before its request does: it counts as open until both are closed.
     let open = 2;
     const close = () => {
       open -= 1;
@@ -74,12 +74,12 @@ export function createHttpServer(
   };
   server.on('request', serve);
   server.on('checkContinue', serve);
-  // Other expectations may be ignored (RFC 9110, 10.1.1); by default, Node returns 417.
+  // By default, Node rejects other expectations with 417; a server may ignore them (RFC 9110, 10.1.1).
   server.on('checkExpectation', serve);
   server.on('clientError', (error, socket) => {
-    const begun = [...(answering.get(socket) ?? [])].some((response) => response.headersSent);
-    // Nothing else may be written into a response that has begun, and a request gets one response.
-    if (socket.writable && !begun) socket.end(refusal(error, log), () => socket.destroy());
+    const begun = [...(openResponses.get(socket) ?? [])].some((response) => response.headersSent);
+    // An error must not be written into a response that has begun.
+    if (socket.writable && !begun) socket.end(rejection(error, log), () => socket.destroy());
     else socket.destroy();
   });
   return server;
@@ -95,12 +95,12 @@ const statuses: Record<string, { status: number; message: string }> = {
 };
 const malformed = { status: 400, message: 'The request is not valid HTTP' };
 
-/** Returns a response to bytes that are no request. Only the error's code is logged: the rest holds what was sent. */
-function refusal(error: Error, log: Logger): string {
+/** Returns the response to an invalid request. Logs only the error's code: the error contains the client's bytes. */
+function rejection(error: Error, log: Logger): string {
   const code = String(codeOf(error));
   const { status, message } = statuses[code] ?? malformed;
   const requestId = randomUUID();
-  log.info({ request: requestId, status, code }, 'request refused');
+  log.info({ request: requestId, status, code }, 'request rejected');
   const body = JSON.stringify(presentError(message));
   return [
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
@@ -117,25 +117,25 @@ function refusal(error: Error, log: Logger): string {
 const closeCheckMs = 200;
 
 /**
- * Prepares the end of an HTTP server, before it listens: the function given takes no more connections, ends those
- * without a request at once, and resolves when the others are done.
+ * Prepares an HTTP server for graceful shutdown; call it before the server listens.
  *
- * Node by itself would wait for connections that never sent anything, as browsers and load balancers hold them ready.
+ * @returns a function that accepts no more connections, closes those without a request at once, and resolves when the
+ * others are done. Node alone would wait for connections that browsers and load balancers open in advance.
  */
 export function prepareGracefulClose(server: Server): () => Promise<void> {
-  const silent = new Set<Socket>();
+  const unused = new Set<Socket>();
   server.on('connection', (socket) => {
-    silent.add(socket);
-    socket.once('close', () => silent.delete(socket));
+    unused.add(socket);
+    socket.once('close', () => unused.delete(socket));
   });
   for (const event of ['request', 'checkContinue', 'checkExpectation']) {
-    server.on(event, ({ socket }: IncomingMessage) => silent.delete(socket));
+    server.on(event, ({ socket }: IncomingMessage) => unused.delete(socket));
   }
   return async () => {
     const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-    for (const socket of silent) socket.destroy();
+    for (const socket of unused) socket.destroy();
     server.closeIdleConnections();
-    // Busy connections would be kept alive afterwards, for a next request that gets no response.
+    // Otherwise a busy connection would stay alive after its response, for a request that gets none.
     const timer = setInterval(() => server.closeIdleConnections(), closeCheckMs);
     await closed.finally(() => clearInterval(timer));
   };

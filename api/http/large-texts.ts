@@ -1,52 +1,27 @@
 import type { ServerResponse } from 'node:http';
 import { LecternError } from '../../shared/platform/errors.ts';
+import { DelayedRejections } from './delayed-rejections.ts';
 import { MemoryShares } from './memory-shares.ts';
 import { tooMany } from './retry-after.ts';
-import { setTimeout as delay } from 'node:timers/promises';
-
-const slowLimits = { pauseMs: 1000, most: 1000 };
-
-/**
- * Holds refusals back for a moment. A client that asks again as soon as it is refused would otherwise take more of the
- * process than one that is served.
- */
-export class DelayedRejections {
-  readonly #limits: { pauseMs: number; most: number };
-  #waiting = 0;
-
-  /** @param limits.most refusals that are held back at once; further ones are sent at once. */
-  constructor(limits: { pauseMs: number; most: number } = slowLimits) {
-    this.#limits = limits;
-  }
-
-  /** Resolves with the refusal when it is time to throw it. */
-  async after<Refusal extends Error>(refusal: Refusal): Promise<Refusal> {
-    if (this.#waiting >= this.#limits.most) return refusal;
-    this.#waiting += 1;
-    await delay(this.#limits.pauseMs);
-    this.#waiting -= 1;
-    return refusal;
-  }
-}
 
 /** Limits for large JSON texts in one process. */
 export interface LargeTextLimits {
-  /** A text up to so many bytes is not counted. */
+  /** Texts up to this size are not limited. */
   smallBytes: number;
-  /** Texts that are worked on at once, in all and of one organization. The last slot is for one that holds none. */
-  atOnce: number;
-  atOncePerOrganization: number;
-  /** Work of one organization that waits, and for how long. */
+  /** How many texts are processed at once. The last slot is for an organization that has none. */
+  concurrency: number;
+  concurrencyPerOrganization: number;
+  /** How many texts of an organization may wait. */
   waitingPerOrganization: number;
-  waitMs: number;
-  /** Bytes that have arrived of bodies whose requests are under way: in all, of one organization, of one learner. */
+  maxWaitMs: number;
+  /** Received bytes of the bodies of open requests. */
   bodyBytes: number;
   bodyBytesPerOrganization: number;
   bodyBytesPerLearner: number;
-  /** Bytes of texts that are worked on or sent, in all and of one organization. */
+  /** Bytes of the texts that are being processed or sent. */
   textBytes: number;
   textBytesPerOrganization: number;
-  /** Bytes a second that one organization may have worked on in the long run, and how many at once. */
+  /** The rate of an organization in the long run, and how much it may process ahead of that rate. */
   bytesPerSecond: number;
   burstBytes: number;
 }
@@ -55,10 +30,10 @@ const MiB = 1024 ** 2;
 
 const defaultLimits: LargeTextLimits = {
   smallBytes: 64 * 1024,
-  atOnce: 4,
-  atOncePerOrganization: 2,
+  concurrency: 4,
+  concurrencyPerOrganization: 2,
   waitingPerOrganization: 32,
-  waitMs: 10_000,
+  maxWaitMs: 10_000,
   bodyBytes: 16 * MiB,
   bodyBytesPerOrganization: 8 * MiB,
   bodyBytesPerLearner: 2 * MiB,
@@ -72,21 +47,21 @@ const defaultLimits: LargeTextLimits = {
 const retrySeconds = 5;
 
 export interface ArrivingBody {
-  /** Names the learner whose share it counts towards. */
+  /** Identifies the learner whose share the body counts towards. */
   learner: string;
-  /** Its length as the client announces it; 0 where it does not. */
+  /** The announced length; 0 without one. */
   announcedBytes: number;
-  /** Calls `onArrival` with the bytes that have arrived so far, and rejects with what that throws. */
+  /** Calls `onArrival` with the number of bytes received so far; rejects with what that throws. */
   read: (onArrival: (bytes: number) => void) => Promise<Buffer>;
 }
 
-/** An organization that has something running or waiting, or whose rate is not free yet. */
-interface Line {
+/** The queue of an organization that has running or waiting work, or is ahead of its rate. */
+interface WorkQueue {
   running: number;
   waiting: Waiting[];
-  /** Unix time in milliseconds up to which the work begun so far takes the organization's rate. */
+  /** Until when its rate is used up by the work begun so far; Unix time in milliseconds. */
   busyUntil: number;
-  /** When its last work began. */
+  /** When its latest work began. */
   servedAt: number;
 }
 
@@ -96,16 +71,16 @@ interface Waiting {
 }
 
 /**
- * Fair shares of one process for large JSON texts: bodies and records of learners take milliseconds to parse, and
- * memory until they are sent. Organizations take turns, each has a rate, and none can fill the process.
+ * Fair scheduling of large JSON texts within one process. Learners' bodies and records take milliseconds to parse, and
+ * memory until they are sent. Organizations take turns and have a rate limit each, so none can occupy the process.
  */
 export class LargeTexts {
   readonly #limits: LargeTextLimits;
-  readonly #lines = new Map<string, Line>();
+  readonly #queues = new Map<string, WorkQueue>();
   readonly #bodies: MemoryShares;
   readonly #learnerBodies: MemoryShares;
   readonly #texts: MemoryShares;
-  readonly #refusals = new DelayedRejections();
+  readonly #rejections = new DelayedRejections();
   #running = 0;
   #timer: NodeJS.Timeout | undefined;
 
@@ -117,7 +92,7 @@ export class LargeTexts {
     this.#texts = new MemoryShares(textBytes, textBytesPerOrganization);
   }
 
-  /** @param response memory is counted until it is closed. */
+  /** Returns the scheduling for one request. @param response counts memory until it closes. */
   share(organizationId: string, response: Pick<ServerResponse, 'closed' | 'once'>): LargeTextShare {
     return new LargeTextShare(this, organizationId, response);
   }
@@ -127,12 +102,12 @@ export class LargeTexts {
   }
 
   /**
-   * Reads a body, and counts the memory of what has arrived of it, never of what a client only announces. Where there
-   * is no room for what it announces, it is refused before it is read.
+   * Reads a body and counts the bytes that have arrived, not those that the client only announces. A body whose
+   * announced length does not fit is rejected unread.
    *
    * @returns the body, and a function that releases its memory.
-   * @throws {LecternError} TOO_MANY_REQUESTS where the learner, the organization or the process holds as much as it
-   * may; and what `read` throws.
+   * @throws {LecternError} TOO_MANY_REQUESTS if learner, organization or process are over their limits; and what `read`
+   * throws.
    */
   async receive({
     organizationId,
@@ -143,8 +118,8 @@ export class LargeTexts {
     const ofLearner = this.#learnerBodies.growing(learner);
     const ofOrganization = this.#bodies.growing(organizationId);
     const assertRoom = (bytes: number) => {
-      if (!ofLearner.fits(bytes)) throw tooMuchOfLearner();
-      if (!ofOrganization.fits(bytes)) throw tooMuch();
+      if (!ofLearner.fits(bytes)) throw learnerOverLimit();
+      if (!ofOrganization.fits(bytes)) throw overLimit();
     };
     const release = () => {
       ofLearner.release();
@@ -160,23 +135,23 @@ export class LargeTexts {
       });
       return { body, release };
     } catch (error) {
-      // At once, so that the other bodies which arrive have room.
+      // Before the delay, so that other bodies have room.
       release();
-      throw isTooMany(error) ? await this.#refusals.after(error) : error;
+      throw isTooMany(error) ? await this.#rejections.delayed(error) : error;
     }
   }
 
   /**
-   * Waits for the turn of some work, and counts its memory.
+   * Waits until work may begin, and counts its memory.
    *
-   * @throws {LecternError} TOO_MANY_REQUESTS where too much work of the organization waits, or it waits too long.
+   * @throws {LecternError} TOO_MANY_REQUESTS if the organization's queue is full, or the work waits too long.
    */
   async begin(organizationId: string, bytes: number): Promise<{ end(): void; release(): void }> {
-    const line = this.#lines.get(organizationId) ?? newLine();
-    if (line.waiting.length >= this.#limits.waitingPerOrganization) {
-      throw await this.#refusals.after(tooMuch());
+    const queue = this.#queues.get(organizationId) ?? newQueue();
+    if (queue.waiting.length >= this.#limits.waitingPerOrganization) {
+      throw await this.#rejections.delayed(overLimit());
     }
-    this.#lines.set(organizationId, line);
+    this.#queues.set(organizationId, queue);
     const release = await new Promise<() => void>((resolve, reject) => {
       const entry: Waiting = {
         bytes,
@@ -186,10 +161,10 @@ export class LargeTexts {
         },
       };
       const deadline = setTimeout(() => {
-        line.waiting.splice(line.waiting.indexOf(entry), 1);
-        reject(tooMuch());
-      }, this.#limits.waitMs);
-      line.waiting.push(entry);
+        queue.waiting.splice(queue.waiting.indexOf(entry), 1);
+        reject(overLimit());
+      }, this.#limits.maxWaitMs);
+      queue.waiting.push(entry);
       this.#beginNext();
     });
     return {
@@ -199,66 +174,66 @@ export class LargeTexts {
       },
       end: () => {
         this.#running -= 1;
-        line.running -= 1;
+        queue.running -= 1;
         this.#beginNext();
       },
     };
   }
 
-  /** Begins the work of the organization with the fewest running texts; of several, the one served longest ago. */
+  /** Begins work of the organization with the fewest running texts; among equals, of the one served longest ago. */
   #beginNext(): void {
     clearTimeout(this.#timer);
     const now = Date.now();
     for (;;) {
-      const [next] = [...this.#lines]
-        .filter(([organizationId, line]) => this.#mayBegin(organizationId, line, now))
+      const [next] = [...this.#queues]
+        .filter(([organizationId, queue]) => this.#mayBegin(organizationId, queue, now))
         .sort(([, a], [, b]) => a.running - b.running || a.servedAt - b.servedAt);
       if (next === undefined) break;
-      const [, line] = next;
-      const entry = line.waiting.shift();
-      line.running += 1;
+      const [, queue] = next;
+      const entry = queue.waiting.shift();
+      queue.running += 1;
       this.#running += 1;
-      line.servedAt = now;
+      queue.servedAt = now;
       const cost = ((entry?.bytes ?? 0) / this.#limits.bytesPerSecond) * 1000;
-      line.busyUntil = Math.max(line.busyUntil, now) + cost;
+      queue.busyUntil = Math.max(queue.busyUntil, now) + cost;
       entry?.begin();
     }
     this.#scheduleNext(now);
   }
 
-  #mayBegin(organizationId: string, line: Line, now: number): boolean {
-    const { atOnce, atOncePerOrganization } = this.#limits;
-    const [first] = line.waiting;
-    const free = atOnce - this.#running;
+  #mayBegin(organizationId: string, queue: WorkQueue, now: number): boolean {
+    const { concurrency, concurrencyPerOrganization } = this.#limits;
+    const [first] = queue.waiting;
+    const free = concurrency - this.#running;
     return (
       first !== undefined &&
-      line.running < atOncePerOrganization &&
-      (free > 1 || (free === 1 && line.running === 0)) &&
-      this.#pauseOf(line, now) <= 0 &&
+      queue.running < concurrencyPerOrganization &&
+      (free > 1 || (free === 1 && queue.running === 0)) &&
+      this.#delayOf(queue, now) <= 0 &&
       this.#texts.hasRoom(organizationId, first.bytes)
     );
   }
 
-  /** Milliseconds until the organization's rate lets it begin something. */
-  #pauseOf({ busyUntil }: Line, now: number): number {
+  /** Returns the milliseconds until the organization's rate allows work. */
+  #delayOf({ busyUntil }: WorkQueue, now: number): number {
     const { burstBytes, bytesPerSecond } = this.#limits;
     return busyUntil - now - (burstBytes / bytesPerSecond) * 1000;
   }
 
-  /** Removes idle organizations, and sets a timer for the next one whose rate allows work. */
+  /** Removes idle queues, and sets a timer for the next organization whose rate allows work. */
   #scheduleNext(now: number): void {
-    const pauses: number[] = [];
-    for (const [organizationId, line] of this.#lines) {
-      const isIdle = line.running === 0 && line.waiting.length === 0;
-      if (isIdle && line.busyUntil <= now) this.#lines.delete(organizationId);
-      const pause = isIdle ? line.busyUntil - now : this.#pauseOf(line, now);
-      if (pause > 0) pauses.push(pause);
+    const delays: number[] = [];
+    for (const [organizationId, queue] of this.#queues) {
+      const isIdle = queue.running === 0 && queue.waiting.length === 0;
+      if (isIdle && queue.busyUntil <= now) this.#queues.delete(organizationId);
+      const delayMs = isIdle ? queue.busyUntil - now : this.#delayOf(queue, now);
+      if (delayMs > 0) delays.push(delayMs);
     }
-    if (pauses.length > 0) this.#timer = setTimeout(() => this.#beginNext(), Math.min(...pauses)).unref();
+    if (delays.length > 0) this.#timer = setTimeout(() => this.#beginNext(), Math.min(...delays)).unref();
   }
 }
 
-/** Runs the work on large texts of one request. */
+/** Schedules the large texts of one request. */
 export class LargeTextShare {
   readonly #texts: LargeTexts;
   readonly #organizationId: string;
@@ -271,7 +246,7 @@ export class LargeTextShare {
   }
 
   /**
-   * Reads a body whose memory is counted as it arrives, until the response is closed.
+   * Reads a body and counts its memory until the response is closed.
    *
    * @throws {LecternError} as {@link LargeTexts.receive}.
    */
@@ -285,9 +260,9 @@ export class LargeTextShare {
   }
 
   /**
-   * Does some work when it is the organization's turn; at once where its text is small.
+   * Runs work when it is the organization's turn; at once for a small text.
    *
-   * @param bytes of the text that it works on, in UTF-8.
+   * @param bytes size of the text in UTF-8.
    * @throws {LecternError} TOO_MANY_REQUESTS as {@link LargeTexts.begin}.
    */
   async run<T>(bytes: number, work: () => T | Promise<T>): Promise<T> {
@@ -307,15 +282,15 @@ export class LargeTextShare {
   }
 }
 
-function newLine(): Line {
+function newQueue(): WorkQueue {
   return { running: 0, waiting: [], busyUntil: 0, servedAt: 0 };
 }
 
-function tooMuchOfLearner(): LecternError {
+function learnerOverLimit(): LecternError {
   return tooMany('Too much data sent at once by this learner', retrySeconds);
 }
 
-function tooMuch(): LecternError {
+function overLimit(): LecternError {
   return tooMany('Too much data requested at once', retrySeconds);
 }
 

@@ -1,27 +1,27 @@
 /**
- * Bytes that requests hold in memory, by owner: an organization or a learner. Each owner has room for one text in any
- * case, so the last part of the memory stays open to owners that hold none.
+ * Counts the bytes that requests hold in memory, by owner: an organization or a learner. An owner that holds nothing
+ * always has room for one text, whatever others hold.
  */
 export class MemoryShares {
-  readonly #most: number;
-  readonly #mostPerOwner: number;
+  readonly #maxBytes: number;
+  readonly #maxBytesPerOwner: number;
   readonly #held = new Map<string, number>();
   #total = 0;
 
-  /** @param most bytes in all; more only by one text of each owner. */
-  constructor(most: number, mostPerOwner: number) {
-    this.#most = most;
-    this.#mostPerOwner = mostPerOwner;
+  /** @param maxBytes of all owners together; one text of each owner may exceed it. */
+  constructor(maxBytes: number, maxBytesPerOwner: number) {
+    this.#maxBytes = maxBytes;
+    this.#maxBytesPerOwner = maxBytesPerOwner;
   }
 
-  /** @param holding bytes that the same text holds already. */
-  hasRoom(owner: string, bytes: number, holding = 0): boolean {
+  /** Returns whether a text fits. @param textBytes bytes of the same text that are counted already. */
+  hasRoom(owner: string, bytes: number, textBytes = 0): boolean {
     const held = this.#held.get(owner) ?? 0;
-    if (held === holding) return true;
-    return held + bytes <= this.#mostPerOwner && this.#total + bytes <= this.#most;
+    if (held === textBytes) return true;
+    return held + bytes <= this.#maxBytesPerOwner && this.#total + bytes <= this.#maxBytes;
   }
 
-  /** Counts bytes until the function is called that it returns. */
+  /** Counts bytes; returns a function that stops counting them. */
   take(owner: string, bytes: number): () => void {
     let isHeld = true;
     this.#add(owner, bytes);
@@ -31,7 +31,7 @@ export class MemoryShares {
     };
   }
 
-  /** A text of which nothing has arrived yet. */
+  /** Returns a counter for a text that has not begun to arrive. */
   growing(owner: string): GrowingText {
     return new GrowingText(this, owner, (bytes) => this.#add(owner, bytes));
   }
@@ -44,7 +44,7 @@ export class MemoryShares {
   }
 }
 
-/** A text that is counted as it arrives. */
+/** Counts a text while it arrives. */
 export class GrowingText {
   readonly #shares: MemoryShares;
   readonly #owner: string;
@@ -57,7 +57,7 @@ export class GrowingText {
     this.#add = add;
   }
 
-  /** Whether there is room for the text at this size. */
+  /** Returns whether the text may have this size. */
   fits(bytes: number): boolean {
     return this.#shares.hasRoom(this.#owner, bytes - this.#bytes, this.#bytes);
   }

@@ -5,10 +5,10 @@ import { clientGone } from './middleware/log-requests.ts';
 /** Buckets in seconds, from cached responses to downloads and waits for an archive. */
 const requestBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
 
-/** Requests that no route takes: their paths are whatever anybody sends. */
+/** The label of requests without a route: clients can send any path. */
 const noRoute = 'none';
 
-/** Metrics of one API process for Prometheus. Labels have at most as many values as there are routes. */
+/** The metrics of one API process, for Prometheus. The number of label values is bounded by the number of routes. */
 export class ApiMetrics {
   readonly registry = new Registry();
   readonly #registers = [this.registry];
@@ -27,16 +27,16 @@ export class ApiMetrics {
     registers: this.#registers,
   });
 
-  /** A request has had its answer. @param answer.bytes of it, its headers included. */
-  recordRequest(ctx: Context, answer: { status: number; seconds: number; bytes: number }): void {
+  recordRequest(ctx: Context, response: { status: number; seconds: number; bytes: number }): void {
     const { _matchedRoute: matched } = ctx as { _matchedRoute?: unknown };
     const route = typeof matched === 'string' ? matched : noRoute;
-    const status = answer.status === clientGone ? String(clientGone) : `${Math.floor(answer.status / 100)}xx`;
+    const status =
+      response.status === clientGone ? String(clientGone) : `${Math.floor(response.status / 100)}xx`;
     const method = knownMethods.has(ctx.method) ? ctx.method : 'other';
-    this.#requests.observe({ method, route, status }, answer.seconds);
-    this.#sent.inc({ route }, answer.bytes);
+    this.#requests.observe({ method, route, status }, response.seconds);
+    this.#sent.inc({ route }, response.bytes);
   }
 }
 
-/** Clients may send any word. */
+/** Methods with a label; clients can send any word. */
 const knownMethods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);

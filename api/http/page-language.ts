@@ -2,11 +2,10 @@ import type { Context } from 'koa';
 import { supportedLanguage, supportedLanguages } from '../../shared/i18n/message.ts';
 
 /**
- * Returns the language of a page's messages: the one that a platform asks for, else one that the browser reads, else
- * English.
+ * Returns the language of a page's messages (i18n): the platform's, else the browser's, else English.
  *
- * @param asked as the platform writes it
+ * @param wanted the language that the platform requests, as it writes it
  */
-export function pageLanguage(ctx: Context, asked = ''): string {
-  return supportedLanguage(asked) ?? (ctx.acceptsLanguages(supportedLanguages()) || 'en');
+export function pageLanguage(ctx: Context, wanted = ''): string {
+  return supportedLanguage(wanted) ?? (ctx.acceptsLanguages(supportedLanguages()) || 'en');
 }

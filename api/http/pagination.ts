@@ -4,7 +4,10 @@ import { uuidFromHex } from '../../shared/platform/uuid.ts';
 
 const timeDigits = 12;
 
-/** The pagination cursor of lesson lists: the time in milliseconds and the id of the last lesson, in hex. Opaque to clients. */
+/**
+ * Parses a pagination cursor of lesson lists. Clients treat it as opaque; it contains creation time (ms) and id of the
+ * last lesson on the page before, in hex.
+ */
 export const pageCursor = z
   .string('cursor is not valid')
   .regex(/^[0-9a-f]{44}$/, 'cursor is not valid')

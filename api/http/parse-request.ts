@@ -1,12 +1,7 @@
 import type { z } from 'zod';
 import { LecternError } from '../../shared/platform/errors.ts';
 
-/**
- * Parses a part of a request: its path, query or body.
- *
- * @param code the error's code.
- * @throws {LecternError} with the text of the first fault.
- */
+/** Parses path, query or body of a request. @throws {LecternError} `code`, with the text of the first fault. */
 export function parseRequest<Schema extends z.ZodType>(
   schema: Schema,
   given: unknown,

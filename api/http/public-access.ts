@@ -15,7 +15,7 @@ export const limitedAccess: Access<{ rateLimits: RateLimits }, null> = {
   identify: () => null,
 };
 
-/** Access for every client, without a limit: what costs next to nothing. */
+/** Access for every client, without a rate limit: for cheap responses. */
 export const openAccess: Access<object, null> = {
   security: [],
   headers: requestId,
@@ -25,11 +25,7 @@ export const openAccess: Access<object, null> = {
   identify: () => null,
 };
 
-/**
- * Access for every client and for pages of every origin.
- *
- * @param methods for CORS, such as "GET, OPTIONS".
- */
+/** Returns access for every client, also from pages of every origin. @param methods for CORS: "GET, OPTIONS". */
 export function publicAccess(methods: string): Access<{ rateLimits: RateLimits }, null> {
   return {
     ...limitedAccess,
@@ -39,7 +35,12 @@ export function publicAccess(methods: string): Access<{ rateLimits: RateLimits }
   };
 }
 
-/** The same without a limit. @param requestHeaders that pages may send. @param headers beyond those of CORS. */
+/**
+ * Returns the same access without a rate limit.
+ *
+ * @param requestHeaders the request headers that pages may send.
+ * @param headers documented headers, besides those of CORS.
+ */
 export function openPublicAccess(
   methods: string,
   requestHeaders?: string,

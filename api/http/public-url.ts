@@ -3,23 +3,23 @@ import type { Config } from '../../shared/platform/config.ts';
 import { LecternError } from '../../shared/platform/errors.ts';
 import { parseUrl } from '../../shared/platform/parse-url.ts';
 
-type Addressed = Pick<Context, 'protocol' | 'host'>;
+type RequestUrl = Pick<Context, 'protocol' | 'host'>;
 
-/** A name or an IP address with an optional port; no user, path, space or anything else that a header may hold. */
+/** A host name or IP address with an optional port. Headers may contain much else: users, paths, spaces. */
 const plainHost = /^(?:[a-z0-9._-]+|\[[0-9a-f:.]+\])(?::\d{1,5})?$/i;
 
 /** Returns the public URL of this service without a slash at its end: PUBLIC_URL, else the origin of the request. */
-export function publicUrlOf(ctx: Addressed, { publicUrl }: Pick<Config, 'publicUrl'>): string {
+export function publicUrlOf(ctx: RequestUrl, { publicUrl }: Pick<Config, 'publicUrl'>): string {
   return publicUrl ?? requestOrigin(ctx);
 }
 
 /**
- * Returns the origin that a request was sent to, serialized as browsers do. Host and scheme come from the client or
- * from its proxy, so nothing of them is passed on as it came.
+ * Returns the origin that a request was sent to. Host and scheme come from the client or its proxy, so it serializes
+ * them as browsers do and never copies them.
  *
- * @throws {LecternError} BAD_REQUEST without a Host, which HTTP/1.0 allows.
+ * @throws {LecternError} BAD_REQUEST without a Host header, which HTTP/1.0 allows.
  */
-function requestOrigin({ protocol, host }: Addressed): string {
+function requestOrigin({ protocol, host }: RequestUrl): string {
   if (!isPlainHost(host)) throw new LecternError('BAD_REQUEST', 'A Host header is required here');
   return new URL(`${protocol === 'https' ? 'https' : 'http'}://${host}`).origin;
 }
@@ -30,14 +30,14 @@ export function isPlainHost(host: string): boolean {
 }
 
 /**
- * Returns who may keep a response that names the service's own address. Without PUBLIC_URL that address is the Host
- * header's: a shared cache would hand one client's to all others.
+ * Returns which caches may store a response that contains the service's URL. Without PUBLIC_URL, the URL comes from the
+ * Host header, and a shared cache would send one client's to all others.
  */
 export function cacheScope({ publicUrl }: Pick<Config, 'publicUrl'>): 'public' | 'private' {
   return publicUrl === undefined ? 'private' : 'public';
 }
 
-/** Returns the path of PUBLIC_URL, which a proxy removes from requests: '' or such as '/lectern'. */
+/** Returns the path of PUBLIC_URL, which a proxy removes from requests: '/lectern', or ''. */
 export function publicPath({ publicUrl }: Pick<Config, 'publicUrl'>): string {
   return publicUrl === undefined ? '' : new URL(publicUrl).pathname.replace(/\/$/, '');
 }

@@ -6,7 +6,7 @@ import type {
 import type { Headers } from './headers.ts';
 import { z } from 'zod';
 
-/** Schemas that bodies of several features have in common. */
+/* Schemas that bodies of several features share. */
 export const uuid = z.guid();
 export const time = z.iso.datetime();
 export const count = z.int().min(0);
@@ -15,7 +15,7 @@ export const jsonObject = z.record(z.string(), z.unknown());
 /** The security requirement of an OpenAPI operation. */
 export type Security = NonNullable<ZodOpenApiOperationObject['security']>;
 
-/** When a status is returned, and with which texts. */
+/** Documents an error status: when it is returned, and with which texts. */
 export interface Failure {
   kind: 'failure';
   when: string;
@@ -25,19 +25,19 @@ export interface Failure {
 
 export type Failures = Readonly<Partial<Record<number, Failure>>>;
 
-/** Returns a failure. @param texts that callers may read; those of schemas and of the error format add themselves. */
+/** Returns a failure. @param texts its messages, except those of schemas and of the error format. */
 export function failure(when: string, ...texts: string[]): Failure {
   return { kind: 'failure', when, texts };
 }
 
-/** A JSON body. A header with a literal value is sent as documented; the handler sets the others. */
+/** A JSON body. Headers with a literal schema are sent automatically; the handler sets the others. */
 export interface JsonResponse<Schema extends z.ZodType = z.ZodType> {
   kind: 'json';
   description: string;
   schema: Schema;
   examples: ZodOpenApiExamplesObject;
   headers?: Headers;
-  /** Other media types that the handler writes itself. */
+  /** Further media types, which the handler writes itself. */
   alternatives?: ZodOpenApiContentObject;
 }
 
@@ -62,7 +62,7 @@ export function empty(description: string, headers: Headers = {}): EmptyResponse
   return { kind: 'empty', description, headers };
 }
 
-/** What a handler writes itself: a file, a page, a stream of events. */
+/** A response that the handler writes itself: a file, a page, an event stream. */
 export interface WrittenResponse {
   kind: 'written';
   description: string;

@@ -7,7 +7,7 @@ import { LecternError } from '../../shared/platform/errors.ts';
 import type { ExportQueue } from '../../shared/exports/queues.ts';
 import { clientIp } from '../http/client-ip.ts';
 import type { RateLimits } from '../http/middleware/rate-limit.ts';
-import { isCrossSiteWrite } from '../http/middleware/csrf.ts';
+import { crossSiteWriteText, isCrossSiteWrite } from '../http/middleware/csrf.ts';
 import { presentError } from '../http/error-format.ts';
 import type { BoardQueues } from './queue-board.ts';
 import { LogInThrottle } from '../accounts/log-in-throttle.ts';
@@ -72,7 +72,7 @@ export function adminQueues(
     await rateLimits.perAddress.uncount(ctx, address);
     if (isCrossSiteWrite(ctx, publicOrigin)) {
       ctx.status = 403;
-      ctx.body = presentError('Requests from other sites are refused');
+      ctx.body = presentError(crossSiteWriteText);
       return;
     }
     ctx.set('Content-Security-Policy', contentSecurityPolicy);

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import { LecternError } from '../../shared/platform/errors.ts';
 import { tooMany } from '../http/retry-after.ts';
-import { DelayedRejections } from '../http/large-texts.ts';
+import { DelayedRejections } from '../http/delayed-rejections.ts';
 
 /** What one learner may take of a process. */
 export interface LearnerLimits {
@@ -52,7 +52,7 @@ export class LearnerLines {
   readonly #limits: LearnerLimits;
   readonly #lines = new Map<string, Line>();
   readonly #recordBytes = new LRUCache<string, number>({ max: mostRemembered });
-  readonly #refusals = new DelayedRejections();
+  readonly #rejections = new DelayedRejections();
 
   constructor(limits: LearnerLimits = defaultLimits) {
     this.#limits = limits;
@@ -67,7 +67,7 @@ export class LearnerLines {
   async enter(learner: string): Promise<LinePlace> {
     const line = this.#lines.get(learner) ?? newLine(this.#recordBytes.get(learner));
     if (line.open >= this.#limits.atOnce + this.#limits.waiting) {
-      throw await this.#refusals.after(
+      throw await this.#rejections.delayed(
         tooMany('Too many concurrent requests from this learner', retrySeconds),
       );
     }

@@ -157,7 +157,7 @@ test('Expect: 100-continue gets an error before the body is sent, or 100 where t
   expect(statusOf(await nextText(socket))).toBe(200);
 });
 
-const pace = { checkMs: 100, idleChecks: 2, largeBytes: 1000, leastBytes: 1000 };
+const pace = { checkMs: 100, maxIdleChecks: 2, largeBytes: 1000, minBytes: 1000 };
 
 test.each([
   ['sends one byte and stops', '{', ''],

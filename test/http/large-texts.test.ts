@@ -28,7 +28,7 @@ const tooMany = { code: 'TOO_MANY_REQUESTS', retryAfterSeconds: 5 };
 
 describe('the large-text limiter', () => {
   test('gives one organization all slots but the last, which stays free for an organization without one', async () => {
-    const texts = new LargeTexts({ ...limits, atOnce: 3, atOncePerOrganization: 2 });
+    const texts = new LargeTexts({ ...limits, concurrency: 3, concurrencyPerOrganization: 2 });
     const greedy = Array.from({ length: 4 }, () => startWork(texts, 'greedy'));
     await nextTurn();
     expect(greedy.map(({ hasBegun }) => hasBegun)).toEqual([true, true, false, false]);
@@ -40,7 +40,7 @@ describe('the large-text limiter', () => {
   });
 
   test('queues work in a bounded queue for each organization', async () => {
-    const texts = new LargeTexts({ ...limits, atOnce: 1, waitingPerOrganization: 1 });
+    const texts = new LargeTexts({ ...limits, concurrency: 1, waitingPerOrganization: 1 });
     const [running, waiting, refused] = Array.from({ length: 3 }, () => startWork(texts, 'greedy'));
     await expect(refused?.done).rejects.toMatchObject(tooMany);
     const other = startWork(texts, 'other');
@@ -56,7 +56,7 @@ describe('the large-text limiter', () => {
   });
 
   test('counts memory until the response is closed, and gives up waiting after a timeout', async () => {
-    const texts = new LargeTexts({ ...limits, textBytesPerOrganization: 250, waitMs: 20 });
+    const texts = new LargeTexts({ ...limits, textBytesPerOrganization: 250, maxWaitMs: 20 });
     const sent = [startWork(texts, 'a'), startWork(texts, 'a')];
     for (const work of sent) work.end();
     await Promise.all(sent.map(({ done }) => done));
@@ -70,7 +70,7 @@ describe('the large-text limiter', () => {
   });
 
   test('runs work on small texts at once', async () => {
-    const texts = new LargeTexts({ ...limits, atOnce: 1 });
+    const texts = new LargeTexts({ ...limits, concurrency: 1 });
     const running = startWork(texts, 'a');
     const small = startWork(texts, 'a', 10);
     expect(small.hasBegun).toBe(true);

@@ -126,7 +126,7 @@ test('no secret of learners, users or the installation reaches the log', async (
   await ask(`${address}/lti/register/${invitation}?registration_token=${invitation}`);
   const noHttp = 'a-secret-in-what-is-no-http';
   await sendRaw(address, `GET /?token=${noHttp} HTTP/1.1\r\n: ${noHttp}\r\n\r\n`);
-  await waitFor('the last line', () => api.log().some(({ msg }) => msg === 'request refused'));
+  await waitFor('the last line', () => api.log().some(({ msg }) => msg === 'request rejected'));
 
   expect([signed.status, led.status]).toEqual([200, 302]);
   const { LECTERN_ASSET_SECRET, LECTERN_COOKIE_SECRET, LECTERN_KEY_PEPPER } = harness.environment;

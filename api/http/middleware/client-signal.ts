@@ -1,21 +1,21 @@
-import type { Middleware } from 'koa';
 import { onAbort } from '../../../shared/platform/abort-listeners.ts';
+import type { StatefulMiddleware } from '../context.ts';
 
 /**
- * Gives handlers a signal that is aborted when the client disconnects, so that no work continues for it, and when this
- * process ends.
+ * Sets `ctx.state.signal`, which is aborted when the client disconnects or the process shuts down, so that handlers
+ * stop working for it.
  *
- * @param stopping aborted when the process is to end; with the error that a waiting client is answered with.
+ * @param stopping aborted at shutdown; its reason is the error that waiting clients get.
  */
-export function clientSignal(stopping: AbortSignal): Middleware {
+export function clientSignal(stopping: AbortSignal): StatefulMiddleware {
   return async (ctx, next) => {
-    const gone = new AbortController();
-    ctx.state.signal = gone.signal;
-    // Not AbortSignal.any: on Node 20 a signal that lives as long as the process keeps something of every other.
-    const stopListening = onAbort(stopping, () => gone.abort(stopping.reason));
+    const ending = new AbortController();
+    ctx.state.signal = ending.signal;
+    // AbortSignal.any would leak on Node 20: a signal of the whole process keeps data of every other.
+    const stopListening = onAbort(stopping, () => ending.abort(stopping.reason));
     ctx.res.once('close', () => {
       stopListening();
-      gone.abort(new Error('the client is gone'));
+      ending.abort(new Error('the client disconnected'));
     });
     await next();
   };

@@ -1,16 +1,13 @@
 import cors from '@koa/cors';
 import type { Middleware } from 'koa';
 import type { Config } from '../../../shared/platform/config.ts';
-import { LecternError } from '../../../shared/platform/errors.ts';
-import { failure } from '../responses.ts';
-import { isCrossSiteWrite } from './csrf.ts';
 
 /**
- * Answers pages of every origin, without credentials: for what a token or a signature authorizes, errors included.
- * Preflight requests (OPTIONS) are answered here.
+ * Lets pages of every origin read responses, errors included, without credentials: for endpoints that a token or a
+ * signature authorizes. It also responds to preflight requests (OPTIONS).
  *
  * @param methods of the endpoint, such as "GET, OPTIONS".
- * @param headers that pages may send, besides those that need no permission.
+ * @param headers request headers that pages may send, besides those that need no permission.
  */
 export function publicCors(methods: string, headers = 'Content-Type'): Middleware {
   return async (ctx, next) => {
@@ -30,8 +27,8 @@ export function publicCors(methods: string, headers = 'Content-Type'): Middlewar
 const preflightSeconds = 600;
 
 /**
- * Lets pages of the configured origins use a user's session: they may send the cookie and read the responses. Pages of
- * other origins get no CORS headers, so browsers keep the responses from them.
+ * Lets pages of the configured origins use a user's session: they may send the cookie and read responses. Other origins
+ * get no CORS headers, so browsers hide the responses from their pages.
  *
  * @param methods of the endpoints, such as "GET".
  */
@@ -44,24 +41,4 @@ export function sessionCors({ allowedOrigins }: Pick<Config, 'allowedOrigins'>, 
     maxAge: preflightSeconds,
     keepHeadersOnError: false,
   });
-}
-
-const crossSiteWriteText = 'Requests from other sites are refused';
-export const crossSiteWrite = failure(
-  'The request comes from a page of another site that the operator has not allowed.',
-  crossSiteWriteText,
-);
-
-/** Refuses to change anything for pages of other sites, but for those of the configured origins. */
-export function csrfProtection({
-  publicUrl,
-  allowedOrigins,
-}: Pick<Config, 'publicUrl' | 'allowedOrigins'>): Middleware {
-  const publicOrigin = publicUrl === undefined ? undefined : new URL(publicUrl).origin;
-  return async (ctx, next) => {
-    if (isCrossSiteWrite(ctx, publicOrigin) && !allowedOrigins.includes(ctx.get('Origin'))) {
-      throw new LecternError('FORBIDDEN', crossSiteWriteText);
-    }
-    await next();
-  };
 }

@@ -1,20 +1,48 @@
-import type { Context } from 'koa';
+import type { Context, Middleware } from 'koa';
+import type { Config } from '../../../shared/platform/config.ts';
+import { LecternError } from '../../../shared/platform/errors.ts';
 import { parseUrl } from '../../../shared/platform/parse-url.ts';
+import { failure } from '../responses.ts';
 
-const reading = ['GET', 'HEAD', 'OPTIONS'];
+/*
+ * CSRF (cross-site request forgery): browsers send a user's login with every request, also with those of foreign pages.
+ * Lectern therefore rejects writes that come from another site.
+ */
+
+export const crossSiteWriteText = 'Requests from other sites are refused';
+export const crossSiteWrite = failure(
+  'The request comes from a page of another site that the operator has not allowed.',
+  crossSiteWriteText,
+);
+
+/** Rejects writes from pages of other sites, except those of the allowed origins. */
+export function csrfProtection({
+  publicUrl,
+  allowedOrigins,
+}: Pick<Config, 'publicUrl' | 'allowedOrigins'>): Middleware {
+  const publicOrigin = publicUrl === undefined ? undefined : new URL(publicUrl).origin;
+  return async (ctx, next) => {
+    if (isCrossSiteWrite(ctx, publicOrigin) && !allowedOrigins.includes(ctx.get('Origin'))) {
+      throw new LecternError('FORBIDDEN', crossSiteWriteText);
+    }
+    await next();
+  };
+}
+
+const safeMethods = ['GET', 'HEAD', 'OPTIONS'];
 
 /**
- * Whether a request that changes something comes from a page of another site. A browser sends a login along with it,
- * whoever wrote the page; but it also says where the page is from, and no page can make it lie about that (Fetch
- * Metadata, and Origin for older browsers). Requests without either come from no browser.
+ * Returns whether a page of another site sent a request that changes something. Browsers name the page's site in
+ * Sec-Fetch-Site (Fetch Metadata), older ones its origin in Origin, and no page can forge these. A request with neither
+ * does not come from a browser.
  *
- * @param publicOrigin where Lectern's own pages are from when a proxy hides it: "https://lectern.example".
+ * @param publicOrigin of Lectern's own pages, if a proxy hides it: "https://lectern.example".
  */
 export function isCrossSiteWrite(
   ctx: Pick<Context, 'method' | 'get' | 'host'>,
   publicOrigin?: string,
 ): boolean {
-  if (reading.includes(ctx.method)) return false;
+  if (safeMethods.includes(ctx.method)) return false;
   const site = ctx.get('Sec-Fetch-Site');
   if (site !== '') return site !== 'same-origin';
   const origin = ctx.get('Origin');

@@ -1,18 +1,19 @@
 import { HttpError } from 'koa';
-import type { Context, Middleware } from 'koa';
+import type { Context } from 'koa';
 import { LecternError } from '../../../shared/platform/errors.ts';
-import type { Logger } from '../../../shared/platform/log.ts';
+import type { StatefulMiddleware } from '../context.ts';
 import { isTemporary, retryAfterSeconds } from '../retry-after.ts';
+
 /**
- * Returns middleware that turns whatever is thrown behind it into a response: it sets status and headers, `respond`
- * the body. It never returns without a response, and never rethrows.
+ * Returns middleware that turns every thrown error into a response, and never rethrows. It sets status and headers;
+ * `respond` sets the body.
  */
-export function respondToErrors(respond: (ctx: Context, failure: LecternError) => void): Middleware {
+export function respondToErrors(respond: (ctx: Context, failure: LecternError) => void): StatefulMiddleware {
   return async (ctx, next) => {
     try {
       await next();
     } catch (error) {
-      const log = ctx.state.log as Logger;
+      const { log } = ctx.state;
       if (ctx.res.closed) {
         log.debug({ err: error }, 'the client disconnected');
         return;
@@ -29,13 +30,13 @@ function setFailureHeaders(ctx: Context, failure: LecternError): void {
   ctx.status = failure.status;
   ctx.remove('Content-Disposition');
   ctx.remove('ETag');
-  // The rest of the body is not read.
+  // The rest of the body stays unread.
   if (failure.status === 408) ctx.set('Connection', 'close');
   if (failure.status === 401) ctx.set('WWW-Authenticate', challengeOf(failure));
   if (failure.retryAfterSeconds !== undefined) ctx.set('Retry-After', String(failure.retryAfterSeconds));
 }
 
-/** The challenge of a 401 (RFC 6750, section 3): without an error for a request that has no credentials. */
+/** Returns the challenge of a 401 (RFC 6750, section 3). It has no error if the request has no credentials. */
 function challengeOf({ invalidToken }: LecternError): string {
   const challenge = 'Bearer realm="Lectern"';
   if (invalidToken === undefined) return challenge;
@@ -44,15 +45,15 @@ function challengeOf({ invalidToken }: LecternError): string {
 
 function toLecternError(error: unknown): LecternError {
   if (error instanceof LecternError) return error;
-  if (isFaultOfRequest(error)) return new LecternError('BAD_REQUEST', error.message);
+  if (isRequestFault(error)) return new LecternError('BAD_REQUEST', error.message);
   return new LecternError('INTERNAL_ERROR', 'unexpected', {
     cause: error,
     ...(isTemporary(error) && { retryAfterSeconds }),
   });
 }
 
-/** Whether a library blames the request: a body that is too large, or (a SyntaxError) not JSON. */
-function isFaultOfRequest(error: unknown): error is Error {
+/** Returns whether a library blames the request: its body is too large, or not JSON (a SyntaxError). */
+function isRequestFault(error: unknown): error is Error {
   return (
     (error instanceof HttpError && error.expose) ||
     (error instanceof SyntaxError && 'status' in error && error.status === 400)

@@ -5,16 +5,16 @@ import type { RequestBody } from '../endpoint.ts';
 import { isPlainUtf8, readBytes } from './request-bytes.ts';
 import type { BodyLimits } from './request-bytes.ts';
 
-/** The fields of a form, each given once. */
+/** The fields of a form by name. */
 export type Fields = ReadonlyMap<string, string>;
 
 const formType = 'application/x-www-form-urlencoded';
 
 /**
- * Reads the fields of a form that a browser posts. A refused body is read to its end and dropped, as JSON is.
+ * Reads the fields of a form that a browser posts. A rejected body is drained, as with JSON.
  *
- * @throws {LecternError} INVALID_CONTENT for anything but a urlencoded form in UTF-8 or a field that is given twice;
- * PAYLOAD_TOO_LARGE, BAD_REQUEST and REQUEST_TIMEOUT as {@link readBytes}.
+ * @throws {LecternError} INVALID_CONTENT if the body is no urlencoded form in UTF-8 or repeats a field; the errors of
+ * {@link readBytes}.
  */
 export async function readForm(
   ctx: Pick<Context, 'req' | 'res' | 'request'>,
@@ -23,11 +23,7 @@ export async function readForm(
   return readFields((await readFormBytes(ctx, limits)).toString());
 }
 
-/**
- * Reads the bytes of a body that is said to be a form, for {@link readFields}: the first half of {@link readForm}.
- *
- * @throws {LecternError} as there.
- */
+/** Reads the bytes of a form, for {@link readFields}. @throws {LecternError} as {@link readForm}. */
 export async function readFormBytes(
   ctx: Pick<Context, 'req' | 'res' | 'request'>,
   limits: BodyLimits,
@@ -45,9 +41,9 @@ export async function readFormBytes(
 }
 
 /**
- * The fields of a query or of a urlencoded body.
+ * Parses the fields of a query or a urlencoded body.
  *
- * @throws {LecternError} INVALID_CONTENT for one that is given twice: readers of such a text differ in which they take.
+ * @throws {LecternError} INVALID_CONTENT if a field is repeated: parsers disagree on which value counts.
  */
 export function readFields(text: string): Fields {
   const fields = new Map<string, string>();
@@ -58,7 +54,7 @@ export function readFields(text: string): Fields {
   return fields;
 }
 
-/** Describes a form of at most `maxBytes`. @param schema for the OpenAPI document; the handler reads the fields. */
+/** Describes a form body. @param schema for the OpenAPI document; the handler checks the fields. */
 export function formBody(maxBytes: number, schema: z.ZodType): RequestBody<Fields> {
   return {
     contentType: formType,

@@ -13,18 +13,17 @@ const notJsonText = 'Request body must be valid JSON';
 
 const jsonType = /^application\/(?:json|[\w.!#$&^+-]+\+json)$/;
 
-/** A byte order mark stays, and is then a fault of the JSON, as RFC 8259 has it. */
+/** Keeps a byte order mark, which then is a syntax error, as RFC 8259 requires. */
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /**
- * Reads the JSON body of a request and gives its text as it was sent, since JSON values are kept byte for byte. What
- * it gives is good for JSON.parse, and nested no deeper than `maxJsonDepth`. A compressed body is not taken.
+ * Reads the JSON body of a request and returns its text unchanged, because Lectern stores JSON values byte for byte. The
+ * text is valid JSON with at most `maxJsonDepth` levels. Compressed bodies are rejected.
  *
- * A refused body is read to its end and dropped, up to the server's request timeout, so that a client which sends all
- * before it reads gets the answer.
+ * It drains a rejected body, up to the server's request timeout: some clients send everything before they read the
+ * response.
  *
- * @throws {LecternError} INVALID_CONTENT for anything but JSON in UTF-8; PAYLOAD_TOO_LARGE, BAD_REQUEST and
- * REQUEST_TIMEOUT as {@link readBytes}.
+ * @throws {LecternError} INVALID_CONTENT if the body is not JSON in UTF-8; the errors of {@link readBytes}.
  */
 export async function readJsonBody(
   ctx: Pick<Context, 'req' | 'res' | 'request'>,
@@ -33,17 +32,13 @@ export async function readJsonBody(
   return jsonTextOf(await readJsonBytes(ctx, limits));
 }
 
-/**
- * Reads the bytes of a body that is said to be JSON, for {@link jsonTextOf}: the first half of {@link readJsonBody}.
- *
- * @throws {LecternError} as there.
- */
+/** Reads the bytes of a JSON body, for {@link jsonTextOf}. @throws {LecternError} as {@link readJsonBody}. */
 export async function readJsonBytes(
   ctx: Pick<Context, 'req' | 'res' | 'request'>,
   limits: BodyLimits,
 ): Promise<Buffer> {
   try {
-    assertJsonIsSent(ctx.request);
+    assertJsonType(ctx.request);
     return await readBytes(ctx, limits);
   } catch (error) {
     ctx.req.resume();
@@ -51,19 +46,15 @@ export async function readJsonBytes(
   }
 }
 
-/**
- * The second half of {@link readJsonBody}: checks the bytes, which takes milliseconds where they are many.
- *
- * @throws {LecternError} INVALID_CONTENT for anything but JSON in UTF-8.
- */
+/** Returns the JSON text of a body; takes milliseconds for large ones. @throws {LecternError} INVALID_CONTENT. */
 export function jsonTextOf(bytes: Buffer): string {
   const text = decode(bytes);
-  // It is as fast as JSON.parse on what is good, and a hundred times faster on a megabyte of brackets.
+  // As fast as JSON.parse on valid JSON, and a hundred times faster on a megabyte of brackets.
   if (findJsonFault(text) !== undefined) throw notJson();
   return text;
 }
 
-function assertJsonIsSent(request: Context['request']): void {
+function assertJsonType(request: Context['request']): void {
   if (!jsonType.test(request.type.trim().toLowerCase()) || !isPlainUtf8(request)) throw notJson();
 }
 
@@ -80,10 +71,10 @@ function notJson(): LecternError {
 }
 
 /**
- * Describes a body in JSON of at most `maxBytes`.
+ * Describes a JSON body.
  *
- * @param options.parse of a JSON text, whose values stay byte for byte as they were sent; throws INVALID_CONTENT.
- * @param options.faults texts of `parse` that the schema does not have.
+ * @param options.parse parses the unchanged JSON text; throws INVALID_CONTENT.
+ * @param options.faults error texts of `parse` that the schema lacks.
  */
 export function jsonBody<Body>({
   maxBytes,

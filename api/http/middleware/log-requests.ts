@@ -1,33 +1,34 @@
-import type { Context, Middleware } from 'koa';
+import type { Context } from 'koa';
 import { redactContentSignature } from '../../../shared/media/content-urls.ts';
 import type { Logger } from '../../../shared/platform/log.ts';
+import type { StatefulMiddleware } from '../context.ts';
 import { pathOf } from './request-target.ts';
 import { randomUUID } from 'node:crypto';
 
-/** Fits a header and a line of a log; anything else a client sends is replaced. */
-const sane = /^[\w.:-]{1,128}$/;
+/** Request ids that are safe in a header and a log line; others are replaced. */
+const safeId = /^[\w.:-]{1,128}$/;
 
-/** Gives each request an id, the client's own where it is sane, and sends it back as `X-Request-Id`. */
-export const requestId: Middleware = async (ctx, next) => {
+/** Gives each request an id, the client's own if it is safe, and returns it as `X-Request-Id`. */
+export const requestId: StatefulMiddleware = async (ctx, next) => {
   const given = ctx.get('X-Request-Id');
-  ctx.state.requestId = sane.test(given) ? given : randomUUID();
-  ctx.set('X-Request-Id', ctx.state.requestId as string);
+  ctx.state.requestId = safeId.test(given) ? given : randomUUID();
+  ctx.set('X-Request-Id', ctx.state.requestId);
   await next();
 };
 
 /** The logged status of a request whose client disconnected before the response; none is sent. */
 export const clientGone = 499;
 
-/** Told of each request at its end. */
 export interface RequestMetrics {
-  recordRequest(ctx: Context, answer: { status: number; seconds: number; bytes: number }): void;
+  /** @param response.bytes include the headers. */
+  recordRequest(ctx: Context, response: { status: number; seconds: number; bytes: number }): void;
 }
 
-/** Logs and counts each request once, at its end, without the secrets in its URL: query, signature, invitation. */
-export function logRequests(log: Logger, metrics: RequestMetrics): Middleware {
+/** Logs and counts each request once, at its end. It omits the secrets in URLs: query, signature, invitation. */
+export function logRequests(log: Logger, metrics: RequestMetrics): StatefulMiddleware {
   return async (ctx, next) => {
     const started = performance.now();
-    const requestLog = log.child({ request: ctx.state.requestId as string });
+    const requestLog = log.child({ request: ctx.state.requestId });
     ctx.state.log = requestLog;
     const path = pathOf(ctx);
     const { socket } = ctx.req;
@@ -50,7 +51,7 @@ export function logRequests(log: Logger, metrics: RequestMetrics): Middleware {
   };
 }
 
-/** The path of a registration in a learning platform, or of a choice of lessons, without what lets in. */
+/** Replaces the secret in the path of an LTI registration or of a selection of lessons. */
 function withoutInvitation(path: string): string {
   return path.replace(/^(\/lti\/(?:register|select)\/).+/, '$1…');
 }

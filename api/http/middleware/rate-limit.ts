@@ -8,33 +8,33 @@ import { tooMany } from '../retry-after.ts';
 
 const windowSeconds = 60;
 
-/** Counts take about 0.8 KB each. Of more keys than this within a minute the oldest are forgotten. */
-const mostKeys = 50_000;
+/** With more keys within a minute, the oldest counts are dropped. A count takes about 0.8 KB. */
+const defaultMaxKeys = 50_000;
 
 const policyHeader = 'RateLimit-Policy';
 const stateHeader = 'RateLimit';
 
-/** How many requests a minute one key of some kind may make. The minute begins with the key's first request. */
+/** A rate limit: how many requests a minute a key may make. The minute begins with the key's first request. */
 export interface RateLimit {
   /**
-   * Counts a request, and tells the client what is left (draft-ietf-httpapi-ratelimit-headers).
+   * Counts a request, and sets headers with the remaining quota (draft-ietf-httpapi-ratelimit-headers).
    *
-   * @throws {LecternError} TOO_MANY_REQUESTS when none was left.
+   * @throws {LecternError} TOO_MANY_REQUESTS if the key is over its limit.
    */
   count(ctx: { set: (name: string, value: string) => void }, key: string): Promise<void>;
   /** Refunds a counted request and removes its response headers. */
   uncount(ctx: { remove: (name: string) => void }, key: string): Promise<void>;
 }
 
-/** The limits of one process; each process counts for itself (docs/decisions/0008). */
+/** The rate limits of one process; each process counts for itself (docs/decisions/0008). */
 export interface RateLimits {
-  /** Requests with good API credentials, by public key. */
+  /** For requests with valid API credentials, by public key. */
   perKey: RateLimit;
-  /** All others, by `clientIp`. */
+  /** For all other requests, by `clientIp`. */
   perAddress: RateLimit;
 }
 
-/** The failure of every endpoint whose requests are counted. */
+/** The 429 of every endpoint with a rate limit. */
 export const tooManyRequests = failure(
   'The limit of requests a minute is reached.',
   'Too many requests; try again in 42 seconds',
@@ -47,10 +47,7 @@ export function createRateLimits({ rateLimit }: Pick<Config, 'rateLimit'>): Rate
   };
 }
 
-/**
- * For what asks for no API credentials. It stands behind `publicCors`, so that pages can read its 429, and behind what
- * renders errors.
- */
+/** Limits requests by IP address, for endpoints without API credentials. Put CORS first, so that pages can read the 429. */
 export function limitByIp({ rateLimits }: { rateLimits: RateLimits }): Middleware {
   return async (ctx, next) => {
     ctx.set('Access-Control-Expose-Headers', ['Retry-After', stateHeader, policyHeader].join(', '));
@@ -60,15 +57,17 @@ export function limitByIp({ rateLimits }: { rateLimits: RateLimits }): Middlewar
 }
 
 /**
- * @param name what the limit is called in headers.
+ * Creates a rate limit.
+ *
+ * @param name its name in headers.
  * @param points requests a minute; 0 for no limit.
- * @param keys how many keys are counted at once.
+ * @param maxKeys how many keys it counts at once.
  */
-export function createRateLimit(name: string, points: number, keys = mostKeys): RateLimit {
+export function createRateLimit(name: string, points: number, maxKeys = defaultMaxKeys): RateLimit {
   if (points === 0) return unlimited;
   const limiter = new RateLimiterMemory({ points, duration: windowSeconds });
   const counted = new LRUCache<string, true>({
-    max: keys,
+    max: maxKeys,
     dispose: (_value, key, reason) => {
       if (reason === 'evict') void limiter.delete(key);
     },
@@ -76,7 +75,7 @@ export function createRateLimit(name: string, points: number, keys = mostKeys): 
   return {
     async count(ctx, key) {
       counted.set(key, true);
-      const result = await limiter.consume(key).catch(refusal);
+      const result = await limiter.consume(key).catch(stateOf);
       const seconds = Math.max(1, Math.ceil(result.msBeforeNext / 1000));
       ctx.set(policyHeader, `"${name}";q=${points};w=${windowSeconds}`);
       ctx.set(stateHeader, `"${name}";r=${result.remainingPoints};t=${seconds}`);
@@ -92,8 +91,8 @@ export function createRateLimit(name: string, points: number, keys = mostKeys): 
 
 const unlimited: RateLimit = { count: () => Promise.resolve(), uncount: () => Promise.resolve() };
 
-/** The library rejects with the state of a key that has no points left. */
-function refusal(reason: unknown): RateLimiterRes {
+/** Returns the state of a key without points, with which the library rejects. */
+function stateOf(reason: unknown): RateLimiterRes {
   if (reason instanceof RateLimiterRes) return reason;
   throw reason;
 }

@@ -3,38 +3,38 @@ import type { IncomingMessage } from 'node:http';
 import type { Context } from 'koa';
 import { LecternError } from '../../../shared/platform/errors.ts';
 
-/** How fast a body has to arrive. A client that stalls would otherwise hold memory until the request times out. */
+/** The minimum pace of a body. A stalled client would otherwise hold memory until the request times out. */
 export interface BodyPace {
   /** Milliseconds between two checks. */
   checkMs: number;
-  /** Checks in a row without a new byte that end a body. */
-  idleChecks: number;
-  /** A body counts as large when more than this has arrived. */
+  /** After so many checks in a row without a new byte, the body is rejected. */
+  maxIdleChecks: number;
+  /** A body counts as large once more than this has arrived. */
   largeBytes: number;
-  /** Bytes that a large body must bring between two checks. */
-  leastBytes: number;
+  /** How much of a large body must arrive between two checks. */
+  minBytes: number;
 }
 
-/** At this pace, a client sends less than 200 KiB before REQUEST_TIMEOUT_SECONDS (30) ends its request anyway. */
+/** A slower client could send at most 200 KiB before REQUEST_TIMEOUT_SECONDS (30) ends its request anyway. */
 const defaultPace: BodyPace = {
   checkMs: 5000,
-  idleChecks: 2,
+  maxIdleChecks: 2,
   largeBytes: 64 * 1024,
-  leastBytes: 32 * 1024,
+  minBytes: 32 * 1024,
 };
 
 export interface BodyLimits {
   maxBytes: number;
   pace?: BodyPace;
-  /** Called with the bytes that have arrived so far, before the latest are kept. The body is refused when it throws. */
+  /** Called with the number of bytes so far, before the latest chunk is kept. If it throws, the body is rejected. */
   onArrival?: (bytes: number) => void;
 }
 
 /**
- * Reads the body of a request. A client that asked whether to send it gets 100 Continue. What has arrived of a body
- * that is refused is dropped at once.
+ * Reads the body of a request; a client that sent `Expect: 100-continue` gets 100 first. The memory of a rejected body
+ * is freed at once.
  *
- * @throws {LecternError} PAYLOAD_TOO_LARGE over `maxBytes`, BAD_REQUEST when it ends early, REQUEST_TIMEOUT when it
+ * @throws {LecternError} PAYLOAD_TOO_LARGE over `maxBytes`, BAD_REQUEST if the body ends early, REQUEST_TIMEOUT if it
  * stalls; and what `onArrival` throws.
  */
 export async function readBytes(
@@ -91,7 +91,7 @@ function collect(req: IncomingMessage, pace: BodyPace, onArrival: (bytes: number
   });
 }
 
-/** Calls `onStall` when too little arrives; returns a function that ends the watch. */
+/** Calls `onStall` when too little arrives; returns a function that stops watching. */
 function watchPace(pace: BodyPace, arrived: () => number, onStall: () => void): () => void {
   let isOver = false;
   let before = 0;
@@ -102,10 +102,10 @@ function watchPace(pace: BodyPace, arrived: () => number, onStall: () => void): 
     const since = total - before;
     before = total;
     idleChecks = since === 0 ? idleChecks + 1 : 0;
-    const isSlow = total > pace.largeBytes && since < pace.leastBytes;
-    if (isSlow || idleChecks >= pace.idleChecks) onStall();
+    const isSlow = total > pace.largeBytes && since < pace.minBytes;
+    if (isSlow || idleChecks >= pace.maxIdleChecks) onStall();
   };
-  // A process that was busy first reads what has arrived in the meantime.
+  // setImmediate: a busy process first reads the bytes that have arrived meanwhile.
   const timer = setInterval(() => setImmediate(check), pace.checkMs);
   return () => {
     isOver = true;
@@ -113,12 +113,11 @@ function watchPace(pace: BodyPace, arrived: () => number, onStall: () => void): 
   };
 }
 
-/** The text of a 413. */
 export function tooLargeText(maxBytes: number): string {
   return `Request body must be at most ${maxBytes} bytes`;
 }
 
-/** Whether a body comes in UTF-8 and as it is, not compressed. */
+/** Returns whether a body is in UTF-8 and not compressed. */
 export function isPlainUtf8(request: Context['request']): boolean {
   const coding = request.get('Content-Encoding').trim().toLowerCase();
   return (coding === '' || coding === 'identity') && /^(?:utf-?8)?$/i.test(request.charset);

@@ -2,7 +2,7 @@ import type { Context, Middleware } from 'koa';
 import { LecternError } from '../../../shared/platform/errors.ts';
 import { isPlainHost } from '../public-url.ts';
 
-/** Returns the path of a request; null when its target is no URL, such as "http://[", for which Koa throws. */
+/** Returns the path of a request; null if its target is no URL, such as "http://[": Koa then throws. */
 export function pathOf(ctx: Pick<Context, 'path'>): string | null {
   try {
     return ctx.path;
@@ -18,8 +18,8 @@ export const readablePath: Middleware = async (ctx, next) => {
 };
 
 /**
- * Refuses a request whose Host is not a plain host and port (RFC 9112, 3.2), or whose trusted proxy forwards such a
- * host, or a scheme other than http and https. Without PUBLIC_URL, links, redirects and policies are made from them.
+ * Rejects requests whose Host, or whose X-Forwarded-Host from a trusted proxy, is not a plain host and port (RFC 9112,
+ * 3.2), or whose forwarded scheme is not http or https. Without PUBLIC_URL, they end up in links and policies.
  */
 export const requirePlainHost: Middleware = async (ctx, next) => {
   assertHost('Host', ctx.get('Host'));
@@ -30,7 +30,7 @@ export const requirePlainHost: Middleware = async (ctx, next) => {
   await next();
 };
 
-/** @throws {LecternError} BAD_REQUEST where proxies added to what the client sent, whose value would come first. */
+/** @throws {LecternError} BAD_REQUEST if proxies appended to the client's header: the client's value would count. */
 function forwarded(ctx: Context, name: string): string[] {
   const values = ctx.get(name).split(',');
   if (values.length > ctx.app.maxIpsCount) {

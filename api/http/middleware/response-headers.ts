@@ -3,7 +3,7 @@ import type { Config } from '../../../shared/platform/config.ts';
 
 const oneYear = 365 * 24 * 3600;
 
-/** Headers of every response: no MIME sniffing, and HSTS over HTTPS. */
+/** Sets the headers of every response: no MIME sniffing, and HSTS over HTTPS. */
 export function securityHeaders({ publicUrl }: Pick<Config, 'publicUrl'>): Middleware {
   const https = publicUrl?.startsWith('https:') === true;
   return async (ctx, next) => {
@@ -13,7 +13,7 @@ export function securityHeaders({ publicUrl }: Pick<Config, 'publicUrl'>): Middl
   };
 }
 
-/** Forbids caches to store responses, errors included. For responses that belong to one caller. */
+/** Forbids caches to store responses, errors included: they belong to one caller. */
 export const noStore: Middleware = async (ctx, next) => {
   ctx.set('Cache-Control', 'no-store');
   await next();

@@ -7,16 +7,16 @@ import { clientIp } from '../client-ip.ts';
 const proxyHeaders = ['X-Forwarded-For', 'Forwarded'];
 
 /**
- * Warns at the first request that came by way of a proxy although TRUST_PROXY is 0: all clients then share the proxy's
- * IP address, so one that guesses passwords locks out all others. Once per process, because any client can send the
- * header; for the same reason its value is not logged.
+ * Warns at the first request through a proxy while TRUST_PROXY is 0: all clients then share the proxy's IP address, so
+ * one that guesses passwords locks out all others. It warns once per process and does not log the header's value,
+ * because any client can send the header.
  */
 export function warnOfProxies({ trustProxy }: Pick<Config, 'trustProxy'>, log: Logger): Middleware {
-  let isDone = trustProxy > 0;
+  let hasWarned = trustProxy > 0;
   return async (ctx, next) => {
-    const header = isDone ? undefined : proxyHeaders.find((name) => ctx.get(name) !== '');
+    const header = hasWarned ? undefined : proxyHeaders.find((name) => ctx.get(name) !== '');
     if (header !== undefined) {
-      isDone = true;
+      hasWarned = true;
       log.warn(
         { header, from: clientIp(ctx) },
         `A request has the header ${header}, but TRUST_PROXY is 0: clients behind a proxy share its IP address, so ` +
