@@ -65,37 +65,34 @@ import { listLessons, listVersions } from './lessons/lessons.endpoints.ts';
 import { getLtiProgress, getProgress } from './progress/progress.endpoints.ts';
 import { signToken } from './tokens/sign-token.endpoints.ts';
 
-/** What the application works with: open connections, and settings. */
+/** The connections, services and settings of the application. */
 export interface AppDependencies {
   config: Config;
   secrets: Secrets;
   db: Database;
   redis: Redis;
   store: Store;
-  /** What other processes hear of the use of the store's files. */
   coordination: Coordination;
   lessons: PreparedLessons;
-  /** The files that learners' browsers load, of this release and of others. */
+  /** The player's files for browsers, of this and earlier releases. */
   player: PlayerReleases;
   queue: ExportQueue;
   exports: ArchiveRequestDependencies;
   playerAssets: PlayerAssets;
   lti: LtiDependencies['lti'];
   scoreQueue: DeliveryQueue;
-  /** What hears of records whose scores a platform is to get. */
   outboxSignal: OutboxSignal;
   rateLimits: RateLimits;
-  /** What one learner may take of this process, and one organization in work on large JSON texts. */
   learnerLines: LearnerLines;
   largeTexts: LargeTexts;
   metrics: ApiMetrics;
   readiness: ReadinessProbe;
-  /** Aborted when the process is to end; with the error that clients who still wait are answered with. */
+  /** Aborted at shutdown; its reason is the error that waiting clients get. */
   stopping: AbortSignal;
   log: Logger;
 }
 
-/** The endpoints, in the order in which requests meet them. */
+/** The endpoints, in the order in which requests match them. */
 export const endpoints: readonly Endpoint<AppDependencies>[] = [
   getStartPage,
   getIcon,
@@ -140,15 +137,14 @@ export const endpoints: readonly Endpoint<AppDependencies>[] = [
   cancelExport,
 ];
 
-/** Returns the HTTP application over open connections. @param inspect every JSON response that a handler returns. */
+/** Returns the HTTP application. @param inspect checks every JSON response of the handlers. */
 export function createApp(deps: AppDependencies, inspect?: InspectReply): Koa<RequestState> {
   const app = new Koa<RequestState>({
     proxy: deps.config.trustProxy > 0,
     maxIpsCount: deps.config.trustProxy,
   });
-  // Cookies are signed with it.
   app.keys = [deps.secrets.cookie];
-  // A client that goes away in mid-answer ends a stream early; that is counted in the request log, as 499.
+  // A client that disconnects ends a stream early; the request log has it as 499.
   app.on('error', (error: Error) => deps.log.debug({ err: error }, 'response failed'));
 
   app.use(requestId);

@@ -9,7 +9,7 @@ import { findServers } from '../shared/embedded/servers.ts';
 import { Shutdown } from '../shared/platform/shutdown.ts';
 import { startApi } from './start.ts';
 
-/** The API process: configuration, connections, listening, and the same in reverse when it is told to end. */
+/** Starts the API process: configuration, connections, server; shutdown reverses these steps. */
 async function main(): Promise<void> {
   const config = loadConfig();
   const log = createLogger(config, 'api', await openLogStream(config));
@@ -25,13 +25,13 @@ async function main(): Promise<void> {
   const servers = await findServers(config, (message) => log.info(message));
   const { port, metricsPort } = await startApi(config, servers, { log, shutdown });
   shutdown.add('servers', () => servers.release());
-  if (config.publicUrl === undefined) await recordAddress(config, port, { log, shutdown });
+  if (config.publicUrl === undefined) await recordUrl(config, port, { log, shutdown });
   log.info({ port, metricsPort, host: config.host }, 'listening');
   process.send?.({ port, metricsPort });
 }
 
-/** Lets commands in other terminals print links to this process. It serves without that, too. */
-async function recordAddress(
+/** Records this process's URL, so that commands in other terminals can print links. A failure is only logged. */
+async function recordUrl(
   config: Config,
   port: number,
   { log, shutdown }: { log: Logger; shutdown: Shutdown },
@@ -39,10 +39,7 @@ async function recordAddress(
   try {
     shutdown.add('record', await recordRunningApi(config, port));
   } catch (error) {
-    log.warn(
-      { err: error },
-      'the data directory cannot be written to: links of the command line may be wrong',
-    );
+    log.warn({ err: error }, 'the data directory is not writable, so commands may print wrong links');
   }
 }
 

@@ -44,21 +44,22 @@ import { PlayerReleases } from './player/player-releases.ts';
 import { readinessChecks } from './operations/health.endpoints.ts';
 import { retryAfterSeconds } from './http/retry-after.ts';
 
-/** How long Redis may take to let go of a process that ends. */
-const closeMilliseconds = 2_000;
+/** The timeout of closing queues at shutdown. */
+const closeTimeoutMs = 2_000;
 
 export interface ApiPorts {
   port: number;
-  /** Undefined where METRICS_PORT is not set. */
+  /** Undefined if METRICS_PORT is not set. */
   metricsPort: number | undefined;
 }
 
 /**
- * Connects, listens, and adds to the shutdown what must be closed.
+ * Connects, listens, and registers the shutdown steps.
  *
- * @param inspect every JSON response that a handler returns; tests check them against their schemas.
+ * @param inspect checks every JSON response of the handlers; tests compare them with their schemas.
  * @returns the ports it listens on.
- * @throws {LecternError} naming what does not answer or is not built, or the port that is taken, and what to do.
+ * @throws {LecternError} that names the server that does not respond, the missing build or the used port, and the
+ * remedy.
  */
 export async function startApi(
   config: Config,
@@ -104,7 +105,7 @@ export async function startApi(
   };
   registerQueueMetrics(metrics.registry, queue);
   registerWorkerCount(metrics.registry, queue);
-  // Whoever looks into why no grade leaves finds it here, also where no worker runs.
+  // Also here, so that operators see unsent grades when no worker runs.
   registerScoreMetrics(metrics.registry, db);
   const stopping = new AbortController();
   const readiness = createReadinessProbe(readinessChecks({ db, redis, store }), stopping.signal, log);
@@ -134,7 +135,7 @@ export async function startApi(
   const app = createApp(deps, inspect);
   const handle = app.callback();
   const server = createHttpServer((...exchange) => void handle(...exchange), serverLimits(config), log);
-  const endServer = prepareGracefulClose(server);
+  const closeServer = prepareGracefulClose(server);
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error) => reject(describeListenError(error, config.port)));
     server.listen(config.port, config.host, resolve);
@@ -143,18 +144,18 @@ export async function startApi(
   const operations = await startApiOperations(config, { metrics, readiness, log });
 
   shutdown.add('http', () => {
-    const ended = endServer();
-    // Downloads are finished. Who waits for a build may ask another process, or this one's successor.
+    const closed = closeServer();
+    // Downloads finish. Clients that wait for a build retry with another process.
     stopping.abort(new LecternError('INTERNAL_ERROR', 'This process ends', { retryAfterSeconds }));
-    return ended;
+    return closed;
   });
   shutdown.add('downloads', () => playerAssets.close().finally(() => downloader.close()));
   shutdown.add('platforms', () => Promise.resolve(platforms.close()));
-  shutdown.add('scores', () => withDeadline(outboxSignal.settled(), { timeoutMs: closeMilliseconds }));
+  shutdown.add('scores', () => withDeadline(outboxSignal.settled(), { timeoutMs: closeTimeoutMs }));
   shutdown.add('queue', async () => {
-    // BullMQ waits for the end of a connection, which one that is just connecting anew does not announce.
+    // BullMQ waits for the end of a connection, but a connection that is reconnecting emits none.
     const closed = Promise.all([events.close(), queue.close(), scoreQueue.close()]);
-    await withDeadline(closed, { timeoutMs: closeMilliseconds }).finally(() => redis.disconnect());
+    await withDeadline(closed, { timeoutMs: closeTimeoutMs }).finally(() => redis.disconnect());
   });
   shutdown.add('file uses', () => Promise.resolve(coordination.usage.close()));
   shutdown.add('mongodb', () => db.connection.close());
@@ -162,7 +163,7 @@ export async function startApi(
   return { port: (server.address() as AddressInfo).port, metricsPort: operations?.port };
 }
 
-/** The metrics of the API, on a port that is not for the public; null where METRICS_PORT is not set. */
+/** Starts the private server for metrics and probes; returns null if METRICS_PORT is not set. */
 async function startApiOperations(
   config: Config,
   { metrics, readiness, log }: Pick<AppDependencies, 'metrics' | 'readiness' | 'log'>,

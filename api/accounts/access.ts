@@ -23,7 +23,7 @@ import type { OpenSession, SessionDependencies } from './user-sessions.ts';
 const organization = requestValue<Organization>('organization');
 const user = requestValue<User>('user');
 
-/** The text of a 401, whatever is wrong: only the header `WWW-Authenticate` tells the causes apart. */
+/** The text of every 401; only the header `WWW-Authenticate` distinguishes the causes. */
 export const notAuthenticatedText = 'Authentication failed';
 
 export interface CredentialsDependencies {
@@ -32,15 +32,14 @@ export interface CredentialsDependencies {
   rateLimits: RateLimits;
 }
 
-/** What session access works with. */
 export type SessionAccessDependencies = SessionDependencies & {
   config: Pick<Config, 'allowedOrigins'>;
   rateLimits: RateLimits;
 };
 
 /**
- * Access for servers with API credentials, within the rate limit of their key; all other requests count against their
- * IP address.
+ * Returns access for servers with API credentials, within the rate limit of their key. Other requests count against the
+ * limit of their IP address.
  *
  * @param message the text of every 401.
  */
@@ -60,11 +59,7 @@ export function credentials(
   };
 }
 
-/**
- * Access for users with a session, also from pages of the configured origins.
- *
- * @param methods for CORS, such as "GET".
- */
+/** Returns access for users with a session, also from pages of allowed origins. @param methods for CORS: "GET". */
 export function userSession(
   methods: string,
 ): Access<SessionAccessDependencies, { organization: Organization; user: User }> {
@@ -81,7 +76,7 @@ export function userSession(
   };
 }
 
-/** Access for both of the above. An Authorization header decides alone: a session does not make up for it. */
+/** Returns access with credentials or a session. If a request has an Authorization header, its session is ignored. */
 export function credentialsOrSession(
   methods: string,
 ): Access<CredentialsDependencies & SessionAccessDependencies, { organization: Organization }> {
@@ -110,7 +105,7 @@ export function credentialsOrSession(
   };
 }
 
-/** What `WWW-Authenticate` says of credentials that are not accepted; the body says the same of all. */
+/* Reasons in `WWW-Authenticate` for rejected credentials; the body is the same for all. */
 const malformed = 'The credentials must have the form PUBLIC_KEY.SECRET_KEY';
 const faults: Record<CredentialsFault, string> = {
   unknown: 'The public key is unknown or the secret key is wrong',
@@ -156,7 +151,7 @@ function authenticateSession(deps: SessionDependencies & { rateLimits: RateLimit
     }) as Promise<void>;
 }
 
-/** @throws {LecternError} UNAUTHORIZED when the request carries no session. */
+/** Returns the session of a request. @throws {LecternError} UNAUTHORIZED if it has none. */
 export async function requireSession(
   sessions: UserSessions,
   ctx: Pick<Context, 'cookies'>,

@@ -6,16 +6,16 @@ import { LecternError } from '../../shared/platform/errors.ts';
 
 const windowSeconds = 15 * 60;
 
-/** One address may be that of a school. */
-const accountsAtAnAddress = 10;
+/** A whole school may share an IP address. */
+const accountsPerIp = 10;
 
 /**
- * Counts log-ins in Redis, for all API processes, so that passwords cannot be guessed. Tries for one account count by
- * the address that they come from: a stranger cannot lock anybody out.
+ * Rate limit of log-ins against guessed passwords, counted in Redis for all API processes. Attempts for an account count
+ * by IP address, so a stranger cannot lock the user out.
  */
 export class LogInThrottle {
   readonly #byAccount: RateLimiterRedis;
-  readonly #byAddress: RateLimiterRedis;
+  readonly #byIp: RateLimiterRedis;
 
   constructor(redis: Redis, { redisPrefix, session }: Pick<Config, 'redisPrefix' | 'session'>) {
     const limiter = (name: string, points: number) =>
@@ -26,62 +26,59 @@ export class LogInThrottle {
         duration: windowSeconds,
       });
     this.#byAccount = limiter('account', session.loginTries);
-    this.#byAddress = limiter('address', session.loginTries * accountsAtAnAddress);
+    this.#byIp = limiter('address', session.loginTries * accountsPerIp);
   }
 
   /**
-   * Counts a try, before its password is looked at: of many at once no more than allowed get through.
+   * Counts an attempt. Call it before the password check, so that concurrent attempts cannot exceed the limit.
    *
-   * @param address as `clientIp` gives it.
-   * @throws {LecternError} TOO_MANY_REQUESTS with the time until tries count anew.
+   * @param ip the result of `clientIp`.
+   * @throws {LecternError} TOO_MANY_REQUESTS with the time until the limit resets.
    */
-  async count(email: string, address: string): Promise<void> {
+  async count(email: string, ip: string): Promise<void> {
     try {
-      await this.#byAccount.consume(accountKey(email, address));
-      await this.#byAddress.consume(address);
+      await this.#byAccount.consume(accountKey(email, ip));
+      await this.#byIp.consume(ip);
     } catch (error) {
       if (!(error instanceof RateLimiterRes)) throw error;
-      throw tooManyTries(error);
+      throw tooManyAttempts(error);
     }
   }
 
   /**
-   * Lets a right password in that comes with every request, as those of HTTP Basic authentication do: it counts as no
-   * try, and takes back the tries before it. Over the limit it is refused as wrong ones are, or guessing could go on.
+   * Admits a correct password that comes with every request (HTTP Basic authentication): it is not counted, and resets
+   * the count. Over the limit it is rejected like a wrong one; otherwise guessing could continue.
    *
    * @throws {LecternError} as `count`.
    */
-  async admit(email: string, address: string): Promise<void> {
-    const [account, atAddress] = await Promise.all([
-      this.#byAccount.get(accountKey(email, address)),
-      this.#byAddress.get(address),
+  async admit(email: string, ip: string): Promise<void> {
+    const [account, fromIp] = await Promise.all([
+      this.#byAccount.get(accountKey(email, ip)),
+      this.#byIp.get(ip),
     ]);
-    for (const tries of [account, atAddress]) {
-      if (tries !== null && tries.remainingPoints <= 0) throw tooManyTries(tries);
+    for (const attempts of [account, fromIp]) {
+      if (attempts !== null && attempts.remainingPoints <= 0) throw tooManyAttempts(attempts);
     }
-    if (account !== null) await this.#byAccount.delete(accountKey(email, address));
+    if (account !== null) await this.#byAccount.delete(accountKey(email, ip));
   }
 
-  /** Takes back the tries of who has logged in; of the address only this one, which others may use to guess. */
-  async forgive(email: string, address: string): Promise<void> {
-    await Promise.all([
-      this.#byAccount.delete(accountKey(email, address)),
-      this.#byAddress.reward(address, 1),
-    ]);
+  /** Resets the count of the account after a log-in. The IP address gets back this attempt only: others may share it. */
+  async forgive(email: string, ip: string): Promise<void> {
+    await Promise.all([this.#byAccount.delete(accountKey(email, ip)), this.#byIp.reward(ip, 1)]);
   }
 }
 
 /** The text of the 429. */
 export const tooManyLogIns = 'Too many log-in attempts; try again later';
 
-function tooManyTries({ msBeforeNext }: RateLimiterRes): LecternError {
+function tooManyAttempts({ msBeforeNext }: RateLimiterRes): LecternError {
   return new LecternError('TOO_MANY_REQUESTS', tooManyLogIns, {
     retryAfterSeconds: Math.max(1, Math.ceil(msBeforeNext / 1000)),
   });
 }
 
-function accountKey(email: string, address: string): string {
+function accountKey(email: string, ip: string): string {
   return createHash('sha256')
-    .update(JSON.stringify([email, address]))
+    .update(JSON.stringify([email, ip]))
     .digest('hex');
 }

@@ -42,7 +42,7 @@ interface LogInDependencies {
   rateLimits: RateLimits;
 }
 
-/** Pages of the configured origins, within the rate limit of their IP address; no page of another site may write. */
+/** Access from pages of the allowed origins, with a rate limit and CSRF protection. */
 const access: Access<LogInDependencies, null> = {
   security: [],
   headers: forUsers,
@@ -156,9 +156,9 @@ export const logOut = defineEndpoint(
 );
 
 /**
- * Returns the account that an email address and a password belong to; null for whatever is wrong, after the same time.
+ * Returns the account of an email address and password; null if either is wrong, after the same time.
  *
- * @param email null for a text that is not an email address.
+ * @param email null if the given text is not an email address.
  */
 async function findLogIn(
   db: Database,

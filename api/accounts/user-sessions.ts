@@ -8,7 +8,7 @@ import type { Account, User } from '../../shared/models/user.ts';
 import { SessionStore } from './session-store.ts';
 import type { SessionData } from './session-store.ts';
 
-/** An account whose session a request carries. */
+/** An account with the session of a request. */
 export interface OpenSession extends Account {
   expiresAt: Date;
 }
@@ -22,41 +22,41 @@ export interface SessionDependencies {
 type SessionContext = Pick<Context, 'cookies'>;
 
 /**
- * The sessions of users: a signed cookie names one, Redis holds it, and it ends a fixed time after the log-in. Redis
- * is asked only where a session counts, and only when there is a cookie that Lectern has signed.
+ * The sessions of users. A signed cookie contains the id, Redis stores the session, and it expires a fixed time after
+ * the log-in. Requests without a validly signed cookie cause no lookup.
  */
 export class UserSessions {
   readonly #db: Database;
   readonly #store: SessionStore;
-  readonly #milliseconds: number;
+  readonly #ttlMs: number;
   readonly #secure: boolean;
 
   constructor({ config, redis, db }: SessionDependencies) {
     this.#db = db;
     this.#store = new SessionStore(redis, config.redisPrefix);
-    this.#milliseconds = config.session.hours * 3_600_000;
+    this.#ttlMs = config.session.hours * 3_600_000;
     this.#secure = config.publicUrl?.startsWith('https:') === true;
   }
 
   /**
-   * The account of the session that a request carries, as it is now. Null without a session, and when the user was
-   * disabled or has another password since.
+   * Returns the current account of a request's session; null without a session, or if the user was disabled or the
+   * password changed.
    */
   async find(ctx: SessionContext): Promise<OpenSession | null> {
     const id = this.#readCookie(ctx);
     const data = id === undefined ? null : await this.#store.get(id);
     if (data === null || data.expiresAt <= Date.now()) return null;
     const account = await findAccount(this.#db, { _id: data.userId });
-    if (account === null || !isGoodFor(data, account.user)) return null;
+    if (account === null || !isValidFor(data, account.user)) return null;
     return { ...account, expiresAt: new Date(data.expiresAt) };
   }
 
-  /** Begins a session, always under an id of its own: one that somebody planted in the browser leads nowhere. */
+  /** Begins a session, always with a new id: an attacker cannot plant one (session fixation). */
   async begin(ctx: SessionContext, account: Account): Promise<OpenSession> {
     const former = this.#readCookie(ctx);
     if (former !== undefined) await this.#store.remove(former);
     const id = randomBytes(32).toString('base64url');
-    const expiresAt = new Date(Date.now() + this.#milliseconds);
+    const expiresAt = new Date(Date.now() + this.#ttlMs);
     const { _id, passwordChangedAt } = account.user;
     await this.#store.set(id, {
       userId: _id,
@@ -67,14 +67,14 @@ export class UserSessions {
     return { ...account, expiresAt };
   }
 
-  /** Ends the session that a request carries, everywhere and at once, and removes the cookie. */
+  /** Ends the session of a request in all processes at once, and removes the cookie. */
   async end(ctx: SessionContext): Promise<void> {
     const id = this.#readCookie(ctx);
     if (id !== undefined) await this.#store.remove(id);
     this.#writeCookie(ctx, null, new Date(0));
   }
 
-  /** Browsers take a cookie with this prefix from HTTPS alone, for the whole host, and from no other host. */
+  /** Browsers accept the prefix `__Host-` only over HTTPS, for the whole host, and from that host. */
   get #cookieName(): string {
     return this.#secure ? '__Host-lectern' : 'lectern';
   }
@@ -84,13 +84,13 @@ export class UserSessions {
   }
 
   #writeCookie({ cookies }: SessionContext, id: string | null, expires: Date): void {
-    // By what address the callers use: a proxy that speaks HTTPS need not be one that TRUST_PROXY counts.
+    // PUBLIC_URL decides, not the request: TRUST_PROXY may not count the proxy that ends HTTPS.
     cookies.secure = this.#secure;
     const options = { signed: true, httpOnly: true, sameSite: 'lax', secure: this.#secure } as const;
     cookies.set(this.#cookieName, id, { ...options, path: '/', expires, overwrite: true });
   }
 }
 
-function isGoodFor(session: SessionData, { disabledAt, passwordChangedAt }: User): boolean {
+function isValidFor(session: SessionData, { disabledAt, passwordChangedAt }: User): boolean {
   return disabledAt === null && passwordChangedAt.getTime() === session.passwordChangedAt;
 }

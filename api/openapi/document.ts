@@ -106,7 +106,7 @@ export function apiDocument(
   );
 }
 
-/** Returns the kinds of authentication. @param secure whether clients use HTTPS; it decides the session cookie's name. */
+/** Returns the kinds of authentication. @param secure whether clients use HTTPS, on which the cookie's name depends. */
 function securitySchemes(secure: boolean): Record<string, ZodOpenApiSecuritySchemeObject> {
   return {
     credentials: {
@@ -143,10 +143,10 @@ function sessionCookie(secure: boolean): string {
   return secure ? '__Host-lectern' : 'lectern';
 }
 
-/** Removes what zod adds for itself, and what readers and request generators cannot use. */
+/** Removes parts of zod's schemas that readers and request generators cannot use. */
 const plain: CreateDocumentOptions['override'] = ({ jsonSchema }) => {
   const { format, maximum } = jsonSchema;
-  // The format is enough; the pattern is how zod checks it.
+  // The format says enough; zod adds the pattern of its check.
   if (format === 'uuid' || format === 'date-time' || format === 'email') delete jsonSchema.pattern;
   if (maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
   delete jsonSchema.propertyNames;

@@ -11,7 +11,7 @@ import { empty } from '../http/responses.ts';
 import { apiDocument } from './document.ts';
 import { apiPage, pagePolicy, readPageScript } from './page.ts';
 
-/** An upgrade may change them; until then a copy does. */
+/** Short, because an upgrade changes the files. */
 const cacheControl = 'public, max-age=300';
 
 interface Page {
@@ -27,10 +27,9 @@ const notModified = empty('You have it: the ETag is one of `If-None-Match`.', ca
 const common = { method: 'get', access: openAccess, errors: apiErrors(), tag: 'Service' } as const;
 
 /**
- * Returns the endpoints of the API's own documentation, for tools and for people. Each is made once, for its first
- * request.
+ * Returns the endpoints that serve the API's documentation: the OpenAPI document and its page.
  *
- * @param endpoints all endpoints of the API, these included.
+ * @param endpoints returns all endpoints of the API, these included.
  */
 export function openApiEndpoints(
   endpoints: () => readonly Endpoint<never>[],
@@ -137,7 +136,8 @@ function toPage(text: string): Page {
   return { bytes, etag: etagOf(bytes) };
 }
 
-function once<Value>(make: () => Value): () => Value {
-  let made: { value: Value } | undefined;
-  return () => (made ??= { value: make() }).value;
+/** Returns a function that creates the value at its first call. */
+function once<Value>(create: () => Value): () => Value {
+  let created: { value: Value } | undefined;
+  return () => (created ??= { value: create() }).value;
 }

@@ -75,7 +75,7 @@ function responsesOf(endpoint: AnyEndpoint): ZodOpenApiResponsesObject {
       describe(response as Exclude<Responses[number], Failure>, access.headers),
     ]);
   const failed = Object.entries(failuresOf(endpoint))
-    // A page that an endpoint describes itself stands for the failure.
+    // Such a failure is a page, which the endpoint describes itself.
     .filter(([status]) => responses[Number(status)]?.kind !== 'written')
     .map(([status, { when, texts, headers }]) => [
       status,
@@ -105,7 +105,7 @@ function describe(response: Exclude<Responses[number], Failure>, common: Headers
   };
 }
 
-/** Collects the failures of an endpoint: of its access, of its parsing, of the server, and its own. */
+/** Returns all failures of an endpoint: of access, parsing, the server and the handler. */
 function failuresOf({
   access,
   errors,
@@ -132,7 +132,7 @@ function failuresOf({
   );
 }
 
-/** Later failures decide when a status is returned; texts add up. */
+/** Merges failures by status: texts add up; of descriptions, the last one counts. */
 function merge(...all: readonly Failures[]): Record<string, Failure> {
   const merged: Record<string, Failure> = {};
   for (const [status, given] of all.flatMap((failures) =>
@@ -148,7 +148,7 @@ function merge(...all: readonly Failures[]): Record<string, Failure> {
   return merged;
 }
 
-/** Headers that come with a status wherever it is returned. */
+/** Headers of a status, whichever endpoint returns it. */
 const headersOf: Partial<Record<string, Headers>> = {
   401: challenge,
   429: retryAfter,

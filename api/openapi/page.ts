@@ -4,7 +4,7 @@ import { packageRoot } from '../../shared/platform/paths.ts';
 import { EncodedFile } from '../http/encoded-file.ts';
 import escapeHtml from 'escape-html';
 
-/** The page loads everything from this service. Scalar creates style sheets, and keeps icons and fonts in `data:` URLs. */
+/** The page loads everything from this service. Scalar creates style sheets, and has icons and fonts as `data:` URLs. */
 export const pagePolicy = [
   "default-src 'none'",
   "script-src 'self'",
@@ -17,7 +17,7 @@ export const pagePolicy = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-/** Turns off everything of Scalar's that would reach its own services. */
+/** Turns off the parts of Scalar that contact its services. */
 const configuration = {
   withDefaultFonts: false,
   telemetry: false,
@@ -27,13 +27,13 @@ const configuration = {
   showDeveloperTools: 'never',
   agent: { disabled: true },
   mcp: { disabled: true },
-  // Credentials that readers enter last until they leave the page.
+  // Entered credentials are kept until the reader leaves the page.
   persistAuth: false,
   authentication: { preferredSecurityScheme: 'credentials' },
   showOperationId: true,
 };
 
-/** Returns the page that shows the OpenAPI document. @param base the path that the service is reached under: '' or such as "/lectern". */
+/** Returns the page of the API reference. @param base the path prefix of the service: "/lectern", or ''. */
 export function apiPage(base: string): string {
   return `<!doctype html>
 <html lang="en">
@@ -51,7 +51,7 @@ export function apiPage(base: string): string {
 `;
 }
 
-/** Returns the page's script, which player/build.ts copies. @throws {Error} when it has not. */
+/** Returns the page's script. @throws {Error} if player/build.ts has not copied it. */
 export function readPageScript(): EncodedFile {
   return new EncodedFile(readFileSync(join(packageRoot, 'player', 'dist', 'api-reference', 'scalar.js')));
 }

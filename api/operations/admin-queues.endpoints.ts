@@ -14,10 +14,10 @@ import { LogInThrottle } from '../accounts/log-in-throttle.ts';
 
 const basePath = '/admin/queues';
 
-/** The page requests fonts from another host. Its policy blocks them: system fonts will do, and the host learns nothing. */
+/** Bull Board loads fonts from Google. Lectern removes the link: system fonts suffice, and Google learns nothing. */
 const foreignFonts = /<link href="https:\/\/fonts\.googleapis\.com\/[^>]*>/;
 
-/** Bull Board's page works with its own files alone, and in no frame. */
+/** Bull Board's page needs only its own files, and no page may frame it. */
 const contentSecurityPolicy = [
   "default-src 'self'",
   "style-src 'self' 'unsafe-inline'",
@@ -28,7 +28,7 @@ const contentSecurityPolicy = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-/** Whose tries to log in are counted: no user's, as those have an email. */
+/** Identifies the operator in the log-in throttle, where users have an email address. */
 const operator = '';
 
 interface Account {
@@ -36,7 +36,7 @@ interface Account {
   password: string;
 }
 
-/** The queues as Bull Board shows them, for the operator whose name and password are configured. */
+/** Serves Bull Board, which shows the queues, to the operator with the configured name and password. */
 export function adminQueues(
   account: Account,
   queue: ExportQueue,
@@ -57,19 +57,19 @@ export function adminQueues(
       await next();
       return;
     }
-    const address = clientIp(ctx);
-    await rateLimits.perAddress.count(ctx, address);
+    const ip = clientIp(ctx);
+    await rateLimits.perAddress.count(ctx, ip);
     const header = ctx.get('Authorization');
-    const isRight = isAccount(account, header);
-    if (isRight) await throttle.admit(operator, address);
-    else if (header !== '') await throttle.count(operator, address);
-    if (!isRight) {
+    const isAuthenticated = isAccount(account, header);
+    if (isAuthenticated) await throttle.admit(operator, ip);
+    else if (header !== '') await throttle.count(operator, ip);
+    if (!isAuthenticated) {
       ctx.status = 401;
       ctx.set('WWW-Authenticate', 'Basic realm="Lectern", charset="UTF-8"');
       ctx.body = 'Log in with ADMIN_USERNAME and ADMIN_PASSWORD.';
       return;
     }
-    await rateLimits.perAddress.uncount(ctx, address);
+    await rateLimits.perAddress.uncount(ctx, ip);
     if (isCrossSiteWrite(ctx, publicOrigin)) {
       ctx.status = 403;
       ctx.body = presentError(crossSiteWriteText);
@@ -86,7 +86,7 @@ export function adminQueues(
   };
 }
 
-/** Bull Board is loaded on the first request, because most API processes never show it. */
+/** Loads Bull Board at the first request: most API processes never show it. */
 async function loadBoard(queues: BoardQueues): Promise<Middleware> {
   const { createQueueBoard } = await import('./queue-board.ts');
   return createQueueBoard(queues, basePath);
@@ -95,7 +95,7 @@ async function loadBoard(queues: BoardQueues): Promise<Middleware> {
 function isAccount({ username, password }: Account, header: string): boolean {
   const [, encoded = ''] = /^Basic +(\S+)$/i.exec(header) ?? [];
   const given = Buffer.from(encoded, 'base64').toString('utf8');
-  // Digests have one length, so the comparison tells nothing about the lengths of name and password.
+  // Digests have the same length, so timing reveals nothing about the lengths of name and password.
   return timingSafeEqual(digest(given), digest(`${username}:${password}`));
 }
 

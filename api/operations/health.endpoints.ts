@@ -28,7 +28,7 @@ const readiness = z.strictObject({
 const common = { method: 'get', access: openAccess, errors: apiErrors(), tag: 'Service' } as const;
 const ready = { mongodb: 'ok', indexes: 'ok', redis: 'ok', store: 'ok' };
 
-/** GET /health/live: whether this process runs, for orchestrators. */
+/** GET /health/live: the liveness probe. */
 export const isAlive = defineEndpoint(
   {
     ...common,
@@ -40,7 +40,7 @@ export const isAlive = defineEndpoint(
   () => () => ({ status: 200, body: { status: 'ok' } }),
 );
 
-/** GET /health/ready: whether this process can do its work, for load balancers. */
+/** GET /health/ready: the readiness probe. */
 export const isReady = defineEndpoint(
   {
     ...common,
@@ -64,10 +64,10 @@ export const isReady = defineEndpoint(
     },
 );
 
-/** Comparing indexes asks MongoDB once for each collection, and they are lost by hand only. */
+/** The check takes a query for each collection, and only operators drop indexes. */
 const indexesGoodForMs = 10 * 60_000;
 
-/** What the API needs to do its work. */
+/** Returns the readiness checks of the API. */
 export function readinessChecks({ db, redis, store }: { db: Database; redis: Redis; store: Store }): Checks {
   return {
     mongodb: { run: () => pingMongo(db.connection) },

@@ -31,7 +31,7 @@ export function createQueueBoard(queues: BoardQueues, basePath: string): Middlew
     serverAdapter: server,
     options: { uiConfig: { boardTitle: 'Lectern' } },
   });
-  // It would answer with the message of any error; those are for the log, and rendered as all others are.
+  // Bull Board would send the messages of errors to the client; Lectern logs them.
   server.setErrorHandler((error) => {
     throw error;
   });
@@ -47,7 +47,7 @@ function describeJob(job: { data?: unknown; name?: string }): string {
 }
 
 /**
- * The figures of `export-status`, and what the board makes a ring of: percent of the files. BullMQ starts with the
+ * Returns the progress of `export-status`, plus the percentage that the board shows. BullMQ's progress is first the
  * number 0.
  */
 function describeProgress(progress: unknown): object | number {

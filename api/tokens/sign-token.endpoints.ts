@@ -27,7 +27,7 @@ const signedToken = z
 
 const notFound = 'Lesson not found or does not belong to your organization';
 
-/** POST /api/public/sign-token: signs the token with which one learner loads one lesson. */
+/** POST /api/public/sign-token: signs a token that lets one learner load one lesson. */
 export const signToken = defineEndpoint(
   {
     method: 'post',

@@ -10,7 +10,7 @@ export interface Credentials {
   secretKey: string;
 }
 
-/** A fresh pair; the secret has 256 bits of randomness. */
+/** Returns new credentials; the secret has 256 random bits. */
 export function generateCredentials(): Credentials {
   return { publicKey: `lkp_${randomText(24)}`, secretKey: `lks_${randomText(43)}` };
 }
@@ -19,7 +19,7 @@ function randomText(length: number): string {
   return Array.from({ length }, () => alphabet.charAt(randomInt(alphabet.length))).join('');
 }
 
-/** The credentials in an Authorization header, or null where it holds none that could be right. */
+/** Returns the credentials of an Authorization header, or null if it has none in a valid form. */
 export function parseBearer(header: string | undefined): Credentials | null {
   const match = /^Bearer +([^\s.]+)\.([^\s.]+)$/i.exec(header ?? '');
   const [publicKey, secretKey] = [match?.[1], match?.[2]];
@@ -29,12 +29,12 @@ export function parseBearer(header: string | undefined): Credentials | null {
     : null;
 }
 
-/** What is stored of a secret. The secret is random, so a fast keyed hash is as good as a slow one. */
+/** Returns the hash of a secret, for storage. The secret is random, so a fast keyed hash is as safe as a slow one. */
 export function hashSecretKey(secretKey: string, pepper: string): string {
   return createHmac('sha256', pepper).update(secretKey).digest('hex');
 }
 
-/** Compares in constant time; an unknown key is compared too, so that timing does not tell it from a known one. */
+/** Compares in constant time, also if the key is unknown (null), so that timing does not reveal which keys exist. */
 export function secretKeyMatches(secretKey: string, storedHash: string | null, pepper: string): boolean {
   const given = Buffer.from(hashSecretKey(secretKey, pepper), 'hex');
   const stored = storedHash === null ? Buffer.alloc(given.length) : Buffer.from(storedHash, 'hex');

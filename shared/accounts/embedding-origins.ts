@@ -1,22 +1,22 @@
 import { isHttpUrl } from '../platform/parse-url.ts';
 
-/**
- * The origins whose pages may show an organization's lessons in a frame: as a browser names them, and as a
- * Content-Security-Policy can.
+/*
+ * The origins whose pages may frame an organization's lessons: in the browser's form, and valid in a
+ * Content-Security-Policy.
  */
 
-/** So many fit the header that names them, with room to spare. */
+/** So many fit the CSP header, with room to spare. */
 export const maxEmbeddingOrigins = 100;
 
 const loopbackName = /^(localhost|.+\.localhost|127(\.\d{1,3}){3})$/;
 
-/** What a policy takes for a host; a URL may have others, such as "a;b", which would end the directive. */
+/** Host names that a CSP accepts. URLs allow others, such as "a;b", which would end the directive. */
 const hostName = /^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/;
 
 /**
- * Reads an origin such as `https://lms.example`. Case, a default port and a final slash do not matter.
+ * Parses an origin such as `https://lms.example`. Case, a default port and a final slash do not matter.
  *
- * @returns the origin as browsers send it, or what is wrong with the text, as a sentence.
+ * @returns the origin as browsers send it, or the fault as a sentence.
  */
 export function readEmbeddingOrigin(text: string): { origin: string } | { fault: string } {
   const given = text.trim();

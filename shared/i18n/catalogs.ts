@@ -14,12 +14,12 @@ export type MessageKey = keyof typeof en;
 /** Messages of one language, compiled from ICU MessageFormat. A catalog is JSON: pages carry parts of it. */
 export type Catalog = Partial<Record<MessageKey, CompiledMessage>>;
 
-/** Languages in the order in which browsers are offered them: the first one is for readers of none of them. */
+/** The first language is the fallback. */
 const sources: Record<string, Record<MessageKey, string>> = { en, es, fr, de, pt, ar, zh };
 
 /**
- * The messages of each language that Lectern has. In bundles for browsers, which hold no compiler, player/build.ts
- * replaces this module by the compiled messages that the bundle shows.
+ * The messages of each language. Browser bundles contain no compiler: player/build.ts replaces this module with the
+ * compiled messages of the bundle.
  */
 export const catalogs: Record<string, Catalog> = Object.fromEntries(
   Object.entries(sources).map(([language, messages]) => [language, compileAll(messages)]),

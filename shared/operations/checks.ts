@@ -3,47 +3,47 @@ import { withDeadline } from '../platform/time-limits.ts';
 import { messageOf } from '../platform/errors.ts';
 import type { Logger } from '../platform/log.ts';
 
-/** A check that does not answer within this time has failed. */
+/** A check that takes longer has failed. */
 const checkTimeoutMs = 5_000;
 
-/** A check that never ended is given up after this time, and started again. */
+/** After this time, a hanging check is abandoned and may start again. */
 const abandonMs = 60_000;
 
-/** How long a result is kept. A failure is kept for less, so that a process is back soon. */
+/** How long a result is cached; a failure for less, so that recovery shows soon. */
 const keepReadyMs = 3_000;
 const keepUnreadyMs = 1_000;
 
-/** One thing that a process needs to do its work. */
+/** Checks a dependency of the process. */
 export interface Check {
-  /** Rejects with what is wrong. */
+  /** Rejects if the dependency fails. */
   run: () => Promise<unknown>;
-  /** How long it need not be repeated after it was good; 0 unless given. */
+  /** How long a success counts without a new check; 0 by default. */
   goodForMs?: number;
 }
 
-/** What a process needs to do its work, by name. */
+/** The checks of a process by name. */
 export type Checks = Record<string, Check>;
 
 export interface Readiness {
   ready: boolean;
-  /** 'ok' or 'failed'; the reasons are in the log, as they can name hosts. */
+  /** The reasons of failures are only in the log: they may name hosts. */
   checks: Record<string, 'ok' | 'failed'>;
 }
 
-/** Tells whether a process can do its work, for any number of callers at any rate. */
+/** Reads whether a process is ready; safe to call at any rate. */
 export interface ReadinessProbe {
   /**
-   * Returns the result of the checks that run now, or of those that ended within the last 3 seconds (1 second for a
-   * failure). A process that ends is not ready from that moment on.
+   * Returns the result of the current checks, or a cached one: for up to 3 seconds, or 1 second after a failure. During
+   * shutdown, the process is not ready.
    */
   read(): Promise<Readiness>;
 }
 
-/** @param stopping is aborted when the process begins to end. */
+/** @param stopping is aborted at shutdown. */
 export function createReadinessProbe(checks: Checks, stopping: AbortSignal, log: Logger): ReadinessProbe {
-  const kept = Object.entries(checks).map(([name, check]) => new KeptCheck(name, check, log));
+  const cached = Object.entries(checks).map(([name, check]) => new CachedCheck(name, check, log));
   const run = async (): Promise<Readiness> => {
-    const results = await Promise.all(kept.map(async (one) => [one.name, await one.read()] as const));
+    const results = await Promise.all(cached.map(async (one) => [one.name, await one.read()] as const));
     return { ready: results.every(([, result]) => result === 'ok'), checks: Object.fromEntries(results) };
   };
   const read = cachedRead(run, ({ ready }) => (ready ? keepReadyMs : keepUnreadyMs));
@@ -59,12 +59,12 @@ export function createReadinessProbe(checks: Checks, stopping: AbortSignal, log:
   };
 }
 
-class KeptCheck {
+class CachedCheck {
   readonly name: string;
   readonly #check: Check;
   readonly #log: Logger;
   #goodUntil = -Infinity;
-  /** What was started and has not ended, and when it was. */
+  /** The running check, and its start. */
   #pending: { since: number; done: Promise<unknown> } | null = null;
 
   constructor(name: string, check: Check, log: Logger) {
@@ -85,7 +85,7 @@ class KeptCheck {
     }
   }
 
-  /** One at a time: a disk that hangs would take a thread of the process with each. */
+  /** Starts the check unless it is running: on a hanging disk, each one would block a thread. */
   #start(): Promise<unknown> {
     const since = performance.now();
     if (this.#pending !== null && since - this.#pending.since < abandonMs) return this.#pending.done;

@@ -4,7 +4,7 @@ import { prebuildClass } from '../exports/fair-scheduling.ts';
 import { nowInLua } from '../platform/lua.ts';
 import type { ExportQueue } from '../exports/queues.ts';
 
-/** Of how many waiting jobs the age is looked at; the first of them are those that start next. */
+/** How many waiting jobs are searched for the oldest one; they are in the order in which they start. */
 const agedJobs = 1000;
 
 const states = [
@@ -17,10 +17,10 @@ const states = [
   'failed',
 ] as const;
 
-/** Everything in one round trip: how many jobs are in each state, and when the oldest waiting one was asked for. */
-const lookScript = `
+/** Returns the number of jobs in each state and the age of the oldest waiting one, in one round trip. */
+const countScript = `
 local prefix = ARGV[1]
-local function asked(id)
+local function requestedAt(id)
   return tonumber(redis.call('HGET', prefix .. id, 'timestamp') or 0)
 end
 local front = redis.call('LRANGE', prefix .. 'wait', 0, ARGV[3] - 1)
@@ -29,7 +29,7 @@ local read = redis.call('ZRANGEBYSCORE', prefix .. 'prioritized', '-inf', behind
 local oldest = 0
 for _, ids in ipairs({front, read}) do
   for _, id in ipairs(ids) do
-    local at = asked(id)
+    local at = requestedAt(id)
     if at > 0 and (oldest == 0 or at < oldest) then oldest = at end
   end
 end
@@ -53,20 +53,20 @@ return {
 `;
 
 /**
- * Adds the state of the export queue to a registry, looked up when it is scraped. Every process that does so reports
- * the same queue: take the largest of the figures, not their sum. While Redis is away the figures are missing.
+ * Registers metrics of the export queue, read at each scrape. All processes report the same queue: use the maximum of
+ * their figures, not the sum. While Redis is unavailable, the figures are missing.
  */
 export function registerQueueMetrics(registry: Registry, queue: ExportQueue): void {
   const registers = [registry];
-  let looking: Promise<number[] | null> | null = null;
-  // Both ask when a scrape comes, for the same look.
+  let reading: Promise<number[] | null> | null = null;
+  // Both gauges of a scrape share one read.
   const figures = () =>
-    (looking ??= look(queue)
+    (reading ??= readCounts(queue)
       .catch(() => null)
-      .finally(() => (looking = null)));
+      .finally(() => (reading = null)));
   new Gauge({
     name: 'lectern_export_queue_jobs',
-    help: 'Exports in the queue: waiting for readers, to be pre-built, being built (for readers, or before any asks), paused before another try, ended.',
+    help: 'Exports in the queue: waiting for clients, waiting to be prebuilt, being built, being prebuilt, delayed until a retry, ended.',
     labelNames: ['state'],
     registers,
     async collect() {
@@ -77,7 +77,7 @@ export function registerQueueMetrics(registry: Registry, queue: ExportQueue): vo
   });
   new Gauge({
     name: 'lectern_export_queue_oldest_waiting_seconds',
-    help: 'How long the oldest of the next 1,000 exports that readers asked for has been waiting; 0 for none.',
+    help: 'The longest wait among the next 1,000 requested exports; 0 for none.',
     registers,
     async collect() {
       const milliseconds = (await figures())?.[states.length];
@@ -87,11 +87,11 @@ export function registerQueueMetrics(registry: Registry, queue: ExportQueue): vo
   });
 }
 
-async function look(queue: ExportQueue): Promise<number[]> {
+async function readCounts(queue: ExportQueue): Promise<number[]> {
   // BullMQ's scores: the priority, then a counter of 32 bits.
   const behind = prebuildClass.base * 2 ** 32;
   return (await queue.redis.eval(
-    lookScript,
+    countScript,
     0,
     queue.toKey(''),
     behind,

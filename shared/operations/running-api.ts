@@ -6,8 +6,8 @@ import type { Config } from '../platform/config.ts';
 import { withTimeLimit } from '../platform/time-limits.ts';
 import { codeOf } from '../platform/errors.ts';
 
-/** How long the API may take to answer on this machine. */
-const answerMilliseconds = 2_000;
+/** The timeout of a request to a local API. */
+const requestTimeoutMs = 2_000;
 
 const recordSchema = z.object({
   pid: z.number().int().positive(),
@@ -17,15 +17,15 @@ const recordSchema = z.object({
 
 type ApiRecord = z.output<typeof recordSchema>;
 
-/** Returns the URL that reaches, on this machine, a server which listens on a host and port. */
+/** Returns the URL of a server on this machine. @param host the address that it listens on. */
 export function localUrl(host: string, port: number): string {
   const reachable = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host;
   return `http://${isIPv6(reachable) ? `[${reachable}]` : reachable}:${port}`;
 }
 
 /**
- * Records in the data directory where this API process answers, for commands in other terminals. Each process has a
- * file of its own, so that one that ends takes nothing from the others.
+ * Records the URL of this API process in the data directory, for commands in other terminals. Each process has its own
+ * file.
  *
  * @returns a function that removes the record.
  */
@@ -50,16 +50,16 @@ export async function recordRunningApi(
 }
 
 /**
- * Finds the API that runs on the data directory; the one that started last where there are several.
+ * Finds an API that runs on the data directory; among several, the one that started last. Its process must be alive and
+ * respond, because killed processes leave their records behind.
  *
- * @returns its URL; null where none runs. Records of processes that were killed do not count: the process has to be
- * alive, and a Lectern has to answer at the URL.
+ * @returns its URL, or null.
  */
 export async function findRunningApi({ dataDir }: Pick<Config, 'dataDir'>): Promise<string | null> {
   const records = (await readRecords(recordFolder(dataDir)))
     .flatMap(({ record }) => (record !== null && isAlive(record.pid) ? [record] : []))
     .sort((a, b) => b.startedAt.localeCompare(a.startedAt));
-  for (const { url } of records) if (await answers(url)) return url;
+  for (const { url } of records) if (await responds(url)) return url;
   return null;
 }
 
@@ -67,7 +67,7 @@ function recordFolder(dataDir: string): string {
   return join(dataDir, 'api');
 }
 
-/** Reads all records; null stands for one that cannot be read, such as a half-written one. */
+/** Reads all records; null for an unreadable one, such as a half-written file. */
 async function readRecords(folder: string): Promise<{ path: string; record: ApiRecord | null }[]> {
   const names = await readdir(folder).catch((error: unknown): string[] => {
     if (codeOf(error) === 'ENOENT') return [];
@@ -87,14 +87,14 @@ function isAlive(pid: number | undefined): boolean {
     process.kill(pid, 0);
     return true;
   } catch (error) {
-    // It belongs to another user.
+    // EPERM: the process runs as another user.
     return codeOf(error) === 'EPERM';
   }
 }
 
-async function answers(url: string): Promise<boolean> {
+async function responds(url: string): Promise<boolean> {
   try {
-    return await withTimeLimit({ timeoutMs: answerMilliseconds }, async (signal) => {
+    return await withTimeLimit({ timeoutMs: requestTimeoutMs }, async (signal) => {
       const response = await fetch(`${url}/health/live`, { redirect: 'error', signal });
       await response.body?.cancel();
       return response.ok;

@@ -4,17 +4,17 @@ import type { Database } from '../models/database.ts';
 import { countScores } from '../models/lti-score.ts';
 
 /**
- * Adds the state of the outbox of scores to a registry, looked up when it is scraped. Every process that does so
- * reports the same outbox: take the largest of the figures, not their sum. While MongoDB is away those are missing.
+ * Registers metrics of the outbox of scores, read at each scrape. All processes report the same outbox: use the maximum
+ * of their figures, not the sum. While MongoDB is unavailable, the figures are missing.
  */
 export function registerScoreMetrics(registry: Registry, db: Database): void {
   const registers = [registry];
-  let looking: ReturnType<typeof countScores> | null = null;
-  // Both ask when a scrape comes, for the same look.
-  const figures = () => (looking ??= countScores(db).finally(() => (looking = null))).catch(() => null);
+  let reading: ReturnType<typeof countScores> | null = null;
+  // Both gauges of a scrape share one read.
+  const figures = () => (reading ??= countScores(db).finally(() => (reading = null))).catch(() => null);
   new Gauge({
     name: 'lectern_lti_scores',
-    help: 'Scores in the outbox: waiting to be sent, and failed, which are not tried again until something changes.',
+    help: 'Scores in the outbox: waiting to be sent, and failed for good, until the learner or an operator changes something.',
     labelNames: ['state'],
     registers,
     async collect() {
@@ -27,7 +27,7 @@ export function registerScoreMetrics(registry: Registry, db: Database): void {
   });
   new Gauge({
     name: 'lectern_lti_scores_oldest_due_seconds',
-    help: 'For how long the score has been due that is overdue most; 0 for none. Pauses between tries do not count.',
+    help: 'How long the most overdue score has been due; 0 for none. Delays between retries do not count.',
     registers,
     async collect() {
       const counts = await figures();

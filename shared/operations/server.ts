@@ -7,10 +7,10 @@ import { LecternError, messageOf } from '../platform/errors.ts';
 import type { Logger } from '../platform/log.ts';
 import type { ReadinessProbe } from './checks.ts';
 
-/** Requests have no bodies and few headers; whoever takes longer than this to send one is no probe. */
-const requestMilliseconds = 5_000;
+/** The timeout of a request: probes send no body and few headers. */
+const requestTimeoutMs = 5_000;
 
-/** What orchestrators and Prometheus ask a process, on a port that is not for the public. */
+/** The server for orchestrators and Prometheus, on a private port. */
 export interface OperationsServer {
   port: number;
   close(): Promise<void>;
@@ -18,7 +18,7 @@ export interface OperationsServer {
 
 export interface OperationsOptions {
   host: string;
-  /** 0 takes a free one. */
+  /** 0 selects a free port. */
   port: number;
   registry: Registry;
   /** For /readyz. */
@@ -27,15 +27,15 @@ export interface OperationsOptions {
 }
 
 /**
- * Serves /livez (200 while the process serves), /readyz (200, or 503 with what is wrong) and /metrics.
+ * Serves /livez (200), /readyz (200, or 503 with the failed checks) and /metrics.
  *
- * @throws {LecternError} when the port is taken.
+ * @throws {LecternError} if the port is in use.
  */
 export async function startOperationsServer(options: OperationsOptions): Promise<OperationsServer> {
   const { host, port, registry, log } = options;
   collectDefaultMetrics({ register: registry });
-  const server = createServer({ requestTimeout: requestMilliseconds }, (request, response) => {
-    answer(options, request, response).catch((error: unknown) => {
+  const server = createServer({ requestTimeout: requestTimeoutMs }, (request, response) => {
+    respond(options, request, response).catch((error: unknown) => {
       log.warn({ err: error, path: request.url }, 'an operations request failed');
       if (!response.headersSent) response.writeHead(500);
       response.end();
@@ -58,16 +58,16 @@ export async function startOperationsServer(options: OperationsOptions): Promise
   };
 }
 
-async function answer(
+async function respond(
   { registry, readiness }: OperationsOptions,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
-  const respond = (status: number, type: string, body: string) => {
+  const send = (status: number, type: string, body: string) => {
     response.writeHead(status, { 'content-type': type, 'content-length': Buffer.byteLength(body) });
     response.end(request.method === 'HEAD' ? undefined : body);
   };
-  const json = (status: number, body: object) => respond(status, 'application/json', JSON.stringify(body));
+  const json = (status: number, body: object) => send(status, 'application/json', JSON.stringify(body));
   if (request.method !== 'GET' && request.method !== 'HEAD') {
     response.setHeader('allow', 'GET, HEAD');
     json(405, { error: 'Method not allowed' });
@@ -80,7 +80,7 @@ async function answer(
     const { ready, checks } = await readiness.read();
     json(ready ? 200 : 503, { status: ready ? 'ok' : 'unavailable', checks });
   } else if (path === '/metrics') {
-    respond(200, registry.contentType, await registry.metrics());
+    send(200, registry.contentType, await registry.metrics());
   } else {
     json(404, { error: 'Not found' });
   }

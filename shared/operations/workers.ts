@@ -4,11 +4,11 @@ import type { Registry } from 'prom-client';
 import type { QueueAccess } from '../exports/queue-access.ts';
 import { nowInLua } from '../platform/lua.ts';
 
-/** A worker that has sent no heartbeat for this long counts as gone. */
+/** A worker without a heartbeat for this time counts as gone. */
 const heartbeatTtlMs = 15_000;
 const heartbeatIntervalMs = heartbeatTtlMs / 3;
 
-/** A sorted set of workers' ids, by the time until which each counts as running. */
+/** The key of a sorted set: worker ids, by the time until which each counts as running. */
 function workersKey(queue: QueueAccess): string {
   return queue.toKey('workers');
 }
@@ -26,13 +26,12 @@ return redis.call('ZCOUNT', KEYS[1], string.format('(%.0f', now), '+inf')
 `;
 
 /**
- * Counts the worker processes that take export jobs now, on all hosts. A worker that ends in order is not counted from
- * then on; one that crashed still counts for up to 15 seconds.
+ * Counts the worker processes that take export jobs, on all hosts. A crashed worker counts for up to 15 seconds.
  *
- * Workers send heartbeats, because BullMQ's own list reads the names of Redis clients, which managed services may not
- * keep, and takes longer the more clients there are.
+ * Workers send heartbeats, because BullMQ's own list reads the names of Redis clients: managed services may not keep
+ * them, and it takes longer the more clients there are.
  *
- * @throws when Redis does not answer.
+ * @throws if Redis does not respond.
  */
 export async function countWorkers(queue: QueueAccess): Promise<number> {
   return (await queue.redis.eval(countScript, 1, workersKey(queue))) as number;
@@ -48,7 +47,7 @@ export function startHeartbeat(queue: QueueAccess): () => void {
   const id = randomUUID();
   let sending = false;
   const send = async () => {
-    // Without Redis, commands wait on the worker's connection: one of them is enough.
+    // While Redis is unavailable, commands queue up on the worker's connection: one is enough.
     if (sending) return;
     sending = true;
     await queue.redis.eval(heartbeatScript, 1, key, id).catch(() => undefined);
@@ -62,7 +61,7 @@ export function startHeartbeat(queue: QueueAccess): () => void {
   };
 }
 
-/** Adds the number of running workers to a registry. The figure is missing while Redis is away. */
+/** Registers the number of running workers. While Redis is unavailable, the figure is missing. */
 export function registerWorkerCount(registry: Registry, queue: QueueAccess): void {
   new Gauge({
     name: 'lectern_workers',

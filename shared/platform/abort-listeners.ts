@@ -1,33 +1,31 @@
-interface Calls {
+interface Callbacks {
   all: Set<() => void>;
   listener: () => void;
 }
 
-const listening = new WeakMap<AbortSignal, Calls>();
+const listening = new WeakMap<AbortSignal, Callbacks>();
 
 /**
- * Has a signal call something when it is aborted, until it is told to stop that.
+ * Registers an abort callback; returns a function that removes it.
  *
- * For signals to which thousands listen in turn, as those of builds: each has one listener, whose calls are in a set.
- * Node keeps listeners in a linked list, and one that was removed still leads to the next. So what listened lately
- * would stay in memory with what listened long ago, until a full garbage collection: some 4 kB a file.
- *
- * @returns stops it.
+ * Each signal has one listener, which calls a set of callbacks: thousands register in turn with the signal of a build.
+ * Node keeps listeners in a linked list in which removed ones still refer to later ones, so their memory (some 4 kB a
+ * file) would not be freed until a full garbage collection.
  */
-export function onAbort(signal: AbortSignal, call: () => void): () => void {
-  const calls = listening.get(signal) ?? listen(signal);
-  calls.all.add(call);
+export function onAbort(signal: AbortSignal, callback: () => void): () => void {
+  const callbacks = listening.get(signal) ?? listen(signal);
+  callbacks.all.add(callback);
   return () => {
-    if (!calls.all.delete(call) || calls.all.size > 0) return;
-    signal.removeEventListener('abort', calls.listener);
+    if (!callbacks.all.delete(callback) || callbacks.all.size > 0) return;
+    signal.removeEventListener('abort', callbacks.listener);
     listening.delete(signal);
   };
 }
 
-function listen(signal: AbortSignal): Calls {
+function listen(signal: AbortSignal): Callbacks {
   const all = new Set<() => void>();
   const listener = () => {
-    for (const call of all) call();
+    for (const callback of all) callback();
   };
   signal.addEventListener('abort', listener);
   listening.set(signal, { all, listener });

@@ -1,17 +1,17 @@
-/** How retries are spaced. */
+/** The spacing of retries. */
 export interface Backoff {
-  /** The pause after the first failure, in milliseconds. */
+  /** The delay after the first failure. */
   firstMs: number;
-  /** The longest pause, in milliseconds; none unless given. */
+  /** The longest delay; unlimited by default. */
   maxMs?: number;
 }
 
 /**
- * Returns the pause before a retry, in milliseconds: exponential backoff with jitter. The upper half of the pause is
- * random, so that clients that failed together do not return together.
+ * Returns the delay before a retry, in milliseconds: exponential backoff with jitter. The upper half of the delay is
+ * random (jitter), so that clients that failed together do not return together.
  *
- * @param failures in a row, without the last one: 0 after the first failure.
- * @param options.retryAfterMs what the server asks for; the pause is no shorter.
+ * @param failures the number of consecutive failures before the last one: 0 after the first.
+ * @param options.retryAfterMs the delay that the server asks for; the result is no shorter.
  * @param options.random from 0 to 1.
  */
 export function backoffMs(
@@ -28,8 +28,8 @@ export function doubledMs({ firstMs, maxMs = Infinity }: Backoff, failures: numb
 }
 
 /**
- * Returns the milliseconds that a Retry-After header asks for (RFC 9110, 10.2.3): seconds, or a date. Undefined without
- * the header, or where it cannot be read.
+ * Parses a Retry-After header (RFC 9110, 10.2.3), which has seconds or a date, to milliseconds. Returns undefined if the
+ * header is missing or invalid.
  */
 export function parseRetryAfter(header: string | null, now = Date.now()): number | undefined {
   if (header === null) return undefined;

@@ -1,17 +1,16 @@
 import type { Redis } from 'ioredis';
 import { withDeadline } from '../platform/time-limits.ts';
 
-/** A Redis that does not answer within this is away: nobody waits longer for what can be done without it. */
-const timeoutMs = 1_000;
+const commandTimeoutMs = 1_000;
 
-/** How long one that does not answer is left alone. One that is not there at all fails at once, and costs nothing. */
-const retryAfterMs = 1_000;
+/** How long commands are skipped after a timeout. A refused connection fails at once, so it needs no such rest. */
+const skipMs = 1_000;
 
-/** Redis for what can do without it: a command that fails is an answer that is not there. */
+/** Redis for work that can do without it: commands return undefined while Redis is unavailable. */
 export class BestEffortRedis {
   readonly #redis: Redis;
   readonly #prefix: string;
-  #awayUntil = 0;
+  #skipUntil = 0;
 
   /** @param redis a connection that fails fast. */
   constructor(redis: Redis, prefix: string) {
@@ -19,19 +18,19 @@ export class BestEffortRedis {
     this.#prefix = prefix;
   }
 
-  /** A key of this installation. */
+  /** Returns a key of this installation. */
   key(name: string): string {
     return `${this.#prefix}:${name}`;
   }
 
-  /** What a command gives; undefined while Redis is away. A command that nobody waited for may yet take effect. */
+  /** Returns the result of a command, or undefined after 1 second. The command may still take effect later. */
   async try<T>(command: (redis: Redis) => Promise<T>): Promise<T | undefined> {
-    if (Date.now() < this.#awayUntil) return undefined;
+    if (Date.now() < this.#skipUntil) return undefined;
     const late = () => {
-      this.#awayUntil = Date.now() + retryAfterMs;
+      this.#skipUntil = Date.now() + skipMs;
       return undefined;
     };
     const sent = command(this.#redis).catch(() => undefined);
-    return withDeadline(sent, { timeoutMs: timeoutMs, late });
+    return withDeadline(sent, { timeoutMs: commandTimeoutMs, late });
   }
 }

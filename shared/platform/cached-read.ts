@@ -1,8 +1,7 @@
 /**
- * Returns a function that reads something for callers at any rate. Callers share a read that is under way, and its
- * result is kept for a while. A failure is not kept.
+ * Returns a function that caches the result of `read`. Concurrent calls share one read. Failures are not cached.
  *
- * @param keepMs returns how long a result is kept from its arrival on, in milliseconds.
+ * @param keepMs returns how long to cache a result, in milliseconds.
  */
 export function cachedRead<T>(read: () => Promise<T>, keepMs: (result: T) => number): () => Promise<T> {
   let running: Promise<T> | null = null;

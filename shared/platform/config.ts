@@ -22,10 +22,10 @@ const KiB = 1024;
 const MiB = 1024 ** 2;
 const GiB = 1024 ** 3;
 
-/** Settings are compared also where another one is wrong, so that all faults are told at once. */
+/** Runs a refinement even if a setting is invalid, so that the error lists all faults at once. */
 const always = () => true;
 
-/** Elsewhere they are made at the first start and kept in the data directory: secrets.ts. */
+/** Required in production. Elsewhere, Lectern generates them at the first start (secrets.ts). */
 const secretsOfProduction = [
   'LECTERN_KEY_PEPPER',
   'LECTERN_SIGNING_SECRETS',
@@ -33,7 +33,7 @@ const secretsOfProduction = [
   'LECTERN_COOKIE_SECRET',
 ] as const;
 
-/** What production cannot guess: elsewhere there are embedded servers, and the Host of each request. */
+/** Required in production. Elsewhere, Lectern starts embedded servers and uses the Host header. */
 const addressesOfProduction = {
   MONGODB_URI: 'the embedded server has no password: mongodb://host:27017/lectern',
   REDIS_URL: 'the embedded server has no password and does not persist data: redis://host:6379',
@@ -139,7 +139,7 @@ const environmentSchema = z
         if (env[name] === undefined) context.addIssue({ code: 'custom', path: [name], message });
       };
       required('S3_BUCKET', 'is required with STORE=s3');
-      // Without keys the roles of Amazon's machines are used, which no other service has.
+      // Without keys, Amazon's client uses the role of the machine, which other services lack.
       const withKey = env.S3_ENDPOINT !== undefined || env.S3_SECRET_ACCESS_KEY !== undefined;
       const withSecret = env.S3_ENDPOINT !== undefined || env.S3_ACCESS_KEY_ID !== undefined;
       if (withKey) required('S3_ACCESS_KEY_ID', 'is required with S3_ENDPOINT or S3_SECRET_ACCESS_KEY');
@@ -167,23 +167,23 @@ const environmentSchema = z
 
 type Environment = z.output<typeof environmentSchema>;
 
-/** Where files are kept: a folder, or a bucket of an S3-compatible service. */
+/** The store's location: a folder, or a bucket of an S3-compatible service. */
 export type StoreSettings =
   | { kind: 'disk' }
   | {
       kind: 's3';
-      /** Undefined for Amazon's own. */
+      /** Undefined for Amazon S3. */
       endpoint: string | undefined;
       bucket: string;
       region: string;
       /** Undefined for the role of the machine. */
       accessKeyId: string | undefined;
       secretAccessKey: string | undefined;
-      /** Before all names in the bucket; empty, or with a slash at its end. */
+      /** Begins all names in the bucket; empty, or ends with a slash. */
       prefix: string;
-      /** Whether the bucket is named in paths instead of host names. */
+      /** Whether URLs contain the bucket in the path instead of the host name. */
       forcePathStyle: boolean;
-      /** Whether readers may be sent to the bucket itself. */
+      /** Whether Lectern redirects clients to presigned URLs of the bucket. */
       presignedReads: boolean;
     };
 
@@ -202,7 +202,7 @@ function toStore(env: Environment): StoreSettings {
   };
 }
 
-/** Large files get the time that they take at 2 Mbit/s, all others ten minutes. */
+/** Returns the deadline of a download in seconds: ten minutes, or more for files that take longer at 2 Mbit/s. */
 function deadlineFor(maxBytes: number): number {
   return Math.min(Math.max(600, Math.ceil(maxBytes / (256 * KiB))), 86_400);
 }
@@ -212,7 +212,7 @@ function toConfig(env: Environment) {
   const production = env.NODE_ENV === 'production';
   return {
     production,
-    /** In production the container or platform decides who reaches the port; elsewhere only this machine does. */
+    /** In production, the container or platform restricts access to the port; elsewhere, Lectern does. */
     host: env.HOST ?? (production ? '0.0.0.0' : '127.0.0.1'),
     port: env.PORT,
     publicUrl: env.PUBLIC_URL,
@@ -224,9 +224,9 @@ function toConfig(env: Environment) {
     dataDir,
     storeDir: resolve(env.LECTERN_STORE_DIR ?? join(dataDir, 'store')),
     store: toStore(env),
-    /** Of archives and downloaded files together; 0 for no limit, undefined for shared/storage/store-limits.ts. */
+    /** Of archives and downloads together; 0 for no limit. If undefined, shared/storage/store-limits.ts decides. */
     storeLimits: { maxBytes: env.STORE_MAX_BYTES, maxAgeHours: env.STORE_MAX_AGE },
-    /** Where fetched server binaries are kept, shared by all data directories of this user. */
+    /** Holds downloaded server binaries for all data directories of this user. */
     cacheDir: join(
       env.XDG_CACHE_HOME === undefined || env.XDG_CACHE_HOME === ''
         ? join(homedir(), '.cache')
@@ -234,18 +234,18 @@ function toConfig(env: Environment) {
       'lectern',
     ),
     keyPepper: env.LECTERN_KEY_PEPPER,
-    /** The first signs, all verify; empty where embed tokens are turned off. */
+    /** The first signs, all verify; empty if embed tokens are turned off. */
     signingSecrets: env.LECTERN_SIGNING_SECRETS,
     assetSecret: env.LECTERN_ASSET_SECRET,
     cookieSecret: env.LECTERN_COOKIE_SECRET,
-    /** Whose pages may use a user's session. */
+    /** Origins whose pages may use a user's session. */
     allowedOrigins: env.LECTERN_ALLOWED_ORIGINS,
     session: { hours: env.SESSION_HOURS, loginTries: env.LOGIN_TRIES },
     /** Requests a minute; 0 for no limit. */
     rateLimit: { perKey: env.RATE_LIMIT_PER_KEY, perAddress: env.RATE_LIMIT_PER_ADDRESS },
-    /** How long a client may take to send a request. */
+    /** The timeout for a request to arrive. */
     requestSeconds: env.REQUEST_TIMEOUT_SECONDS,
-    /** Memory for lessons that are loaded often. */
+    /** The size of the cache of prepared lessons. */
     playerCacheBytes: env.PLAYER_CACHE_BYTES,
     admin:
       env.ADMIN_USERNAME !== undefined && env.ADMIN_PASSWORD !== undefined
@@ -253,12 +253,12 @@ function toConfig(env: Environment) {
         : undefined,
     export: {
       waitSeconds: env.EXPORT_WAIT_SECONDS,
-      /** Requests that wait at once in one process. */
+      /** Concurrently waiting requests in one process. */
       waitsPerOrganization: env.EXPORT_WAITS_PER_ORGANIZATION,
       maxBytes: env.EXPORT_MAX_BYTES,
       buildSeconds: env.EXPORT_BUILD_SECONDS,
       degradedSeconds: env.DEGRADED_EXPORT_SECONDS,
-      /** Whether publishing a version has its archive built. */
+      /** Whether publishing a version queues the build of its archive. */
       prebuild: env.EXPORT_PREBUILD,
     },
     download: {
@@ -266,34 +266,34 @@ function toConfig(env: Environment) {
       concurrency: env.DOWNLOAD_CONCURRENCY,
       concurrencyPerHost: env.DOWNLOAD_CONCURRENCY_PER_HOST,
       timeoutSeconds: env.DOWNLOAD_TIMEOUT_SECONDS,
-      /** On average over `timeoutSeconds`; 0 for no minimum. */
+      /** The minimum average over `timeoutSeconds`; 0 for none. */
       minBytesPerSecond: env.DOWNLOAD_MIN_BYTES_PER_SECOND,
-      /** Of one file, over all tries. */
+      /** The deadline of a file, retries included. */
       deadlineSeconds: env.DOWNLOAD_DEADLINE_SECONDS ?? deadlineFor(env.MEDIA_MAX_BYTES),
       allowedPrivateHosts: env.LECTERN_ALLOWED_PRIVATE_HOSTS,
     },
-    /** How long learners get a downloaded file without its origin being asked. */
+    /** How long learners get a downloaded file without revalidation at its origin. */
     mediaFreshHours: env.MEDIA_FRESH_HOURS,
     worker: {
       concurrency: env.WORKER_CONCURRENCY,
       lockSeconds: env.WORKER_LOCK_SECONDS,
       /** 0 for none. */
       watchdogSeconds: env.WORKER_WATCHDOG_SECONDS,
-      /** Of a worker's health checks and metrics; undefined for none. */
+      /** The port of health checks and metrics; undefined for none. */
       port: env.WORKER_PORT,
     },
-    /** Of the API's metrics; undefined for none. */
+    /** The port of the API's metrics; undefined for none. */
     metricsPort: env.METRICS_PORT,
     shutdownSeconds: env.SHUTDOWN_SECONDS,
-    /** npm is killed without a word to what it started; see cli/terminal/interrupts.ts. */
+    /** npm does not forward the signal that kills it; see cli/terminal/interrupts.ts. */
     startedByNpm: env.npm_lifecycle_event !== undefined,
   };
 }
 
-/** The settings of one process: read once, checked, frozen. Bytes are bytes, times are seconds. */
+/** The validated settings of a process, frozen. Sizes are in bytes, times in seconds unless the name says otherwise. */
 export type Config = Readonly<ReturnType<typeof toConfig>>;
 
-/** The environment does not make a valid configuration; `faults` has one line for each thing wrong. */
+/** An invalid configuration; `faults` has one line for each fault. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
   readonly faults: string[];
@@ -305,10 +305,9 @@ export class ConfigError extends Error {
 }
 
 /**
- * Checks an environment and gives the configuration it makes. An empty value counts as not set, as in a Compose
- * file. Nothing is connected or written.
+ * Parses an environment. An empty value counts as not set, as in a Compose file.
  *
- * @throws {ConfigError} naming every fault at once.
+ * @throws {ConfigError} listing all faults.
  */
 export function parseConfig(environment: Record<string, string | undefined>): Config {
   const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''));
@@ -321,10 +320,10 @@ export function parseConfig(environment: Record<string, string | undefined>): Co
   return Object.freeze(config);
 }
 
-/** The configuration of this process: a `.env` file in the working directory, overruled by the environment. */
+/** Returns the configuration of this process. The environment overrides the file `.env` in the working directory. */
 export function loadConfig(): Config {
   for (const [name, value] of Object.entries(readEnvironmentFile('.env'))) process.env[name] ??= value;
-  // Amazon's client warns of Node.js 20 on standard error; which one Lectern needs it says itself.
+  // Amazon's client would warn about Node.js 20; package.json states which version Lectern needs.
   process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED ??= 'true';
   return parseConfig(process.env);
 }
@@ -334,12 +333,12 @@ export const settingNames: readonly string[] = Object.keys(environmentSchema.sha
   (name) => name !== 'npm_lifecycle_event',
 );
 
-/** Returns a sentence for each variable of this process that looks like a setting and is none. */
+/** Returns a warning for each variable of this process that resembles a setting but is none. */
 export function settingWarnings(): string[] {
   return warnOfUnknownSettings(Object.keys(process.env), settingNames);
 }
 
-/** An environment for a child process: this one's, with some settings replaced. */
+/** Returns the environment for a child process: this one's, with some settings replaced. */
 export function childEnvironment(settings: Record<string, string>): NodeJS.ProcessEnv {
   return { ...process.env, ...settings };
 }

@@ -5,10 +5,9 @@ import { codeOf, messageOf } from './errors.ts';
 const byteOrderMark = '\ufeff';
 
 /**
- * Returns the settings of a `.env` file; none where there is no such file. A byte order mark, which some editors put
- * before the first name, is dropped.
+ * Returns the settings of a `.env` file; none if there is no file. It drops a byte order mark, which some editors add.
  *
- * @throws {Error} saying why the file cannot be read, without anything of what it holds.
+ * @throws {Error} with the reason why the file is unreadable, but none of its content.
  */
 export function readEnvironmentFile(path: string): Record<string, string> {
   let bytes: Buffer;
@@ -23,7 +22,7 @@ export function readEnvironmentFile(path: string): Record<string, string> {
       },
     );
   }
-  // What PowerShell writes by default; read as UTF-8, every name in it would be an unknown one.
+  // PowerShell writes UTF-16 by default; read as UTF-8, every name would be unknown.
   if (bytes.includes(0)) throw new Error(`${path} is not UTF-8 text. Save it as UTF-8.`);
   const text = bytes.toString('utf8');
   return parseEnv(text.startsWith(byteOrderMark) ? text.slice(1) : text) as Record<string, string>;

@@ -1,6 +1,6 @@
 /**
- * Every failure Lectern reports on purpose, as a stable code. The HTTP status follows from the code; the body
- * shape follows from the endpoint (see api/http/middleware/errors.ts).
+ * The codes of all errors that Lectern reports on purpose, with their HTTP status. The endpoint decides on the body (see
+ * api/http/error-format.ts).
  */
 const statusByCode = {
   BAD_REQUEST: 400,
@@ -17,24 +17,24 @@ const statusByCode = {
   INVALID_CONTENT: 422,
   TOO_MANY_REQUESTS: 429,
   INTERNAL_ERROR: 500,
-  /** Somebody else's server, which this answer depends on, does not do its part. */
+  /** A foreign server fails that the response depends on. */
   BAD_GATEWAY: 502,
 } as const;
 
 export type ErrorCode = keyof typeof statusByCode;
 
 export interface LecternErrorOptions {
-  /** What happened underneath; logged, never shown to a caller. */
+  /** The underlying error; logged, never shown to callers. */
   cause?: unknown;
-  /** Seconds after which trying again makes sense; sent as `Retry-After`. */
+  /** The delay before a retry may succeed, in seconds; sent as `Retry-After`. */
   retryAfterSeconds?: number;
-  /** What callers read in place of the general text of a 500. */
+  /** Replaces the general text of a 500 in the response. */
   publicMessage?: string;
-  /** Why the credentials of a 401 are not accepted; left out where the request has none. Sent in `WWW-Authenticate`. */
+  /** Why a 401 rejects the credentials, for `WWW-Authenticate`; missing if the request has none. */
   invalidToken?: string;
 }
 
-/** A failure with a code. The message of anything below 500 is written for the caller and shown to it. */
+/** An error with a code. Callers see its message if the status is below 500. */
 export class LecternError extends Error {
   override readonly name = 'LecternError';
   readonly code: ErrorCode;
@@ -50,23 +50,22 @@ export class LecternError extends Error {
     this.invalidToken = options.invalidToken;
   }
 
-  /** The HTTP status of this failure. */
   get status(): number {
     return statusByCode[this.code];
   }
 
-  /** Whether the message may be shown to a caller. */
+  /** Whether callers may see the message. */
   get expose(): boolean {
     return this.status < 500;
   }
 }
 
-/** The message of anything thrown; for logs and for people at a terminal. */
+/** Returns the message of any thrown value, for logs and terminals. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** The `code` of a system or library error ("ENOENT", "ECONNREFUSED", 11000), if it has one. */
+/** Returns the `code` of a system or library error ("ENOENT", "ECONNREFUSED", 11000), or undefined. */
 export function codeOf(error: unknown): unknown {
   return typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined;
 }

@@ -2,31 +2,31 @@ import { pipeline, Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { createGunzip, createGzip } from 'node:zlib';
 
-/** A text that comes in pieces, compressed. */
+/** Compresses a text that comes in pieces. */
 export function toGzip(texts: Iterable<string>): Promise<Buffer> {
-  // A failure of the source reaches whoever reads; the callback is there because pipeline wants one.
+  // Readers of the stream get the error; pipeline requires a callback.
   return buffer(pipeline(Readable.from(joinSmallTexts(texts)), createGzip(), () => undefined));
 }
 
-/** The text that {@link toGzip} has compressed, in pieces, as UTF-8. */
+/** Decompresses the result of {@link toGzip} to UTF-8, in pieces. */
 export function fromGzip(data: Buffer): AsyncIterable<Buffer> {
   return pipeline(Readable.from([data]), createGunzip(), () => undefined);
 }
 
-/** Characters that make up one text. */
-const enough = 64 * 1024;
+/** The length of a joined text, in characters. */
+const joinedLength = 64 * 1024;
 
-/** Many short texts as fewer long ones: what is done with each costs more than its characters do. */
+/** Joins many short texts into fewer long ones, because each one has a cost beyond its length. */
 export function* joinSmallTexts(texts: Iterable<string>): Generator<string> {
-  let some: string[] = [];
+  let pending: string[] = [];
   let length = 0;
   for (const text of texts) {
-    some.push(text);
+    pending.push(text);
     length += text.length;
-    if (length < enough) continue;
-    yield some.join('');
-    some = [];
+    if (length < joinedLength) continue;
+    yield pending.join('');
+    pending = [];
     length = 0;
   }
-  if (length > 0) yield some.join('');
+  if (length > 0) yield pending.join('');
 }

@@ -1,16 +1,16 @@
 import escapeHtml from 'escape-html';
 
-/** A piece of HTML that can be sent as it is. Only {@link markup} makes one of a text. */
+/** Trusted HTML. {@link markup} creates it from untrusted text. */
 export class Html {
   readonly source: string;
 
-  /** @param source HTML of our own making, in which nothing stands that anybody else wrote. */
+  /** @param source HTML without any untrusted text. */
   constructor(source: string) {
     this.source = source;
   }
 }
 
-/** A template of HTML: what is put into it is escaped, unless it is HTML itself. */
+/** Returns HTML from a template literal; escapes all values that are not {@link Html}. */
 export function markup(
   pieces: TemplateStringsArray,
   ...values: (string | number | Html | readonly Html[])[]

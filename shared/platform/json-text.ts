@@ -1,16 +1,15 @@
-/**
- * JSON text cut into the source text of its parts. What is stored and given back as it came goes through here, for
- * JSON.parse would change it: it sorts names that look like numbers, rounds big numbers and drops repeated names.
+/*
+ * Splits JSON text into the text of its parts, so that Lectern can store and return JSON unchanged. JSON.parse would
+ * change it: it reorders names that look like numbers, rounds large numbers and drops repeated names.
  *
- * Every function takes text that is valid JSON already, as `findJsonFault` tells; of other text the result is
- * without meaning. Each goes through its text once, without recursion.
+ * All functions require valid JSON (see `findJsonFault`), and scan it once, without recursion.
  */
 
 /**
- * The source text of each member's value in a JSON object, without the whitespace around it. A name that is repeated
- * has its last value, as with JSON.parse; `__proto__` is a name like any other.
+ * Returns the text of each member's value in a JSON object, trimmed. A repeated name has its last value, as with
+ * JSON.parse; `__proto__` has no special meaning.
  *
- * @throws TypeError when the text is no object
+ * @throws {TypeError} if the text is not an object.
  */
 export function objectMembers(text: string): Map<string, string> {
   const members = new Map<string, string>();
@@ -25,11 +24,7 @@ export function objectMembers(text: string): Map<string, string> {
   return members;
 }
 
-/**
- * The source text of each element of a JSON array, without the whitespace around it.
- *
- * @throws TypeError when the text is no array
- */
+/** Returns the text of each element of a JSON array, trimmed. @throws {TypeError} if the text is not an array. */
 export function arrayElements(text: string): string[] {
   const elements: string[] = [];
   let at = inside(text, '[');
@@ -41,24 +36,24 @@ export function arrayElements(text: string): string[] {
   return elements;
 }
 
-/** A JSON object out of names and the source text of their values. */
+/** Returns a JSON object with these names and texts of values. */
 export function objectText(members: Iterable<readonly [name: string, value: string]>): string {
   return `{${Array.from(members, ([name, value]) => `${JSON.stringify(name)}:${value}`).join(',')}}`;
 }
 
-/** A JSON array out of the source text of its elements. */
+/** Returns a JSON array with these texts of elements. */
 export function arrayText(elements: readonly string[]): string {
   return `[${elements.join(',')}]`;
 }
 
-/** The position of the first name or element, or of the closing bracket. */
+/** Returns the position of the first name or element, or of the closing bracket. */
 function inside(text: string, opening: '{' | '['): number {
   const start = afterSpace(text, 0);
   if (text.charAt(start) !== opening) throw new TypeError(`Expected JSON that begins with ${opening}`);
   return afterSpace(text, start + 1);
 }
 
-/** The position of what follows a value: of the next name or element, or of the closing bracket. */
+/** Returns the position of the next name or element after a value, or of the closing bracket. */
 function afterComma(text: string, valueEnd: number): number {
   const at = afterSpace(text, valueEnd);
   return text.charAt(at) === ',' ? afterSpace(text, at + 1) : at;
@@ -82,7 +77,7 @@ function endsWord(code: number): boolean {
   return code === commaCode || code === closeObject || code === closeArray || isSpace(code);
 }
 
-/** Brackets of both kinds are counted alike: in valid JSON they close in the order they were opened. */
+/** Counts both kinds of brackets together: in valid JSON, they match. */
 function afterContainer(text: string, start: number): number {
   let depth = 0;
   let at = start;
@@ -99,7 +94,7 @@ function afterContainer(text: string, start: number): number {
   return at;
 }
 
-/** A quotation mark ends the string unless an odd number of backslashes stands before it. */
+/** Finds the closing quotation mark: the first one after an even number of backslashes. */
 function afterString(text: string, start: number): number {
   let quote = text.indexOf('"', start + 1);
   while (quote !== -1) {

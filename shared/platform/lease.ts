@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto';
 import type { Redis } from 'ioredis';
 
 /*
- * A lease lets one process at a time do something. It expires unless its holder renews it, so a process that dies
- * blocks others for one term at most. In Redis a lease is a key with an expiry. In MongoDB it is two fields of the
- * document that it protects, so that taking it and changing the document are one write.
+ * A lease is a lock that expires unless its holder renews it, so a process that dies blocks others for one term at most.
+ * In Redis, a lease is a key with an expiry. In MongoDB, it is two fields of the document that it protects, so that
+ * acquiring it and changing the document are one write.
  */
 
 const renewScript = `
@@ -19,19 +19,19 @@ return 0
 
 interface RedisLease {
   key: string;
-  /** What the key holds while the lease is this process's. */
+  /** The value of the key while this process holds the lease. */
   value: string;
   leaseMs: number;
 }
 
-/** Sends a command; undefined where Redis does not answer. */
+/** Sends a command; returns undefined if Redis does not respond. */
 type Send = <T>(command: (redis: Redis) => Promise<T>) => Promise<T | undefined>;
 
 /**
- * Runs `work` while no other process does; returns null without running it while another one does.
+ * Runs `work` under a lease; returns null without running it if another process holds the lease.
  *
- * @param work gets a signal that is aborted when the lease is lost.
- * @throws what `work` throws; an error when Redis does not answer.
+ * @param work gets a signal that is aborted if the lease is lost.
+ * @throws what `work` throws; an error if Redis does not respond.
  */
 export async function withLease<T>(
   redis: Redis,
@@ -44,12 +44,12 @@ export async function withLease<T>(
     const send: Send = (command) => command(redis).catch(() => undefined);
     return await renewingLease(send, { key, value, leaseMs }, work);
   } finally {
-    // It expires where Redis is away.
+    // While Redis is unavailable, the lease expires on its own.
     await redis.eval(releaseScript, 1, key, value).catch(() => undefined);
   }
 }
 
-/** Runs `work` and meanwhile renews a lease that this process holds, three times a term. The caller releases it. */
+/** Runs `work` and renews a lease that this process holds, three times a term. The caller releases it. */
 export async function renewingLease<T>(
   send: Send,
   { key, value, leaseMs }: RedisLease,
@@ -68,24 +68,24 @@ export async function renewingLease<T>(
   }
 }
 
-/** A document that one process at a time may work on. All times are MongoDB's. */
+/** A document with a lease. All times are MongoDB's. */
 export interface Leased {
-  /** The holder; null where none has the lease. */
+  /** The holder; null without one. */
   leaseId: string | null;
   /** When the lease expires. */
   leaseUntil: Date | null;
 }
 
-/** The fields in a schema. */
+/** The lease fields of a schema. */
 export const leaseFields = {
   leaseId: { type: String, default: null },
   leaseUntil: { type: Date, default: null },
 } as const;
 
-/** The fields of a document without a lease; as an update they release it. */
+/** The lease fields of an unleased document; as an update, they release the lease. */
 export const noLease = { leaseId: null, leaseUntil: null } as const;
 
-/** An expression for update pipelines and `$expr`: no process has the lease, or it has expired. */
+/** An expression for update pipelines and `$expr`: no process holds the lease, or it has expired. */
 export const isUnleased = { $lte: [{ $ifNull: ['$leaseUntil', '$$NOW'] }, '$$NOW'] };
 
 /** Returns the fields of a lease that begins now, for update pipelines. */
@@ -94,8 +94,8 @@ export function newLease(leaseId: string, leaseMs: number) {
 }
 
 /**
- * Returns a filter for documents whose lease is one date and nothing else: nothing holds them at `now`. For upserts,
- * whose filters take no expressions.
+ * Returns a filter for documents that are free at `now`, where the lease is only an expiry. For upserts, whose filters
+ * allow no expressions.
  */
 export function isFreeAt(field: string, now: Date) {
   return { $or: [{ [field]: null }, { [field]: { $lte: now } }] };

@@ -5,7 +5,7 @@ import { printable } from './printable.ts';
 
 export type { Logger };
 
-/** Names under which a secret could get into a log, by way of headers, settings or an error of a library. */
+/** Names of fields that may contain secrets: headers, settings, errors of libraries. */
 const secretFields = [
   'authorization',
   'cookie',
@@ -19,17 +19,14 @@ const secretFields = [
   'signingSecrets',
   'assetSecret',
   'cookieSecret',
-  // The bytes of a request that is no HTTP.
+  // The bytes of a request that is not valid HTTP.
   'rawPacket',
 ];
 
-/** On its own and one or two levels down, as in `{ headers: { cookie } }` and `{ request: { headers: { cookie } } }`. */
+/** Matches a field at three levels: `{ cookie }`, `{ headers: { cookie } }`, `{ request: { headers: { cookie } } }`. */
 const anywhere = (field: string) => [`["${field}"]`, `*["${field}"]`, `*.*["${field}"]`];
 
-/**
- * Opens where a process writes its log: stdout, as JSON lines. In a terminal the lines are formatted for people, except
- * in production. The formatter is loaded only then.
- */
+/** Opens the log of a process: JSON lines on stdout. In a terminal, except in production, it formats them for people. */
 export async function openLogStream({ production }: Pick<Config, 'production'>): Promise<DestinationStream> {
   if (production || !process.stdout.isTTY) return jsonLines();
   const { default: pretty } = await import('pino-pretty');
@@ -38,8 +35,8 @@ export async function openLogStream({ production }: Pick<Config, 'production'>):
 }
 
 /**
- * Writes out the control characters in a line of JSON, which the formatter would print as they are: a message of
- * another server or a file's name could hold commands for the terminal. Line breaks and tabs stay.
+ * Escapes control characters in a JSON line, except line breaks and tabs. The formatter would print them, and a message
+ * of another server or a file name could contain terminal commands.
  */
 function withoutControls(line: string): string {
   const escapes = /\\\\|\\u[0-9a-f]{4}|\\[bf]/g;
@@ -51,10 +48,10 @@ function jsonLines(): DestinationStream {
 }
 
 /**
- * The log of one process, as JSON lines on stdout. Fields that can hold credentials are cut, wherever code logs them.
+ * Creates the logger of a process. It redacts fields that may contain credentials.
  *
- * @param name which process speaks: "api", "worker".
- * @param stream takes the lines, that of {@link openLogStream} for one.
+ * @param name of the process: "api", "worker".
+ * @param stream receives the lines, such as that of {@link openLogStream}.
  */
 export function createLogger(config: Pick<Config, 'logLevel'>, name: string, stream = jsonLines()): Logger {
   return pino(
@@ -62,7 +59,7 @@ export function createLogger(config: Pick<Config, 'logLevel'>, name: string, str
       name,
       level: config.logLevel,
       base: { name, pid: process.pid },
-      // The last one is what ioredis says of a command that failed; that of a log-in holds the password.
+      // ioredis adds the arguments of a failed command to its error; those of AUTH contain the password.
       redact: [...secretFields.flatMap(anywhere), 'err.command.args'],
     },
     stream,

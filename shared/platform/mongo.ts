@@ -4,13 +4,14 @@ import type { Connection } from 'mongoose';
 import { LecternError, messageOf } from './errors.ts';
 import { mayShowOptions, withoutCredentials } from './server-urls.ts';
 
-/** How long a server may say nothing while an operation waits for it. */
-const operationMilliseconds = 15_000;
+/** The timeout of an operation without any response from the server. */
+const operationTimeoutMs = 15_000;
 
 /**
- * Connects to MongoDB, once and for all: later failures of the server fail single operations, within their deadline.
+ * Connects to MongoDB. The driver reconnects by itself; while the server is unavailable, operations fail within their
+ * timeout.
  *
- * @throws {LecternError} INTERNAL_ERROR that names the server (without credentials) and what to do.
+ * @throws {LecternError} INTERNAL_ERROR that names the server (without credentials) and the remedy.
  */
 export async function connectMongo(uri: string): Promise<Connection> {
   const connection = mongoose.createConnection(uri, {
@@ -21,7 +22,7 @@ export async function connectMongo(uri: string): Promise<Connection> {
     serverSelectionTimeoutMS: 5_000,
     connectTimeoutMS: 5_000,
     waitQueueTimeoutMS: 5_000,
-    socketTimeoutMS: operationMilliseconds,
+    socketTimeoutMS: operationTimeoutMs,
     writeConcern: { w: 'majority' },
   });
   try {
@@ -42,13 +43,13 @@ function describeConnectError(uri: string, error: unknown): string {
   return `MongoDB at ${withoutCredentials(uri)} does not answer (${messageOf(error)}). Start it, or correct MONGODB_URI.`;
 }
 
-/** Whether the driver rejected the connection string or its options, before it contacted a server. */
+/** Returns whether the driver rejected the connection string or its options before it contacted a server. */
 function isOptionError(error: unknown): boolean {
   const { MongoAPIError, MongoMissingDependencyError, MongoParseError } = mongoose.mongo;
   return [MongoAPIError, MongoMissingDependencyError, MongoParseError].some((type) => error instanceof type);
 }
 
-/** Whether MongoDB answers, and its version. */
+/** Returns MongoDB's version. @throws if it does not respond. */
 export async function pingMongo(connection: Connection): Promise<string> {
   if (connection.db === undefined) throw new Error('not connected');
   await connection.db.admin().ping();
@@ -56,7 +57,7 @@ export async function pingMongo(connection: Connection): Promise<string> {
   return info.version;
 }
 
-/** Options of every schema: what is stored is what was given, unknown fields are a programming error. */
+/** Options of every schema: Mongoose stores values unchanged and throws on unknown fields. */
 export const schemaOptions = {
   autoIndex: false,
   minimize: false,
@@ -67,12 +68,12 @@ export const schemaOptions = {
 /** The `_id` of documents that Lectern names itself. */
 export const uuidField = { type: String, required: true, default: () => randomUUID() as string } as const;
 
-/** Whether a write was refused because a unique index holds the value already. */
+/** Returns whether a write failed because a unique index already contains the value. */
 export function isDuplicate(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === 11_000;
 }
 
-/** Runs an upsert, and once more when another one inserted the same at the same time: the second run updates. */
+/** Runs an upsert; repeats it if a concurrent one inserted the document first. The second run updates. */
 export async function upsertSafely<T>(upsert: () => Promise<T>): Promise<T> {
   try {
     return await upsert();

@@ -1,10 +1,8 @@
 import leven from 'leven';
 
 /**
- * Returns the candidate that a name is probably a misspelling of, whatever the case: the first of those with the fewest
- * edits; null when all differ by more.
- *
- * @param maxEdits how many edits away a candidate may be
+ * Returns the candidate that a name probably misspells: the one with the fewest edits, ignoring case; null if all have
+ * more than `maxEdits`.
  */
 export function nearestName(
   name: string,
@@ -16,7 +14,7 @@ export function nearestName(
   let fewest = Infinity;
   for (const candidate of candidates) {
     const most = Math.min(maxEdits(candidate), fewest - 1);
-    // Comparing costs the product of both lengths; each character more is an edit.
+    // A length difference is a lower bound of the edits, and much cheaper than leven.
     if (Math.abs(candidate.length - written.length) > most) continue;
     const edits = leven(written, candidate.toLowerCase());
     if (edits <= most) [nearest, fewest] = [candidate, edits];

@@ -1,7 +1,6 @@
 /**
- * Returns the URL that a text denotes, relative to `base` if given, or null if it denotes none; as `URL.parse` of
- * Node.js 22. `URL.canParse` is no alternative: once Node.js 20 has optimized it, it rejects Latin-1 letters
- * ("https://münchen.example").
+ * Parses a URL, relative to `base` if given; returns null if it is invalid, as `URL.parse` of Node.js 22. `URL.canParse`
+ * is no alternative: once Node.js 20 has optimized it, it rejects Latin-1 letters ("https://münchen.example").
  */
 export function parseUrl(text: string, base?: string | URL): URL | null {
   try {
@@ -11,7 +10,7 @@ export function parseUrl(text: string, base?: string | URL): URL | null {
   }
 }
 
-/** Returns whether a text is an http or https URL, written out with its `//`. */
+/** Returns whether a text is an http or https URL with `//`. */
 export function isHttpUrl(text: string): boolean {
   return /^https?:\/\//i.test(text) && parseUrl(text) !== null;
 }

@@ -15,41 +15,41 @@ interface Hash {
   key: Buffer;
 }
 
-/** 32 MiB and some tenths of a second a hash, as OWASP's Password Storage Cheat Sheet has it. */
+/** OWASP's recommendation (Password Storage Cheat Sheet): 32 MiB and a few tenths of a second a hash. */
 const currentCost: Cost = { logN: 15, r: 8, p: 3 };
 const saltBytes = 16;
 const keyBytes = 32;
 
-const leastCharacters = 10;
-const mostCharacters = 200;
+const minCharacters = 10;
+const maxCharacters = 200;
 
-/** Hashing takes memory, and threads that files and DNS need too. */
+/** Limits concurrent hashing, which takes memory, and threads that files and DNS need too. */
 const hashing = pLimit(2);
 
-/** More would wait longer than people do. */
-const mostWaiting = 20;
+/** With more waiting, people would give up before their turn. */
+const maxWaiting = 20;
 
-/** What may not be in a password: control characters, and halves of a character that have no bytes of their own. */
+/** Passwords contain no control characters and no lone surrogates, which have no UTF-8 bytes. */
 const forbidden = /[\p{Cc}\p{Cs}]/u;
 
-/** Compared with where there is no user, so that an unknown one takes as long as a known one. */
-const nobody: Hash = { cost: currentCost, salt: Buffer.alloc(saltBytes), key: Buffer.alloc(keyBytes) };
+/** Stands in for the hash of an unknown user, so that checking takes as long as for a known one. */
+const dummyHash: Hash = { cost: currentCost, salt: Buffer.alloc(saltBytes), key: Buffer.alloc(keyBytes) };
 
-/** @throws {LecternError} INVALID_CONTENT that says what a new password may be. */
+/** Checks a new password. @throws {LecternError} INVALID_CONTENT with the rules. */
 export function assertValidPassword(password: string): void {
   const normal = password.normalize('NFKC');
   const length = [...normal].length;
-  if (length >= leastCharacters && length <= mostCharacters && !forbidden.test(normal)) return;
+  if (length >= minCharacters && length <= maxCharacters && !forbidden.test(normal)) return;
   throw new LecternError(
     'INVALID_CONTENT',
-    `A password has ${leastCharacters} to ${mostCharacters} characters, and no control characters.`,
+    `A password has ${minCharacters} to ${maxCharacters} characters, and no control characters.`,
   );
 }
 
 /**
- * Hashes a password. The text says how it was made, in the PHC string format: `$scrypt$ln=15,r=8,p=3$salt$key`.
+ * Hashes a password. The result contains its parameters (PHC string format): `$scrypt$ln=15,r=8,p=3$salt$key`.
  *
- * @throws {LecternError} TOO_MANY_REQUESTS as below.
+ * @throws {LecternError} TOO_MANY_REQUESTS as {@link passwordMatches}.
  */
 export async function hashPassword(password: string): Promise<string> {
   const hash = { cost: currentCost, salt: randomBytes(saltBytes) };
@@ -57,24 +57,24 @@ export async function hashPassword(password: string): Promise<string> {
 }
 
 /**
- * Whether a password is the one that was hashed. The same text typed on another system may come in other code
- * points; both are brought to one form (NFKC).
+ * Returns whether a password matches a stored hash. It normalizes the password (NFKC), because systems encode the same
+ * typed text differently.
  *
- * @param stored null where there is no user: it takes the same time, and is false.
- * @param signal aborted when nobody waits for the answer any more.
- * @throws {LecternError} TOO_MANY_REQUESTS when so many wait already that this one would wait too long.
+ * @param stored null for an unknown user: the result is false after the same time.
+ * @param signal aborted when the caller no longer needs the result.
+ * @throws {LecternError} TOO_MANY_REQUESTS if too many checks are waiting.
  */
 export async function passwordMatches(
   password: string,
   stored: string | null,
   signal?: AbortSignal,
 ): Promise<boolean> {
-  const hash = stored === null ? nobody : decode(stored);
+  const hash = stored === null ? dummyHash : decode(stored);
   const key = await derive(password.normalize('NFKC'), hash, signal);
   return timingSafeEqual(key, hash.key) && stored !== null && !forbidden.test(password);
 }
 
-/** Whether a stored hash costs something else than one that is made today. */
+/** Returns whether a stored hash has other parameters than new ones. */
 export function isOutdated(stored: string): boolean {
   const { cost } = decode(stored);
   return cost.logN !== currentCost.logN || cost.r !== currentCost.r || cost.p !== currentCost.p;
@@ -85,7 +85,7 @@ function derive(
   { cost, salt }: Pick<Hash, 'cost' | 'salt'>,
   signal?: AbortSignal,
 ): Promise<Buffer> {
-  if (hashing.pendingCount >= mostWaiting) {
+  if (hashing.pendingCount >= maxWaiting) {
     throw new LecternError('TOO_MANY_REQUESTS', 'Too many log-in attempts; try again later', {
       retryAfterSeconds: 10,
     });
@@ -94,7 +94,7 @@ function derive(
   return hashing(() => {
     signal?.throwIfAborted();
     return new Promise<Buffer>((resolve, reject) => {
-      // Twice what the blocks take: the rest is scrypt's own.
+      // Twice the memory of the blocks: scrypt needs some more.
       const maxmem = 2 * 128 * options.N * options.r;
       scrypt(password, salt, keyBytes, { ...options, maxmem }, (error, key) => {
         if (error === null) resolve(key);

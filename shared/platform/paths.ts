@@ -11,7 +11,7 @@ function findPackageRoot(): string {
 /** The folder that holds package.json, whether the code runs from its sources or compiled from dist/. */
 export const packageRoot = findPackageRoot();
 
-/** The address of a module beside this one's tree as it runs: `.ts` from a checkout, `.js` from dist/. */
+/** Returns the path of an entry point: the `.ts` file in a checkout, the `.js` file in dist/ when compiled. */
 export function entryPoint(pathWithoutExtension: string): string {
   const runsFromSource = import.meta.url.endsWith('.ts');
   return join(

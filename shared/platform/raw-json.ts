@@ -1,6 +1,6 @@
 import { objectText } from './json-text.ts';
 
-/** A JSON text that stands for a value: printed as it is, so that no order of keys and no large number changes. */
+/** A JSON text in place of a value; printed unchanged, so that key order and large numbers stay. */
 export class RawJson {
   readonly text: string;
 
@@ -10,7 +10,7 @@ export class RawJson {
   }
 }
 
-/** The JSON text of a body of type `Body`, printed already. */
+/** The JSON text of a body of type `Body`. */
 export class PrintedJson<Body> extends RawJson {
   declare protected readonly body?: Body;
 
@@ -19,12 +19,11 @@ export class PrintedJson<Body> extends RawJson {
   }
 }
 
-/** The raw JSON of a text that may be missing. */
 export function rawOrNull(text: string | null): RawJson | null {
   return text === null ? null : new RawJson(text);
 }
 
-/** JSON.stringify of an object, some members of which are {@link RawJson}; members that are undefined are left out. */
+/** Serializes an object, some of whose members may be {@link RawJson}; omits undefined members. */
 export function printJson(object: Record<string, unknown>): string {
   const members = Object.entries(object).filter(([, value]) => value !== undefined);
   return objectText(

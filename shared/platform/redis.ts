@@ -2,14 +2,14 @@ import { Redis } from 'ioredis';
 import { LecternError, messageOf } from './errors.ts';
 import { withoutCredentials } from './server-urls.ts';
 
-/** How long one command may take. Blocking reads have connections of their own. */
-const commandMilliseconds = 5_000;
+/** The timeout of a command. Blocking reads use other connections. */
+const commandTimeoutMs = 5_000;
 
 /**
- * A connection for callers who cannot wait (the API, the CLI): a command fails at once while Redis is away, and
- * within its deadline when Redis does not answer.
+ * Opens a connection for callers that cannot wait (API, CLI). Commands fail at once while Redis is unavailable, and after
+ * a timeout if it does not respond.
  *
- * @throws {LecternError} INTERNAL_ERROR that names the server (without credentials) and what to do.
+ * @throws {LecternError} INTERNAL_ERROR that names the server (without credentials) and the remedy.
  */
 export async function connectRedis(url: string): Promise<Redis> {
   const redis = createFastRedis(url);
@@ -28,9 +28,9 @@ export async function connectRedis(url: string): Promise<Redis> {
 }
 
 /**
- * Where the server lacks the database that a URL names, the client itself goes on in database 0, among other keys.
+ * Checks that the server has the database of the URL; otherwise ioredis silently uses database 0.
  *
- * @throws {LecternError} INTERNAL_ERROR that says so.
+ * @throws {LecternError} INTERNAL_ERROR if it does not.
  */
 async function assertDatabase(redis: Redis, url: string): Promise<void> {
   const { db = 0 } = redis.options;
@@ -47,7 +47,7 @@ async function assertDatabase(redis: Redis, url: string): Promise<void> {
   }
 }
 
-/** As {@link connectRedis}, for what can do without Redis: where it is away, the connection comes when it is back. */
+/** Opens such a connection for optional uses: if Redis is unavailable, it connects later. */
 export async function connectOptionalRedis(url: string): Promise<Redis> {
   const redis = createFastRedis(url);
   const isConnected = await redis.connect().then(
@@ -63,18 +63,18 @@ function createFastRedis(url: string): Redis {
     lazyConnect: true,
     enableOfflineQueue: false,
     maxRetriesPerRequest: 1,
-    commandTimeout: commandMilliseconds,
-    // A connection that is dead without being closed would let every command wait for its deadline, for ever.
-    socketTimeout: commandMilliseconds,
-    connectTimeout: commandMilliseconds,
+    commandTimeout: commandTimeoutMs,
+    // Otherwise every command on a dead but open connection would run into its timeout.
+    socketTimeout: commandTimeoutMs,
+    connectTimeout: commandTimeoutMs,
     retryStrategy: reconnectDelay,
   });
-  // Without a listener each failed reconnect would be printed; the commands that fail say so themselves.
+  // Without a listener, ioredis prints each failed reconnect; failing commands report errors anyway.
   redis.on('error', () => undefined);
   return redis;
 }
 
-/** A connection for workers and listeners, which wait for Redis as long as it takes; BullMQ asks for null retries. */
+/** Opens a connection whose commands wait until Redis is available, for workers and BullMQ's listeners. */
 export function createWaitingRedis(url: string): Redis {
   const redis = new Redis(url, { maxRetriesPerRequest: null, retryStrategy: reconnectDelay });
   redis.on('error', () => undefined);
@@ -85,10 +85,10 @@ function reconnectDelay(attempt: number): number {
   return Math.min(100 * attempt, 2_000);
 }
 
-/** Whether Redis answers, its version, and whether it would rather evict jobs than refuse writes. */
+/** Returns Redis' version and eviction policy: it must not evict jobs. @throws if it does not respond. */
 export async function pingRedis(redis: Redis): Promise<{ version: string; maxmemoryPolicy: string | null }> {
   const info = await redis.info();
-  // Valkey states the Redis it is compatible with as well.
+  // Valkey also reports a compatible version of Redis.
   const [, version = 'unknown'] =
     /^valkey_version:(\S+)/m.exec(info) ?? /^redis_version:(\S+)/m.exec(info) ?? [];
   return { version, maxmemoryPolicy: /^maxmemory_policy:(\S+)/m.exec(info)?.[1] ?? null };

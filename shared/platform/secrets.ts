@@ -5,58 +5,58 @@ import type { Config } from './config.ts';
 import { codeOf, LecternError, messageOf } from './errors.ts';
 import type { SigningSecret } from './setting-forms.ts';
 
-const leastCharacters = 32;
+const minCharacters = 32;
 
-/** Secrets of this installation that the credentials and signatures depend on. */
+/** The secrets of this installation. */
 export interface Secrets {
-  /** Keys the hash under which API secrets are stored. */
+  /** The key of the hashes of API secrets. */
   keyPepper: string;
-  /** Embed and launch tokens: the first signs, all verify. Empty where they are turned off. */
+  /** For embed and launch tokens: the first signs, all verify. Empty if these are turned off. */
   signing: readonly SigningSecret[];
-  /** Signs the addresses of media and widgets. */
+  /** Signs the URLs of media and widgets. */
   asset: string;
   /** Signs the cookies of user sessions. */
   cookie: string;
 }
 
-/** The `kid` of a signing secret that Lectern made itself. */
-const keptKid = 'local';
+/** The `kid` of a generated signing secret. */
+const generatedKid = 'local';
 
 /**
- * The configured secrets; one that is not configured is made at the first start and kept in the data directory,
- * readable by its owner alone. (In production the configuration requires them.)
+ * Returns the secrets. It generates missing ones at the first start and stores them in the data directory, readable only
+ * by the owner. In production, the configuration requires all of them.
  *
- * @param warn told once, of all that were made.
- * @throws {LecternError} when one can neither be read nor made.
+ * @param warn called once if secrets were generated.
+ * @throws {LecternError} if a secret can be neither read nor written.
  */
 export async function loadSecrets(config: Config, warn: (message: string) => void): Promise<Secrets> {
   const folder = join(config.dataDir, 'secrets');
-  const made: string[] = [];
-  const kept = (name: string, setting: string) => keptSecret(join(folder, name), setting, made);
+  const generated: string[] = [];
+  const stored = (name: string, setting: string) => storedSecret(join(folder, name), setting, generated);
   const secrets: Secrets = {
-    keyPepper: config.keyPepper ?? (await kept('key-pepper', 'LECTERN_KEY_PEPPER')),
+    keyPepper: config.keyPepper ?? (await stored('key-pepper', 'LECTERN_KEY_PEPPER')),
     signing: config.signingSecrets ?? [
-      { kid: keptKid, secret: await kept('signing-secret', 'LECTERN_SIGNING_SECRETS') },
+      { kid: generatedKid, secret: await stored('signing-secret', 'LECTERN_SIGNING_SECRETS') },
     ],
-    asset: config.assetSecret ?? (await kept('asset-secret', 'LECTERN_ASSET_SECRET')),
-    cookie: config.cookieSecret ?? (await kept('cookie-secret', 'LECTERN_COOKIE_SECRET')),
+    asset: config.assetSecret ?? (await stored('asset-secret', 'LECTERN_ASSET_SECRET')),
+    cookie: config.cookieSecret ?? (await stored('cookie-secret', 'LECTERN_COOKIE_SECRET')),
   };
-  if (made.length > 0) {
-    const what = `Made secrets for settings that are not set, and kept them in ${folder}: ${made.join(', ')}.`;
+  if (generated.length > 0) {
+    const what = `Generated secrets for settings that are not set, and stored them in ${folder}: ${generated.join(', ')}.`;
     warn(`${what} Set them before you run more than one host.`);
   }
   return secrets;
 }
 
-/** @param made gets the name of the setting when the secret was made just now. */
-async function keptSecret(path: string, setting: string, made: string[]): Promise<string> {
+/** @param generated receives the setting's name if the secret was generated now. */
+async function storedSecret(path: string, setting: string, generated: string[]): Promise<string> {
   try {
-    const kept = await readSecret(path);
-    if (kept !== null) return kept;
-    if (await makeSecret(path)) made.push(setting);
+    const secret = await readSecret(path);
+    if (secret !== null) return secret;
+    if (await generateSecret(path)) generated.push(setting);
     return await readFile(path, 'utf8');
   } catch (error) {
-    const message = `${setting} is not set, and ${path} is of no use: ${messageOf(error)}`;
+    const message = `${setting} is not set, and ${path} cannot be used: ${messageOf(error)}`;
     throw new LecternError('INTERNAL_ERROR', message, { cause: error });
   }
 }
@@ -69,13 +69,13 @@ async function readSecret(path: string): Promise<string | null> {
     if (codeOf(error) === 'ENOENT') return null;
     throw error;
   }
-  // A damaged file must not become a secret that anybody can guess, nor be replaced: credentials depend on it.
-  if (text.length < leastCharacters) throw new Error(`it holds fewer than ${leastCharacters} characters`);
+  // A damaged file must not become a guessable secret, and must not be replaced: credentials depend on it.
+  if (text.length < minCharacters) throw new Error(`it holds fewer than ${minCharacters} characters`);
   return text;
 }
 
-/** Written whole and synced under another name, then linked: of several first starts at once, one makes it. */
-async function makeSecret(path: string): Promise<boolean> {
+/** Writes a temporary file, then links it: exactly one of several concurrent first starts creates the secret. */
+async function generateSecret(path: string): Promise<boolean> {
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
   const temporary = `${path}.${randomBytes(6).toString('hex')}`;
   try {

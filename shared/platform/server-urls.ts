@@ -2,23 +2,23 @@ import { ConnectionString } from 'mongodb-connection-string-url';
 import { parseUrl } from './parse-url.ts';
 
 /**
- * What is wrong with the address of MongoDB, to stand behind its name; null for a good one. It is the driver's own
- * parser that reads it, so that several hosts and all options are taken.
+ * Returns the fault of a MongoDB URI, to follow the setting's name; null for a valid one. The driver's own parser reads
+ * it, so several hosts and all options are valid.
  */
 export function mongodbFault(uri: string): string | null {
   let parsed: ConnectionString;
   try {
     parsed = new ConnectionString(uri);
   } catch {
-    // The parser's own message may repeat the password.
+    // The parser's message may contain the password.
     return 'must be a connection string: mongodb://host:27017/lectern, with several hosts between commas; characters such as @ : / % in a password are percent-encoded';
   }
   return /^\/[^/]+$/.test(parsed.pathname)
     ? null
-    : 'must name the database behind the hosts: mongodb://host:27017/lectern (without a name the driver takes "test")';
+    : 'must name the database after the hosts: mongodb://host:27017/lectern (without a name, the driver uses "test")';
 }
 
-/** The same of Redis. */
+/** Returns the fault of a Redis URL, as {@link mongodbFault}. */
 export function redisFault(url: string): string | null {
   const parsed = parseUrl(url);
   if (parsed === null) {
@@ -30,16 +30,16 @@ export function redisFault(url: string): string | null {
 }
 
 /**
- * Returns the address of a server as it may be shown and logged: nothing up to the last @, as a password that was not
- * encoded may hold one, and no query, where passwords of keys may be.
+ * Removes the secrets from a server's URL for output: all up to the last @ (an unencoded password may contain one), and
+ * the query, which may contain passwords of keys.
  */
 export function withoutCredentials(address: string): string {
   return address.replace(/\/\/.*@/s, '//').replace(/\?.*$/s, '');
 }
 
 /**
- * Returns whether a message about the options of a MongoDB address may be shown. Passwords and tokens among them rule
- * it out: after an unencoded "&" the driver takes the rest of a password for the name of an option.
+ * Returns whether a message about the options of a MongoDB URI may be shown. It may not if there are passwords or tokens
+ * among them: after an unencoded "&", the driver reads the rest of a password as an option.
  */
 export function mayShowOptions(uri: string): boolean {
   return !/[?&][^=&]*(?:password|properties)[^=&]*=/i.test(uri);

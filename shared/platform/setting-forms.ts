@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { parseUrl } from './parse-url.ts';
 import { nearestName } from './nearest-name.ts';
 
-/** The forms that settings have in the environment, where all are texts. What a fault says follows the setting's name. */
+/* Schemas of settings, which are texts in the environment. Error texts follow the setting's name. */
 
 /** A whole number between two bounds. */
 export const number = (min: number, max: number) =>
@@ -12,46 +12,45 @@ export const number = (min: number, max: number) =>
     .transform(Number)
     .refine((n) => n >= min && n <= max, `must be a whole number between ${min} and ${max}`);
 
-/** The same for a setting that may be left out. */
+/** A whole number with a default. */
 export const integer = (fallback: number, min: number, max: number) => number(min, max).default(fallback);
 
-/** An address with one of these protocols, each with its colon. */
+/** A URL with one of these protocols, such as "http:". */
 export const url = (protocols: string[]) =>
   z
     .string()
     .refine(
       (text) => protocols.includes(parseUrl(text)?.protocol ?? ''),
-      `must be an address that begins with ${protocols.map((protocol) => `${protocol}//`).join(' or ')}`,
+      `must be a URL that begins with ${protocols.map((protocol) => `${protocol}//`).join(' or ')}`,
     );
 
-/** The address of a server, which may hold a password: what is wrong with it is said without any part of it. */
+/** The URL of a server. It may contain a password, so errors contain no part of it. */
 export const serverAddress = (protocols: string[], faultOf: (text: string) => string | null) =>
   z.string().superRefine((text, context) => {
     const begins = protocols.map((protocol) => `${protocol}//`);
     const fault = begins.some((begin) => text.toLowerCase().startsWith(begin))
       ? faultOf(text)
-      : `must be an address that begins with ${begins.join(' or ')}`;
+      : `must be a URL that begins with ${begins.join(' or ')}`;
     if (fault !== null) context.addIssue({ code: 'custom', message: fault });
   });
 
-/** The address of a service, serialized, to put paths behind: it ends without a slash. */
+/** The base URL of a service, serialized, without a slash at its end. */
 export const baseUrl = url(['http:', 'https:'])
   .refine((text) => {
     const url = parseUrl(text);
     if (url === null) return true;
     const { username, password, search, hash } = url;
     return [username, password, search, hash].every((part) => part === '');
-  }, 'must be an address without a user name, a password, a query (?) and a fragment (#)')
+  }, 'must be a URL without a user name, a password, a query (?) and a fragment (#)')
   .transform((text) => new URL(text).href.replace(/\/+$/, ''));
 
-/** One of these words, the fallback where the setting is left out. */
+/** One of these words, with a default. */
 export const choice = <Value extends string>(values: Value[], fallback: NoInfer<Value>) =>
   z.enum(values, `must be one of ${values.join(', ')}`).default(fallback);
 
-/** Yes or no. */
 export const flag = z.enum(['true', 'false'], 'must be true or false').transform((text) => text === 'true');
 
-/** Texts between commas, with room for spaces; none where the setting is left out. */
+/** A comma-separated list, with optional spaces; empty by default. */
 const list = z
   .string()
   .default('')
@@ -60,7 +59,7 @@ const list = z
 
 const hostAndPort = /^(\[[0-9a-f:.]+\]|[^\s:/@[\]]+):\d{1,5}$/i;
 
-/** Hosts named as `host:port,host:port`, lower-cased. */
+/** Hosts as `host:port,host:port`, in lower case. */
 export const hostList = list
   .transform((parts) => parts.map((part) => part.toLowerCase()))
   .refine(
@@ -74,23 +73,19 @@ export const originList = list.refine(
   'must be a comma-separated list of origins, such as https://app.example',
 );
 
-const leastSecretBytes = 32;
+const minSecretBytes = 32;
 
-/** What nobody is to guess. */
 export const secret = z
   .string()
-  .refine(
-    (text) => Buffer.byteLength(text) >= leastSecretBytes,
-    `must be at least ${leastSecretBytes} bytes`,
-  );
+  .refine((text) => Buffer.byteLength(text) >= minSecretBytes, `must be at least ${minSecretBytes} bytes`);
 
-/** A secret that embed tokens are signed with; `kid` names it in a token's header. */
+/** A secret that signs embed tokens; `kid` identifies it in a token's header. */
 export interface SigningSecret {
   kid: string;
   secret: string;
 }
 
-/** `kid:secret,kid:secret`; the word "none" for an installation that signs and accepts no tokens. */
+/** `kid:secret,kid:secret`, or "none" for an installation without tokens. */
 export const signingSecrets = z
   .string()
   .transform((text) =>
@@ -106,26 +101,26 @@ export const signingSecrets = z
     abort: true,
   })
   .refine(
-    (ring) => ring.every((one) => Buffer.byteLength(one.secret) >= leastSecretBytes),
-    `must have secrets of at least ${leastSecretBytes} bytes (make one with: openssl rand -hex 32)`,
+    (ring) => ring.every((one) => Buffer.byteLength(one.secret) >= minSecretBytes),
+    `must have secrets of at least ${minSecretBytes} bytes (make one with: openssl rand -hex 32)`,
   )
   .refine((ring) => new Set(ring.map(({ kid }) => kid)).size === ring.length, 'must name each kid once');
 
-/** Names so short are near too many others. */
-const leastLength = 8;
+/** Shorter names resemble too many others. */
+const minLength = 8;
 const maxEdits = 3;
 const ownPrefix = 'LECTERN_';
 
 /**
- * Returns a sentence for each variable that looks like a setting and is none: one that is nearly spelt like a setting,
- * or begins with LECTERN_. Values are not looked at.
+ * Returns a warning for each variable that resembles a setting but is none: it begins with LECTERN_ or is a likely
+ * misspelling.
  *
  * @param variables the names in an environment.
- * @param settings the names that there are.
+ * @param settings the names of all settings.
  */
 export function warnOfUnknownSettings(variables: readonly string[], settings: readonly string[]): string[] {
   const known = new Set(settings);
-  const candidates = settings.filter((setting) => setting.length >= leastLength);
+  const candidates = settings.filter((setting) => setting.length >= minLength);
   return variables
     .filter((name) => !known.has(name))
     .flatMap((name) => {

@@ -2,15 +2,15 @@ import { onAbort } from './abort-listeners.ts';
 
 interface TimeLimit {
   timeoutMs: number;
-  /** The caller's. */
+  /** The caller's signal. */
   signal?: AbortSignal | undefined;
 }
 
 /**
- * Returns what `work` resolves with, if it does so in time. The work itself goes on.
+ * Waits for `work` until a timeout. The work itself continues after it.
  *
- * @param limit.late returns what to resolve with instead, or throws; it throws an error with the time unless given.
- * @throws what `work` or `late` throws; the reason of the caller's signal when that is aborted first.
+ * @param limit.late returns the result after the timeout, or throws; by default, it throws an error.
+ * @throws what `work` or `late` throws; the reason of the caller's signal if that is aborted first.
  */
 export async function withDeadline<T, Late = never>(
   work: Promise<T>,
@@ -33,7 +33,7 @@ export async function withDeadline<T, Late = never>(
     const first = await Promise.race(races);
     if (first !== 'late') return first.result;
     if (late !== undefined) return late();
-    throw new Error(`no answer within ${timeoutMs} ms`);
+    throw new Error(`no response within ${timeoutMs} ms`);
   } finally {
     clearTimeout(timer);
     stopListening?.();
@@ -41,13 +41,13 @@ export async function withDeadline<T, Late = never>(
 }
 
 /**
- * Runs `action` with a signal that is aborted after a time, or with the caller's signal, for the same reason.
+ * Runs `action` with a signal that is aborted after a timeout, or with the caller's signal for the same reason.
  *
- * Not AbortSignal.any with AbortSignal.timeout: that holds the latter weakly, and a deadline that was collected as
- * garbage never comes (https://github.com/nodejs/node/issues/57736); and on Node 20 a signal that lives as long as the
- * process keeps something of every other.
+ * It does not use AbortSignal.any with AbortSignal.timeout. That holds the timeout weakly, and once it is garbage
+ * collected, it never fires (https://github.com/nodejs/node/issues/57736). On Node 20, it also leaks memory of signals
+ * that live as long as the process.
  *
- * @param limit.late makes the reason of an abort for time; it is a TimeoutError unless given.
+ * @param limit.late returns the abort reason after the timeout; by default, a TimeoutError.
  * @throws what `action` throws.
  */
 export async function withTimeLimit<T>(

@@ -1,10 +1,6 @@
 import { createHash } from 'node:crypto';
 
-/**
- * Returns the UUID of a name in a namespace (RFC 9562, version 5): the same for the same two.
- *
- * @param namespace a UUID, of any version
- */
+/** Returns the UUID of a name (RFC 9562, version 5). @param namespace a UUID of any version. */
 export function uuidV5(namespace: string, name: string): string {
   const hash = createHash('sha1')
     .update(Buffer.from(namespace.replaceAll('-', ''), 'hex'))
@@ -15,7 +11,7 @@ export function uuidV5(namespace: string, name: string): string {
   return uuidFromHex(bytes.toString('hex'));
 }
 
-/** Returns a UUID of 32 hex digits with its hyphens. */
+/** Inserts the hyphens of a UUID into 32 hex digits. */
 export function uuidFromHex(digits: string): string {
   return digits.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
 }

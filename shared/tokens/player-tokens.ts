@@ -8,17 +8,16 @@ import { printJson, RawJson } from '../platform/raw-json.ts';
 import type { SigningSecret } from '../platform/setting-forms.ts';
 
 /**
- * The tokens that let a player load one lesson: JWTs (RFC 7519), HS256. An embed token stands for a learner of an
- * integrator, and a launch token for a learner of an LTI platform. A preview token stands for no learner: it shows one
- * version, which may be a draft, and records nothing. The header's `typ` tells them apart.
+ * Tokens that let a player load one lesson: JWTs (RFC 7519) signed with HS256. The header's `typ` distinguishes them. An
+ * embed token names a learner of an integrator, a launch token one of an LTI platform. A preview token names none: it
+ * shows one version, which may be a draft, and records nothing.
  */
-
 export type PlayerToken = EmbedToken | LaunchToken | PreviewToken;
 
-interface TokenOfLesson {
+interface LessonToken {
   organizationId: string;
   lessonId: string;
-  /** The version that is pinned; null for the newest published one at each load. */
+  /** The pinned version; null for the latest published one at each load. */
   versionId: string | null;
   /** Unix time in seconds. */
   issuedAt: number;
@@ -26,29 +25,29 @@ interface TokenOfLesson {
   expiresAt: number;
 }
 
-export interface EmbedToken extends TokenOfLesson {
+export interface EmbedToken extends LessonToken {
   kind: 'embed';
   learnerId: string;
-  /** A JSON object, as text: exactly as the integrator wrote it. */
+  /** The text of a JSON object, unchanged from the integrator's request. */
   userAttributes: string;
 }
 
-export interface LaunchToken extends TokenOfLesson {
+export interface LaunchToken extends LessonToken {
   kind: 'launch';
   ltiUserId: string;
   platformId: string;
   contextId: string | null;
-  /** Why nothing of the launch is recorded; absent where it is. */
+  /** Why the launch is not recorded; missing if it is. */
   untracked?: 'anonymous' | 'preview' | undefined;
-  /** What the platform asks for: the language of the page, as a BCP 47 tag. */
+  /** The language that the platform requests, as a BCP 47 tag. */
   locale?: string | undefined;
-  /** The platform's address to go back to. */
+  /** The platform's URL for the way back. */
   returnUrl?: string | undefined;
-  /** Origins of the platform, whose pages may show the lesson. */
+  /** Origins whose pages may frame the lesson. */
   platformOrigins?: string[] | undefined;
 }
 
-export interface PreviewToken extends TokenOfLesson {
+export interface PreviewToken extends LessonToken {
   kind: 'preview';
   versionId: string;
 }
@@ -59,13 +58,13 @@ const issuer = 'lectern';
 const types = { embed: 'JWT', launch: 'lectern-launch+jwt', preview: 'lectern-preview+jwt' } as const;
 type TokenType = (typeof types)[keyof typeof types];
 
-/** Whoever has the link can see a draft, so it is short. */
+/** Short, because everyone with the link sees the draft. */
 const previewSeconds = 3600;
 
-/** More than any token that Lectern signs. */
+/** Longer than any token that Lectern signs. */
 const maxTokenLength = 16 * 1024;
 
-const claimsOfLesson = {
+const lessonClaims = {
   organizationId: z.string(),
   lessonId: z.string(),
   versionId: z.string().optional(),
@@ -73,12 +72,12 @@ const claimsOfLesson = {
   exp: z.number(),
 };
 const embedClaims = z.object({
-  ...claimsOfLesson,
+  ...lessonClaims,
   learnerId: z.string(),
   userAttributes: z.record(z.string(), z.unknown()),
 });
 const launchClaims = z.object({
-  ...claimsOfLesson,
+  ...lessonClaims,
   ltiUserId: z.string(),
   platformId: z.string(),
   contextId: z.string().nullable(),
@@ -87,9 +86,9 @@ const launchClaims = z.object({
   returnUrl: z.string().optional(),
   platformOrigins: z.array(z.string()).optional(),
 });
-const previewClaims = z.object({ ...claimsOfLesson, versionId: z.string() });
+const previewClaims = z.object({ ...lessonClaims, versionId: z.string() });
 
-/** What may be wrong with a token. */
+/** Why a token is rejected. */
 export type TokenFault =
   | 'Token expired'
   | 'Invalid signature'
@@ -98,7 +97,7 @@ export type TokenFault =
   | 'Signing secret not configured'
   | 'Token revoked';
 
-/** UNAUTHORIZED, by a token. */
+/** UNAUTHORIZED because of a token. */
 export class TokenError extends LecternError {
   readonly reason: TokenFault;
 
@@ -108,16 +107,16 @@ export class TokenError extends LecternError {
   }
 }
 
-/** A token as it is handed out, and when it ends. */
+/** A signed token and its expiry. */
 export interface SignedToken {
   token: string;
   expiresAt: Date;
 }
 
 /**
- * Signs an embed token with the first secret. Its claims are those of the contract's 2.3.
+ * Signs an embed token with the first secret. docs/integrate.md lists its claims.
  *
- * @throws {LecternError} INTERNAL_ERROR when no signing secret is configured.
+ * @throws {LecternError} INTERNAL_ERROR if no signing secret is configured.
  */
 export function signEmbedToken(
   ring: readonly SigningSecret[],
@@ -137,7 +136,7 @@ export function signEmbedToken(
 /**
  * Signs a launch token with the first secret.
  *
- * @throws {LecternError} INTERNAL_ERROR when no signing secret is configured.
+ * @throws {LecternError} INTERNAL_ERROR if no signing secret is configured.
  */
 export function signLaunchToken(
   ring: readonly SigningSecret[],
@@ -150,7 +149,7 @@ export function signLaunchToken(
 /**
  * Signs a preview token with the first secret. It expires in an hour.
  *
- * @throws {LecternError} INTERNAL_ERROR when no signing secret is configured.
+ * @throws {LecternError} INTERNAL_ERROR if no signing secret is configured.
  */
 export function signPreviewToken(
   ring: readonly SigningSecret[],
@@ -176,8 +175,8 @@ function sign(
 }
 
 /**
- * Checks a token of any kind and gives what it says. Whether it was revoked is not known here:
- * models/token-revocation.ts.
+ * Verifies a token of any kind and returns its claims. It does not check revocation: see
+ * shared/models/token-revocation.ts.
  *
  * @throws {LecternError} UNAUTHORIZED "Token verification failed: <reason>".
  */
@@ -185,7 +184,7 @@ export function verifyPlayerToken(ring: readonly SigningSecret[], token: string)
   return readToken(ring, token, {});
 }
 
-/** What a launch token of ours says, though it may have ended; null for anything else. */
+/** Returns the claims of a launch token, even if it has expired; null for anything else. */
 export function readExpiredLaunch(ring: readonly SigningSecret[], token: string): LaunchToken | null {
   try {
     const read = readToken(ring, token, { ignoreExpiration: true });
@@ -215,16 +214,15 @@ function readToken(ring: readonly SigningSecret[], token: string, leniency: Leni
   return { kind: 'embed', ...claims, userAttributes, versionId, issuedAt: iat, expiresAt: exp };
 }
 
-/** The failure of a token; its reason ends the text that the contract sets. */
 export function tokenFailure(reason: TokenFault): TokenError {
   return new TokenError(reason);
 }
 
-/** Gives the token's `typ`, which the signature covers. */
+/** Verifies the signature; returns the token's `typ`, which the signature covers. */
 function checkSignature(ring: readonly SigningSecret[], token: string, leniency: Leniency): TokenType {
   const { kid, typ } = readHeader(token);
   if (!isTokenType(typ)) throw tokenFailure('Malformed token');
-  // A token without a kid is somebody else's make; its signature still decides.
+  // Tokens of other software may lack a kid: then each secret is tried.
   const candidates = kid === undefined ? ring : ring.filter((one) => one.kid === kid);
   let failure = tokenFailure('Invalid signature');
   for (const candidate of candidates) {
@@ -245,7 +243,7 @@ function isTokenType(typ: string | undefined): typ is TokenType {
 
 const keys = new WeakMap<SigningSecret, KeyObject>();
 
-/** jsonwebtoken takes a string too, but first tries to read it as a PEM file, which takes far longer than to sign. */
+/** Returns a cached key object: jsonwebtoken would first parse a string as PEM, which takes far longer than to sign. */
 function keyOf(secret: SigningSecret): KeyObject {
   const known = keys.get(secret);
   if (known !== undefined) return known;
@@ -259,7 +257,7 @@ function readHeader(token: string): jwt.JwtHeader {
     const decoded = jwt.decode(token, { complete: true });
     if (decoded !== null) return decoded.header;
   } catch {
-    // No JSON where there should be some.
+    // The header is not JSON.
   }
   throw tokenFailure('Malformed token');
 }
@@ -268,7 +266,7 @@ function isWrongSecret(error: unknown): boolean {
   return error instanceof jwt.JsonWebTokenError && error.message === 'invalid signature';
 }
 
-/** jsonwebtoken tells its failures apart by their messages alone. */
+/** jsonwebtoken's errors differ only in their messages. */
 function reasonOf(error: unknown): TokenFault {
   if (error instanceof jwt.TokenExpiredError) return 'Token expired';
   const { message } = error as Error;

@@ -9,10 +9,10 @@ export const maxUserAttributesBytes = 8192;
 const timeoutFault = `timeout must be an integer between 1 and ${maxTokenSeconds}`;
 const uuid = (fault: string) => z.guid(fault).toLowerCase();
 
-/** A learner as an integrator names one: 1 to 255 characters without control characters or halves of characters. */
+/** An integrator's learner id: 1 to 255 characters, without control characters and lone surrogates. */
 export const learnerIdPattern = /^[^\p{Cc}\p{Cs}]{1,255}$/u;
 
-/** The body of a request for a token; faults are told in the order of the fields. */
+/** The body of a token request; faults are reported in the order of the fields. */
 export const signTokenSchema = z.object({
   lessonId: uuid('Lesson ID must be a UUID').meta({ description: 'The lesson to include.' }),
   versionId: uuid('Version ID must be a UUID').optional().meta({
@@ -43,32 +43,27 @@ export const signTokenSchema = z.object({
 
 const bodyFault = 'Request body must be a JSON object';
 const attributesFault = `userAttributes must be at most ${maxUserAttributesBytes} bytes as JSON`;
-/** The faults that {@link parseSignTokenRequest} reports beyond those of the schema. */
+/** The error texts of {@link parseSignTokenRequest} that the schema lacks. */
 export const signTokenFaults = [bodyFault, attributesFault];
 
 export interface SignTokenRequest {
   lessonId: string;
   versionId: string | null;
   learnerId: string;
-  /** A JSON object, as text, as it was sent. */
+  /** The text of a JSON object, unchanged. */
   userAttributes: string;
-  /** Seconds. */
+  /** The time until expiry, in seconds. */
   timeout: number;
 }
 
-/**
- * Reads the body of a request for a token.
- *
- * @param text JSON.
- * @throws {LecternError} INVALID_CONTENT with the first fault in the order of the contract's table.
- */
+/** Parses the JSON body of a token request. @throws {LecternError} INVALID_CONTENT with the first fault. */
 export function parseSignTokenRequest(text: string): SignTokenRequest {
   const parsed = signTokenSchema.safeParse(JSON.parse(text));
   const attributes = text.trimStart().startsWith('{') ? objectMembers(text).get('userAttributes') : undefined;
   const userAttributes = attributes ?? '{}';
   const tooLarge = Buffer.byteLength(userAttributes) > maxUserAttributesBytes;
   const [fault] = parsed.error?.issues ?? [];
-  // The one rule that a schema of parsed values cannot know stands before those of later fields.
+  // A schema cannot check the size of the JSON text. This fault comes before those of later fields.
   if (tooLarge && (fault === undefined || fault.path[0] === 'timeout')) {
     throw new LecternError('INVALID_CONTENT', attributesFault);
   }

@@ -87,7 +87,7 @@ test('start reports everything that is missing at once, and each item once', asy
       .filter((line) => line !== '')
       .map((line) => line.replace('lectern: ', '')),
   ).toStrictEqual([
-    expect.stringMatching(/^Made secrets for settings that are not set, .*LECTERN_KEY_PEPPER/),
+    expect.stringMatching(/^Generated secrets for settings that are not set, .*LECTERN_KEY_PEPPER/),
     expect.stringMatching(/^The store in .* cannot be written to/),
     expect.stringMatching(/^MongoDB at .* does not answer/),
     expect.stringMatching(/^Redis at redis:\/\/127\.0\.0\.1:1 does not answer .*REDIS_URL/),

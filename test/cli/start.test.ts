@@ -49,7 +49,7 @@ test('start serves, reports its generated secrets in a readable line, and Ctrl-C
   running.kill('SIGINT');
   const { code, stdout, stderr } = await running.finished;
   expect(stderr).toMatch(
-    /^Made secrets .*, and kept them in \S+: LECTERN_KEY_PEPPER, LECTERN_ASSET_SECRET\. .*\nStarting the API and a worker\n$/,
+    /^Generated secrets .*, and stored them in \S+: LECTERN_KEY_PEPPER, LECTERN_ASSET_SECRET\. .*\nStarting the API and a worker\n$/,
   );
   expect(stdout).not.toContain('LECTERN_');
   expect(code).toBe(0);

@@ -109,6 +109,7 @@ describe('a search for a term of the field leads from ARCHITECTURE.md to a file 
     'backoff',
     'jitter',
     'paginat',
+    'rate limit',
     'debounce',
     'graceful',
     'i18n',

@@ -33,7 +33,7 @@ test('secrets that are not configured are made once, with one warning, and kept 
     cookie: hex,
   });
   expect(warnings).toStrictEqual([
-    `Made secrets for settings that are not set, and kept them in ${folder}: LECTERN_KEY_PEPPER, ` +
+    `Generated secrets for settings that are not set, and stored them in ${folder}: LECTERN_KEY_PEPPER, ` +
       'LECTERN_SIGNING_SECRETS, LECTERN_ASSET_SECRET, LECTERN_COOKIE_SECRET. Set them before you run more than one host.',
   ]);
   expect((await stat(folder)).mode & 0o777).toBe(0o700);
@@ -114,7 +114,9 @@ test('a damaged secret is rejected, and left unchanged for its owner to repair',
   const path = join(dataDir, 'secrets', 'key-pepper');
   await mkdir(join(dataDir, 'secrets'));
   await writeFile(path, '');
-  await expect(load(dataDir)).rejects.toThrow(/LECTERN_KEY_PEPPER is not set, and .*key-pepper is of no use/);
+  await expect(load(dataDir)).rejects.toThrow(
+    /LECTERN_KEY_PEPPER is not set, and .*key-pepper cannot be used/,
+  );
   expect(await readFile(path, 'utf8')).toBe('');
 });
 

@@ -19,14 +19,14 @@ export interface DemoLinkDependencies {
 }
 
 /**
- * Returns a link that plays the demo lesson, with a token of its own. Only someone at the machine itself gets one, and
- * never in production: the start page asks for no credentials.
+ * Returns a link that plays the demo lesson with a new token. Only browsers on the same machine get one, and never in
+ * production, because the start page requires no credentials.
  *
- * @returns null where there is no demo lesson, and for everyone else.
+ * @returns null for other clients, or without a demo lesson.
  */
 export async function findDemoLink(deps: DemoLinkDependencies, ctx: Context): Promise<string | null> {
   const { config, db, secrets } = deps;
-  if (!isAtThisMachine(deps, ctx) || secrets.signing.length === 0) return null;
+  if (!isSameMachine(deps, ctx) || secrets.signing.length === 0) return null;
   const organization = await findOrganizationBySlug(db, demoSlug);
   if (organization === null) return null;
   const page = await pageOfLessons(db, organization._id, { status: 'published', limit: 1, after: null });
@@ -37,8 +37,8 @@ export async function findDemoLink(deps: DemoLinkDependencies, ctx: Context): Pr
   return `${publicPath(config)}/embed/${lessonId}?token=${token}`;
 }
 
-/** By the Host too: a tunnel connects from this machine, and so does a name that was made to lead here. */
-function isAtThisMachine({ config }: Pick<DemoLinkDependencies, 'config'>, ctx: Context): boolean {
+/** Checks the Host too: tunnels connect from this machine, and a foreign name may resolve to it (DNS rebinding). */
+function isSameMachine({ config }: Pick<DemoLinkDependencies, 'config'>, ctx: Context): boolean {
   if (config.production || config.trustProxy > 0 || config.publicUrl !== undefined) return false;
   const isLocalClient = /^(?:127\.|::1$|::ffff:127\.)/.test(ctx.req.socket.remoteAddress ?? '');
   return isLocalClient && /^(?:localhost|127\.0\.0\.1|\[::1\])(?::\d+)?$/i.test(ctx.host);

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { Html, markup } from '../../../shared/platform/html.ts';
 import type { ServiceState } from './service-state.ts';
 
-/** What the page links to, as paths or URLs; null for what is not there, or not for this visitor. */
+/** The links of the page, as paths or URLs; null for links that this visitor does not get. */
 export interface StartPageLinks {
   favicon: string;
   docs: string;
@@ -40,7 +40,7 @@ li span { display: block; color: var(--soft); font-size: .9375rem; }
 footer { margin-top: .75rem; padding-top: .75rem; border-top: 1px solid var(--line); color: var(--soft); font-size: .9375rem; }
 `;
 
-/** It loads its icon and nothing else, runs nothing, and stands in no frame. */
+/** The page loads only its icon, runs no scripts, and no page may frame it. */
 export const startPagePolicy = [
   "default-src 'none'",
   "img-src 'self'",
@@ -59,7 +59,7 @@ const states: Record<ServiceState, [title: string, text: string]> = {
   ],
 };
 
-/** Returns the page at `/`, for operators and integrators. A learner may come by, and is sent to the course. */
+/** Returns the page at `/`, for operators and integrators. It refers learners to their course. */
 export function startPage(state: ServiceState, links: StartPageLinks): string {
   const [title, text] = states[state];
   return markup`<!doctype html>

@@ -8,14 +8,14 @@ export interface ServiceStateDependencies {
   queue: ExportQueue;
 }
 
-/** What the start page tells of the service: it works, it works but builds nothing, or it cannot do its work. */
+/** The state on the start page: everything works, no worker runs, or a server fails. */
 export type ServiceState = 'ok' | 'no_workers' | 'unavailable';
 
 const keepMs = 3_000;
 
 /**
- * Returns a function that reads the state. Anyone may call it at any rate: a result is shared, and kept for 3 seconds.
- * It says nothing of what fails, or of how many workers there are.
+ * Returns a function that reads the state. Concurrent calls share a result, which is cached for 3 seconds. The state
+ * reveals neither which server fails nor the number of workers.
  */
 export function createServiceState(deps: ServiceStateDependencies): () => Promise<ServiceState> {
   return cachedRead(

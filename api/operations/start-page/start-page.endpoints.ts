@@ -33,7 +33,7 @@ const serviceState = z.strictObject({
 
 const common = { method: 'get', errors: apiErrors(), tag: 'Service' } as const;
 
-/** GET /: the service's state and links to its documentation, as a page for people and in JSON for programs. */
+/** GET /: the service's state and links to its documentation, as a page or in JSON. */
 export const getStartPage = defineEndpoint(
   {
     ...common,
@@ -124,5 +124,5 @@ const iconAt = (path: string, operationId: string) =>
 
 /** GET /favicon.svg */
 export const getIcon = iconAt('/favicon.svg', 'getIcon');
-/** GET /favicon.ico, which browsers request by themselves. They go by the media type, not by the name. */
+/** GET /favicon.ico, which browsers request on their own. They accept an SVG under this name. */
 export const getFavicon = iconAt('/favicon.ico', 'getFavicon');

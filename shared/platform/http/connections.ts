@@ -6,7 +6,7 @@ import { RequestFilteringHttpAgent, RequestFilteringHttpsAgent } from 'request-f
 import { hostOf, isPublicAddress, literalAddress, publicOnly } from './ssrf-guard.ts';
 import { OutboundError } from './failure.ts';
 
-/** How long a connection may lie unused before it is closed, in milliseconds. */
+/** The timeout of an unused connection. */
 const idleSocketMs = 10_000;
 
 interface Agents {
@@ -26,27 +26,26 @@ function createAgents(lookup: LookupFunction, keepAlive: boolean): Agents {
 }
 
 /**
- * The connections to foreign hosts, and the say over which host may be connected to. Two walls stand between a URL
- * and a host that is not public: the rules of addresses.ts, and those of request-filtering-agent.
+ * Connections for outbound HTTP, behind the SSRF guard. Two independent checks reject hosts that are not public:
+ * ssrf-guard.ts and request-filtering-agent.
  */
 export class Connections {
   readonly #allowed: ReadonlySet<string>;
-  readonly #kept: Agents;
+  readonly #keptAlive: Agents;
   readonly #fresh: Agents;
 
-  /** `allowedPrivateHosts` are exempt: exact `host:port`, as {@link hostOf} writes it. */
+  /** @param allowedPrivateHosts exempt from the guard: exact `host:port`, as {@link hostOf} returns it. */
   constructor(allowedPrivateHosts: readonly string[], lookup: LookupFunction = systemLookup) {
     this.#allowed = new Set(allowedPrivateHosts);
-    this.#kept = createAgents(lookup, true);
+    this.#keptAlive = createAgents(lookup, true);
     this.#fresh = createAgents(lookup, false);
   }
 
   /**
-   * The agent that may request this URL. Names are judged later, when it connects. A `fresh` one makes a connection
-   * for each request instead of using a kept one, which the server may just have given up.
+   * Returns the agent for a URL. The agent checks host names later, when it connects.
    *
-   * @throws {OutboundError} `blocked_address` for a protocol other than http and https, credentials, or an address
-   *   that is not public.
+   * @param fresh opens a connection for each request: the server may be closing a kept one.
+   * @throws {OutboundError} `blocked_address` for another protocol, credentials, or an IP address that is not public.
    */
   agentFor(url: URL, fresh: boolean): http.Agent {
     if (url.protocol !== 'http:' && url.protocol !== 'https:') {
@@ -55,7 +54,7 @@ export class Connections {
     if (url.username !== '' || url.password !== '') {
       throw new OutboundError('blocked_address', 'A URL with credentials is not fetched');
     }
-    const agents = fresh ? this.#fresh : this.#kept;
+    const agents = fresh ? this.#fresh : this.#keptAlive;
     const kind = url.protocol === 'https:' ? 'https' : 'http';
     const host = hostOf(url);
     if (this.#allowed.has(host)) return agents.any[kind];
@@ -66,9 +65,9 @@ export class Connections {
     return agents.public[kind];
   }
 
-  /** Closes every connection, those in use too. */
+  /** Closes all connections, including those in use. */
   close(): void {
-    for (const agents of [this.#kept, this.#fresh]) {
+    for (const agents of [this.#keptAlive, this.#fresh]) {
       for (const { http, https } of [agents.public, agents.any]) {
         http.destroy();
         https.destroy();

@@ -2,7 +2,7 @@ import { codeOf } from '../errors.ts';
 
 export type OutboundFault = 'blocked_address' | 'timeout' | 'network';
 
-/** A foreign host gave no answer. The message names the host, never a whole URL: those carry signatures. */
+/** A failed outbound request. The message names the host, never the whole URL: URLs may contain signatures. */
 export class OutboundError extends Error {
   override readonly name = 'OutboundError';
   readonly reason: OutboundFault;
@@ -13,7 +13,7 @@ export class OutboundError extends Error {
   }
 }
 
-/** The code of a fault in the network or below it, such as ECONNRESET; for messages. */
+/** Returns the code of a network error for messages, such as ECONNRESET. */
 export function faultCode(error: unknown): string {
   const code = codeOf(error);
   return typeof code === 'string' ? code : 'no code';

@@ -4,35 +4,31 @@ import fetch, { type RequestInit, type Response } from 'node-fetch';
 import { hostOf, notPublicCode } from './ssrf-guard.ts';
 import { faultCode, OutboundError } from './failure.ts';
 
-/** What is left of an answer that nobody wants is read to keep its connection, if it is no longer than this. */
-const smallBytes = 16 * 1024;
-const smallBodyMs = 1000;
+/** An unwanted rest of a response is drained to keep the connection, if it is no larger and takes no longer. */
+const maxDrainBytes = 16 * 1024;
+const maxDrainMs = 1000;
 
-/** The answer to one request: its status and headers are here, its body is not. */
+/** A response whose headers have arrived, and whose body may not have. */
 export interface OutboundResponse {
   status: number;
   header(name: string): string | null;
-  /** The Content-Length, null without one. */
+  /** The Content-Length; null without one. */
   length: number | null;
   body: Readable;
 }
 
 export interface OutboundRequest {
-  /** Of `Connections`: says whether the host may be asked at all. */
+  /** From `Connections`, which checks that the host is allowed. */
   agent: Agent;
   headers: Record<string, string>;
   method?: 'GET' | 'POST' | 'PUT';
   body?: string;
-  /** Unpacks a body that was compressed although none is asked for; without it the body stays as it came. */
+  /** Decompresses a body that the server compressed without being asked; otherwise it stays compressed. */
   unpack?: boolean;
   signal: AbortSignal;
 }
 
-/**
- * Sends one request and follows nothing.
- *
- * @throws {OutboundError} or the reason of the signal.
- */
+/** Sends a request; follows no redirects. @throws {OutboundError} or the reason of the signal. */
 export async function send(
   url: URL,
   { headers, unpack = false, ...init }: OutboundRequest,
@@ -55,21 +51,21 @@ export async function send(
     status: response.status,
     header: (name) => response.headers.get(name),
     length: length === null ? null : Number(length),
-    // The types of node-fetch leave open what its code does not: an answer over HTTP has a Readable.
+    // The types of node-fetch are wider than its code: over HTTP, the body is always a Readable.
     body: response.body as Readable,
   };
 }
 
-/** Ends the reading of an answer, read or not: its connection is kept if that costs little, else closed. */
+/** Discards the rest of a response. Keeps its connection if draining is cheap, else closes it. */
 export function release({ body, length }: Pick<OutboundResponse, 'body' | 'length'>): void {
-  if (length === null || length > smallBytes) {
+  if (length === null || length > maxDrainBytes) {
     body.destroy();
     return;
   }
   if (body.destroyed) return;
   body.resume();
-  const timer = setTimeout(() => body.destroy(), smallBodyMs).unref();
-  // It would keep all of a request for a second, after many small files a second.
+  const timer = setTimeout(() => body.destroy(), maxDrainMs).unref();
+  // Otherwise the timer would keep the request in memory, which adds up with many small files.
   body.once('close', () => clearTimeout(timer));
 }
 

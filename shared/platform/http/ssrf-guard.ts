@@ -1,15 +1,20 @@
 import { isIP, type LookupFunction } from 'node:net';
 import ipaddr from 'ipaddr.js';
 
-/** The only block of IPv6 from which public addresses are given out (RFC 4291, IANA's registry). */
+/*
+ * SSRF guard (server-side request forgery): authors and platforms choose URLs that Lectern requests. The guard keeps
+ * these requests from reaching private networks and cloud metadata.
+ */
+
+/** The only IPv6 block with public addresses (RFC 4291, IANA's registry). */
 const globalUnicast = ipaddr.IPv6.parse('2000::');
 
 /**
- * Whether an IP address, as text, belongs to the public internet.
+ * Returns whether an IP address belongs to the public internet.
  *
- * ipaddr.js knows the special blocks of both families: private, loopback, link-local (cloud metadata among them),
- * mapped, NAT64, 6to4, Teredo, documentation. It calls anything else "unicast", also `::7f00:1` (which is what a URL
- * makes of `[::127.0.0.1]`) and blocks that nobody was given; hence the test for 2000::/3.
+ * ipaddr.js knows the special blocks of both families: private, loopback, link-local (with cloud metadata), mapped,
+ * NAT64, 6to4, Teredo, documentation. It classifies everything else as "unicast", including unassigned blocks and
+ * `::7f00:1` (the normal form of `[::127.0.0.1]`); hence the check for 2000::/3.
  */
 export function isPublicAddress(address: string): boolean {
   if (isIP(address) === 0) return false;
@@ -18,24 +23,24 @@ export function isPublicAddress(address: string): boolean {
   return parsed instanceof ipaddr.IPv4 || parsed.match(globalUnicast, 3);
 }
 
-/** `host:port` as `allowedPrivateHosts` has it: lower case, the port always named, IPv6 in brackets. */
+/** Returns `host:port` as in `allowedPrivateHosts`: lower case, always with the port, IPv6 in brackets. */
 export function hostOf(url: URL): string {
   const port = url.port === '' ? (url.protocol === 'https:' ? '443' : '80') : url.port;
   return `${url.hostname}:${port}`;
 }
 
-/** The IP address that a URL names instead of a host name; null for a name. Other spellings are normal form by then. */
+/** Returns the IP address of a URL, or null for a host name. The URL parser has normalized other spellings. */
 export function literalAddress(url: URL): string | null {
   const address = url.hostname.replace(/^\[|\]$/g, '');
   return isIP(address) === 0 ? null : address;
 }
 
-/** The `code` of the error with which {@link publicOnly} refuses a name. */
+/** The `code` of the error with which {@link publicOnly} rejects a host name. */
 export const notPublicCode = 'ERR_ADDRESS_NOT_PUBLIC';
 
 /**
- * A lookup that refuses a name as soon as one of its addresses is not public. It runs when a connection is made and
- * its answer is the one connected to, so that a name cannot change its mind between check and use (DNS rebinding).
+ * Returns a DNS lookup that rejects a name if any of its addresses is not public. It runs for each connection, which uses
+ * its result: the name cannot resolve differently between check and use (DNS rebinding).
  */
 export function publicOnly(lookup: LookupFunction): LookupFunction {
   return (hostname, options, callback) => {

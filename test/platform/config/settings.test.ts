@@ -52,7 +52,7 @@ describe('texts', () => {
     ['NODE_ENV', 'staging', 'NODE_ENV must be one of development, production, test'],
     ['LOG_LEVEL', 'INFO', 'LOG_LEVEL must be one of silent, error, warn, info, debug'],
     ['STORE', 'ftp', 'STORE must be one of disk, s3'],
-    ['S3_ENDPOINT', 'localhost:9000', 'S3_ENDPOINT must be an address that begins with http:// or https://'],
+    ['S3_ENDPOINT', 'localhost:9000', 'S3_ENDPOINT must be a URL that begins with http:// or https://'],
     ['S3_BUCKET', 'My_Bucket', 'S3_BUCKET must be the name of a bucket: 3 to 63 of a-z, 0-9, . and -'],
     ['S3_REGION', 'eu central', 'S3_REGION must be the name of a region, such as eu-central-1'],
     [
@@ -62,14 +62,10 @@ describe('texts', () => {
     ],
     ['S3_FORCE_PATH_STYLE', '1', 'S3_FORCE_PATH_STYLE must be true or false'],
     ['S3_PRESIGNED_READS', 'yes', 'S3_PRESIGNED_READS must be true or false'],
-    ['PUBLIC_URL', 'ftp://a.example', 'PUBLIC_URL must be an address that begins with http:// or https://'],
-    ['PUBLIC_URL', 'a.example', 'PUBLIC_URL must be an address that begins with http:// or https://'],
-    [
-      'MONGODB_URI',
-      'http://x',
-      'MONGODB_URI must be an address that begins with mongodb:// or mongodb+srv://',
-    ],
-    ['REDIS_URL', 'localhost:6379', 'REDIS_URL must be an address that begins with redis:// or rediss://'],
+    ['PUBLIC_URL', 'ftp://a.example', 'PUBLIC_URL must be a URL that begins with http:// or https://'],
+    ['PUBLIC_URL', 'a.example', 'PUBLIC_URL must be a URL that begins with http:// or https://'],
+    ['MONGODB_URI', 'http://x', 'MONGODB_URI must be a URL that begins with mongodb:// or mongodb+srv://'],
+    ['REDIS_URL', 'localhost:6379', 'REDIS_URL must be a URL that begins with redis:// or rediss://'],
     ['REDIS_PREFIX', 'a:b', 'REDIS_PREFIX may hold letters, digits, - and _ only'],
     ['LECTERN_KEY_PEPPER', 'x'.repeat(31), 'LECTERN_KEY_PEPPER must be at least 32 bytes'],
     ['LECTERN_ASSET_SECRET', 'x'.repeat(31), 'LECTERN_ASSET_SECRET must be at least 32 bytes'],
@@ -111,7 +107,7 @@ describe('texts', () => {
     'PUBLIC_URL refuses %s',
     (value) => {
       expect(faultsOf({ PUBLIC_URL: value })).toStrictEqual([
-        'PUBLIC_URL must be an address without a user name, a password, a query (?) and a fragment (#)',
+        'PUBLIC_URL must be a URL without a user name, a password, a query (?) and a fragment (#)',
       ]);
     },
   );
@@ -126,8 +122,8 @@ describe('texts', () => {
   });
 
   test.each([
-    ['MONGODB_URI', 'mongodb://host:27017', 'must name the database behind the hosts'],
-    ['MONGODB_URI', 'mongodb://host/?replicaSet=rs0', 'must name the database behind the hosts'],
+    ['MONGODB_URI', 'mongodb://host:27017', 'must name the database after the hosts'],
+    ['MONGODB_URI', 'mongodb://host/?replicaSet=rs0', 'must name the database after the hosts'],
     ['MONGODB_URI', 'mongodb://me:p@ss@word@host/lectern', 'must be a connection string'],
     ['REDIS_URL', 'redis://host/lectern', 'must name its database by number'],
     ['REDIS_URL', 'redis://host/-1', 'must name its database by number'],
