@@ -4,7 +4,7 @@ export interface Block {
   props: Record<string, unknown>;
 }
 
-/** What a scored answer earned: `0 <= score <= maxScore`, in points. */
+/** The points of a scored answer: `0 <= score <= maxScore`. */
 export interface AnswerResult {
   score: number;
   maxScore: number;

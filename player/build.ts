@@ -6,21 +6,23 @@ import { build } from 'esbuild';
 import type { BuildOptions, Plugin } from 'esbuild';
 import { messagesWith, supportedLanguages } from '../shared/i18n/message.ts';
 import type { MessageKey } from '../shared/i18n/message.ts';
+import { coreWidgetTypes } from '../shared/lessons/core-widgets.ts';
+import type { CoreWidgetType } from '../shared/lessons/core-widgets.ts';
 
-const SOURCE = fileURLToPath(new URL('./', import.meta.url));
-const OUTPUT = fileURLToPath(new URL('./dist/', import.meta.url));
+const sourceFolder = fileURLToPath(new URL('./', import.meta.url));
+const outputFolder = fileURLToPath(new URL('./dist/', import.meta.url));
 
 interface Bundle extends Pick<BuildOptions, 'format' | 'globalName'> {
   /** Relative to this folder. */
   source: string;
   /** The name of the file in `dist/player/`, without its extension. */
   name: string;
-  /** The prefixes of the messages that it holds, in all languages; none where the page itself carries them. */
+  /** The prefixes of its messages, which it contains in all languages; none if the page itself has them. */
   messages?: string[];
 }
 
 /** The files that pages load. */
-const BUNDLES: Bundle[] = [
+const bundles: Bundle[] = [
   { source: 'player.ts', name: 'player', format: 'esm', messages: ['lesson.', 'widget.'] },
   {
     ...{ source: 'player.ts', name: 'player.classic', format: 'iife', globalName: 'Lectern' },
@@ -38,14 +40,14 @@ const BUNDLES: Bundle[] = [
   { source: 'registration-page/registration-page.ts', name: 'registration-page', format: 'esm' },
 ];
 
-/** Files that are meant to be read, and go as they are. */
-const COPIES = ['archive-page/callbacks.js'];
+/** Files for readers, copied unchanged. */
+const copies = ['archive-page/callbacks.js'];
 
-/** Files that hold types alone: what integrators with TypeScript need of the player. */
-const TYPES = ['block.ts', 'widget.ts', 'lesson/state.ts', 'lesson/options.ts'];
+/** Files with types only, for integrators who use TypeScript. */
+const typeFiles = ['block.ts', 'widget.ts', 'lesson/state.ts', 'lesson/options.ts'];
 
-/** The same sources give the same bytes on every machine: releases are named after their digest. */
-const COMMON = {
+/** The same sources make the same bytes on every machine: releases are named after their digest. */
+const commonOptions = {
   write: false,
   bundle: true,
   minify: true,
@@ -62,26 +64,20 @@ interface OutputFile {
 }
 
 /**
- * Builds each core widget to `<Type>.js`, one self-contained ES module, and `<Type>.css` where it has a
- * stylesheet. The folder ends up holding these files and nothing else.
+ * Builds each core widget: `<Type>.js`, a self-contained ES module, and `<Type>.css`. Removes other files from the
+ * folder.
  *
  * @param output the folder to write to
  * @returns the file names, sorted
+ * @throws when a core type has no script or no stylesheet
  */
-export async function buildWidgets(output: string = join(OUTPUT, 'widgets')): Promise<string[]> {
-  const widgets = join(SOURCE, 'widgets');
-  const types = (await readdir(widgets, { withFileTypes: true })).filter((entry) => entry.isDirectory());
-  const entryPoints = await Promise.all(
-    types.map(async ({ name }) => {
-      const files = await readdir(join(widgets, name));
-      return [`${name}.ts`, `${name}.css`]
-        .filter((file) => files.includes(file))
-        .map((file) => ({ in: join(widgets, name, file), out: name }));
-    }),
+export async function buildWidgets(output: string = join(outputFolder, 'widgets')): Promise<string[]> {
+  const entryPoints = coreWidgetTypes.flatMap((type) =>
+    ['ts', 'css'].map((extension) => ({ in: widgetFile(type, extension), out: type })),
   );
   const { outputFiles } = await build({
-    ...COMMON,
-    entryPoints: entryPoints.flat(),
+    ...commonOptions,
+    entryPoints,
     outdir: output,
     format: 'esm',
     plugins: [compiledMessages(['widget.'])],
@@ -90,37 +86,58 @@ export async function buildWidgets(output: string = join(OUTPUT, 'widgets')): Pr
 }
 
 /**
- * Builds the player, core widgets inside: `player.js`, an ES module; `player.classic.js`, the same as a classic
- * script; `player.d.ts`, the types of both; `player.css`; and what pages of Lectern's own and of archives have
- * beside them. The folder ends up holding these files and nothing else.
+ * Builds the player with the core widgets: `player.js`, an ES module; `player.classic.js`, the same as a classic
+ * script; `player.d.ts`, the types of both; `player.css`; and the further files of Lectern's pages and of archives.
+ * Removes other files from the folder.
  *
  * @param output the folder to write to
  * @returns the file names, sorted
  */
-export async function buildPlayer(output: string = join(OUTPUT, 'player')): Promise<string[]> {
+export async function buildPlayer(output: string = join(outputFolder, 'player')): Promise<string[]> {
   const built = await Promise.all(
-    BUNDLES.map(({ source, name, messages = [], ...options }) =>
+    bundles.map(({ source, name, messages = [], ...options }) =>
       build({
-        ...COMMON,
+        ...commonOptions,
         ...options,
-        entryPoints: [{ in: join(SOURCE, source), out: name }],
+        entryPoints: [{ in: join(sourceFolder, source), out: name }],
         outdir: output,
-        plugins: [compiledMessages(messages)],
+        plugins: [compiledMessages(messages), coreWidgetStyles],
       }),
     ),
   );
-  const copies = COPIES.map(async (source) => ({
+  const copied = copies.map(async (source) => ({
     path: join(output, basename(source)),
-    contents: await readFile(join(SOURCE, source)),
+    contents: await readFile(join(sourceFolder, source)),
   }));
   return writeFolder(output, [
     ...built.flatMap(({ outputFiles }) => outputFiles),
-    ...(await Promise.all(copies)),
+    ...(await Promise.all(copied)),
     { path: join(output, 'player.d.ts'), contents: Buffer.from(await playerTypes()) },
   ]);
 }
 
-/** Puts compiled messages in place of all messages and their compiler: see shared/i18n/catalogs.ts. */
+function widgetFile(type: CoreWidgetType, extension: string): string {
+  return join(sourceFolder, 'widgets', type, `${type}.${extension}`);
+}
+
+/** Makes `core-widgets.css`, which player.css imports: the stylesheets of all core widgets. */
+const coreWidgetStyles: Plugin = {
+  name: 'core-widget-styles',
+  setup(bundle) {
+    const namespace = 'core-widget-styles';
+    bundle.onResolve({ filter: /^core-widgets\.css$/ }, ({ path }) => ({ path, namespace }));
+    bundle.onLoad({ filter: /.*/, namespace }, () => ({
+      contents: coreWidgetTypes
+        .toSorted()
+        .map((type) => `@import ${JSON.stringify(widgetFile(type, 'css'))};`)
+        .join('\n'),
+      loader: 'css',
+      resolveDir: sourceFolder,
+    }));
+  },
+};
+
+/** Replaces all messages and their compiler with the compiled messages of a bundle: see shared/i18n/catalogs.ts. */
 function compiledMessages(prefixes: string[]): Plugin {
   const keys = Object.keys(messagesWith('en', prefixes)) as MessageKey[];
   const languages = keys.length === 0 ? [] : supportedLanguages();
@@ -128,7 +145,7 @@ function compiledMessages(prefixes: string[]): Plugin {
     const messages = messagesWith(language, prefixes);
     return [language, keys.map((key) => messages[key])];
   });
-  // Each key once, not once in each language.
+  // Contains each key only once, not once per language.
   const contents = `const keys = ${JSON.stringify(keys)};
 export const catalogs = Object.fromEntries(${JSON.stringify(texts)}.map(
   ([language, texts]) => [language, Object.fromEntries(keys.map((key, index) => [key, texts[index]]))],
@@ -141,22 +158,24 @@ export const catalogs = Object.fromEntries(${JSON.stringify(texts)}.map(
 }
 
 async function playerTypes(): Promise<string> {
-  const sources = await Promise.all(TYPES.map((file) => readFile(join(SOURCE, file), 'utf8')));
+  const sources = await Promise.all(typeFiles.map((file) => readFile(join(sourceFolder, file), 'utf8')));
   return [
     ...sources.map((source) => source.replace(/^(import|export) type \{[^}]*\}( from '[^']*')?;\n+/gm, '')),
-    '/** Puts a lesson into an element of the page and plays it. It never throws because of the lesson. */\n' +
+    '/** Plays a lesson in an element of the page. It never throws because of the lesson. */\n' +
       'export declare function mountLesson(options: LessonOptions): LessonHandle;\n',
   ].join('\n');
 }
 
 /**
- * Copies what the API reference needs: Scalar's bundle as it was released, and its licence. Both come from Scalar's
- * package for Fastify, which holds the same bundle as `@scalar/api-reference` without that package's 299 dependencies.
+ * Copies the files of the API reference: Scalar's released bundle and its licence. They come from Scalar's package for
+ * Fastify, which contains the same bundle as `@scalar/api-reference` without that package's 299 dependencies.
  *
  * @param output the folder to write to
  * @returns the file names, sorted
  */
-export async function copyApiReference(output: string = join(OUTPUT, 'api-reference')): Promise<string[]> {
+export async function copyApiReference(
+  output: string = join(outputFolder, 'api-reference'),
+): Promise<string[]> {
   const code = dirname(createRequire(import.meta.url).resolve('@scalar/fastify-api-reference'));
   const copy = async (name: string, source: string) => ({
     path: join(output, name),
@@ -168,7 +187,7 @@ export async function copyApiReference(output: string = join(OUTPUT, 'api-refere
   );
 }
 
-/** Makes a folder hold these files alone. */
+/** Writes files to a folder and removes all others. */
 async function writeFolder(folder: string, files: OutputFile[]): Promise<string[]> {
   await mkdir(folder, { recursive: true });
   const written = await Promise.all(
@@ -182,7 +201,7 @@ async function writeFolder(folder: string, files: OutputFile[]): Promise<string[
   return written.sort();
 }
 
-/** Writes a file so that a server or a build beside this one never reads half of it. */
+/** Writes a file atomically, so that a server or another build never reads half of it. */
 async function replaceFile(path: string, contents: Uint8Array): Promise<void> {
   const before = await readFile(path).catch(() => undefined);
   if (before?.equals(contents)) return;

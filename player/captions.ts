@@ -1,41 +1,41 @@
 import { element } from './dom.ts';
-import { mediaAddress } from './media.ts';
+import { mediaUrl } from './media.ts';
 import { record, text } from './props.ts';
 import type { WidgetContext } from './widget.ts';
 import { message } from '../shared/i18n/message.ts';
 
 /** The captions of a medium in one language. */
 export interface Captions {
-  address: string;
+  url: string;
   /** A BCP 47 tag. */
   language: string;
-  /** What the reader chooses them by. */
+  /** Shown in the menu. */
   label: string;
 }
 
 /**
- * Reads the prop `captions`: the address of a WebVTT file, which is in the lesson's language, or a list of
- * `{src, language, label}`. Entries without an address are left out.
+ * Reads the prop `captions`: the URL of a WebVTT file in the lesson's language, or a list of `{src, language, label}`.
+ * Skips entries without a URL.
  */
 export function readCaptions(value: unknown, context: WidgetContext): Captions[] {
   const entries: unknown[] = Array.isArray(value) ? value : [value];
   return entries.flatMap((entry) => {
     const { src, language, label } = record(typeof entry === 'object' ? entry : { src: entry });
-    const address = mediaAddress(context, src);
-    if (address === undefined) return [];
-    const spoken = text(language) || context.language;
-    const name = text(label) || (Array.isArray(value) ? languageName(spoken) : undefined);
-    return { address, language: spoken, label: name ?? message(context.language, 'widget.captions') };
+    const url = mediaUrl(context, src);
+    if (url === undefined) return [];
+    const tag = text(language) || context.language;
+    const name = text(label) || (Array.isArray(value) ? languageName(tag) : undefined);
+    return { url, language: tag, label: name ?? message(context.language, 'widget.captions') };
   });
 }
 
 /**
- * Loads a video or an audio and its captions. Those in the lesson's language, else the first ones, are on from the
- * start.
+ * Loads a video or audio file and its captions. Captions in the lesson's language, or else the first ones, are on at
+ * the start.
  *
- * @param on.mediumFailed called when the medium cannot be loaded
- * @param on.captionsFailed called when captions cannot be loaded, which then leave the medium's menu
- * @returns the captions' tracks, in their order
+ * @param on.mediumFailed called when the file fails to load
+ * @param on.captionsFailed called when captions fail to load; they disappear from the menu
+ * @returns the tracks of the captions, in their order
  */
 export function loadMedium(
   medium: HTMLMediaElement,
@@ -49,7 +49,7 @@ export function loadMedium(
   const tracks = captions.map((entry) => {
     const track = element('track', {
       kind: 'captions',
-      src: entry.address,
+      src: entry.url,
       srclang: entry.language,
       label: entry.label,
       default: entry === first,
@@ -60,10 +60,10 @@ export function loadMedium(
     });
     return track;
   });
-  if (captions.some(({ address }) => isForeign(address))) medium.crossOrigin = 'anonymous';
+  if (captions.some(({ url }) => isCrossOrigin(url))) medium.crossOrigin = 'anonymous';
   medium.append(...tracks);
   medium.addEventListener('error', () => {
-    // A server that does not let other origins read its files still lets them play: better without captions.
+    // A server without CORS lets other origins play its files, but not read them: play without captions.
     if (medium.crossOrigin === null) return on.mediumFailed();
     medium.crossOrigin = null;
     medium.load();
@@ -73,12 +73,12 @@ export function loadMedium(
 }
 
 /**
- * True for an address on another origin than the page's. Captions from there are read only in CORS mode, and
- * a sandboxed page is a stranger to its own server too.
+ * Checks whether a URL has another origin than the page. Browsers read such captions only in CORS mode. To a sandboxed
+ * page, its own server is another origin, too.
  */
-function isForeign(address: string): boolean {
-  if (!URL.canParse(address, document.baseURI)) return false;
-  const url = new URL(address, document.baseURI);
+function isCrossOrigin(src: string): boolean {
+  if (!URL.canParse(src, document.baseURI)) return false;
+  const url = new URL(src, document.baseURI);
   return url.protocol.startsWith('http') && url.origin !== globalThis.origin;
 }
 
@@ -86,7 +86,7 @@ function baseLanguage(tag: string): string {
   return tag.toLowerCase().split('-')[0] ?? '';
 }
 
-/** As its speakers call it; undefined for what is no language tag. */
+/** Returns a language's own name for itself; undefined for an invalid tag. */
 function languageName(tag: string): string | undefined {
   try {
     return new Intl.DisplayNames([tag], { type: 'language', fallback: 'none' }).of(tag);

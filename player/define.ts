@@ -1,9 +1,10 @@
 import { element } from './dom.ts';
 import { record } from './props.ts';
+import type { CoreWidgetType } from '../shared/lessons/core-widgets.ts';
 import { textDirection } from '../shared/lessons/text-direction.ts';
 import type { MountedWidget, Widget, WidgetContext } from './widget.ts';
 
-/** What a core widget's render function works with. */
+/** The input of a core widget's render function. */
 export interface RenderOptions {
   props: Record<string, unknown>;
   state: unknown;
@@ -12,19 +13,21 @@ export interface RenderOptions {
 }
 
 /**
- * Makes a core widget from a function that fills its root element. The root carries the lesson's language and
- * direction, so that a widget mirrors even on a page that does not set them.
+ * Makes a core widget of a function that fills its root element. The root has the lesson's language and direction, so
+ * that a widget mirrors even on a page that does not set them.
  *
- * @param type the block type; also names the root's class, `lectern-` and the type in kebab-case
- * @param render returns what has to be done when the widget goes, beside removing the root, and its drafts
+ * @param type the block type; the root's class is `lectern-` and the type in kebab-case
+ * @param render returns `draft`, and `destroy` for cleanup beside removing the root
  */
 export function defineWidget(
-  type: string,
+  type: CoreWidgetType,
   render: (root: HTMLElement, options: RenderOptions) => Partial<MountedWidget> | void,
+  extras: Pick<Widget, 'plainProps'> = {},
 ): Widget {
   const name = type.replace(/\B[A-Z]/g, '-$&').toLowerCase();
   return {
     type,
+    ...extras,
     mount(host, { props, state, tries, context }) {
       const { language } = context;
       const root = element('div', {
@@ -33,7 +36,7 @@ export function defineWidget(
         dir: textDirection(language),
       });
       const rendered = render(root, { props: record(props), state, tries, context });
-      // Filled first and attached last: one layout a block, whatever it holds.
+      // Attached last, so that the browser lays out each block only once.
       host.append(root);
       return {
         ...rendered,

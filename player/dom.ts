@@ -1,8 +1,8 @@
 type Attributes = Record<string, string | boolean | undefined>;
 
 /**
- * Makes an element. A `true` attribute is set empty, a `false` or undefined one is left out; children that
- * are strings become text, never markup.
+ * Makes an element. A `true` attribute is set to '', a `false` or undefined one is not set. Strings among the children
+ * become text, never markup.
  */
 export function element<Tag extends keyof HTMLElementTagNameMap>(
   tag: Tag,
@@ -18,15 +18,15 @@ export function element<Tag extends keyof HTMLElementTagNameMap>(
   return node;
 }
 
-/** An id for labels and groups, unique on the page even when a module is loaded twice. */
+/** Returns an id for labels and groups, unique on the page even if a module is loaded twice. */
 export function uniqueId(): string {
   return `lectern-${Math.random().toString(36).slice(2, 12)}`;
 }
 
-const NAMESPACE = 'http://www.w3.org/2000/svg';
+const svgNamespace = 'http://www.w3.org/2000/svg';
 
 /** Lines in a square of 24 units. */
-const SHAPES = {
+const iconPaths = {
   right: 'M5 12.5l4.5 4.5L19 7.5',
   wrong: 'M6.5 6.5l11 11m0-11l-11 11',
   partly: 'M5.5 12h13',
@@ -37,14 +37,14 @@ const SHAPES = {
   zoom: 'M4 9V4h5M20 9V4h-5M4 15v5h5M20 15v5h-5',
 };
 
-/** A small drawing in the color of the text around it. It says nothing by itself: words go with it. */
-export function icon(name: keyof typeof SHAPES): SVGSVGElement {
-  const drawing = document.createElementNS(NAMESPACE, 'svg');
+/** Makes a decorative icon in the text color. Screen readers skip it, so put a text beside it. */
+export function icon(name: keyof typeof iconPaths): SVGSVGElement {
+  const drawing = document.createElementNS(svgNamespace, 'svg');
   drawing.setAttribute('class', 'lectern-icon');
   drawing.setAttribute('viewBox', '0 0 24 24');
   drawing.setAttribute('aria-hidden', 'true');
-  const lines = document.createElementNS(NAMESPACE, 'path');
-  lines.setAttribute('d', SHAPES[name]);
+  const lines = document.createElementNS(svgNamespace, 'path');
+  lines.setAttribute('d', iconPaths[name]);
   drawing.append(lines);
   return drawing;
 }

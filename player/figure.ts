@@ -3,14 +3,14 @@ import { richText } from './html.ts';
 import type { WidgetContext } from './widget.ts';
 import { message } from '../shared/i18n/message.ts';
 
-/** A line that stands where a medium should be, and what the medium would have told, when that is known. */
+/** Makes a notice in place of a media file that cannot be shown, with the file's description if there is one. */
 export function missingMedium(message: string, description = ''): HTMLElement {
   const box = element('div', { class: 'lectern-missing' }, element('p', {}, message));
   if (description) box.append(element('p', { class: 'lectern-missing-text' }, description));
   return box;
 }
 
-/** A transcript that unfolds under a video or an audio; undefined where there is none. */
+/** Makes a collapsed transcript; undefined if there is none. */
 export function transcript(source: unknown, context: WidgetContext): HTMLElement | undefined {
   const body = richText(source, context);
   if (!body) return undefined;
@@ -22,7 +22,7 @@ export function transcript(source: unknown, context: WidgetContext): HTMLElement
   );
 }
 
-/** A line for a medium whose captions cannot be loaded; hidden until then. */
+/** Makes the notice that captions failed to load, hidden until then. */
 export function captionsNote(context: WidgetContext): HTMLElement {
   return element(
     'p',
@@ -31,7 +31,7 @@ export function captionsNote(context: WidgetContext): HTMLElement {
   );
 }
 
-/** What stands in the place of a block, or of the whole lesson, that cannot be shown. */
+/** Makes a notice in place of a block or a lesson that cannot be shown. */
 export function notice(message: string, detail = ''): HTMLElement {
   return element('div', { class: 'lectern-block lectern-notice' }, missingMedium(message, detail));
 }

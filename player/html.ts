@@ -6,10 +6,10 @@ import type { WidgetContext } from './widget.ts';
 import { message } from '../shared/i18n/message.ts';
 
 /**
- * Tags and attributes that the sanitizer would let pass but a lesson's text has no business with: form
- * fields (a look-alike login form), styles (text laid over the player), what moves or sounds by itself.
+ * Tags and attributes that the sanitizer allows but authors' text must not contain: form fields (a fake login form),
+ * styles (text over the player), and anything that moves or plays by itself.
  */
-const FORBIDDEN_TAGS = [
+const forbiddenTags = [
   'button',
   'dialog',
   'fieldset',
@@ -22,7 +22,7 @@ const FORBIDDEN_TAGS = [
   'style',
   'textarea',
 ];
-const FORBIDDEN_ATTRIBUTES = [
+const forbiddenAttributes = [
   'autoplay',
   'background',
   'command',
@@ -32,20 +32,29 @@ const FORBIDDEN_ATTRIBUTES = [
   'popovertargetaction',
 ];
 
-/** The sanitizer's own list of schemes, and `media:`, which is no more than a name until it is resolved. */
-const ALLOWED_ADDRESS = /^(?:(?:https?|mailto|tel|sms|blob|media):|[^a-z]|[a-z+.-]+(?:[^a-z+.\-:]|$))/i;
+/** The sanitizer's own schemes, and `media:`, which is only a name until it is resolved. */
+const allowedUri = /^(?:(?:https?|mailto|tel|sms|blob|media):|[^a-z]|[a-z+.-]+(?:[^a-z+.\-:]|$))/i;
 
-/** Elements that load something as soon as they are on the page; `image` is SVG's. */
-const MEDIA = 'img, audio, video, source, track, image, feImage';
+/** Elements that load a file as soon as they are on the page; `image` is SVG's. */
+const mediaElements = 'img, audio, video, source, track, image, feImage';
 
-/** Attributes of SVG that may name a part of the same text, `url(#…)`, or a file elsewhere. */
-const PAINT = ['clip-path', 'fill', 'filter', 'marker-end', 'marker-mid', 'marker-start', 'mask', 'stroke'];
+/** SVG attributes that may refer to a part of the same text, `url(#…)`, or to another file. */
+const paintAttributes = [
+  'clip-path',
+  'fill',
+  'filter',
+  'marker-end',
+  'marker-mid',
+  'marker-start',
+  'mask',
+  'stroke',
+];
 
-/** A color, a keyword, or a part of the same text. No backslash: it may spell `url` in another way. */
-const OWN_PAINT = /^[^(\\]*$|^\s*(?:url\(\s*["']?#[^()\\]*\)|(?:rgb|hsl)a?\([^()\\]*\))[^(\\]*$/i;
+/** A color, a keyword, or a part of the same text. No backslash, because escapes can spell `url`. */
+const safePaint = /^[^(\\]*$|^\s*(?:url\(\s*["']?#[^()\\]*\)|(?:rgb|hsl)a?\([^()\\]*\))[^(\\]*$/i;
 
-/** What is kept of a style attribute: nothing that can load, cover or move anything. */
-const KEPT_STYLES = [
+/** The style properties that stay: none can load, cover or move anything. */
+const keptStyles = [
   'font-style',
   'font-weight',
   'list-style-type',
@@ -55,36 +64,33 @@ const KEPT_STYLES = [
 ];
 
 /**
- * An author's HTML as nodes that are safe to put on the page, with its media references resolved, its links
- * opening outside the lesson, and its tables able to scroll. MathML and inline SVG stay.
+ * Sanitizes an author's HTML. It resolves media references, makes links open outside the lesson, and makes wide tables
+ * scroll. MathML and inline SVG stay. In plain text, a blank line starts a paragraph.
  *
- * Plain text is taken too; a blank line in it starts a paragraph.
- *
- * The result is nodes, not a string: what was judged safe is never parsed a second time, which is where
- * mutation attacks live. The nodes belong to an inert document until they are appended, so nothing loads
- * before its address is resolved.
+ * The result is nodes, not a string: mutation attacks rely on parsing sanitized HTML a second time. The nodes belong to
+ * an inert document until they are appended, so nothing loads before its URL is resolved.
  */
 export function safeHtml(source: unknown, context: WidgetContext): DocumentFragment {
   const fragment = DOMPurify.sanitize(paragraphs(text(source)), {
     RETURN_DOM_FRAGMENT: true,
-    FORBID_TAGS: FORBIDDEN_TAGS,
-    FORBID_ATTR: FORBIDDEN_ATTRIBUTES,
-    // A formula's TeX source, which would else be left as text beside the formula.
+    FORBID_TAGS: forbiddenTags,
+    FORBID_ATTR: forbiddenAttributes,
+    // A formula's TeX source, which would otherwise appear as text beside the formula.
     ADD_FORBID_CONTENTS: ['annotation'],
-    ALLOWED_URI_REGEXP: ALLOWED_ADDRESS,
+    ALLOWED_URI_REGEXP: allowedUri,
   });
+  const painted = paintAttributes.map((name) => `[${name}]`).join();
   for (const node of fragment.querySelectorAll('[style]')) keepHarmlessStyles(node);
-  for (const node of fragment.querySelectorAll('[class]')) dropPlayerClasses(node);
-  for (const node of fragment.querySelectorAll(PAINT.map((name) => `[${name}]`).join()))
-    dropForeignPaint(node);
-  for (const node of fragment.querySelectorAll(MEDIA)) resolveMediaOf(node, context);
-  for (const link of fragment.querySelectorAll('a, area')) settleLink(link, context);
+  for (const node of fragment.querySelectorAll('[class]')) removePlayerClasses(node);
+  for (const node of fragment.querySelectorAll(painted)) removeUnsafePaint(node);
+  for (const node of fragment.querySelectorAll(mediaElements)) resolveMediaOf(node, context);
+  for (const link of fragment.querySelectorAll('a, area')) openOutside(link, context);
   for (const table of fragment.querySelectorAll('table')) makeScrollable(table, context);
-  for (const formula of fragment.querySelectorAll('math[display="block"]')) reachableWhenWide(formula);
+  for (const formula of fragment.querySelectorAll('math[display="block"]')) makeFocusableWhenWide(formula);
   return fragment;
 }
 
-/** An element that shows an author's HTML in the lesson's typography; undefined when there is nothing to show. */
+/** Makes an element with an author's HTML in the lesson's typography; undefined if there is no text. */
 export function richText(source: unknown, context: WidgetContext): HTMLElement | undefined {
   if (!text(source)) return undefined;
   const holder = element('div', { class: 'lectern-rich' });
@@ -102,21 +108,21 @@ function paragraphs(source: string): string {
 
 function keepHarmlessStyles(node: Element): void {
   if (!('style' in node)) return;
-  const written = (node as HTMLElement).style;
-  const kept = KEPT_STYLES.map((name) => [name, written.getPropertyValue(name)] as const);
+  const { style } = node as HTMLElement;
+  const kept = keptStyles.map((name) => [name, style.getPropertyValue(name)] as const);
   node.removeAttribute('style');
-  for (const [name, value] of kept) if (value) written.setProperty(name, value);
+  for (const [name, value] of kept) if (value) style.setProperty(name, value);
 }
 
-/** What such an attribute names elsewhere would be loaded at once. */
-function dropForeignPaint(node: Element): void {
-  for (const name of PAINT) {
-    if (!OWN_PAINT.test(node.getAttribute(name) ?? '')) node.removeAttribute(name);
+/** Removes paint that refers to other files, which browsers would load at once. */
+function removeUnsafePaint(node: Element): void {
+  for (const name of paintAttributes) {
+    if (!safePaint.test(node.getAttribute(name) ?? '')) node.removeAttribute(name);
   }
 }
 
-/** An author's text looks like no part of the player: its drawer and dialogs cover the page. */
-function dropPlayerClasses(node: Element): void {
+/** Removes the player's classes, because text must not look like its drawer or dialogs, which cover the page. */
+function removePlayerClasses(node: Element): void {
   node.classList.remove(...[...node.classList].filter((name) => /^lectern-/i.test(name)));
 }
 
@@ -124,8 +130,8 @@ function resolveMediaOf(node: Element, context: WidgetContext): void {
   for (const name of ['src', 'poster', 'href', 'xlink:href']) {
     const src = node.getAttribute(name);
     if (src === null) continue;
-    const address = context.resolveMedia(src.trim());
-    if (isPlayable(address)) node.setAttribute(name, address);
+    const url = context.resolveMedia(src.trim());
+    if (isPlayable(url)) node.setAttribute(name, url);
     else node.removeAttribute(name);
   }
   const sources = node.getAttribute('srcset');
@@ -138,15 +144,15 @@ function resolveMediaOf(node: Element, context: WidgetContext): void {
   if (node.localName === 'img') node.setAttribute('loading', 'lazy');
 }
 
-function settleLink(link: Element, context: WidgetContext): void {
-  // The name that addresses had in older SVG, which browsers still follow.
+function openOutside(link: Element, context: WidgetContext): void {
+  // The name of the attribute in older SVG, which browsers still follow.
   const old = link.getAttribute('xlink:href');
   link.removeAttribute('xlink:href');
   if (old !== null && !link.hasAttribute('href')) link.setAttribute('href', old);
   const href = link.getAttribute('href')?.trim() ?? '';
   if (!href || href.startsWith('#')) return;
   if (/^(media:|\.\/media\/)/i.test(href)) link.setAttribute('href', context.resolveMedia(href));
-  // The lesson keeps its place; the opened page gets neither a handle on it nor its address.
+  // The lesson stays open; the opened page gets neither its window nor its URL.
   link.setAttribute('target', '_blank');
   link.setAttribute('rel', 'noopener noreferrer');
 }
@@ -161,11 +167,11 @@ function makeScrollable(table: Element, context: WidgetContext): void {
   });
   table.replaceWith(scroller);
   scroller.append(table);
-  reachableWhenWide(scroller);
+  makeFocusableWhenWide(scroller);
 }
 
-/** Lets the keyboard reach what has to be scrolled to be read, and spares it a stop at what has not. */
-function reachableWhenWide(scroller: Element): void {
+/** Makes an element a tab stop while it has to be scrolled, so that the keyboard can scroll it. */
+function makeFocusableWhenWide(scroller: Element): void {
   const sizes = new ResizeObserver(() => {
     if (scroller.scrollWidth > scroller.clientWidth) scroller.setAttribute('tabindex', '0');
     else scroller.removeAttribute('tabindex');

@@ -1,26 +1,21 @@
 import { text } from './props.ts';
 import type { WidgetContext } from './widget.ts';
 
-const LOADABLE_SCHEMES = /^(https?|file|blob)$/i;
-const LOADABLE_DATA = /^data:((image|audio|video)\/|text\/vtt[;,])/i;
+const loadableSchemes = /^(https?|file|blob)$/i;
+const loadableData = /^data:((image|audio|video)\/|text\/vtt[;,])/i;
 
 /**
- * True for an address that a media element may load: on the web, beside the page, or inside it. Any other
- * scheme is a reference that nobody could resolve, or an attempt at running script.
+ * Checks whether a media element may load a URL. Other schemes are unresolved references, or attempts to run a script.
  */
-export function isPlayable(address: string): boolean {
-  const scheme = /^\s*([a-z][a-z0-9+.-]*):/i.exec(address)?.[1];
-  return scheme === undefined || LOADABLE_SCHEMES.test(scheme) || LOADABLE_DATA.test(address.trim());
+export function isPlayable(url: string): boolean {
+  const scheme = /^\s*([a-z][a-z0-9+.-]*):/i.exec(url)?.[1];
+  return scheme === undefined || loadableSchemes.test(scheme) || loadableData.test(url.trim());
 }
 
-/**
- * The address of a medium named in a block's props.
- *
- * @returns undefined when the prop names none, or names one that cannot be resolved
- */
-export function mediaAddress(context: WidgetContext, src: unknown): string | undefined {
-  const wanted = text(src);
-  if (!wanted) return undefined;
-  const address = context.resolveMedia(wanted);
-  return isPlayable(address) ? address : undefined;
+/** Returns the URL of a media file that a block's props name; undefined if there is none or it is not playable. */
+export function mediaUrl(context: WidgetContext, prop: unknown): string | undefined {
+  const src = text(prop);
+  if (!src) return undefined;
+  const url = context.resolveMedia(src);
+  return isPlayable(url) ? url : undefined;
 }

@@ -1,4 +1,4 @@
-/** What the player's bundles export. */
+/** The exports of the player's bundles. */
 export { mountLesson } from './lesson/mount-lesson.ts';
 export type {
   AnswerEvent,

@@ -1,17 +1,17 @@
 import type { Block } from './block.ts';
 
-/** The value as an object whose fields can be asked for; an empty one for anything else. */
+/** Returns a value as an object with unknown fields; {} for anything else. */
 export function record(value: unknown): Record<string, unknown> {
   return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
 }
 
-/** The value as text: a string trimmed, a number written out, anything else ''. */
+/** Returns a trimmed string, or a number as text; '' for anything else. */
 export function text(value: unknown): string {
   if (typeof value === 'number') return String(value);
   return typeof value === 'string' ? value.trim() : '';
 }
 
-/** The blocks in the value: whatever in it is not a block is left out. */
+/** Returns the blocks in an array; skips other values. */
 export function blocks(value: unknown): Block[] {
   if (!Array.isArray(value)) return [];
   return value.flatMap((entry: unknown) => {
@@ -21,9 +21,9 @@ export function blocks(value: unknown): Block[] {
 }
 
 /**
- * A deep copy of a JSON value. `structuredClone` would refuse what frameworks wrap in proxies.
+ * Returns a deep copy of a JSON value. `structuredClone` would reject the proxies of frameworks.
  *
- * @throws for what JSON cannot hold: undefined, functions, cycles
+ * @throws for values that are not JSON: undefined, functions, cycles
  */
 export function jsonCopy<Value>(value: Value): Value {
   const text = JSON.stringify(value) as string | undefined;

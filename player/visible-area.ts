@@ -1,6 +1,6 @@
 /**
- * The height of the window in CSS pixels: what is visible of it also while the browser of a phone shows its bars, so
- * that it stays the same while the page scrolls.
+ * Returns the height of the window in CSS pixels, without a phone browser's bars, so that it does not change while the
+ * page scrolls.
  */
 export function windowHeight(): number {
   const ruler = document.createElement('div');
@@ -12,22 +12,22 @@ export function windowHeight(): number {
 }
 
 /**
- * Keeps a dialog that fills the viewport to the part of it that the reader sees. A page in an iframe that is as high
- * as its content has a viewport higher than the screen: in its middle, there may be nobody to see anything. The
- * browser tells which part is on the screen, also to a frame of another origin.
+ * Limits a dialog that fills the viewport to the visible part of it. In an iframe as high as its content, the viewport
+ * is higher than the screen, and its middle may be out of view. Browsers report the visible part to frames of other
+ * origins, too.
  *
- * @param dialog open; until the browser has answered it stays as its stylesheet places it
- * @param placed called when it has another size
+ * @param dialog an open dialog
+ * @param onResize called when the dialog has another size
  */
-export function placeInView(dialog: HTMLDialogElement, placed: () => void): void {
-  const watch = new IntersectionObserver((entries) => {
-    watch.disconnect();
-    const seen = entries[0]?.intersectionRect;
-    if (!seen?.height || seen.height >= innerHeight - 1) return;
-    dialog.style.insetBlock = `${seen.top}px auto`;
-    dialog.style.blockSize = `${seen.height}px`;
-    placed();
+export function placeInView(dialog: HTMLDialogElement, onResize: () => void): void {
+  const observer = new IntersectionObserver((entries) => {
+    observer.disconnect();
+    const visible = entries[0]?.intersectionRect;
+    if (!visible?.height || visible.height >= innerHeight - 1) return;
+    dialog.style.insetBlock = `${visible.top}px auto`;
+    dialog.style.blockSize = `${visible.height}px`;
+    onResize();
   });
   dialog.removeAttribute('style');
-  watch.observe(dialog);
+  observer.observe(dialog);
 }

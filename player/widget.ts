@@ -1,70 +1,67 @@
 /**
- * The widget contract: what a widget's ES module exports, and what the player hands to it.
- * docs/widgets.md tells it to widget authors; the two are kept in step.
+ * The interface between the player and widgets: the export of a widget's ES module, and the player's context for it.
+ * docs/widgets.md describes it for widget authors: change both.
  */
 
 import type { AnswerResult, Block } from './block.ts';
 
 export type { AnswerResult, Block };
 
-/** The widget's way to the lesson around it. The player makes one for each mounted block. */
+/** Connects a widget with its lesson. The player makes one for each mounted block. */
 export interface WidgetContext {
-  /** The lesson's language, a BCP 47 tag such as `en` or `pt-BR`: for the widget's own words. */
+  /** The lesson's language, a BCP 47 tag such as `en` or `pt-BR`: for the widget's own texts. */
   language: string;
 
   /**
-   * The address of a medium. Takes what the author wrote (`media:<uuid>`, `./media/<uuid>.<ext>`, or an
-   * address) and returns what a `src` attribute can use. What it does not know it returns unchanged.
+   * Returns the URL of a media file, for a `src` attribute. Takes the author's reference: `media:<uuid>`,
+   * `./media/<uuid>.<ext>`, or a URL. Returns unknown ones unchanged.
    */
   resolveMedia(src: string): string;
 
   /**
-   * Reports the learner's answer, which replaces the one before. The value must survive JSON: it comes back
-   * as `state`. A widget that scores itself passes the result; one that has nothing to score leaves it out.
+   * Reports the learner's answer, which replaces the earlier one. The value must be JSON: later, it is the `state`.
+   * Widgets that score themselves pass the result.
    */
   answer(value: unknown, result?: AnswerResult): void;
 
-  /** Sets a lesson variable. A name that the lesson does not define is ignored. */
+  /** Sets a lesson variable. Undefined names are ignored. */
   setVariable(name: string, value: unknown): void;
 
-  /** Renders nested blocks into an element of the widget. The player destroys them with the widget. */
+  /** Shows nested blocks in an element of the widget. The player destroys them with the widget. */
   renderBlocks(element: HTMLElement, blocks: Block[]): void;
 }
 
-/** What `mount` receives. */
+/** The options of `mount`. */
 export interface MountOptions {
-  /** The block's props as the author left them: nothing about them is checked. */
+  /** The block's props as the author wrote them, unchecked. */
   props: unknown;
   /** The answer saved earlier, or undefined. */
   state: unknown;
-  /** How many answers the learner has given to this block, in earlier visits too. */
+  /** The number of the learner's answers to this block, including earlier visits. */
   tries: number;
   context: WidgetContext;
 }
 
 /** A widget on the page. */
 export interface MountedWidget {
-  /** Removes what the widget put on the page, and its listeners and timers. */
+  /** Removes the widget's elements, listeners and timers. */
   destroy(): void;
   /**
-   * Returns the answer that the learner has begun and not submitted; undefined for none. The player asks after each
-   * `input` event, and keeps it in case the page is closed.
+   * Returns the learner's answer that is not submitted yet; undefined if there is none. The player calls it after each
+   * `input` event, and keeps the draft in case the page is closed.
    */
   draft?(): unknown;
 }
 
 /** The default export of a widget's module. */
 export interface Widget {
-  /** The block type that the widget renders. */
+  /** The type of the widget's blocks. */
   type: string;
   /**
-   * Renders a block into an empty element. It never throws because of props or state: what is missing or of
-   * the wrong kind is left out, and the rest is shown.
+   * Shows a block in an empty element. It must not throw because of props or state: skip missing and invalid parts, and
+   * show the rest.
    */
   mount(element: HTMLElement, options: MountOptions): MountedWidget;
-  /**
-   * Props that the widget shows as plain text. Values of variables are put into them as they are; into all other
-   * props they are put as HTML text.
-   */
+  /** Props that the widget shows as plain text. The player escapes values of variables in all other props for HTML. */
   plainProps?: readonly string[];
 }

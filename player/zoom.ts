@@ -2,21 +2,21 @@ import { element, icon } from './dom.ts';
 import { placeInView } from './visible-area.ts';
 import { message } from '../shared/i18n/message.ts';
 
-/** A picture that is shown at least so much smaller than it is has more to show. */
-const WORTHWHILE = 1.1;
+/** The least ratio of a picture's own width to its width on the page that makes zooming worthwhile. */
+const minZoom = 1.1;
 
-/** A picture's way to full size. */
+/** Opens a picture at full size. */
 export interface Zoom {
-  /** The button that opens it, and the dialog: they belong behind the picture. */
+  /** The button and the dialog, which belong after the picture. */
   parts: HTMLElement[];
-  /** Call it when the picture goes. */
+  /** Call it when the picture is removed. */
   stop: () => void;
 }
 
 /**
- * Lets a picture be opened at its own size, which may be more than the window holds: the dialog scrolls. Escape, the
- * button, and a click anywhere close it, and the focus goes back to where it was. While the picture is shown as
- * large as it is, there is no button.
+ * Lets learners open a picture at full size, in a dialog that scrolls if it is larger than the window. Escape, the
+ * button, and a click anywhere close it, and the focus returns. There is no button while the picture is shown at its
+ * full size.
  */
 export function zoomable(picture: HTMLImageElement, language: string): Zoom {
   const { alt } = picture;
@@ -46,14 +46,14 @@ export function zoomable(picture: HTMLImageElement, language: string): Zoom {
 
   function measure(): void {
     if (dialog.open) return;
-    // While it is on its way, neither has a width.
-    open.hidden = picture.naturalWidth <= picture.clientWidth * WORTHWHILE;
+    // Both widths are 0 while the picture loads.
+    open.hidden = picture.naturalWidth <= picture.clientWidth * minZoom;
     picture.classList.toggle('lectern-is-zoomable', !open.hidden);
   }
 
   function enlarge(): void {
     if (open.hidden) return;
-    // The dialog gives the focus back to what had it, also when the picture itself was clicked.
+    // When the dialog closes, the focus returns here, also after a click on the picture itself.
     open.focus();
     const large = element('img', { class: 'lectern-zoom-picture', src: picture.src, alt: picture.alt });
     dialog.replaceChildren(close, large);

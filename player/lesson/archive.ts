@@ -3,7 +3,7 @@ import { element } from '../dom.ts';
 import type { Widget } from '../widget.ts';
 import type { WidgetSource } from './widget-loader.ts';
 
-/** An unpacked archive. */
+/** An unpacked archive: the folder of lesson.json. */
 export interface Archive {
   lesson: unknown;
   /** Undefined without a manifest. */
@@ -12,13 +12,12 @@ export interface Archive {
   loadWidget: WidgetSource;
 }
 
-const fetchSeconds = 30;
+const fetchTimeoutMs = 30_000;
 
 /**
- * Reads the folder that lesson.json is in. A manifest is not needed: without it, `media:` references and further
- * widgets stay unknown.
+ * Reads an unpacked archive. The manifest is optional: without it, `media:` references and custom widgets stay unknown.
  *
- * @param base its address, relative to the page; with or without a slash at the end
+ * @param base URL of its folder, relative to the page; with or without a slash at the end
  * @throws when lesson.json cannot be read
  */
 export async function openArchive(base: string | URL, signal: AbortSignal): Promise<Archive> {
@@ -32,7 +31,7 @@ export async function openArchive(base: string | URL, signal: AbortSignal): Prom
   const { versionId, files } = record(manifest);
   const { media, widgets } = record(files);
 
-  /** Only what lies in the folder: a manifest is no way to have other code run. */
+  /** Returns the URL of a file inside the folder; undefined for other paths: a manifest must not run other code. */
   function inFolder(path: unknown): string | undefined {
     if (typeof path !== 'string' || !URL.canParse(path, folder)) return undefined;
     const { href } = new URL(path, folder);
@@ -63,14 +62,14 @@ export async function openArchive(base: string | URL, signal: AbortSignal): Prom
   };
 }
 
-async function readJson(address: URL, signal: AbortSignal): Promise<unknown> {
-  const deadline = AbortSignal.timeout(fetchSeconds * 1000);
-  const response = await fetch(address, { signal: AbortSignal.any([signal, deadline]) });
-  if (!response.ok) throw new Error(`${address.href} answered with status ${response.status}`);
+async function readJson(url: URL, signal: AbortSignal): Promise<unknown> {
+  const timeout = AbortSignal.timeout(fetchTimeoutMs);
+  const response = await fetch(url, { signal: AbortSignal.any([signal, timeout]) });
+  if (!response.ok) throw new Error(`${url.href} returned status ${response.status}`);
   return response.json();
 }
 
-/** Settles when the stylesheet is there, or cannot be had: a widget without style is better than none. */
+/** Loads a stylesheet. Resolves also when it fails to load: a widget without style is better than none. */
 export async function addStylesheet(href: string | undefined): Promise<void> {
   if (href === undefined) return;
   if ([...document.styleSheets].some((sheet) => sheet.href === href)) return;

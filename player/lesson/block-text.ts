@@ -1,12 +1,12 @@
 import { valueOf } from './visibility.ts';
 import type { Variables } from './visibility.ts';
 
-/** What is no text: names that other parts of the lesson, and the server, know a thing by, and addresses. */
-const NO_TEXT = new Set(['captions', 'correct', 'id', 'poster', 'src', 'type', 'variable', 'visibleIf']);
+/** Props that hold no text: ids, names and URLs. */
+const nonTextProps = new Set(['captions', 'correct', 'id', 'poster', 'src', 'type', 'variable', 'visibleIf']);
 
-const GAP = /\{\{([^{}]+)\}\}/g;
+const placeholder = /\{\{([^{}]+)\}\}/g;
 
-const ESCAPES: Record<string, string> = {
+const htmlEscapes: Record<string, string> = {
   '&': '&amp;',
   '<': '&lt;',
   '>': '&gt;',
@@ -16,63 +16,63 @@ const ESCAPES: Record<string, string> = {
 
 export interface TextOptions {
   variables: Variables;
-  /** A BCP 47 tag: numbers are written as it writes them. */
+  /** A BCP 47 tag, which decides the format of numbers. */
   language: string;
-  /** The props that hold plain text. All others are taken for HTML, where values must not become markup. */
+  /** The props that hold plain text. All others hold HTML, where values must not become markup. */
   plainProps: readonly string[];
 }
 
 /**
- * A block's props with the values of variables in place of the `{{name}}` in its texts, at any depth. Nested blocks
- * stay as they are, for they are filled when they are shown themselves; so does a `{{name}}` that names no variable.
+ * Replaces each `{{name}}` in a block's texts, at any depth, with the value of the variable. Nested blocks stay as they
+ * are, because they are filled when they are shown. A `{{name}}` that names no variable stays, too.
  *
- * @returns the very same props when there is nothing to fill
+ * @returns the same object when there is nothing to replace
  */
 export function fillProps<Props extends Record<string, unknown>>(props: Props, options: TextOptions): Props {
   const entries = Object.entries(props).map(([name, value]) => {
-    if (NO_TEXT.has(name)) return [name, value, value] as const;
-    return [name, value, filled(value, options, options.plainProps.includes(name))] as const;
+    if (nonTextProps.has(name)) return [name, value, value] as const;
+    return [name, value, fillValue(value, options, options.plainProps.includes(name))] as const;
   });
   if (entries.every(([, before, after]) => before === after)) return props;
   return Object.fromEntries(entries.map(([name, , after]) => [name, after])) as Props;
 }
 
-function filled(value: unknown, options: TextOptions, isPlain: boolean): unknown {
-  if (typeof value === 'string') return filledText(value, options, isPlain);
+function fillValue(value: unknown, options: TextOptions, isPlain: boolean): unknown {
+  if (typeof value === 'string') return fillText(value, options, isPlain);
   if (typeof value !== 'object' || value === null || isBlock(value)) return value;
   if (Array.isArray(value)) {
-    const elements = (value as unknown[]).map((element) => filled(element, options, isPlain));
+    const elements = (value as unknown[]).map((element) => fillValue(element, options, isPlain));
     return elements.every((element, index) => element === (value as unknown[])[index]) ? value : elements;
   }
   const members = Object.entries(value).map(([name, member]) => {
-    const after: unknown = NO_TEXT.has(name) ? member : filled(member, options, isPlain);
+    const after: unknown = nonTextProps.has(name) ? member : fillValue(member, options, isPlain);
     return [name, member as unknown, after] as const;
   });
   if (members.every(([, before, after]) => before === after)) return value;
   return Object.fromEntries(members.map(([name, , after]) => [name, after]));
 }
 
-function filledText(text: string, { variables, language }: TextOptions, isPlain: boolean): string {
+function fillText(text: string, { variables, language }: TextOptions, isPlain: boolean): string {
   if (!text.includes('{{')) return text;
-  return text.replace(GAP, (gap, inner: string) => {
+  return text.replace(placeholder, (match, inner: string) => {
     const name = inner.trim();
-    if (!Object.hasOwn(variables, name)) return gap;
-    const shown = written(valueOf(variables, name), language);
-    return isPlain ? shown : shown.replace(/[&<>"']/g, (character) => ESCAPES[character] ?? character);
+    if (!Object.hasOwn(variables, name)) return match;
+    const value = formatValue(valueOf(variables, name), language);
+    return isPlain ? value : value.replace(/[&<>"']/g, (character) => htmlEscapes[character] ?? character);
   });
 }
 
-/** A value as people read it; nothing for what is not set, and for what has no words. */
-function written(value: unknown, language: string): string {
+/** Formats a value for readers; '' for null and for objects. */
+function formatValue(value: unknown, language: string): string {
   if (typeof value === 'string') return value;
   if (typeof value === 'boolean') return String(value);
-  if (Array.isArray(value)) return value.map((element) => written(element, language)).join(', ');
-  return typeof value === 'number' ? numberText(value, language) : '';
+  if (Array.isArray(value)) return value.map((element) => formatValue(element, language)).join(', ');
+  return typeof value === 'number' ? formatNumber(value, language) : '';
 }
 
-function numberText(value: number, language: string): string {
+function formatNumber(value: number, language: string): string {
   try {
-    // Without grouping: a number may be a year.
+    // Without grouping, because a number may be a year.
     return value.toLocaleString(language, { useGrouping: false, maximumFractionDigits: 4 });
   } catch {
     return String(value);

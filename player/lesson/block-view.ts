@@ -4,21 +4,20 @@ import type { Block } from '../block.ts';
 import { element } from '../dom.ts';
 import { blocks as readBlocks } from '../props.ts';
 import type { Widget } from '../widget.ts';
-import type { BlockHost } from './block-host.ts';
 import { fillProps } from './block-text.ts';
 import { rememberFocus } from './focus.ts';
 import { awaitWidget, mountWidget } from './mounted-widget.ts';
-import type { MountedBlock } from './mounted-widget.ts';
+import type { BlockHost, MountedBlock } from './mounted-widget.ts';
 import { isVisible } from './visibility.ts';
 
-/** Blocks, or one of them, on the page. */
+/** One or more blocks on the page. */
 export interface BlockView {
-  /** Shows, hides and fills anew what other values of variables ask for; all else stays untouched. */
+  /** Applies changed variables: shows or hides blocks and fills their texts. Other blocks stay untouched. */
   update(): void;
   destroy(): void;
 }
 
-/** Puts blocks into an element, one below the other. What fails in one of them stays in it. */
+/** Shows blocks in an element, one below the other. A failing block does not affect the others. */
 export function showBlocks(
   parent: HTMLElement,
   blocks: readonly (Block | LessonBlock)[],
@@ -35,16 +34,16 @@ function showBlock(parent: HTMLElement, block: Block, blockHost: BlockHost): Blo
   const host = element('div', { class: 'lectern-slot' });
   parent.append(host);
   const following = blockHost.followers(block.props.id);
-  const rest = element('div', { class: 'lectern-stack' });
-  if (following.length > 0) parent.append(rest);
+  const followersHost = element('div', { class: 'lectern-stack' });
+  if (following.length > 0) parent.append(followersHost);
 
   let mounted: MountedBlock | undefined;
-  /** The widget that is mounted; undefined while it is on its way. */
+  /** The mounted widget; undefined while it loads. */
   let widget: Widget | undefined;
   let nested: BlockView[] = [];
   let followers: BlockView | undefined;
-  /** The props that the widget was mounted with, as JSON; undefined for those that no variable changes. */
-  let filled: string | undefined;
+  /** The props that the widget was mounted with, as JSON; undefined if they contain no variable. */
+  let filledJson: string | undefined;
 
   function clear(): void {
     for (const view of nested) view.destroy();
@@ -60,10 +59,10 @@ function showBlock(parent: HTMLElement, block: Block, blockHost: BlockHost): Blo
 
   function mount(ready: Widget, props: Record<string, unknown>): void {
     widget = ready;
-    const shown = filledProps(props);
-    filled = shown === props ? undefined : JSON.stringify(shown);
-    mounted = mountWidget(host, { ...block, props: shown }, ready, blockHost, (place, blocks) => {
-      nested.push(showBlocks(place, readBlocks(blocks), blockHost));
+    const filled = filledProps(props);
+    filledJson = filled === props ? undefined : JSON.stringify(filled);
+    mounted = mountWidget(host, { ...block, props: filled }, ready, blockHost, (nestedHost, blocks) => {
+      nested.push(showBlocks(nestedHost, readBlocks(blocks), blockHost));
     });
   }
 
@@ -74,9 +73,9 @@ function showBlock(parent: HTMLElement, block: Block, blockHost: BlockHost): Blo
   }
 
   function refill(ready: Widget, props: Record<string, unknown>): void {
-    const shown = filledProps(props);
-    const isSame = filled === (shown === props ? undefined : JSON.stringify(shown));
-    // Mounting anew would lose what the learner is writing.
+    const filled = filledProps(props);
+    const isSame = filledJson === (filled === props ? undefined : JSON.stringify(filled));
+    // Mounting the widget again would lose the learner's draft.
     if (isSame || blockHost.hasDraft(host)) return nested.forEach((view) => view.update());
     const restoreFocus = rememberFocus(host);
     clear();
@@ -87,7 +86,7 @@ function showBlock(parent: HTMLElement, block: Block, blockHost: BlockHost): Blo
   function update(): void {
     const props = playedProps(block as LessonBlock, blockHost.overrides);
     const isShown = isVisible(props.visibleIf, blockHost.variables());
-    host.hidden = rest.hidden = !isShown;
+    host.hidden = followersHost.hidden = !isShown;
     if (!isShown) {
       destroy();
       return;
@@ -95,14 +94,14 @@ function showBlock(parent: HTMLElement, block: Block, blockHost: BlockHost): Blo
     if (mounted === undefined) start(props);
     else if (widget !== undefined) refill(widget, props);
     if (followers) followers.update();
-    else if (following.length > 0) followers = showBlocks(rest, following, blockHost);
+    else if (following.length > 0) followers = showBlocks(followersHost, following, blockHost);
   }
 
   function destroy(): void {
     clear();
     followers?.destroy();
     followers = undefined;
-    rest.replaceChildren();
+    followersHost.replaceChildren();
   }
 
   update();

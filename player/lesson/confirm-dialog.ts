@@ -7,10 +7,10 @@ interface Question {
   cancel: string;
 }
 
-/** A dialog that asks before something is lost. Put it on the page, and open it with `showModal()`. */
+/** Makes a dialog that asks before something is lost. Put it on the page, and open it with `showModal()`. */
 export function confirmDialog(
   { title, note, confirm, cancel }: Question,
-  confirmed: () => void,
+  onConfirm: () => void,
 ): HTMLDialogElement {
   const titleId = uniqueId();
   const noteId = uniqueId();
@@ -26,7 +26,7 @@ export function confirmDialog(
   stay.addEventListener('click', () => dialog.close());
   go.addEventListener('click', () => {
     dialog.close();
-    confirmed();
+    onConfirm();
   });
   return dialog;
 }

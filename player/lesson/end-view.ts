@@ -6,14 +6,14 @@ import { stepTitle } from './outline-view.ts';
 import type { PlayedLesson } from './read-lesson.ts';
 import { message } from '../../shared/i18n/message.ts';
 
-/** What the page after the last step can do. */
+/** The actions on the page after the last step. */
 export interface EndActions {
   goToIndex(this: void, index: number): void;
   back(this: void): void;
   restart(this: void): void;
 }
 
-/** What follows the heading of the page after the last step: the result, what is left to do, and starting again. */
+/** Makes the page after the last step, below its heading: the result, open questions, and starting again. */
 export function endView(
   lesson: PlayedLesson,
   progress: LessonProgress,
@@ -34,8 +34,8 @@ export function endView(
     const meter = element('div', { class: 'lectern-meter', 'aria-hidden': 'true' }, element('span'));
     (meter.firstElementChild as HTMLElement).style.inlineSize =
       `${maxScore > 0 ? (points / maxScore) * 100 : 0}%`;
-    const told = message(language, 'widget.score', { score: points, maxScore });
-    result.append(element('p', { class: 'lectern-score' }, told), meter);
+    const text = message(language, 'widget.score', { score: points, maxScore });
+    result.append(element('p', { class: 'lectern-score' }, text), meter);
   }
   if (total > 0) result.append(element('p', {}, message(language, 'lesson.answered', { answered, total })));
   if (result.hasChildNodes()) page.append(result);

@@ -1,29 +1,29 @@
-const FOCUSABLE =
+const focusable =
   'a[href], button, input, select, textarea, summary, audio[controls], video[controls], iframe, [tabindex]';
 
-/** What has the focus on the page, or in the shadow tree, that the element is in. */
+/** Returns the element that has the focus, in the page or shadow tree of this node. */
 export function activeElement(near: Node): Element | null {
   return (near.getRootNode() as Document | ShadowRoot).activeElement;
 }
 
 /**
- * Remembers the control that has the focus in an element.
+ * Remembers which control in an element has the focus.
  *
- * @returns gives the focus to the control that stands at its place, after the content was made anew
+ * @returns a function that focuses the control at the same position after the content was replaced
  */
 export function rememberFocus(holder: HTMLElement): () => void {
   const active = activeElement(holder);
   if (active === null || !holder.contains(active)) return () => undefined;
-  const place = controls(holder).indexOf(active);
+  const position = controls(holder).indexOf(active);
   return () => {
-    const control = controls(holder)[Math.max(0, place)];
+    const control = controls(holder)[Math.max(0, position)];
     if (control instanceof HTMLElement) control.focus({ preventScroll: true });
   };
 }
 
 /**
- * Has the field that is being edited report its value, as it would when it loses the focus: its `change` event does
- * not come by itself when a script takes the field away.
+ * Makes the edited field report its value, as when it loses the focus. Browsers fire no `change` event when a script
+ * removes the field.
  */
 export function reportEditedField(holder: HTMLElement): void {
   const active = activeElement(holder);
@@ -34,5 +34,5 @@ export function reportEditedField(holder: HTMLElement): void {
 }
 
 function controls(holder: HTMLElement): Element[] {
-  return [...holder.querySelectorAll(FOCUSABLE)].filter((control) => !control.matches(':disabled'));
+  return [...holder.querySelectorAll(focusable)].filter((control) => !control.matches(':disabled'));
 }

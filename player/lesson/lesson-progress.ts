@@ -1,3 +1,4 @@
+import { isOpenQuestion } from '../../shared/lessons/core-widgets.ts';
 import { pointsOfWidget, widgetKey } from '../../shared/progress/outline.ts';
 import { scoreAnswer, totalPoints } from '../../shared/progress/score.ts';
 import type { Points } from '../../shared/progress/score.ts';
@@ -7,15 +8,15 @@ import type { PlayedLesson, PlayedStep } from './read-lesson.ts';
 import type { AnswerItem, LessonState } from './state.ts';
 import type { Variables } from './visibility.ts';
 
-/** The progress of a learner in a lesson that has steps. Nothing changes one in place. */
+/** A learner's progress in a lesson that has steps. Immutable. */
 export interface LessonProgress {
-  /** Of the step in {@link PlayedLesson.steps}. */
+  /** Index of the step in {@link PlayedLesson.steps}. */
   index: number;
   atEnd: boolean;
   completed: boolean;
   visited: readonly string[];
   items: readonly AnswerItem[];
-  /** How often widgets were answered, by {@link widgetKey}, for those answered more than once. */
+  /** Numbers of answers by {@link widgetKey}, for widgets that were answered more than once. */
   tries: ReadonlyMap<string, number>;
   variables: Variables;
 }
@@ -27,17 +28,17 @@ export type LessonAction =
   | { kind: 'set'; name: string; value: unknown }
   | { kind: 'restart' };
 
-/** Answers above this many points are refused by the server. */
+/** The server rejects answers with more points. */
 const maxPoints = 1000;
 
-/** The step that is shown, or that was shown before the end. */
+/** Returns the current step; at the end, the last one. */
 export function currentStep(lesson: PlayedLesson, { index }: LessonProgress): PlayedStep {
   const step = lesson.steps[index];
   if (step === undefined) throw new Error(`The lesson has no step ${index}`);
   return step;
 }
 
-/** The progress after an action. */
+/** Returns the progress after an action. */
 export function nextProgress(
   lesson: PlayedLesson,
   progress: LessonProgress,
@@ -57,16 +58,16 @@ export function nextProgress(
   }
 }
 
-/** The progress of somebody who opens the lesson for the first time, or anew. */
+/** Returns the progress of a learner who starts the lesson, for the first time or again. */
 export function startProgress(lesson: PlayedLesson): LessonProgress {
   const { variables } = lesson;
-  const nothing = { atEnd: false, completed: false, visited: [], items: [], tries: new Map(), variables };
-  return at(lesson, { ...nothing, index: 0 }, 0);
+  const initial = { atEnd: false, completed: false, visited: [], items: [], tries: new Map(), variables };
+  return at(lesson, { ...initial, index: 0 }, 0);
 }
 
 /**
- * Reads saved progress: what {@link savedState} made, or a record of the session address. Nothing about it is
- * relied on: it may be of another version of the lesson, or broken. The step is found by its id, else by its place.
+ * Reads saved progress: a result of {@link savedState}, or a record of the session endpoint. It may be of another
+ * version of the lesson, or broken. The step is found by its id, or else by its position.
  *
  * @param startAt id of a step to start at instead; ignored when the lesson has no such step
  */
@@ -78,7 +79,7 @@ export function resumeProgress(lesson: PlayedLesson, state: unknown, startAt?: s
   const index = (wanted ?? savedStep(lesson, saved))?.index ?? 0;
   const progress = {
     index,
-    // Another version may go on where this one ended.
+    // Another version may have steps after the one that was the last.
     atEnd: data.atEnd === true && wanted === undefined && index === lesson.steps.length - 1,
     completed: data.completed === true,
     visited: list(data.visited).filter((id): id is string => typeof id === 'string' && steps.has(id)),
@@ -92,7 +93,7 @@ export function resumeProgress(lesson: PlayedLesson, state: unknown, startAt?: s
   return at(lesson, progress, index);
 }
 
-/** The state to store, a copy. */
+/** Returns a copy of the state, to store. */
 export function savedState(lesson: PlayedLesson, progress: LessonProgress): LessonState {
   const { id, sectionIndex, stepIndex } = currentStep(lesson, progress);
   const { items, variables, visited, completed, atEnd, tries } = progress;
@@ -114,51 +115,50 @@ export function savedState(lesson: PlayedLesson, progress: LessonProgress): Less
   });
 }
 
-/** The points of the lesson so far, by the rules that the server counts by. */
+/** Returns the points of the lesson so far, counted as on the server. */
 export function pointsOf(lesson: PlayedLesson, { items }: LessonProgress): Points {
   return totalPoints(lesson.outline, items);
 }
 
 /**
- * An answer as an item, scored by the rules that the server scores by.
+ * Makes an item of an answer, scored as on the server.
  *
- * @param result what a widget says that the answer earned; for widgets that are not core its share of the points counts
- * @throws an Error for a widget that the lesson does not have, for an answer that does not survive JSON, and for a
- *   result out of bounds
+ * @param result the points that the widget claims; custom widgets earn the claimed share of their declared points
+ * @throws an Error for a widget that the lesson lacks, for an answer that is not JSON, and for a result out of bounds
  */
 export function answerItem(
   lesson: PlayedLesson,
-  place: { stepId: string; widgetId: string },
+  { stepId, widgetId }: { stepId: string; widgetId: string },
   answer: unknown,
   result: AnswerResult | undefined,
   now: Date,
 ): AnswerItem {
-  const widget = lesson.widgets.get(widgetKey(place.stepId, place.widgetId));
+  const widget = lesson.widgets.get(widgetKey(stepId, widgetId));
   if (widget === undefined) throw new Error('Answers are kept for blocks that have an id');
   const value = jsonCopy(answer);
   const claimed = result === undefined ? { score: null, maxScore: null } : checkedResult(result);
   return {
-    widgetId: place.widgetId,
+    widgetId,
     widgetType: widget.widgetType,
-    stepId: place.stepId,
+    stepId,
     answer: value,
     ...scoreAnswer(widget, JSON.stringify(value), claimed),
     answeredAt: now.toISOString(),
   };
 }
 
-/** The saved answer of a widget; undefined when there is none. */
+/** Returns the saved answer of a widget; undefined if there is none. */
 export function savedAnswer({ items }: LessonProgress, stepId: string, widgetId: string): unknown {
   return items.find((item) => item.stepId === stepId && item.widgetId === widgetId)?.answer;
 }
 
-/** How often a widget was answered. */
+/** Returns the number of answers to a widget so far. */
 export function triesOf({ items, tries }: LessonProgress, stepId: string, widgetId: string): number {
   const isAnswered = items.some((item) => item.stepId === stepId && item.widgetId === widgetId);
   return isAnswered ? (tries.get(widgetKey(stepId, widgetId)) ?? 1) : 0;
 }
 
-/** How many questions the lesson asks, how many are answered, and the steps with open ones. */
+/** Counts the questions of the lesson and the answered ones, and lists the steps with open questions. */
 export function questionsOf(
   lesson: PlayedLesson,
   { items }: LessonProgress,
@@ -168,8 +168,9 @@ export function questionsOf(
   for (const { id, widgets } of lesson.outline.sections.flatMap(({ steps }) => steps)) {
     for (const widget of widgets) {
       const { widgetId, widgetType, isConditional } = widget;
-      const asks = widgetType === 'OpenResponse' || pointsOfWidget(widget) !== null;
-      if (asks && !isConditional && !answered.has(widgetKey(id, widgetId))) open.add(widgetKey(id, widgetId));
+      const isQuestion = isOpenQuestion(widgetType) || pointsOfWidget(widget) !== null;
+      const key = widgetKey(id, widgetId);
+      if (isQuestion && !isConditional && !answered.has(key)) open.add(key);
     }
   }
   return {
@@ -195,14 +196,14 @@ function withAnswer(progress: LessonProgress, item: AnswerItem): LessonProgress 
   };
 }
 
-/** The last answer counts, at the place of the first one. */
+/** Replaces the widget's earlier answer in its position, or appends the answer. */
 function withItem(items: readonly AnswerItem[], item: AnswerItem): AnswerItem[] {
   const keyOf = ({ stepId, widgetId }: AnswerItem) => widgetKey(stepId, widgetId);
   if (!items.some((other) => keyOf(other) === keyOf(item))) return [...items, item];
   return items.map((other) => (keyOf(other) === keyOf(item) ? item : other));
 }
 
-/** A copy, so that whoever holds the state may go on using it; nothing of one that is no JSON. */
+/** Copies a caller's state; {} if it is not JSON. */
 function readableState(state: unknown): Record<string, unknown> {
   try {
     return record(jsonCopy(state));
@@ -220,7 +221,7 @@ function savedStep(lesson: PlayedLesson, saved: Record<string, unknown>): Played
   );
 }
 
-/** A stored answer keeps the points it earned, also where the lesson would score it otherwise today. */
+/** Reads a stored answer. It keeps the points that it earned, even if the lesson would score it differently now. */
 function readItem(lesson: PlayedLesson, entry: unknown): AnswerItem | undefined {
   const { widgetId, stepId, answer, score, maxScore, answeredAt, widgetType } = record(entry);
   if (typeof widgetId !== 'string' || typeof stepId !== 'string' || answer === undefined) return undefined;
@@ -250,7 +251,7 @@ function readTries(value: unknown): Map<string, number> {
 
 function checkedResult({ score, maxScore }: AnswerResult): Points {
   if (0 <= score && score <= maxScore && maxScore <= maxPoints) return { score, maxScore };
-  throw new Error(`A result has to be 0 <= score <= maxScore <= ${maxPoints}`);
+  throw new Error(`A result must be 0 <= score <= maxScore <= ${maxPoints}, but is ${score} of ${maxScore}`);
 }
 
 function points(value: unknown): number | null {

@@ -4,14 +4,14 @@ import type { EndActions } from './end-view.ts';
 import type { LessonProgress } from './lesson-progress.ts';
 import { currentStep } from './lesson-progress.ts';
 import { outlinePanel } from './outline-panel.ts';
-import { outlineView, placeText, stepTitle } from './outline-view.ts';
+import { outlineView, stepPosition, stepTitle } from './outline-view.ts';
 import { progressBar } from './progress-bar.ts';
 import type { PlayedLesson } from './read-lesson.ts';
 import { showStep } from './step-view.ts';
-import type { StepRoom, StepView } from './step-view.ts';
+import type { StepHost, StepView } from './step-view.ts';
 import { message } from '../../shared/i18n/message.ts';
 
-/** What the learner can do with the player. */
+/** The actions of the player's buttons. */
 export interface LessonActions extends EndActions {
   next(this: void): void;
 }
@@ -19,35 +19,35 @@ export interface LessonActions extends EndActions {
 /** The player on the page. */
 export interface LessonView {
   /**
-   * Shows the step, or the end, that the progress names.
+   * Shows the current step, or the end.
    *
-   * @param isChange false for the first time, when the page keeps its focus and its place
+   * @param isChange false for the first time: the page keeps its focus and scroll position
    */
   show(progress: LessonProgress, isChange: boolean): void;
-  /** Takes the step off the page; its widgets may report a last time. */
+  /** Removes the step; its widgets may report a last time. */
   leave(): void;
-  /** Moves the focus, and what is seen, to the heading of the step. */
+  /** Focuses the heading of the step and scrolls to it. */
   focus(): void;
   destroy(): void;
 }
 
-/** Fills the player's element: header, outline, the place for steps, and the buttons between them. */
+/** Fills the player's element: header, outline, steps, and the buttons between them. */
 export function lessonView(
   root: HTMLElement,
   lesson: PlayedLesson,
-  room: StepRoom,
+  stepHost: StepHost,
   actions: LessonActions,
 ): LessonView {
-  const { language } = room;
+  const { language } = stepHost;
   const outline = outlineView(lesson, language, (index) => {
     panel.close();
     actions.goToIndex(index);
   });
   const panel = outlinePanel(root, outline.nav, language);
-  const progressShown = progressBar(lesson, language);
+  const progressView = progressBar(lesson, language);
 
   const skip = element('button', { class: 'lectern-skip', type: 'button' }, message(language, 'lesson.skip'));
-  const place = element('p', { class: 'lectern-place' });
+  const position = element('p', { class: 'lectern-place' });
   const status = element('p', { class: 'lectern-hidden-text', role: 'status' });
   const heading = element('h1', { class: 'lectern-step-title', id: uniqueId(), tabindex: '-1' });
   const section = element('p', { class: 'lectern-step-section' });
@@ -76,8 +76,8 @@ export function lessonView(
     { class: 'lectern-header' },
     panel.button,
     element('p', { class: 'lectern-lesson-title' }, lesson.title),
-    place,
-    progressShown.bar,
+    position,
+    progressView.bar,
   );
   root.append(
     skip,
@@ -97,8 +97,8 @@ export function lessonView(
 
   function focus(): void {
     heading.focus({ preventScroll: true });
-    // In whatever scrolls around the player: the page, a part of it, pages around a frame.
-    for (const shown of [header, heading]) shown.scrollIntoView({ block: 'nearest', behavior: 'instant' });
+    // scrollIntoView scrolls every container: the page, a part of it, pages around a frame.
+    for (const target of [header, heading]) target.scrollIntoView({ block: 'nearest', behavior: 'instant' });
   }
 
   function flush(): void {
@@ -108,7 +108,7 @@ export function lessonView(
   skip.addEventListener('click', focus);
   back.addEventListener('click', () => actions.back());
   next.addEventListener('click', () => actions.next());
-  // The last moments in which a page can still send something.
+  // A page that is closed can send nothing after these events.
   document.addEventListener('visibilitychange', flush);
   window.addEventListener('pagehide', flush);
 
@@ -117,8 +117,8 @@ export function lessonView(
       const { atEnd, index } = progress;
       const current = currentStep(lesson, progress);
       outline.show(progress);
-      progressShown.show(progress);
-      place.textContent = placeText(index, lesson, language);
+      progressView.show(progress);
+      position.textContent = stepPosition(index, lesson, language);
       const above = atEnd ? '' : (lesson.sections[current.sectionIndex]?.title ?? '');
       const title = atEnd ? message(language, 'lesson.complete') : stepTitle(current, lesson, language);
       section.textContent = above;
@@ -134,10 +134,10 @@ export function lessonView(
         end = endView(lesson, progress, language, actions);
         stage.append(end);
       } else {
-        step = showStep(stage, current, room);
+        step = showStep(stage, current, stepHost);
       }
       if (!isChange) return;
-      status.textContent = atEnd ? '' : place.textContent;
+      status.textContent = atEnd ? '' : position.textContent;
       focus();
     },
     leave() {

@@ -11,8 +11,8 @@ import type { WidgetSource } from './widget-loader.ts';
 import { message } from '../../shared/i18n/message.ts';
 
 /**
- * Puts a lesson into an element of the page and plays it. It never throws because of the lesson: what cannot be
- * played is told in the place of the lesson, and to `onError`.
+ * Plays a lesson in an element of the page. It never throws because of the lesson: an invalid lesson shows a notice in
+ * its place and calls `onError`.
  */
 export function mountLesson(options: LessonOptions): LessonHandle {
   const root = element('div', { class: 'lectern-lesson' });
@@ -26,12 +26,12 @@ export function mountLesson(options: LessonOptions): LessonHandle {
     root.dir = textDirection(language);
   }
 
-  /** Nothing can be played. Told later, when whoever mounts the lesson has the handle. */
+  /** Shows that the lesson cannot be played. Calls `onError` later, when the caller has the handle. */
   function fail(code: LessonErrorCode, cause: unknown): void {
     root.removeAttribute('aria-busy');
-    const told = notice(message(root.lang, 'lesson.lessonMissing'));
-    told.setAttribute('role', 'alert');
-    root.replaceChildren(told);
+    const alert = notice(message(root.lang, 'lesson.lessonMissing'));
+    alert.setAttribute('role', 'alert');
+    root.replaceChildren(alert);
     queueMicrotask(() => report({ code, message: messageOf(cause), cause }));
   }
 
@@ -59,8 +59,8 @@ export function mountLesson(options: LessonOptions): LessonHandle {
       versionId: options.versionId ?? archive?.versionId,
       language,
       resolveMedia: (src) => {
-        const address = options.resolveMedia?.(src) ?? src;
-        return archive && address === src ? archive.resolveMedia(src) : address;
+        const url = options.resolveMedia?.(src) ?? src;
+        return archive && url === src ? archive.resolveMedia(src) : url;
       },
       widgetFor: widgetLoader(sources),
       report,

@@ -1,20 +1,43 @@
 import { isCoreWidget } from '../../shared/lessons/core-widgets.ts';
+import type { Block as LessonBlock } from '../../shared/lessons/lesson-content.ts';
 import type { AnswerResult, Block } from '../block.ts';
 import { element } from '../dom.ts';
 import { jsonCopy } from '../props.ts';
-import type { MountedWidget, Widget, WidgetContext } from '../widget.ts';
-import type { BlockHost } from './block-host.ts';
+import type { MountedWidget, MountOptions, Widget, WidgetContext } from '../widget.ts';
 import { notice } from '../figure.ts';
 import type { LessonErrorCode } from './options.ts';
+import type { Variables } from './visibility.ts';
 import { UnknownWidget } from './widget-loader.ts';
+import type { WidgetLoader } from './widget-loader.ts';
 import { message } from '../../shared/i18n/message.ts';
 
-/** A block's widget on the page, or what stands in its place. */
+/** The lesson around the blocks of a step. */
+export interface BlockHost {
+  language: string;
+  overrides: Record<string, unknown>;
+  widgetTimeoutMs: number;
+  widgetFor: WidgetLoader;
+  resolveMedia(src: string): string;
+  variables(): Variables;
+  /** Returns the blocks of legacy zones that follow a block. */
+  followers(widgetId: unknown): readonly LessonBlock[];
+  /** Checks whether an element contains input that no widget has reported yet. */
+  hasDraft(host: HTMLElement): boolean;
+  /** Returns the earlier answers of a widget. */
+  saved(widgetId: unknown): Pick<MountOptions, 'state' | 'tries'>;
+  answer(block: Block, host: HTMLElement, value: unknown, result: AnswerResult | undefined): void;
+  /** @param value the answer that is not submitted yet; undefined if there is none any more */
+  draft(block: Block, host: HTMLElement, value: unknown): void;
+  setVariable(block: Block, name: string, value: unknown): void;
+  report(code: LessonErrorCode, block: Block, cause: unknown): void;
+}
+
+/** A block's widget on the page, or a notice in its place. */
 export interface MountedBlock {
   destroy(): void;
 }
 
-/** Mounts a widget. Whatever is wrong with it stays in its element and is reported. */
+/** Mounts a widget. If it fails, its element shows a notice, and the error is reported. */
 export function mountWidget(
   host: HTMLElement,
   block: Block,
@@ -35,8 +58,8 @@ export function mountWidget(
     setVariable(name, value) {
       if (isAlive) blockHost.setVariable(block, name, value);
     },
-    renderBlocks(place, blocks) {
-      if (isAlive) renderBlocks(place, blocks);
+    renderBlocks(nestedHost, blocks) {
+      if (isAlive) renderBlocks(nestedHost, blocks);
     },
   };
 
@@ -44,7 +67,7 @@ export function mountWidget(
     if (isAlive) showFailure(host, block, 'widget_failed', error, blockHost);
   }
 
-  /** Comes after the widget's own listeners, which know the input by then. */
+  /** Runs after the widget's own listeners, so that its draft includes the input. */
   function noteDraft(): void {
     try {
       const draft = (mounted as Partial<MountedWidget> | undefined)?.draft?.();
@@ -59,12 +82,12 @@ export function mountWidget(
   host.addEventListener('input', noteDraft);
   try {
     mounted = widget.mount(host, {
-      // What a foreign widget does to its props stays with it.
+      // Custom widgets get a copy, because they may change their props.
       props: isCoreWidget(block.type) ? block.props : jsonCopy(block.props),
       ...blockHost.saved(block.props.id),
       context,
     });
-    // A foreign `mount` may be async all the same: it is not waited for, but its failure is no secret.
+    // A custom widget's `mount` may be async nevertheless: its failure is reported.
     if (mounted instanceof Promise) mounted.catch(fail);
   } catch (error) {
     fail(error);
@@ -72,9 +95,9 @@ export function mountWidget(
 
   return {
     destroy() {
-      // Called while the widget may still report: what it held back until now is an answer too.
+      // The widget may still report here: answers in `destroy` count.
       try {
-        // Checked, for a foreign widget may return nothing.
+        // Custom widgets may return nothing.
         (mounted as Partial<MountedWidget> | undefined)?.destroy?.();
       } catch (error) {
         blockHost.report('widget_failed', block, error);
@@ -86,21 +109,18 @@ export function mountWidget(
   };
 }
 
-/**
- * Shows that a widget is on its way, and hands it over when it is there, also after the notice that it is late has
- * taken its place.
- */
+/** Shows that a widget is loading, and passes it on when it arrives, even after the notice that it is late. */
 export function awaitWidget(
   host: HTMLElement,
   block: Block,
   widget: Promise<Widget>,
   blockHost: BlockHost,
-  arrived: (widget: Widget) => void,
+  onLoad: (widget: Widget) => void,
 ): MountedBlock {
   let isAlive = true;
 
   function settle(): void {
-    clearTimeout(deadline);
+    clearTimeout(timeout);
     host.removeAttribute('aria-busy');
     host.replaceChildren();
   }
@@ -110,9 +130,9 @@ export function awaitWidget(
     showFailure(host, block, code, cause, blockHost);
   }
 
-  const deadline = setTimeout(() => {
-    fail('widget_late', new Error(`It was not there after ${blockHost.widgetTimeout} ms`));
-  }, blockHost.widgetTimeout);
+  const timeout = setTimeout(() => {
+    fail('widget_late', new Error(`The widget did not load within ${blockHost.widgetTimeoutMs} ms`));
+  }, blockHost.widgetTimeoutMs);
   host.setAttribute('aria-busy', 'true');
   host.append(
     element('p', { class: 'lectern-block lectern-loading' }, message(blockHost.language, 'lesson.loading')),
@@ -121,7 +141,7 @@ export function awaitWidget(
     (ready) => {
       if (!isAlive) return;
       settle();
-      arrived(ready);
+      onLoad(ready);
     },
     (error: unknown) => {
       if (isAlive) fail(error instanceof UnknownWidget ? 'unknown_widget' : 'widget_not_loaded', error);

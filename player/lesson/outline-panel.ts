@@ -1,22 +1,22 @@
 import { element, icon, uniqueId } from '../dom.ts';
 import { message } from '../../shared/i18n/message.ts';
 
-/** From this width on, in pixels, the outline stands beside the step. */
-const wideFrom = 1000;
+/** From this width on, the outline is beside the step. */
+const wideFromPixels = 1000;
 
-/** The place of the outline: beside the step where there is room, else in a drawer. */
+/** Shows the outline: beside the step where there is space, otherwise in a drawer. */
 export interface OutlinePanel {
   button: HTMLButtonElement;
   side: HTMLElement;
   drawer: HTMLDialogElement;
-  /** Closes the drawer; what stands beside the step stays. */
+  /** Closes the drawer, not the outline beside the step. */
   close(): void;
   destroy(): void;
 }
 
 /**
- * @param root the player's element; its width decides
- * @param nav moved to where it is shown
+ * @param root the player's element, whose width decides
+ * @param nav the outline
  */
 export function outlinePanel(root: HTMLElement, nav: HTMLElement, language: string): OutlinePanel {
   const side = element('div', { class: 'lectern-side', id: uniqueId() });
@@ -57,7 +57,7 @@ export function outlinePanel(root: HTMLElement, nav: HTMLElement, language: stri
   }
 
   function measure(): void {
-    const nowWide = root.clientWidth >= wideFrom;
+    const nowWide = root.clientWidth >= wideFromPixels;
     if (nowWide === isWide) return;
     isWide = nowWide;
     root.classList.toggle('lectern-is-wide', isWide);
@@ -74,7 +74,7 @@ export function outlinePanel(root: HTMLElement, nav: HTMLElement, language: stri
   });
   close.addEventListener('click', () => drawer.close());
   drawer.addEventListener('close', arrange);
-  // A click beside the drawer lands on the dialog itself.
+  // The target of a click beside the drawer is the dialog itself.
   drawer.addEventListener('click', ({ target }) => {
     if (target === drawer) drawer.close();
   });

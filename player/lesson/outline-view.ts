@@ -3,13 +3,13 @@ import type { LessonProgress } from './lesson-progress.ts';
 import type { PlayedLesson, PlayedSection, PlayedStep } from './read-lesson.ts';
 import { message } from '../../shared/i18n/message.ts';
 
-/** With more steps than these, only the section that the learner is in is unfolded. */
-const unfoldedSteps = 30;
+/** In longer lessons, only the learner's current section is unfolded. */
+const maxUnfoldedSteps = 30;
 
 /** The list of sections and steps. */
 export interface OutlineView {
   nav: HTMLElement;
-  /** Marks the current step and those that were seen. */
+  /** Marks the current step and the seen ones. */
   show(progress: LessonProgress): void;
 }
 
@@ -19,7 +19,7 @@ interface Entry {
   seen: HTMLElement;
 }
 
-/** @param go called with the index of the step that the learner picks */
+/** @param go called with the index of the step that the learner selects */
 export function outlineView(
   lesson: PlayedLesson,
   language: string,
@@ -59,7 +59,7 @@ export function outlineView(
     const count = element('span', { class: 'lectern-outline-count' });
     const fold = element(
       'details',
-      { class: 'lectern-outline-section', open: lesson.steps.length <= unfoldedSteps },
+      { class: 'lectern-outline-section', open: lesson.steps.length <= maxUnfoldedSteps },
       element('summary', {}, icon('unfold'), element('span', {}, section.title), count),
       list,
     );
@@ -91,12 +91,12 @@ export function outlineView(
   };
 }
 
-/** A step's title; where it stands, for one without a title. */
+/** Returns a step's title or, if it has none, its position. */
 export function stepTitle(step: PlayedStep, lesson: PlayedLesson, language: string): string {
-  return step.title || placeText(step.index, lesson, language);
+  return step.title || stepPosition(step.index, lesson, language);
 }
 
-/** "Step 3 of 9". */
-export function placeText(index: number, lesson: PlayedLesson, language: string): string {
+/** Returns a text such as "Step 3 of 9". */
+export function stepPosition(index: number, lesson: PlayedLesson, language: string): string {
   return message(language, 'lesson.step', { step: index + 1, steps: lesson.steps.length });
 }

@@ -12,34 +12,34 @@ import type { LessonAction } from './lesson-progress.ts';
 import { lessonView } from './lesson-view.ts';
 import type { LessonError, LessonEvent, LessonHandle, LessonOptions } from './options.ts';
 import type { PlayedLesson, PlayedStep } from './read-lesson.ts';
-import type { StepRoom } from './step-view.ts';
+import type { StepHost } from './step-view.ts';
 import type { WidgetLoader } from './widget-loader.ts';
 
-/** What a lesson is played with, beside what the integrator asked for. */
-export interface Played {
+/** The lesson to play and its surroundings, beside the integrator's options. */
+export interface PlaySetup {
   lesson: PlayedLesson;
   versionId: string | undefined;
   language: string;
   resolveMedia(this: void, src: string): string;
   widgetFor: WidgetLoader;
-  /** Tells the integrator; a callback that throws harms nothing. */
+  /** Calls `onError`; errors that it throws are ignored. */
   report(this: void, error: LessonError): void;
 }
 
-/** Puts a lesson that has steps on the page and plays it. Its events go to the callbacks in the options. */
-export function playLesson(root: HTMLElement, options: LessonOptions, played: Played): LessonHandle {
-  const { lesson, language, report } = played;
+/** Plays a lesson that has steps. Its events go to the callbacks in the options. */
+export function playLesson(root: HTMLElement, options: LessonOptions, setup: PlaySetup): LessonHandle {
+  const { lesson, language, report } = setup;
   let progress = resumeProgress(lesson, options.state, options.startAt);
   let isReady = false;
   let isAlive = true;
-  /** While a step is taken off the page its widgets may still report, but nothing else may be shown. */
+  /** While a step is removed, its widgets may still report, but the learner cannot navigate. */
   let isLeaving = false;
-  let isGoing = false;
+  let isDestroyed = false;
 
   function event(): LessonEvent {
     return {
       lessonId: lesson.id,
-      versionId: played.versionId ?? null,
+      versionId: setup.versionId ?? null,
       ...savedState(lesson, progress),
       totalSteps: lesson.steps.length,
       ...pointsOf(lesson, progress),
@@ -47,9 +47,8 @@ export function playLesson(root: HTMLElement, options: LessonOptions, played: Pl
     };
   }
 
-  function tell<Event>(callback: ((event: Event) => void) | undefined, told: Event): void {
-    if (!isAlive) return;
-    callSafely(callback, told);
+  function notify<Event>(callback: ((event: Event) => void) | undefined, argument: Event): void {
+    if (isAlive) callSafely(callback, argument);
   }
 
   function act(action: LessonAction): void {
@@ -65,7 +64,7 @@ export function playLesson(root: HTMLElement, options: LessonOptions, played: Pl
       return;
     }
     act({ kind: 'set', name, value: copy });
-    tell(options.onVariableChange, { ...event(), name, value: jsonCopy(copy) });
+    notify(options.onVariableChange, { ...event(), name, value: jsonCopy(copy) });
   }
 
   function reportFor(
@@ -80,12 +79,12 @@ export function playLesson(root: HTMLElement, options: LessonOptions, played: Pl
     report({ code, message, cause, stepId: step.id, widgetId, widgetType: block.widgetType });
   }
 
-  const room: StepRoom = {
+  const stepHost: StepHost = {
     language,
     overrides: lesson.overrides,
-    widgetTimeout: options.widgetTimeout ?? 15_000,
-    widgetFor: played.widgetFor,
-    resolveMedia: played.resolveMedia,
+    widgetTimeoutMs: options.widgetTimeout ?? 15_000,
+    widgetFor: setup.widgetFor,
+    resolveMedia: setup.resolveMedia,
     variables: () => progress.variables,
     saved(step, widgetId) {
       if (typeof widgetId !== 'string') return { state: undefined, tries: 0 };
@@ -106,13 +105,13 @@ export function playLesson(root: HTMLElement, options: LessonOptions, played: Pl
       act({ kind: 'answer', item });
       const variable = text(props.variable);
       if (variable) setVariable(step, props.id, variable, item.answer);
-      tell(options.onAnswer, { ...event(), item: jsonCopy(item) });
+      notify(options.onAnswer, { ...event(), item: jsonCopy(item) });
     },
     draft(step, { props }, value) {
       if (options.onDraft === undefined) return false;
       const widgetId = text(props.id);
-      if (widgetId)
-        tell(options.onDraft, { stepId: step.id, widgetId, answer: value, at: new Date().toISOString() });
+      const at = new Date().toISOString();
+      if (widgetId) notify(options.onDraft, { stepId: step.id, widgetId, answer: value, at });
       return true;
     },
     setVariable(step, { props }, name, value) {
@@ -123,7 +122,7 @@ export function playLesson(root: HTMLElement, options: LessonOptions, played: Pl
     },
   };
 
-  const view = lessonView(root, lesson, room, { goToIndex, next, back, restart });
+  const view = lessonView(root, lesson, stepHost, { goToIndex, next, back, restart });
 
   function leave(): void {
     isLeaving = true;
@@ -131,24 +130,24 @@ export function playLesson(root: HTMLElement, options: LessonOptions, played: Pl
     isLeaving = false;
   }
 
-  /** @returns what was told; undefined when the player was destroyed meanwhile */
+  /** @returns the event; undefined if a callback has destroyed the player */
   function changeStep(action: LessonAction): LessonEvent | undefined {
     leave();
-    if (isGoing) return undefined;
+    if (isDestroyed) return undefined;
     act(action);
     view.show(progress, true);
-    const told = event();
-    tell(options.onStepChange, jsonCopy(told));
-    return told;
+    const changed = event();
+    notify(options.onStepChange, jsonCopy(changed));
+    return changed;
   }
 
-  function canGo(): boolean {
-    return isReady && !isLeaving && !isGoing;
+  function canNavigate(): boolean {
+    return isReady && !isLeaving && !isDestroyed;
   }
 
-  /** False for an index that no step has. */
+  /** Returns false for an index without a step. */
   function goToIndex(index: number): boolean {
-    if (!canGo() || lesson.steps[index] === undefined) return false;
+    if (!canNavigate() || lesson.steps[index] === undefined) return false;
     if (!progress.atEnd && index === progress.index) view.focus();
     else changeStep({ kind: 'go', index });
     return true;
@@ -159,11 +158,11 @@ export function playLesson(root: HTMLElement, options: LessonOptions, played: Pl
   }
 
   function next(): boolean {
-    if (!canGo() || progress.atEnd) return false;
+    if (!canNavigate() || progress.atEnd) return false;
     if (goToIndex(progress.index + 1)) return true;
     const isFirst = !progress.completed;
-    const told = changeStep({ kind: 'finish' });
-    if (isFirst && told) tell(options.onComplete, told);
+    const finished = changeStep({ kind: 'finish' });
+    if (isFirst && finished) notify(options.onComplete, finished);
     return true;
   }
 
@@ -173,14 +172,14 @@ export function playLesson(root: HTMLElement, options: LessonOptions, played: Pl
 
   function restart(): void {
     act({ kind: 'restart' });
-    tell(options.onRestart, event());
+    notify(options.onRestart, event());
     changeStep({ kind: 'go', index: 0 });
   }
 
   view.show(progress, false);
   queueMicrotask(() => {
     isReady = true;
-    tell(options.onReady, event());
+    notify(options.onReady, event());
   });
 
   return {
@@ -189,9 +188,9 @@ export function playLesson(root: HTMLElement, options: LessonOptions, played: Pl
     back,
     state: () => (isReady ? savedState(lesson, progress) : undefined),
     destroy() {
-      if (isGoing) return;
-      isGoing = true;
-      // What widgets held back is still reported; nothing is afterwards.
+      if (isDestroyed) return;
+      isDestroyed = true;
+      // Widgets report their last answers here; no callback is called afterwards.
       leave();
       isAlive = false;
       view.destroy();
@@ -199,7 +198,7 @@ export function playLesson(root: HTMLElement, options: LessonOptions, played: Pl
   };
 }
 
-/** Calls back, and hands what the callback throws to the page's own error handling: the lesson goes on. */
+/** Calls a callback. If it throws, the page's own error handling gets the error, and the lesson continues. */
 export function callSafely<Event>(callback: ((event: Event) => void) | undefined, event: Event): void {
   try {
     callback?.(event);

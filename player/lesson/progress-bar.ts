@@ -3,10 +3,10 @@ import type { LessonProgress } from './lesson-progress.ts';
 import type { PlayedLesson } from './read-lesson.ts';
 import { message } from '../../shared/i18n/message.ts';
 
-/** From this number of steps on, the ticks touch: there is no room between them on a narrow screen. */
-const fineFrom = 50;
+/** From this number of steps on, the ticks have no gaps, for which narrow screens have no space. */
+const fineFromSteps = 50;
 
-/** One tick a step, in groups of sections: filled for those that were seen. */
+/** A tick for each step, grouped by section; the ticks of seen steps are filled. */
 export interface ProgressBar {
   bar: HTMLElement;
   show(progress: LessonProgress): void;
@@ -15,7 +15,7 @@ export interface ProgressBar {
 export function progressBar(lesson: PlayedLesson, language: string): ProgressBar {
   const steps = lesson.steps.length;
   const bar = element('div', {
-    class: `lectern-progress ${steps < fineFrom ? '' : 'lectern-is-fine'}`,
+    class: `lectern-progress ${steps < fineFromSteps ? '' : 'lectern-is-fine'}`,
     role: 'progressbar',
     'aria-label': message(language, 'lesson.progress'),
     'aria-valuemin': '0',

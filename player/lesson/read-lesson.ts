@@ -5,11 +5,11 @@ import { outlineOf, widgetKey } from '../../shared/progress/outline.ts';
 import type { LessonOutline, OutlineWidget } from '../../shared/progress/outline.ts';
 import { record } from '../props.ts';
 
-/** A lesson as the player works with it: in playing order, and with everything in the place where it belongs. */
+/** A lesson as the player uses it: checked and in playing order. */
 export interface PlayedLesson {
   id: string;
   title: string;
-  /** As the lesson states it; undefined when it does not. */
+  /** Undefined if the lesson states none. */
   language: string | undefined;
   /** Names and initial values of the lesson's variables. */
   variables: Readonly<Record<string, unknown>>;
@@ -18,7 +18,7 @@ export interface PlayedLesson {
   sections: PlayedSection[];
   /** The steps of all sections, one after the other. */
   steps: PlayedStep[];
-  /** What the scoring rules need. */
+  /** The input of the scoring rules. */
   outline: LessonOutline;
   /** The widgets of the outline by {@link widgetKey}. */
   widgets: ReadonlyMap<string, OutlineWidget>;
@@ -32,24 +32,23 @@ export interface PlayedSection {
 export interface PlayedStep {
   id: string;
   title: string;
-  /** Where the step stands, from zero: its section among the sections, and it in its section. */
+  /** The position, from zero: of the section, and of the step in its section. */
   sectionIndex: number;
   stepIndex: number;
-  /** Its place among all steps, from zero. */
+  /** The position among all steps, from zero. */
   index: number;
   content: Step['content'];
 }
 
 /**
- * Reads a lesson as player data or lesson.json hold it. What an author left out or got wrong is left out here, so
- * that the rest can be played.
+ * Reads a lesson from player data or lesson.json. It skips missing and invalid parts, so that the rest can be played.
  *
- * @throws an Error whose message says why the value is no lesson
+ * @throws an Error whose message says why the value is not a lesson
  */
 export function readLesson(value: unknown): PlayedLesson {
   assertJsonDepth(value);
   const given = record(value);
-  // The whole answer of player-data is taken too: the lesson is its field `lesson`.
+  // In the response of player-data, the lesson is the field `lesson`.
   const { lesson, sections } = Array.isArray(given.sections) ? given : record(given.lesson);
   if (!Array.isArray(sections)) throw new Error('A lesson is an object with "lesson" and "sections"');
   const content = readContent(record(lesson), sections);
@@ -116,11 +115,11 @@ function readSection(entry: unknown, position: number): Section {
     id: string(id),
     title: string(title),
     order_index: order(order_index, position),
-    steps: list(steps).map((step, place) => readStep(step, place, position)),
+    steps: list(steps).map((step, stepPosition) => readStep(step, stepPosition, position)),
   };
 }
 
-/** A step without an id gets one from where it stands, so that it can be told from others. */
+/** Reads a step. A step without an id gets one made of its position, so that ids differ. */
 function readStep(entry: unknown, position: number, section: number): Step {
   const { id, title, order_index, content } = record(entry);
   const { content: blocks, root, zones } = record(content);

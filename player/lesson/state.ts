@@ -6,26 +6,26 @@ export interface AnswerItem {
   stepId: string;
   /** Any JSON value. */
   answer: unknown;
-  /** Points; null, as is maxScore, for an answer that is not scored. */
+  /** Points; null for an answer that is not scored, like maxScore. */
   score: number | null;
   maxScore: number | null;
   /** ISO 8601. */
   answeredAt: string;
 }
 
-/** What the player keeps for resuming, beside position, answers and variables. */
+/** The player's further state for resuming. */
 export interface ProgressData {
-  /** Ids of the steps that were seen, in the order they were first seen. */
+  /** Ids of the seen steps, in the order in which the learner first saw them. */
   visited: string[];
   /** Whether this attempt was finished. */
   completed: boolean;
   /** Whether the page after the last step is shown. */
   atEnd: boolean;
-  /** How often widgets were answered, for those answered more than once. */
+  /** Numbers of answers, for widgets that were answered more than once. */
   tries: { stepId: string; widgetId: string; tries: number }[];
 }
 
-/** Where a learner is, and all that was done on the way. JSON: it can be stored, and given back as `state`. */
+/** A learner's position, answers and variables. JSON: store it, and pass it as `state` later. */
 export interface LessonState {
   /** From zero, in playing order; sections and steps are ordered by order_index. */
   sectionIndex: number;

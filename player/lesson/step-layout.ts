@@ -1,17 +1,17 @@
 import { stepBlocks } from '../../shared/lessons/blocks.ts';
 import type { Block, StepContent } from '../../shared/lessons/lesson-content.ts';
 
-/** The order in which the blocks of a step are shown. */
+/** The order of the blocks of a step on the page. */
 export interface StepLayout {
-  /** The blocks that stand in no other block. */
+  /** The blocks that are not inside another block. */
   blocks: Block[];
   /** Blocks of legacy zones, by the id of the block that they follow. */
   followers: ReadonlyMap<string, Block[]>;
 }
 
 /**
- * Places every block of a step: those of `content`, then those in slots of `root`, then those of zones that name no
- * block, as root's zones do. The blocks of a zone that names a block follow that block.
+ * Orders the blocks of a step: first those of `content`, then those in slots of `root`, then those of zones that name
+ * no block, such as root's zones. The blocks of a zone that names a block follow that block.
  */
 export function stepLayout(content: StepContent): StepLayout {
   const zones = new Map<string, Block[]>();
@@ -21,7 +21,7 @@ export function stepLayout(content: StepContent): StepLayout {
   }
   const followers = new Map<string, Block[]>();
 
-  /** Gives zones to the blocks that are shown with these; their blocks may have zones in turn. */
+  /** Assigns zones to these blocks and the blocks inside them; the zones' blocks may have zones in turn. */
   function claim(shown: Block[]): void {
     const pending = [shown];
     for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
@@ -38,7 +38,7 @@ export function stepLayout(content: StepContent): StepLayout {
 
   const blocks = [...content.content, ...outermostBlocks(content.root)];
   claim(blocks);
-  // What is left names no block, or stands in a zone of a block inside itself.
+  // The remaining zones name no block, or a block that is inside themselves.
   for (const [owner, zone] of zones) {
     zones.delete(owner);
     claim(zone);
@@ -47,7 +47,7 @@ export function stepLayout(content: StepContent): StepLayout {
   return { blocks, followers };
 }
 
-/** The blocks anywhere in a value that stand in no other block in it. */
+/** Returns the blocks anywhere in a value that are not inside another block of it. */
 function outermostBlocks(root: StepContent['root']): Block[] {
   const found: Block[] = [];
   let outer: string | undefined;

@@ -1,21 +1,21 @@
 import type { AnswerResult, Block } from '../block.ts';
 import { element } from '../dom.ts';
-import type { BlockHost } from './block-host.ts';
 import { showBlocks } from './block-view.ts';
 import { reportEditedField } from './focus.ts';
+import type { BlockHost } from './mounted-widget.ts';
 import type { LessonErrorCode } from './options.ts';
 import type { PlayedStep } from './read-lesson.ts';
 import { stepLayout } from './step-layout.ts';
 
-/** What a step needs of the lesson around it, and tells it. */
-export interface StepRoom extends Omit<
+/** The lesson around a step. */
+export interface StepHost extends Omit<
   BlockHost,
   'followers' | 'hasDraft' | 'saved' | 'answer' | 'draft' | 'setVariable' | 'report'
 > {
   saved(step: PlayedStep, widgetId: unknown): ReturnType<BlockHost['saved']>;
-  /** @param at when the learner gave it, Unix milliseconds: widgets may report it later. */
+  /** @param at time of the input, in Unix milliseconds: widgets may report it later. */
   answer(step: PlayedStep, block: Block, value: unknown, result: AnswerResult | undefined, at: number): void;
-  /** @returns whether it is kept until it is submitted; otherwise the step reports it as an answer in time */
+  /** @returns false if the draft is not kept: the step then reports it as an answer before the page is closed */
   draft(step: PlayedStep, block: Block, value: unknown): boolean;
   setVariable(step: PlayedStep, block: Block, name: string, value: unknown): void;
   report(code: LessonErrorCode, step: PlayedStep, block: Block, cause: unknown): void;
@@ -23,34 +23,34 @@ export interface StepRoom extends Omit<
 
 /** The blocks of a step on the page. */
 export interface StepView {
-  /** Has the field that is being edited report what is in it, and reports drafts that are not kept elsewhere. */
+  /** Makes the edited field report its value, and reports drafts that are not kept elsewhere. */
   flush(): void;
   destroy(): void;
 }
 
-/** Shows the blocks of a step, and keeps them in step with answers and variables. */
-export function showStep(parent: HTMLElement, step: PlayedStep, room: StepRoom): StepView {
+/** Shows the blocks of a step, and updates them when answers or variables change. */
+export function showStep(parent: HTMLElement, step: PlayedStep, stepHost: StepHost): StepView {
   const { blocks, followers } = stepLayout(step.content);
   const body = element('div', { class: 'lectern-step-body lectern-stack' });
-  // On the page before it is filled, for widgets that measure the room they have.
+  // Appended before it is filled, for widgets that measure their size.
   parent.append(body);
-  /** When something was put in that is not reported yet, by the slot of the widget. */
+  /** Times of input that no widget has reported yet, by the widget's slot. */
   const drafts = new Map<Element, number>();
   function noteDraft({ target }: Event): void {
     const slot = target instanceof Element ? target.closest('.lectern-slot') : null;
     if (slot) drafts.set(slot, Date.now());
   }
-  // On its way down: the widget may set a variable as soon as it hears of the input itself.
+  // In the capture phase, because the widget's own listener may set a variable at once.
   body.addEventListener('input', noteDraft, { capture: true });
-  /** Drafts to report when the page is hidden, and what was reported of them, so that it is no second answer. */
+  /** Drafts to report when the page is hidden, and the reported ones, so that they do not count as second answers. */
   const unkept = new Map<HTMLElement, { block: Block; value: unknown }>();
   const flushed = new Map<HTMLElement, string>();
 
   let isUpdating = false;
   let isAlive = true;
-  /** Widgets are made to report what they hold back. */
+  /** True while widgets are made to report their drafts. */
   let isCollecting = false;
-  /** Later, and once for many changes: a widget is not taken away while it is reporting. */
+  /** Updates later, and once for many changes, because a widget must not be removed while it reports. */
   function updateSoon(): void {
     if (isUpdating) return;
     isUpdating = true;
@@ -66,27 +66,27 @@ export function showStep(parent: HTMLElement, step: PlayedStep, room: StepRoom):
     drafts.delete(host);
     unkept.delete(host);
     flushed.delete(host);
-    room.answer(step, block, value, result, editedAt ?? Date.now());
+    stepHost.answer(step, block, value, result, editedAt ?? Date.now());
     updateSoon();
   }
 
   const view = showBlocks(body, blocks, {
-    ...room,
+    ...stepHost,
     followers: (widgetId) => (typeof widgetId === 'string' ? (followers.get(widgetId) ?? []) : []),
     hasDraft: (host) => [...drafts.keys()].some((slot) => host.contains(slot)),
-    saved: (widgetId) => room.saved(step, widgetId),
+    saved: (widgetId) => stepHost.saved(step, widgetId),
     answer,
     draft(block, host, value) {
-      if (room.draft(step, block, value) || value === undefined) unkept.delete(host);
+      if (stepHost.draft(step, block, value) || value === undefined) unkept.delete(host);
       else unkept.set(host, { block, value });
     },
     setVariable(block, name, value) {
-      room.setVariable(step, block, name, value);
+      stepHost.setVariable(step, block, name, value);
       updateSoon();
     },
-    report: (code, block, cause) => room.report(code, step, block, cause),
+    report: (code, block, cause) => stepHost.report(code, step, block, cause),
   });
-  // It is most likely in view, and need not wait until the browser knows.
+  // The first picture is probably in view, so it need not wait for the layout.
   body.querySelector('img')?.setAttribute('loading', 'eager');
   return {
     flush() {

@@ -1,21 +1,20 @@
 import { record } from '../props.ts';
 
-/** The lesson's variables at one moment, by name. */
+/** The values of the lesson's variables, by name. */
 export type Variables = Readonly<Record<string, unknown>>;
 
-/** The value of a variable; null for one that is not set. */
+/** Returns the value of a variable; null if it is not set. */
 export function valueOf(variables: Variables, name: string): unknown {
   return (Object.hasOwn(variables, name) ? variables[name] : undefined) ?? null;
 }
 
 /**
- * Whether a block is shown: whether its `visibleIf`, `{variable, op, value}`, holds. A block without a condition
- * is shown, and so is one with a condition that cannot be read: an author's slip is not to hide a part of the
- * lesson for good.
+ * Checks a block's `visibleIf`: `{variable, op, value}`. A missing condition shows the block, and so does an invalid
+ * one: an author's mistake must not hide a part of the lesson forever.
  *
- * Values compare as numbers when both read as numbers, and else as text, as true and false, or as null. An answer
- * that is a list of one element, as one picked choice is, compares as that element; longer lists are equal when
- * they hold the same. `gt`, `gte`, `lt` and `lte` hold between two numbers or two texts only.
+ * Values compare as numbers if both are numeric, otherwise as text, booleans or null. A list of one element, such as a
+ * single selected choice, compares as that element; longer lists are equal if they have the same elements. `gt`, `gte`,
+ * `lt` and `lte` are true only between two numbers or two texts.
  */
 export function isVisible(condition: unknown, variables: Variables): boolean {
   const { variable, op, value } = record(condition);
@@ -53,14 +52,14 @@ function comparable(value: unknown): Comparable {
   return value === null || value === undefined ? null : JSON.stringify(value);
 }
 
-/** A number that was typed into a field, or written by an author in quotes, is that number. */
+/** Reads text that a learner typed or an author quoted: numeric text is a number. */
 function fromText(text: string): Comparable {
   if (text === 'true' || text === 'false') return text === 'true';
   const number = Number(text);
   return text !== '' && Number.isFinite(number) ? number : text;
 }
 
-/** Below zero when `left` comes first; not a number for two that have no order. */
+/** Returns a negative number if `left` comes first; NaN for values without an order. */
 function difference(left: Comparable, right: Comparable): number {
   if (typeof left === 'number' && typeof right === 'number') return left - right;
   if (typeof left !== 'string' || typeof right !== 'string') return NaN;

@@ -10,32 +10,33 @@ import OpenResponse from '../widgets/OpenResponse/OpenResponse.ts';
 import Text from '../widgets/Text/Text.ts';
 import Video from '../widgets/Video/Video.ts';
 
+/** The code of each core widget. Its styles and messages follow from it: player/build.ts finds `<Type>.css`. */
 const coreWidgets: Record<CoreWidgetType, Widget> = {
   Audio,
-  Callout: { ...Callout, plainProps: ['title'] },
+  Callout,
   Columns,
-  Heading: { ...Heading, plainProps: ['text'] },
-  Image: { ...Image, plainProps: ['alt'] },
+  Heading,
+  Image,
   MultipleChoice,
   OpenResponse,
   Text,
   Video,
 };
 
-/** A source of widgets: null for a type that it does not have. */
+/** Loads a widget; null for a type that the source lacks. */
 export type WidgetSource = (type: string) => Promise<Widget | null>;
 
-/** Nobody has a widget of this type. */
+/** No source has a widget of this type. */
 export class UnknownWidget extends Error {
   override readonly name = 'UnknownWidget';
 }
 
-/** The widget of a type: at once when it is there, which core widgets always are. */
+/** Returns the widget of a type: at once if it is loaded, as core widgets always are. */
 export type WidgetLoader = (type: string) => Widget | Promise<Widget>;
 
 /**
- * Finds widgets in the sources, asked in their order, and keeps them. One that could not be loaded is tried again
- * when it is asked for again. A core type is always Lectern's own.
+ * Loads widgets from the first source that has them, and caches them. Failed ones are loaded again at the next call.
+ * Core types are always Lectern's own.
  */
 export function widgetLoader(sources: WidgetSource[]): WidgetLoader {
   const known = new Map<string, Widget | Promise<Widget>>(Object.entries(coreWidgets));
@@ -62,9 +63,9 @@ async function load(sources: WidgetSource[], type: string): Promise<Widget> {
     const widget: unknown = await source(type);
     if (widget === null || widget === undefined) continue;
     if (isWidget(widget)) return widget;
-    throw new Error(`What was loaded for ${type} is no widget: it has no mount function`);
+    throw new Error(`The module of ${type} exports no widget: it has no mount function`);
   }
-  throw new UnknownWidget(`There is no widget of the type ${type}`);
+  throw new UnknownWidget(`No source has a widget of the type ${type}`);
 }
 
 function isWidget(value: unknown): value is Widget {

@@ -27,6 +27,11 @@ export function isCoreWidget(type: string): type is CoreWidgetType {
   return Object.hasOwn(coreWidgets, type);
 }
 
+/** Checks whether a core widget asks a question that the server does not score. */
+export function isOpenQuestion(type: string): boolean {
+  return type === ('OpenResponse' satisfies CoreWidgetType);
+}
+
 /** Returns how answers to a widget are scored; null for custom widgets and for those that the server does not score. */
 export function scoringOf(type: string): WidgetScoring | null {
   return isCoreWidget(type) ? coreWidgets[type] : null;

@@ -90,7 +90,7 @@ describe('an unpacked archive', () => {
     await view.start({ base: '/nowhere/' });
     expect((await view.calls('onError'))[0]).toMatchObject({
       code: 'lesson_not_loaded',
-      message: `${lab.origin}/nowhere/lesson.json answered with status 404`,
+      message: `${lab.origin}/nowhere/lesson.json returned status 404`,
     });
     expect(await page.getByText('This lesson isn’t available.').isVisible()).toBe(true);
   });

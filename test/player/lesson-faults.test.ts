@@ -102,7 +102,7 @@ describe('a widget', () => {
 
   it.each([
     ['an answer that is not JSON', 'context.answer(() => 1)', 'Not a JSON value'],
-    ['a score above its maximum', 'context.answer(1, { score: 5, maxScore: 1 })', 'A result has to be'],
+    ['a score above its maximum', 'context.answer(1, { score: 5, maxScore: 1 })', 'A result must be'],
     ['a variable that is not JSON', 'context.setVariable("v", undefined)', 'Not a JSON value'],
   ])('that reports %s gets an error, and nothing is stored', async (_, call, message) => {
     const Odd = `export default { mount(element, { context }) { ${call}; return { destroy() {} }; } };`;

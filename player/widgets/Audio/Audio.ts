@@ -2,14 +2,14 @@ import { loadMedium, readCaptions } from '../../captions.ts';
 import { defineWidget } from '../../define.ts';
 import { element } from '../../dom.ts';
 import { captionsNote, missingMedium, transcript } from '../../figure.ts';
-import { mediaAddress } from '../../media.ts';
+import { mediaUrl } from '../../media.ts';
 import { captionLine } from './caption-line.ts';
 import { message } from '../../../shared/i18n/message.ts';
 
-/** A recording with captions and a transcript. */
+/** A sound recording with captions and a transcript. */
 export default defineWidget('Audio', (root, { props, context }) => {
   const missing = () => missingMedium(message(context.language, 'widget.audioMissing'));
-  const src = mediaAddress(context, props.src);
+  const src = mediaUrl(context, props.src);
   if (src === undefined) {
     root.append(missing());
   } else {
@@ -26,6 +26,6 @@ export default defineWidget('Audio', (root, { props, context }) => {
     if (tracks.length > 0) player.append(captionLine(tracks, context));
     root.append(player, note);
   }
-  const written = transcript(props.transcript, context);
-  if (written) root.append(written);
+  const text = transcript(props.transcript, context);
+  if (text) root.append(text);
 });

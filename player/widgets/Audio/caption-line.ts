@@ -3,8 +3,8 @@ import type { WidgetContext } from '../../widget.ts';
 import { message } from '../../../shared/i18n/message.ts';
 
 /**
- * The captions of a recording, which browsers show for videos only: a line with what is said at the moment, and a
- * choice of the language. A track that goes takes its language with it.
+ * Makes the captions of a sound recording, which browsers show for videos only: a line with the current captions, and a
+ * choice of languages. A track that fails to load disappears from the choice.
  */
 export function captionLine(tracks: readonly HTMLTrackElement[], context: WidgetContext): HTMLElement {
   const { language } = context;
@@ -25,19 +25,19 @@ export function captionLine(tracks: readonly HTMLTrackElement[], context: Widget
     for (const { track } of tracks) track.mode = track === shown?.track ? 'hidden' : 'disabled';
     line.hidden = !shown;
     line.lang = shown?.srclang ?? '';
-    say();
+    showCues();
   }
 
-  function say(): void {
+  function showCues(): void {
     const cues = tracks[Number(choice.value || -1)]?.track.activeCues;
-    // As text: a caption file is foreign too.
+    // As text, because caption files are untrusted, too.
     line.textContent = [...(cues ?? [])].map((cue) => plainText(cue as VTTCue)).join('\n');
   }
 
   tracks.forEach((track, index) => {
     const option = element('option', { value: String(index), selected: track.default }, track.label);
     choice.append(option);
-    track.track.addEventListener('cuechange', say);
+    track.track.addEventListener('cuechange', showCues);
     track.addEventListener('error', () => {
       option.remove();
       view.hidden = choice.options.length < 2;

@@ -1,23 +1,30 @@
 import { defineWidget } from '../../define.ts';
+import type { RenderOptions } from '../../define.ts';
 import { element } from '../../dom.ts';
 import { missingMedium } from '../../figure.ts';
 import { safeHtml } from '../../html.ts';
-import { mediaAddress } from '../../media.ts';
+import { mediaUrl } from '../../media.ts';
 import { text } from '../../props.ts';
+import type { MountedWidget } from '../../widget.ts';
 import { zoomable } from '../../zoom.ts';
 import { message } from '../../../shared/i18n/message.ts';
 
 /**
- * A picture with its caption, to be opened at full size where there is no room for it on the page. Where it cannot
- * be shown, its description stands in its place.
+ * A picture with a caption. Learners can open it at full size if the page has no space for that. If it fails to load,
+ * its description replaces it.
  */
-export default defineWidget('Image', (root, { props, context }) => {
+export default defineWidget('Image', renderImage, { plainProps: ['alt'] });
+
+function renderImage(
+  root: HTMLElement,
+  { props, context }: RenderOptions,
+): Partial<MountedWidget> | undefined {
   const alt = text(props.alt);
   const figure = element('figure', { class: 'lectern-figure' });
   const missing = () => missingMedium(message(context.language, 'widget.imageMissing'), alt);
   let stop: (() => void) | undefined;
 
-  const src = mediaAddress(context, props.src);
+  const src = mediaUrl(context, props.src);
   if (src === undefined) {
     figure.append(missing());
   } else {
@@ -48,4 +55,4 @@ export default defineWidget('Image', (root, { props, context }) => {
   }
   root.append(figure);
   return stop && { destroy: stop };
-});
+}

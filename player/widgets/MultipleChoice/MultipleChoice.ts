@@ -8,12 +8,11 @@ import { resultView, type Outcome } from './result-view.ts';
 import { message } from '../../../shared/i18n/message.ts';
 
 /**
- * A question with one choice to pick (radio buttons) or several (checkboxes). Checking an answer reports it with its
- * score, marks what was picked, and says what the author has to say; the last answer counts.
+ * A question with one choice to select (radio buttons) or several (checkboxes). Checking an answer reports it with its
+ * score, marks the selected choices, and shows the author's feedback. The last answer counts.
  *
- * Without a limit of tries the learner may try again at any time, and reads the explanation with every answer. With
- * one, the explanation waits until the answer is right or no try is left, when the question closes. Right choices
- * that were not picked stay unmarked until then: trying again is to be worth it.
+ * Without a limit, the learner can always try again and sees the explanation with every answer. With a limit, the
+ * explanation and the missed right choices appear only when the question closes: after a right answer or the last try.
  */
 export default defineWidget('MultipleChoice', (root, { props, state, tries, context }) => {
   const question = readQuestion(props);
@@ -89,13 +88,13 @@ export default defineWidget('MultipleChoice', (root, { props, state, tries, cont
     button.classList.add('lectern-is-quiet');
     result.show(outcome, score, isClosed ? undefined : limit - used);
     result.explanation.hidden = !(isClosed || !score || limit === Infinity);
-    // What had the focus is disabled or gone by now, and the keyboard's place on the page with it.
+    // The element with the focus is disabled or gone, so the keyboard would lose its position.
     if (hadFocus) (isClosed ? result.verdict : button).focus();
   }
 
   function check(): void {
     const answer = picked();
-    if (answer.length === 0) return result.say(message(language, 'widget.chooseFirst'));
+    if (answer.length === 0) return result.showNote(message(language, 'widget.chooseFirst'));
     used += 1;
     const score = scoreMultipleChoice(props, answer);
     show(answer, score);
@@ -103,7 +102,7 @@ export default defineWidget('MultipleChoice', (root, { props, state, tries, cont
   }
 
   function again(): void {
-    // An opinion is changed, a mistake is made good from the start.
+    // Learners change an opinion, but start over after a mistake.
     if (scoreMultipleChoice(props, [])) for (const { input } of rows) input.checked = false;
     ask();
     (rows.find(({ input }) => input.checked) ?? rows[0])?.input.focus();
@@ -111,10 +110,10 @@ export default defineWidget('MultipleChoice', (root, { props, state, tries, cont
 
   button.addEventListener('click', () => (answered ? again() : check()));
   for (const { input } of rows) {
-    // What a form would do by itself; a form does not submit in the sandbox that widgets run in.
+    // Enter checks the answer, as in a form; forms do not submit in the widgets' sandbox.
     input.addEventListener('keydown', (event) => {
       if (event.key !== 'Enter') return;
-      // Else the same key press would go on to the button that now has the focus.
+      // Otherwise the same key press would click the button that now has the focus.
       event.preventDefault();
       check();
     });
@@ -128,12 +127,12 @@ export default defineWidget('MultipleChoice', (root, { props, state, tries, cont
   show(resumed, scoreMultipleChoice(props, resumed));
 });
 
-/** A whole number of 1 or more is a limit; anything else is none. */
+/** Reads the limit of tries: a whole number of at least 1, otherwise none. */
 function triesAllowed(attempts: unknown): number {
   return Number.isInteger(attempts) && (attempts as number) > 0 ? (attempts as number) : Infinity;
 }
 
-/** Undefined for a question that is not scored. */
+/** Returns undefined for a question that is not scored. */
 function outcomeOf(score: Score | null): Outcome | undefined {
   if (!score) return undefined;
   return score.score === score.maxScore ? 'right' : score.score > 0 ? 'partly' : 'wrong';

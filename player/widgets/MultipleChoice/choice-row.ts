@@ -5,23 +5,23 @@ import type { Choice } from '../../../shared/lessons/multiple-choice.ts';
 import { message } from '../../../shared/i18n/message.ts';
 
 /**
- * What a row says of an answered question. `picked` is for questions where nothing is right or wrong, `missed` for a
- * right choice that was not picked.
+ * The mark of a choice after an answer. `picked` is for questions without right and wrong choices, `missed` for a right
+ * choice that was not selected.
  */
 export type Mark = 'right' | 'wrong' | 'picked' | 'missed';
 
-/** One choice on the page: a label around its radio button or checkbox, and what the author says about it. */
+/** A choice on the page: its radio button or checkbox with a label, and the author's feedback on it. */
 export interface ChoiceRow {
   id: string;
   row: HTMLElement;
   input: HTMLInputElement;
-  /** Without a mark: as before the answer. */
+  /** Shows a mark; none removes it. */
   mark(mark?: Mark): void;
 }
 
 /**
- * @param kind `radio` when one choice is to be picked, else `checkbox`
- * @param group the name that ties the radio buttons of one question together
+ * @param kind `radio` for a single choice, otherwise `checkbox`
+ * @param group the shared name of the radio buttons of a question
  */
 export function choiceRow(
   choice: Choice,
@@ -62,7 +62,7 @@ export function choiceRow(
     input,
     mark(mark) {
       row.className = mark ? `lectern-choice lectern-is-${mark}` : 'lectern-choice';
-      // In words and a sign: color alone tells nothing to those who cannot see it.
+      // As text and icon, because some learners cannot see the color.
       const verdict = mark && verdicts[mark];
       said.replaceChildren(...(verdict ? [icon(mark === 'wrong' ? 'wrong' : 'right'), verdict] : []));
       if (!feedback) return;

@@ -5,7 +5,7 @@ import { record } from '../../props.ts';
 import type { WidgetContext } from '../../widget.ts';
 import { message } from '../../../shared/i18n/message.ts';
 
-/** How an answer did as a whole. */
+/** The result of an answer as a whole. */
 export type Outcome = 'right' | 'partly' | 'wrong';
 
 const verdictKeys = {
@@ -14,20 +14,20 @@ const verdictKeys = {
   wrong: 'widget.incorrect',
 } as const;
 
-/** What is said about an answer. */
+/** The feedback on an answer. */
 export interface ResultView {
-  /** Announced to screen readers whenever it changes. */
+  /** Screen readers announce each change of it. */
   verdict: HTMLElement;
-  /** Empty where the author wrote none. */
+  /** Empty if the author wrote none. */
   explanation: HTMLElement;
-  /** Says something that is no verdict. */
-  say(message: string): void;
+  /** Shows a note in place of the verdict. */
+  showNote(note: string): void;
   /**
    * @param outcome undefined for an answer that is not scored
-   * @param triesLeft undefined when it does not matter
+   * @param triesLeft undefined for a closed question
    */
   show(outcome: Outcome | undefined, score: Score | null, triesLeft: number | undefined): void;
-  /** The number in words; '' for a number without end. */
+  /** Returns a text with the number; '' for infinity. */
   triesLeft(left: number): string;
   clear(): void;
 }
@@ -56,16 +56,15 @@ export function resultView(props: Record<string, unknown>, context: WidgetContex
     verdict,
     explanation,
     triesLeft,
-    say: (message) => write('plain', message),
+    showNote: (note) => write('plain', note),
     clear() {
       write('plain');
       explanation.hidden = true;
     },
     show(outcome, score, left = Infinity) {
       if (!outcome || !score) return write('plain', message(language, 'widget.answerSaved'));
-      const told = message(language, verdictKeys[outcome]);
       const points = message(language, 'widget.score', score);
-      const sentences = [told, points, triesLeft(left)]
+      const sentences = [message(language, verdictKeys[outcome]), points, triesLeft(left)]
         .filter(Boolean)
         .join(message(language, 'widget.sentenceBreak'));
       const line = element('p', { class: 'lectern-verdict' }, icon(outcome), element('span', {}, sentences));

@@ -3,13 +3,12 @@ import { element, uniqueId } from '../../dom.ts';
 import { richText } from '../../html.ts';
 import { message } from '../../../shared/i18n/message.ts';
 
-/** Some eight pages; a whole lesson's answers have to fit into one request. */
-const MAX_CHARACTERS = 20_000;
+/** About eight pages. The answers of a whole lesson must fit into one request. */
+const maxCharacters = 20_000;
 
 /**
- * A question to answer in the learner's own words. After submitting, the sample answer stands below the
- * learner's own to compare; the answer may be improved and sent again. What is written when the widget goes, as it
- * does with its step, counts as submitted. It is not scored.
+ * A question that learners answer in their own words. After submitting, they compare their answer with the sample
+ * answer, and may change it. Text in the field counts as submitted when the step changes. Answers are not scored.
  */
 export default defineWidget('OpenResponse', (root, { props, state, context }) => {
   const { language } = context;
@@ -26,7 +25,7 @@ export default defineWidget('OpenResponse', (root, { props, state, context }) =>
   const field = element('textarea', {
     class: 'lectern-field',
     rows: '5',
-    maxlength: String(MAX_CHARACTERS),
+    maxlength: String(maxCharacters),
     dir: 'auto',
     'aria-labelledby': prompt ? `${promptId} ${labelId}` : labelId,
   });

@@ -2,13 +2,13 @@ import { loadMedium, readCaptions } from '../../captions.ts';
 import { defineWidget } from '../../define.ts';
 import { element } from '../../dom.ts';
 import { captionsNote, missingMedium, transcript } from '../../figure.ts';
-import { mediaAddress } from '../../media.ts';
+import { mediaUrl } from '../../media.ts';
 import { message } from '../../../shared/i18n/message.ts';
 
 /** A video with captions and a transcript. */
 export default defineWidget('Video', (root, { props, context }) => {
   const missing = () => missingMedium(message(context.language, 'widget.videoMissing'));
-  const src = mediaAddress(context, props.src);
+  const src = mediaUrl(context, props.src);
   if (src === undefined) {
     root.append(missing());
   } else {
@@ -18,7 +18,7 @@ export default defineWidget('Video', (root, { props, context }) => {
       controls: true,
       playsinline: true,
       preload: 'metadata',
-      poster: mediaAddress(context, props.poster),
+      poster: mediaUrl(context, props.poster),
     });
     loadMedium(video, src, readCaptions(props.captions, context), context, {
       mediumFailed() {
@@ -29,6 +29,6 @@ export default defineWidget('Video', (root, { props, context }) => {
     });
     root.append(video, note);
   }
-  const written = transcript(props.transcript, context);
-  if (written) root.append(written);
+  const text = transcript(props.transcript, context);
+  if (text) root.append(text);
 });
