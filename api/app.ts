@@ -18,7 +18,7 @@ import type { LtiDependencies } from './lti/dependencies.ts';
 import type { OutboxSignal } from './lti/outbox-signal.ts';
 import type { ApiMetrics } from './http/metrics.ts';
 import type { RateLimits } from './http/middleware/rate-limit.ts';
-import type { LearnerLines } from './player/learner-lines.ts';
+import type { LearnerQueues } from './player/learner-queues.ts';
 import { LecternError } from '../shared/platform/errors.ts';
 import type { RequestState } from './http/context.ts';
 import { clientSignal } from './http/middleware/client-signal.ts';
@@ -83,7 +83,7 @@ export interface AppDependencies {
   scoreQueue: DeliveryQueue;
   outboxSignal: OutboxSignal;
   rateLimits: RateLimits;
-  learnerLines: LearnerLines;
+  learnerQueues: LearnerQueues;
   largeTexts: LargeTexts;
   metrics: ApiMetrics;
   readiness: ReadinessProbe;

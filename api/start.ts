@@ -39,7 +39,7 @@ import { createPlatformKeys } from './lti/platform-keys.ts';
 import { OutboxSignal } from './lti/outbox-signal.ts';
 import { ApiMetrics } from './http/metrics.ts';
 import { createRateLimits } from './http/middleware/rate-limit.ts';
-import { LearnerLines } from './player/learner-lines.ts';
+import { LearnerQueues } from './player/learner-queues.ts';
 import { PlayerReleases } from './player/player-releases.ts';
 import { readinessChecks } from './operations/health.endpoints.ts';
 import { retryAfterSeconds } from './http/retry-after.ts';
@@ -125,7 +125,7 @@ export async function startApi(
     scoreQueue,
     outboxSignal,
     rateLimits: createRateLimits(config),
-    learnerLines: new LearnerLines(),
+    learnerQueues: new LearnerQueues(),
     largeTexts: new LargeTexts(),
     metrics,
     readiness,

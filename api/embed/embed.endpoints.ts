@@ -140,10 +140,10 @@ async function sendLesson(deps: EmbedDependencies, ctx: Context): Promise<void> 
   setPageHeaders(ctx, allowedOrigins);
   const version = await findTokenVersion(db, token);
   const { _id: versionId, lessonId } = version;
-  const room = await enterSession(deps, token, ctx.res);
+  const resources = await enterSession(deps, token, ctx.res);
   const [prepared, session] = await Promise.all([
     lessons.get(versionId),
-    readSession({ db, lessons }, token, versionId, room),
+    readSession({ db, lessons }, token, versionId, resources),
   ]);
   if (prepared === undefined) throw new Error(`version ${versionId} has no content`);
   const { title, language, outline, playabilityErrors } = prepared.facts;

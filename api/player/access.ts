@@ -16,11 +16,11 @@ export const lessonParams = z.object({ lessonId: playerLessonId });
 const otherLesson = failure('The token is for another lesson than the path names.', otherLessonText);
 
 /**
- * Access with a learner's token in the query, also for pages of every origin. Checks in this order: the lesson id and
- * the query (400), the token (401), and that the token is for the lesson (403).
+ * Returns access with a learner's token in the query, for pages of every origin. The order of checks: the lesson id and
+ * the query (400), the token (401), and the lesson of the token (403).
  *
- * @param methods for CORS, such as "GET, OPTIONS".
- * @param uncached whether failures, too, must not be stored.
+ * @param methods the methods for CORS, such as "GET, OPTIONS".
+ * @param uncached whether caches must not store failures either.
  */
 export function playerToken(
   methods: string,

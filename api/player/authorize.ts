@@ -31,16 +31,15 @@ export const playerLessonId = z
   .toLowerCase()
   .meta({ description: 'Id of the lesson; the one that the token is for.' });
 
-/** What {@link verifyToken} works with. */
 export interface TokenDependencies {
   db: Database;
   secrets: Pick<Secrets, 'signing'>;
 }
 
 /**
- * Returns the contents of a token that is good for a lesson.
+ * Verifies a token and returns its contents.
  *
- * @throws {LecternError} UNAUTHORIZED for a token that is not valid, FORBIDDEN for one of another lesson.
+ * @throws {LecternError} UNAUTHORIZED for an invalid token, FORBIDDEN for a token of another lesson.
  */
 export async function verifyToken(
   { db, secrets }: TokenDependencies,
@@ -55,16 +54,16 @@ export async function verifyToken(
   return token;
 }
 
-/** Under which id tokens of its bearer are revoked; null for a preview, which stands for no learner. */
+/** Returns the id that revocations use; null for previews, which belong to no learner. */
 function learnerOf(token: PlayerToken): string | null {
   if (token.kind === 'preview') return null;
   return token.kind === 'embed' ? token.learnerId : token.ltiUserId;
 }
 
 /**
- * The version that a token lets its bearer play now: a published one, or with a preview token the draft that it names.
+ * Returns the version that a token can play now: a published one, or the draft of a preview token.
  *
- * @throws {LecternError} NOT_FOUND when the lesson is deleted or another organization's, or nothing is published.
+ * @throws {LecternError} NOT_FOUND if the lesson is deleted or another organization's, or nothing is published.
  */
 export async function findTokenVersion(
   db: Database,
@@ -83,8 +82,8 @@ export async function findTokenVersion(
   return version;
 }
 
-/** Refuses a token that nothing is ever recorded with. @throws {LecternError} FORBIDDEN for a preview token. */
-export function assertRecords({ kind }: Pick<PlayerToken, 'kind'>): void {
+/** Rejects writes of previews. @throws {LecternError} FORBIDDEN for a preview token. */
+export function assertNotPreview({ kind }: Pick<PlayerToken, 'kind'>): void {
   if (kind === 'preview') throw new LecternError('FORBIDDEN', previewText);
 }
 
@@ -93,11 +92,11 @@ function nothingPlayable(): LecternError {
 }
 
 /**
- * The published version that a page plays on, though another one was published since: the token's own, or any of the
- * lesson where it pins none.
+ * Returns the version that a page plays, even if another one was published since: the one that the token pins, or any
+ * published version if it pins none.
  *
- * @param versionId left out for the one of {@link findTokenVersion}.
- * @throws {LecternError} NOT_FOUND as there, and for a version that the token does not let its bearer play.
+ * @param versionId defaults to the version of {@link findTokenVersion}.
+ * @throws {LecternError} NOT_FOUND as {@link findTokenVersion}, and for a version that the token cannot play.
  */
 export async function findVersionInPlay(
   db: Database,

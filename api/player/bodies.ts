@@ -6,13 +6,16 @@ import { errorBody } from '../http/error-format.ts';
 import { embedFields, ltiFields } from '../progress/bodies.ts';
 
 const sessionFields = {
-  revision: count.meta({ description: 'Counts the writes; 0 before the first one.' }),
-  attempt: z.int().min(1).meta({ description: 'Counts the attempts; each restart begins another one.' }),
-  versionId: uuid.meta({ description: 'The version that the position is counted in.' }),
+  revision: count.meta({ description: 'The number of writes.' }),
+  attempt: z
+    .int()
+    .min(1)
+    .meta({ description: 'The number of the attempt; each restart begins another one.' }),
+  versionId: uuid.meta({ description: 'The version of the position.' }),
 };
 
 const launchFields = {
-  ltiUserId: z.string().meta({ description: 'Empty where the platform does not say who launches.' }),
+  ltiUserId: z.string().meta({ description: 'Empty if the platform does not identify the user.' }),
   courseId: ltiFields.courseId.meta({
     description: "Lectern's own id of the platform's course; the nil UUID for a launch that is not recorded.",
   }),
@@ -30,11 +33,11 @@ export const session = z
   ])
   .meta({
     id: 'PlayerSession',
-    description: 'Progress as a player goes on from it: of an embed token, or of an LTI launch.',
+    description: 'The progress from which a player continues: of an embed token or of an LTI launch.',
   });
 
 export const staleSession = z
-  .strictObject({ ...errorBody.shape, current: session.meta({ description: 'What is stored.' }) })
+  .strictObject({ ...errorBody.shape, current: session.meta({ description: 'The stored session.' }) })
   .meta({ id: 'StaleSession', description: 'Nothing was written: another write came first.' });
 
 const block = z
@@ -65,7 +68,7 @@ const section = z
     id: z.string(),
     title: z.string(),
     order_index: z.number(),
-    steps: z.array(step).meta({ description: 'In the order they are played in.' }),
+    steps: z.array(step).meta({ description: 'In playing order.' }),
   })
   .meta({ id: 'Section' });
 
@@ -80,13 +83,13 @@ const lesson = z
       ),
       widget_settings: z.strictObject({ overrides: jsonObject }),
     }),
-    sections: z.array(section).meta({ description: 'In the order they are played in.' }),
+    sections: z.array(section).meta({ description: 'In playing order.' }),
     totalSteps: count,
     totalSections: count,
   })
   .meta({
     id: 'PlayerLesson',
-    description: 'A lesson for the player. Media stand in it as `media:<uuid>`, also inside longer strings.',
+    description: 'A lesson for the player. Media appear in it as `media:<uuid>`, also inside longer strings.',
   });
 
 const metadata = z.strictObject({

@@ -1,6 +1,6 @@
 import { markup } from '../../shared/platform/html.ts';
 
-/** What widgets in the frame may do of what a sandbox forbids. Forms are for their events: none can be sent. */
+/** The permissions of widgets in the sandbox. Forms are allowed for their events: none can be sent. */
 const sandbox = [
   'allow-scripts',
   'allow-forms',
@@ -10,8 +10,8 @@ const sandbox = [
 ].join(' ');
 
 /**
- * The document that plays a lesson inside the embed page: the player and the widgets, those of organizations
- * included, in an origin of its own. It knows nothing but what the embed page tells it.
+ * The document that plays a lesson inside the embed page. The player and the widgets, including those of organizations,
+ * have an opaque origin there. All its data comes from the embed page.
  */
 export const framePage = markup`<!doctype html>
 <html lang="en">
@@ -27,16 +27,16 @@ export const framePage = markup`<!doctype html>
 `.source;
 
 /**
- * Its Content-Security-Policy. It has no origin even where it is opened by itself, and reaches files of lessons alone:
- * the API and its cookies stay out of reach. Who may have it in a frame is not restricted: that would have to allow
- * all ancestors, integrators' pages included, and there is nothing in it.
+ * Returns the Content-Security-Policy of the frame. The frame has no origin, even when it is opened by itself. It can
+ * load files of lessons but cannot reach the API or its cookies. `frame-ancestors` is not restricted: it would have to
+ * allow all ancestors, including integrators' pages, and the document is empty.
  *
- * @param address by which this service is known: what is loaded from elsewhere than here is there.
+ * @param publicUrl the public URL of this service, which serves the files.
  */
-export function framePolicy(address: string): string {
-  const { origin, href } = new URL(address);
+export function framePolicy(publicUrl: string): string {
+  const { origin, href } = new URL(publicUrl);
   const own = `'self' ${origin}`;
-  // A path may hold what separates directives and policies (CSP 3, 2.3.1).
+  // A path may contain the separators of directives and policies (CSP 3, 2.3.1).
   const base = href.replace(/\/$/, '').replaceAll(';', '%3B').replaceAll(',', '%2C');
   const files = `${base}/content/ ${base}/assets/`;
   return [

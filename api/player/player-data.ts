@@ -5,7 +5,7 @@ import { withStatus } from '../../shared/lessons/player-lesson.ts';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
 import type { PreparedLesson } from '../../shared/player/prepared-lessons.ts';
 
-/** A query parameter that is true or false, in these words. */
+/** A query parameter that is "true" or "false". */
 const flag = (name: string, fallback: boolean, description: string) =>
   z
     .enum(['true', 'false'], `${name} must be true or false`)
@@ -13,7 +13,7 @@ const flag = (name: string, fallback: boolean, description: string) =>
     .transform((text) => text === 'true')
     .meta({ description, override: { type: 'boolean', enum: undefined, default: fallback } });
 
-/** What may be asked for besides the lesson. */
+/** The query parameters for parts of the response beside the lesson. */
 export const playerDataOptions = {
   include_metadata: flag('include_metadata', false, 'Include `metadata`.'),
   validate_playability: flag(
@@ -25,12 +25,12 @@ export const playerDataOptions = {
 
 export type PlayerDataOptions = z.output<z.ZodObject<typeof playerDataOptions>>;
 
-/** Up to here one piece is sent faster than several; and what slow readers leave waits with the system, not here. */
-const mostCopiedBytes = 1024 ** 2;
+/** Up to this size, one buffer is sent faster than several, and the system's buffers hold it for slow readers. */
+const maxCopiedBytes = 1024 ** 2;
 
 /**
- * Answers with player data (the contract's 2.4). The lesson, which may be large, is never parsed, and a large one is
- * not copied either: all who read it at once, however slowly, share its bytes.
+ * Sends player data (docs/player-api.md). It never parses the lesson, which may be large, and does not copy large
+ * lessons: concurrent readers share the bytes, however slow they are.
  *
  * @param userAttributes a JSON object, as text.
  */
@@ -43,11 +43,11 @@ export function sendPlayerData(
   const pieces = piecesOf(version, prepared, userAttributes, options);
   const bytes = pieces.reduce((sum, { byteLength }) => sum + byteLength, 0);
   ctx.type = 'application/json';
-  ctx.body = bytes > mostCopiedBytes ? Readable.from(pieces, { objectMode: false }) : Buffer.concat(pieces);
+  ctx.body = bytes > maxCopiedBytes ? Readable.from(pieces, { objectMode: false }) : Buffer.concat(pieces);
   ctx.length = bytes;
 }
 
-/** The body as JSON in UTF-8. */
+/** Returns the body as JSON in UTF-8, in pieces. */
 function piecesOf(
   { status }: Pick<LessonVersion, 'status'>,
   { lesson, facts }: PreparedLesson,

@@ -41,8 +41,8 @@ interface Dependencies {
 }
 
 /**
- * GET /player/{release}/{file}: a file of the player. Its URL holds the name of its release, so that it never changes.
- * Files of other releases are served too: while an installation is upgraded, their pages may ask this process.
+ * GET /player/{release}/{file}: a file of the player. Its URL contains the release, so the file never changes. Files of
+ * other releases are served, too: during an upgrade, their pages may reach this process.
  */
 export const getPlayerFile = defineEndpoint(
   {
@@ -74,7 +74,7 @@ export const getPlayerFile = defineEndpoint(
       if (file === 'frame.html') {
         ctx.set('Content-Security-Policy', framePolicy(publicUrlOf(ctx, config)));
         ctx.set('Referrer-Policy', 'no-referrer');
-        // Its policy names the service's origin, which the name of a release does not: PUBLIC_URL may change.
+        // Its policy contains the service's origin, which may change with PUBLIC_URL while the release stays the same.
         await sendFile(ctx, player, { release, file }, `${cacheScope(config)}, max-age=${hourSeconds}`);
       } else {
         await sendFile(ctx, player, { release, file }, `public, max-age=${yearSeconds}, immutable`);
@@ -83,7 +83,7 @@ export const getPlayerFile = defineEndpoint(
     },
 );
 
-/** GET /embed.js: the script of integrators' pages, whose URL stays the same. */
+/** GET /embed.js: the script of integrators' pages, with a stable URL. */
 export const getEmbedScript = defineEndpoint(
   {
     ...common,
@@ -110,7 +110,7 @@ export const getEmbedScript = defineEndpoint(
     },
 );
 
-/** @throws {LecternError} NOT_FOUND when there is no such file. */
+/** @throws {LecternError} NOT_FOUND if there is no such file. */
 async function sendFile(
   ctx: Context,
   player: PlayerReleases,

@@ -5,40 +5,40 @@ import type { PlayerRelease } from '../../shared/models/player-release.ts';
 import { framePage } from './frame-page.ts';
 import { EncodedFile } from '../http/encoded-file.ts';
 
-/** Other releases that are kept in memory: an upgrade has one, and open pages may be of earlier ones. */
-const keptReleases = 3;
+/** Other releases in memory: an upgrade has one, and open pages may be of earlier ones. */
+const maxOtherReleases = 3;
 
-/** For how long a release that does not exist is not looked for again. It may be started at any moment. */
-const absenceMilliseconds = 2_000;
+/** How long the process remembers that a release does not exist. It may be started at any moment. */
+const absenceMs = 2_000;
 
 const releaseName = /^[\w.+-]{1,100}$/;
 
 type Files = ReadonlyMap<string, EncodedFile>;
 
 /**
- * The files of the player that this API serves: its own, and those that APIs of other releases have stored. While an
- * installation is upgraded process by process, a page may come from one process and ask another for its player.
+ * The player files that this API serves: its own, and those that APIs of other releases have stored. During a rolling
+ * upgrade, a page may come from one process and load its player from another.
  */
 export class PlayerReleases {
-  /** Of this API. */
+  /** The release of this API. */
   readonly name: string;
   readonly #db: Database;
   readonly #own: PlayerRelease;
   readonly #ownFiles: Files;
   readonly #others: LRUCache<string, Files>;
-  readonly #absent = new LRUCache<string, true>({ max: 1_000, ttl: absenceMilliseconds });
+  readonly #absent = new LRUCache<string, true>({ max: 1_000, ttl: absenceMs });
 
   constructor(db: Database, player: PlayerRelease) {
     this.#db = db;
     this.name = player.name;
-    // The frame's document belongs to the release, and is no file of the build.
+    // The frame's document belongs to the release but is not a file of the build.
     this.#own = {
       ...player,
       files: new Map([...player.files, ['frame.html', Buffer.from(framePage)]]),
     };
     this.#ownFiles = encoded(this.#own);
     this.#others = new LRUCache<string, Files>({
-      max: keptReleases,
+      max: maxOtherReleases,
       fetchMethod: async (name) => {
         const found = await findPlayerRelease(db, name);
         if (found === null) this.#absent.set(name, true);
@@ -47,12 +47,12 @@ export class PlayerReleases {
     });
   }
 
-  /** Stores this API's files for others. Do so before the first page names them. */
+  /** Stores this API's files for other processes. Call it before the first page refers to them. */
   announce(): Promise<void> {
     return savePlayerRelease(this.#db, this.#own);
   }
 
-  /** Returns a file of a release; null when there is no such release, or it has no such file. */
+  /** Returns a file of a release; null if there is no such release or file. */
   async find(release: string, file: string): Promise<EncodedFile | null> {
     const files = release === this.name ? this.#ownFiles : await this.#findOther(release);
     return files?.get(file) ?? null;

@@ -15,7 +15,7 @@ import { jsonTextOf, readJsonBytes } from '../http/middleware/json-body.ts';
 import { tooLargeText } from '../http/middleware/request-bytes.ts';
 import { lessonParams, playerToken } from './access.ts';
 import {
-  assertRecords,
+  assertNotPreview,
   findTokenVersion,
   findVersionInPlay,
   nothingToPlay,
@@ -28,7 +28,7 @@ import { contentUrl } from './content-url.ts';
 import type { ContentUrlDependencies } from './content-url.ts';
 import { playerDataOptions, sendPlayerData } from './player-data.ts';
 import { enterSession, readSession, writeSession } from './session.ts';
-import type { SessionLimits, SessionRoom, WriteDependencies } from './session.ts';
+import type { SessionLimits, SessionResources, WriteDependencies } from './session.ts';
 
 const unplayable = 'Lesson has validation errors that prevent playback';
 
@@ -45,9 +45,9 @@ export const getPlayerData = defineEndpoint(
     tag: 'Player',
     summary: 'Load a lesson',
     description:
-      'The lesson that the token names, in the version that it pins, else in the one that was published last. Pages ' +
-      'of every origin may load it: `OPTIONS` is answered, and no cookie counts. The content holds the right ' +
-      'answers, as a player needs them.',
+      'Returns the lesson of the token, in the version that it pins, or else in the latest published one. Pages of ' +
+      'every origin may load it: CORS allows all, and cookies are ignored. The content includes the right answers, ' +
+      'because players need them.',
     responses: {
       200: json(
         'The lesson.',
@@ -103,8 +103,8 @@ const sessionEndpoint = {
 } as const;
 
 const busy = failure(
-  'The limit of requests a minute is reached, too many requests of this learner are under way, or too much of the ' +
-    'organization. Send it again after `Retry-After` seconds.',
+  'Too many requests per minute, too many concurrent requests of this learner, or too much data of the organization ' +
+    'at once. Retry after `Retry-After` seconds.',
   'Too many concurrent requests from this learner; try again in 2 seconds',
   'Too much data requested at once; try again in 5 seconds',
   'Too much data sent at once by this learner; try again in 5 seconds',
@@ -118,10 +118,10 @@ export const getPlayerSession = defineEndpoint(
     operationId: 'getPlayerSession',
     summary: "Read the learner's session",
     description:
-      'Where the learner continues. Before anything is stored: revision 0, `not_started`, and nothing is created. ' +
-      'When another version was published since, the position and the answers are carried over to it, and the ' +
-      'answers earn what that version gives. A launch that is not recorded, of a teacher or of somebody whom the ' +
-      'platform does not name, is at revision 0 always; so is a preview, whose `learnerId` is empty.',
+      'Returns where the learner continues. Before the first write, the session is at revision 0 and `not_started`, ' +
+      'and nothing is created. If another version was published since, position and answers are carried over to it, ' +
+      "and the answers earn that version's points. Launches that are not recorded, of teachers and of users whom the " +
+      'platform does not identify, are always at revision 0; so are previews, whose `learnerId` is empty.',
     responses: {
       200: json(
         'The session.',
@@ -153,8 +153,8 @@ export const getPlayerSession = defineEndpoint(
   (deps: SessionLimits & { db: Database; lessons: PreparedLessons }) =>
     async ({ ctx, caller: token }) => {
       const version = await findTokenVersion(deps.db, token);
-      const room = await enterSession(deps, token, ctx.res);
-      return { status: 200, body: await readSession(deps, token, version._id, room) };
+      const resources = await enterSession(deps, token, ctx.res);
+      return { status: 200, body: await readSession(deps, token, version._id, resources) };
     },
 );
 
@@ -169,13 +169,13 @@ export const writePlayerSession = defineEndpoint(
     operationId: 'writePlayerSession',
     summary: 'Record what the learner did',
     description:
-      'Stores position, state and new answers, and answers with the session as it is then. The server derives ' +
-      'status, scores and times. Send the `revision` that was read last; on 409 continue from `current`. A `writeId` ' +
-      'makes it safe to send a write again whose answer was lost. Of a launch that is not recorded nothing is ' +
-      'stored: each write is answered with what it leads to by itself, at the `revision` that it was sent with.',
+      'Stores position, state and new answers, and returns the new session. The server computes status, scores and ' +
+      'times. Send the latest `revision`; on 409, continue from `current`. With a `writeId`, it is safe to retry a ' +
+      'write without a response. Launches that are not recorded store nothing: each write returns its own result, ' +
+      'based on the `revision` that it was sent with.',
     body: {
       contentType: 'application/json',
-      description: 'At most 1 MiB, nested at most 200 deep. Unknown fields are refused.',
+      description: 'At most 1 MiB, nested at most 200 deep. Unknown fields are rejected.',
       schema: progressWriteSchema,
       examples: {
         answer: {
@@ -206,8 +206,7 @@ export const writePlayerSession = defineEndpoint(
     },
     responses: {
       200: json(
-        'The session as it is stored now; for a repeated `writeId` as that write, or a later one, left it. A write of an ' +
-          'earlier attempt than the stored one changes nothing.',
+        'The stored session. A repeated `writeId` and a write of an earlier attempt change nothing.',
         session,
         { inProgress: { value: example.embedSession } },
         noStore,
@@ -231,8 +230,7 @@ export const writePlayerSession = defineEndpoint(
         'Answers and state together may be at most 2097152 bytes, and would be 2101337',
       ),
       422: failure(
-        'The body is no JSON sent as `application/json`, or a field is unknown or not as it has to be.',
-
+        'The body is not JSON sent as `application/json`, or a field is unknown or invalid.',
         'Request body must be valid JSON',
         'Request body has an unknown field "page"',
         'versionId must be a UUID',
@@ -247,10 +245,10 @@ export const writePlayerSession = defineEndpoint(
   },
   (deps: SessionLimits & WriteDependencies) =>
     async ({ ctx, caller: token }) => {
-      assertRecords(token);
-      const room = await enterSession(deps, token, ctx.res);
-      const write = await readWrite(ctx, room);
-      const { saved, session: stored } = await writeSession(deps, token, write, room);
+      assertNotPreview(token);
+      const resources = await enterSession(deps, token, ctx.res);
+      const write = await readWrite(ctx, resources);
+      const { saved, session: stored } = await writeSession(deps, token, write, resources);
       if (saved) return { status: 200, body: stored };
       return { status: 409, body: { error: stale, current: PrintedJson.of(stored) } };
     },
@@ -261,18 +259,18 @@ const contentQuery = playerQuerySchema.extend({
     .guid('Invalid version ID')
     .toLowerCase()
     .optional()
-    .meta({ description: 'The version in play, if another one may have been published since.' }),
+    .meta({ description: 'The played version, if another one may have been published since.' }),
 });
 
 const contentUrlBody = z
   .strictObject({
     base: z.string().meta({
       description:
-        'What `media/{mediaId}`, `widgets/{type}.js` and `widgets/{type}.css` stand behind: absolute where the ' +
-        'service knows its public URL, else a path.',
+        'The base of `media/{mediaId}`, `widgets/{type}.js` and `widgets/{type}.css`: absolute if the service knows ' +
+        'its public URL, otherwise a path.',
     }),
-    expiresAt: time.meta({ description: 'When it ends, 60 to 90 minutes from now.' }),
-    versionId: uuid.meta({ description: 'The version whose files it opens.' }),
+    expiresAt: time.meta({ description: 'The expiry, 60 to 90 minutes from now.' }),
+    versionId: uuid.meta({ description: 'The version of the files.' }),
   })
   .meta({ id: 'ContentAddress' });
 
@@ -291,8 +289,8 @@ export const getContentUrl = defineEndpoint(
     tag: 'Player',
     summary: 'Get a URL for all media and widgets',
     description:
-      'A signed URL that opens the media and widgets of one version without the token, for pages that must not ' +
-      'have it. Ask again before it expires, with the `versionId` that is played.',
+      'Returns a signed URL for the media and widgets of one version, for pages that must not have the token. Request ' +
+      'another one before it expires, with the played `versionId`.',
     responses: {
       200: json('The URL.', contentUrlBody, { address: { value: example.contentUrl } }, noStore),
       400: failure('An id is not a UUID, or the token is missing.'),
@@ -307,7 +305,7 @@ export const getContentUrl = defineEndpoint(
     },
 );
 
-async function readWrite(ctx: Context, { learner, texts }: SessionRoom): Promise<ProgressWrite> {
+async function readWrite(ctx: Context, { learner, texts }: SessionResources): Promise<ProgressWrite> {
   const body = await texts.receive({
     learner,
     announcedBytes: Math.min(Number(ctx.get('Content-Length')), maxSessionBytes),

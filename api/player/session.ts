@@ -11,19 +11,24 @@ import type { ProgressState } from '../../shared/progress/state.ts';
 import type { ProgressWrite } from '../../shared/progress/write.ts';
 import type { LargeTexts, LargeTextShare } from '../http/large-texts.ts';
 import { findTokenVersion } from './authorize.ts';
-import { mostRequests } from './learner-lines.ts';
-import type { LearnerLines, LinePlace } from './learner-lines.ts';
-import { progressKeeper } from './progress-keepers.ts';
-import type { FoundProgress, KeptProgress, PresentedProgress, ProgressKeeper } from './progress-keepers.ts';
+import { maxLearnerRequests } from './learner-queues.ts';
+import type { LearnerQueues, QueueSlot } from './learner-queues.ts';
+import { progressRepository } from './progress-repositories.ts';
+import type {
+  ProgressHead,
+  StoredProgress,
+  PresentedProgress,
+  ProgressRepository,
+} from './progress-repositories.ts';
 import type { LtiLearner } from '../../shared/models/lti-progress.ts';
 
 /**
- * How long a write that came too early waits for those before it: a page that is closed sends all that it has at once,
- * and is not there any more to send one again.
+ * How long an early write waits for the writes before it. A page that is closed sends all its writes at once, and
+ * cannot retry.
  */
-const earlyMs = 500;
+const earlyWaitMs = 500;
 
-/** How often it looks whether they have come through another process. */
+/** The interval between checks whether another process has stored the earlier writes. */
 const pollIntervalMs = 50;
 
 export interface SessionDependencies {
@@ -31,11 +36,12 @@ export interface SessionDependencies {
   lessons: PreparedLessons;
 }
 
-/** A learner's session, for a player. */
+/** A learner's session, as players get it. */
 type Session = PresentedProgress & { revision: number; attempt: number; versionId: string };
 
-/** What a write led to; `saved` is false when the record had changed since it was read, and nothing was written. */
+/** The result of a write. */
 export interface WriteOutcome {
+  /** False if the record had changed since the player read it: nothing was written. */
   saved: boolean;
   session: Session;
 }
@@ -45,167 +51,169 @@ export interface WriteDependencies extends SessionDependencies {
   outboxSignal: { send(learner: LtiLearner): void };
 }
 
-/** What one learner, and one organization, may take of this process. */
+/** Limits per learner and per organization in this process. */
 export interface SessionLimits {
-  learnerLines: LearnerLines;
+  learnerQueues: LearnerQueues;
   largeTexts: LargeTexts;
 }
 
-/** What of this process a request to a session may use. */
-export interface SessionRoom {
-  /** Names the learner's record in this process. */
+/** The resources of this process that a session request holds. */
+export interface SessionResources {
+  /** Identifies the learner's record. */
   learner: string;
-  /** The request's place in the line of its learner; left when the response is closed. */
-  place: LinePlace;
-  /** The share of its organization in work on large texts. */
+  /** The request's slot in its learner's queue, released when the response is closed. */
+  slot: QueueSlot;
+  /** The organization's share of the work on large texts. */
   texts: LargeTextShare;
 }
 
 /**
- * Lets a request to a learner's session in. Its place is left when the response is closed.
+ * Queues a request to a learner's session. Its slot is released when the response is closed.
  *
- * @throws {LecternError} TOO_MANY_REQUESTS where too many requests of the learner are here.
+ * @throws {LecternError} TOO_MANY_REQUESTS if the learner has too many concurrent requests.
  */
 export async function enterSession(
-  { learnerLines, largeTexts }: SessionLimits,
+  { learnerQueues, largeTexts }: SessionLimits,
   token: PlayerToken,
   response: ServerResponse,
-): Promise<SessionRoom> {
+): Promise<SessionResources> {
   const learner = learnerName(token);
-  const place = await learnerLines.enter(learner);
-  if (response.closed) place.leave();
-  else response.once('close', () => place.leave());
-  return { learner, place, texts: largeTexts.share(token.organizationId, response) };
+  const slot = await learnerQueues.enter(learner);
+  if (response.closed) slot.leave();
+  else response.once('close', () => slot.leave());
+  return { learner, slot, texts: largeTexts.share(token.organizationId, response) };
 }
 
 /**
- * A learner's progress in the version that is played now. Nothing is stored: a version that was published since the
- * last write changes what is answered, not what is kept.
+ * Returns a learner's progress in the current version, and stores nothing: progress in an older version is adapted in
+ * the response only.
  *
- * @throws {LecternError} TOO_MANY_REQUESTS where the organization has too much work on large records under way.
+ * @throws {LecternError} TOO_MANY_REQUESTS if the organization has too many large records in progress.
  */
 export async function readSession(
   deps: SessionDependencies,
   token: PlayerToken,
   versionId: string,
-  room: SessionRoom,
+  resources: SessionResources,
 ): Promise<Session> {
-  return inTurn(room, async () => {
-    const keeper = progressKeeper(deps.db, token);
-    const found = await findHead(keeper, room);
-    return room.texts.run(found?.textBytes ?? 0, async () =>
-      presentKept(deps, keeper, (await found?.load()) ?? null, versionId),
+  return inTurn(resources, async () => {
+    const repository = progressRepository(deps.db, token);
+    const found = await findHead(repository, resources);
+    return resources.texts.run(found?.textBytes ?? 0, async () =>
+      presentStoredProgress(deps, repository, (await found?.load()) ?? null, versionId),
     );
   });
 }
 
 /**
- * Records what a player reports. What is written for a slightly later revision than there is waits a moment for it.
+ * Stores a player's write. A write that is a few revisions ahead waits briefly for the writes before it.
  *
- * @throws {LecternError} NOT_FOUND when the lesson is deleted; INVALID_CONTENT for a version that was never published or
- * is not the token's, and for what does not fit the version; PAYLOAD_TOO_LARGE; TOO_MANY_REQUESTS as
- * {@link readSession}.
+ * @throws {LecternError} NOT_FOUND if the lesson is deleted; INVALID_CONTENT for a version that was never published or
+ * that the token does not allow, and for a write that does not fit the version; PAYLOAD_TOO_LARGE; TOO_MANY_REQUESTS
+ * as {@link readSession}.
  */
 export function writeSession(
   deps: WriteDependencies,
   token: PlayerToken,
   write: ProgressWrite,
-  room: SessionRoom,
+  resources: SessionResources,
 ): Promise<WriteOutcome> {
-  return inTurn(room, () => writeInTurn(deps, token, write, room));
+  return inTurn(resources, () => writeInTurn(deps, token, write, resources));
 }
 
 async function writeInTurn(
   deps: WriteDependencies,
   token: PlayerToken,
   write: ProgressWrite,
-  { place, texts }: SessionRoom,
+  { slot, texts }: SessionResources,
 ): Promise<WriteOutcome> {
   await assertPlayable(deps.db, token, write.versionId);
-  const keeper = progressKeeper(deps.db, token);
-  const waitUntil = Date.now() + earlyMs;
+  const repository = progressRepository(deps.db, token);
+  const waitUntil = Date.now() + earlyWaitMs;
   for (;;) {
-    const found = await findHead(keeper, { place, texts });
+    const found = await findHead(repository, { slot, texts });
     const left = waitUntil - Date.now();
-    if (keeper.keeps && isEarly(write, found) && left > 0) {
-      // At the same moments for all requests, so that they share a query. MongoDB reads a document as a whole, so a
-      // large one is not polled: a write through this process wakes the request, or it looks once more at the end.
-      await place.pause(place.recordBytes > 0 ? left : pollIntervalMs - (Date.now() % pollIntervalMs));
+    if (repository.persists && isEarly(write, found) && left > 0) {
+      // All requests poll at the same moments, so that they share a query. Large records are not polled, because
+      // MongoDB reads a whole document: a write in this process wakes the request, otherwise it checks once at the end.
+      await slot.yieldTurn(slot.recordBytes > 0 ? left : pollIntervalMs - (Date.now() % pollIntervalMs));
       continue;
     }
     const outcome = await texts.run(workOf(write, found), async () =>
-      attempt(deps, keeper, (await found?.load()) ?? null, write),
+      attempt(deps, repository, (await found?.load()) ?? null, write),
     );
-    // Else another write came first: this one is stale now, or was that very write, sent twice.
+    // Otherwise another write came first: this one is stale now, or a duplicate of it.
     if (outcome === null) continue;
-    if (outcome.saved && token.kind === 'launch' && keeper.keeps) deps.outboxSignal.send(token);
+    if (outcome.saved && token.kind === 'launch' && repository.persists) deps.outboxSignal.send(token);
     return outcome;
   }
 }
 
-/** Does a request's work in its turn. */
-async function inTurn<T>({ place }: SessionRoom, work: () => Promise<T>): Promise<T> {
-  await place.turn();
+/** Waits for the request's turn and does its work. */
+async function inTurn<T>({ slot }: SessionResources, work: () => Promise<T>): Promise<T> {
+  await slot.waitForTurn();
   try {
     return await work();
   } finally {
-    place.done();
+    slot.workDone();
   }
 }
 
-/** Finds a record without its large texts. Where it is known to be large, that is work on a large text all the same. */
+/** Finds a record without its large texts. Finding a large record still counts as work on large texts. */
 async function findHead(
-  keeper: ProgressKeeper,
-  { place, texts }: Pick<SessionRoom, 'place' | 'texts'>,
-): Promise<FoundProgress | null> {
-  const found = await texts.run(place.recordBytes, () => keeper.find());
-  place.recordBytes = found?.isLarge === true ? found.textBytes : 0;
+  repository: ProgressRepository,
+  { slot, texts }: Pick<SessionResources, 'slot' | 'texts'>,
+): Promise<ProgressHead | null> {
+  const found = await texts.run(slot.recordBytes, () => repository.find());
+  slot.recordBytes = found?.isLarge === true ? found.textBytes : 0;
   return found;
 }
 
-/** Whether the writes before this one may be on their way: no more of them than a learner's line has places for. */
-function isEarly(write: ProgressWrite, found: FoundProgress | null): boolean {
+/** Checks whether the writes before this one may still arrive: at most as many as fit into a learner's queue. */
+function isEarly(write: ProgressWrite, found: ProgressHead | null): boolean {
   const gap = write.revision - (found?.revision ?? 0);
-  return !isRepeated(write, found) && gap > 0 && gap < mostRequests;
+  return !isRepeated(write, found) && gap > 0 && gap < maxLearnerRequests;
 }
 
-/** Whether the record holds this very write: a player sends one again whose response was lost. */
+/** Checks whether the record contains this write: a player repeats a write if it gets no response. */
 function isRepeated(
   { writeId }: ProgressWrite,
-  record: Pick<FoundProgress, 'recentWriteIds'> | null,
+  record: Pick<ProgressHead, 'recentWriteIds'> | null,
 ): boolean {
   return writeId !== undefined && record?.recentWriteIds.includes(writeId) === true;
 }
 
-/** Bytes that a write has to work on: a record that is written is parsed and printed, any other one is only sent. */
-function workOf({ revision }: ProgressWrite, found: FoundProgress | null): number {
+/** Returns the bytes to process: a changed record is parsed and printed, other records are only sent. */
+function workOf({ revision }: ProgressWrite, found: ProgressHead | null): number {
   if (found === null) return 0;
   return found.revision === revision ? 2 * found.textBytes : found.textBytes;
 }
 
-/** Null, and nothing changes, when another write came first. */
+/** Returns null, and changes nothing, if another write came first. */
 async function attempt(
   deps: WriteDependencies,
-  keeper: ProgressKeeper,
-  kept: KeptProgress | null,
+  repository: ProgressRepository,
+  stored: StoredProgress | null,
   write: ProgressWrite,
 ): Promise<WriteOutcome | null> {
   const { versionId, revision, writeId } = write;
-  const order = keeper.keeps ? attemptOrder(kept ?? { attempt: 1 }, write) : 'current';
-  // What is left of an earlier attempt never touches a later one; there is nothing to send again.
-  const isDone = isRepeated(write, kept) || order === 'earlier';
-  const isStale = order === 'later' || (keeper.keeps && revision !== (kept?.revision ?? 0));
+  const order = repository.persists ? attemptOrder(stored ?? { attempt: 1 }, write) : 'current';
+  // Late writes of an earlier attempt never change a later one, so the player need not send them again.
+  const isDone = isRepeated(write, stored) || order === 'earlier';
+  const isStale = order === 'later' || (repository.persists && revision !== (stored?.revision ?? 0));
   if (isDone || isStale) {
-    return { saved: isDone, session: await presentKept(deps, keeper, kept, versionId) };
+    return { saved: isDone, session: await presentStoredProgress(deps, repository, stored, versionId) };
   }
-  const state = { ...(await stateIn(deps, versionId, kept?.state() ?? null)), revision };
+  const state = { ...(await stateIn(deps, versionId, stored?.state() ?? null)), revision };
   const next = applyWrite(state, write, await outlineOf(deps.lessons, versionId), new Date());
-  return (await keeper.save(next, writeId)) ? { saved: true, session: await present(keeper, next) } : null;
+  return (await repository.save(next, writeId))
+    ? { saved: true, session: await present(repository, next) }
+    : null;
 }
 
 /**
- * A player may go on with the version that it has loaded, although a newer one was published meanwhile, or this one was
- * unpublished: what a learner has answered by then is not lost.
+ * Checks a write's version. A player may continue with the version that it has loaded even if a newer one was published
+ * or this one was unpublished, so that no answer is lost.
  */
 async function assertPlayable(db: Database, token: PlayerToken, versionId: string): Promise<void> {
   const { organizationId, lessonId, versionId: pinned } = token;
@@ -218,7 +226,7 @@ async function assertPlayable(db: Database, token: PlayerToken, versionId: strin
   throw new LecternError('INVALID_CONTENT', message);
 }
 
-/** The state in a version: the stored one, carried over where it was written in another version. */
+/** Returns the state in a version: the stored one, carried over if it was written in another version. */
 async function stateIn(
   { lessons }: SessionDependencies,
   versionId: string,
@@ -240,27 +248,27 @@ async function factsOf(lessons: PreparedLessons, versionId: string): Promise<Les
   return prepared.facts;
 }
 
-/** The record in a version; as it was stored where it was written in that one. */
-async function presentKept(
+/** Presents the record in a version; unparsed if it was written in that version. */
+async function presentStoredProgress(
   deps: SessionDependencies,
-  keeper: ProgressKeeper,
-  kept: KeptProgress | null,
+  repository: ProgressRepository,
+  stored: StoredProgress | null,
   versionId: string,
 ): Promise<Session> {
-  if (kept?.versionId === versionId) {
-    const { revision, attempt } = kept;
-    return { ...(await kept.presentStored()), revision, attempt, versionId };
+  if (stored?.versionId === versionId) {
+    const { revision, attempt } = stored;
+    return { ...(await stored.presentStored()), revision, attempt, versionId };
   }
-  return present(kept ?? keeper, await stateIn(deps, versionId, kept?.state() ?? null));
+  return present(stored ?? repository, await stateIn(deps, versionId, stored?.state() ?? null));
 }
 
-/** @param record what there is, or what the token would write where there is nothing yet */
-async function present(record: Pick<ProgressKeeper, 'present'>, state: ProgressState): Promise<Session> {
+/** @param record the stored record, or the token's repository if nothing is stored yet */
+async function present(record: Pick<ProgressRepository, 'present'>, state: ProgressState): Promise<Session> {
   const { revision, attempt, versionId } = state;
   return { ...(await record.present(state)), revision, attempt, versionId };
 }
 
-/** Names a learner's record in one lesson; a preview has none, and is named by its link. */
+/** Returns a name for a learner's record in a lesson. Previews have no record, and get a name for each link. */
 export function learnerName(token: PlayerToken): string {
   const { kind, organizationId, lessonId } = token;
   return JSON.stringify([kind, organizationId, lessonId, ...learnerOf(token)]);

@@ -6,7 +6,7 @@ const index = z.int().min(0);
 const points = z.number().min(0).nullable();
 const outOf100 = z.number().min(0).max(100).nullable();
 
-const status = z.enum(progressStatuses).meta({ description: 'It never goes back.' });
+const status = z.enum(progressStatuses).meta({ description: 'It never regresses.' });
 const times = {
   startedAt: time.nullable().meta({ description: 'The first activity; null while not started.' }),
   completedAt: time.nullable().meta({ description: 'When the lesson was completed first; it stays.' }),
@@ -47,9 +47,7 @@ export const embedFields = {
   totalSteps: count.nullable(),
   ...state,
   items: z.array(item).nullable().meta({ description: 'Answers, in the order of the first ones.' }),
-  userAttributes: jsonObject
-    .nullable()
-    .meta({ description: 'Those of the embed token that the last write came with.' }),
+  userAttributes: jsonObject.nullable().meta({ description: "Those of the last write's embed token." }),
   ...times,
 };
 

@@ -4,13 +4,13 @@ import type { ProgressRecord } from '../../shared/models/progress-record.ts';
 import { scaledTo100 } from '../../shared/progress/score.ts';
 import { rawOrNull } from '../../shared/platform/raw-json.ts';
 
-/** A record of either kind, without what only storing it needs. */
+/** A record of either kind, without the fields that never leave the database. */
 type Presentable<Record extends ProgressRecord> = Omit<
   Record,
   '_id' | 'organizationId' | 'recentWriteIds' | 'scoresDue' | 'finished' | 'attempt'
 >;
 
-/** Returns the body of GET /progress: {@link embedProgress}. JSON values are raw, as they were stored. */
+/** Returns the body of GET /progress: {@link embedProgress}. JSON values stay as they were stored. */
 export function presentEmbedProgress(record: Presentable<EmbedProgress>) {
   return {
     lessonId: record.lessonId,

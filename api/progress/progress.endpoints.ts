@@ -20,7 +20,7 @@ import { presentEmbedProgress, presentLtiProgress } from './present-progress.ts'
 
 const lessonId = z.guid('Invalid lesson ID format').toLowerCase().meta({ description: 'Id of the lesson.' });
 
-/** What names a learner, a user, a platform or a context: any text that a record could hold. */
+/** The id of a learner, a user, a platform or a context: any text that a record can contain. */
 const identifier = (name: string, missing = `${name} is required`) =>
   z
     .string(missing)
@@ -32,13 +32,13 @@ const isUuid = (text: string) => z.guid().safeParse(text).success;
 const embedProgressPath = z.object({
   lessonId,
   learnerId: identifier('learnerId').meta({
-    description: 'The learnerId that the embed token was signed with, percent-encoded where it has to be.',
+    description: 'The learnerId of the embed token, percent-encoded where necessary.',
   }),
 });
 const ltiProgressPath = z.object({
   lessonId,
   ltiUserId: identifier('ltiUserId').meta({
-    description: "The platform's id of the user, from the launch, percent-encoded where it has to be.",
+    description: "The platform's id of the user, from the launch, percent-encoded where necessary.",
   }),
 });
 const ltiProgressQuery = z.object({
@@ -80,8 +80,8 @@ export const getProgress = defineEndpoint(
     operationId: 'getProgress',
     summary: "Read a learner's progress",
     description:
-      'The record of a learner whose lessons are embedded with tokens. It is there once the player has written for ' +
-      'the first time. JSON values come back as they were stored.',
+      'Returns the record of a learner whose lessons are embedded with tokens. It exists after the first write of the ' +
+      'player. JSON values stay as they were stored.',
     responses: {
       200: json(
         'The record.',
@@ -112,8 +112,8 @@ export const getLtiProgress = defineEndpoint(
     operationId: 'getLtiProgress',
     summary: "Read an LTI user's progress",
     description:
-      'The record of a user who launches the lesson from an LTI platform. Scores are out of 100. Teachers who ' +
-      'look at a lesson have none, nor have users whom the platform does not name.',
+      'Returns the record of a user who launches the lesson from an LTI platform. Scores are out of 100. Teachers have ' +
+      'no record, and neither have users whom the platform does not identify.',
     responses: {
       200: json(
         'The record.',
@@ -134,7 +134,7 @@ export const getLtiProgress = defineEndpoint(
     },
 );
 
-/** A deleted lesson's progress is kept, for the lesson may be imported again, but not shown. */
+/** Finds a record. Records of a deleted lesson stay, because it may be imported again, but are not returned. */
 async function findRecordOfLesson<Record extends ProgressRecord>(
   db: Database,
   { organizationId, lessonId: id }: { organizationId: string; lessonId: string },
@@ -145,7 +145,7 @@ async function findRecordOfLesson<Record extends ProgressRecord>(
   throw notStarted();
 }
 
-/** Prints a record. Large records of one organization are read and printed a few at a time. */
+/** Prints a record. Only a few large records of an organization are read and printed at once. */
 async function print<Record extends ProgressRecord, Body extends object>(
   { largeTexts }: ProgressDependencies,
   res: ServerResponse,

@@ -5,26 +5,26 @@ import type { PlayerRelease } from '../models/player-release.ts';
 import { codeOf, LecternError } from '../platform/errors.ts';
 import { packageRoot } from '../platform/paths.ts';
 
-/** Where player/build.ts puts it. */
+/** The output folder of player/build.ts. */
 const builtPlayer = join(packageRoot, 'player', 'dist', 'player');
 
 let reading: Promise<PlayerRelease> | undefined;
 
 /**
- * The player that ships with this Lectern, read once a process.
+ * Returns the player of this Lectern. It is read once per process.
  *
- * @throws {LecternError} INTERNAL_ERROR when it is not built.
+ * @throws {LecternError} INTERNAL_ERROR if it is not built.
  */
 export function playerRelease(): Promise<PlayerRelease> {
   reading ??= readPlayerRelease(builtPlayer).catch((error: unknown) => {
-    // It may be built by the next time.
+    // The player may be built before the next call.
     reading = undefined;
     throw error;
   });
   return reading;
 }
 
-/** @throws {LecternError} INTERNAL_ERROR when the folder is not there, or empty. */
+/** @throws {LecternError} INTERNAL_ERROR if the folder is missing or empty. */
 export async function readPlayerRelease(folder: string): Promise<PlayerRelease> {
   const [names, version] = await Promise.all([fileNames(folder), lecternVersion()]);
   if (names.length === 0)
@@ -42,7 +42,7 @@ export async function readPlayerRelease(folder: string): Promise<PlayerRelease> 
 async function fileNames(folder: string): Promise<string[]> {
   try {
     const entries = await readdir(folder, { withFileTypes: true });
-    // What a build beside this process has not finished is no part of a release.
+    // Unfinished files of a running build are not part of a release.
     const files = entries.filter((entry) => entry.isFile() && !entry.name.endsWith('.tmp'));
     return files.map(({ name }) => name).sort();
   } catch (error) {

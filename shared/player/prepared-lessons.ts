@@ -10,16 +10,16 @@ import { findPrepared, savePrepared } from '../models/prepared-lesson.ts';
 import { outlineOf } from '../progress/outline.ts';
 import type { LessonOutline } from '../progress/outline.ts';
 
-/** Raise it when the texts below are made in another way than before. */
+/** The format of prepared lessons. Increment it with each change. */
 const preparedFormat = 3;
 
-/** What parsed facts take in memory, for each byte of their text; about. */
+/** Bytes of memory that parsed facts take for each byte of their text, roughly. */
 const factsFactor = 4;
 
-/** What requests ask of a version's content, without reading the content. */
+/** The facts about a version's content that requests use without reading the content. */
 export interface LessonFacts {
   title: string;
-  /** A BCP 47 tag, as the author says. */
+  /** The author's BCP 47 tag. */
   language: string | null;
   totalSections: number;
   totalSteps: number;
@@ -29,33 +29,33 @@ export interface LessonFacts {
   outline: LessonOutline;
 }
 
-/** A version's content, made ready: it never changes, and so neither does this. */
+/** A version's content, prepared for players. Immutable, like the content. */
 export interface PreparedLesson {
-  /** What JSON.stringify makes of `playerLesson`, in UTF-8. */
+  /** The JSON of `playerLesson`, in UTF-8. */
   lesson: Buffer;
   facts: LessonFacts;
 }
 
 /**
- * The lessons of published versions, ready to be sent: made of the content at the first load of all, kept in
- * MongoDB, and in memory as long as they are loaded often. Loading one costs no more than its bytes do.
+ * The prepared lessons of published versions. Each is made at its first load and stored in MongoDB. The memory of the
+ * process holds the ones that are loaded often.
  */
 export class PreparedLessons {
   readonly #cache: LRUCache<string, PreparedLesson>;
 
-  /** @param maxBytes memory for the lessons that are loaded often. */
+  /** @param maxBytes size of the cache in memory. */
   constructor(db: Database, maxBytes: number) {
     this.#cache = new LRUCache<string, PreparedLesson>({
       maxSize: maxBytes,
       sizeCalculation: ({ lesson, facts }) => lesson.byteLength + factsSize(facts),
-      // Requests for one version at the same time share one reading of it.
+      // Concurrent requests for a version share one call.
       fetchMethod: (versionId) => prepare(db, versionId),
-      // Others may push a lesson out before it is read; who waits for it gets it all the same.
+      // Requests get their lesson even if others evict it while it is read.
       ignoreFetchAbort: true,
     });
   }
 
-  /** The lesson of a version; undefined when the version has no content. */
+  /** Returns the lesson of a version; undefined if the version has no content. */
   get(versionId: string): Promise<PreparedLesson | undefined> {
     return this.#cache.fetch(versionId);
   }

@@ -1,14 +1,17 @@
-import { firstPlace, placesOf, widgetKey, widgetsByKey } from './outline.ts';
-import type { LessonOutline, Place } from './outline.ts';
+import { firstPosition, positionsOf, widgetKey, widgetsByKey } from './outline.ts';
+import type { LessonOutline, StepPosition } from './outline.ts';
 import { rescoreAnswer, totalPoints } from './score.ts';
 import type { ProgressState, StoredItem } from './state.ts';
 
 /**
- * The state of a learner who goes on in another version. The position follows its step, else the nearest step
- * before it that is still there. Answers stay; those whose widget moved to another step follow it. They earn what the
- * new version gives for them: a learner may write to any version that was published once, so points of another one
- * could be worth more than the whole lesson. Those whose widget is gone keep their points and count nothing, until a
- * version has the widget again. Revision and attempt stay.
+ * Adapts a learner's state to another version of the lesson:
+ *
+ * - The position follows its step or, if that is gone, the nearest earlier step that remains.
+ * - Answers stay, and follow a widget that moved to another step.
+ * - Answers earn the new version's points. A learner may write to any version that was ever published, so the points
+ *   of another version could exceed the whole lesson.
+ * - Answers to removed widgets keep their points but do not count, until a version has the widget again.
+ * - Revision and attempt stay.
  *
  * @param from the outline of the state's version
  * @param to the outline of `toVersionId`
@@ -19,11 +22,11 @@ export function carryOver(
   toVersionId: string,
   to: LessonOutline,
 ): ProgressState {
-  const items = state.items && rescored(moved(state.items, from, to), to);
+  const items = state.items && rescored(followMovedWidgets(state.items, from, to), to);
   return {
     ...state,
-    // Who has not started yet is not to miss a step that was put before the first one.
-    ...(state.status === 'not_started' ? firstPlace(to) : placeIn(to, state.stepId, from)),
+    // A learner who has not started must not miss a step that was added before the first one.
+    ...(state.status === 'not_started' ? firstPosition(to) : positionIn(to, state.stepId, from)),
     ...totalPoints(to, items),
     versionId: toVersionId,
     totalSteps: to.totalSteps,
@@ -31,22 +34,26 @@ export function carryOver(
   };
 }
 
-function placeIn(to: LessonOutline, stepId: string | null, from: LessonOutline): Place {
-  const places = new Map(placesOf(to).map((place) => [place.stepId, place]));
-  const steps = placesOf(from).map((place) => place.stepId);
+function positionIn(to: LessonOutline, stepId: string | null, from: LessonOutline): StepPosition {
+  const positions = new Map(positionsOf(to).map((position) => [position.stepId, position]));
+  const steps = positionsOf(from).map((position) => position.stepId);
   for (let at = steps.indexOf(stepId); at >= 0; at -= 1) {
-    const place = places.get(steps[at] ?? null);
-    if (place !== undefined) return place;
+    const position = positions.get(steps[at] ?? null);
+    if (position !== undefined) return position;
   }
-  return firstPlace(to);
+  return firstPosition(to);
 }
 
 /**
- * An id is unique in a step only. So an answer follows its widget only where the id stands in one step of each version:
- * otherwise another question may have the same id. Two answers never become one either: where the widget's new step
- * has an answer already, the other one stays.
+ * Moves answers to the new steps of their widgets. Ids are unique within a step only, so an answer moves only if one
+ * step of each version has the id: otherwise it may be another question's. An answer never replaces another one in the
+ * widget's new step.
  */
-function moved(items: readonly StoredItem[], from: LessonOutline, to: LessonOutline): StoredItem[] {
+function followMovedWidgets(
+  items: readonly StoredItem[],
+  from: LessonOutline,
+  to: LessonOutline,
+): StoredItem[] {
   const [stepsBefore, stepsAfter] = [stepsByWidget(from), stepsByWidget(to)];
   const keyOf = ({ stepId, widgetId }: StoredItem) => widgetKey(stepId, widgetId);
   const taken = new Set(items.map(keyOf));
@@ -70,7 +77,7 @@ function rescored(items: readonly StoredItem[], to: LessonOutline): StoredItem[]
   });
 }
 
-/** The steps that each widget stands in, by its id. */
+/** Returns the ids of the steps that contain each widget, by the widget's id. */
 function stepsByWidget({ sections }: LessonOutline): Map<string, string[]> {
   const found = new Map<string, string[]>();
   for (const { id, widgets } of sections.flatMap(({ steps }) => steps)) {

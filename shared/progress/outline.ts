@@ -7,8 +7,8 @@ import { orderedSections, totalsOf } from '../lessons/totals.ts';
 import type { ProgressState } from './state.ts';
 
 /**
- * What the progress rules need of a version: its steps in playing order and the widgets in them. It is small, for
- * it is kept in memory for each version in use.
+ * The input of the progress rules: a version's steps in playing order and their widgets. It must stay small, because
+ * processes keep one in memory for each version in use.
  */
 export interface LessonOutline {
   sections: OutlineSection[];
@@ -32,15 +32,15 @@ export interface OutlineWidget {
   widgetId: string;
   widgetType: string;
   isCore: boolean;
-  /** Whether it may be hidden: it stands under a `visibleIf`, its own or that of a block around it. */
+  /** Whether it may be hidden, because it or a block around it has a `visibleIf`. */
   isConditional: boolean;
-  /** For {@link scoringOf}; null for a widget that the server does not score. */
+  /** The input of {@link scoringOf}; null for a widget that the server does not score. */
   question: QuestionFacts | null;
-  /** What a custom widget can earn, as its author declared; null for one that is not scored, and for a core widget. */
+  /** The points that an author declared for a custom widget; null for core widgets and unscored ones. */
   declaredPoints: number | null;
 }
 
-/** The outline of a version whose content was checked when it was imported. */
+/** Returns the outline of a version's content, which was checked at import. */
 export function outlineOf(content: LessonContent): LessonOutline {
   const { overrides } = content.lesson.widget_settings;
   return {
@@ -58,12 +58,12 @@ export function widgetTypes({ sections }: LessonOutline): Set<string> {
   return new Set(widgets.map(({ widgetType }) => widgetType));
 }
 
-/** What a widget can earn; null for one that is not scored. */
+/** Returns the points that a widget can earn; null if it is not scored. */
 export function pointsOfWidget({ question, declaredPoints: declared }: OutlineWidget): number | null {
   return question?.points ?? declared;
 }
 
-/** Names a widget in the lesson. Ids hold no line breaks. */
+/** Returns a key that is unique in the lesson. Ids contain no line breaks. */
 export function widgetKey(stepId: string, widgetId: string): string {
   return `${stepId}\n${widgetId}`;
 }
@@ -78,22 +78,22 @@ export function widgetsByKey({ sections }: LessonOutline): Map<string, OutlineWi
 
 type Overrides = LessonContent['lesson']['widget_settings']['overrides'];
 
-/** A block and the one it stands in: that one itself, or its id, for a legacy zone names its block. */
-interface Placed {
+/** A block and the one around it: the block itself, or its id for legacy zones, which name their block. */
+interface NestedBlock {
   block: Block;
   path: string;
-  around: Placed | string | undefined;
+  parent: NestedBlock | string | undefined;
 }
 
 function stepWidgets({ content }: Step, overrides: Overrides): OutlineWidget[] {
-  const placed = [
-    placedIn({ content: content.content, root: content.root }, undefined),
+  const nested = [
+    nestedBlocks({ content: content.content, root: content.root }, undefined),
     ...Object.entries(content.zones ?? {}).map(([name, blocks]) =>
-      placedIn({ content: blocks, root: {} }, name.slice(0, name.lastIndexOf(':'))),
+      nestedBlocks({ content: blocks, root: {} }, name.slice(0, name.lastIndexOf(':'))),
     ),
   ].flat();
-  const byId = new Map(placed.map((entry) => [entry.block.props.id, entry]));
-  return placed.flatMap((entry) => {
+  const byId = new Map(nested.map((entry) => [entry.block.props.id, entry]));
+  return nested.flatMap((entry) => {
     const widgetType = typeOf(entry.block);
     if (widgetType === undefined) return [];
     const isCore = isCoreWidget(widgetType);
@@ -109,42 +109,42 @@ function stepWidgets({ content }: Step, overrides: Overrides): OutlineWidget[] {
   });
 }
 
-/** The blocks of a step or of one of its zones in reading order, each with the one around it. */
-function placedIn(content: Step['content'], zoneOf: string | undefined): Placed[] {
-  const placed: Placed[] = [];
-  const open: Placed[] = [];
+/** Returns the blocks of a step or of one of its zones in reading order. */
+function nestedBlocks(content: Step['content'], zoneOf: string | undefined): NestedBlock[] {
+  const found: NestedBlock[] = [];
+  const open: NestedBlock[] = [];
   for (const { block, path } of stepBlocks(content)) {
     while (open.length > 0 && !path.startsWith(`${open.at(-1)?.path}.props`)) open.pop();
-    const entry: Placed = { block, path, around: open.at(-1) ?? zoneOf };
+    const entry: NestedBlock = { block, path, parent: open.at(-1) ?? zoneOf };
     open.push(entry);
-    placed.push(entry);
+    found.push(entry);
   }
-  return placed;
+  return found;
 }
 
-function isConditional(entry: Placed, byId: Map<string, Placed>, overrides: Overrides): boolean {
-  // A zone may name a block that stands in it.
-  const seen = new Set<Placed>();
-  for (let next: Placed | undefined = entry; next !== undefined && !seen.has(next);) {
+function isConditional(entry: NestedBlock, byId: Map<string, NestedBlock>, overrides: Overrides): boolean {
+  // A zone may name a block that is inside it.
+  const seen = new Set<NestedBlock>();
+  for (let next: NestedBlock | undefined = entry; next !== undefined && !seen.has(next);) {
     seen.add(next);
     const { visibleIf } = playedProps(next.block, overrides);
     if (typeof visibleIf === 'object' && visibleIf !== null) return true;
-    next = typeof next.around === 'string' ? byId.get(next.around) : next.around;
+    next = typeof next.parent === 'string' ? byId.get(next.parent) : next.parent;
   }
   return false;
 }
 
-/** Where a learner is in a version. */
-export type Place = Pick<ProgressState, 'sectionIndex' | 'stepIndex' | 'stepId'>;
+/** A learner's position in a version. */
+export type StepPosition = Pick<ProgressState, 'sectionIndex' | 'stepIndex' | 'stepId'>;
 
-/** Every step of a version in playing order. */
-export function placesOf(outline: LessonOutline): Place[] {
+/** Returns the position of every step of a version, in playing order. */
+export function positionsOf(outline: LessonOutline): StepPosition[] {
   return outline.sections.flatMap(({ steps }, sectionIndex) =>
     steps.map(({ id }, stepIndex) => ({ sectionIndex, stepIndex, stepId: id })),
   );
 }
 
-/** The first step; position 0/0 in a version without steps. */
-export function firstPlace(outline: LessonOutline): Place {
-  return placesOf(outline)[0] ?? { sectionIndex: 0, stepIndex: 0, stepId: null };
+/** Returns the position of the first step; 0/0 in a version without steps. */
+export function firstPosition(outline: LessonOutline): StepPosition {
+  return positionsOf(outline)[0] ?? { sectionIndex: 0, stepIndex: 0, stepId: null };
 }

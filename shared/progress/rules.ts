@@ -1,34 +1,34 @@
 import { LecternError } from '../platform/errors.ts';
 import { quote } from '../lessons/json-values.ts';
-import { firstPlace, placesOf, widgetKey } from './outline.ts';
-import type { LessonOutline, OutlineWidget, Place } from './outline.ts';
+import { firstPosition, positionsOf, widgetKey } from './outline.ts';
+import type { LessonOutline, OutlineWidget, StepPosition } from './outline.ts';
 import { scoreAnswer, shareOf, totalPoints } from './score.ts';
 import { itemsToJson } from './state.ts';
 import type { FinishedAttempt, ProgressState, ProgressStatus, StoredItem } from './state.ts';
 import type { ProgressWrite, WrittenItem } from './write.ts';
 import type { Points } from './score.ts';
 
-/** What a write tells about the learner: looked at the first step, did anything at all, finished the lesson. */
-type ProgressEvent = 'look' | 'act' | 'finish';
+/** A learner's activity in a write: viewed the first step, did anything else, finished the lesson. */
+type ProgressEvent = 'view' | 'act' | 'finish';
 
 const transitions: Record<ProgressStatus, Record<ProgressEvent, ProgressStatus>> = {
-  not_started: { look: 'not_started', act: 'in_progress', finish: 'completed' },
-  in_progress: { look: 'in_progress', act: 'in_progress', finish: 'completed' },
-  completed: { look: 'completed', act: 'completed', finish: 'completed' },
+  not_started: { view: 'not_started', act: 'in_progress', finish: 'completed' },
+  in_progress: { view: 'in_progress', act: 'in_progress', finish: 'completed' },
+  completed: { view: 'completed', act: 'completed', finish: 'completed' },
 };
 
-/** The status after an event. It never goes back. */
+/** Returns the status after an event. It never regresses. */
 export function nextStatus(status: ProgressStatus, event: ProgressEvent): ProgressStatus {
   return transitions[status][event];
 }
 
 /**
- * Bytes of a learner's answers and state as JSON, all together. Each write parses and prints the answers, which takes
- * about 20 ms a megabyte of all who share the process.
+ * The limit of a learner's answers and state as JSON, in all. Each write parses and prints the answers, which blocks
+ * the process for about 20 ms per megabyte.
  */
 const maxRecordBytes = 2 * 1024 ** 2;
 
-/** The state of a learner of whom nothing is stored yet. */
+/** Returns the state of a learner without a record. */
 export function initialProgress(versionId: string, outline: LessonOutline, now: Date): ProgressState {
   return {
     versionId,
@@ -36,7 +36,7 @@ export function initialProgress(versionId: string, outline: LessonOutline, now: 
     attempt: 1,
     status: 'not_started',
     ...totalPoints(outline, null),
-    ...firstPlace(outline),
+    ...firstPosition(outline),
     totalSteps: outline.totalSteps,
     progressData: null,
     variableState: null,
@@ -49,12 +49,12 @@ export function initialProgress(versionId: string, outline: LessonOutline, now: 
 }
 
 /**
- * The state after a write. It derives all that a player cannot be trusted with: status, points and times.
+ * Returns the state after a write. Status, points and times are computed here, because players cannot be trusted.
  *
- * @param state of the write's version (see `carryOver`) and at its revision
- * @param outline of that version
- * @throws {LecternError} INVALID_CONTENT for a write that does not fit the version; PAYLOAD_TOO_LARGE when the
- *   record grows too large
+ * @param state the state in the write's version (see `carryOver`) at its revision
+ * @param outline the outline of that version
+ * @throws {LecternError} INVALID_CONTENT for a write that does not fit the version; PAYLOAD_TOO_LARGE if the record
+ *   grows too large
  */
 export function applyWrite(
   state: ProgressState,
@@ -62,9 +62,9 @@ export function applyWrite(
   outline: LessonOutline,
   now: Date,
 ): ProgressState {
-  const place = placeOf(write, outline);
+  const position = positionOf(write, outline);
   const before = write.restart ? { ...state, items: null, progressData: null, variableState: null } : state;
-  const items = mergedItems(before.items, write, place, outline, now);
+  const items = mergedItems(before.items, write, position, outline, now);
   const status = nextStatus(state.status, eventOf(write));
   const points = totalPoints(outline, items);
   const next: ProgressState = {
@@ -73,7 +73,7 @@ export function applyWrite(
     attempt: write.restart ? state.attempt + 1 : state.attempt,
     status,
     ...points,
-    ...place,
+    ...position,
     totalSteps: outline.totalSteps,
     progressData: write.progressData === undefined ? before.progressData : write.progressData,
     variableState: write.variableState === undefined ? before.variableState : write.variableState,
@@ -87,12 +87,12 @@ export function applyWrite(
   return next;
 }
 
-/** What a write's attempt says about it, beside the attempt of the record. */
+/** A write's attempt, compared with that of the record. */
 export type AttemptOrder = 'earlier' | 'current' | 'later';
 
 /**
- * Compares the attempt that a write names with that of the record. A write without one, from an earlier release of the
- * player, belongs to the current attempt; a restart may name the attempt that it ends or the one that it begins.
+ * Compares the attempt of a write with that of the record. Writes without one, by earlier releases of the player,
+ * belong to the current attempt. A restart may name the attempt that it ends or the one that it begins.
  */
 export function attemptOrder(
   { attempt }: Pick<ProgressState, 'attempt'>,
@@ -103,47 +103,43 @@ export function attemptOrder(
   return named > (restart ? attempt + 1 : attempt) ? 'later' : 'current';
 }
 
-function placeOf(write: ProgressWrite, outline: LessonOutline): Place {
+function positionOf(write: ProgressWrite, outline: LessonOutline): StepPosition {
   const { currentSectionIndex, currentStepIndex } = write;
-  const places = placesOf(outline);
-  const place = places.find(
+  const positions = positionsOf(outline);
+  const position = positions.find(
     ({ sectionIndex, stepIndex }) => sectionIndex === currentSectionIndex && stepIndex === currentStepIndex,
   );
-  if (place === undefined) throw outside(write, outline);
-  if (write.completed && place !== places.at(-1))
+  if (position === undefined) throw outOfRange(write, outline);
+  if (write.completed && position !== positions.at(-1))
     throw invalid('completed is accepted on the last step only');
-  return place;
+  return position;
 }
 
-function outside({ currentSectionIndex, currentStepIndex }: ProgressWrite, outline: LessonOutline) {
-  const section = outline.sections[currentSectionIndex];
-  return section === undefined
-    ? invalid(
-        `currentSectionIndex ${currentSectionIndex} is not one of the ${outline.sections.length} sections`,
-      )
-    : invalid(
-        `currentStepIndex ${currentStepIndex} is not one of the ${section.steps.length} steps of its section`,
-      );
+function outOfRange({ currentSectionIndex, currentStepIndex }: ProgressWrite, { sections }: LessonOutline) {
+  const steps = sections[currentSectionIndex]?.steps;
+  return steps === undefined
+    ? invalid(`currentSectionIndex must be between 0 and ${sections.length - 1}, not ${currentSectionIndex}`)
+    : invalid(`currentStepIndex must be between 0 and ${steps.length - 1}, not ${currentStepIndex}`);
 }
 
 function eventOf(write: ProgressWrite): ProgressEvent {
   if (write.completed) return 'finish';
   const isElsewhere = write.currentSectionIndex > 0 || write.currentStepIndex > 0;
   const hasState = typeof write.progressData === 'string' || typeof write.variableState === 'string';
-  return isElsewhere || hasState || write.items.length > 0 ? 'act' : 'look';
+  return isElsewhere || hasState || write.items.length > 0 ? 'act' : 'view';
 }
 
-/** The last answer to a widget counts, at the place of the first one. */
+/** Adds a write's answers. The last answer to a widget replaces the earlier one in its position. */
 function mergedItems(
   items: StoredItem[] | null,
   write: ProgressWrite,
-  place: Place,
+  position: StepPosition,
   outline: LessonOutline,
   now: Date,
 ): StoredItem[] | null {
   if (write.items.length === 0) return items;
   const merged = new Map((items ?? []).map((item) => [widgetKey(item.stepId, item.widgetId), item]));
-  const find = widgetFinder(outline, place);
+  const find = widgetFinder(outline, position);
   for (const [index, written] of write.items.entries()) {
     const found = find(written.widgetId);
     if (found === undefined) {
@@ -159,16 +155,16 @@ interface FoundWidget {
   widget: OutlineWidget;
 }
 
-/** Finds a widget by its id, which is unique in a step only: in the step at `place`, else the first one. */
+/** Finds widgets by id. Ids are unique within a step only: the current step comes first, then the lesson's order. */
 function widgetFinder(
   { sections }: LessonOutline,
-  place: Place,
+  position: StepPosition,
 ): (widgetId: string) => FoundWidget | undefined {
   const found = new Map<string, FoundWidget>();
   for (const { id: stepId, widgets } of sections.flatMap(({ steps }) => steps)) {
     for (const widget of widgets) {
       const { widgetId } = widget;
-      if (stepId === place.stepId || !found.has(widgetId)) found.set(widgetId, { stepId, widget });
+      if (stepId === position.stepId || !found.has(widgetId)) found.set(widgetId, { stepId, widget });
     }
   }
   return (widgetId) => found.get(widgetId);
@@ -185,7 +181,7 @@ function storedItem({ stepId, widget }: FoundWidget, written: WrittenItem, now: 
   };
 }
 
-/** A record over the limit, stored when that was higher, may be written as long as it does not grow. */
+/** Checks the size. A record from a time with a higher limit may be written if it does not grow. */
 function assertFits(next: ProgressState, before: ProgressState): void {
   const bytes = recordBytes(next);
   if (bytes <= maxRecordBytes || bytes <= recordBytes(before)) return;
@@ -195,7 +191,7 @@ function assertFits(next: ProgressState, before: ProgressState): void {
   );
 }
 
-/** Bytes of a record's JSON texts. */
+/** Returns the size of a record's JSON texts. */
 function recordBytes({ items, progressData, variableState }: ProgressState): number {
   const texts = [progressData ?? '', variableState ?? '', items === null ? '' : itemsToJson(items)];
   return texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0);
@@ -206,11 +202,10 @@ function invalid(message: string): LecternError {
 }
 
 /**
- * The attempt that counts in gradebooks after a write: the last one that was finished. It stays while another is under
- * way. Its points rise with answers that come later, and never fall: neither a question of a new version nor another
- * answer takes anything from who has finished.
+ * Returns the attempt that counts in gradebooks after a write: the last finished one, until another one is finished.
+ * Later answers can raise its points. Nothing lowers them, neither a wrong answer nor a question of a new version.
  *
- * @param points of the attempt that the write is part of, with the write.
+ * @param points the points of the write's attempt, after the write.
  */
 function finishedAfter(
   before: FinishedAttempt | null,

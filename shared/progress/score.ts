@@ -3,23 +3,23 @@ import { pointsOfWidget, widgetKey, widgetsByKey } from './outline.ts';
 import type { LessonOutline, OutlineWidget } from './outline.ts';
 import type { StoredItem } from './state.ts';
 
-/** Points; both null for what is not scored. */
+/** Points; both are null if nothing is scored. */
 export interface Points {
   score: number | null;
   maxScore: number | null;
 }
 
-/** What of an answer counts towards the points of a lesson. */
+/** The fields of an answer that count towards the points of a lesson. */
 export type ScoredItem = Pick<StoredItem, 'stepId' | 'widgetId' | 'score' | 'maxScore'>;
 
-/** What all of a lesson is worth in gradebooks, however many points it has. */
+/** The maximum grade of every lesson in gradebooks, independent of its points. */
 export const fullMarks = 100;
 
 const unscored: Points = { score: null, maxScore: null };
 
 /**
- * What an answer earns: by the outline for a core widget, whatever was claimed. Any other widget earns the share that
- * was claimed of the points that its author declared.
+ * Returns the points of an answer. Core widgets are scored by the outline, and claims are ignored. Custom widgets earn
+ * the claimed share of the points that their author declared.
  *
  * @param answer JSON text
  */
@@ -32,10 +32,9 @@ export function scoreAnswer(widget: OutlineWidget, answer: string, claimed: Poin
 }
 
 /**
- * Returns the points of a whole lesson. The score is null until something scored was answered. The maximum is what
- * the answers could have earned, and what the other widgets can earn that no condition may hide. Among those are
- * questions that an older version did not score when they were answered. Answers to widgets that the version lacks
- * count nothing.
+ * Returns the points of a whole lesson. The score is null until a scored answer. The maximum is the sum of the maximums
+ * of all scored answers, and of the points of all other widgets that no condition may hide. Those include questions
+ * that an older version did not score when they were answered. Answers to widgets that the version lacks do not count.
  */
 export function totalPoints(outline: LessonOutline, items: readonly ScoredItem[] | null): Points {
   const widgets = widgetsByKey(outline);
@@ -50,8 +49,8 @@ export function totalPoints(outline: LessonOutline, items: readonly ScoredItem[]
 }
 
 /**
- * Returns what an answer of another version earns by this one's widget: a core widget scores the answer itself, a custom
- * one gives the share that was earned of its own points. An answer to a widget of another type is not scored.
+ * Returns the points in this version of an answer from another one. Core widgets score the answer again; custom widgets
+ * keep the earned share, of this version's points. Answers to a widget of another type are not scored.
  */
 export function rescoreAnswer(
   widget: OutlineWidget,
@@ -60,28 +59,24 @@ export function rescoreAnswer(
   return widgetType === widget.widgetType ? scoreAnswer(widget, answer, { score, maxScore }) : unscored;
 }
 
-/**
- * Points on the scale of 0 to 100 that the LTI record has. Where nothing can be gained there is no scale: both are
- * null.
- */
+/** Scales points to 0 to 100, for LTI records; both are null if no points can be gained. */
 export function scaledTo100(score: number | null, maxScore: number | null): Points {
   if (maxScore === null || maxScore === 0) return unscored;
   return { score: score === null ? null : rounded((score / maxScore) * fullMarks), maxScore: fullMarks };
 }
 
-/** The grade of a finished lesson, out of 100: zero where nothing was answered, all where nothing can be gained. */
+/** Returns the grade of a finished lesson, out of 100: 0 without answers, 100 if no points can be gained. */
 export function shareOf({ score, maxScore }: Points): number {
   const scaled = scaledTo100(score, maxScore);
   return scaled.maxScore === null ? fullMarks : (scaled.score ?? 0);
 }
 
 function shareOfDeclared(declared: number | null, { score, maxScore }: Points): Points {
-  // A share of nothing says nothing.
   if (declared === null || score === null || maxScore === null || maxScore === 0) return unscored;
   return { score: Math.min(declared, rounded(declared * (score / maxScore))), maxScore: declared };
 }
 
-/** Returns the points of widgets that have no scored answer yet, one entry a widget. */
+/** Returns the points of each widget without a scored answer. */
 function openPoints(widgets: ReadonlyMap<string, OutlineWidget>, earned: ReadonlySet<string>): number[] {
   const points: number[] = [];
   for (const [key, widget] of widgets) {
@@ -95,7 +90,7 @@ function sum(points: readonly number[]): number {
   return rounded(points.reduce((total, value) => total + value, 0));
 }
 
-/** To four decimals, so that sums of shares compare and print as a reader expects. JSON knows no infinity. */
+/** Rounds to four decimals, so that sums of shares compare and print as expected. JSON has no infinity. */
 function rounded(value: number): number {
   const scaled = value * 10_000;
   return Number.isFinite(scaled) ? Math.round(scaled) / 10_000 : Math.min(value, Number.MAX_VALUE);

@@ -12,25 +12,25 @@ export interface StoredItem {
   stepId: string;
   /** JSON text. */
   answer: string;
-  /** Points; null, as is maxScore, for an answer that is not scored. */
+  /** Points; null for an answer that is not scored, like maxScore. */
   score: number | null;
   maxScore: number | null;
   /** ISO 8601. */
   answeredAt: string;
 }
 
-/** An attempt that a learner has finished, with its points. */
+/** A finished attempt with its points. */
 export interface FinishedAttempt {
-  /** When it was; no other attempt of the learner's has the same. */
+  /** Time of the finish, unique among a learner's attempts. */
   at: Date;
   /** As in {@link ProgressState}. */
   score: number | null;
   maxScore: number | null;
-  /** Whether the learner is still in it, and has not started again. */
+  /** False after a restart. */
   isCurrent: boolean;
 }
 
-/** How far a learner got in a version of a lesson. Nothing changes one in place. */
+/** A learner's progress in a version of a lesson. Immutable. */
 export interface ProgressState {
   /** The version that the position, totalSteps and maxScore are counted in. */
   versionId: string;
@@ -39,28 +39,28 @@ export interface ProgressState {
   /** 1 for the first attempt; each restart adds 1. */
   attempt: number;
   status: ProgressStatus;
-  /** Points gained; null until something scored was answered. */
+  /** Points gained; null until a scored answer. */
   score: number | null;
-  /** Points that could be gained; null when nothing is scored. */
+  /** Points that can be gained; null if nothing is scored. */
   maxScore: number | null;
   sectionIndex: number;
   stepIndex: number;
   /** The step at that position; null in a version without steps. */
   stepId: string | null;
   totalSteps: number;
-  /** JSON text of an object; null when not set. So is variableState. */
+  /** JSON text of an object; null if not set. The same applies to variableState. */
   progressData: string | null;
   variableState: string | null;
-  /** In the order of their first answers; null while there is none. */
+  /** In the order of their first answers; null if there is none. */
   items: StoredItem[] | null;
   startedAt: Date | null;
   completedAt: Date | null;
   lastActivityAt: Date;
-  /** The last attempt that was finished, for gradebooks; no answer of the API has it. */
+  /** The last finished attempt, for gradebooks; not in any response. */
   finished: FinishedAttempt | null;
 }
 
-/** Items as JSON text, each answer as it was sent. */
+/** Prints items as JSON text. Answers stay byte for byte as they were sent. */
 export function itemsToJson(items: readonly StoredItem[]): string {
   return arrayText(
     items.map(({ widgetId, widgetType, stepId, answer, score, maxScore, answeredAt }) => {
@@ -70,7 +70,7 @@ export function itemsToJson(items: readonly StoredItem[]): string {
   );
 }
 
-/** Reads what {@link itemsToJson} wrote. */
+/** Reads the text of {@link itemsToJson}. */
 export function itemsFromJson(text: string): StoredItem[] {
   return arrayElements(text).map((element) => {
     const members = objectMembers(element);

@@ -46,14 +46,14 @@ const itemSchema = z
   })
   .meta({ override: { dependentRequired: { score: ['maxScore'], maxScore: ['score'] } } });
 
-/** Fields whose values may be large, are kept as text and never looked into. */
+/** Fields with values that may be large: they stay text and are never parsed. */
 const stateFields = new Set(['progressData', 'variableState']);
 
-/** The body of a write. {@link parseProgressWrite} reads it, for parsed JSON is not the JSON that was sent. */
+/** The body of a write. {@link parseProgressWrite} reads it, because parsing would change the JSON that was sent. */
 export const progressWriteSchema = z.strictObject(
   {
     versionId: uuid.meta({
-      description: 'The version that is played; it was published once, and may be unpublished by now.',
+      description: 'The played version. It must have been published once, and may be unpublished by now.',
     }),
     revision: wholeNumber().meta({ description: 'The revision that was read.' }),
     attempt: z
@@ -66,7 +66,7 @@ export const progressWriteSchema = z.strictObject(
           'earlier attempt changes nothing. Left out, it is the current one.',
       }),
     writeId: uuid.optional().meta({
-      description: 'Names this write, so that it can be sent again when its answer was lost.',
+      description: 'An idempotency key, with which a write without a response can be sent again.',
     }),
     currentSectionIndex: index.meta({ description: 'Zero-based, inside the version.' }),
     currentStepIndex: index.meta({ description: 'Zero-based, inside the section.' }),
@@ -85,19 +85,19 @@ export const progressWriteSchema = z.strictObject(
   { error: objectFault },
 );
 
-/** What a player reports. JSON-valued fields are text, as they were sent. */
+/** A player's report. JSON-valued fields are text, as they were sent. */
 export interface ProgressWrite {
   /** In lower case, as is writeId. */
   versionId: string;
   /** Optimistic concurrency: the revision that the write builds on. */
   revision: number;
-  /** Undefined for the current one. */
+  /** Undefined for the current attempt. */
   attempt: number | undefined;
-  /** The idempotency key: a write that is sent again changes nothing. */
+  /** The idempotency key: a repeated write with the same key changes nothing. */
   writeId: string | undefined;
   currentSectionIndex: number;
   currentStepIndex: number;
-  /** JSON text of an object; null clears what is stored, undefined keeps it. So with variableState. */
+  /** JSON text of an object; null clears the stored value, undefined keeps it. The same applies to variableState. */
   progressData: string | null | undefined;
   variableState: string | null | undefined;
   items: WrittenItem[];
@@ -109,7 +109,7 @@ export interface WrittenItem {
   widgetId: string;
   /** JSON text. */
   answer: string;
-  /** As the player claims: both null, or `0 <= score <= maxScore`. */
+  /** The player's claim: both null, or `0 <= score <= maxScore`. */
   score: number | null;
   maxScore: number | null;
 }
@@ -118,7 +118,7 @@ export interface WrittenItem {
  * Reads the body of a write.
  *
  * @param text JSON that is nested no deeper than `maxJsonDepth`
- * @throws {LecternError} INVALID_CONTENT for the first field that is not as it has to be
+ * @throws {LecternError} INVALID_CONTENT for the first invalid field
  */
 export function parseProgressWrite(text: string): ProgressWrite {
   const sources = text.trimStart().startsWith('{') ? objectMembers(text) : new Map<string, string>();
@@ -145,7 +145,7 @@ export function parseProgressWrite(text: string): ProgressWrite {
   };
 }
 
-/** The values of members, for checks: of a state only that it is an object, for to parse one takes long. */
+/** Parses the members that need checks. For a state, it only matters that it is an object: parsing one takes long. */
 function valuesOf(sources: ReadonlyMap<string, string>): Record<string, unknown> {
   return Object.fromEntries(
     Array.from(sources, ([name, source]): [string, unknown] => {
@@ -165,7 +165,7 @@ function objectFault(issue: z.core.$ZodRawIssue): string {
   return `has an unknown field ${quote(issue.keys[0] ?? '')}`;
 }
 
-/** Such as `items[3].score must be at most maxScore`. */
+/** Returns a message such as "items[3].score must be at most maxScore". */
 function firstFault({ issues: [issue] }: z.ZodError): string {
   const place = (issue?.path ?? [])
     .map((key) => (typeof key === 'number' ? `[${key}]` : `.${String(key)}`))

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { connect } from 'node:net';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
-import { mostRequests } from '../../api/player/learner-lines.ts';
+import { maxLearnerRequests } from '../../api/player/learner-queues.ts';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
 import { buildLearnerToken, buildOrganization } from '../support/factories.ts';
 import { startHarness } from '../support/harness.ts';
@@ -70,7 +70,7 @@ test(
       'a refusal',
       async () => {
         begun = begun.filter((write) => answerTo(write) === '');
-        while (begun.length < mostRequests) begun.push(beginBody(token, 100, '{'));
+        while (begun.length < maxLearnerRequests) begun.push(beginBody(token, 100, '{'));
         const answer = await player.tell();
         return answer.status === 429 ? answer : undefined;
       },

@@ -151,12 +151,12 @@ describe('a write', () => {
     [/^versionId must be a UUID$/, 'no version', { versionId: undefined }],
     [/^writeId must be a UUID$/, 'an invalid writeId', { writeId: '1' }],
     [
-      /^currentStepIndex 1 is not one of the 1 steps/,
+      /^currentStepIndex must be between 0 and 0, not 1$/,
       'a step index out of range',
       { currentSectionIndex: 1, currentStepIndex: 1 },
     ],
     [
-      /^currentSectionIndex 2 is not one of the 2 sections$/,
+      /^currentSectionIndex must be between 0 and 1, not 2$/,
       'a section index out of range',
       { currentSectionIndex: 2 },
     ],

@@ -196,10 +196,10 @@ describe('carrying over', () => {
 
 test('completed is final, and no event moves the status back', () => {
   for (const [index, status] of progressStatuses.entries()) {
-    for (const event of ['look', 'act', 'finish'] as const) {
+    for (const event of ['view', 'act', 'finish'] as const) {
       expect(progressStatuses.indexOf(nextStatus(status, event))).toBeGreaterThanOrEqual(index);
     }
-    expect(nextStatus('completed', 'look')).toBe('completed');
+    expect(nextStatus('completed', 'view')).toBe('completed');
     expect(nextStatus(status, 'finish')).toBe('completed');
   }
 });

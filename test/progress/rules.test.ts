@@ -110,11 +110,11 @@ describe('a write', () => {
   });
 
   test.each<[title: string, write: Partial<ProgressWrite>, message: string]>([
-    ['a section too far', { currentSectionIndex: 2 }, 'currentSectionIndex 2 is not one of the 2 sections'],
+    ['a section too far', { currentSectionIndex: 2 }, 'currentSectionIndex must be between 0 and 1, not 2'],
     [
       'a step too far',
       { currentSectionIndex: 1, currentStepIndex: 1 },
-      'currentStepIndex 1 is not one of the 1 steps of its section',
+      'currentStepIndex must be between 0 and 0, not 1',
     ],
     [
       'completed before the last step',

@@ -17,94 +17,94 @@ import type { ProgressState } from '../../shared/progress/state.ts';
 import { rawOrNull } from '../../shared/platform/raw-json.ts';
 import { presentEmbedProgress, presentLtiProgress } from '../progress/present-progress.ts';
 
-/** The nil UUID (RFC 9562): a launch that is not recorded makes no course. */
-const noCourse = '00000000-0000-0000-0000-000000000000';
+/** The nil UUID (RFC 9562), for launches that are not recorded: they create no course. */
+const nilCourseId = '00000000-0000-0000-0000-000000000000';
 
-/** The record of a learner as a player gets it: for an embed token as integrators do, for a launch with the answers. */
+/** A learner's record as players get it: for embed tokens the integrators' body, for launches with the answers added. */
 export type PresentedProgress = ReturnType<typeof presentEmbedProgress> | ReturnType<typeof presentLaunch>;
 
 /** Presents a learner's record with some state. */
 type Present = (state: ProgressState) => Promise<PresentedProgress>;
 
-/** What is known of a learner's stored progress before its JSON texts are read, which may be large. */
-export interface FoundProgress {
+/** A learner's stored progress without its JSON texts, which may be large. */
+export interface ProgressHead {
   revision: number;
   recentWriteIds: string[];
-  /** Bytes of the JSON texts. */
+  /** Size of the JSON texts. */
   textBytes: number;
-  /** Whether `load` needs another query for them. */
+  /** Whether `load` needs another query for the texts. */
   isLarge: boolean;
-  /** Reads all of it; it may be at a later revision by then. Null when it is gone. */
-  load(): Promise<KeptProgress | null>;
+  /** Reads the whole record, which may have a later revision; null if it is gone. */
+  load(): Promise<StoredProgress | null>;
 }
 
-/** A learner's stored progress. */
-export interface KeptProgress {
+/** A learner's stored record. */
+export interface StoredProgress {
   versionId: string;
   revision: number;
   attempt: number;
   recentWriteIds: string[];
   /** Parses the record. */
   state(): ProgressState;
-  /** The record as it was stored, without parsing its JSON texts. */
+  /** Presents the stored record without parsing its JSON texts. */
   presentStored(): Promise<PresentedProgress>;
-  /** With the rest of the record as it was stored. */
+  /** Presents a state with the other fields of the stored record. */
   present: Present;
 }
 
 /**
- * Where the progress of a token's bearer is kept. An embed token has the embed record, a launch token the LTI one or
- * none at all, and a preview token none.
+ * Reads and saves the progress of a token's learner: the embed record for an embed token, the LTI record or none for a
+ * launch token, none for a preview token.
  */
-export interface ProgressKeeper {
-  find(): Promise<FoundProgress | null>;
-  /** Whether what is saved can be found again. Where it cannot, each write stands alone and no revision is stale. */
-  keeps: boolean;
-  /** False, and nothing changes, when another write came first. */
+export interface ProgressRepository {
+  find(): Promise<ProgressHead | null>;
+  /** False if nothing is stored: each write stands alone, and no revision is stale. */
+  persists: boolean;
+  /** Returns false, and changes nothing, if another write came first. */
   save(state: ProgressState, writeId: string | undefined): Promise<boolean>;
-  /** With the rest of the record as this token writes it. */
+  /** Presents a state with the other fields that this token would write. */
   present: Present;
 }
 
-export function progressKeeper(db: Database, token: PlayerToken): ProgressKeeper {
-  if (token.kind === 'embed') return embedKeeper(db, token);
-  if (token.kind === 'preview') return previewKeeper(token);
-  return token.untracked === undefined ? ltiKeeper(db, token) : untrackedKeeper(token);
+export function progressRepository(db: Database, token: PlayerToken): ProgressRepository {
+  if (token.kind === 'embed') return embedRepository(db, token);
+  if (token.kind === 'preview') return previewRepository(token);
+  return token.untracked === undefined ? ltiRepository(db, token) : untrackedRepository(token);
 }
 
-function embedKeeper(db: Database, token: EmbedToken): ProgressKeeper {
+function embedRepository(db: Database, token: EmbedToken): ProgressRepository {
   const { userAttributes } = token;
   const presentWith =
     (attributes: string | null): Present =>
     (state) =>
       Promise.resolve(presentEmbedProgress({ ...token, ...recordOf(state), userAttributes: attributes }));
   return {
-    keeps: true,
+    persists: true,
     async find() {
-      const keep = (record: EmbedProgress) =>
-        keptOf(record, presentWith(record.userAttributes), () =>
+      const toStored = (record: EmbedProgress) =>
+        storedOf(record, presentWith(record.userAttributes), () =>
           Promise.resolve(presentEmbedProgress(record)),
         );
       const head = await findEmbedHead(db, token);
-      return head && foundOf(head, keep, () => findEmbedProgress(db, token));
+      return head && headOf(head, toStored, () => findEmbedProgress(db, token));
     },
     save: (state, writeId) => saveEmbedProgress(db, token, state, { writeId, userAttributes }),
     present: presentWith(userAttributes),
   };
 }
 
-function ltiKeeper(db: Database, token: LaunchToken): ProgressKeeper {
+function ltiRepository(db: Database, token: LaunchToken): ProgressRepository {
   return {
-    keeps: true,
+    persists: true,
     async find() {
-      const keep = (record: LtiProgress) =>
-        keptOf(
+      const toStored = (record: LtiProgress) =>
+        storedOf(
           record,
           (state) => Promise.resolve(presentLaunch(token, recordOf(state), record.courseId)),
           () => Promise.resolve(presentLaunch(token, record, record.courseId)),
         );
       const head = await findLtiHead(db, token);
-      return head && foundOf(head, keep, () => findLtiProgress(db, token));
+      return head && headOf(head, toStored, () => findLtiProgress(db, token));
     },
     save: async (state, writeId) =>
       saveLtiProgress(db, token, state, { writeId, courseId: await courseIdOf(db, token) }),
@@ -112,28 +112,28 @@ function ltiKeeper(db: Database, token: LaunchToken): ProgressKeeper {
   };
 }
 
-/** Of a launch that nothing is recorded of: of a teacher who looks, or of somebody whom the platform does not name. */
-function untrackedKeeper(token: LaunchToken): ProgressKeeper {
+/** For launches that are not recorded: of teachers, and of users whom the platform does not identify. */
+function untrackedRepository(token: LaunchToken): ProgressRepository {
   return {
-    keeps: false,
+    persists: false,
     find: () => Promise.resolve(null),
     save: () => Promise.resolve(true),
-    present: (state) => Promise.resolve(presentLaunch(token, recordOf(state), noCourse)),
+    present: (state) => Promise.resolve(presentLaunch(token, recordOf(state), nilCourseId)),
   };
 }
 
-/** Shows a session that begins at the first step each time, of no learner. */
-function previewKeeper(token: PreviewToken): ProgressKeeper {
-  const nobody = { learnerId: '', userAttributes: '{}' };
+/** For previews, which have no learner and always begin at the first step. */
+function previewRepository(token: PreviewToken): ProgressRepository {
+  const noLearner = { learnerId: '', userAttributes: '{}' };
   return {
-    keeps: false,
+    persists: false,
     find: () => Promise.resolve(null),
     save: () => Promise.reject(new Error('a preview is never saved')),
-    present: (state) => Promise.resolve(presentEmbedProgress({ ...token, ...recordOf(state), ...nobody })),
+    present: (state) => Promise.resolve(presentEmbedProgress({ ...token, ...recordOf(state), ...noLearner })),
   };
 }
 
-/** The contract's 2.2 has no answers, but a player cannot go on without them. */
+/** Presents an LTI record with its answers, which integrators do not get but players need. */
 function presentLaunch(
   token: LaunchToken,
   state: Omit<ReturnType<typeof recordOf>, 'finished' | 'attempt'>,
@@ -142,30 +142,30 @@ function presentLaunch(
   return { ...presentLtiProgress({ ...token, ...state, courseId }), items: rawOrNull(state.items) };
 }
 
-function foundOf<Record extends ProgressRecord>(
+function headOf<Record extends ProgressRecord>(
   head: RecordHead<Record>,
-  keep: (record: Record) => KeptProgress,
-  findWhole: () => Promise<Record | null>,
-): FoundProgress {
+  toStored: (record: Record) => StoredProgress,
+  findRecord: () => Promise<Record | null>,
+): ProgressHead {
   const { revision, recentWriteIds, textBytes } = head;
   const load = async () => {
-    const record = isHeadOnly(head) ? await findWhole() : head;
-    return record && keep(record);
+    const record = isHeadOnly(head) ? await findRecord() : head;
+    return record && toStored(record);
   };
   return { revision, recentWriteIds, textBytes, isLarge: isHeadOnly(head), load };
 }
 
-function keptOf(
+function storedOf(
   record: ProgressRecord,
   present: Present,
-  presentStored: KeptProgress['presentStored'],
-): KeptProgress {
+  presentStored: StoredProgress['presentStored'],
+): StoredProgress {
   const { versionId, revision, attempt = 1, recentWriteIds } = record;
   const state = () => stateOf(record);
   return { versionId, revision, attempt, recentWriteIds, state, presentStored, present };
 }
 
-/** A state as a record holds it. */
+/** Converts a state to the fields of a record. */
 function recordOf(state: ProgressState) {
   return { ...state, items: state.items === null ? null : itemsToJson(state.items) };
 }
