@@ -2,12 +2,14 @@ import { once } from 'node:events';
 import { createServer, request as sendRequest } from 'node:http';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Browser, BrowserContext, FrameLocator, Page } from 'playwright-core';
-import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
+import type { BrowserContext, Frame, FrameLocator, Page } from 'playwright-core';
+import { beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { storageFrame } from '../../simulator/launches.ts';
 import type { Link } from '../../simulator/model.ts';
 import { launchBrowser } from '../support/browser.ts';
-import { useLaunchLab } from './support/launch-lab.ts';
+import { useStarted } from '../support/use.ts';
+import { waitFor } from '../support/wait-for.ts';
+import { loginWithoutCookie, useLaunchLab } from './support/launch-lab.ts';
 
 /*
  * Lessons in cross-site frames, in a browser that keeps only partitioned cookies there. A platform
@@ -16,23 +18,26 @@ import { useLaunchLab } from './support/launch-lab.ts';
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 const lab = useLaunchLab({ hostname: 'localhost' });
-let browser: Browser;
-let proxy: Server;
+const browser = useStarted(
+  () => launchBrowser({ thirdPartyCookies: false }),
+  (started) => started.close(),
+);
+const proxy = useStarted(
+  () => startProxy(new URL(lab.address)),
+  async (server) => {
+    server.closeAllConnections();
+    server.close();
+    await once(server, 'close');
+  },
+);
 let link: Link;
-let asked: number;
+let requestsBefore: number;
 beforeAll(async () => {
-  browser = await launchBrowser({ thirdPartyCookies: false });
-  proxy = await startProxy(new URL(lab.address));
   const address = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
   link = lab.addLink({ tool: (await lab.register(address)).tool });
 });
 beforeEach(() => {
-  asked = lab.simulator.requests.length;
-});
-afterAll(async () => {
-  await browser.close();
-  proxy.closeAllConnections();
-  proxy.close();
+  requestsBefore = lab.simulator.requests.length;
 });
 
 /** Simulates a browser without partitioned cookies, which keeps no cookie in a frame. */
@@ -53,11 +58,29 @@ async function startProxy({ hostname, port }: URL): Promise<Server> {
   return server;
 }
 
+/** Opens a browser in which Lectern's pages wait for the storage until {@link expireStorage}, not for 4 seconds. */
 async function openContext(): Promise<BrowserContext> {
   const context = await browser.newContext();
   onTestFinished(() => context.close());
+  await context.addInitScript(`{
+    const { setTimeout } = globalThis;
+    globalThis.setTimeout = (work, ms, ...rest) => {
+      if (ms !== 4000) return setTimeout(work, ms, ...rest);
+      globalThis.expireStorage = () => work(...rest);
+    };
+  }`);
   return context;
 }
+
+/** Waits until the page in a frame waits for the storage. */
+const waitingFrame = (page: Page, name: string) =>
+  waitFor('a page that waits for the storage', async () => {
+    const frame = page.frame(name);
+    return (await frame?.evaluate<boolean>("'expireStorage' in globalThis")) && frame;
+  });
+
+const expireStorage = async (page: Page, name: string) =>
+  (await waitingFrame(page, name)).evaluate('expireStorage()');
 
 interface Opening {
   storage: boolean;
@@ -86,7 +109,7 @@ const lesson = (outer: FrameLocator | Page) =>
 
 /** Counts the platform's authorization requests in this test. */
 const authorizations = () =>
-  lab.simulator.requests.slice(asked).filter(({ path }) => path === '/authorize').length;
+  lab.simulator.requests.slice(requestsBefore).filter(({ path }) => path === '/authorize').length;
 
 /** Continues in a tab, and succeeds although the platform answers a login only once. */
 async function expectButton(context: BrowserContext, tool: FrameLocator): Promise<void> {
@@ -154,7 +177,79 @@ describe('a lesson opens in a tab of its own, without cookies, where the platfor
       route.fulfill({ body, contentType: 'text/javascript' }),
     );
     const [page, tool] = await openLaunch(context, { storage: true });
+    if (script === '') await expireStorage(page, 'tool');
     await expectButton(context, tool);
     expect(await page.frame('tool')?.title()).toBe('Your browser can’t open the lesson here');
+  });
+});
+
+/*
+ * An attacker begins a login, knows its secret, and makes another browser send the launch. That browser must not
+ * believe the attacker's messages.
+ */
+describe('a message with the secret is', () => {
+  /** Drives a launch up to the platform's form, and returns the secret that its own browser would have stored. */
+  async function beginLaunch(storageTarget: string): Promise<{ form: string; secret: string }> {
+    const { simulator } = lab;
+    const { learner: user } = simulator.sample.users;
+    const login = await (await loginWithoutCookie(simulator, { user, link: lab.link, storageTarget })).text();
+    const [, json = ''] = /id="lectern-storage">(.*?)<\/script>/s.exec(login) ?? [];
+    const { next, value } = JSON.parse(json) as { next: string; value: string };
+    const page = await (await fetch(next)).text();
+    const [, inner = ''] = /<form[^>]*>(.*?)<noscript>/s.exec(page) ?? [];
+    return { form: inner, secret: value };
+  }
+
+  /** Opens a page that posts the launch to a frame, beside a silent storage frame. */
+  async function openForgery(address: string, form: string): Promise<{ page: Page; victim: Frame }> {
+    const page = await (await openContext()).newPage();
+    await page.goto(address);
+    await page.evaluate(`
+      globalThis.received = [];
+      addEventListener('message', ({ data }) => received.push(data));
+      document.body.innerHTML = ${JSON.stringify(
+        `<iframe name="lti_storage"></iframe><iframe name="victim"></iframe>
+        <form method="post" target="victim" action="${lab.link.url}">${form}</form>`,
+      )};
+      document.forms[0].submit();
+    `);
+    // Its script listens from then on; an earlier message would be lost.
+    return { page, victim: await waitingFrame(page, 'victim') };
+  }
+
+  /** Sends the awaited message from the surrounding page to the page in the frame. */
+  async function forge(page: Page, victim: Frame, value: string): Promise<void> {
+    const request = JSON.parse((await victim.textContent('#lectern-storage')) ?? '') as { messageId: string };
+    await victim.evaluate(
+      `void (globalThis.heard = new Promise((end) => addEventListener('message', () => end())))`,
+    );
+    const answer = { subject: 'lti.get_data.response', message_id: request.messageId, value };
+    await page.evaluate(`frames.victim.postMessage(${JSON.stringify(answer)}, '*')`);
+    // A page that believes the message navigates away.
+    await victim.evaluate('heard').catch(() => undefined);
+  }
+
+  test("believed from the platform's page where that is the storage", async () => {
+    const { form, secret } = await beginLaunch('_parent');
+    const { page, victim } = await openForgery(lab.simulator.addresses.url, form);
+    await forge(page, victim, secret);
+    await lesson(page.frameLocator('[name="victim"]')).waitFor();
+  });
+
+  test.each([
+    [
+      "the platform's page where a frame in it is the storage",
+      'lti_storage',
+      () => lab.simulator.addresses.url,
+    ],
+    // Not Lectern's start page, whose policy allows no forms.
+    ['another page', '_parent', () => `${lab.address.replace('127.0.0.1', 'localhost')}/nowhere`],
+  ])('ignored from %s, which gets no message', async (_, storageTarget, address) => {
+    const { form, secret } = await beginLaunch(storageTarget);
+    const { page, victim } = await openForgery(address(), form);
+    await forge(page, victim, secret);
+    await expireStorage(page, 'victim');
+    await page.frameLocator('[name="victim"]').getByText('browser_not_recognized').waitFor();
+    expect(await page.evaluate('received')).toEqual([]);
   });
 });
