@@ -1,6 +1,6 @@
 import Koa from 'koa';
 import type { Middleware } from 'koa';
-import { createRouter, failing, recordRequests } from './http.ts';
+import { createRouter, applyFaults, recordRequests } from './http.ts';
 import type { RequestState } from './http.ts';
 import type { Platform } from './platform.ts';
 import { actionRoutes } from './routes/actions.ts';
@@ -27,27 +27,25 @@ const routes = [
   actionRoutes,
 ];
 
-/** The platform's HTTP application. */
 export function createApp(platform: Platform): Koa<RequestState> {
   const app = new Koa<RequestState>();
-  // A connection that a fault dropped, or a client that went away, is no news.
+  // Faults drop connections, and clients disconnect: neither belongs on stderr.
   app.silent = true;
-  app.use(refuseOtherNames);
+  app.use(rejectOtherNames);
   app.use(recordRequests(platform));
   for (const createRoutes of routes) app.use(createRoutes(platform).routes());
   return app;
 }
 
-/** It listens on this machine alone; a site whose name leads here as well (DNS rebinding) is none of its pages. */
-const refuseOtherNames: Middleware = async (ctx, next) => {
+/** Rejects other host names: a website whose name resolves to this machine (DNS rebinding) must not read its pages. */
+const rejectOtherNames: Middleware = async (ctx, next) => {
   if (['127.0.0.1', 'localhost'].includes(ctx.hostname)) await next();
-  else ctx.throw(421, 'The platform has another name.');
+  else ctx.throw(421, 'The platform has another host name.');
 };
 
-/** The platform's public keys. */
 function keyRoutes(platform: Platform): Router<RequestState> {
   const router = createRouter();
-  router.get('/jwks', failing(platform, 'jwks'), (ctx) => {
+  router.get('/jwks', applyFaults(platform, 'jwks'), (ctx) => {
     ctx.body = { keys: platform.keys.map(({ publicJwk }) => publicJwk) };
   });
   return router;

@@ -14,7 +14,7 @@ import { platformFacingAddress } from '../cli/installation/urls.ts';
 import type { Simulator } from './simulator.ts';
 import { startSimulator } from './start.ts';
 
-/** The name of platforms that this command adds, and removes when it ends. */
+/** The name of the platforms that this command registers, and removes when it ends. */
 const platformName = 'LTI simulator';
 
 /** Runs `lectern lti simulate` until Ctrl-C. */
@@ -26,7 +26,7 @@ async function runAlone({ tool, ...options }: SimulateOptions): Promise<void> {
   const simulator = await start(options);
   try {
     const query = tool === undefined ? '' : `tools?${new URLSearchParams({ url: tool }).toString()}`;
-    announce(`${simulator.addresses.home}${query}`);
+    announce(`${simulator.urls.home}${query}`);
     await aborted(interrupts.end);
   } finally {
     await simulator.close();
@@ -41,7 +41,7 @@ function runConnected(options: SimulateOptions, org: string): Promise<void> {
       const platform = await connect(context, simulator, org);
       try {
         print(`Connected to ${org} as platform ${platform._id}`);
-        announce(simulator.addresses.home);
+        announce(simulator.urls.home);
         await aborted(context.signal);
       } finally {
         await removePlatform(context.db, platform._id);
@@ -52,27 +52,27 @@ function runConnected(options: SimulateOptions, org: string): Promise<void> {
   });
 }
 
-/** @throws {LecternError} CONFLICT where the port is taken. */
+/** @throws {LecternError} CONFLICT if the port is in use. */
 async function start({ port, attempts }: SimulateOptions): Promise<Simulator> {
   try {
     return await startSimulator({ port, attempts });
   } catch (error) {
     if (codeOf(error) !== 'EADDRINUSE') throw error;
-    throw new LecternError('CONFLICT', `Port ${port} is taken. Name another one: --port <number>`);
+    throw new LecternError('CONFLICT', `Port ${port} is in use. Choose another one with --port <number>.`);
   }
 }
 
-function announce(address: string): void {
-  print(`The LTI platform is ready at ${address}\nPress Ctrl-C to stop.`);
+function announce(url: string): void {
+  print(`The LTI platform is ready at ${url}\nPress Ctrl-C to stop.`);
 }
 
-/** Makes the two known to each other. What a run before this one left behind, because it was killed, goes first. */
+/** Registers the simulator and Lectern with each other, after removing what a killed run left behind. */
 async function connect(context: CommandContext, simulator: Simulator, org: string): Promise<LtiPlatform> {
   const { config, db } = context;
-  const { addresses, issuer } = simulator;
-  const fault = platformUrlFault(addresses.token, config.download.allowedPrivateHosts);
+  const { urls, issuer } = simulator;
+  const fault = platformUrlFault(urls.token, config.download.allowedPrivateHosts);
   if (fault !== null) {
-    const { host } = new URL(addresses.url);
+    const { host } = new URL(urls.url);
     throw new LecternError(
       'BAD_REQUEST',
       `Put LECTERN_ALLOWED_PRIVATE_HOSTS=${host} into .env and restart Lectern: both read it there.`,
@@ -88,9 +88,9 @@ async function connect(context: CommandContext, simulator: Simulator, org: strin
     issuer,
     clientId,
     deploymentIds: [...deploymentIds],
-    authUrl: addresses.authorization,
-    tokenUrl: addresses.token,
-    jwksUrl: addresses.jwks,
+    authUrl: urls.authorization,
+    tokenUrl: urls.token,
+    jwksUrl: urls.jwks,
     tokenAudience: null,
     name: platformName,
     status: 'active',

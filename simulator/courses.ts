@@ -17,7 +17,7 @@ export function addCourse(platform: Platform, details: Partial<Course> = {}): Co
   return course;
 }
 
-/** Adds a link to a course; with details of a line item, one that is coupled to it. */
+/** Adds a link to a course, with a line item if there are details of one. */
 export function addLink(platform: Platform, link: Omit<Link, 'id'>, lineItem: LineItemDetails | null): Link {
   const added = { ...link, id: randomUUID() };
   platform.links.set(added.id, added);
@@ -26,8 +26,8 @@ export function addLink(platform: Platform, link: Omit<Link, 'id'>, lineItem: Li
 }
 
 /**
- * Copies a course as platforms do: the course, its links and its gradebook's columns get new ids, the links keep
- * their parameters, and course and links remember what they were copied from. Scores stay where they are.
+ * Copies a course as platforms do: the course, its links and line items get new ids, and the histories of course and
+ * links name the originals. Scores are not copied.
  */
 export function copyCourse(platform: Platform, course: Course): Course {
   const copy = addCourse(platform, {

@@ -3,45 +3,42 @@ import { loginRequest, startLaunch } from './launches.ts';
 import type { LaunchOptions } from './launches.ts';
 import type { Platform } from './platform.ts';
 
-/** A launch that has come as far as the form which the platform has the browser post to the tool. */
+/** A launch up to the form that the browser posts to the tool. */
 export interface DrivenLaunch {
   /** The tool's redirect URI. */
   action: string;
-  /** `id_token` and `state`; or `error`, where the platform has refused the tool's request. */
+  /** `id_token` and `state`; or `error` if the platform rejected the tool's request. */
   fields: Record<string, string>;
-  /** The cookies that the tool set at the login and that go to its redirect URI, as the header Cookie has them. */
+  /** The header Cookie for the redirect URI, with the cookies of the tool's login. */
   cookie: string;
-  /** Where the tool's login led: its request to the authorization endpoint. */
+  /** The tool's request to the authorization endpoint. */
   authorizationUrl: string;
 }
 
 export interface DriveOptions extends LaunchOptions {
-  /** Laid over the parameters of the login; undefined takes one away. */
+  /** Changes to the parameters of the login; undefined removes one. */
   login?: Readonly<Record<string, string | undefined>>;
 }
 
-// Of a whole crowd of launches, the last one waits for all others.
-const milliseconds = 120_000;
+/** Long, because hundreds of launches may run at once. */
+const timeoutMs = 120_000;
 
-/** Tools look whether a browser keeps their cookies, which takes a redirect or two. */
+/** Tools redirect to test whether the browser keeps their cookies. */
 const maxRedirects = 5;
 
-/**
- * Sends the login request of a launch to its tool, as from the frame or tab that the launch is for, and gives the
- * tool's answer. Redirects are not followed.
- */
+/** Sends the login request of a launch to its tool, as its frame or tab does. Follows no redirects. */
 export async function sendLogin(platform: Platform, options: DriveOptions): Promise<Response> {
   const { url, init } = loginOf(platform, options);
-  return withTimeLimit({ timeoutMs: milliseconds }, (signal) => fetch(url, { ...init, signal }));
+  return withTimeLimit({ timeoutMs }, (signal) => fetch(url, { ...init, signal }));
 }
 
 /**
- * Plays the browser of a launch up to the form that brings the message to the tool.
+ * Plays the browser of a launch up to the form with the message.
  *
- * @throws where the tool's login does not lead to the platform, or the platform answers with something else than a form
+ * @throws if the tool's login does not redirect to the platform, or the platform sends no form
  */
 export function driveLaunch(platform: Platform, options: DriveOptions): Promise<DrivenLaunch> {
-  return withTimeLimit({ timeoutMs: milliseconds }, async (signal) => {
+  return withTimeLimit({ timeoutMs }, async (signal) => {
     const cookies = new CookieJar();
     const authorizationUrl = await followLogin(platform, options, { cookies, signal });
     const answer = await fetch(authorizationUrl, { redirect: 'manual', signal });
@@ -52,11 +49,11 @@ export function driveLaunch(platform: Platform, options: DriveOptions): Promise<
   });
 }
 
-/** Posts the form of a launch to the tool, with the cookies of its login. Redirects are not followed. */
+/** Posts the form of a launch to the tool, with the cookies of its login. Follows no redirects. */
 export function submitLaunch({ action, fields, cookie }: DrivenLaunch): Promise<Response> {
   const headers: Record<string, string> = cookie === '' ? {} : { cookie };
   const init = { method: 'POST', body: new URLSearchParams(fields), headers, redirect: 'manual' } as const;
-  return withTimeLimit({ timeoutMs: milliseconds }, (signal) => fetch(action, { ...init, signal }));
+  return withTimeLimit({ timeoutMs }, (signal) => fetch(action, { ...init, signal }));
 }
 
 function loginOf(platform: Platform, options: DriveOptions) {
@@ -70,7 +67,7 @@ function loginOf(platform: Platform, options: DriveOptions) {
     : { url: `${action}?${parameters.toString()}`, init };
 }
 
-/** Follows the tool's redirects, with its cookies, up to that which leads to the platform. */
+/** Follows the tool's redirects, with its cookies. @returns the first URL at the platform. */
 async function followLogin(
   platform: Platform,
   options: DriveOptions,
@@ -89,14 +86,14 @@ async function followLogin(
       throw new Error(`The login was answered with ${answer.status}: ${await answer.text()}`);
     await answer.body?.cancel();
     url = new URL(location, url).href;
-    if (new URL(url).origin === new URL(platform.addresses.authorization).origin) return url;
-    // Only these have the browser send its form once more.
+    if (new URL(url).origin === new URL(platform.urls.authorization).origin) return url;
+    // After 307 and 308, browsers repeat the form.
     if (answer.status !== 307 && answer.status !== 308) init = { ...init, method: 'GET', body: null };
   }
   throw new Error(`The login leads from one redirect to the next, the last one to ${url}`);
 }
 
-/** The cookies of one tool, as far as their paths go. */
+/** The cookies of one tool, by path. */
 class CookieJar {
   readonly #cookies = new Map<string, { pair: string; path: string }>();
 

@@ -13,29 +13,28 @@ export type Service = (typeof services)[number];
 
 /** How a service fails. */
 export interface Fault {
-  /** How many requests it meets; 1 unless told otherwise, Infinity until healed. */
+  /** The number of requests that fail: 1 by default, Infinity until healed. */
   times?: number;
-  /** Waits before anything else. */
+  /** Delays the response. */
   delayMs?: number;
-  /** Answers with this status instead of its own answer. */
+  /** Replaces the response. */
   status?: number;
   headers?: Readonly<Record<string, string>>;
-  /** Of the answer with `status`. */
   body?: string;
-  /** Resets the connection instead of answering. */
+  /** Resets the connection. */
   drop?: boolean;
-  /** Never answers; the connection stays open. */
+  /** Never responds, and keeps the connection open. */
   hang?: boolean;
-  /** Does what it was asked to before it fails, so that only the answer is lost. */
+  /** Processes the request before it fails, so that only the response is lost. */
   afterwards?: boolean;
 }
 
 export interface Faults {
-  /** Faults of one service happen in the order they were added. */
+  /** Faults of one service happen in the order of this call. */
   add(service: Service, fault: Fault): void;
-  /** What the next request meets; each call counts. */
+  /** Returns the fault of the next request, and counts it. */
   take(service: Service): Fault | null;
-  /** Takes the faults of a service back, or all. */
+  /** Removes the faults of one service, or of all. */
   heal(service?: Service): void;
 }
 

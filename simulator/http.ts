@@ -6,10 +6,10 @@ import type { LoggedRequest } from './journal.ts';
 import type { Platform } from './platform.ts';
 import type { Service } from './faults.ts';
 
-/** A request that a standard says to refuse; its message is for whoever develops the tool. */
-export class Refusal extends Error {
+/** Rejects a request that violates a standard. The message is for the tool's developers. */
+export class Rejection extends Error {
   readonly status: number;
-  /** As OAuth, OpenID Connect or the service has it, such as "invalid_scope". */
+  /** The error code of OAuth, OpenID Connect or the service, such as "invalid_scope". */
   readonly code: string;
 
   constructor(status: number, code: string, message: string) {
@@ -19,7 +19,7 @@ export class Refusal extends Error {
   }
 }
 
-/** What middleware leaves for the handlers. */
+/** What middleware sets for the handlers. */
 export interface RequestState {
   /** The whole body, as text. */
   body: string;
@@ -33,7 +33,7 @@ export function createRouter(prefix = ''): Router<RequestState> {
   return new Router<RequestState>({ prefix, sensitive: true });
 }
 
-/** Reads the body and writes down every request, with what became of it. */
+/** Reads the body, and adds the request and its status to the journal. */
 export function recordRequests({ journal }: Platform): Middleware<RequestState> {
   return async (ctx, next) => {
     const body = await getRawBody(ctx.req, { limit: maxBodyBytes, encoding: 'utf8' });
@@ -46,14 +46,14 @@ export function recordRequests({ journal }: Platform): Middleware<RequestState> 
   };
 }
 
-/** Answers a refusal as OAuth and the services have it, `{error, error_description}`, and tells it. */
-export function renderRefusals(platform: Platform, kind: string): Middleware<RequestState> {
+/** Renders rejections as OAuth defines, `{error, error_description}`, and adds them to the journal. */
+export function renderRejections(platform: Platform, kind: string): Middleware<RequestState> {
   return async (ctx, next) => {
     try {
       await next();
     } catch (error) {
-      if (!(error instanceof Refusal)) throw error;
-      tellRefusal(platform, kind, ctx, error);
+      if (!(error instanceof Rejection)) throw error;
+      logRejection(platform, kind, ctx, error);
       ctx.status = error.status;
       if (error.status === 401) ctx.set('WWW-Authenticate', `Bearer error="${error.code}"`);
       ctx.body = { error: error.code, error_description: error.message };
@@ -61,13 +61,13 @@ export function renderRefusals(platform: Platform, kind: string): Middleware<Req
   };
 }
 
-/** Writes down a message that was refused. */
-export function tellRefusal({ journal }: Platform, kind: string, ctx: Context, refusal: Refusal): void {
-  const summary = `${refusal.status}: ${refusal.message}`;
-  journal.tell({ kind, accepted: false, summary, content: contentOf(ctx) });
+/** Adds a rejected message to the journal. */
+export function logRejection({ journal }: Platform, kind: string, ctx: Context, rejection: Rejection): void {
+  const summary = `${rejection.status}: ${rejection.message}`;
+  journal.addMessage({ kind, accepted: false, summary, content: contentOf(ctx) });
 }
 
-/** What a request brought: the fields of a form, else its text. */
+/** Returns the fields of a query or form, or else the body. */
 function contentOf(ctx: Context): unknown {
   if (ctx.method === 'GET') return Object.fromEntries(new URLSearchParams(ctx.querystring));
   if (ctx.is('application/x-www-form-urlencoded')) {
@@ -76,30 +76,30 @@ function contentOf(ctx: Context): unknown {
   return ctx.state.body;
 }
 
-/** The fields of a posted form, or those of the query. A field that is there twice is a refusal. */
+/** Returns the fields of a posted form, or those of the query. @throws {Rejection} for a duplicate field */
 export function readParameters(ctx: Context): Record<string, string> {
   const text = ctx.method === 'POST' ? ctx.state.body : ctx.querystring;
   const fields = [...new URLSearchParams(text)];
   const parameters = Object.fromEntries(fields);
   if (Object.keys(parameters).length < fields.length) {
-    throw new Refusal(400, 'invalid_request', 'A parameter is there twice.');
+    throw new Rejection(400, 'invalid_request', 'A parameter occurs twice.');
   }
   return parameters;
 }
 
-/** @throws {Refusal} where the body is not a JSON object. */
+/** @throws {Rejection} if the body is not a JSON object */
 export function readJson(ctx: Context): Record<string, unknown> {
   try {
     const value: unknown = JSON.parse(ctx.state.body);
     if (isRecord(value)) return value;
   } catch {
-    // Told below.
+    // Rejected below.
   }
-  throw new Refusal(400, 'invalid_request', 'The body has to be a JSON object.');
+  throw new Rejection(400, 'invalid_request', 'The body must be a JSON object.');
 }
 
-/** Lets a service fail as it was told to. */
-export function failing({ faults }: Platform, service: Service): Middleware<RequestState> {
+/** Makes a service fail as its faults say. */
+export function applyFaults({ faults }: Platform, service: Service): Middleware<RequestState> {
   return async (ctx, next) => {
     const fault = faults.take(service);
     if (fault === null) {

@@ -1,28 +1,28 @@
 import { createHmac, createPublicKey, sign } from 'node:crypto';
 import { SignJWT } from 'jose';
-import { asKeyObject, createPlatformKey, signingKey } from './keys.ts';
+import { toKeyObject, createPlatformKey, signingKey } from './keys.ts';
 import type { PlatformKey, PlatformKeys } from './keys.ts';
 
 type Json = Record<string, unknown>;
 
-/** What is made wrong about an id_token, so that a tool can be seen to refuse it. */
+/** Faults of an id_token, to show that a tool rejects it. */
 export interface Tampering {
-  /** Laid over the claims; undefined takes one away. */
+  /** Changes to the claims; undefined removes one. */
   claims?: Json;
-  /** Laid over the header; undefined takes a parameter away. */
+  /** Changes to the header; undefined removes a parameter. */
   header?: Json;
   /**
-   * Who signs: the platform; a key of somebody else under the platform's `kid`; nobody (`alg` none, no signature);
-   * HMAC with the platform's public key as its secret (`alg` HS256); or the platform, with one bit changed.
+   * Signed by the platform (default), by another key with the platform's `kid`, not at all (`alg` none), by HMAC with
+   * the platform's public key as its secret (`alg` HS256), or by the platform with one bit changed.
    */
   signature?: 'platform' | 'another key' | 'none' | 'HS256' | 'broken';
-  /** Has the last word on the whole token. */
+  /** Changes the signed token. */
   edit?: (token: string) => string;
 }
 
 const lifetimeSeconds = 300;
 
-/** Signs the claims of a message, as `tampering` has it. Times are added: issued now, good for five minutes. */
+/** Signs the claims of a message. The token is valid for five minutes. */
 export async function signIdToken(keys: PlatformKeys, claims: Json, tampering?: Tampering): Promise<string> {
   const key = signingKey(keys);
   const now = Math.floor(Date.now() / 1000);
@@ -52,7 +52,7 @@ async function tamperedToken(
 }
 
 function signatureOf(text: string, key: PlatformKey, kind: NonNullable<Tampering['signature']>): Buffer {
-  const privateKey = asKeyObject(key);
+  const privateKey = toKeyObject(key);
   if (kind === 'none') return Buffer.alloc(0);
   if (kind === 'HS256') {
     const publicKey = createPublicKey(privateKey).export({ type: 'spki', format: 'pem' });

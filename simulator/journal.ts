@@ -3,15 +3,15 @@ export interface Message {
   at: Date;
   /** Such as "id_token" or "score". */
   kind: string;
-  /** False: the platform refused it. */
+  /** False if the platform rejected it. */
   accepted: boolean;
-  /** In one line, for people. */
+  /** One line. */
   summary: string;
-  /** Decoded: claims, parameters, a body. */
+  /** Decoded claims, parameters or body. */
   content: unknown;
 }
 
-/** One HTTP request that reached the platform. */
+/** An HTTP request to the platform. */
 export interface LoggedRequest {
   at: Date;
   method: string;
@@ -20,7 +20,7 @@ export interface LoggedRequest {
   url: string;
   headers: Readonly<Record<string, string | string[] | undefined>>;
   body: string;
-  /** Of the answer; null where the connection was dropped, or while there is none yet. */
+  /** Null while the request is pending, and after a dropped connection. */
   status: number | null;
 }
 
@@ -29,12 +29,12 @@ export interface Journal {
   readonly messages: readonly Message[];
   /** The newest requests, in order of arrival. */
   readonly requests: readonly LoggedRequest[];
-  tell(message: Omit<Message, 'at'>): void;
+  addMessage(message: Omit<Message, 'at'>): void;
   addRequest(request: LoggedRequest): void;
 }
 
-const mostMessages = 500;
-const mostRequests = 10_000;
+const maxMessages = 500;
+const maxRequests = 10_000;
 
 export function createJournal(): Journal {
   const messages: Message[] = [];
@@ -42,13 +42,13 @@ export function createJournal(): Journal {
   return {
     messages,
     requests,
-    tell(message) {
+    addMessage(message) {
       messages.push({ at: new Date(), ...message });
-      if (messages.length > mostMessages) messages.shift();
+      if (messages.length > maxMessages) messages.shift();
     },
     addRequest(request) {
       requests.push(request);
-      if (requests.length > mostRequests) requests.shift();
+      if (requests.length > maxRequests) requests.shift();
     },
   };
 }

@@ -8,10 +8,10 @@ export interface PlatformKey {
   privateKey: CryptoKey;
 }
 
-/** The platform's keys: the last one signs, all are published. */
+/** All keys are published, and the last one signs. */
 export type PlatformKeys = [PlatformKey, ...PlatformKey[]];
 
-/** A new RSA key of 2048 bits, named by its thumbprint. */
+/** Creates an RSA key of 2048 bits, with its thumbprint as `kid`. */
 export async function createPlatformKey(): Promise<PlatformKey> {
   const { publicKey, privateKey } = await generateKeyPair('RS256', { extractable: true });
   const jwk = await exportJWK(publicKey);
@@ -23,7 +23,7 @@ export function signingKey(keys: PlatformKeys): PlatformKey {
   return keys.at(-1) ?? keys[0];
 }
 
-/** The key as Node.js's own cryptography takes it: for tokens that jose rightly refuses to make. */
-export function asKeyObject({ privateKey }: PlatformKey): KeyObject {
+/** Converts a key for Node.js's crypto, which makes invalid tokens that jose does not make. */
+export function toKeyObject({ privateKey }: PlatformKey): KeyObject {
   return KeyObject.from(privateKey);
 }

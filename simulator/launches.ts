@@ -5,45 +5,51 @@ import type { Platform } from './platform.ts';
 
 export interface LaunchOptions {
   user: User;
-  /** Where to, unless `deepLink` says otherwise. */
+  /** The link to launch; absent for deep linking. */
   link?: Link;
-  /** Asks for content for a course instead of launching a link. */
+  /** Requests content for a course instead of launching a link. */
   deepLink?: { course: Course; tool: Tool; settings?: Readonly<Record<string, unknown>> };
-  /** The first of the tool's, or the link's own, unless told otherwise. */
+  /** By default the link's, or the tool's first. */
   deploymentId?: string;
   target?: DocumentTarget;
   locale?: string;
   storageTarget?: string | null;
-  /** GET unless told otherwise. */
+  /** GET by default. */
   method?: 'GET' | 'POST';
   tampering?: Tampering;
 }
 
-/** The frame of the platform's pages that keeps data for tools. */
+/** The name of the frame that stores data for tools. */
 export const storageFrame = 'lti_storage';
 
-/** Remembers a launch for an hour. @throws when neither a link nor deep linking is asked for, or their tool is gone. */
+/** Stores a launch for an hour. @throws without a link and deep linking, or without their tool. */
 export function startLaunch(platform: Platform, options: LaunchOptions): Launch {
   const { target = 'iframe', locale = 'en-GB', storageTarget = null, method = 'GET' } = options;
   const { user, tampering } = options;
   const how = { target, locale, storageTarget, method, tampering };
-  return remember(platform, { hint: randomText(), used: false, user, ...how, ...aimOf(platform, options) });
+  return storeLaunch(platform, {
+    hint: randomText(),
+    used: false,
+    user,
+    ...how,
+    ...targetOf(platform, options),
+  });
 }
 
-/** The same once more, with a hint that was not used yet: as when somebody reloads the platform's page. */
+/** Repeats a launch with a new hint, as when a user reloads the platform's page. */
 export function repeatLaunch(platform: Platform, launch: Launch): Launch {
-  return remember(platform, { ...launch, hint: randomText(), used: false });
+  return storeLaunch(platform, { ...launch, hint: randomText(), used: false });
 }
 
-function remember(platform: Platform, launch: Launch): Launch {
+function storeLaunch(platform: Platform, launch: Launch): Launch {
   platform.launches.set(launch.hint, launch);
   const summary = `for ${launch.user.name} to ${launch.tool.name}`;
   const content = loginParameters(platform, launch);
-  platform.journal.tell({ kind: 'login', accepted: true, summary, content });
+  platform.journal.addMessage({ kind: 'login', accepted: true, summary, content });
   return launch;
 }
 
-function aimOf(platform: Platform, { link, deepLink, deploymentId }: LaunchOptions) {
+function targetOf(platform: Platform, { link, deepLink, deploymentId }: LaunchOptions) {
   if (deepLink !== undefined) {
     const { tool, course, settings = {} } = deepLink;
     const [first = ''] = tool.deploymentIds;
@@ -73,7 +79,7 @@ function aimOf(platform: Platform, { link, deepLink, deploymentId }: LaunchOptio
   };
 }
 
-/** The third-party initiated login: what the browser brings to the tool's login address. */
+/** Returns the parameters of the third-party initiated login. */
 function loginParameters({ settings }: Platform, launch: Launch): Record<string, string> {
   return {
     iss: settings.issuer,
@@ -88,12 +94,12 @@ function loginParameters({ settings }: Platform, launch: Launch): Record<string,
 
 export interface LoginRequest {
   method: 'GET' | 'POST';
-  /** Where to; without a query where the method is GET, since forms replace it. */
+  /** The tool's login URL. With GET it has no query, because forms replace it. */
   action: string;
   fields: Record<string, string>;
 }
 
-/** The login request as a form has it. @param changes laid over the parameters; undefined takes one away */
+/** Returns the login request as a form. @param changes to the parameters; undefined removes one */
 export function loginRequest(
   platform: Platform,
   launch: Launch,

@@ -1,20 +1,21 @@
 import { randomText } from './ids.ts';
-import { addressOfLineItem, addressOfLineItems, lineItemsOf } from './line-items.ts';
+import { lineItemUrlOf, lineItemsUrlOf, lineItemsOf } from './line-items.ts';
 import type { Launch, Link, User } from './model.ts';
 import type { Platform } from './platform.ts';
 import { substituteVariables } from './variables.ts';
-import { claim, messageTypes } from './vocabulary.ts';
+import { ltiVersion, messageTypes } from '../shared/lti/claims.ts';
+import { claim } from './vocabulary.ts';
 
 type Claims = Record<string, unknown>;
 
-/** The claims of a launch's message, without times. A deep linking request waits for its response from now on. */
+/** Returns the claims of a launch's message, without times. A deep linking request is pending from then on. */
 export function messageOf(platform: Platform, launch: Launch, nonce: string): Claims {
   return {
     iss: platform.settings.issuer,
     aud: launch.tool.clientId,
     nonce,
     ...identityOf(launch.user),
-    [claim.version]: '1.3.0',
+    [claim.version]: ltiVersion,
     [claim.deploymentId]: launch.deploymentId,
     [claim.targetLinkUri]: launch.targetLinkUri,
     [claim.roles]: launch.user.roles,
@@ -22,13 +23,13 @@ export function messageOf(platform: Platform, launch: Launch, nonce: string): Cl
     [claim.custom]: customOf(platform, launch),
     [claim.launchPresentation]: {
       document_target: launch.target,
-      return_url: platform.addresses.launchReturn,
+      return_url: platform.urls.launchReturn,
       locale: launch.locale,
     },
     [claim.toolPlatform]: {
       guid: platform.guid,
       name: 'Lectern LTI simulator',
-      url: platform.addresses.url,
+      url: platform.urls.url,
       product_family_code: 'lectern-simulator',
       version: '1',
     },
@@ -64,26 +65,26 @@ function resourceLink({ id, title }: Link): Claims {
   return { [claim.resourceLink]: { id, title } };
 }
 
-/** The line item is named where the link has exactly one, as the standard has it. */
+/** Names the line item if the link has exactly one, as the standard requires. */
 function gradeEndpoint(platform: Platform, { tool, course, link }: Launch): Claims {
   if (tool.scopes.length === 0) return {};
   const items = link === null ? [] : lineItemsOf(platform, link);
   const [only] = items;
   return {
-    [claim.gradeEndpoint]: {
+    [claim.gradeService]: {
       scope: tool.scopes,
-      lineitems: addressOfLineItems(platform, course.id, tool.clientId),
-      ...(items.length === 1 && only !== undefined && { lineitem: addressOfLineItem(platform, only) }),
+      lineitems: lineItemsUrlOf(platform, course.id, tool.clientId),
+      ...(items.length === 1 && only !== undefined && { lineitem: lineItemUrlOf(platform, only) }),
     },
   };
 }
 
-function deepLinkingSettings({ addresses, deepLinks }: Platform, launch: Launch): Claims {
+function deepLinkingSettings({ urls, deepLinks }: Platform, launch: Launch): Claims {
   const data = randomText();
   deepLinks.set(data, launch);
   return {
     [claim.deepLinkingSettings]: {
-      deep_link_return_url: addresses.deepLinkingReturn,
+      deep_link_return_url: urls.deepLinkingReturn,
       accept_types: ['ltiResourceLink'],
       accept_presentation_document_targets: ['iframe', 'window'],
       accept_multiple: true,

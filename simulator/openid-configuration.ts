@@ -1,21 +1,18 @@
 import type { Platform } from './platform.ts';
 import { variableNames } from './variables.ts';
-import { allScopes, messageTypes, platformConfiguration } from './vocabulary.ts';
+import { messageTypes, platformConfiguration } from '../shared/lti/claims.ts';
+import { allScopes } from './vocabulary.ts';
 
-/** The document of OpenID Connect Discovery, with what LTI adds for dynamic registration. */
-export function openIdConfiguration({ settings, addresses }: Platform) {
+/** Returns the document of OpenID Connect Discovery, with LTI's fields for dynamic registration. */
+export function openIdConfiguration({ settings, urls }: Platform) {
   return {
     issuer: settings.issuer,
-    authorization_endpoint: addresses.authorization,
-    token_endpoint: addresses.token,
-    // Tools take the token endpoint where it is not named.
-    ...(settings.authorizationServer !== addresses.token && {
-      authorization_server: settings.authorizationServer,
-    }),
+    authorization_endpoint: urls.authorization,
+    token_endpoint: urls.token,
     token_endpoint_auth_methods_supported: ['private_key_jwt'],
     token_endpoint_auth_signing_alg_values_supported: ['RS256'],
-    jwks_uri: addresses.jwks,
-    registration_endpoint: addresses.registration,
+    jwks_uri: urls.jwks,
+    registration_endpoint: urls.registration,
     scopes_supported: ['openid', ...allScopes],
     response_types_supported: ['id_token'],
     response_modes_supported: ['form_post'],

@@ -1,4 +1,4 @@
-import type { Addresses } from './addresses.ts';
+import type { PlatformUrls } from './urls.ts';
 import { addCourse, addLink, copyCourse, linksOf } from './courses.ts';
 import { driveLaunch, sendLogin, submitLaunch } from './drive-launch.ts';
 import type { DrivenLaunch, DriveOptions } from './drive-launch.ts';
@@ -6,10 +6,10 @@ import type { Fault, Service } from './faults.ts';
 import type { Tampering } from './id-token.ts';
 import type { LoggedRequest, Message } from './journal.ts';
 import { createPlatformKey } from './keys.ts';
-import { addLineItem, addressOfLineItem, currentScores, lineItemsOf } from './line-items.ts';
+import { addLineItem, lineItemUrlOf, currentScores, lineItemsOf } from './line-items.ts';
 import type { Course, LineItem, LineItemDetails, Link, Score, Tool, User } from './model.ts';
 import type { Platform } from './platform.ts';
-import { addTool, registrationAddress } from './tools.ts';
+import { addTool, invitationUrl } from './tools.ts';
 import type { ToolDetails } from './tools.ts';
 import { addSampleUsers, addUser } from './users.ts';
 import type { UserDetails } from './users.ts';
@@ -18,59 +18,56 @@ export interface LinkOptions {
   course: Course;
   tool: Tool;
   title?: string;
-  /** The tool's target link unless told otherwise. */
+  /** By default the tool's target link. */
   url?: string;
   custom?: Readonly<Record<string, string>>;
-  /** The tool's first unless told otherwise. */
+  /** By default the tool's first. */
   deploymentId?: string;
-  /** Null, as without it: the link has no line item. */
+  /** By default none. */
   lineItem?: LineItemDetails | null;
   history?: readonly string[];
 }
 
-/** A running platform: what a program does with it that people do on its pages, and the faults. */
+/** A running platform, for programs: what users do on its pages, and faults. */
 export interface Simulator {
-  readonly addresses: Addresses;
+  readonly urls: PlatformUrls;
   readonly issuer: string;
-  /** There from the start. */
   readonly sample: { course: Course; users: ReturnType<typeof addSampleUsers> };
 
   addUser(details?: UserDetails): User;
   addCourse(details?: Partial<Course>): Course;
-  /** With new ids for the course, its links and line items, and histories that name the old ones. */
+  /** Copies a course with its links and line items. Their histories name the originals. */
   copyCourse(course: Course): Course;
   addTool(details: ToolDetails): Tool;
-  /** All that are registered, in order. */
+  /** Returns all tools, the oldest first. */
   tools(): Tool[];
   addLink(options: LinkOptions): Link;
   linksOf(course: Course): Link[];
   addLineItem(owner: { course: Course; tool: Tool; link?: Link }, details: LineItemDetails): LineItem;
   lineItemsOf(link: Link): LineItem[];
-  /** As a teacher does. */
   removeLineItem(lineItem: LineItem): void;
-  /** As tools know it. */
-  addressOf(lineItem: LineItem): string;
+  urlOf(lineItem: LineItem): string;
 
-  /** All that were accepted for a line item, in order of arrival. */
+  /** Returns all accepted scores of a line item, in order of arrival. */
   scoresOf(lineItem: LineItem): Score[];
-  /** The one that counts, of each user. */
+  /** Returns each user's last score. */
   currentScores(lineItem: LineItem): Map<string, Score>;
 
-  /** The tool's registration address with the configuration's and a new one-time token in its query. */
+  /** Returns the tool's registration URL with a one-time invitation in its query. */
   registrationUrl(toolUrl: string): string;
 
   sendLogin(options: DriveOptions): Promise<Response>;
   driveLaunch(options: DriveOptions): Promise<DrivenLaunch>;
   submitLaunch(launch: DrivenLaunch): Promise<Response>;
 
-  /** Of the next id_token that has none of its launch's own. */
+  /** Tampers with the next id_token whose launch has no tampering. */
   tamperWithNext(tampering: Tampering): void;
   fail(service: Service, fault: Fault): void;
-  /** Takes faults back: of a service, or all. */
+  /** Removes the faults of one service, or of all. */
   heal(service?: Service): void;
-  /** Access tokens that are out are good no longer. */
+  /** Revokes all access tokens. */
   revokeTokens(): void;
-  /** Signs with a new key from now on; the old ones stay published unless told otherwise. Gives the new `kid`. */
+  /** Signs with a new key from then on. By default the old ones stay published. @returns the new `kid`. */
   rotateKey(options?: { keepOld?: boolean }): Promise<string>;
 
   /** The newest requests to the platform, in order of arrival. */
@@ -80,12 +77,12 @@ export interface Simulator {
   close(): Promise<void>;
 }
 
-/** @param close ends the server. */
+/** @param close closes the server. */
 export function createSimulator(platform: Platform, close: () => Promise<void>): Simulator {
   const users = addSampleUsers(platform);
   const course = addCourse(platform);
   return {
-    addresses: platform.addresses,
+    urls: platform.urls,
     issuer: platform.settings.issuer,
     sample: { users, course },
     ...contentFunctions(platform),
@@ -120,7 +117,7 @@ function contentFunctions(platform: Platform) {
     },
     lineItemsOf: (link: Link) => lineItemsOf(platform, link),
     removeLineItem: ({ id }: LineItem) => void platform.lineItems.delete(id),
-    addressOf: (lineItem: LineItem) => addressOfLineItem(platform, lineItem),
+    urlOf: (lineItem: LineItem) => lineItemUrlOf(platform, lineItem),
     scoresOf: ({ id }: LineItem) => platform.scores.filter(({ lineItemId }) => lineItemId === id),
     currentScores: ({ id }: LineItem) => currentScores(platform, id),
   };
@@ -128,7 +125,7 @@ function contentFunctions(platform: Platform) {
 
 function launchFunctions(platform: Platform) {
   return {
-    registrationUrl: (toolUrl: string) => registrationAddress(platform, toolUrl).url,
+    registrationUrl: (toolUrl: string) => invitationUrl(platform, toolUrl),
     sendLogin: (options: DriveOptions) => sendLogin(platform, options),
     driveLaunch: (options: DriveOptions) => driveLaunch(platform, options),
     submitLaunch,

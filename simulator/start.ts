@@ -9,13 +9,13 @@ import { createSimulator } from './simulator.ts';
 import type { Simulator } from './simulator.ts';
 
 export interface SimulatorOptions extends PlatformSettings {
-  /** 0 or none: a free one. */
+  /** A free one by default. */
   port?: number;
-  /** The name of this machine in all addresses; the platform listens on 127.0.0.1 whatever it is called. */
+  /** The host name in all URLs. The platform listens on 127.0.0.1 in any case. */
   hostname?: '127.0.0.1' | 'localhost';
 }
 
-/** Starts a platform with a few users and a course. Close it when it is done with. */
+/** Starts a platform with a few users and a course. The caller closes it. */
 export async function startSimulator(options: SimulatorOptions = {}): Promise<Simulator> {
   const { port = 0, hostname = '127.0.0.1', ...settings } = options;
   const key = await createPlatformKey();

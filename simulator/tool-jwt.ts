@@ -3,27 +3,27 @@ import type { JWTPayload, JWTVerifyGetKey } from 'jose';
 import { messageOf } from '../shared/platform/errors.ts';
 import type { Tool } from './model.ts';
 import type { Platform } from './platform.ts';
-import { Refusal } from './http.ts';
+import { Rejection } from './http.ts';
 
-const fetchMilliseconds = 10_000;
+const fetchTimeoutMs = 10_000;
 
-/** An assertion that would be good for longer than an hour is none. */
-const longestSeconds = 3600;
+/** The longest validity of a tool's JWT. */
+const maxTtlSeconds = 3600;
 
 export interface Expected {
   audience: string;
-  /** The claim that may be used once: `jti` or `nonce`. */
+  /** The claim whose value may be used once. */
   once: 'jti' | 'nonce';
-  /** OAuth's code of a refusal. */
+  /** The error code of a rejection. */
   code: string;
   status: number;
 }
 
 /**
- * Verifies a JWT that a tool signed for the platform: RS256, by a key of the tool's JWKS, `iss` its client id, not
- * expired, and never seen before.
+ * Verifies a JWT that a tool signed for the platform: RS256 with a key of the tool's JWKS, its client id as `iss`, not
+ * expired and not used before.
  *
- * @throws {Refusal} that says what is wrong
+ * @throws {Rejection}
  */
 export async function verifyToolJwt(
   platform: Platform,
@@ -31,13 +31,13 @@ export async function verifyToolJwt(
   token: string,
   { audience, once, code, status }: Expected,
 ): Promise<JWTPayload> {
-  const refuse = (message: string) => new Refusal(status, code, message);
+  const reject = (message: string) => new Rejection(status, code, message);
   const payload = await verify(platform, tool, token, audience).catch((error: unknown) => {
-    throw refuse(`The token of ${tool.name} cannot be verified: ${messageOf(error)}`);
+    throw reject(`The token of ${tool.name} cannot be verified: ${messageOf(error)}`);
   });
   const { exp = 0, iat } = payload;
-  if (exp - (iat ?? Date.now() / 1000) > longestSeconds) throw refuse('It is good for longer than an hour.');
-  useOnce(platform, `${tool.clientId} ${once}`, payload[once], refuse);
+  if (exp - (iat ?? Date.now() / 1000) > maxTtlSeconds) throw reject('It is valid for longer than an hour.');
+  useOnce(platform, `${tool.clientId} ${once}`, payload[once], reject);
   return payload;
 }
 
@@ -52,12 +52,12 @@ async function verify(platform: Platform, tool: Tool, token: string, audience: s
   return payload;
 }
 
-/** The tool's keys, fetched when they are needed first, and again for a `kid` that is not among them. */
+/** Returns the tool's keys, which are fetched at the first use, and again for an unknown `kid`. */
 function keysOf({ toolKeys }: Platform, { jwksUrl }: Tool): JWTVerifyGetKey {
   const known = toolKeys.get(jwksUrl);
   if (known !== undefined) return known;
   const url = new URL(jwksUrl);
-  const keys = createRemoteJWKSet(url, { timeoutDuration: fetchMilliseconds, cooldownDuration: 1000 });
+  const keys = createRemoteJWKSet(url, { timeoutDuration: fetchTimeoutMs, cooldownDuration: 1000 });
   toolKeys.set(jwksUrl, keys);
   return keys;
 }
@@ -66,10 +66,10 @@ function useOnce(
   { used }: Platform,
   owner: string,
   value: unknown,
-  refuse: (message: string) => Refusal,
+  reject: (message: string) => Rejection,
 ): void {
-  if (typeof value !== 'string' || value === '') throw refuse(`It has no ${owner.split(' ')[1] ?? ''}.`);
+  if (typeof value !== 'string' || value === '') throw reject(`It has no ${owner.split(' ')[1] ?? ''}.`);
   const name = `${owner} ${value}`;
-  if (used.has(name)) throw refuse('It was used before.');
+  if (used.has(name)) throw reject('It was used before.');
   used.set(name, true);
 }

@@ -1,4 +1,4 @@
-import { clientIdOf, hexId, randomText } from './ids.ts';
+import { randomClientId, hexId, randomText } from './ids.ts';
 import type { Tool } from './model.ts';
 import type { Platform } from './platform.ts';
 import { allScopes } from './vocabulary.ts';
@@ -6,13 +6,13 @@ import { allScopes } from './vocabulary.ts';
 export type ToolDetails = Pick<Tool, 'loginUrl' | 'redirectUris' | 'jwksUrl' | 'targetLinkUri'> &
   Partial<Tool>;
 
-/** Registers a tool, with all scopes and one deployment unless told otherwise. */
+/** Registers a tool, by default with all scopes and one deployment. */
 export function addTool(platform: Platform, details: ToolDetails): Tool {
   const number = platform.tools.size + 1;
   const tool = {
-    clientId: clientIdOf(),
+    clientId: randomClientId(),
     name: `Tool ${number}`,
-    // As Canvas has them, with a colon.
+    // With a colon, like Canvas's deployment ids.
     deploymentIds: [`${number}:${hexId()}`],
     deepLinkUrl: null,
     custom: {},
@@ -23,19 +23,12 @@ export function addTool(platform: Platform, details: ToolDetails): Tool {
   return tool;
 }
 
-interface RegistrationAddress {
-  /** The tool's address, for a browser. */
-  url: string;
-  /** Good for one registration, within an hour. */
-  token: string;
-}
-
-/** Invites a tool to register: its own address, with what the standard adds to the query. */
-export function registrationAddress(platform: Platform, toolUrl: string): RegistrationAddress {
+/** Returns a tool's registration URL with a query that invites it to register once, within an hour. */
+export function invitationUrl(platform: Platform, toolUrl: string): string {
   const token = randomText();
   platform.registrationTokens.set(token, { clientId: null });
   const url = new URL(toolUrl);
-  url.searchParams.set('openid_configuration', platform.addresses.configuration);
+  url.searchParams.set('openid_configuration', platform.urls.configuration);
   url.searchParams.set('registration_token', token);
-  return { url: url.href, token };
+  return url.href;
 }

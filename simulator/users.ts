@@ -6,7 +6,7 @@ import { rolesOf } from './vocabulary.ts';
 
 export type UserDetails = Partial<Omit<User, 'name'>> & { role?: keyof typeof rolesOf };
 
-/** Adds a user, a learner of all courses unless told otherwise. */
+/** Adds a user, by default a learner of all courses. */
 export function addUser(platform: Platform, { role = 'learner', ...details }: UserDetails = {}): User {
   const { givenName = 'Learner', familyName = String(platform.users.size + 1) } = details;
   const user = {
@@ -25,7 +25,7 @@ export function addUser(platform: Platform, { role = 'learner', ...details }: Us
   return user;
 }
 
-/** Two learners, a teacher, and a learner whom the platform does not name. */
+/** Adds two learners, a teacher, and a learner whose identity the platform hides. */
 export function addSampleUsers(platform: Platform) {
   return {
     learner: addUser(platform, { givenName: 'Lena', familyName: 'Brandt' }),

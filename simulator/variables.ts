@@ -1,6 +1,5 @@
 import type { Course, Link, User } from './model.ts';
 
-/** What custom parameters may refer to. */
 export interface VariableSources {
   user: User;
   course: Course;
@@ -18,7 +17,7 @@ const named =
   ({ user }) =>
     user.anonymous ? null : read(user);
 
-/** The variables of LTI that the platform knows, and their values; null where there is none. */
+/** The supported variables of LTI; null means no value. */
 const variables: Readonly<Record<string, Variable>> = {
   'User.id': named(({ id }) => id),
   'User.username': named(({ email }) => email.split('@', 1)[0] ?? ''),
@@ -40,8 +39,8 @@ const variables: Readonly<Record<string, Variable>> = {
 export const variableNames: readonly string[] = Object.keys(variables);
 
 /**
- * Puts values in for `$Variables`. A parameter is a variable as a whole or not at all. One that is not known, or has
- * no value here, stays as it is written, as the standard has it.
+ * Substitutes `$Variables`, which are whole parameters. Unknown ones, and those without a value, stay as they are, as
+ * the standard requires.
  */
 export function substituteVariables(
   custom: Readonly<Record<string, string>>,

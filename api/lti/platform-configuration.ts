@@ -3,12 +3,10 @@ import { messageOf } from '../../shared/platform/errors.ts';
 import { responseJson } from '../../shared/lti/platform-requests.ts';
 import type { PlatformResponse, PlatformClient } from '../../shared/lti/platform-requests.ts';
 import { areRelated, platformUrlFault } from '../../shared/lti/platform-url.ts';
-import { messageTypes } from '../../shared/lti/claims.ts';
+import { messageTypes, platformConfiguration } from '../../shared/lti/claims.ts';
 import { RegistrationFault } from './registration-faults.ts';
 
 const lists = z.array(z.string()).optional().catch(undefined);
-
-const platformClaim = 'https://purl.imsglobal.org/spec/lti-platform-configuration';
 
 /** The fields that Lectern reads of a platform (OpenID Connect Discovery, LTI Dynamic Registration 1.0). */
 const configurationSchema = z.object({
@@ -20,7 +18,7 @@ const configurationSchema = z.object({
   /** The `aud` of token requests, if it is not the token endpoint. */
   authorization_server: z.string().min(1).max(1024).optional().catch(undefined),
   scopes_supported: lists,
-  [platformClaim]: z
+  [platformConfiguration]: z
     .object({
       product_family_code: z.string().min(1).max(100).optional().catch(undefined),
       messages_supported: z
@@ -62,7 +60,7 @@ export async function fetchConfiguration(
   const response = await get(client, configurationUrl);
   const parsed = configurationSchema.safeParse(responseJson(response));
   if (!parsed.success) throw new RegistrationFault('configuration_invalid', z.prettifyError(parsed.error));
-  const { [platformClaim]: platform, ...given } = parsed.data;
+  const { [platformConfiguration]: platform, ...given } = parsed.data;
   check('issuer', given.issuer);
   check('authorization_endpoint', given.authorization_endpoint);
   check('token_endpoint', given.token_endpoint);

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Config } from '../../shared/platform/config.ts';
 import { LecternError, messageOf } from '../../shared/platform/errors.ts';
-import { customParameters, gradeScopes, messageTypes } from '../../shared/lti/claims.ts';
+import { customParameters, gradeScopes, messageTypes, toolConfiguration } from '../../shared/lti/claims.ts';
 import { responseJson, PlatformRequestError } from '../../shared/lti/platform-requests.ts';
 import type { PlatformResponse, PlatformClient } from '../../shared/lti/platform-requests.ts';
 import type { Database } from '../../shared/models/database.ts';
@@ -17,8 +17,6 @@ import { fetchConfiguration } from './platform-configuration.ts';
 import type { PlatformConfiguration } from './platform-configuration.ts';
 import { RegistrationFault } from './registration-faults.ts';
 import type { RegistrationFaultCode } from './registration-faults.ts';
-
-const toolClaim = 'https://purl.imsglobal.org/spec/lti-tool-configuration';
 
 /** Where platforms offer teachers the choice of lessons; Canvas has its own names. */
 const wantedPlacements = [
@@ -85,7 +83,7 @@ async function register(
   if (!parsed.success) {
     throw new RegistrationFault('registration_unclear', `it returned ${response.status} without a client_id`);
   }
-  const { client_id: clientId, [toolClaim]: tool } = parsed.data;
+  const { client_id: clientId, [toolConfiguration]: tool } = parsed.data;
   const { issuer, authUrl, tokenUrl, jwksUrl, tokenAudience, product: name } = configuration;
   const deploymentIds = tool?.deployment_id === undefined ? [] : [tool.deployment_id];
   try {
@@ -115,7 +113,7 @@ const id = z
 
 const responseSchema = z.object({
   client_id: id,
-  [toolClaim]: z
+  [toolConfiguration]: z
     .object({ deployment_id: id.optional().catch(undefined) })
     .optional()
     .catch(undefined),
@@ -169,7 +167,7 @@ function toolRegistration({ scopes, placements }: PlatformConfiguration, baseUrl
     jwks_uri: `${baseUrl}/lti/jwks`,
     token_endpoint_auth_method: 'private_key_jwt',
     scope: wantedScopes.filter((scope) => scopes?.includes(scope) ?? true).join(' '),
-    [toolClaim]: {
+    [toolConfiguration]: {
       domain: new URL(baseUrl).host,
       description: 'Lessons, with progress and grades.',
       target_link_uri: launch,

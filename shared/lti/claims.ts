@@ -40,6 +40,20 @@ export const gradeScopes = {
   score: 'https://purl.imsglobal.org/spec/lti-ags/scope/score',
 } as const;
 
+/** The media types of a platform's grade service. */
+export const mediaTypes = {
+  lineItem: 'application/vnd.ims.lis.v2.lineitem+json',
+  lineItems: 'application/vnd.ims.lis.v2.lineitemcontainer+json',
+  score: 'application/vnd.ims.lis.v1.score+json',
+} as const;
+
+/** A member of scores by which Canvas counts submissions. Other platforms ignore it. */
+export const canvasSubmission = 'https://canvas.instructure.com/lti/submission';
+
+/** Members of the configurations that platform and tool exchange in dynamic registration. */
+export const platformConfiguration = 'https://purl.imsglobal.org/spec/lti-platform-configuration';
+export const toolConfiguration = 'https://purl.imsglobal.org/spec/lti-tool-configuration';
+
 /** An id in the standard: 1 to 255 ASCII characters. */
 const id = z
   .string()

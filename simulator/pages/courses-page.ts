@@ -11,14 +11,14 @@ const locales = ['en-GB', 'de', 'es', 'fr', 'it', 'nl', 'pt-BR', 'ar', 'he'];
 
 const noTools = markup`<p class="card">No tool is registered yet: <a href="/tools">register one</a>.</p>\n`;
 
-/** The courses with their links, and who opens them. */
+/** Lists the courses with their links, and the choice of the user who opens them. */
 export function coursesPage(platform: Platform): string {
   const courses = [...platform.courses.values()].map((course) => courseCard(platform, course));
   const hint = platform.tools.size === 0 ? noTools : markup``;
   return page({ title: 'Courses', main: markup`${hint}${launchCard(platform)}${courses}` });
 }
 
-/** The form that the buttons below belong to. */
+/** Renders the form that the courses' buttons submit. */
 function launchCard({ users }: Platform): Html {
   const people = [...users.values()].map(
     (user) => markup`<option value="${user.id}">${roleOf(user)}</option>`,
@@ -37,7 +37,7 @@ function launchCard({ users }: Platform): Html {
 }
 
 function roleOf({ name, anonymous, roles }: User): string {
-  if (anonymous) return `${name}: tools are not told who`;
+  if (anonymous) return `${name}, hidden from tools`;
   return `${name}, ${roles.includes(learnerRole) ? 'learner' : 'teacher'}`;
 }
 
@@ -95,7 +95,7 @@ function addLinkForm({ id }: Course, tools: Tool[]): Html {
 <label>Title <input name="title" required></label>
 <label>Target link <input name="url" type="url" placeholder="the tool's own"></label>
 <label>Points <input name="points" type="number" min="0.01" step="any" placeholder="not graded"></label>
-<label>Custom parameters, one name=value a line <textarea name="custom" rows="3"></textarea></label>
+<label>Custom parameters, one name=value per line <textarea name="custom" rows="3"></textarea></label>
 </div>
 <button>Add</button>
 </form>

@@ -3,17 +3,17 @@ import { markup } from '../../shared/platform/html.ts';
 import { z } from 'zod';
 import type { LineItemDetails, Link, Tool } from '../model.ts';
 import type { Platform } from '../platform.ts';
-import { Refusal } from '../http.ts';
+import { Rejection } from '../http.ts';
 import type { ToolDetails } from '../tools.ts';
 import { allScopes } from '../vocabulary.ts';
 
-const address = z.url({ protocol: /^https?$/ });
-const optionalAddress = z
+const httpUrl = z.url({ protocol: /^https?$/ });
+const optionalUrl = z
   .literal('')
   .transform(() => null)
-  .or(address);
+  .or(httpUrl);
 
-/** Lines of `name=value`. */
+/** Parses lines of `name=value`. */
 const parameters = z
   .string()
   .default('')
@@ -21,17 +21,17 @@ const parameters = z
 
 const toolForm = z.object({
   name: z.string().trim().min(1),
-  loginUrl: address,
-  redirectUris: z.string().transform(linesOf).pipe(z.array(address).min(1)),
-  jwksUrl: address,
-  targetLinkUri: address,
-  deepLinkUrl: optionalAddress.default(null),
+  loginUrl: httpUrl,
+  redirectUris: z.string().transform(linesOf).pipe(z.array(httpUrl).min(1)),
+  jwksUrl: httpUrl,
+  targetLinkUri: httpUrl,
+  deepLinkUrl: optionalUrl.default(null),
   custom: parameters,
 });
 
 const linkForm = z.object({
   title: z.string().trim().min(1),
-  url: optionalAddress.default(null),
+  url: optionalUrl.default(null),
   points: z
     .literal('')
     .transform(() => null)
@@ -40,20 +40,20 @@ const linkForm = z.object({
   custom: parameters,
 });
 
-/** A tool that was typed in. @throws {Refusal} */
+/** @throws {Rejection} */
 export function readToolForm(form: URLSearchParams): ToolDetails {
   const scopes = form.getAll('scope').filter((scope) => allScopes.includes(scope));
   return { ...parse(toolForm, form), scopes };
 }
 
-/** A link that was typed in, for a course. @throws {Refusal} */
+/** @throws {Rejection} */
 export function readLinkForm(
   { tools }: Platform,
   courseId: string,
   form: URLSearchParams,
 ): { link: Omit<Link, 'id'>; lineItem: LineItemDetails | null } {
   const tool = tools.get(form.get('tool') ?? '');
-  if (tool === undefined) throw new Refusal(404, 'not_found', 'There is no such tool.');
+  if (tool === undefined) throw new Rejection(404, 'not_found', 'There is no such tool.');
   const { title, url, points, custom } = parse(linkForm, form);
   const link = { ...ownerOf(tool, courseId), title, url: url ?? tool.targetLinkUri, custom, history: [] };
   return { link, lineItem: points === null ? null : { label: title, scoreMaximum: points } };
@@ -65,7 +65,7 @@ function ownerOf({ clientId, deploymentIds: [deploymentId = ''] }: Tool, courseI
 
 function parse<T>(schema: z.ZodType<T>, form: URLSearchParams): T {
   const parsed = schema.safeParse(Object.fromEntries(form));
-  if (!parsed.success) throw new Refusal(400, 'invalid_request', z.prettifyError(parsed.error));
+  if (!parsed.success) throw new Rejection(400, 'invalid_request', z.prettifyError(parsed.error));
   return parsed.data;
 }
 
@@ -81,7 +81,6 @@ function splitLine(line: string): [string, string] {
   return [name.trim(), rest.join('=').trim()];
 }
 
-/** Hidden fields of a form. */
 export function hiddenFields(fields: Readonly<Record<string, string>>): Html[] {
   return Object.entries(fields).map(
     ([name, value]) => markup`<input type="hidden" name="${name}" value="${value}">\n`,

@@ -5,7 +5,7 @@ import type { Course, LineItem, Score } from '../model.ts';
 import type { Platform } from '../platform.ts';
 import { page } from './layout.ts';
 
-/** The gradebook: each line item with the newest score of each user. */
+/** Renders the gradebook: each line item with each user's last score. */
 export function gradesPage(platform: Platform): string {
   const cards = [...platform.courses.values()].map((course) => courseCard(platform, course));
   return page({ title: 'Grades', main: markup`${cards}`, scripts: ['/assets/grades.js'] });

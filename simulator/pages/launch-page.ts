@@ -7,7 +7,7 @@ import { page } from './layout.ts';
 
 const storage = markup`<iframe name="${storageFrame}" src="/storage" title="Storage" data-storage hidden></iframe>`;
 
-/** A tool in a frame: the login request goes there by itself or, without JavaScript, by a button. */
+/** Renders a frame for the tool, and the login request: a form that a script or a button submits. */
 export function launchPage(platform: Platform, launch: Launch): string {
   const { method, action, fields } = loginRequest(platform, launch);
   const title = launch.link?.title ?? `Content of ${launch.tool.name}`;
@@ -26,8 +26,7 @@ ${hiddenFields(fields)}<noscript><p><button>Open the tool</button></p></noscript
   });
 }
 
-/** The document of the frame that keeps data for tools. */
 export function storagePage(): string {
-  const main = markup`<p>This frame keeps data for tools.</p>`;
+  const main = markup`<p>This frame stores data for tools.</p>`;
   return page({ title: 'Storage', main, scripts: ['/assets/ready.js'], framed: true, storageFrame });
 }

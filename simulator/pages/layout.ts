@@ -1,7 +1,7 @@
 import type { Html } from '../../shared/platform/html.ts';
 import { markup } from '../../shared/platform/html.ts';
 
-/** What pages may do: nothing but their own style, scripts and forms, and frames of tools anywhere. */
+/** Allows pages their own styles, scripts and requests, and frames of any tool. */
 export const pagePolicy = [
   "default-src 'none'",
   "style-src 'self'",
@@ -17,9 +17,9 @@ export interface PageOptions {
   main: Html;
   /** Paths of scripts. */
   scripts?: readonly string[];
-  /** Shown inside a frame of another page: without the links to the others. */
+  /** Whether the page is shown in a frame, without navigation. */
   framed?: boolean;
-  /** Name of the frame that keeps data for tools; none without it. */
+  /** The name of the storage frame; null if the platform offers no storage. */
   storageFrame?: string | null;
 }
 

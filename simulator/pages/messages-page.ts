@@ -5,7 +5,7 @@ import type { Message } from '../journal.ts';
 import type { Platform } from '../platform.ts';
 import { page } from './layout.ts';
 
-/** All messages, the newest first. */
+/** Lists all messages, the newest first. */
 export function messagesPage({ journal }: Platform): string {
   const items = journal.messages.toReversed().map(messageItem);
   const none = markup`<p class="soft">None yet.</p>`;
@@ -15,7 +15,7 @@ export function messagesPage({ journal }: Platform): string {
 
 function messageItem({ at, kind, accepted, summary, content }: Message): Html {
   const good = markup`<span class="good">accepted</span>`;
-  const outcome = accepted ? good : markup`<span class="bad">refused</span>`;
+  const outcome = accepted ? good : markup`<span class="bad">rejected</span>`;
   const time = at.toISOString();
   return markup`<li><details>
 <summary><time class="soft small" datetime="${time}">${time.slice(11, 23)}</time>
@@ -25,7 +25,7 @@ function messageItem({ at, kind, accepted, summary, content }: Message): Html {
 `;
 }
 
-/** JSON and tokens that came as text, decoded, at any depth. */
+/** Decodes JSON and tokens in texts, at any depth. */
 function readable(value: unknown): unknown {
   if (typeof value === 'string') return decoded(value);
   if (Array.isArray(value)) return value.map(readable);

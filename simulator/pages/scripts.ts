@@ -1,6 +1,6 @@
 /**
- * Keeps data for tools (`lti.put_data`, `lti.get_data`), each origin by itself, and tells what it can do
- * (`lti.capabilities`). Runs in the launch page and in the frame that is named in `lti_storage_target`.
+ * Stores data for tools by origin (`lti.put_data`, `lti.get_data`), and reports the capabilities
+ * (`lti.capabilities`). Runs in the launch page and in the frame that `lti_storage_target` names.
  */
 export const storageScript = String.raw`
 const kept = new Map();
@@ -11,7 +11,7 @@ const frame = document.documentElement.dataset.storageFrame;
 export function answerStorage({ data, origin, source }) {
   const { subject, message_id, key, value } = Object(data);
   const answer = (fields) => source.postMessage({ subject: subject + '.response', message_id, ...fields }, origin);
-  const refuse = (code, message) => answer({ key, error: { code, message } });
+  const reject = (code, message) => answer({ key, error: { code, message } });
   if (subject === 'lti.capabilities') {
     const names = frame === undefined ? [] : ['lti.put_data', 'lti.get_data'];
     const storage = names.map((name) => ({ subject: name, frame }));
@@ -19,8 +19,8 @@ export function answerStorage({ data, origin, source }) {
     return;
   }
   if (frame === undefined || (subject !== 'lti.put_data' && subject !== 'lti.get_data')) return;
-  if (typeof message_id !== 'string') return refuse('bad_request', 'message_id is missing');
-  if (typeof key !== 'string') return refuse('bad_request', 'key is missing');
+  if (typeof message_id !== 'string') return reject('bad_request', 'message_id is missing');
+  if (typeof key !== 'string') return reject('bad_request', 'key is missing');
   const own = kept.get(origin) ?? new Map();
   kept.set(origin, own);
   if (subject === 'lti.get_data') return answer({ key, value: own.get(key) ?? null });
@@ -28,9 +28,9 @@ export function answerStorage({ data, origin, source }) {
     own.delete(key);
     return answer({ key });
   }
-  if (typeof value !== 'string') return refuse('bad_request', 'value has to be a text');
+  if (typeof value !== 'string') return reject('bad_request', 'value must be a string');
   if (value.length > maxLength || (own.size >= maxKeys && !own.has(key))) {
-    return refuse('storage_exhaustion', 'At most ' + maxKeys + ' values of ' + maxLength + ' characters');
+    return reject('storage_exhaustion', 'At most ' + maxKeys + ' values of ' + maxLength + ' characters');
   }
   own.set(key, value);
   answer({ key, value });
@@ -39,7 +39,7 @@ export function answerStorage({ data, origin, source }) {
 addEventListener('message', answerStorage);
 `;
 
-/** Opens the tool in its frame once the storage is there, and lets the tool choose the frame's height. */
+/** Opens the tool in its frame when the storage is ready, and lets the tool set the frame's height. */
 export const launchScript = String.raw`
 import './storage.js';
 
@@ -77,14 +77,14 @@ async function refresh() {
 setTimeout(refresh, 1000);
 `;
 
-/** Ends the registration when the tool says that it is done. */
+/** Leaves the registration page when the tool asks for it. */
 export const registrationScript = String.raw`
 addEventListener('message', ({ data }) => {
   if (Object(data).subject === 'org.imsglobal.lti.close') location.replace('/tools');
 });
 `;
 
-/** The storage's own document. */
+/** Runs in the storage frame. */
 export const readyScript = String.raw`
 import './storage.js';
 document.documentElement.dataset.ready = '';

@@ -1,14 +1,14 @@
 import { createHash } from 'node:crypto';
 import type { Middleware } from 'koa';
 import { Html, markup } from '../../shared/platform/html.ts';
-import { Refusal, tellRefusal } from '../http.ts';
+import { Rejection, logRejection } from '../http.ts';
 import type { Context, RequestState } from '../http.ts';
 import type { Platform } from '../platform.ts';
 import { hiddenFields } from './forms.ts';
 import { pagePolicy } from './layout.ts';
-import { refusedPage } from './return-pages.ts';
+import { rejectionPage } from './return-pages.ts';
 
-/** Answers with a page, under the policy of all pages. */
+/** Sends a page with the Content-Security-Policy of all pages. */
 export function sendHtml(ctx: Context, source: string): void {
   ctx.set('Content-Security-Policy', pagePolicy);
   ctx.set('Cache-Control', 'no-store');
@@ -16,16 +16,16 @@ export function sendHtml(ctx: Context, source: string): void {
   ctx.body = source;
 }
 
-/** Answers a refusal with a page, where a browser shows it, and tells it. */
-export function renderRefusedPages(platform: Platform, kind: string): Middleware<RequestState> {
+/** Renders rejections as pages, and adds them to the journal. */
+export function renderRejectionPages(platform: Platform, kind: string): Middleware<RequestState> {
   return async (ctx, next) => {
     try {
       await next();
     } catch (error) {
-      if (!(error instanceof Refusal)) throw error;
-      tellRefusal(platform, kind, ctx, error);
+      if (!(error instanceof Rejection)) throw error;
+      logRejection(platform, kind, ctx, error);
       ctx.status = error.status;
-      sendHtml(ctx, refusedPage(error));
+      sendHtml(ctx, rejectionPage(error));
     }
   };
 }
@@ -33,10 +33,10 @@ export function renderRefusedPages(platform: Platform, kind: string): Middleware
 const script = 'document.forms[0].submit();';
 const scriptHash = createHash('sha256').update(script).digest('base64');
 
-/** Of the only script that a page of {@link postPage} may run. */
+/** Allows the script of {@link postPage} only. */
 export const postPagePolicy = `default-src 'none'; script-src 'sha256-${scriptHash}'`;
 
-/** A page that posts fields to an address by itself: `response_mode=form_post`. Without JavaScript, by a button. */
+/** Renders a page that posts fields (`response_mode=form_post`), by a script or a button. */
 export function postPage(action: string, fields: Readonly<Record<string, string>>): string {
   return markup`<!doctype html>
 <html lang="en">

@@ -5,24 +5,24 @@ import type { Platform } from '../platform.ts';
 import { allScopes } from '../vocabulary.ts';
 import { page } from './layout.ts';
 
-/** What is registered, and two ways to register more. @param toolUrl to begin with, or "" */
+/** Lists the tools, with two forms to register more. @param toolUrl prefills the registration URL */
 export function toolsPage(platform: Platform, toolUrl: string): string {
   const tools = [...platform.tools.values()].map((tool) => toolCard(platform, tool));
   const main = markup`${tools}${dynamicForm(toolUrl)}${byHandForm}${keyCard(platform)}`;
   return page({ title: 'Tools', main });
 }
 
-function toolCard({ settings, addresses }: Platform, tool: Tool): Html {
+function toolCard({ settings, urls }: Platform, tool: Tool): Html {
   const scopes = tool.scopes.map((scope) => shortName(scope)).join(', ');
   return markup`<section class="card">
 <h2>${tool.name}</h2>
-<p class="soft">What the tool needs to know of the platform:</p>
+<p class="soft">Enter these values in the tool:</p>
 <dl>
 ${pair('Issuer', settings.issuer)}${pair('Client id', tool.clientId)}
 ${tool.deploymentIds.map((id) => pair('Deployment id', id))}
-${pair('Authorization', addresses.authorization)}${pair('Token', addresses.token)}${pair('Keys', addresses.jwks)}
+${pair('Authorization', urls.authorization)}${pair('Token', urls.token)}${pair('Keys', urls.jwks)}
 </dl>
-<details><summary>What the platform knows of the tool</summary>
+<details><summary>The tool’s own values</summary>
 <dl>
 ${pair('Login', tool.loginUrl)}${tool.redirectUris.map((uri) => pair('Redirect', uri))}${pair('Keys', tool.jwksUrl)}
 ${pair('Target link', tool.targetLinkUri)}${pair('Deep linking', tool.deepLinkUrl ?? tool.targetLinkUri)}
@@ -44,10 +44,10 @@ function pair(name: string, value: string): Html {
 
 function dynamicForm(toolUrl: string): Html {
   return markup`<section class="card">
-<h2>Register a tool by its registration address</h2>
+<h2>Register a tool by its registration URL</h2>
 <form method="post" action="/registrations">
 <div class="fields">
-<label>Registration address <input name="url" type="url" required value="${toolUrl}"></label>
+<label>Registration URL <input name="url" type="url" required value="${toolUrl}"></label>
 </div>
 <button>Register</button>
 </form>
@@ -66,12 +66,12 @@ const byHandForm = markup`<section class="card">
 <form method="post" action="/tools">
 <div class="fields">
 <label>Name <input name="name" required></label>
-<label>Login address <input name="loginUrl" type="url" required></label>
-<label>Address of its keys <input name="jwksUrl" type="url" required></label>
+<label>Login URL <input name="loginUrl" type="url" required></label>
+<label>Key set URL <input name="jwksUrl" type="url" required></label>
 <label>Target link <input name="targetLinkUri" type="url" required></label>
-<label>Deep linking address <input name="deepLinkUrl" type="url" placeholder="the target link"></label>
-<label>Redirect addresses, one a line <textarea name="redirectUris" rows="2" required></textarea></label>
-<label>Custom parameters, one name=value a line <textarea name="custom" rows="2"></textarea></label>
+<label>Deep linking URL <input name="deepLinkUrl" type="url" placeholder="the target link"></label>
+<label>Redirect urls, one a line <textarea name="redirectUris" rows="2" required></textarea></label>
+<label>Custom parameters, one name=value per line <textarea name="custom" rows="2"></textarea></label>
 <fieldset><legend>Grade services</legend>${scopeBoxes}</fieldset>
 </div>
 <button>Register</button>
@@ -88,9 +88,9 @@ function keyCard({ keys }: Platform): Html {
 `;
 }
 
-/** A tool's own registration page in a frame, until it says that it is done. */
+/** Renders a frame with the tool's own registration page. */
 export function registrationPage(toolUrl: string): string {
-  const main = markup`<p class="soft">The tool says when it is done. If it stays empty,
+  const main = markup`<p class="soft">The tool closes this page when it is registered. If the frame stays empty,
 <a href="${toolUrl}" target="_blank" rel="opener">open it in a new tab</a>, then go to <a href="/tools">the tools</a>.</p>
 <iframe class="tool" src="${toolUrl}" title="Registration of the tool"></iframe>
 `;

@@ -1,33 +1,33 @@
 import type Router from '@koa/router';
 import type { Middleware } from 'koa';
 import { addLink, copyCourse } from '../courses.ts';
-import { createRouter, Refusal } from '../http.ts';
+import { createRouter, Rejection } from '../http.ts';
 import type { Context, RequestState } from '../http.ts';
 import { createPlatformKey } from '../keys.ts';
 import { loginRequest, repeatLaunch, startLaunch, storageFrame } from '../launches.ts';
 import type { Course, Launch } from '../model.ts';
 import { readLinkForm, readToolForm } from '../pages/forms.ts';
 import { launchPage, storagePage } from '../pages/launch-page.ts';
-import { postPage, postPagePolicy, renderRefusedPages, sendHtml } from '../pages/send.ts';
+import { postPage, postPagePolicy, renderRejectionPages, sendHtml } from '../pages/send.ts';
 import { registrationPage } from '../pages/tools-page.ts';
 import type { Platform } from '../platform.ts';
 import { parseUrl } from '../../shared/platform/parse-url.ts';
-import { addTool, registrationAddress } from '../tools.ts';
+import { addTool, invitationUrl } from '../tools.ts';
 
-/** What people do on the platform's pages. */
+/** The forms on the platform's pages. */
 export function actionRoutes(platform: Platform): Router<RequestState> {
   const router = createRouter();
-  const guard = [renderRefusedPages(platform, 'form'), refuseOtherSites] as const;
+  const guard = [renderRejectionPages(platform, 'form'), rejectOtherSites] as const;
 
   router.post('/launches', ...guard, (ctx) => {
     const launch = readLaunch(ctx, platform);
     if (launch.target === 'iframe') seeOther(ctx, `/launches/${launch.hint}`);
-    else openAlone(ctx, platform, launch);
+    else openInTab(ctx, platform, launch);
   });
   router.get('/launches/:hint', ...guard, (ctx) => {
     const launch = platform.launches.get(ctx.params.hint ?? '');
-    if (launch === undefined) throw new Refusal(404, 'not_found', 'This launch is over.');
-    // The page is loaded again.
+    if (launch === undefined) throw new Rejection(404, 'not_found', 'This launch has expired.');
+    // After a reload of the page.
     if (launch.used) seeOther(ctx, `/launches/${repeatLaunch(platform, launch).hint}`);
     else sendHtml(ctx, launchPage(platform, launch));
   });
@@ -36,7 +36,7 @@ export function actionRoutes(platform: Platform): Router<RequestState> {
   });
 
   router.post('/registrations', ...guard, (ctx) => {
-    sendHtml(ctx, registrationPage(registrationAddress(platform, readUrl(ctx)).url));
+    sendHtml(ctx, registrationPage(invitationUrl(platform, readUrl(ctx))));
   });
   router.post('/tools', ...guard, (ctx) => {
     addTool(platform, readToolForm(formOf(ctx)));
@@ -60,38 +60,38 @@ export function actionRoutes(platform: Platform): Router<RequestState> {
   return router;
 }
 
-/** Only the platform's own pages press its buttons. */
-const refuseOtherSites: Middleware<RequestState> = async (ctx, next) => {
+/** Rejects forms of other sites (CSRF). */
+const rejectOtherSites: Middleware<RequestState> = async (ctx, next) => {
   const from = ctx.get('sec-fetch-site');
   if (ctx.method === 'POST' && from !== '' && from !== 'same-origin') {
-    throw new Refusal(403, 'forbidden', 'This form is not of the platform.');
+    throw new Rejection(403, 'forbidden', 'This form is on another site.');
   }
   await next();
 };
 
-/** The button that was pressed says what is opened and where: `frame` or `tab` a link, `choose` a course and tool. */
+/** Reads the pressed button: `frame` or `tab` names a link, `choose` a course and a tool. */
 function readLaunch(ctx: Context, platform: Platform): Launch {
   const form = formOf(ctx);
   const user = platform.users.get(form.get('user') ?? '');
-  if (user === undefined) throw new Refusal(404, 'not_found', 'There is no such user.');
+  if (user === undefined) throw new Rejection(404, 'not_found', 'There is no such user.');
   const locale = form.get('locale') ?? undefined;
   const storageTarget = form.has('storage') && !form.has('tab') ? storageFrame : null;
   const target = form.has('tab') ? 'window' : 'iframe';
   const method = form.get('method') === 'GET' ? 'GET' : 'POST';
-  return startLaunch(platform, { user, locale, storageTarget, target, method, ...aimOf(platform, form) });
+  return startLaunch(platform, { user, locale, storageTarget, target, method, ...targetOf(platform, form) });
 }
 
-function aimOf(platform: Platform, form: URLSearchParams) {
+function targetOf(platform: Platform, form: URLSearchParams) {
   const [courseId, clientId = ''] = (form.get('choose') ?? '').split(' ');
   const tool = platform.tools.get(clientId);
   if (tool !== undefined) return { deepLink: { tool, course: requireCourse(platform, courseId) } };
   const link = platform.links.get(form.get('frame') ?? form.get('tab') ?? '');
-  if (link === undefined) throw new Refusal(404, 'not_found', 'There is no such link.');
+  if (link === undefined) throw new Rejection(404, 'not_found', 'There is no such link.');
   return { link };
 }
 
-/** The login request of a tool that has a tab of its own. */
-function openAlone(ctx: Context, platform: Platform, launch: Launch): void {
+/** Sends the login request in a tab. */
+function openInTab(ctx: Context, platform: Platform, launch: Launch): void {
   const { method, action, fields } = loginRequest(platform, launch);
   if (method === 'GET') {
     seeOther(ctx, `${action}?${new URLSearchParams(fields).toString()}`);
@@ -104,13 +104,14 @@ function openAlone(ctx: Context, platform: Platform, launch: Launch): void {
 
 function requireCourse({ courses }: Platform, id = ''): Course {
   const course = courses.get(id);
-  if (course === undefined) throw new Refusal(404, 'not_found', 'There is no such course.');
+  if (course === undefined) throw new Rejection(404, 'not_found', 'There is no such course.');
   return course;
 }
 
 function readUrl(ctx: Context): string {
   const url = formOf(ctx).get('url') ?? '';
-  if (parseUrl(url) === null) throw new Refusal(400, 'invalid_request', 'The address is none.');
+  if (parseUrl(url) === null)
+    throw new Rejection(400, 'invalid_request', 'The registration URL is not a URL.');
   return url;
 }
 

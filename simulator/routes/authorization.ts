@@ -1,29 +1,29 @@
 import type Router from '@koa/router';
-import { createRouter, failing, readParameters, Refusal } from '../http.ts';
+import { createRouter, applyFaults, readParameters, Rejection } from '../http.ts';
 import type { Context, RequestState } from '../http.ts';
 import { signIdToken } from '../id-token.ts';
 import { messageOf } from '../messages.ts';
 import type { Launch, Tool } from '../model.ts';
-import { postPage, postPagePolicy, renderRefusedPages } from '../pages/send.ts';
+import { postPage, postPagePolicy, renderRejectionPages } from '../pages/send.ts';
 import type { Platform } from '../platform.ts';
 import { claim } from '../vocabulary.ts';
 
 type Parameters = Readonly<Record<string, string>>;
 
-/** What a request has to say, word for word; by the error that OpenID Connect has for others. */
+/** Parameters with their required values, and the OpenID Connect error for other values. */
 const required: readonly (readonly [string, string, string])[] = [
   ['response_type', 'id_token', 'unsupported_response_type'],
   ['response_mode', 'form_post', 'invalid_request'],
   ['prompt', 'none', 'invalid_request'],
 ];
 
-/** The authorization endpoint of OpenID Connect, GET and POST: it gives the tool the message it was told of. */
+/** The authorization endpoint of OpenID Connect, GET and POST, which sends the tool its message. */
 export function authorizationRoutes(platform: Platform): Router<RequestState> {
   const router = createRouter();
   router.use(
     '/authorize',
-    failing(platform, 'authorization'),
-    renderRefusedPages(platform, 'authorization request'),
+    applyFaults(platform, 'authorization'),
+    renderRejectionPages(platform, 'authorization request'),
   );
   router.get('/authorize', (ctx) => authorize(ctx, platform));
   router.post('/authorize', (ctx) => authorize(ctx, platform));
@@ -32,10 +32,10 @@ export function authorizationRoutes(platform: Platform): Router<RequestState> {
 
 async function authorize(ctx: Context, platform: Platform): Promise<void> {
   const parameters = readParameters(ctx);
-  const { tool, redirectUri } = whereTo(platform, parameters);
+  const { tool, redirectUri } = requireRedirectUri(platform, parameters);
   const { state } = parameters;
-  const answer = await answerTo(platform, tool, parameters).catch((error: unknown) => {
-    if (!(error instanceof Refusal)) throw error;
+  const answer = await createResponse(platform, tool, parameters).catch((error: unknown) => {
+    if (!(error instanceof Rejection)) throw error;
     return { error: error.code, error_description: error.message };
   });
   tell(platform, parameters, answer);
@@ -45,18 +45,21 @@ async function authorize(ctx: Context, platform: Platform): Promise<void> {
   ctx.body = postPage(redirectUri, { ...answer, ...(state !== undefined && { state }) });
 }
 
-/** Nothing is sent to an address that is not the tool's own. */
-function whereTo({ tools }: Platform, parameters: Parameters): { tool: Tool; redirectUri: string } {
+/** Returns the redirect URI, which the tool must have registered. */
+function requireRedirectUri(
+  { tools }: Platform,
+  parameters: Parameters,
+): { tool: Tool; redirectUri: string } {
   const tool = tools.get(parameters.client_id ?? '');
-  if (tool === undefined) throw new Refusal(400, 'invalid_client', 'No tool has this client_id.');
+  if (tool === undefined) throw new Rejection(400, 'invalid_client', 'No tool has this client_id.');
   const { redirect_uri: redirectUri = '' } = parameters;
   if (!tool.redirectUris.includes(redirectUri)) {
-    throw new Refusal(400, 'invalid_request', `redirect_uri is not registered: ${redirectUri}`);
+    throw new Rejection(400, 'invalid_request', `redirect_uri is not registered: ${redirectUri}`);
   }
   return { tool, redirectUri };
 }
 
-async function answerTo(
+async function createResponse(
   platform: Platform,
   tool: Tool,
   parameters: Parameters,
@@ -68,7 +71,7 @@ async function answerTo(
   const token = await signIdToken(platform.keys, claims, tampering);
   const kind = String(claims[claim.messageType]);
   const summary = `${kind} for ${launch.user.name} in ${launch.course.title}`;
-  platform.journal.tell({ kind: 'id_token', accepted: true, summary, content: claims });
+  platform.journal.addMessage({ kind: 'id_token', accepted: true, summary, content: claims });
   const { storageTarget } = launch;
   return { id_token: token, ...(storageTarget !== null && { lti_storage_target: storageTarget }) };
 }
@@ -76,32 +79,36 @@ async function answerTo(
 function checkParameters(parameters: Parameters): void {
   const { scope = '' } = parameters;
   if (!scope.split(' ').includes('openid'))
-    throw new Refusal(400, 'invalid_scope', 'scope has to be openid.');
+    throw new Rejection(400, 'invalid_scope', 'scope must be openid.');
   for (const [name, value, error] of required) {
-    if (parameters[name] !== value) throw new Refusal(400, error, `${name} has to be ${value}.`);
+    if (parameters[name] !== value) throw new Rejection(400, error, `${name} must be ${value}.`);
   }
   for (const name of ['nonce', 'state']) {
-    if (!parameters[name]) throw new Refusal(400, 'invalid_request', `${name} is missing.`);
+    if (!parameters[name]) throw new Rejection(400, 'invalid_request', `${name} is missing.`);
   }
 }
 
 /**
- * The user is known by both hints: whoever has one of them alone is not logged in. As with Canvas and Moodle, a message
- * hint is good for one answer; the error is that of Canvas, where Moodle shows a page of its own.
+ * Uses up the launch that both hints identify. As in Canvas and Moodle, a message hint is valid once. The error is
+ * Canvas's; Moodle shows its own page.
  */
 function useLaunch({ launches }: Platform, tool: Tool, parameters: Parameters): Launch {
   const launch = launches.get(parameters.lti_message_hint ?? '');
   if (launch === undefined) {
-    throw new Refusal(400, 'login_required', 'lti_message_hint is not one that the platform gave out.');
+    throw new Rejection(400, 'login_required', 'lti_message_hint must be one that the platform sent.');
   }
   if (launch.user.loginHint !== parameters.login_hint) {
-    throw new Refusal(400, 'login_required', 'login_hint is not of the user who is logged in.');
+    throw new Rejection(400, 'login_required', 'login_hint must be the one of the logged-in user.');
   }
   if (launch.tool.clientId !== tool.clientId) {
-    throw new Refusal(400, 'unauthorized_client', 'The message is for another tool.');
+    throw new Rejection(400, 'unauthorized_client', 'The message is for another tool.');
   }
   if (launch.used) {
-    throw new Refusal(400, 'launch_no_longer_valid', 'lti_message_hint was used before, and is good once.');
+    throw new Rejection(
+      400,
+      'launch_no_longer_valid',
+      'lti_message_hint was used before, and is valid once.',
+    );
   }
   launch.used = true;
   return launch;
@@ -109,8 +116,8 @@ function useLaunch({ launches }: Platform, tool: Tool, parameters: Parameters): 
 
 function tell({ journal }: Platform, parameters: Parameters, answer: Record<string, string>): void {
   const { error, error_description: reason } = answer;
-  const summary = error === undefined ? 'answered with an id_token' : `${error}: ${reason ?? ''}`;
-  journal.tell({
+  const summary = error === undefined ? 'got an id_token' : `${error}: ${reason ?? ''}`;
+  journal.addMessage({
     kind: 'authorization request',
     accepted: error === undefined,
     summary,

@@ -1,9 +1,9 @@
 import type Router from '@koa/router';
 import { z } from 'zod';
 import { requireAccess, requireLineItem, requireQuery, requireType, sendAs } from '../access.ts';
-import { createRouter, failing, readJson, Refusal, renderRefusals } from '../http.ts';
+import { createRouter, applyFaults, readJson, Rejection, renderRejections } from '../http.ts';
 import type { Context, RequestState } from '../http.ts';
-import { addLineItem, addressOfLineItem } from '../line-items.ts';
+import { addLineItem, lineItemUrlOf } from '../line-items.ts';
 import type { LineItem, Tool } from '../model.ts';
 import { sendPage } from '../paging.ts';
 import type { Platform } from '../platform.ts';
@@ -11,8 +11,7 @@ import { mediaType, scope } from '../vocabulary.ts';
 
 const time = z.iso.datetime({ offset: true });
 
-/** What a tool may say of a line item; a scoreMaximum is above 0. */
-export const lineItemSchema = z.object({
+const lineItemSchema = z.object({
   label: z.string().trim().min(1),
   scoreMaximum: z.number().positive(),
   resourceId: z.string().optional(),
@@ -23,10 +22,10 @@ export const lineItemSchema = z.object({
 
 const newLineItem = lineItemSchema.extend({ resourceLinkId: z.string().optional() });
 
-/** Line items of AGS: the columns that a tool has in a course's gradebook. */
+/** Line items of AGS: a tool's columns in a course's gradebook. */
 export function lineItemRoutes(platform: Platform): Router<RequestState> {
   const router = createRouter('/services/:course/lineitems');
-  const guard = [failing(platform, 'lineitems'), renderRefusals(platform, 'line item')] as const;
+  const guard = [applyFaults(platform, 'lineitems'), renderRejections(platform, 'line item')] as const;
 
   router.get('/', ...guard, (ctx) => {
     const tool = requireAccess(ctx, platform, scope.lineItem, scope.lineItemReadonly);
@@ -39,7 +38,7 @@ export function lineItemRoutes(platform: Platform): Router<RequestState> {
     const tool = requireAccess(ctx, platform, scope.lineItem);
     requireQuery(ctx, platform, tool);
     const item = createLineItem(ctx, platform, tool);
-    tell(platform, `made "${item.label}"`, item);
+    tell(platform, `created "${item.label}"`, item);
     ctx.status = 201;
     sendAs(ctx, mediaType.lineItem, present(platform, item));
   });
@@ -53,7 +52,7 @@ export function lineItemRoutes(platform: Platform): Router<RequestState> {
   router.put('/:id/lineitem', ...guard, (ctx) => {
     const tool = requireAccess(ctx, platform, scope.lineItem);
     const { id, courseId, clientId, linkId } = requireLineItem(ctx, platform, tool);
-    // A line item stays where it is: course and link are not the tool's to change.
+    // Tools cannot move a line item to another course or link.
     const item = { ...parse(ctx, lineItemSchema), id, courseId, clientId, linkId };
     platform.lineItems.set(id, item);
     tell(platform, `changed "${item.label}"`, item);
@@ -86,12 +85,12 @@ function listLineItems(ctx: Context, { lineItems }: Platform, tool: Tool): LineI
 
 function createLineItem(ctx: Context, platform: Platform, { clientId }: Tool): LineItem {
   const { course: courseId } = ctx.params as { course: string };
-  if (!platform.courses.has(courseId)) throw new Refusal(404, 'not_found', 'There is no such course.');
+  if (!platform.courses.has(courseId)) throw new Rejection(404, 'not_found', 'There is no such course.');
   const { resourceLinkId, ...details } = parse(ctx, newLineItem);
   const link = platform.links.get(resourceLinkId ?? '');
   const isOwn = link?.courseId === courseId && link.clientId === clientId;
   if (resourceLinkId !== undefined && !isOwn) {
-    throw new Refusal(404, 'not_found', 'The course has no link with this resourceLinkId.');
+    throw new Rejection(404, 'not_found', 'The course has no link with this resourceLinkId.');
   }
   return addLineItem(platform, { courseId, clientId, linkId: resourceLinkId ?? null }, details);
 }
@@ -99,14 +98,14 @@ function createLineItem(ctx: Context, platform: Platform, { clientId }: Tool): L
 function parse<T>(ctx: Context, schema: z.ZodType<T>): T {
   requireType(ctx, mediaType.lineItem);
   const parsed = schema.safeParse(readJson(ctx));
-  if (!parsed.success) throw new Refusal(400, 'invalid_request', z.prettifyError(parsed.error));
+  if (!parsed.success) throw new Rejection(400, 'invalid_request', z.prettifyError(parsed.error));
   return parsed.data;
 }
 
 function present(platform: Platform, item: LineItem) {
   const { label, scoreMaximum, resourceId, tag, linkId, startDateTime, endDateTime } = item;
   return {
-    id: addressOfLineItem(platform, item),
+    id: lineItemUrlOf(platform, item),
     label,
     scoreMaximum,
     resourceId,
@@ -118,5 +117,5 @@ function present(platform: Platform, item: LineItem) {
 }
 
 function tell({ journal }: Platform, summary: string, content: LineItem): void {
-  journal.tell({ kind: 'line item', accepted: true, summary, content });
+  journal.addMessage({ kind: 'line item', accepted: true, summary, content });
 }

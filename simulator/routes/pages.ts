@@ -26,7 +26,7 @@ const files: readonly (readonly [string, string, string])[] = [
   ['registration.js', 'js', registrationScript],
 ];
 
-/** What people see of the platform, and the files of its pages. */
+/** The platform's pages and their files. */
 export function pageRoutes(platform: Platform): Router<RequestState> {
   const router = createRouter();
   router.get('/', (ctx) => {

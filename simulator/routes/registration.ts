@@ -1,14 +1,15 @@
 import type Router from '@koa/router';
 import { z } from 'zod';
-import { createRouter, failing, readJson, Refusal, renderRefusals } from '../http.ts';
+import { createRouter, applyFaults, readJson, Rejection, renderRejections } from '../http.ts';
 import type { Context, RequestState } from '../http.ts';
 import type { Tool } from '../model.ts';
 import { openIdConfiguration } from '../openid-configuration.ts';
 import type { Platform } from '../platform.ts';
 import { addTool } from '../tools.ts';
-import { allScopes, messageTypes, toolConfiguration } from '../vocabulary.ts';
+import { messageTypes, toolConfiguration } from '../../shared/lti/claims.ts';
+import { allScopes } from '../vocabulary.ts';
 
-const address = z.url({ protocol: /^https?$/ });
+const httpUrl = z.url({ protocol: /^https?$/ });
 const parameters = z.record(z.string(), z.string());
 
 const registrationSchema = z.looseObject({
@@ -19,46 +20,46 @@ const registrationSchema = z.looseObject({
     .refine((types) => types.includes('implicit') && types.includes('client_credentials'), {
       message: 'has to name implicit and client_credentials',
     }),
-  initiate_login_uri: address,
-  redirect_uris: z.array(address).min(1),
+  initiate_login_uri: httpUrl,
+  redirect_uris: z.array(httpUrl).min(1),
   client_name: z.string().min(1),
-  jwks_uri: address,
+  jwks_uri: httpUrl,
   token_endpoint_auth_method: z.literal('private_key_jwt'),
   scope: z.string().default(''),
   [toolConfiguration]: z.looseObject({
     domain: z.string().min(1),
-    target_link_uri: address,
+    target_link_uri: httpUrl,
     custom_parameters: parameters.optional(),
     claims: z.array(z.string()),
-    messages: z.array(z.looseObject({ type: z.string(), target_link_uri: address.optional() })),
+    messages: z.array(z.looseObject({ type: z.string(), target_link_uri: httpUrl.optional() })),
   }),
 });
 
 type Registration = z.infer<typeof registrationSchema>;
 
-/** Dynamic registration: the configuration that tools read, and the endpoint that they register at. */
+/** Dynamic registration: the platform's configuration, and the registration endpoint. */
 export function registrationRoutes(platform: Platform): Router<RequestState> {
   const router = createRouter();
   router.get('/.well-known/openid-configuration', (ctx) => {
     ctx.body = openIdConfiguration(platform);
   });
-  const refusals = renderRefusals(platform, 'registration');
-  router.post('/registration', failing(platform, 'registration'), refusals, (ctx) => {
+  const rejections = renderRejections(platform, 'registration');
+  router.post('/registration', applyFaults(platform, 'registration'), rejections, (ctx) => {
     const { registration, tool } = register(ctx, platform);
     const content = { ...registration, client_id: tool.clientId };
-    platform.journal.tell({ kind: 'registration', accepted: true, summary: tool.name, content });
+    platform.journal.addMessage({ kind: 'registration', accepted: true, summary: tool.name, content });
     ctx.status = 201;
-    ctx.body = answerOf(platform, registration, tool);
+    ctx.body = responseTo(platform, registration, tool);
   });
   return router;
 }
 
-/** The token is good for one registration; one that was refused may be mended and sent again. */
+/** Registers a tool and uses up the token. After a rejection, the tool can correct the registration and retry. */
 function register(ctx: Context, platform: Platform): { registration: Registration; tool: Tool } {
   const [, token = ''] = /^Bearer (.+)$/i.exec(ctx.get('authorization')) ?? [];
   const entry = platform.registrationTokens.get(token);
   if (entry?.clientId !== null) {
-    throw new Refusal(401, 'invalid_token', 'The registration token is missing, unknown, expired or used.');
+    throw new Rejection(401, 'invalid_token', 'The registration token is missing, unknown, expired or used.');
   }
   const parsed = registrationSchema.safeParse(readJson(ctx));
   if (!parsed.success) throw invalidMetadata(parsed.error);
@@ -67,10 +68,10 @@ function register(ctx: Context, platform: Platform): { registration: Registratio
   return { registration: parsed.data, tool };
 }
 
-function invalidMetadata(error: z.ZodError): Refusal {
+function invalidMetadata(error: z.ZodError): Rejection {
   const isRedirect = error.issues.every(({ path }) => path[0] === 'redirect_uris');
   const code = isRedirect ? 'invalid_redirect_uri' : 'invalid_client_metadata';
-  return new Refusal(400, code, z.prettifyError(error));
+  return new Rejection(400, code, z.prettifyError(error));
 }
 
 function toolOf(registration: Registration) {
@@ -88,7 +89,7 @@ function toolOf(registration: Registration) {
   };
 }
 
-function answerOf({ settings }: Platform, registration: Registration, tool: Tool) {
+function responseTo({ settings }: Platform, registration: Registration, tool: Tool) {
   const [deploymentId] = tool.deploymentIds;
   return {
     ...registration,

@@ -1,18 +1,18 @@
 import type Router from '@koa/router';
 import { requireAccess, requireLineItem } from '../access.ts';
-import { createRouter, failing, renderRefusals } from '../http.ts';
+import { createRouter, applyFaults, renderRejections } from '../http.ts';
 import type { RequestState } from '../http.ts';
-import { addressOfLineItem, currentScores, gradeOf } from '../line-items.ts';
+import { lineItemUrlOf, currentScores, gradeOf } from '../line-items.ts';
 import type { LineItem, Score } from '../model.ts';
 import { sendPage } from '../paging.ts';
 import type { Platform } from '../platform.ts';
-import { withPathSuffix } from '../addresses.ts';
+import { withPathSuffix } from '../urls.ts';
 import { mediaType, scope } from '../vocabulary.ts';
 
-/** Results of AGS: what the gradebook made of the scores. */
+/** Results of AGS: the grades that follow from the scores. */
 export function resultRoutes(platform: Platform): Router<RequestState> {
   const router = createRouter('/services/:course/lineitems/:id/lineitem/results');
-  const guard = [failing(platform, 'results'), renderRefusals(platform, 'results')] as const;
+  const guard = [applyFaults(platform, 'results'), renderRejections(platform, 'results')] as const;
 
   router.get(['/', '/:user'], ...guard, (ctx) => {
     const tool = requireAccess(ctx, platform, scope.resultReadonly);
@@ -28,7 +28,7 @@ export function resultRoutes(platform: Platform): Router<RequestState> {
 }
 
 function resultOf(platform: Platform, item: LineItem, score: Score) {
-  const scoreOf = addressOfLineItem(platform, item);
+  const scoreOf = lineItemUrlOf(platform, item);
   const resultScore = gradeOf(item, score);
   return {
     id: withPathSuffix(scoreOf, `/results/${encodeURIComponent(score.userId)}`),

@@ -1,20 +1,14 @@
 import type Router from '@koa/router';
 import { z } from 'zod';
+import { canvasSubmission } from '../../shared/lti/claims.ts';
 import { requireAccess, requireLineItem, requireType } from '../access.ts';
-import { createRouter, failing, readJson, Refusal, renderRefusals } from '../http.ts';
+import { createRouter, applyFaults, readJson, Rejection, renderRejections } from '../http.ts';
 import type { Context, RequestState } from '../http.ts';
-import { addressOfLineItem, currentScores } from '../line-items.ts';
+import { lineItemUrlOf, currentScores } from '../line-items.ts';
 import type { LineItem, Score } from '../model.ts';
 import type { Platform } from '../platform.ts';
-import { withPathSuffix } from '../addresses.ts';
-import {
-  activityProgresses,
-  canvasSubmission,
-  gradingProgresses,
-  learnerRole,
-  mediaType,
-  scope,
-} from '../vocabulary.ts';
+import { withPathSuffix } from '../urls.ts';
+import { activityProgresses, gradingProgresses, learnerRole, mediaType, scope } from '../vocabulary.ts';
 
 /** ISO 8601 with fractions of a second and a time zone. */
 const timestampPattern = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{1,9}(Z|[+-]\d\d:?\d\d)$/;
@@ -24,7 +18,7 @@ const scoreSchema = z
     userId: z.string().min(1),
     timestamp: z
       .string()
-      .regex(timestampPattern, 'has to be ISO 8601 with fractions of a second and a time zone')
+      .regex(timestampPattern, 'must be ISO 8601 with fractions of a second and a time zone')
       .refine((text) => !Number.isNaN(Date.parse(text)), 'is no time'),
     activityProgress: z.enum(activityProgresses),
     gradingProgress: z.enum(gradingProgresses),
@@ -41,15 +35,15 @@ const scoreSchema = z
     },
   );
 
-/** Scores of AGS: what tools say of a user's work. */
+/** Scores of AGS. */
 export function scoreRoutes(platform: Platform): Router<RequestState> {
   const router = createRouter('/services/:course/lineitems/:id/lineitem/scores');
-  router.post('/', failing(platform, 'scores'), renderRefusals(platform, 'score'), (ctx) => {
+  router.post('/', applyFaults(platform, 'scores'), renderRejections(platform, 'score'), (ctx) => {
     const { lineItem, score } = acceptScore(ctx, platform);
     platform.scores.push(score);
     const summary = `${describe(score)} for ${lineItem.label}`;
-    platform.journal.tell({ kind: 'score', accepted: true, summary, content: ctx.state.body });
-    const results = withPathSuffix(addressOfLineItem(platform, lineItem), '/results');
+    platform.journal.addMessage({ kind: 'score', accepted: true, summary, content: ctx.state.body });
+    const results = withPathSuffix(lineItemUrlOf(platform, lineItem), '/results');
     ctx.body = { resultUrl: withPathSuffix(results, `/${encodeURIComponent(score.userId)}`) };
   });
   return router;
@@ -60,7 +54,7 @@ function acceptScore(ctx: Context, platform: Platform): { lineItem: LineItem; sc
   const lineItem = requireLineItem(ctx, platform, tool);
   requireType(ctx, mediaType.score);
   const parsed = scoreSchema.safeParse(readJson(ctx));
-  if (!parsed.success) throw new Refusal(400, 'invalid_request', z.prettifyError(parsed.error));
+  if (!parsed.success) throw new Rejection(400, 'invalid_request', z.prettifyError(parsed.error));
   const { scoreGiven = null, scoreMaximum = null, comment = null, ...said } = parsed.data;
   const { [canvasSubmission]: submission, ...standard } = said;
   const score = {
@@ -76,16 +70,16 @@ function acceptScore(ctx: Context, platform: Platform): { lineItem: LineItem; sc
   return { lineItem, score };
 }
 
-/** Moodle's rule: only who can have a grade in the course gets one. */
+/** Moodle's rule: only learners of the course can be graded. */
 function requireLearner({ users }: Platform, { courseId }: LineItem, userId: string): void {
   const user = users.get(userId);
   const isMember = user !== undefined && (user.courseIds === null || user.courseIds.includes(courseId));
   if (!isMember || user.anonymous || !user.roles.includes(learnerRole)) {
-    throw new Refusal(400, 'invalid_request', 'The user is not one who can be graded in this course.');
+    throw new Rejection(400, 'invalid_request', 'The user must be a learner of the course.');
   }
 }
 
-/** A score that is not newer than the last one is not stored. */
+/** Each score must be newer than the last one. */
 function requireNewer(platform: Platform, { lineItemId, userId, timestamp }: Score): void {
   const last = currentScores(platform, lineItemId).get(userId);
   const { timestamps } = platform.settings;
@@ -93,18 +87,18 @@ function requireNewer(platform: Platform, { lineItemId, userId, timestamp }: Sco
   const timeOf = (text: string) => Math.floor(Date.parse(text) / unit);
   if (last !== undefined && timeOf(timestamp) <= timeOf(last.timestamp)) {
     const message = `There is a score of ${last.timestamp}, and this one is not newer, in ${timestamps}.`;
-    throw new Refusal(409, 'conflict', message);
+    throw new Rejection(409, 'conflict', message);
   }
 }
 
-/** Canvas' rule: a score that counts as a submission needs an attempt that is left, whatever it says. */
+/** Canvas's rule: a submission needs a remaining attempt. */
 function requireAttempt({ scores, settings }: Platform, { lineItemId, userId, newSubmission }: Score): void {
   if (!newSubmission) return;
   const used = scores.filter(
     (score) => score.newSubmission && score.lineItemId === lineItemId && score.userId === userId,
   );
   if (used.length < settings.attempts) return;
-  throw new Refusal(422, 'unprocessable_entity', 'The allowed attempts of this user are used up.');
+  throw new Rejection(422, 'unprocessable_entity', 'The allowed attempts of this user are used up.');
 }
 
 function describe({ scoreGiven, scoreMaximum, activityProgress, gradingProgress }: Score): string {

@@ -1,6 +1,6 @@
 import type Router from '@koa/router';
 import { decodeJwt, errors } from 'jose';
-import { createRouter, failing, readParameters, Refusal, renderRefusals } from '../http.ts';
+import { createRouter, applyFaults, readParameters, Rejection, renderRejections } from '../http.ts';
 import type { Context, RequestState } from '../http.ts';
 import { randomText } from '../ids.ts';
 import type { Tool } from '../model.ts';
@@ -10,17 +10,22 @@ import { scope } from '../vocabulary.ts';
 
 const assertionType = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer';
 
-/** The token endpoint: an assertion that the tool signed against an access token for the services. */
+/** The token endpoint, which exchanges a tool's assertion for an access token. */
 export function tokenRoutes(platform: Platform): Router<RequestState> {
   const router = createRouter();
-  const refusals = renderRefusals(platform, 'token request');
-  router.post('/token', failing(platform, 'token'), refusals, async (ctx) => {
+  const rejections = renderRejections(platform, 'token request');
+  router.post('/token', applyFaults(platform, 'token'), rejections, async (ctx) => {
     const { clientId, scopes } = await grant(ctx, platform);
     const token = randomText();
     platform.accessTokens.set(token, { clientId, scopes });
     const granted = scopes.join(' ');
     const content = readParameters(ctx);
-    platform.journal.tell({ kind: 'token request', accepted: true, summary: `for ${granted}`, content });
+    platform.journal.addMessage({
+      kind: 'token request',
+      accepted: true,
+      summary: `for ${granted}`,
+      content,
+    });
     ctx.set('Cache-Control', 'no-store');
     ctx.body = {
       access_token: token,
@@ -33,19 +38,19 @@ export function tokenRoutes(platform: Platform): Router<RequestState> {
 }
 
 async function grant(ctx: Context, platform: Platform): Promise<{ clientId: string; scopes: string[] }> {
-  if (!ctx.is('application/x-www-form-urlencoded')) throw invalidRequest('The body has to be a form.');
+  if (!ctx.is('application/x-www-form-urlencoded')) throw invalidRequest('The body must be a form.');
   const parameters = readParameters(ctx);
   if (parameters.grant_type !== 'client_credentials') {
-    throw new Refusal(400, 'unsupported_grant_type', 'grant_type has to be client_credentials.');
+    throw new Rejection(400, 'unsupported_grant_type', 'grant_type must be client_credentials.');
   }
   if (parameters.client_assertion_type !== assertionType) {
-    throw invalidRequest(`client_assertion_type has to be ${assertionType}.`);
+    throw invalidRequest(`client_assertion_type must be ${assertionType}.`);
   }
   const tool = await authenticate(platform, parameters.client_assertion ?? '');
   const asked = (parameters.scope ?? '').split(' ').filter((name) => name !== '');
   const scopes = asked.filter((name) => mayHave(tool, name));
   if (scopes.length === 0) {
-    throw new Refusal(
+    throw new Rejection(
       400,
       'invalid_scope',
       `The tool may have none of: ${asked.join(' ') || 'nothing asked'}`,
@@ -54,18 +59,18 @@ async function grant(ctx: Context, platform: Platform): Promise<{ clientId: stri
   return { clientId: tool.clientId, scopes };
 }
 
-/** Whoever may change line items may read them. */
+/** The scope for changing line items includes that for reading them. */
 function mayHave({ scopes }: Tool, name: string): boolean {
   return scopes.includes(name) || (name === scope.lineItemReadonly && scopes.includes(scope.lineItem));
 }
 
-/** The tool that signed the assertion: RFC 7523, with an id that is used once. */
+/** Returns the tool that signed the assertion (RFC 7523), whose id is valid once. */
 async function authenticate(platform: Platform, assertion: string): Promise<Tool> {
   const clientId = subjectOf(assertion);
   const tool = platform.tools.get(clientId);
-  if (tool === undefined) throw new Refusal(401, 'invalid_client', 'No tool has the client id in sub.');
+  if (tool === undefined) throw new Rejection(401, 'invalid_client', 'No tool has the client id in sub.');
   await verifyToolJwt(platform, tool, assertion, {
-    audience: platform.settings.authorizationServer,
+    audience: platform.urls.token,
     once: 'jti',
     code: 'invalid_client',
     status: 401,
@@ -73,16 +78,16 @@ async function authenticate(platform: Platform, assertion: string): Promise<Tool
   return tool;
 }
 
-/** @throws {Refusal} where it is no JWT. */
+/** @throws {Rejection} if it is not a JWT */
 function subjectOf(assertion: string): string {
   try {
     return decodeJwt(assertion).sub ?? '';
   } catch (error) {
     if (!(error instanceof errors.JWTInvalid)) throw error;
-    throw invalidRequest('client_assertion has to be a JWT.');
+    throw invalidRequest('client_assertion must be a JWT.');
   }
 }
 
-function invalidRequest(message: string): Refusal {
-  return new Refusal(400, 'invalid_request', message);
+function invalidRequest(message: string): Rejection {
+  return new Rejection(400, 'invalid_request', message);
 }

@@ -14,7 +14,7 @@ const echoLength = (request: IncomingMessage, response: ServerResponse) => {
 };
 
 /** Asserts a raw API error response followed by a closed connection. */
-function expectRefusal(raw: string, status: number, message: string): void {
+function expectRejection(raw: string, status: number, message: string): void {
   const [head = '', body = ''] = raw.split('\r\n\r\n');
   expect(statusOf(raw)).toBe(status);
   expect(JSON.parse(body)).toEqual({ error: message });
@@ -55,7 +55,7 @@ test.each([
   ['a header', `GET / HTTP/1.1\r\nHost: a\r\nX-Large: ${'a'.repeat(33 * 1024)}\r\n\r\n`],
 ])('%s of more than 32 KB gets 431 with an error message', async (_what, request) => {
   const raw = await sendRaw(await serve(echoLength), request);
-  expectRefusal(raw, 431, 'The address and the headers of a request must be at most 32768 bytes');
+  expectRejection(raw, 431, 'The address and the headers of a request must be at most 32768 bytes');
 });
 
 test.each(['the worst', ''])('the API ignores the unknown expectation "%s"', async (expectation) => {
@@ -72,19 +72,19 @@ test.each([
     'POST / HTTP/1.1\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n',
   ],
 ])('%s gets 400 with an error message', async (_what, request) => {
-  expectRefusal(await sendRaw(await serve(echoLength), request), 400, 'The request is not valid HTTP');
+  expectRejection(await sendRaw(await serve(echoLength), request), 400, 'The request is not valid HTTP');
 });
 
 test('the API cuts off a client that drips its headers with 408', async () => {
   const address = await serve(echoLength, { requestTimeoutMs: 500 });
   const raw = await drip(address, 'GET / HTTP/1.1\r\nHost: a\r\n', 'X-Drop: a\r\n');
-  expectRefusal(raw, 408, 'The request took too long to arrive');
+  expectRejection(raw, 408, 'The request took too long to arrive');
 });
 
 test('the API cuts off a client that drips its body with 408', async () => {
   const address = await serve((request) => request.resume(), { requestTimeoutMs: 500 });
   const raw = await drip(address, 'POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1000000\r\n\r\n', 'x');
-  expectRefusal(raw, 408, 'The request took too long to arrive');
+  expectRejection(raw, 408, 'The request took too long to arrive');
 });
 
 test('the API cuts off a client that drips a rejected body, too', async () => {

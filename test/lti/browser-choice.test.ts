@@ -60,7 +60,7 @@ describe.each([true, false])('a teacher whose browser runs scripts: %s', (javaSc
     ).toBe(3);
     await button('Add to the course').click();
     if (!javaScriptEnabled) await button('Continue').click();
-    await page.waitForURL(lab.simulator.addresses.deepLinkingReturn);
+    await page.waitForURL(lab.simulator.urls.deepLinkingReturn);
     const made = links().slice(before);
     expect(
       made.map((link) => [link.title, 'version_id' in link.custom, lab.simulator.lineItemsOf(link).length]),
@@ -79,7 +79,7 @@ describe.each([true, false])('a teacher whose browser runs scripts: %s', (javaSc
     const before = links().length;
     await page.getByRole('button', { name: 'Cancel' }).click();
     if (!javaScriptEnabled) await page.getByRole('button', { name: 'Continue' }).click();
-    await page.waitForURL(lab.simulator.addresses.deepLinkingReturn);
+    await page.waitForURL(lab.simulator.urls.deepLinkingReturn);
     expect(links()).toHaveLength(before);
     await page.context().close();
   });

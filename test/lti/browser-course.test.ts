@@ -48,7 +48,7 @@ async function openContext(): Promise<BrowserContext> {
  */
 async function openCourses(context: BrowserContext, user: User): Promise<Page> {
   const page = await context.newPage();
-  await page.goto(lab.simulator.addresses.url);
+  await page.goto(lab.simulator.urls.url);
   await page.getByLabel('User').selectOption(user.id);
   await page.getByLabel('Offer platform storage').uncheck();
   return page;
@@ -168,7 +168,7 @@ test('a teacher adds a lesson, learners finish it, and integrators and the grade
   await outer.getByText('Teacher preview: we don’t record your answers.').waitFor();
   await finish(lesson, ['b', 'b']);
   await outer.getByRole('link', { name: 'Back to the course' }).click();
-  await preview.waitForURL(`${simulator.addresses.launchReturn}**`);
+  await preview.waitForURL(`${simulator.urls.launchReturn}**`);
 
   const ofPlatform = { platformId: platform._id, contextId: course.id, maxScore: 100 };
   const first = { ...ofPlatform, ltiUserId: users.learner.id, status: 'completed', score: 100 };
@@ -185,7 +185,7 @@ test('a teacher adds a lesson, learners finish it, and integrators and the grade
   const isGraded = ({ id }: User) =>
     simulator.currentScores(column).get(id)?.gradingProgress === 'FullyGraded';
   await waitFor('the grades', () => isGraded(users.learner) && isGraded(users.secondLearner));
-  await preview.goto(`${simulator.addresses.url}/grades`);
+  await preview.goto(`${simulator.urls.url}/grades`);
   const grades = (user: User) => preview.getByRole('row', { name: user.name }).getByRole('cell');
   expect(await grades(users.learner).first().textContent()).toBe('100');
   expect(await grades(users.secondLearner).first().textContent()).toBe('25');

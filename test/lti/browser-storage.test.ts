@@ -76,7 +76,8 @@ async function openContext(): Promise<BrowserContext> {
 const waitingFrame = (page: Page, name: string) =>
   waitFor('a page that waits for the storage', async () => {
     const frame = page.frame(name);
-    return (await frame?.evaluate<boolean>("'expireStorage' in globalThis")) && frame;
+    const waits = await frame?.evaluate<boolean>("'expireStorage' in globalThis");
+    return waits === true ? frame : null;
   });
 
 const expireStorage = async (page: Page, name: string) =>
@@ -93,7 +94,7 @@ interface Opening {
 async function openLaunch(context: BrowserContext, opening: Opening): Promise<[Page, FrameLocator]> {
   const { storage, method = 'POST', frame = link } = opening;
   const page = await context.newPage();
-  await page.goto(lab.simulator.addresses.url);
+  await page.goto(lab.simulator.urls.url);
   const user = lab.simulator.sample.users.learner.id;
   const fields = { user, method, frame: frame.id, ...(storage && { storage: storageFrame }) };
   const inputs = Object.entries(fields).map(([name, value]) => `<input name="${name}" value="${value}">`);
@@ -231,17 +232,13 @@ describe('a message with the secret is', () => {
 
   test("believed from the platform's page where that is the storage", async () => {
     const { form, secret } = await beginLaunch('_parent');
-    const { page, victim } = await openForgery(lab.simulator.addresses.url, form);
+    const { page, victim } = await openForgery(lab.simulator.urls.url, form);
     await forge(page, victim, secret);
     await lesson(page.frameLocator('[name="victim"]')).waitFor();
   });
 
   test.each([
-    [
-      "the platform's page where a frame in it is the storage",
-      'lti_storage',
-      () => lab.simulator.addresses.url,
-    ],
+    ["the platform's page where a frame in it is the storage", 'lti_storage', () => lab.simulator.urls.url],
     // Not Lectern's start page, whose policy allows no forms.
     ['another page', '_parent', () => `${lab.address.replace('127.0.0.1', 'localhost')}/nowhere`],
   ])('ignored from %s, which gets no message', async (_, storageTarget, address) => {

@@ -8,7 +8,7 @@ import { policyOf } from '../embed/embed-pages.ts';
 import { publishLesson } from '../player/player-lessons.ts';
 import { buildOrganization } from '../support/factories.ts';
 import { beginChoice, requestChoice, sendChoice, titlesIn } from './support/choice.ts';
-import { answerOf, expectRefusal, useLaunchLab } from './support/launch-lab.ts';
+import { answerOf, expectRejection, useLaunchLab } from './support/launch-lab.ts';
 
 vi.setConfig({ testTimeout: 30_000 });
 const lab = useLaunchLab();
@@ -152,10 +152,10 @@ describe('a selection is impossible', () => {
 
   test('without a request from a platform', async () => {
     for (const id of ['x', 'a'.repeat(43), '%2e%2e%2f']) {
-      expectRefusal(await page(`${lab.address}/lti/select/${id}`), 404, 'choice_expired');
+      expectRejection(await page(`${lab.address}/lti/select/${id}`), 404, 'choice_expired');
       const body = new URLSearchParams({ action: 'cancel' });
       const sent = await fetch(`${lab.address}/lti/select/${id}`, { method: 'POST', body });
-      expectRefusal(await answerOf(sent), 404, 'choice_expired');
+      expectRejection(await answerOf(sent), 404, 'choice_expired');
     }
   });
 
@@ -165,17 +165,17 @@ describe('a selection is impossible', () => {
     const begun = await lab.launch({ user: users.teacher, deepLink: { course, tool } });
     const url = begun.headers.get('location') ?? '';
     await removePlatform(lab.harness.db, platform._id);
-    expectRefusal(await page(url), 404, 'choice_expired');
+    expectRejection(await page(url), 404, 'choice_expired');
   });
 
   test('for a learner of the course', async () => {
     const { learner } = lab.simulator.sample.users;
-    expectRefusal(await requestChoice(lab, { user: learner }), 403, 'not_for_learners');
+    expectRejection(await requestChoice(lab, { user: learner }), 403, 'not_for_learners');
   });
 
   test('for a platform that accepts no links', async () => {
     const settings = { accept_types: ['file', 'html'] };
-    expectRefusal(await requestChoice(lab, { settings }), 403, 'no_accepted_type');
+    expectRejection(await requestChoice(lab, { settings }), 403, 'no_accepted_type');
   });
 });
 

@@ -92,7 +92,7 @@ describe('the response to a platform', () => {
       typ: 'JWT',
       kid: expect.toSatisfy((kid) => keys.some((key) => key.kid === kid)) as string,
     });
-    expect(action).toBe(lab.simulator.addresses.deepLinkingReturn);
+    expect(action).toBe(lab.simulator.urls.deepLinkingReturn);
     const { iat = 0, ...claims } = claimsIn(answer);
     expect(claims).toMatchObject({
       iss: lab.tool.clientId,

@@ -8,7 +8,7 @@ import { claim } from '../../shared/lti/claims.ts';
 import { removePlatform } from '../../shared/models/lti-platform.ts';
 import type { LtiPlatform } from '../../shared/models/lti-platform.ts';
 import { loadSecrets } from '../../shared/platform/secrets.ts';
-import { answerOf, expectRefusal, useLaunchLab } from './support/launch-lab.ts';
+import { answerOf, expectRejection, useLaunchLab } from './support/launch-lab.ts';
 
 /*
  * One fault at a time in an otherwise valid launch. login-faults.test.ts covers logins,
@@ -27,7 +27,7 @@ const seen = new Set<string>();
 
 async function refusedAs(code: string, status: number, launch: DrivenLaunch): Promise<void> {
   seen.add(code);
-  expectRefusal(await submit(launch), status, code, secretsOf(launch) as string[]);
+  expectRejection(await submit(launch), status, code, secretsOf(launch) as string[]);
 }
 
 describe('a launch is rejected', () => {
@@ -75,7 +75,7 @@ describe('a launch is rejected', () => {
     const answers = await Promise.all(Array.from({ length: 12 }, () => submit(launch)));
     expect(answers.map(({ status }) => status).toSorted()).toEqual([303, ...Array<number>(11).fill(403)]);
     for (const answer of answers) {
-      if (answer.status !== 303) expectRefusal(answer, 403, 'replayed', secretsOf(launch) as string[]);
+      if (answer.status !== 303) expectRejection(answer, 403, 'replayed', secretsOf(launch) as string[]);
     }
     await refusedAs('replayed', 403, launch);
   });
@@ -196,7 +196,7 @@ describe('a launch is rejected whose token', () => {
     const { learner: user } = lab.simulator.sample.users;
     const both = { aud: ['another', clientId] };
     const tampered = (claims: object) => lab.launch({ user, tampering: { claims: { ...both, ...claims } } });
-    expectRefusal(await tampered({}), 403, 'wrong_authorized_party');
+    expectRejection(await tampered({}), 403, 'wrong_authorized_party');
     expect((await tampered({ azp: clientId })).status).toBe(303);
   });
 
@@ -204,7 +204,7 @@ describe('a launch is rejected whose token', () => {
     const others: Partial<LtiPlatform> = { issuer: 'https://other.example', deploymentIds: ['9'] };
     await lab.register(lab.address, others);
     const answer = await lab.launch({ tampering: { claims: { [claim.deploymentId]: '9' } } });
-    expectRefusal(answer, 403, 'unknown_deployment');
+    expectRejection(answer, 403, 'unknown_deployment');
   });
 });
 

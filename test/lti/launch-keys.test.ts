@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Fault } from '../../simulator/faults.ts';
 import type { Link } from '../../simulator/model.ts';
-import { expectRefusal, useLaunchLab } from './support/launch-lab.ts';
+import { expectRejection, useLaunchLab } from './support/launch-lab.ts';
 
 /*
  * How a platform's key set affects launches. Each test has an API of its own with an empty key
@@ -26,7 +26,7 @@ test.each<[what: string, fault: Fault]>([
 ])('a launch fails while the key set %s, and another one succeeds once it is back', async (_, fault) => {
   const link = await linkOfNewApi();
   lab.simulator.fail('jwks', { ...fault, times: 1 });
-  expectRefusal(await lab.launch({ link }), 502, 'platform_keys_unavailable');
+  expectRejection(await lab.launch({ link }), 502, 'platform_keys_unavailable');
   const other = await linkOfNewApi();
   expect((await lab.launch({ link: other })).status).toBe(303);
 });
@@ -34,7 +34,7 @@ test.each<[what: string, fault: Fault]>([
 test('a launch fails after 10 seconds when the key set does not arrive', async () => {
   const link = await linkOfNewApi();
   lab.simulator.fail('jwks', { hang: true });
-  expectRefusal(await lab.launch({ link }), 502, 'platform_keys_unavailable');
+  expectRejection(await lab.launch({ link }), 502, 'platform_keys_unavailable');
 }, 30_000);
 
 test('concurrent launches wait for a slow key set and share one request', async () => {

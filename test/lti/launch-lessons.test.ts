@@ -7,7 +7,7 @@ import type { LessonVersion } from '../../shared/models/lesson-version.ts';
 import type { LtiResourceLink } from '../../shared/models/lti-resource-link.ts';
 import { publishLesson } from '../player/player-lessons.ts';
 import { buildOrganization } from '../support/factories.ts';
-import { claimsOf, expectRefusal, useLaunchLab } from './support/launch-lab.ts';
+import { claimsOf, expectRejection, useLaunchLab } from './support/launch-lab.ts';
 import type { LaunchAnswer } from './support/launch-lab.ts';
 
 const lab = useLaunchLab();
@@ -89,14 +89,14 @@ describe('a launch is rejected', () => {
 
   test('into a lesson or a version that is not published', async () => {
     const draft = await publish({ publish: false });
-    expectRefusal(await launchOf({ lesson_id: draft.lessonId }), 404, 'lesson_not_available');
+    expectRejection(await launchOf({ lesson_id: draft.lessonId }), 404, 'lesson_not_available');
     const { lessonId, _id: versionId } = await publish();
     await publish({ lessonId });
     await markVersionsUnpublished(lab.harness.db, { lessonId, versionId });
     const pinned = { lesson_id: lessonId, version_id: versionId };
-    expectRefusal(await launchOf(pinned), 404, 'lesson_not_available');
+    expectRejection(await launchOf(pinned), 404, 'lesson_not_available');
     const none = { lesson_id: lessonId, version_id: 'newest' };
-    expectRefusal(await launchOf(none), 404, 'lesson_not_available');
+    expectRejection(await launchOf(none), 404, 'lesson_not_available');
     expect(lessonOf(await launchOf({ lesson_id: lessonId }))).toEqual({ lessonId, versionId: null });
   });
 
@@ -106,11 +106,11 @@ describe('a launch is rejected', () => {
     const { organization: stranger } = await buildOrganization(lab.harness);
     const foreign = await publishLesson(lab.harness, stranger);
     for (const lessonId of [deleted.lessonId, foreign.lessonId, randomUUID()]) {
-      expectRefusal(await launchOf({ lesson_id: lessonId }), 404, 'lesson_not_found');
+      expectRejection(await launchOf({ lesson_id: lessonId }), 404, 'lesson_not_found');
     }
     const { _id: versionId } = foreign;
     const pinned = { lesson_id: lab.version.lessonId, version_id: versionId };
-    expectRefusal(await launchOf(pinned), 404, 'lesson_not_available');
+    expectRejection(await launchOf(pinned), 404, 'lesson_not_available');
   });
 
   test('whose lesson is known only from links of another platform or deployment', async () => {
@@ -122,7 +122,7 @@ describe('a launch is rejected', () => {
       [claim.custom]: { resource_link_history: link.id },
     };
     const elsewhere = lab.addLink({ tool });
-    expectRefusal(await lab.launch({ link: elsewhere, tampering: { claims } }), 404, 'no_lesson');
+    expectRejection(await lab.launch({ link: elsewhere, tampering: { claims } }), 404, 'no_lesson');
   });
 });
 
@@ -133,13 +133,13 @@ test("the page for an unavailable lesson is in the platform's language and links
   });
   const returnUrl = 'https://lms.example/course/view.php?id=2&x=<y>';
   const refused = await lab.launch({ link, tampering: presented(returnUrl) });
-  expectRefusal(refused, 404, 'no_lesson');
+  expectRejection(refused, 404, 'no_lesson');
   expect(refused.html).toContain('<html lang="fr" dir="ltr">');
   expect(refused.html).toContain(
     '<a href="https://lms.example/course/view.php?id=2&amp;x=&lt;y&gt;" target="_top">Retour au cours</a>',
   );
   const nowhere = await lab.launch({ link, tampering: presented('javascript:alert(1)') });
-  expectRefusal(nowhere, 404, 'no_lesson', ['javascript', 'Retour au cours']);
+  expectRejection(nowhere, 404, 'no_lesson', ['javascript', 'Retour au cours']);
 });
 
 test("Lectern stores a link's launch data once for each link", async () => {
@@ -156,7 +156,7 @@ test("Lectern stores a link's launch data once for each link", async () => {
       contextId: simulator.sample.course.id,
       lessonId: version.lessonId,
       versionId: null,
-      lineItemUrl: lineItem && simulator.addressOf(lineItem),
+      lineItemUrl: lineItem && simulator.urlOf(lineItem),
       lineItemsUrl: expect.stringContaining('/lineitems') as string,
       scopes: expect.arrayContaining(['https://purl.imsglobal.org/spec/lti-ags/scope/score']) as string[],
     },
@@ -173,7 +173,7 @@ test('a launch without grade claims keeps the stored ones; a launch with grade c
   expect(await kept()).toMatchObject({ lineItemUrl: null, lineItemsUrl: null, scopes: [] });
   await lab.launch({ link });
   const [lineItem] = simulator.lineItemsOf(link);
-  const said = { lineItemUrl: lineItem && simulator.addressOf(lineItem), scopes: lab.tool.scopes };
+  const said = { lineItemUrl: lineItem && simulator.urlOf(lineItem), scopes: lab.tool.scopes };
   expect(await kept()).toMatchObject(said);
   await launch(undefined);
   expect(await kept()).toMatchObject(said);

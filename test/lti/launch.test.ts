@@ -4,7 +4,7 @@ import { createPlatform } from '../../shared/models/lti-platform.ts';
 import type { LtiPlatform } from '../../shared/models/lti-platform.ts';
 import { publishLesson } from '../player/player-lessons.ts';
 import { buildOrganization } from '../support/factories.ts';
-import { answerOf, claimsOf, expectRefusal, useLaunchLab } from './support/launch-lab.ts';
+import { answerOf, claimsOf, expectRejection, useLaunchLab } from './support/launch-lab.ts';
 
 const lab = useLaunchLab();
 
@@ -28,7 +28,7 @@ test('a learner gets into the lesson with a launch token that is valid for 8 hou
     ltiUserId: learner.id,
     contextId: simulator.sample.course.id,
     locale: 'en-GB',
-    returnUrl: simulator.addresses.launchReturn,
+    returnUrl: simulator.urls.launchReturn,
     platformOrigins: [new URL(simulator.issuer).origin],
   });
 });
@@ -44,14 +44,14 @@ test('a login works by GET and POST with only the parameters that the standard r
 
 test("the login redirects to the platform with its parameters and keeps the platform's query", async () => {
   const { simulator, address } = lab;
-  const authUrl = `${simulator.addresses.authorization}?tenant=a%20b&scope=none`;
+  const authUrl = `${simulator.urls.authorization}?tenant=a%20b&scope=none`;
   const { tool } = await lab.register(address, { authUrl });
   const { learner: user } = simulator.sample.users;
   const login = { login_hint: 'a&b=ü', lti_message_hint: '{"a":1}' };
   const answer = await simulator.sendLogin({ user, link: lab.addLink({ tool }), target: 'window', login });
   expect(answer.status).toBe(302);
   const next = new URL(answer.headers.get('location') ?? '');
-  expect(next.origin + next.pathname).toBe(simulator.addresses.authorization);
+  expect(next.origin + next.pathname).toBe(simulator.urls.authorization);
   const { state, nonce, ...parameters } = Object.fromEntries(next.searchParams);
   expect(parameters).toStrictEqual({
     tenant: 'a b',
@@ -96,7 +96,7 @@ test('behind a proxy with a path prefix, URLs and the cookie include the prefix'
   expect(login.headers.getSetCookie()[0]).toContain('; Path=/lectern/lti;');
   for (const other of ['https://school.example/', 'https://school.example/lecternx/', proxied]) {
     const refused = await lab.simulator.sendLogin({ ...tab, login: { target_link_uri: other } });
-    expectRefusal(await answerOf(refused), 400, 'foreign_target');
+    expectRejection(await answerOf(refused), 400, 'foreign_target');
   }
 });
 
@@ -218,5 +218,5 @@ test('with one issuer and client for several platforms, the deployment identifie
     lessonId: theirs.lessonId,
   });
   const ours = lab.addLink({ tool, custom });
-  expectRefusal(await lab.launch({ link: ours }), 404, 'lesson_not_found');
+  expectRejection(await lab.launch({ link: ours }), 404, 'lesson_not_found');
 });

@@ -1,7 +1,7 @@
 import { Redis } from 'ioredis';
 import { describe, expect, test } from 'vitest';
 import type { DriveOptions } from '../../simulator/drive-launch.ts';
-import { expectRefusal, answerOf, useLaunchLab } from './support/launch-lab.ts';
+import { expectRejection, answerOf, useLaunchLab } from './support/launch-lab.ts';
 
 /*
  * A login that may be in a frame first checks whether the browser keeps cookies there, before it
@@ -62,9 +62,9 @@ describe('a login in a frame', () => {
   });
 
   test('is rejected at once for invalid parameters, and after the check for unknown ones', async () => {
-    expectRefusal(await answerOf(await sendLogin({ login: { iss: '' } })), 400, 'login_incomplete');
+    expectRejection(await answerOf(await sendLogin({ login: { iss: '' } })), 400, 'login_incomplete');
     const unknown = await retryScores(await sendLogin({ login: { client_id: 'somebody' } }), {});
-    expectRefusal(await answerOf(unknown), 403, 'unknown_platform');
+    expectRejection(await answerOf(unknown), 403, 'unknown_platform');
   });
 });
 
@@ -109,7 +109,7 @@ test("a login and a launch without a platform's signature store nothing in Redis
   const launch = await simulator.driveLaunch({ user: simulator.sample.users.learner, link });
   const [header = '', payload = ''] = (launch.fields.id_token ?? '').split('.');
   const fields = { ...launch.fields, id_token: `${header}.${payload}.${'A'.repeat(342)}` };
-  expectRefusal(await answerOf(await simulator.submitLaunch({ ...launch, fields })), 403, 'bad_signature');
+  expectRejection(await answerOf(await simulator.submitLaunch({ ...launch, fields })), 403, 'bad_signature');
   expect(await redis.keys(keys)).toStrictEqual(before);
   // The forged launch did not consume the state; the launch with its own token does.
   expect((await simulator.submitLaunch(launch)).status).toBe(303);
@@ -123,5 +123,5 @@ test('the cookie of the check is not the secret of a launch', async () => {
   const { simulator, link } = lab;
   const launch = await simulator.driveLaunch({ user: simulator.sample.users.learner, link });
   const answer = await simulator.submitLaunch({ ...launch, cookie: checkCookie });
-  expectRefusal(await answerOf(answer), 403, 'browser_not_recognized');
+  expectRejection(await answerOf(answer), 403, 'browser_not_recognized');
 });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { approvePlatform, removePlatform } from '../../shared/models/lti-platform.ts';
-import { answerOf, expectRefusal, loginWithoutCookie, useLaunchLab } from './support/launch-lab.ts';
+import { answerOf, expectRejection, loginWithoutCookie, useLaunchLab } from './support/launch-lab.ts';
 
 const lab = useLaunchLab();
 
@@ -28,7 +28,7 @@ describe('a login is rejected', () => {
       const { learner: user } = lab.simulator.sample.users;
       const options = { user, link: lab.link, target: 'window', method } as const;
       const answer = await lab.simulator.sendLogin({ ...options, login: login() });
-      expectRefusal(await answerOf(answer), status, code);
+      expectRejection(await answerOf(answer), status, code);
     }
   });
 
@@ -48,7 +48,7 @@ describe('a login is rejected', () => {
       const login = { [name]: text.padEnd(length, 'a') };
       return answerOf(await simulator.sendLogin({ user, link, method: 'POST', target: 'window', login }));
     };
-    expectRefusal(await send(most + 1), 400, 'login_too_long');
+    expectRejection(await send(most + 1), 400, 'login_too_long');
     expect((await send(most)).html).not.toContain('login_too_long');
   });
 
@@ -59,7 +59,7 @@ describe('a login is rejected', () => {
     const vague = { client_id: undefined, lti_deployment_id: undefined };
     const target = 'window';
     const answer = await lab.simulator.sendLogin({ user, link, target, login: vague });
-    expectRefusal(await answerOf(answer), 403, 'ambiguous_platform');
+    expectRejection(await answerOf(answer), 403, 'ambiguous_platform');
     // The deployment identifies the client as well.
     const login = { client_id: undefined };
     const told = await lab.simulator.sendLogin({ user, link, target, login });
@@ -72,7 +72,7 @@ describe('a login is rejected', () => {
     const link = lab.addLink({ tool });
     const { learner: user } = lab.simulator.sample.users;
     const answer = await lab.simulator.sendLogin({ user, link, target: 'window' });
-    expectRefusal(await answerOf(answer), 403, 'platform_not_approved');
+    expectRejection(await answerOf(answer), 403, 'platform_not_approved');
     await approvePlatform(lab.harness.db, platform._id, []);
     expect((await lab.launch({ link })).status).toBe(303);
   });
@@ -91,16 +91,16 @@ describe('a login or a launch is rejected', () => {
     'at %s when it is not a form or has a duplicate field',
     async (path) => {
       const twice = 'iss=a&iss=b&state=a&state=b';
-      expectRefusal(await answerOf(await post(path, twice)), 422, 'malformed_request');
+      expectRejection(await answerOf(await post(path, twice)), 422, 'malformed_request');
       for (const type of ['application/json', 'multipart/form-data; boundary=a', 'text/plain']) {
-        expectRefusal(await answerOf(await post(path, 'iss=a&state=a', type)), 422, 'malformed_request');
+        expectRejection(await answerOf(await post(path, 'iss=a&state=a', type)), 422, 'malformed_request');
       }
     },
   );
 
   test('that has a duplicate query parameter', async () => {
     const answer = await fetch(`${lab.address}/lti/login?iss=a&iss=b`);
-    expectRefusal(await answerOf(answer), 422, 'malformed_request');
+    expectRejection(await answerOf(answer), 422, 'malformed_request');
   });
 
   test.each([
@@ -108,12 +108,12 @@ describe('a login or a launch is rejected', () => {
     ['/lti/launch', 256],
   ])('at %s, that is larger than %i KiB', async (path, kibibytes) => {
     const body = `state=${'a'.repeat(kibibytes * 1024)}`;
-    expectRefusal(await answerOf(await post(path, body)), 413, 'malformed_request');
+    expectRejection(await answerOf(await post(path, body)), 413, 'malformed_request');
   });
 
   test('that a user opened as a plain URL', async () => {
     const answer = await answerOf(await fetch(`${lab.address}/lti/launch`));
-    expectRefusal(answer, 405, 'not_a_launch');
+    expectRejection(answer, 405, 'not_a_launch');
     expect(answer.headers.get('allow')).toBe('POST');
   });
 
@@ -121,7 +121,7 @@ describe('a login or a launch is rejected', () => {
     const limited = await lab.startApi({ RATE_LIMIT_PER_ADDRESS: '1' });
     await fetch(`${limited}/lti/login`);
     const answer = await answerOf(await fetch(`${limited}/lti/login`));
-    expectRefusal(answer, 429, 'too_many_requests');
+    expectRejection(answer, 429, 'too_many_requests');
     expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);
   });
 
@@ -129,7 +129,7 @@ describe('a login or a launch is rejected', () => {
     const broken = await lab.startApi({ LECTERN_SIGNING_SECRETS: 'none' });
     const { tool } = await lab.register(broken);
     const answer = await lab.launch({ link: lab.addLink({ tool }) });
-    expectRefusal(answer, 500, 'server_error');
+    expectRejection(answer, 500, 'server_error');
     expect(answer.html).not.toContain('secret');
   });
 });
@@ -139,7 +139,7 @@ test('no page echoes what a request says', async () => {
   const fields = new URLSearchParams({ iss: hostile, login_hint: hostile, target_link_uri: lab.link.url });
   fields.set('lti_storage_target', hostile);
   const refused = await answerOf(await fetch(`${lab.address}/lti/login/checked?${fields.toString()}`));
-  expectRefusal(refused, 403, 'unknown_platform', ['alert(1)']);
+  expectRejection(refused, 403, 'unknown_platform', ['alert(1)']);
   const { learner: user } = lab.simulator.sample.users;
   const login = { login_hint: hostile, lti_message_hint: hostile, lti_storage_target: hostile };
   const page = await answerOf(await loginWithoutCookie(lab.simulator, { user, link: lab.link, login }));

@@ -1,5 +1,11 @@
 import { expect, test } from 'vitest';
-import { answerOf, claimsOf, expectRefusal, loginWithoutCookie, useLaunchLab } from './support/launch-lab.ts';
+import {
+  answerOf,
+  claimsOf,
+  expectRejection,
+  loginWithoutCookie,
+  useLaunchLab,
+} from './support/launch-lab.ts';
 import type { LaunchAnswer } from './support/launch-lab.ts';
 
 /* Launches in browsers that keep no cookies. storage-browser.test.ts covers the pages' script. */
@@ -49,11 +55,11 @@ test("a login that names a storage puts the browser's secret there, under a name
     subject: 'lti.put_data',
     messageId: expect.stringMatching(/^[0-9a-f-]{36}$/) as string,
     target: 'lti_storage',
-    origin: new URL(simulator.addresses.authorization).origin,
+    origin: new URL(simulator.urls.authorization).origin,
     key: `state_${form.state}`,
     value: /=([\w-]{43});/.exec(cookie)?.[1],
     milliseconds: 4000,
-    next: expect.stringContaining(`${simulator.addresses.authorization}?`) as string,
+    next: expect.stringContaining(`${simulator.urls.authorization}?`) as string,
   });
   expect(login.headers.get('content-security-policy')).toContain("script-src 'self'");
   expect(login.headers.get('cache-control')).toBe('no-store');
@@ -71,13 +77,13 @@ test('a launch without its cookie reads the storage, and the secret there opens 
   const again = { ...form, storage_value: String(request.value) };
   const opened = await post(again, ours);
   expect(claimsOf(opened).ltiUserId).toBe(lab.simulator.sample.users.learner.id);
-  expectRefusal(await post(again, ours), 403, 'replayed');
+  expectRejection(await post(again, ours), 403, 'replayed');
 });
 
 test('another secret in the storage is rejected, and the launch stays valid for its own browser', async () => {
   const { request, form } = await launchWithoutCookie();
   const wrong = { ...form, storage_value: 'A'.repeat(43) };
-  expectRefusal(await post(wrong, ours), 403, 'state_mismatch');
+  expectRejection(await post(wrong, ours), 403, 'state_mismatch');
   expect((await post({ ...form, storage_value: String(request.value) }, ours)).status).toBe(303);
 });
 
@@ -91,14 +97,14 @@ test.each([
   async (_, headers) => {
     const { request, form } = await launchWithoutCookie();
     const forged = { ...form, storage_value: String(request.value) };
-    expectRefusal(await post(forged, headers), 403, 'browser_not_recognized');
+    expectRejection(await post(forged, headers), 403, 'browser_not_recognized');
   },
 );
 
 test('where the storage has lost the secret, the launch is rejected and no new login reuses its hint', async () => {
   const { form } = await launchWithoutCookie();
   const answer = await post({ ...form, storage_value: '' }, ours);
-  expectRefusal(answer, 403, 'browser_not_recognized', [form.state ?? '', form.id_token ?? '']);
+  expectRejection(answer, 403, 'browser_not_recognized', [form.state ?? '', form.id_token ?? '']);
   expect(answer.html).not.toContain('<form');
 });
 
@@ -114,7 +120,7 @@ test('without cookie and storage no request reaches the platform, and a button b
   const { learner: user } = simulator.sample.users;
   const asked = simulator.requests.length;
   const answer = await answerOf(await loginWithoutCookie(simulator, { user, link }));
-  expectRefusal(answer, 403, 'cookies_blocked');
+  expectRejection(answer, 403, 'cookies_blocked');
   expect(answer.text).toContain('Open in a new tab');
   expect(simulator.requests).toHaveLength(asked);
   expect(answer.headers.getSetCookie()).toEqual([]);

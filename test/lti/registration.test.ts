@@ -55,13 +55,13 @@ describe('an invited platform', () => {
   test('registers Lectern, and waits for approval', async () => {
     const answer = await ask(simulator.registrationUrl(await invite()));
     const [platform] = (await platforms()).slice(-1);
-    const { addresses, issuer } = simulator;
+    const { urls, issuer } = simulator;
     expect(platform).toMatchObject({
       organizationId: organization._id,
       issuer,
-      authUrl: addresses.authorization,
-      tokenUrl: addresses.token,
-      jwksUrl: addresses.jwks,
+      authUrl: urls.authorization,
+      tokenUrl: urls.token,
+      jwksUrl: urls.jwks,
       name: 'lectern-simulator',
       status: 'pending',
       deploymentIds: [expect.any(String)],

@@ -81,7 +81,7 @@ test('a lesson selected without a line item creates none, but uses one that the 
   expect(itemsOf(graded)).toEqual([]);
   const owner = { course: simulator.sample.course, tool, link: graded.link };
   const item = simulator.addLineItem(owner, { label: 'Of the teacher', scoreMaximum: 5 });
-  const lineItemUrl = simulator.addressOf(item);
+  const lineItemUrl = simulator.urlOf(item);
   const resourceLink = await saveResourceLink(harness.db, { ...link, withoutColumn: true, lineItemUrl });
   await lab.launchAs({ ...graded, resourceLink });
   expect(await lab.send(graded)).toBe('sent');
@@ -168,7 +168,7 @@ test('a paginated list of line items is read to its last page, up to the page li
     { label: 'On the last page', scoreMaximum: 100, tag: 'lectern' },
   );
   const foreign = { id: 'https://a.example/1', resourceLinkId: 'another', tag: 'lectern' };
-  const found = { id: lab.simulator.addressOf(item), resourceLinkId: graded.link.id, tag: 'lectern' };
+  const found = { id: lab.simulator.urlOf(item), resourceLinkId: graded.link.id, tag: 'lectern' };
   const type = { 'content-type': 'application/vnd.ims.lis.v2.lineitemcontainer+json' };
   const link = '<https://other.example/>; rel="prev", </items?page=2>; rel="next"; title="more"';
   origin.script(

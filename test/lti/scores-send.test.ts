@@ -155,7 +155,7 @@ test('a link with a new line item gets the score there with its next launch', as
   const { _id, ...link } = learner.resourceLink;
   const resourceLink = await saveResourceLink(harness.db, {
     ...link,
-    lineItemUrl: simulator.addressOf(other),
+    lineItemUrl: simulator.urlOf(other),
   });
   expect(resourceLink._id).toBe(_id);
   await registerLineItem(harness.db, resourceLink, learner.learner.ltiUserId);

@@ -105,7 +105,7 @@ test('another line item of the link has had no submission yet', async () => {
     { label: 'Another column', scoreMaximum: 5 },
   );
   const { _id, ...link } = learner.resourceLink;
-  const lineItemUrl = simulator.addressOf(other);
+  const lineItemUrl = simulator.urlOf(other);
   const resourceLink = await saveResourceLink(harness.db, { ...link, lineItemUrl });
   expect(resourceLink._id).toBe(_id);
   await registerLineItem(harness.db, resourceLink, learner.learner.ltiUserId);

@@ -99,7 +99,7 @@ test('a worker that shuts down while a platform does not respond leaves the scor
   lab.simulator.fail('scores', { hang: true });
   const endWorker = await startWorker();
   await player.write({ ...last, ...right });
-  const { pathname } = new URL(lab.simulator.addresses.token);
+  const { pathname } = new URL(lab.simulator.urls.token);
   await waitFor('the token', () => lab.simulator.requests.some(({ path }) => path === pathname));
   expect(await onlyRow(lab)).toMatchObject({ state: 'waiting', leaseId: expect.any(String) });
   await endWorker();

@@ -31,7 +31,7 @@ const urlOf = (lessonId: string, query: string) =>
 const load = (lessonId: string, query: string) => ask(urlOf(lessonId, query));
 
 /** Asserts the error, and that pages of every origin may read it. */
-function expectRefusal(answer: Answer, status: number, error: string): void {
+function expectRejection(answer: Answer, status: number, error: string): void {
   expectError(answer, status, error);
   expectOpen(answer);
   expect(answer.headers.get('cache-control')).toBe('no-store');
@@ -57,36 +57,36 @@ test('the first of several faults is reported: lesson id, token and query, token
   const ofOther = buildLearnerToken({ organizationId: randomUUID(), lessonId: unplayable.lessonId });
   const bad = '&include_metadata=1';
 
-  expectRefusal(await load('x', ''), 400, 'Invalid lesson ID');
-  expectRefusal(await load('x', `?token=${gone}${bad}`), 400, 'Invalid lesson ID');
-  expectRefusal(await load(lessonId, `?${bad}`), 400, 'token is required');
-  expectRefusal(await load(lessonId, `?token=x${bad}`), 400, 'include_metadata must be true or false');
-  expectRefusal(await load(randomUUID(), '?token=x'), 401, 'Token verification failed: Malformed token');
-  expectRefusal(
+  expectRejection(await load('x', ''), 400, 'Invalid lesson ID');
+  expectRejection(await load('x', `?token=${gone}${bad}`), 400, 'Invalid lesson ID');
+  expectRejection(await load(lessonId, `?${bad}`), 400, 'token is required');
+  expectRejection(await load(lessonId, `?token=x${bad}`), 400, 'include_metadata must be true or false');
+  expectRejection(await load(randomUUID(), '?token=x'), 401, 'Token verification failed: Malformed token');
+  expectRejection(
     await load(randomUUID(), `?token=${expiredToken()}`),
     401,
     'Token verification failed: Token expired',
   );
   const wrongLesson = 'Token does not grant access to this lesson';
-  expectRefusal(await load(lessonId, `?token=${gone}`), 403, wrongLesson);
-  expectRefusal(await load(lessonId, `?token=${other}`), 403, wrongLesson);
+  expectRejection(await load(lessonId, `?token=${gone}`), 403, wrongLesson);
+  expectRejection(await load(lessonId, `?token=${other}`), 403, wrongLesson);
   const denied = 'Lesson not found or access denied';
-  expectRefusal(await load(unplayable.lessonId, `?token=${ofOther}`), 404, denied);
+  expectRejection(await load(unplayable.lessonId, `?token=${ofOther}`), 404, denied);
   const error = 'Lesson has validation errors that prevent playback';
-  expectRefusal(await load(unplayable.lessonId, `?token=${other}`), 422, error);
+  expectRejection(await load(unplayable.lessonId, `?token=${other}`), 422, error);
 });
 
 test.each(['x', '1', '%00', '%ff', `${randomUUID()}x`, '..%2fx', `{${randomUUID()}}`])(
   'the lesson id %s gets 400',
   async (lessonId) => {
-    expectRefusal(await load(lessonId, `?token=${buildLearnerToken(version)}`), 400, 'Invalid lesson ID');
+    expectRejection(await load(lessonId, `?token=${buildLearnerToken(version)}`), 400, 'Invalid lesson ID');
   },
 );
 
 test('a token that is missing, empty or given twice gets 400', async () => {
   const token = buildLearnerToken(version);
   for (const query of ['', '?', '?token=', '?token', `?Token=${token}`, `?token=${token}&token=${token}`])
-    expectRefusal(await load(version.lessonId, query), 400, 'token is required');
+    expectRejection(await load(version.lessonId, query), 400, 'token is required');
 });
 
 test.each(['include_metadata', 'validate_playability'])(
@@ -105,7 +105,7 @@ test.each(['include_metadata', 'validate_playability'])(
     ];
     for (const value of values) {
       const query = `?token=${buildLearnerToken(version)}&${name}${value}`;
-      expectRefusal(await load(version.lessonId, query), 400, `${name} must be true or false`);
+      expectRejection(await load(version.lessonId, query), 400, `${name} must be true or false`);
     }
   },
 );
@@ -130,21 +130,21 @@ describe('an invalid token gets 401 with the reason', () => {
     ['Malformed token', 'of API credentials', () => headers.authorization.slice('Bearer '.length)],
   ])('%s: %s', async (reason, _what, token) => {
     const answer = await load(version.lessonId, `?token=${token()}`);
-    expectRefusal(answer, 401, `Token verification failed: ${reason}`);
+    expectRejection(answer, 401, `Token verification failed: ${reason}`);
   });
 
   test('Signing secret not configured', async () => {
     const off = await harness.startApi({ LECTERN_SIGNING_SECRETS: 'none' });
     const path = `/api/public/lessons/${version.lessonId}/player-data?token=${buildLearnerToken(version)}`;
     const error = 'Token verification failed: Signing secret not configured';
-    expectRefusal(await ask(off + path), 401, error);
+    expectRejection(await ask(off + path), 401, error);
   });
 
   test('credentials, cookies and headers do not replace a token', async () => {
     const token = buildLearnerToken(version);
     for (const sent of [headers, { authorization: `Bearer ${token}` }, { cookie: `token=${token}` }]) {
       const answer = await ask(urlOf(version.lessonId, ''), { headers: sent });
-      expectRefusal(answer, 400, 'token is required');
+      expectRejection(answer, 400, 'token is required');
     }
   });
 });
@@ -153,7 +153,7 @@ describe('revoked tokens get 401', () => {
   const revoked = 'Token verification failed: Token revoked';
   const statusOf = async ({ lessonId }: { lessonId: string }, token: string) => {
     const answer = await load(lessonId, `?token=${token}`);
-    if (answer.status !== 200) expectRefusal(answer, 401, revoked);
+    if (answer.status !== 200) expectRejection(answer, 401, revoked);
     return answer.status;
   };
   const secondsAgo = (seconds: number) => new Date(Date.now() - seconds * 1000);
@@ -228,9 +228,9 @@ test('a lesson that is deleted, unpublished or unknown gets 404 with the same me
   await deleteLesson(harness.db, deleted.lessonId);
   for (const { lessonId, organizationId } of [deleted, draft, missing]) {
     const token = buildLearnerToken({ lessonId, organizationId });
-    expectRefusal(await load(lessonId, `?token=${token}`), 404, 'Lesson not found or access denied');
+    expectRejection(await load(lessonId, `?token=${token}`), 404, 'Lesson not found or access denied');
   }
-  expectRefusal(await load(version.lessonId, `?token=${pinned}`), 404, 'Lesson not found or access denied');
+  expectRejection(await load(version.lessonId, `?token=${pinned}`), 404, 'Lesson not found or access denied');
 });
 
 describe('pages of every origin', () => {

@@ -4,13 +4,14 @@ import { createRequire } from 'node:module';
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
-import { listPlatforms } from '../../shared/models/lti-platform.ts';
+import { expect, test } from 'vitest';
+import { createPlatform, listPlatforms } from '../../shared/models/lti-platform.ts';
 import { packageRoot } from '../../shared/platform/paths.ts';
 import { lectern, startCommand } from '../cli/command-line.ts';
 import { buildOrganization } from '../support/factories.ts';
-import { startHarness } from '../support/harness.ts';
+import { useHarness } from '../support/use.ts';
 
+const harness = useHarness();
 const loader = createRequire(import.meta.url).resolve('tsx');
 
 /** Starts `lectern lti simulate` from the sources: the compiled command line has no simulator. */
@@ -26,68 +27,50 @@ async function printedAddress(running: ReturnType<typeof startCommand>): Promise
   return address;
 }
 
-test('the platform runs until Ctrl-C, and begins with the tool that it was told of', async () => {
+test('the platform runs until Ctrl-C, with the registration URL of a tool; its port is in use meanwhile', async () => {
   const tool = 'https://tool.example/register?a=1';
   const running = startSimulate({}, '--port', '0', '--tool', tool);
-  const page = await fetch(await printedAddress(running));
-  expect(await page.text()).toContain(`value="${tool}"`);
+  const address = await printedAddress(running);
+  expect(await (await fetch(address)).text()).toContain(`value="${tool}"`);
+  const second = await startSimulate({}, '--port', new URL(address).port).finished;
+  expect(second).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('--port') as string });
   running.kill('SIGINT');
   expect(await running.finished).toMatchObject({ code: 0, stderr: '' });
 });
 
-test('with --org it is connected to Lectern for as long as it runs', async () => {
-  const harness = await startHarness();
-  onTestFinished(() => harness.close());
+test('with --org it is connected to Lectern while it runs, if Lectern may reach it', async () => {
   const { organization } = await buildOrganization(harness);
   const port = await freePort();
-  const environment = {
+  const start = (environment: Record<string, string>) =>
+    startSimulate(environment, '--port', String(port), '--org', organization.slug);
+  const rejected = await start(harness.environment).finished;
+  expect(rejected).toMatchObject({ code: 1, stdout: '' });
+  expect(rejected.stderr).toContain(`LECTERN_ALLOWED_PRIVATE_HOSTS=127.0.0.1:${port}`);
+
+  const issuer = `http://127.0.0.1:${port}`;
+  const urls = { jwksUrl: `${issuer}/jwks`, tokenUrl: `${issuer}/token`, authUrl: `${issuer}/authorize` };
+  // A killed run left it behind.
+  const { _id: stale } = await createPlatform(harness.db, {
+    ...{ organizationId: organization._id, issuer, clientId: 'stale', deploymentIds: ['1'], ...urls },
+    ...{ tokenAudience: null, name: 'LTI simulator', status: 'active' },
+  });
+  const running = start({
     ...harness.environment,
     PUBLIC_URL: 'http://localhost:3999',
     LECTERN_ALLOWED_PRIVATE_HOSTS: `127.0.0.1:${port}`,
-  };
-  const run = () => startSimulate(environment, '--port', String(port), '--org', organization.slug);
-  const killed = run();
-  await printedAddress(killed);
-  killed.kill('SIGKILL');
-  await killed.finished;
-
-  const running = run();
+  });
   const address = await printedAddress(running);
   const platforms = await listPlatforms(harness.db, organization._id);
   expect(platforms).toMatchObject([
-    {
-      issuer: address.replace(/\/$/, ''),
-      jwksUrl: `${address}jwks`,
-      tokenUrl: `${address}token`,
-      authUrl: `${address}authorize`,
-      deploymentIds: [expect.any(String)],
-      status: 'active',
-    },
+    { issuer, ...urls, deploymentIds: [expect.any(String)], status: 'active' },
   ]);
+  expect(platforms[0]?._id).not.toBe(stale);
   const tools = await (await fetch(`${address}tools`)).text();
   expect(tools).toContain('http://localhost:3999/lti/login');
   expect(tools).toContain(platforms[0]?.clientId);
   running.kill('SIGINT');
   expect(await running.finished).toMatchObject({ code: 0, stderr: '' });
-  expect(await listPlatforms(harness.db, organization._id)).toStrictEqual([]);
-});
-
-test('an occupied port, and a Lectern that may not reach the platform, are reported with advice', async () => {
-  const harness = await startHarness();
-  onTestFinished(() => harness.close());
-  const { organization } = await buildOrganization(harness);
-  const port = await freePort();
-  const args = ['--port', String(port)];
-  const apart = await startSimulate(harness.environment, ...args, '--org', organization.slug).finished;
-  expect(apart).toMatchObject({ code: 1, stdout: '' });
-  expect(apart.stderr).toContain(`LECTERN_ALLOWED_PRIVATE_HOSTS=127.0.0.1:${port}`);
-
-  const server = createServer().listen(port, '127.0.0.1');
-  onTestFinished(() => void server.close());
-  await once(server, 'listening');
-  const taken = await startSimulate({}, ...args).finished;
-  expect(taken).toMatchObject({ code: 1, stdout: '' });
-  expect(taken.stderr).toContain('--port');
+  expect(await listPlatforms(harness.db, organization._id)).toEqual([]);
 });
 
 test('a release contains no simulator, and its command says how to run it', async () => {

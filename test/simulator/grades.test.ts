@@ -1,229 +1,174 @@
-import { beforeEach, describe, expect, test } from 'vitest';
-import type { Course, LineItem, Link, User } from '../../simulator/model.ts';
-import { withPathSuffix } from '../../simulator/addresses.ts';
+import { describe, expect, test } from 'vitest';
+import { canvasSubmission } from '../../shared/lti/claims.ts';
+import type { LineItem } from '../../simulator/model.ts';
+import { withPathSuffix } from '../../simulator/urls.ts';
 import { mediaType, scope } from '../../simulator/vocabulary.ts';
-import { useSimulatorLab } from './simulator-lab.ts';
+import { useSimulatorLab } from './scripted-tool.ts';
 
-const lab = useSimulatorLab();
+/* The simulator's grade services. The tests of grades (test/lti) run against them too. */
 
-let course: Course;
-let link: Link;
-let item: LineItem;
-let user: User;
-let tokens: Record<'score' | 'lineItem' | 'lineItemReadonly' | 'resultReadonly', string>;
+const lab = useSimulatorLab({ attempts: 2 });
 
-beforeEach(async () => {
+const authorization = async (name: string) => `Bearer ${await lab.scripted.token(name)}`;
+
+function addItem(): LineItem {
   const { simulator, scripted } = lab;
-  course = simulator.addCourse();
-  link = scripted.link({
-    course,
-    lineItem: { label: 'Tides', scoreMaximum: 10, tag: 'quiz', resourceId: 'tides' },
-  });
-  [item = item] = simulator.lineItemsOf(link);
-  user = simulator.addUser();
-  const names = ['score', 'lineItem', 'lineItemReadonly', 'resultReadonly'] as const;
-  const pairs = names.map(async (name) => [name, await scripted.token(scope[name])] as const);
-  tokens = Object.fromEntries(await Promise.all(pairs)) as typeof tokens;
-});
-
-interface Call {
-  method?: string;
-  token?: string;
-  type?: string;
-  accept?: string;
-  body?: unknown;
+  const course = simulator.addCourse();
+  const lineItem = { label: 'Tides', scoreMaximum: 10, tag: 'quiz' };
+  const [item] = simulator.lineItemsOf(scripted.link({ course, lineItem }));
+  if (item === undefined) throw new Error('no line item');
+  return item;
 }
 
-async function call(url: string, { method = 'GET', token, type, accept, body }: Call = {}) {
-  const headers = {
-    ...(token !== undefined && { authorization: `Bearer ${token}` }),
-    ...(type !== undefined && { 'content-type': type }),
-    ...(accept !== undefined && { accept }),
-  };
-  const init = { method, headers, ...(body !== undefined && { body: JSON.stringify(body) }) };
-  const response = await fetch(url, init);
-  const text = await response.text();
-  const isJson = (response.headers.get('content-type') ?? '').includes('json');
-  const answer = isJson ? (JSON.parse(text) as unknown) : null;
-  return { status: response.status, headers: response.headers, body: answer };
+async function sendScore(item: LineItem, changes: object, headers: Record<string, string> = {}) {
+  const own = { authorization: await authorization(scope.score), ...headers };
+  const { status } = await lab.scripted.sendScore(item, { scoreGiven: 3, scoreMaximum: 4, ...changes }, own);
+  return status;
 }
 
-const listAddress = () => lab.simulator.addressOf(item).replace(/\/\d+\/lineitem/, '');
-
-const full = () => ({
-  userId: user.id,
-  timestamp: new Date().toISOString(),
-  activityProgress: 'Completed',
-  gradingProgress: 'FullyGraded',
-  scoreGiven: 3,
-  scoreMaximum: 4,
-});
-
-const sendScore = (changes: object = {}, options: Call = {}) =>
-  call(withPathSuffix(lab.simulator.addressOf(item), '/scores'), {
-    method: 'POST',
-    token: tokens.score,
-    type: mediaType.score,
-    body: { ...full(), ...changes },
-    ...options,
-  });
-
-describe('scores', () => {
-  test('are kept as they came, and count on the scale of their line item', async () => {
-    expect(await sendScore()).toMatchObject({ status: 200 });
-    expect(lab.simulator.scoresOf(item)).toMatchObject([{ userId: user.id, scoreGiven: 3, scoreMaximum: 4 }]);
-    const results = await call(withPathSuffix(lab.simulator.addressOf(item), '/results'), {
-      token: tokens.resultReadonly,
-    });
-    expect(results.body).toMatchObject([{ userId: user.id, resultScore: 7.5, resultMaximum: 10 }]);
-    expect(results.headers.get('content-type')).toContain(mediaType.results);
-  });
-
+describe('a score', () => {
   test.each([
+    ['3 of 4', {}, 7.5],
     ['zero', { scoreGiven: 0 }, 0],
-    ['more than full marks', { scoreGiven: 5 }, 12.5],
-    ['no score', { scoreGiven: undefined, scoreMaximum: undefined }, undefined],
-    ['a score of null', { scoreGiven: null }, undefined],
-    ['what is still to be graded', { gradingProgress: 'PendingManual' }, undefined],
-  ])('with %s have the result that the standard says', async (_, changes, result) => {
-    expect((await sendScore(changes)).status).toBe(200);
-    const address = withPathSuffix(lab.simulator.addressOf(item), '/results');
-    const { body } = await call(address, { token: tokens.resultReadonly });
-    expect((body as [{ resultScore?: number }])[0].resultScore).toBe(result);
+    ['no points', { scoreGiven: null }, undefined],
+    ['manual grading to come', { gradingProgress: 'PendingManual' }, undefined],
+  ])('with %s has the result that the standard defines', async (_, changes, resultScore) => {
+    const [item, { id: userId }] = [addItem(), lab.simulator.addUser()];
+    expect(await sendScore(item, { userId, ...changes })).toBe(200);
+    const url = withPathSuffix(lab.simulator.urlOf(item), '/results');
+    const headers = { authorization: await authorization(scope.resultReadonly) };
+    const [result] = (await (await fetch(url, { headers })).json()) as [{ resultScore?: number }];
+    expect(result.resultScore).toBe(resultScore);
   });
 
-  test.each([
-    ['another media type', {}, { type: 'application/json' }, 415],
-    ['a token of another scope', {}, { token: 'lineItem' }, 403],
-    ['no token', {}, { token: 'none' }, 401],
-    ['no user', { userId: undefined }, {}, 400],
-    ['a user whom the platform does not know', { userId: 'somebody' }, {}, 400],
-    ['no timestamp', { timestamp: undefined }, {}, 400],
-    ['a timestamp without a zone', { timestamp: '2026-01-01T10:00:00.000' }, {}, 400],
-    ['a timestamp in whole seconds', { timestamp: '2026-01-01T10:00:00Z' }, {}, 400],
-    ['an unknown progress', { activityProgress: 'Done' }, {}, 400],
-    ['an unknown grading', { gradingProgress: undefined }, {}, 400],
-    ['a negative score', { scoreGiven: -1 }, {}, 400],
-    ['a score as text', { scoreGiven: '3' }, {}, 400],
-    ['a score of nothing', { scoreMaximum: undefined }, {}, 400],
-    ['a maximum of zero', { scoreMaximum: 0 }, {}, 400],
-  ] as const)('with %s are refused and not kept', async (_, changes, options, status) => {
-    const { token: name = 'score', ...others } = { ...options } as { token?: string; type?: string };
-    const token = name === 'none' ? undefined : tokens[name as keyof typeof tokens];
-    expect((await sendScore(changes, { ...others, token })).status).toBe(status);
-    expect(lab.simulator.scoresOf(item)).toStrictEqual([]);
+  test.each<[string, object, number, Record<string, string>?]>([
+    ['another media type', {}, 415, { 'content-type': 'application/json' }],
+    ['no token', {}, 401, { authorization: '' }],
+    ['no user', { userId: undefined }, 400],
+    ['an unknown user', { userId: 'other' }, 400],
+    ['no timestamp', { timestamp: undefined }, 400],
+    ['a timestamp without a zone', { timestamp: '2026-01-01T10:00:00.000' }, 400],
+    ['a timestamp without fractions', { timestamp: '2026-01-01T10:00:00Z' }, 400],
+    ['an unknown progress', { activityProgress: 'Done' }, 400],
+    ['no grading progress', { gradingProgress: undefined }, 400],
+    ['negative points', { scoreGiven: -1 }, 400],
+    ['points as text', { scoreGiven: '3' }, 400],
+    ['points without a maximum', { scoreMaximum: undefined }, 400],
+    ['a maximum of zero', { scoreMaximum: 0 }, 400],
+  ])('with %s is rejected and not stored', async (_, changes, status, headers) => {
+    const [item, { id: userId }] = [addItem(), lab.simulator.addUser()];
+    expect(await sendScore(item, { userId, ...changes }, headers)).toBe(status);
+    expect(lab.simulator.scoresOf(item)).toEqual([]);
   });
 
-  test('that are not of a later second than the last one are refused, of each user and line item by itself', async () => {
-    const timestamp = '2026-01-01T10:00:00.500Z';
-    expect((await sendScore({ timestamp })).status).toBe(200);
-    expect((await sendScore({ timestamp })).status).toBe(409);
-    expect((await sendScore({ timestamp: '2026-01-01T11:00:00.400+01:00' })).status).toBe(409);
-    expect((await sendScore({ timestamp: '2026-01-01T10:00:00.999Z' })).status).toBe(409);
-    expect((await sendScore({ timestamp: '2026-01-01T10:00:01.000Z' })).status).toBe(200);
-    user = lab.simulator.addUser();
-    expect((await sendScore({ timestamp })).status).toBe(200);
-    expect(lab.simulator.currentScores(item).size).toBe(2);
-  });
-
-  test('of teachers and of who is not in the course are refused', async () => {
-    const elsewhere = lab.simulator.addUser({ courseIds: [lab.simulator.sample.course.id] });
-    for (const { id } of [lab.simulator.sample.users.teacher, elsewhere]) {
-      expect((await sendScore({ userId: id })).status).toBe(400);
+  test('of a teacher, of a user outside the course, or with a token for another scope is rejected', async () => {
+    const { simulator } = lab;
+    const { sample } = simulator;
+    const outside = simulator.addUser({ courseIds: [sample.course.id] });
+    for (const { id: userId } of [sample.users.teacher, outside]) {
+      expect(await sendScore(addItem(), { userId })).toBe(400);
     }
+    const other = { authorization: await authorization(scope.lineItem) };
+    expect(await sendScore(addItem(), { userId: sample.users.learner.id }, other)).toBe(403);
   });
 
-  test('at an address without its query, or with /scores behind it, find nothing', async () => {
-    const address = lab.simulator.addressOf(item);
-    const { pathname } = new URL(address);
-    for (const url of [`${lab.simulator.addresses.url}${pathname}/scores`, `${address}/scores`]) {
-      const init = { method: 'POST', token: tokens.score, type: mediaType.score, body: full() };
-      expect((await call(url, init)).status).toBe(404);
+  test('must be of a later second than the last one of its user and line item', async () => {
+    const [item, { id: userId }] = [addItem(), lab.simulator.addUser()];
+    const unsubmitted = { [canvasSubmission]: { new_submission: false } };
+    const statuses = [];
+    for (const time of [
+      '10:00:00.500Z',
+      '10:00:00.500Z',
+      '11:00:00.400+01:00',
+      '10:00:00.999Z',
+      '10:00:01.000Z',
+    ]) {
+      statuses.push(await sendScore(item, { userId, timestamp: `2026-01-01T${time}`, ...unsubmitted }));
+    }
+    expect(statuses).toEqual([200, 409, 409, 409, 200]);
+    const first = { timestamp: '2026-01-01T10:00:00.500Z' };
+    expect(await sendScore(item, { userId: lab.simulator.addUser().id, ...first })).toBe(200);
+  });
+
+  test('uses up an attempt of its user, unless the tool says that it is no submission', async () => {
+    const [item, { id: userId }] = [addItem(), lab.simulator.addUser()];
+    const start = Date.now();
+    const statuses = [];
+    for (const [index, isNew] of [undefined, false, true, undefined, false].entries()) {
+      const submission = isNew === undefined ? {} : { [canvasSubmission]: { new_submission: isNew } };
+      const timestamp = new Date(start + index * 1000).toISOString();
+      statuses.push(await sendScore(item, { userId, timestamp, ...submission }));
+    }
+    expect(statuses).toEqual([200, 200, 200, 422, 200]);
+  });
+
+  test('at a URL without its query, or with /scores after the query, gets 404', async () => {
+    const url = lab.simulator.urlOf(addItem());
+    const headers = { authorization: await authorization(scope.score), 'content-type': mediaType.score };
+    for (const wrong of [`${url.split('?')[0]}/scores`, `${url}/scores`]) {
+      expect((await fetch(wrong, { method: 'POST', headers, body: '{}' })).status).toBe(404);
     }
   });
 });
 
 describe('line items', () => {
-  const post = (body: object, options: Call = {}) =>
-    call(listAddress(), {
-      method: 'POST',
-      token: tokens.lineItem,
-      type: mediaType.lineItem,
-      body,
-      ...options,
-    });
+  async function call(
+    url: string,
+    options: { method?: string; body?: object; token?: string; type?: string } = {},
+  ) {
+    const { method = 'GET', body, token = scope.lineItem, type = mediaType.lineItem } = options;
+    const headers = { authorization: await authorization(token), 'content-type': type };
+    const response = await fetch(url, { method, headers, ...(body && { body: JSON.stringify(body) }) });
+    const isJson = (response.headers.get('content-type') ?? '').includes('json');
+    return {
+      status: response.status,
+      next: response.headers.get('link'),
+      body: isJson ? await response.json() : null,
+    };
+  }
+  const listUrl = (item: LineItem) => lab.simulator.urlOf(item).replace(/\/\d+\/lineitem/, '');
 
-  test('are made, read, changed and removed', async () => {
-    const made = await post({ label: 'Moon', scoreMaximum: 5, resourceLinkId: link.id, tag: 'more' });
-    expect(made).toMatchObject({
-      status: 201,
-      body: { label: 'Moon', scoreMaximum: 5, resourceLinkId: link.id },
-    });
-    const { id } = made.body as { id: string };
-    const read = await call(id, { token: tokens.lineItemReadonly });
-    expect(read.body).toStrictEqual(made.body);
-    expect(read.headers.get('content-type')).toContain(mediaType.lineItem);
+  test('are created, read, listed by filter and page, changed and removed', async () => {
+    const item = addItem();
+    const created = await call(listUrl(item), { method: 'POST', body: { label: 'Moon', scoreMaximum: 5 } });
+    expect(created).toMatchObject({ status: 201, body: { label: 'Moon', scoreMaximum: 5 } });
+    const { id } = created.body as { id: string };
+    expect((await call(id, { token: scope.lineItemReadonly })).body).toEqual(created.body);
+    for (const [query, labels] of Object.entries({
+      '': ['Tides', 'Moon'],
+      '&tag=quiz': ['Tides'],
+      '&tag=x': [],
+    })) {
+      const { body } = await call(listUrl(item) + query);
+      expect((body as { label: string }[]).map(({ label }) => label)).toEqual(labels);
+    }
+    const page = await call(`${listUrl(item)}&limit=1`);
+    const [, next = ''] = /^<([^>]+)>; rel="next"$/.exec(page.next ?? '') ?? [];
+    expect(await call(next)).toMatchObject({ body: [{ label: 'Moon' }], next: null });
 
     const body = { label: 'The moon', scoreMaximum: 6 };
-    const changed = await call(id, { method: 'PUT', token: tokens.lineItem, type: mediaType.lineItem, body });
-    expect(changed.body).toStrictEqual({ id, ...body, resourceLinkId: link.id });
-
-    expect((await call(id, { method: 'DELETE', token: tokens.lineItem })).status).toBe(204);
-    expect((await call(id, { token: tokens.lineItem })).status).toBe(404);
+    expect((await call(id, { method: 'PUT', body })).body).toEqual({ id, ...body });
+    expect((await call(id, { method: 'DELETE', token: scope.lineItemReadonly })).status).toBe(403);
+    expect((await call(id, { method: 'DELETE' })).status).toBe(204);
+    expect((await call(id)).status).toBe(404);
   });
 
-  test('are listed by link, tag and resource, and in pages', async () => {
-    await post({ label: 'Moon', scoreMaximum: 5, tag: 'quiz' });
-    const list = async (query: string) => {
-      const { body, headers } = await call(`${listAddress()}${query}`, { token: tokens.lineItemReadonly });
-      return { labels: (body as { label: string }[]).map(({ label }) => label), next: headers.get('link') };
-    };
-    expect((await list('')).labels).toStrictEqual(['Tides', 'Moon']);
-    expect((await list(`&resource_link_id=${link.id}`)).labels).toStrictEqual(['Tides']);
-    expect((await list('&resource_id=tides&tag=quiz')).labels).toStrictEqual(['Tides']);
-    expect((await list('&tag=other')).labels).toStrictEqual([]);
-
-    const first = await list('&limit=1');
-    expect(first.labels).toStrictEqual(['Tides']);
-    const [, next = ''] = /^<([^>]+)>; rel="next"$/.exec(first.next ?? '') ?? [];
-    const second = await call(next, { token: tokens.lineItem });
-    expect(second.body).toMatchObject([{ label: 'Moon' }]);
-    expect(second.headers.get('link')).toBeNull();
+  test.each<[string, object, number, { type?: string; token?: string }?]>([
+    ['no label', { label: undefined }, 400],
+    ['no maximum', { scoreMaximum: undefined }, 400],
+    ['a maximum of zero', { scoreMaximum: 0 }, 400],
+    ['a link of another course', { resourceLinkId: 'other' }, 404],
+    ['another media type', {}, 415, { type: 'application/json' }],
+    ['a token for reading', {}, 403, { token: scope.lineItemReadonly }],
+  ])('with %s are not created', async (_, changes, status, options) => {
+    const body = { label: 'Moon', scoreMaximum: 5, ...changes };
+    expect((await call(listUrl(addItem()), { method: 'POST', body, ...options })).status).toBe(status);
   });
 
-  test.each([
-    ['no label', { scoreMaximum: 5 }, {}, 400],
-    ['no maximum', { label: 'Moon' }, {}, 400],
-    ['a maximum of zero', { label: 'Moon', scoreMaximum: 0 }, {}, 400],
-    ['a link of another course', { label: 'Moon', scoreMaximum: 1, resourceLinkId: 'other' }, {}, 404],
-    ['another media type', { label: 'Moon', scoreMaximum: 1 }, { type: 'application/json' }, 415],
-  ])('with %s are not made', async (_, body, options, status) => {
-    expect((await post(body, options)).status).toBe(status);
-  });
-
-  test('may be read but not made or changed with the scope for reading', async () => {
-    expect((await post({ label: 'Moon', scoreMaximum: 1 }, { token: tokens.lineItemReadonly })).status).toBe(
-      403,
-    );
-    const { status } = await call(lab.simulator.addressOf(item), {
-      method: 'DELETE',
-      token: tokens.lineItemReadonly,
-    });
-    expect(status).toBe(403);
-  });
-
-  test('of another tool are not there', async () => {
-    const tool = lab.scripted.register();
-    const [other] = lab.simulator.lineItemsOf(
-      lab.scripted.link({ course, tool, lineItem: { label: 'Other', scoreMaximum: 1 } }),
-    );
-    if (other === undefined) throw new Error('no line item');
-    expect((await call(lab.simulator.addressOf(other), { token: tokens.lineItem })).status).toBe(404);
-    expect((await call(listAddress(), { token: tokens.lineItem })).body).toHaveLength(1);
-  });
-
-  test('are sent as nothing but their media type', async () => {
-    const options = { token: tokens.lineItem, accept: 'text/html' };
-    expect((await call(lab.simulator.addressOf(item), options)).status).toBe(406);
+  test('of another tool are hidden', async () => {
+    const { simulator, scripted } = lab;
+    const lineItem = { label: 'Other', scoreMaximum: 1 };
+    const [other] = simulator.lineItemsOf(scripted.link({ tool: scripted.register(), lineItem }));
+    expect((await call(simulator.urlOf(other as LineItem))).status).toBe(404);
   });
 });

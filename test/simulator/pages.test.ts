@@ -1,39 +1,34 @@
 import { get } from 'node:http';
-import type { Browser, BrowserContext, Page } from 'playwright-core';
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import type { Browser, Page } from 'playwright-core';
+import { expect, onTestFinished, test } from 'vitest';
 import { faultsIn } from '../support/axe.ts';
-import { launchBrowser } from '../support/browser.ts';
+import { useBrowser } from '../support/use.ts';
 import { waitFor } from '../support/wait-for.ts';
-import { useSimulatorLab } from './simulator-lab.ts';
+import { useSimulatorLab } from './scripted-tool.ts';
 
-// The tool is at 127.0.0.1, which is another site.
+// The tool is at 127.0.0.1, which makes it another site.
 const lab = useSimulatorLab({ hostname: 'localhost' });
-
-let browser: Browser;
-beforeAll(async () => {
-  browser = await launchBrowser();
-});
-afterAll(() => browser.close());
+const browser = useBrowser();
 
 async function open(path: string, options: Parameters<Browser['newContext']>[0] = {}): Promise<Page> {
-  const context: BrowserContext = await browser.newContext(options);
+  const context = await browser.newContext(options);
   onTestFinished(() => context.close());
   const page = await context.newPage();
-  await page.goto(`${lab.simulator.addresses.url}${path}`);
+  await page.goto(`${lab.simulator.urls.url}${path}`);
   return page;
 }
 
-/** A page of the tool that asks another window and shows the answers, one a line. */
-const asking = (target: string, ...messages: object[]) => `<pre></pre><script>
+/** Returns a page of the tool that sends messages to another window and shows the responses, one per line. */
+const messagePage = (target: string, ...messages: object[]) => `<pre></pre><script>
 addEventListener('message', ({ data, origin }) => {
   document.querySelector('pre').textContent += JSON.stringify({ ...data, origin }) + '\\n';
 });
 for (const message of ${JSON.stringify(messages)}) ${target}.postMessage(message, ${JSON.stringify('*')});
 </script>`;
 
-async function answers(page: Page, count: number) {
+async function responses(page: Page, count: number) {
   const frame = page.frameLocator('iframe.tool');
-  return waitFor('the answers', async () => {
+  return waitFor('the responses', async () => {
     const lines = (await frame.locator('pre').innerText()).split('\n').filter((line) => line !== '');
     return lines.length < count ? null : lines.map((line) => JSON.parse(line) as unknown);
   });
@@ -61,7 +56,7 @@ test('a learner opens a link in a frame, by POST or GET, or in a tab of its own'
   expect(scripted.launches[2]).not.toHaveProperty('lti_storage_target');
 });
 
-test('a page with a tool that is loaded again launches it again', async () => {
+test('reloading the page of a tool launches it again', async () => {
   const { scripted } = lab;
   scripted.pages.set('/launch', '<h1>The lesson</h1>');
   scripted.link({ title: 'Opened twice' });
@@ -86,11 +81,11 @@ test('a learner opens a link without JavaScript', async () => {
   await tool.getByRole('heading', { name: 'The lesson' }).waitFor();
 });
 
-test.each(["parent.frames['lti_storage']", 'parent'])('a tool keeps data in %s', async (target) => {
+test.each(["parent.frames['lti_storage']", 'parent'])('a tool stores data in %s', async (target) => {
   const put = { subject: 'lti.put_data', key: 'state', value: 'secret' };
   lab.scripted.pages.set(
     '/launch',
-    asking(
+    messagePage(
       target,
       { subject: 'lti.get_data', message_id: '1', key: 'state' },
       { ...put, message_id: '2' },
@@ -99,11 +94,11 @@ test.each(["parent.frames['lti_storage']", 'parent'])('a tool keeps data in %s',
       { subject: 'lti.capabilities', message_id: '5' },
     ),
   );
-  lab.scripted.link({ title: `Keeps in ${target}` });
+  lab.scripted.link({ title: `Stores in ${target}` });
   const page = await open('/');
-  await page.getByRole('button', { name: `Open Keeps in ${target}`, exact: true }).click();
-  const { origin } = new URL(lab.simulator.addresses.url);
-  expect(await answers(page, 5)).toMatchObject([
+  await page.getByRole('button', { name: `Open Stores in ${target}`, exact: true }).click();
+  const { origin } = new URL(lab.simulator.urls.url);
+  expect(await responses(page, 5)).toMatchObject([
     { subject: 'lti.get_data.response', message_id: '1', key: 'state', value: null, origin },
     { subject: 'lti.put_data.response', message_id: '2', key: 'state', value: 'secret', origin },
     { subject: 'lti.get_data.response', message_id: '3', key: 'state', value: 'secret', origin },
@@ -119,15 +114,15 @@ test.each(["parent.frames['lti_storage']", 'parent'])('a tool keeps data in %s',
 });
 
 test('a tool chooses the height of its frame', async () => {
-  lab.scripted.pages.set('/launch', asking('parent', { subject: 'lti.frameResize', height: 777 }));
+  lab.scripted.pages.set('/launch', messagePage('parent', { subject: 'lti.frameResize', height: 777 }));
   lab.scripted.link({ title: 'High' });
   const page = await open('/');
   await page.getByRole('button', { name: 'Open High' }).click();
-  await answers(page, 1);
+  await responses(page, 1);
   expect(await page.locator('iframe.tool').boundingBox()).toMatchObject({ height: 777 });
 });
 
-test('a registration ends when the tool says so', async () => {
+test('a tool closes its registration page', async () => {
   const close = `parent.postMessage({ subject: 'org.imsglobal.lti.close' }, '*')`;
   lab.scripted.pages.set('/register', `<button onclick="${close}">Done</button>`);
   const page = await open(`/tools?url=${encodeURIComponent(`${lab.scripted.url}/register`)}`);
@@ -143,10 +138,10 @@ test('a tool and a link are added by hand, and a course is copied', async () => 
   const page = await open('/tools');
   const form = page.locator('form[action="/tools"]');
   await form.getByLabel('Name', { exact: true }).fill('By hand');
-  await form.getByLabel('Login address').fill(`${scripted.url}/login`);
-  await form.getByLabel('Address of its keys').fill(`${scripted.url}/jwks`);
+  await form.getByLabel('Login URL').fill(`${scripted.url}/login`);
+  await form.getByLabel('Key set URL').fill(`${scripted.url}/jwks`);
   await form.getByLabel('Target link').fill(`${scripted.url}/launch`);
-  await form.getByLabel('Redirect addresses').fill(`${scripted.url}/launch\nhttps://other.example/launch`);
+  await form.getByLabel('Redirect urls').fill(`${scripted.url}/launch\nhttps://other.example/launch`);
   await form.getByLabel('Custom parameters').fill('a=b=c');
   await form.getByRole('button', { name: 'Register' }).click();
   const tool = simulator.tools().at(-1);
@@ -154,7 +149,7 @@ test('a tool and a link are added by hand, and a course is copied', async () => 
   expect(tool?.redirectUris).toHaveLength(2);
 
   const course = simulator.addCourse({ title: 'By hand' });
-  await page.goto(simulator.addresses.home);
+  await page.goto(simulator.urls.home);
   const card = page
     .locator('section', { hasText: 'By hand' })
     .filter({ has: page.getByRole('heading', { name: 'By hand' }) });
@@ -169,7 +164,7 @@ test('a tool and a link are added by hand, and a course is copied', async () => 
   await page.getByRole('heading', { name: 'By hand (copy)' }).waitFor();
 });
 
-test('pages have no faults that axe finds, and show messages and grades', async () => {
+test('axe-core finds no violation in the pages, which show messages and grades', async () => {
   const { simulator, scripted } = lab;
   const link = scripted.link({ title: 'Graded', lineItem: { label: 'Graded', scoreMaximum: 10 } });
   const { learner } = simulator.sample.users;
@@ -184,21 +179,20 @@ test('pages have no faults that axe finds, and show messages and grades', async 
   const page = await open('/messages');
   await page.getByText('LtiResourceLinkRequest for Lena Brandt').first().click();
   await page.getByText('"email": "lena.brandt@school.example"').first().waitFor();
-  await page.goto(`${simulator.addresses.url}/grades`);
+  await page.goto(`${simulator.urls.url}/grades`);
   await page.getByRole('row', { name: 'Lena Brandt 7.5 3 of 4 Completed FullyGraded' }).waitFor();
-  // Whoever looks sees the next one arrive.
   await scripted.sendScore(item, { userId: learner.id, scoreGiven: 4, scoreMaximum: 4 });
   await page.getByRole('row', { name: 'Lena Brandt 10 4 of 4 Completed FullyGraded' }).waitFor();
 });
 
-test('forms of other sites press no buttons', async () => {
+test('forms on other sites are rejected', async () => {
   const headers = { 'sec-fetch-site': 'cross-site' };
-  const answer = await fetch(`${lab.simulator.addresses.url}/keys`, { method: 'POST', headers });
+  const answer = await fetch(`${lab.simulator.urls.url}/keys`, { method: 'POST', headers });
   expect(answer.status).toBe(403);
 });
 
-test('a foreign host name that resolves to this machine gets no page', async () => {
-  const { hostname, port } = new URL(lab.simulator.addresses.url);
+test('another host name that resolves to this machine gets no page', async () => {
+  const { hostname, port } = new URL(lab.simulator.urls.url);
   const status = await new Promise((resolve, reject) => {
     const headers = { host: `rebound.example:${port}` };
     get({ hostname, port, path: '/messages', headers }, (answer) => resolve(answer.resume().statusCode)).on(

@@ -5,46 +5,71 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
-import type { CryptoKey, JWTPayload } from 'jose';
+import type { JWTPayload } from 'jose';
+import { beforeEach } from 'vitest';
 import type { LineItem, Link, Tool } from '../../simulator/model.ts';
-import { withPathSuffix } from '../../simulator/addresses.ts';
+import { withPathSuffix } from '../../simulator/urls.ts';
 import type { LinkOptions, Simulator } from '../../simulator/simulator.ts';
+import { startSimulator } from '../../simulator/start.ts';
+import type { SimulatorOptions } from '../../simulator/start.ts';
 import { mediaType, scope } from '../../simulator/vocabulary.ts';
+import { useStarted } from '../support/use.ts';
 
-/** A small LTI tool that does what a test tells it to, made with nothing of Lectern's own tool. */
+/** A small LTI tool that tests script. It shares no code with Lectern's tool. */
 export interface ScriptedTool {
   /** Such as http://127.0.0.1:40123. */
   url: string;
-  /** As it is registered with the simulator. */
   tool: Tool;
-  /** Registers it once more, as another client. */
+  /** Registers it again, as another client. */
   register(details?: Partial<Tool>): Tool;
-  /** What was posted to its launch address, in order. */
+  /** The forms that were posted to its launch URL, in order. */
   launches: Record<string, string>[];
-  /** Laid over the parameters of its next authorization requests; undefined takes one away. */
+  /** Changes to the parameters of its next authorization requests; undefined removes one. */
   authorization: Record<string, string | undefined>;
-  /** What its pages say, as HTML, by path; `/launch` and others. */
+  /** The HTML of its pages, by path. */
   pages: Map<string, string>;
-  /** A JWT by its key: `iss` its client id, issued now, good for a minute. */
+  /** Signs a JWT with its client id as `iss`, valid for a minute. */
   sign(claims: JWTPayload, header?: object): Promise<string>;
-  /** The form of a token request, with `claims` laid over those of the assertion. */
+  /** Returns the form of a token request. @param claims change those of the assertion */
   tokenRequest(scopes: string, claims?: JWTPayload): Promise<URLSearchParams>;
-  /** An access token of the simulator. */
   token(...scopes: string[]): Promise<string>;
-  /** In the sample course unless told otherwise. */
+  /** Adds a link, by default to the sample course. */
   link(options?: Partial<LinkOptions>): Link;
-  /** A score with `changes` laid over one that is completed and graded. */
-  sendScore(lineItem: LineItem, changes?: object): Promise<Response>;
-  close(): void;
+  /** Sends a completed and graded score with changes. */
+  sendScore(lineItem: LineItem, changes?: object, headers?: Record<string, string>): Promise<Response>;
 }
 
 const kid = 'the key of the scripted tool';
 
-/** Starts a tool that the simulator knows. */
-export async function startScriptedTool(simulator: Simulator): Promise<ScriptedTool> {
+/** Starts a platform and a tool that is registered with it, which all tests of a file share. */
+export function useSimulatorLab(options?: SimulatorOptions): {
+  simulator: Simulator;
+  scripted: ScriptedTool;
+} {
+  const lab = useStarted(
+    async () => {
+      const simulator = await startSimulator(options);
+      return { simulator, ...(await startScriptedTool(simulator)) };
+    },
+    async ({ simulator, close }) => {
+      close();
+      await simulator.close();
+    },
+  );
+  beforeEach(() => {
+    lab.scripted.authorization = {};
+    lab.scripted.launches = [];
+    lab.simulator.heal();
+  });
+  return lab;
+}
+
+async function startScriptedTool(
+  simulator: Simulator,
+): Promise<{ scripted: ScriptedTool; close: () => void }> {
   const { publicKey, privateKey } = await generateKeyPair('RS256');
   const jwks = JSON.stringify({ keys: [{ ...(await exportJWK(publicKey)), kid, alg: 'RS256', use: 'sig' }] });
-  const server = createServer((request, response) => void answer(request, response));
+  const server = createServer((request, response) => void respond(request, response));
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
@@ -59,76 +84,75 @@ export async function startScriptedTool(simulator: Simulator): Promise<ScriptedT
   const tool = register();
 
   const scripted: ScriptedTool = {
-    url,
-    tool,
-    register,
+    ...{ url, tool, register },
     launches: [],
     authorization: {},
     pages: new Map([['/launch', '<h1>The tool</h1>']]),
-    sign: (claims, header) => sign(privateKey, { iss: tool.clientId, ...claims }, header),
-    tokenRequest: async (scopes, claims) => {
-      const { clientId } = tool;
-      const { token: aud } = simulator.addresses;
-      return new URLSearchParams({
+    sign: (claims, header = {}) => {
+      const now = Math.floor(Date.now() / 1000);
+      return new SignJWT({ iss: tool.clientId, iat: now, exp: now + 60, ...claims })
+        .setProtectedHeader({ alg: 'RS256', kid, ...header })
+        .sign(privateKey);
+    },
+    tokenRequest: async (scopes, claims) =>
+      new URLSearchParams({
         grant_type: 'client_credentials',
         client_assertion_type: 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer',
-        client_assertion: await scripted.sign({ sub: clientId, aud, jti: randomUUID(), ...claims }),
+        client_assertion: await scripted.sign({
+          ...{ sub: tool.clientId, aud: simulator.urls.token, jti: randomUUID() },
+          ...claims,
+        }),
         scope: scopes,
-      });
-    },
+      }),
     token: async (...scopes) => {
       const body = await scripted.tokenRequest(scopes.join(' '));
-      const response = await fetch(simulator.addresses.token, { method: 'POST', body });
-      const { access_token: token } = (await response.json()) as { access_token: string };
-      return token;
+      const response = await fetch(simulator.urls.token, { method: 'POST', body });
+      return ((await response.json()) as { access_token: string }).access_token;
     },
     link: (options) => simulator.addLink({ course: simulator.sample.course, tool, ...options }),
-    sendScore: async (lineItem, changes) => {
-      const body = {
-        timestamp: new Date().toISOString(),
-        activityProgress: 'Completed',
-        gradingProgress: 'FullyGraded',
-        ...changes,
-      };
-      return fetch(withPathSuffix(simulator.addressOf(lineItem), '/scores'), {
+    sendScore: async (lineItem, changes, headers) =>
+      fetch(withPathSuffix(simulator.urlOf(lineItem), '/scores'), {
         method: 'POST',
         headers: {
           authorization: `Bearer ${await scripted.token(scope.score)}`,
           'content-type': mediaType.score,
+          ...headers,
         },
-        body: JSON.stringify(body),
-      });
-    },
+        body: JSON.stringify({
+          timestamp: new Date().toISOString(),
+          ...{ activityProgress: 'Completed', gradingProgress: 'FullyGraded' },
+          ...changes,
+        }),
+      }),
+  };
+
+  async function respond(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { pathname, search } = new URL(request.url ?? '', url);
+    const form = Object.fromEntries(new URLSearchParams((await text(request)) || search));
+    if (pathname === '/jwks') {
+      response.setHeader('content-type', 'application/json').end(jwks);
+    } else if (pathname === '/login') {
+      response.writeHead(302, { location: authorizationUrl(simulator, scripted, form) }).end();
+    } else {
+      if (pathname === '/launch') scripted.launches.push(form);
+      response.setHeader('content-type', 'text/html').end(scripted.pages.get(pathname) ?? '');
+    }
+  }
+  return {
+    scripted,
     close: () => {
       server.close();
       server.closeAllConnections();
     },
   };
-
-  async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const { pathname, search } = new URL(request.url ?? '', url);
-    const form = Object.fromEntries(new URLSearchParams((await text(request)) || search));
-    if (pathname === '/jwks') {
-      response.setHeader('content-type', 'application/json');
-      response.end(jwks);
-      return;
-    }
-    if (pathname === '/login') {
-      response.writeHead(302, { location: authorizationUrl(simulator, scripted, form) }).end();
-      return;
-    }
-    if (pathname === '/launch') scripted.launches.push(form);
-    response.setHeader('content-type', 'text/html');
-    response.end(scripted.pages.get(pathname) ?? '');
-  }
-  return scripted;
 }
 
 function authorizationUrl(
-  { addresses }: Simulator,
+  { urls }: Simulator,
   { url, tool, authorization }: ScriptedTool,
   login: Record<string, string>,
 ): string {
+  const target = new URL(urls.authorization);
   const parameters = {
     scope: 'openid',
     response_type: 'id_token',
@@ -142,16 +166,8 @@ function authorizationUrl(
     nonce: randomUUID(),
     ...authorization,
   };
-  const address = new URL(addresses.authorization);
   for (const [name, value] of Object.entries(parameters)) {
-    if (value !== undefined) address.searchParams.set(name, value);
+    if (value !== undefined) target.searchParams.set(name, value);
   }
-  return address.href;
-}
-
-function sign(key: CryptoKey, claims: JWTPayload, header: object = {}): Promise<string> {
-  const now = Math.floor(Date.now() / 1000);
-  return new SignJWT({ iat: now, exp: now + 60, ...claims })
-    .setProtectedHeader({ alg: 'RS256', kid, ...header })
-    .sign(key);
+  return target.href;
 }

@@ -5,7 +5,7 @@ import type { LtiPlatform } from '../../models/lti-platform.ts';
 import type { LtiResourceLink } from '../../models/lti-resource-link.ts';
 import { endLineItemClaim, findOrClaimLineItem } from '../../models/lti-line-item.ts';
 import { fullMarks } from '../../progress/score.ts';
-import { gradeScopes } from '../claims.ts';
+import { gradeScopes, mediaTypes } from '../claims.ts';
 import { areRelated } from '../platform-url.ts';
 import { responseJson } from '../platform-requests.ts';
 import type { PlatformResponse } from '../platform-requests.ts';
@@ -19,9 +19,6 @@ export const lineItemTag = 'lectern';
 /** A link has few line items, but some platforms list all of the course, in small pages by default. */
 const itemsPerPage = 100;
 const maxPages = 20;
-
-const containerType = 'application/vnd.ims.lis.v2.lineitemcontainer+json';
-const itemType = 'application/vnd.ims.lis.v2.lineitem+json';
 
 const itemSchema = z.object({
   id: z.url({ protocol: /^https?$/ }),
@@ -100,7 +97,7 @@ async function findExisting(
   let next: string | null = first.href;
   for (let page = 0; next !== null && page < maxPages; page += 1) {
     const url: string = next;
-    const headers = { Accept: containerType };
+    const headers = { Accept: mediaTypes.lineItems };
     const response = await callGradeService(deps, platform, scopes, { method: 'GET', url, headers, signal });
     const parsed = z.array(z.unknown()).safeParse(responseJson(response));
     if (!parsed.success) throw unreadable(response);
@@ -132,7 +129,7 @@ async function create(
   const response = await callGradeService(deps, platform, scopes, {
     method: 'POST',
     url,
-    headers: { 'Content-Type': itemType, Accept: itemType },
+    headers: { 'Content-Type': mediaTypes.lineItem, Accept: mediaTypes.lineItem },
     body: JSON.stringify({
       scoreMaximum: fullMarks,
       label: lesson?.title ?? 'Lesson',

@@ -5,17 +5,12 @@ import type { SentScore } from '../../models/lti-score.ts';
 import type { ClaimedScore } from '../../models/lti-score-changes.ts';
 import type { Database } from '../../models/database.ts';
 import { truncateBody } from '../../deliveries/delivery-fault.ts';
-import { gradeScopes } from '../claims.ts';
+import { canvasSubmission, gradeScopes, mediaTypes } from '../claims.ts';
 import { findOrCreateLineItem } from './line-item.ts';
 import { callGradeService, ScoreFault } from './service-request.ts';
 import type { GradeService } from './service-request.ts';
 import type { PlatformResponse } from '../platform-requests.ts';
 import type { TokenPlatform } from '../service-token.ts';
-
-const scoreType = 'application/vnd.ims.lis.v1.score+json';
-
-/** An extension by Canvas, which counts submissions. Other platforms ignore it. */
-const canvasSubmission = 'https://canvas.instructure.com/lti/submission';
 
 /**
  * Sends the score that a row wants, with the timestamp of its claim.
@@ -71,7 +66,7 @@ async function post(
     callGradeService(service, platform, [gradeScopes.score], {
       method: 'POST',
       url: scoresUrl(score.lineItemUrl),
-      headers: { 'Content-Type': scoreType },
+      headers: { 'Content-Type': mediaTypes.score },
       body: scoreBody(score, isSubmission),
       signal,
     });

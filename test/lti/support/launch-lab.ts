@@ -88,9 +88,9 @@ export async function startLaunchLab(
       issuer: simulator.issuer,
       clientId: tool.clientId,
       deploymentIds: [...tool.deploymentIds],
-      authUrl: simulator.addresses.authorization,
-      tokenUrl: simulator.addresses.token,
-      jwksUrl: simulator.addresses.jwks,
+      authUrl: simulator.urls.authorization,
+      tokenUrl: simulator.urls.token,
+      jwksUrl: simulator.urls.jwks,
       tokenAudience: null,
       name: 'The simulator',
       status: 'active',
@@ -158,7 +158,7 @@ export function claimsOf(answer: LaunchAnswer): LaunchToken {
 /**
  * Checks that a response is the error page for a code, and that it echoes nothing of the request.
  */
-export function expectRefusal(
+export function expectRejection(
   answer: LaunchAnswer,
   status: number,
   code: string,

@@ -1,0 +1,301 @@
+import { createHmac, randomUUID } from 'node:crypto';
+import { decodeJwt } from 'jose';
+import type { JWTPayload } from 'jose';
+import { describe, expect, test } from 'vitest';
+import type { Course } from '../../simulator/model.ts';
+import { claim, scope } from '../../simulator/vocabulary.ts';
+import { toolConfiguration } from '../../shared/lti/claims.ts';
+import { useSimulatorLab } from './scripted-tool.ts';
+
+/*
+ * The simulator shows the faults of a tool: it accepts what the standards require, and rejects everything else. The
+ * tests of launches, deep linking and registration (test/lti) run against it too.
+ */
+
+const lab = useSimulatorLab({ tokenSeconds: 600 });
+
+async function requestToken(body: URLSearchParams) {
+  const response = await fetch(lab.simulator.urls.token, { method: 'POST', body });
+  return { status: response.status, body: (await response.json()) as Record<string, string> };
+}
+
+const now = () => Math.floor(Date.now() / 1000);
+
+describe('an authorization request', () => {
+  test.each([
+    ['another scope', { scope: 'profile' }, 'invalid_scope'],
+    ['another response type', { response_type: 'code' }, 'unsupported_response_type'],
+    ['another response mode', { response_mode: 'query' }, 'invalid_request'],
+    ['a prompt', { prompt: 'login' }, 'invalid_request'],
+    ['no nonce', { nonce: undefined }, 'invalid_request'],
+    ['no state', { state: undefined }, 'invalid_request'],
+    ['the hint of another user', { login_hint: 'other' }, 'login_required'],
+    ['no message hint', { lti_message_hint: undefined }, 'login_required'],
+  ])('with %s gets an error instead of a message', async (_, changes, error) => {
+    const { simulator, scripted } = lab;
+    scripted.authorization = changes;
+    const user = simulator.sample.users.learner;
+    const { action, fields } = await simulator.driveLaunch({ user, link: scripted.link() });
+    expect(action).toBe(`${scripted.url}/launch`);
+    expect(fields).toMatchObject({ error });
+    expect(fields).not.toHaveProperty('id_token');
+    expect('state' in fields).toBe(!('state' in changes));
+  });
+
+  test.each([
+    ['an unregistered redirect URI', { redirect_uri: 'https://evil.example/launch' }],
+    ['a similar redirect URI', { redirect_uri: 'http://127.0.0.1/launch/' }],
+    ['an unknown client', { client_id: 'other' }],
+  ])('with %s gets an error page and no redirect', async (_, changes) => {
+    const { simulator, scripted } = lab;
+    scripted.authorization = changes;
+    const launch = simulator.driveLaunch({ user: simulator.sample.users.learner, link: scripted.link() });
+    await expect(launch).rejects.toThrow('400');
+  });
+
+  test("with another tool's launch is rejected", async () => {
+    const { simulator, scripted } = lab;
+    scripted.authorization = { client_id: scripted.register().clientId };
+    const user = simulator.sample.users.learner;
+    const { fields } = await simulator.driveLaunch({ user, link: scripted.link() });
+    expect(fields.error).toBe('unauthorized_client');
+  });
+
+  test('uses up its hint: exactly one concurrent request gets the message', async () => {
+    const { simulator, scripted } = lab;
+    const { learner: user } = simulator.sample.users;
+    scripted.authorization = { login_hint: 'other' };
+    const rejected = await simulator.driveLaunch({ user, link: scripted.link() });
+    const url = new URL(rejected.authorizationUrl);
+    url.searchParams.set('login_hint', user.loginHint);
+    const pages = await Promise.all(Array.from({ length: 8 }, async () => (await fetch(url)).text()));
+    expect(pages.filter((page) => page.includes('id_token'))).toHaveLength(1);
+    expect(await (await fetch(url)).text()).toContain('launch_no_longer_valid');
+  });
+});
+
+test('a launch names the line item of a link only if there is exactly one, and hides anonymous users', async () => {
+  const { simulator, scripted } = lab;
+  const { learner, anonymous } = simulator.sample.users;
+  const claimsOf = async (options: Parameters<typeof simulator.driveLaunch>[0]) =>
+    decodeJwt((await simulator.driveLaunch(options)).fields.id_token ?? '');
+  const link = scripted.link({ custom: { user: '$User.id', unknown: '$No.such' } });
+  const owner = { course: simulator.sample.course, tool: scripted.tool, link };
+  for (const named of [false, true, false]) {
+    const service = (await claimsOf({ user: learner, link }))[claim.gradeService] as object;
+    expect('lineitem' in service).toBe(named);
+    simulator.addLineItem(owner, { label: 'a', scoreMaximum: 1 });
+  }
+  const claims = await claimsOf({ user: anonymous, link });
+  for (const name of ['sub', 'name', 'email', claim.lis]) expect(claims).not.toHaveProperty([name]);
+  expect(claims[claim.custom]).toEqual({ user: '$User.id', unknown: '$No.such' });
+});
+
+describe('a token request', () => {
+  test('gets a token for the allowed scopes; exactly one concurrent use of its assertion succeeds', async () => {
+    const request = await lab.scripted.tokenRequest(
+      `${scope.score} ${scope.lineItem} https://other.example/scope`,
+    );
+    const responses = await Promise.all(Array.from({ length: 20 }, () => requestToken(request)));
+    const [accepted, ...others] = responses.filter(({ status }) => status === 200);
+    expect(others).toEqual([]);
+    expect(accepted?.body).toMatchObject({ expires_in: 600, scope: `${scope.score} ${scope.lineItem}` });
+    expect(await requestToken(request)).toMatchObject({ status: 401, body: { error: 'invalid_client' } });
+  });
+
+  const hmacSigned = () => {
+    const { clientId } = lab.scripted.tool;
+    const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
+    const text = `${part({ alg: 'HS256' })}.${part({ iss: clientId, sub: clientId, exp: now() + 60 })}`;
+    return `${text}.${createHmac('sha256', clientId).update(text).digest('base64url')}`;
+  };
+  test.each<[string, JWTPayload | (() => Promise<string> | string)]>([
+    ['for another audience', { aud: 'https://other.example/token' }],
+    ['of another issuer', { iss: 'other' }],
+    ['of an unknown client', { sub: 'other' }],
+    ['that has expired', { iat: now() - 120, exp: now() - 60 }],
+    ['without an expiry', { exp: undefined }],
+    ['that is valid for a day', { exp: now() + 86_400 }],
+    ['without an id', { jti: undefined }],
+    ['of an unknown key', () => lab.scripted.sign({ sub: lab.scripted.tool.clientId }, { kid: 'unknown' })],
+    ['with a shared secret', hmacSigned],
+  ])('with an assertion %s is rejected', async (_, fault) => {
+    const request = await lab.scripted.tokenRequest(scope.score, typeof fault === 'function' ? {} : fault);
+    if (typeof fault === 'function') request.set('client_assertion', await fault());
+    expect(await requestToken(request)).toMatchObject({ status: 401, body: { error: 'invalid_client' } });
+  });
+
+  test.each([
+    ['grant_type', 'authorization_code', 'unsupported_grant_type'],
+    ['client_assertion_type', 'saml', 'invalid_request'],
+    ['client_assertion', 'a.b', 'invalid_request'],
+    ['scope', 'https://other.example/scope', 'invalid_scope'],
+    ['scope', '', 'invalid_scope'],
+  ])('whose %s is "%s" is rejected', async (name, value, error) => {
+    const request = await lab.scripted.tokenRequest(scope.score);
+    request.set(name, value);
+    expect(await requestToken(request)).toMatchObject({ status: 400, body: { error } });
+  });
+});
+
+describe('a deep linking response', () => {
+  const content = { type: 'ltiResourceLink', title: 'Tides', custom: { lesson: '1' } };
+
+  interface Settings {
+    deep_link_return_url: string;
+    data?: string;
+  }
+
+  async function request(course: Course, settings: Record<string, unknown> = {}): Promise<Settings> {
+    const { simulator, scripted } = lab;
+    const deepLink = { course, tool: scripted.tool, settings };
+    const { fields } = await simulator.driveLaunch({ user: simulator.sample.users.teacher, deepLink });
+    return decodeJwt(fields.id_token ?? '')[claim.deepLinkingSettings] as Settings;
+  }
+
+  async function respond(
+    settings: Settings,
+    changes: JWTPayload = {},
+  ): Promise<{ status: number; page: string }> {
+    const { simulator, scripted } = lab;
+    const jwt = await scripted.sign({
+      aud: simulator.issuer,
+      nonce: randomUUID(),
+      [claim.messageType]: 'LtiDeepLinkingResponse',
+      [claim.version]: '1.3.0',
+      [claim.deploymentId]: scripted.tool.deploymentIds[0],
+      [claim.contentItems]: [content],
+      [claim.deepLinkingData]: settings.data,
+      ...changes,
+    });
+    const body = new URLSearchParams({ JWT: jwt });
+    const response = await fetch(settings.deep_link_return_url, { method: 'POST', body });
+    return { status: response.status, page: await response.text() };
+  }
+
+  test('adds its links and line items to the course, once', async () => {
+    const { simulator, scripted } = lab;
+    const course = simulator.addCourse();
+    const settings = await request(course);
+    const lineItem = { scoreMaximum: 5, label: 'Quiz', tag: 't' };
+    const items = [
+      { ...content, url: `${scripted.url}/launch?a=1`, lineItem },
+      { ...content, title: 'Moon' },
+    ];
+    const once = { nonce: 'the same', [claim.contentItems]: items };
+    expect((await respond(settings, once)).status).toBe(200);
+    expect((await respond(settings)).status).toBe(400);
+    expect((await respond(await request(course), once)).status).toBe(400);
+    const links = simulator.linksOf(course);
+    expect(links).toMatchObject([
+      { title: 'Tides', url: `${scripted.url}/launch?a=1`, custom: { lesson: '1' } },
+      { title: 'Moon', url: scripted.tool.targetLinkUri },
+    ]);
+    expect(links.map((link) => simulator.lineItemsOf(link))).toMatchObject([[lineItem], []]);
+  });
+
+  test('may be empty, and its line items are ignored where the platform accepts none', async () => {
+    const course = lab.simulator.addCourse();
+    const nothing = { [claim.contentItems]: undefined, [claim.errorMessage]: 'Nothing <b>there</b>' };
+    expect((await respond(await request(course), nothing)).page).toContain('Nothing &lt;b&gt;there');
+    const items = { [claim.contentItems]: [{ ...content, lineItem: { scoreMaximum: 5 } }] };
+    expect((await respond(await request(course, { accept_lineitem: false }), items)).status).toBe(200);
+    const [link] = lab.simulator.linksOf(course);
+    expect(link && lab.simulator.lineItemsOf(link)).toEqual([]);
+  });
+
+  test.each<[string, JWTPayload, Record<string, unknown>?]>([
+    ['of an unknown tool', { iss: 'other' }],
+    ['for another platform', { aud: 'https://other.example' }],
+    ['that has expired', { iat: 1, exp: 2 }],
+    ['without a nonce', { nonce: undefined }],
+    ['of another type', { [claim.messageType]: 'LtiResourceLinkRequest' }],
+    ['of another version', { [claim.version]: '1.1' }],
+    ['of another deployment', { [claim.deploymentId]: '2' }],
+    ['with other data', { [claim.deepLinkingData]: 'other' }],
+    ['without the data', { [claim.deepLinkingData]: undefined }],
+    ['with another type of content', { [claim.contentItems]: [{ type: 'html', html: 'x' }] }],
+    ['with a parameter that is a number', { [claim.contentItems]: [{ ...content, custom: { a: 1 } }] }],
+    [
+      'with a line item of no points',
+      { [claim.contentItems]: [{ ...content, lineItem: { scoreMaximum: 0 } }] },
+    ],
+    ['with two links for one', { [claim.contentItems]: [content, content] }, { accept_multiple: false }],
+  ])('%s is rejected, and nothing is stored', async (_, changes, settings) => {
+    const course = lab.simulator.addCourse();
+    const response = await respond(await request(course, settings), changes);
+    expect(response.status).toBe(400);
+    expect(response.page).toContain('Rejected');
+    expect(lab.simulator.linksOf(course)).toEqual([]);
+  });
+});
+
+describe('a dynamic registration', () => {
+  const registration = () => {
+    const { url } = lab.scripted;
+    return {
+      application_type: 'web',
+      response_types: ['id_token'],
+      grant_types: ['implicit', 'client_credentials'],
+      initiate_login_uri: `${url}/login`,
+      redirect_uris: [`${url}/launch`],
+      client_name: 'Registered',
+      jwks_uri: `${url}/jwks`,
+      token_endpoint_auth_method: 'private_key_jwt',
+      scope: `${scope.score} https://other.example/scope`,
+      [toolConfiguration]: {
+        domain: new URL(url).host,
+        target_link_uri: `${url}/launch`,
+        claims: ['iss', 'sub'],
+        custom_parameters: { a: '$Context.id' },
+        messages: [{ type: 'LtiDeepLinkingRequest', target_link_uri: `${url}/choose` }],
+      },
+    };
+  };
+
+  const invitation = () =>
+    new URL(lab.simulator.registrationUrl(`${lab.scripted.url}/register?own=1`)).searchParams;
+
+  async function register(token: string, body: object) {
+    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+    const init = { method: 'POST', headers, body: JSON.stringify(body) };
+    const response = await fetch(lab.simulator.urls.registration, init);
+    return { status: response.status, body: (await response.json()) as Record<string, unknown> };
+  }
+
+  test('reads the configuration, and returns a client id and a deployment once', async () => {
+    const query = invitation();
+    const configuration = (await (await fetch(query.get('openid_configuration') ?? '')).json()) as object;
+    expect(configuration).toMatchObject({
+      issuer: lab.simulator.issuer,
+      registration_endpoint: lab.simulator.urls.registration,
+    });
+    const token = query.get('registration_token') ?? '';
+    const { status, body } = await register(token, registration());
+    const tool = lab.simulator.tools().at(-1);
+    expect({ status, body }).toMatchObject({
+      status: 201,
+      body: {
+        client_id: tool?.clientId,
+        scope: scope.score,
+        [toolConfiguration]: { deployment_id: tool?.deploymentIds[0] },
+      },
+    });
+    expect(tool).toMatchObject({ deepLinkUrl: `${lab.scripted.url}/choose`, custom: { a: '$Context.id' } });
+    for (const bad of [token, 'unknown']) expect((await register(bad, registration())).status).toBe(401);
+  });
+
+  test.each([
+    ['no redirect URI', { redirect_uris: [] }, 'invalid_redirect_uri'],
+    ['a script as its redirect URI', { redirect_uris: ['javascript:alert(1)'] }, 'invalid_redirect_uri'],
+    ['no keys', { jwks_uri: undefined }, 'invalid_client_metadata'],
+    ['a client secret', { token_endpoint_auth_method: 'client_secret_post' }, 'invalid_client_metadata'],
+    ['no grant for services', { grant_types: ['implicit'] }, 'invalid_client_metadata'],
+    ['no LTI configuration', { [toolConfiguration]: undefined }, 'invalid_client_metadata'],
+  ])('with %s is rejected, and may be retried', async (_, changes, error) => {
+    const token = invitation().get('registration_token') ?? '';
+    const rejected = await register(token, { ...registration(), ...changes });
+    expect(rejected).toMatchObject({ status: 400, body: { error } });
+    expect((await register(token, registration())).status).toBe(201);
+  });
+});
