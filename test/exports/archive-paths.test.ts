@@ -1,21 +1,15 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
-import { expectSameFiles } from './manifests.ts';
-import { startExportLab } from './held-exports.ts';
-import type { ExportLab } from './held-exports.ts';
+import { expect, onTestFinished, test } from 'vitest';
+import { useExportLab } from './lab.ts';
+import type { LessonVersion } from '../../shared/models/lesson-version.ts';
 import { publishVersion } from '../../shared/publishing/publishing.ts';
 import { addWidgets, changeJson } from '../packages/import-support.ts';
 import { temporaryFolder } from '../packages/package-folder.ts';
 import { buildPackage, buildVersion } from '../support/factories.ts';
 import type { Export } from './exports.ts';
 
-let lab: ExportLab;
-beforeAll(async () => {
-  lab = await startExportLab();
-  await lab.harness.startWorker();
-});
-afterAll(() => lab.close());
+const lab = useExportLab({}, { worker: true });
 
 const blocks = (types: string[]) =>
   types.map((type, index) => ({ type, props: { id: `Block-${index + 1}` } }));
@@ -26,10 +20,9 @@ const folded = (paths: Iterable<string>) => [...paths].map((path) => path.normal
 /**
  * Exports a version in both ways and checks that no two of its files could overwrite each other.
  */
-async function exportAll(...asked: Parameters<typeof buildVersion>) {
-  const version = await buildVersion(...asked);
+async function exportAll(version: LessonVersion): Promise<Export> {
   for (const query of ['?include=player', '']) {
-    const { archive } = await expectSameFiles({ ...lab, query }, version);
+    const { archive } = await lab.downloadBoth(version, query);
     const paths = folded(archive.files.keys());
     expect(new Set(paths).size).toBe(paths.length);
     if (query === '') return archive;
@@ -56,7 +49,7 @@ test.each([
   await changeJson(path, 'manifest.json', ({ files }) => {
     files.widgets = files.widgets.flatMap((file) => types.map((widgetType) => ({ ...file, widgetType })));
   });
-  const archive = await exportAll(lab.harness, lab.organization, path);
+  const archive = await exportAll(await buildVersion(lab.harness, lab.organization, path));
   const listed = widgetsOf(archive);
   expect(listed.map(({ widgetType }) => widgetType).sort()).toEqual([...types].sort());
   expect(new Set(listed.map(({ localPath }) => localPath)).size).toBe(1);
@@ -68,7 +61,7 @@ test.each([
 
   const zip = join(await temporaryFolder(), 'again.zip');
   await writeFile(zip, archive.bytes);
-  const again = await exportAll(lab.harness, lab.organization, zip, { asNew: true });
+  const again = await exportAll(await buildVersion(lab.harness, lab.organization, zip, { asNew: true }));
   expect(widgetsOf(again)).toEqual(listed);
 });
 
@@ -90,7 +83,7 @@ test('releases with the same id and different bytes get separate files', async (
   await db.lessonVersions.updateOne({ _id: draft._id }, { $set: { 'widgets.$[].widgetId': widgetId } });
 
   const version = await publishVersion(db, store, draft._id, { force: false });
-  const { archive } = await expectSameFiles(lab, version);
+  const { archive } = await lab.downloadBoth(version);
   for (const { widgetType, localPath } of archive.manifest.files.widgets) {
     expect(String(archive.files.get(localPath.slice(2)))).toBe(
       `export default ${JSON.stringify(widgetType)}`,

@@ -1,19 +1,12 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startExportLab } from './held-exports.ts';
-import type { ExportLab } from './held-exports.ts';
-import { expectSameFiles } from './manifests.ts';
+import { expect, test } from 'vitest';
+import { useExportLab } from './lab.ts';
 import { changeJson, picture } from '../packages/import-support.ts';
 import { temporaryFolder } from '../packages/package-folder.ts';
 import { buildPackage, buildVersion } from '../support/factories.ts';
 
-let lab: ExportLab;
-beforeAll(async () => {
-  lab = await startExportLab();
-  await lab.harness.startWorker();
-});
-afterAll(() => lab.close());
+const lab = useExportLab({}, { worker: true });
 
 const credit = (text: string) => ({ text, url: `https://example.org/${text}`, portfolioUrl: '' });
 const first = '11111111-1111-4111-8111-111111111111';
@@ -36,26 +29,24 @@ test('exports keep every attribution of a media file, in the order of the packag
   await changeJson(path, 'manifest.json', (manifest) => Object.assign(manifest, { attributions }));
   const kept = [...attributions.filter(({ mediaId }) => mediaId === first), attributions[1]];
   const version = await buildVersion(lab.harness, lab.organization, path);
-  const { archive, listed } = await expectSameFiles(lab, version);
+  const { archive, listed } = await lab.downloadBoth(version);
   expect(archive.manifest.attributions).toEqual(kept);
   expect(listed.attributions).toEqual(kept);
 
   const zip = join(await temporaryFolder(), 'again.zip');
   await writeFile(zip, archive.bytes);
   const again = await buildVersion(lab.harness, lab.organization, zip);
-  expect((await expectSameFiles(lab, again)).archive.manifest.attributions).toEqual(kept);
+  expect((await lab.downloadBoth(again)).archive.manifest.attributions).toEqual(kept);
 
-  const player = await expectSameFiles({ ...lab, query: '?include=player' }, version);
-  expect(String(player.archive.files.get('index.html'))).toContain('archive');
+  const player = await lab.download(version, '?include=player');
+  expect(String(player.files.get('index.html'))).toContain('archive');
 });
 
 test('a version stored with one attribution for each media file keeps it', async () => {
-  const { path } = await buildPackage({ media: [{ ...picture(3), attribution: credit('painter') }] });
-  const version = await buildVersion(lab.harness, lab.organization, path);
+  const version = await lab.publish({ media: [{ ...picture(3), attribution: credit('painter') }] });
   await lab.harness.db.media.collection.updateMany(
     { versionId: version._id },
     { $set: { attribution: credit('painter') }, $unset: { attributions: '' } },
   );
-  const { archive } = await expectSameFiles(lab, version);
-  expect(archive.manifest.attributions).toMatchObject([credit('painter')]);
+  expect((await lab.download(version)).manifest.attributions).toMatchObject([credit('painter')]);
 });

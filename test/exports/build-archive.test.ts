@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { createDownloader } from '../../shared/media/downloads/downloader.ts';
 import { exportJobOf } from '../../shared/exports/jobs.ts';
 import type { ExportProgress } from '../../shared/exports/jobs.ts';
@@ -8,42 +8,20 @@ import { digestOf } from '../../shared/storage/digest.ts';
 import type { OpenFile, Store } from '../../shared/storage/store.ts';
 import { buildArchive } from '../../worker/exports/build-archive.ts';
 import { filesBelow, read } from '../storage/stores.ts';
-import { buildOrganization, buildPackage, buildVersion } from '../support/factories.ts';
 import type { BuiltMedium } from '../support/factories.ts';
-import { startHarness } from '../support/harness.ts';
-import type { Harness } from '../support/harness.ts';
-import { file, hang, startOrigin } from '../support/origin.ts';
-import type { Origin } from '../support/origin.ts';
+import { file, hang } from '../support/origin.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { takeApart } from './exports.ts';
+import { useExportLab } from './lab.ts';
 import { png } from './pictures.ts';
 
-let origin: Origin;
-let harness: Harness;
-let organization: Awaited<ReturnType<typeof buildOrganization>>['organization'];
-const endings: (() => void)[] = [];
-beforeAll(async () => {
-  origin = await startOrigin();
-  harness = await startHarness({ LECTERN_ALLOWED_PRIVATE_HOSTS: origin.host });
-});
-beforeEach(async () => {
-  ({ organization } = await buildOrganization(harness));
-});
-afterAll(async () => {
-  for (const end of endings) end();
-  await harness.close();
-  await origin.close();
-});
+const lab = useExportLab();
 
 /** Returns the media id whose file has this position in the archive. */
 const idAt = (place: number) => `${`${place}`.padStart(8, '0')}-0000-4000-8000-000000000000`;
 
-async function version(media: BuiltMedium[]): Promise<LessonVersion> {
-  const { path } = await buildPackage({
-    media: media.map((medium, place) => ({ id: idAt(place), ...medium })),
-  });
-  return buildVersion(harness, organization, path);
-}
+const version = (media: BuiltMedium[]) =>
+  lab.publish({ media: media.map((medium, place) => ({ id: idAt(place), ...medium })) });
 
 interface BuildOptions {
   store?: Store;
@@ -54,13 +32,13 @@ interface BuildOptions {
 
 /** Builds in this process as a worker does. */
 function build(of: LessonVersion, { store, signal, onProgress, maxBytes }: BuildOptions = {}) {
-  const { db, config } = harness;
+  const { db, config } = lab.harness;
   const downloader = createDownloader(config.download);
-  endings.push(() => downloader.close());
+  onTestFinished(() => downloader.close());
   return buildArchive(
     {
       db,
-      store: store ?? harness.store,
+      store: store ?? lab.harness.store,
       downloader,
       coordination: noCoordination,
       config: { ...config, export: { ...config.export, ...(maxBytes !== undefined && { maxBytes }) } },
@@ -71,9 +49,9 @@ function build(of: LessonVersion, { store, signal, onProgress, maxBytes }: Build
 }
 
 /** Returns temporary files and archives that a failed build may have left. */
-async function leftovers(of: LessonVersion): Promise<string[]> {
+async function remainsOf(of: LessonVersion): Promise<string[]> {
   const { key } = exportJobOf(of);
-  const files = await filesBelow(harness.config.storeDir);
+  const files = await filesBelow(lab.harness.config.storeDir);
   return files.filter((path) => path.startsWith('v1/tmp/') || path.includes(key));
 }
 
@@ -126,7 +104,7 @@ function watchDrafts(store: Store, onWrite: (bytes: number) => void): Store {
 
 test('a build opens few files at a time, however many the archive has, and closes them all', async () => {
   const built = await version(Array.from({ length: 200 }, (_, index) => ({ bytes: png(index) })));
-  const counted = countOpenFiles(harness.store);
+  const counted = countOpenFiles(lab.harness.store);
   expect(await build(built, { store: counted.store })).toMatchObject({ failures: 0 });
   expect(counted.most()).toBeLessThanOrEqual(8);
   expect(counted.open()).toBe(0);
@@ -136,13 +114,13 @@ test('the build reports progress after each file, up to the total files and byte
   const built = await version([
     { bytes: png(1) },
     { bytes: png(2) },
-    { sourceUrl: origin.url('/not-there.png') },
+    { sourceUrl: lab.origin.url('/not-there.png') },
   ]);
-  const told: ExportProgress[] = [];
-  await build(built, { onProgress: (progress) => told.push(progress) });
-  expect(told.map(({ done }) => done)).toEqual(told.map((_, index) => index + 1));
-  expect(told.at(-1)?.done).toBe(told.at(-1)?.total);
-  const bytes = told.map((progress) => progress.bytes);
+  const reported: ExportProgress[] = [];
+  await build(built, { onProgress: (progress) => reported.push(progress) });
+  expect(reported.map(({ done }) => done)).toEqual(reported.map((_, index) => index + 1));
+  expect(reported.at(-1)?.done).toBe(reported.at(-1)?.total);
+  const bytes = reported.map((progress) => progress.bytes);
   expect(bytes).toEqual([...bytes].sort((a, b) => a - b));
 });
 
@@ -152,48 +130,48 @@ test('the build writes the archive while files still download', async () => {
   const released = new Promise<void>((resolve) => {
     release = resolve;
   });
-  origin.serve('/early.png', png(3));
-  origin.script('/late.png', async (request, response) => {
+  lab.origin.serve('/early.png', png(3));
+  lab.origin.script('/late.png', async (request, response) => {
     await released;
     await file(png(4))(request, response);
   });
   const built = await version([
     { bytes: large, mimeType: 'application/pdf', extension: 'pdf' },
-    { sourceUrl: origin.url('/early.png') },
-    { sourceUrl: origin.url('/late.png') },
+    { sourceUrl: lab.origin.url('/early.png') },
+    { sourceUrl: lab.origin.url('/late.png') },
   ]);
   let written = 0;
-  const store = watchDrafts(harness.store, (bytes) => {
+  const store = watchDrafts(lab.harness.store, (bytes) => {
     written += bytes;
   });
   const building = build(built, { store });
   await waitFor('the first bytes of the archive', () => written >= large.length);
-  await waitFor('the request for the late file', () => origin.requests('/late.png') === 1);
+  await waitFor('the request for the late file', () => lab.origin.requests('/late.png') === 1);
   release();
   expect(await building).toMatchObject({ failures: 0 });
-  const archive = await harness.store.archives.open(exportJobOf(built).key);
+  const archive = await lab.harness.store.archives.open(exportJobOf(built).key);
   const { files } = await takeApart(await read(archive));
   await archive?.close();
   expect(files.get(`media/${idAt(2)}.png`)?.equals(png(4))).toBe(true);
 });
 
 test('an abort stops a build at once during an endless download, and leaves nothing behind', async () => {
-  origin.script('/never.png', hang());
+  lab.origin.script('/never.png', hang());
   const built = await version([
     { bytes: png(5) },
-    { sourceUrl: origin.url('/never.png') },
+    { sourceUrl: lab.origin.url('/never.png') },
     { bytes: png(6) },
   ]);
   const controller = new AbortController();
-  const counted = countOpenFiles(harness.store);
+  const counted = countOpenFiles(lab.harness.store);
   const building = build(built, { store: counted.store, signal: controller.signal });
-  await waitFor('the download', () => origin.requests('/never.png') === 1);
+  await waitFor('the download', () => lab.origin.requests('/never.png') === 1);
   const reason = new Error('the worker is shutting down');
   const started = Date.now();
   controller.abort(reason);
   await expect(building).rejects.toBe(reason);
   expect(Date.now() - started).toBeLessThan(2000);
-  expect(await leftovers(built)).toEqual([]);
+  expect(await remainsOf(built)).toEqual([]);
   expect(counted.open()).toBe(0);
 });
 
@@ -201,7 +179,7 @@ test('a build closes a file that a slow store opens after the abort', async () =
   const built = await version([{ bytes: png(7) }]);
   const controller = new AbortController();
   const reason = new Error('the worker is shutting down');
-  const counted = countOpenFiles(harness.store);
+  const counted = countOpenFiles(lab.harness.store);
   const { assets } = counted.store;
   const slow: Store = {
     ...counted.store,
@@ -220,18 +198,18 @@ test('a build closes a file that a slow store opens after the abort', async () =
 
 test('a failing store stops a build and its downloads at once, and leaves nothing behind', async () => {
   let abandoned = false;
-  origin.script('/slow.png', (_request, response) => {
+  lab.origin.script('/slow.png', (_request, response) => {
     response.on('close', () => {
       abandoned = true;
     });
   });
   const built = await version([
     { bytes: Buffer.alloc(2 * 1024 ** 2, 'b'), mimeType: 'application/pdf', extension: 'pdf' },
-    { sourceUrl: origin.url('/slow.png') },
+    { sourceUrl: lab.origin.url('/slow.png') },
   ]);
-  const counted = countOpenFiles(harness.store);
+  const counted = countOpenFiles(lab.harness.store);
   const failing = watchDrafts(counted.store, () => {
-    if (origin.requests('/slow.png') > 0) throw new Error('no space left on device');
+    if (lab.origin.requests('/slow.png') > 0) throw new Error('no space left on device');
   });
   // The first write waits until the download is in progress.
   const store: Store = {
@@ -239,7 +217,7 @@ test('a failing store stops a build and its downloads at once, and leaves nothin
     assets: {
       ...failing.assets,
       async open(digest) {
-        await waitFor('the download', () => origin.requests('/slow.png') === 1);
+        await waitFor('the download', () => lab.origin.requests('/slow.png') === 1);
         return failing.assets.open(digest);
       },
     },
@@ -247,15 +225,15 @@ test('a failing store stops a build and its downloads at once, and leaves nothin
   const started = Date.now();
   await expect(build(built, { store })).rejects.toThrow('no space left on device');
   expect(Date.now() - started).toBeLessThan(5000);
-  expect(await leftovers(built)).toEqual([]);
+  expect(await remainsOf(built)).toEqual([]);
   expect(counted.open()).toBe(0);
   await waitFor('the end of the download', () => abandoned);
 });
 
 test('an archive over the size limit stops a build at once, even while another file never arrives', async () => {
-  origin.script('/first.png', hang());
+  lab.origin.script('/first.png', hang());
   const built = await version([
-    { sourceUrl: origin.url('/first.png') },
+    { sourceUrl: lab.origin.url('/first.png') },
     { bytes: png(7) },
     { bytes: png(8) },
     { bytes: png(9) },
@@ -264,29 +242,29 @@ test('an archive over the size limit stops a build at once, even while another f
     code: 'INVALID_CONTENT',
     message: 'The archive would be larger than the limit of 5000 bytes.',
   });
-  expect(await leftovers(built)).toEqual([]);
+  expect(await remainsOf(built)).toEqual([]);
 });
 
 test('a full disk does not lose the stored copies of downloads', async () => {
   const large = Buffer.alloc(2 * 1024 ** 2, 'c');
-  origin.serve('/kept.pdf', large);
-  const medium = { sourceUrl: origin.url('/kept.pdf'), mimeType: 'application/pdf', extension: 'pdf' };
+  lab.origin.serve('/kept.pdf', large);
+  const medium = { sourceUrl: lab.origin.url('/kept.pdf'), mimeType: 'application/pdf', extension: 'pdf' };
   const built = await version([medium]);
-  const store = watchDrafts(harness.store, () => {
+  const store = watchDrafts(lab.harness.store, () => {
     throw new Error('no space left on device');
   });
   await expect(build(built, { store })).rejects.toThrow('no space left on device');
-  expect(await harness.store.cache.has(digestOf(large))).toBe(true);
+  expect(await lab.harness.store.cache.has(digestOf(large))).toBe(true);
 });
 
 test('a damaged uploaded file fails the build instead of getting into the archive', async () => {
   const built = await version([{ bytes: png(12) }]);
   const store: Store = {
-    ...harness.store,
+    ...lab.harness.store,
     assets: {
-      ...harness.store.assets,
+      ...lab.harness.store.assets,
       async open(digest) {
-        const opened = await harness.store.assets.open(digest);
+        const opened = await lab.harness.store.assets.open(digest);
         if (opened === null || digest.size !== png(12).length) return opened;
         return {
           ...opened,
@@ -298,29 +276,29 @@ test('a damaged uploaded file fails the build instead of getting into the archiv
     },
   };
   await expect(build(built, { store })).rejects.toThrow(/is damaged: 2033 of 2033 bytes/);
-  expect(await leftovers(built)).toEqual([]);
+  expect(await remainsOf(built)).toEqual([]);
 });
 
 test('a file that cannot be opened stops the build at once, whatever is still downloading', async () => {
   const path = '/never.png';
-  origin.script(path, hang());
-  const built = await version([{ bytes: png(16) }, { sourceUrl: origin.url(path) }]);
+  lab.origin.script(path, hang());
+  const built = await version([{ bytes: png(16) }, { sourceUrl: lab.origin.url(path) }]);
   const open = async (...[digest]: Parameters<Store['assets']['open']>) => {
-    await waitFor('the download', () => origin.requests(path) > 0);
+    await waitFor('the download', () => lab.origin.requests(path) > 0);
     throw new Error(`${digest.sha256} cannot be opened`);
   };
-  const store: Store = { ...harness.store, assets: { ...harness.store.assets, open } };
+  const store: Store = { ...lab.harness.store, assets: { ...lab.harness.store.assets, open } };
   await expect(build(built, { store })).rejects.toThrow('cannot be opened');
-  expect(origin.requests(path)).toBe(1);
+  expect(lab.origin.requests(path)).toBe(1);
 });
 
 test('the manifest names a missing uploaded file, and the export contains the rest', async () => {
   const built = await version([{ bytes: png(13) }, { bytes: png(14) }]);
-  const medium = await harness.db.media
+  const medium = await lab.harness.db.media
     .findOne({ versionId: built._id, mediaId: idAt(0) })
     .lean()
     .exec();
-  await harness.store.assets.delete(medium?.asset?.sha256 ?? '');
+  await lab.harness.store.assets.delete(medium?.asset?.sha256 ?? '');
   expect(await build(built)).toMatchObject({ failures: 1 });
 });
 
@@ -329,6 +307,6 @@ test('two concurrent builds of one version publish the same archive', async () =
   const [one, other] = await Promise.all([build(built), build(built)]);
   expect(one).toEqual(other);
   const { key } = exportJobOf(built);
-  expect((await filesBelow(harness.config.storeDir)).filter((path) => path.includes(key)).length).toBe(1);
-  expect(await harness.db.exportRecords.countDocuments({ exportKey: key })).toBe(1);
+  expect((await filesBelow(lab.harness.config.storeDir)).filter((path) => path.includes(key)).length).toBe(1);
+  expect(await lab.harness.db.exportRecords.countDocuments({ exportKey: key })).toBe(1);
 });

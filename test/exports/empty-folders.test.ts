@@ -1,49 +1,37 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startExportLab } from './held-exports.ts';
-import type { ExportLab } from './held-exports.ts';
-import { expectSameFiles } from './manifests.ts';
+import { expect, test } from 'vitest';
+import { useExportLab } from './lab.ts';
 import { exportJobOf } from '../../shared/exports/jobs.ts';
 import { findExportRecord, saveExportRecord } from '../../shared/models/export-record.ts';
-import type { LessonVersion } from '../../shared/models/lesson-version.ts';
 import { digestOf, bytesOf } from '../../shared/storage/digest.ts';
 import { ArchiveWriter } from '../../worker/exports/archive-writer.ts';
 import { contentDigest } from '../../worker/exports/record.ts';
-import { buildPackage, buildVersion } from '../support/factories.ts';
-import { downloadExport } from './exports.ts';
 import { png } from './pictures.ts';
 
-let lab: ExportLab;
-beforeAll(async () => {
-  lab = await startExportLab();
-  await lab.harness.startWorker();
-});
-afterAll(() => lab.close());
-
-const download = (version: LessonVersion) => downloadExport(lab.api, version, lab.headers);
+const lab = useExportLab({}, { worker: true });
 
 test('an archive without media or widgets has empty folders for them, and a rebuild gives the same bytes', async () => {
-  const noWidgets = await buildPackage({ blocks: () => [{ type: 'Unknown', props: { id: 'a' } }] });
-  const bare = await download(await buildVersion(lab.harness, lab.organization, noWidgets.path));
+  const noWidgets = { blocks: () => [{ type: 'Unknown', props: { id: 'a' } }] };
+  const bare = await lab.download(await lab.publish(noWidgets));
   expect(bare.folders).toEqual(['media/', 'widgets/']);
 
-  const version = await buildVersion(lab.harness, lab.organization, (await buildPackage()).path);
-  const first = await download(version);
+  const version = await lab.build();
+  const first = await lab.download(version);
   expect(first.folders).toEqual(['media/']);
-  await lab.harness.store.archives.delete(exportJobOf(version).key);
-  expect((await download(version)).bytes.equals(first.bytes)).toBe(true);
-  await expectSameFiles(lab, version);
-  const again = await expectSameFiles({ ...lab, query: '?include=player' }, version);
+  await lab.evict(version);
+  expect((await lab.download(version)).bytes.equals(first.bytes)).toBe(true);
+  await lab.downloadBoth(version);
+  const again = await lab.downloadBoth(version, '?include=player');
   expect(again.archive.folders).toEqual(['media/']);
 
   const full = await lab.build(png(1));
-  expect((await download(full)).folders).toEqual([]);
+  expect((await lab.download(full)).folders).toEqual([]);
 });
 
 test('an archive first built without entries for empty folders is rebuilt without them', async () => {
-  const { db, store } = lab.harness;
-  const version = await buildVersion(lab.harness, lab.organization, (await buildPackage()).path);
+  const { db } = lab.harness;
+  const version = await lab.build();
   const { key } = exportJobOf(version);
-  const { files, folder } = await download(version);
+  const { files, folder } = await lab.download(version);
   const record = await findExportRecord(db, key);
   if (record === null) throw new Error('There is no record');
   // In the format of the preceding release.
@@ -59,10 +47,10 @@ test('an archive first built without entries for empty folders is rebuilt withou
   const digest = contentDigest(entries.slice(0, -1));
   const { exportedAt } = record;
   await saveExportRecord(db, { exportKey: key, contentDigest: digest, exportedAt, archive, entries });
-  await store.archives.delete(key);
+  await lab.evict(version);
 
-  const again = await download(version);
+  const again = await lab.download(version);
   expect(again.folders).toEqual([]);
   expect(again.bytes.equals(Buffer.concat(parts))).toBe(true);
-  await expectSameFiles(lab, version);
+  await lab.downloadBoth(version);
 });

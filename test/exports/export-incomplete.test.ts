@@ -1,108 +1,78 @@
 import { randomBytes } from 'node:crypto';
 import { utimes } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { uncountStart } from '../../shared/exports/job-lifecycle.ts';
 import { exportJobOf, incompleteKey } from '../../shared/exports/jobs.ts';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
 import { filesBelow } from '../storage/stores.ts';
-import { buildOrganization, buildPackage, buildVersion, exportPath } from '../support/factories.ts';
-import { startHarness } from '../support/harness.ts';
-import type { Harness } from '../support/harness.ts';
-import { answer as status, file, startOrigin } from '../support/origin.ts';
-import type { Origin } from '../support/origin.ts';
-import { ask } from '../support/answers.ts';
+import { answer as status, file } from '../support/origin.ts';
+import { useStarted } from '../support/use.ts';
+import { useExportLab } from './lab.ts';
 import { openQueue } from './open-queue.ts';
-import type { OpenQueue } from './open-queue.ts';
 
 /* Archives that lack files, and hosts whose clocks or stores differ. */
 
-let harness: Harness;
-let origin: Origin;
-let api: string;
-let queue: OpenQueue;
-let tenant: Awaited<ReturnType<typeof buildOrganization>>;
+const lab = useExportLab({ EXPORT_WAIT_SECONDS: '6' });
+const queue = useStarted(
+  () => openQueue(lab.harness),
+  (opened) => opened.close(),
+);
 
-beforeAll(async () => {
-  origin = await startOrigin();
-  harness = await startHarness({ LECTERN_ALLOWED_PRIVATE_HOSTS: origin.host, EXPORT_WAIT_SECONDS: '6' });
-  queue = await openQueue(harness);
-  api = await harness.startApi();
-  tenant = await buildOrganization(harness);
-});
-afterAll(async () => {
-  await queue.close();
-  await harness.close();
-  await origin.close();
-});
-
-async function build(...names: string[]): Promise<LessonVersion> {
-  const media = names.map((name) => ({ sourceUrl: origin.url(name) }));
-  return buildVersion(harness, tenant.organization, (await buildPackage({ media })).path);
-}
+const build = (...names: string[]) =>
+  lab.publish({ media: names.map((name) => ({ sourceUrl: lab.origin.url(name) })) });
 
 async function startWorker(settings: Record<string, string> = {}): Promise<void> {
-  const end = await harness.startWorker(settings);
+  const end = await lab.harness.startWorker(settings);
   onTestFinished(end);
 }
 
-const askFor = (version: LessonVersion, from = api) =>
-  ask(from + exportPath(version), { headers: tenant.headers });
-
 /** Moves the last build of a version back in time by this long. */
 async function passSeconds(version: LessonVersion, seconds: number): Promise<void> {
-  const key = `${harness.config.redisPrefix}:incomplete:${exportJobOf(version).key}`;
+  const key = `${lab.harness.config.redisPrefix}:incomplete:${exportJobOf(version).key}`;
   await queue.jobs.redis.hincrby(key, 'at', -seconds * 1000);
-}
-
-/** Returns how often workers have started a version's job. */
-async function starts(version: LessonVersion): Promise<number> {
-  const events = await queue.jobs.redis.xrange(queue.jobs.toKey('events'), '-', '+');
-  const fields = events.map(([, [...pairs]]) => pairs.join(' '));
-  const { key } = exportJobOf(version);
-  return fields.filter((text) => text.startsWith(`event active jobId ${key}`)).length;
 }
 
 test('rebuilds of an export that stays incomplete back off until it is complete', async () => {
   await startWorker();
-  origin.script('/changing', (request, response) =>
+  lab.origin.script('/changing', (request, response) =>
     file(randomBytes(100), { contentType: 'image/png' })(request, response),
   );
   const version = await build('/changing', '/dead');
-  await askFor(version);
-  const builds = [origin.requests('/changing')];
+  await lab.get(version);
+  const builds = [lab.origin.requests('/changing')];
   for (const seconds of [30, 31, 61, 61, 121, 121]) {
     await passSeconds(version, seconds);
-    expect((await askFor(version)).status).toBe(200);
-    builds.push(origin.requests('/changing'));
+    expect((await lab.get(version)).status).toBe(200);
+    builds.push(lab.origin.requests('/changing'));
   }
   // Retries follow after one minute, two more and four more, not every minute.
   expect(builds).toEqual([1, 1, 2, 2, 3, 3, 4]);
 
-  origin.serve('/dead', randomBytes(100), { contentType: 'image/png' });
+  lab.origin.serve('/dead', randomBytes(100), { contentType: 'image/png' });
   await passSeconds(version, 3_600);
-  await askFor(version);
+  await lab.get(version);
   const { key } = exportJobOf(version);
-  const complete = await harness.store.archives.open(key);
+  const complete = await lab.harness.store.archives.open(key);
   await complete?.close();
   expect(complete).not.toBeNull();
-  expect(await queue.jobs.redis.exists(`${harness.config.redisPrefix}:incomplete:${key}`)).toBe(0);
+  expect(await queue.jobs.redis.exists(`${lab.harness.config.redisPrefix}:incomplete:${key}`)).toBe(0);
 });
 
 test('a store whose clock is behind by more than DEGRADED_EXPORT_SECONDS causes no further build', async () => {
   await startWorker();
-  origin.script('/gone', status(404));
+  lab.origin.script('/gone', status(404));
   const version = await build('/gone');
-  expect((await askFor(version)).status).toBe(200);
-  const before = origin.requests('/gone');
+  expect((await lab.get(version)).status).toBe(200);
+  const before = lab.origin.requests('/gone');
 
-  const archive = (await filesBelow(harness.config.storeDir)).find((path) =>
+  const archive = (await filesBelow(lab.harness.config.storeDir)).find((path) =>
     path.includes(incompleteKey(exportJobOf(version).key)),
   );
   const hourAgo = Date.now() / 1000 - 3_600;
-  await utimes(join(harness.config.storeDir, archive ?? ''), hourAgo, hourAgo);
-  expect((await askFor(version)).status).toBe(200);
-  expect(origin.requests('/gone')).toBe(before);
+  await utimes(join(lab.harness.config.storeDir, archive ?? ''), hourAgo, hourAgo);
+  expect((await lab.get(version)).status).toBe(200);
+  expect(lab.origin.requests('/gone')).toBe(before);
 });
 
 test('a failure reported by a worker with a fast clock is still retried after 10 seconds', async () => {
@@ -110,8 +80,8 @@ test('a failure reported by a worker with a fast clock is still retried after 10
   const { now } = Date;
   const clock = vi.spyOn(Date, 'now').mockImplementation(() => now.call(Date) + 3_600_000);
   onTestFinished(() => clock.mockRestore());
-  const endWorker = await harness.startWorker({ EXPORT_MAX_BYTES: '1' });
-  expect((await askFor(version)).status).toBe(422);
+  const endWorker = await lab.harness.startWorker({ EXPORT_MAX_BYTES: '1' });
+  expect((await lab.get(version)).status).toBe(422);
   await endWorker();
   clock.mockRestore();
   const key = queue.jobs.toKey(exportJobOf(version).key);
@@ -121,18 +91,18 @@ test('a failure reported by a worker with a fast clock is still retried after 10
   await startWorker();
   // Moves all times back by 11 seconds.
   for (const field of ['endedAt', 'finishedOn']) await redis.hincrby(key, field, -11_000);
-  expect((await askFor(version)).status).toBe(200);
+  expect((await lab.get(version)).status).toBe(200);
 });
 
 test('an archive that is not visible to this host yet causes only a few runs of its job', async () => {
-  const elsewhere = join(harness.config.dataDir, 'another host');
+  const elsewhere = join(lab.harness.config.dataDir, 'another host');
   await startWorker({ LECTERN_STORE_DIR: elsewhere });
   const version = await build();
-  const answers = await Promise.all([1, 2, 3].map(() => askFor(version)));
+  const answers = await Promise.all([1, 2, 3].map(() => lab.get(version)));
   expect(answers.map((answer) => answer.status)).toEqual([500, 500, 500]);
   // The first run, one after 2 seconds, and perhaps one more by then.
-  expect(await starts(version)).toBeGreaterThan(1);
-  expect(await starts(version)).toBeLessThan(5);
+  expect(await queue.starts(version)).toBeGreaterThan(1);
+  expect(await queue.starts(version)).toBeLessThan(5);
 });
 
 test('remains of a job cancelled during its requeue do not block its export', async () => {
@@ -143,5 +113,5 @@ test('remains of a job cancelled during its requeue do not block its export', as
   // As an earlier release left it.
   await queue.jobs.redis.hset(queue.jobs.toKey(key), 'ats', -1);
   await startWorker();
-  expect((await askFor(version)).status).toBe(200);
+  expect((await lab.get(version)).status).toBe(200);
 });

@@ -1,136 +1,169 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { randomUUID } from 'node:crypto';
+import { resolve } from 'node:path';
+import { beforeAll, describe, expect, test } from 'vitest';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
 import { bytesOf } from '../../shared/storage/digest.ts';
 import { releaseWidget } from '../../shared/widgets/releases.ts';
-import { buildPackage, buildVersion, manifestPath } from '../support/factories.ts';
-import { answer, file } from '../support/origin.ts';
-import { realLessons } from '../support/real-lessons.ts';
+import { s3Name, useS3Server } from '../storage/kinds.ts';
 import { ask, jsonOf } from '../support/answers.ts';
-import { startExportLab } from './held-exports.ts';
-import type { ExportLab } from './held-exports.ts';
-import { addressesOf, expectSameFiles, listFiles } from './manifests.ts';
+import { buildVersion, manifestPath } from '../support/factories.ts';
+import { answer, file } from '../support/origin.ts';
+import { environmentOf } from '../support/s3-server.ts';
+import { useStarted } from '../support/use.ts';
+import { expectSameFiles, listFiles, urlsOf } from './exports.ts';
+import { startExportLab, useExportLab } from './lab.ts';
 
-const lessons = await realLessons();
-const fourHours = 4 * 3_600_000;
-const bytes = (text: string) => bytesOf(Buffer.from(text));
+const demoLesson = resolve(import.meta.dirname, '../../demo/lesson');
+const fourHoursMs = 4 * 3_600_000;
 
-let lab: ExportLab;
-/** With an upload, an external file, and a widget of the organization with a stylesheet. */
-let version: LessonVersion;
+describe('the export manifest', () => {
+  const lab = useExportLab({}, { worker: true });
+  /** With an upload, an external file, and a widget of the organization with a stylesheet. */
+  let version: LessonVersion;
 
-beforeAll(async () => {
-  lab = await startExportLab();
-  await lab.harness.startWorker();
-  const { organization, harness, origin } = lab;
-  const release = {
-    organizationId: organization._id,
-    type: 'Dial',
-    js: bytes('export {}'),
-    css: bytes('a{}'),
-  };
-  await releaseWidget(harness.db, harness.store, release);
-  origin.script('/far.png', file('far away', { contentType: 'image/png' }));
-  const { path } = await buildPackage({
-    media: [{ bytes: Buffer.from('uploaded') }, { sourceUrl: origin.url('/far.png') }],
-    blocks: ([near, far]) => [
-      { type: 'Image', props: { id: 'Image-1', src: `media:${near}`, alt: '', caption: '' } },
-      { type: 'Image', props: { id: 'Image-2', src: `media:${far}`, alt: '', caption: '' } },
-      { type: 'Dial', props: { id: 'Dial-1' } },
-    ],
+  beforeAll(async () => {
+    const { organization, harness, origin } = lab;
+    await releaseWidget(harness.db, harness.store, {
+      organizationId: organization._id,
+      type: 'Dial',
+      js: bytesOf(Buffer.from('export {}')),
+      css: bytesOf(Buffer.from('a{}')),
+    });
+    origin.script('/far.png', file('far away', { contentType: 'image/png' }));
+    version = await lab.publish({
+      media: [{ bytes: Buffer.from('uploaded') }, { sourceUrl: origin.url('/far.png') }],
+      blocks: ([near, far]) => [
+        { type: 'Image', props: { id: 'Image-1', src: `media:${near}`, alt: '', caption: '' } },
+        { type: 'Image', props: { id: 'Image-2', src: `media:${far}`, alt: '', caption: '' } },
+        { type: 'Dial', props: { id: 'Dial-1' } },
+      ],
+    });
   });
-  version = await buildVersion(harness, organization, path);
-});
-afterAll(() => lab.close());
 
-test.each(['', '?include=player'])(
-  "every file, downloaded one by one, equals the archive's (%s)",
-  async (query) => {
-    const { listed, archive } = await expectSameFiles({ ...lab, query }, version);
-    const styled = listed.files.widgets.filter(({ cssUrl }) => cssUrl !== undefined);
-    expect(styled.map(({ widgetType }) => widgetType)).toContain('Dial');
-    expect(listed.files.player?.length ?? 0).toBe(query === '' ? 0 : 7);
-    expect(archive.files.has('index.html')).toBe(query !== '');
-  },
-);
+  test.each(['', '?include=player'])(
+    "has a URL without credentials for every file, and each equals the archive's (%s)",
+    async (query) => {
+      const { listed, archive } = await lab.downloadBoth(version, query);
+      const styled = listed.files.widgets.filter(({ cssUrl }) => cssUrl !== undefined);
+      expect(styled.map(({ widgetType }) => widgetType)).toContain('Dial');
+      expect(listed.files.player?.length ?? 0).toBe(query === '' ? 0 : 7);
+      expect(archive.files.has('index.html')).toBe(query !== '');
+    },
+  );
 
-describe.each(lessons)('$name', ({ path }) => {
-  test("every file, downloaded one by one, equals the archive's", async () => {
-    const real = await buildVersion(lab.harness, lab.organization, path, { asNew: true });
-    await expectSameFiles(lab, real);
+  test('contains everything in manifest.json, and URLs that expire in four hours', async () => {
+    const before = Date.now();
+    const { listed, archive } = await lab.downloadBoth(version);
+    const { files, ...rest } = listed;
+    const { files: archived, ...archivedRest } = archive.manifest;
+    expect(rest).toEqual(archivedRest);
+    expect(files.media).toMatchObject(archived.media);
+    expect(files.widgets).toMatchObject(archived.widgets);
+    expect(files.lesson.path).toBe('./lesson.json');
+    const ends = [files.lesson, ...files.media, ...files.widgets].map(({ expiresAt }) =>
+      Date.parse(expiresAt),
+    );
+    for (const end of ends) {
+      expect(end).toBeGreaterThan(before + fourHoursMs - 1000);
+      expect(end).toBeLessThanOrEqual(Date.now() + fourHoursMs);
+    }
+    for (const url of urlsOf(listed).values())
+      expect(Number(new URL(url).searchParams.get('expires')) * 1000).toBe(ends[0]);
+    const record = await lab.harness.db.exportRecords
+      .findOne({ signedUntil: { $ne: null } })
+      .sort('-signedUntil');
+    expect(record?.signedUntil?.getTime()).toBeGreaterThanOrEqual(Math.max(...ends));
+  });
+
+  test('supports HEAD, and its URLs begin with PUBLIC_URL', async () => {
+    const head = await lab.get(version, { pathOf: manifestPath, method: 'HEAD' });
+    expect({ status: head.status, bytes: head.body.length }).toEqual({ status: 200, bytes: 0 });
+    const api = await lab.harness.startApi({ PUBLIC_URL: 'https://lectern.example/base' });
+    for (const url of urlsOf(await listFiles({ ...lab, api }, version)).values())
+      expect(url).toMatch(/^https:\/\/lectern\.example\/base\/assets\/v1\//);
+  });
+
+  test('restores files evicted since the build, without requests to their origins', async () => {
+    const { db, store } = lab.harness;
+    const requests = lab.origin.log.length;
+    await listFiles(lab, version);
+    for await (const page of store.cache.list()) {
+      for (const { sha256 } of page) await store.cache.delete(sha256);
+    }
+    await lab.downloadBoth(version);
+    expect(lab.origin.log).toHaveLength(requests);
+    expect(await db.exportRecords.countDocuments()).toBeGreaterThan(0);
+  });
+
+  test('rebuilds an archive without its record', async () => {
+    await listFiles(lab, version);
+    await lab.harness.db.exportRecords.deleteMany({});
+    await lab.downloadBoth(version);
+  });
+
+  test('of an incomplete archive has its files, and names the missing ones as failed', async () => {
+    lab.origin.script('/gone.png', answer(404));
+    const media = [{ bytes: Buffer.from('there') }, { sourceUrl: lab.origin.url('/gone.png') }];
+    const { listed } = await lab.downloadBoth(await lab.publish({ media }));
+    expect(listed.failedMedia).toMatchObject([{ reason: 'not_found' }]);
+    expect(listed.files.media).toHaveLength(1);
+  });
+
+  test("has lesson.json as JSON, and the player's page never as HTML", async () => {
+    const urls = urlsOf(await listFiles({ ...lab, query: '?include=player' }, version));
+    const typeOf = async (path: string) =>
+      (await ask(urls.get(path) ?? '', { method: 'HEAD' })).headers.get('content-type');
+    expect(await typeOf('lesson.json')).toBe('application/json; charset=utf-8');
+    expect(await typeOf('index.html')).toBe('application/octet-stream');
+    const lesson = await ask(urls.get('lesson.json') ?? '');
+    expect(jsonOf(lesson)).toMatchObject({ lesson: { id: version.lessonId } });
   });
 });
 
-test('the response contains everything in manifest.json, and the URLs expire in four hours', async () => {
-  const before = Date.now();
-  const { listed, archive } = await expectSameFiles(lab, version);
-  const { files, ...rest } = listed;
-  const { files: archived, ...archivedRest } = archive.manifest;
-  expect(rest).toEqual(archivedRest);
-  expect(files.media).toMatchObject(archived.media);
-  expect(files.widgets).toMatchObject(archived.widgets);
-  expect(files.lesson.path).toBe('./lesson.json');
-  const ends = [files.lesson, ...files.media, ...files.widgets].map(({ expiresAt }) => Date.parse(expiresAt));
-  for (const end of ends) {
-    expect(end).toBeGreaterThan(before + fourHours - 1000);
-    expect(end).toBeLessThanOrEqual(Date.now() + fourHours);
-  }
-  for (const url of addressesOf(listed).values())
-    expect(Number(new URL(url).searchParams.get('expires')) * 1000).toBe(ends[0]);
-});
+const s3Server = useS3Server();
 
-test('HEAD returns the headers of GET, without the body', async () => {
-  const head = await ask(lab.api + manifestPath(version), { method: 'HEAD', headers: lab.headers });
-  expect({ status: head.status, bytes: head.body.length }).toEqual({ status: 200, bytes: 0 });
-});
+describe.skipIf(s3Server === null)(`with files in ${s3Name}`, () => {
+  const lab = useStarted(
+    async () => {
+      if (s3Server === null) throw new Error('There is no S3 server');
+      const { settings } = await s3Server();
+      const started = await startExportLab(environmentOf({ ...settings, prefix: `${randomUUID()}/` }));
+      await started.harness.startWorker();
+      return started;
+    },
+    (started) => started.close(),
+  );
 
-test('the URLs begin with PUBLIC_URL', async () => {
-  const api = await lab.harness.startApi({ PUBLIC_URL: 'https://lectern.example/base' });
-  const listed = await listFiles({ ...lab, api }, version);
-  for (const url of addressesOf(listed).values())
-    expect(url).toMatch(/^https:\/\/lectern\.example\/base\/assets\/v1\//);
-});
+  test("every file of a lesson equals the archive's, through the API or directly from the bucket", async () => {
+    const version = await buildVersion(lab.harness, lab.organization, demoLesson, { asNew: true });
+    const { listed } = await lab.downloadBoth(version);
+    for (const url of urlsOf(listed).values()) expect(url.startsWith(lab.api)).toBe(true);
+    const api = await lab.harness.startApi({ S3_PRESIGNED_READS: 'true' });
+    const direct = await expectSameFiles({ ...lab, api }, version);
+    for (const url of urlsOf(direct.listed).values()) expect(url.startsWith(lab.api)).toBe(false);
+  });
 
-test('files with signed URLs stay stored until the URLs expire', async () => {
-  const listed = await listFiles(lab, version);
-  const record = await lab.harness.db.exportRecords
-    .findOne({ signedUntil: { $ne: null } })
-    .sort('-signedUntil');
-  expect(record?.signedUntil?.getTime()).toBeGreaterThanOrEqual(Date.parse(listed.files.lesson.expiresAt));
-});
-
-test('the endpoint restores files evicted since the build, without requests to their origins', async () => {
-  const { db, store } = lab.harness;
-  const requests = lab.origin.log.length;
-  await listFiles(lab, version);
-  for await (const page of store.cache.list()) {
-    for (const { sha256 } of page) await store.cache.delete(sha256);
-  }
-  await expectSameFiles(lab, version);
-  expect(lab.origin.log).toHaveLength(requests);
-  expect(await db.exportRecords.countDocuments()).toBeGreaterThan(0);
-});
-
-test('an archive without its record is rebuilt, and its files are listed', async () => {
-  await listFiles(lab, version);
-  await lab.harness.db.exportRecords.deleteMany({});
-  await expectSameFiles(lab, version);
-});
-
-test('an incomplete archive lists its files, and the missing ones as failed', async () => {
-  lab.origin.script('/gone.png', answer(404));
-  const media = [{ bytes: Buffer.from('there') }, { sourceUrl: lab.origin.url('/gone.png') }];
-  const lacking = await buildVersion(lab.harness, lab.organization, (await buildPackage({ media })).path);
-  const { listed } = await expectSameFiles(lab, lacking);
-  expect(listed.failedMedia).toMatchObject([{ reason: 'not_found' }]);
-  expect(listed.files.media).toHaveLength(1);
-});
-
-test("lesson.json is served as JSON, and the player's page never as HTML", async () => {
-  const addresses = addressesOf(await listFiles({ ...lab, query: '?include=player' }, version));
-  const typeOf = async (path: string) =>
-    (await ask(addresses.get(path) ?? '', { method: 'HEAD' })).headers.get('content-type');
-  expect(await typeOf('lesson.json')).toBe('application/json; charset=utf-8');
-  expect(await typeOf('index.html')).toBe('application/octet-stream');
-  const lesson = await ask(addresses.get('lesson.json') ?? '');
-  expect(jsonOf(lesson)).toMatchObject({ lesson: { id: version.lessonId } });
+  test('a presigned bucket URL opens one file with its content type, and nothing after tampering', async () => {
+    const version = await lab.build(Buffer.from('0123456789'), Buffer.from('abcdefghij'));
+    const api = await lab.harness.startApi({ S3_PRESIGNED_READS: 'true' });
+    const [url = '', other = ''] = [...urlsOf(await listFiles({ ...lab, api }, version))]
+      .filter(([path]) => path.startsWith('media/'))
+      .map(([, at]) => at);
+    const whole = await ask(url);
+    expect([whole.status, whole.headers.get('content-type')]).toEqual([200, 'image/png']);
+    const part = await ask(url, { headers: { range: 'bytes=2-4' } });
+    expect([part.status, part.body.toString()]).toEqual([206, whole.body.subarray(2, 5).toString()]);
+    const { pathname, search } = new URL(url);
+    const tampered = [
+      url.replace(/(X-Amz-Signature=)(.)/, (_, name: string, digit) => `${name}${digit === '0' ? '1' : '0'}`),
+      url.replace(/X-Amz-Expires=\d+/, 'X-Amz-Expires=604800'),
+      other.replace(new URL(other).search, search),
+      url.replace(search, ''),
+    ];
+    for (const wrong of tampered) {
+      expect(wrong).not.toBe(url);
+      expect((await ask(wrong)).status).toBe(403);
+    }
+    expect(pathname).toContain('/v1/assets/');
+  });
 });

@@ -1,25 +1,18 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { exportJobOf } from '../../shared/exports/jobs.ts';
+import { beforeEach, expect, onTestFinished, test } from 'vitest';
+import { exportJobOf, incompleteKey } from '../../shared/exports/jobs.ts';
 import { findExportRecord, recordSignedUrls } from '../../shared/models/export-record.ts';
 import type { ExportRecord } from '../../shared/models/export-record.ts';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
 import { digestOf } from '../../shared/storage/digest.ts';
-import { startExportLab } from './held-exports.ts';
-import type { ExportLab } from './held-exports.ts';
 import { read } from '../storage/stores.ts';
-import { buildPackage, buildVersion, exportPath } from '../support/factories.ts';
-import { answer } from '../support/origin.ts';
-import { downloadExport } from './exports.ts';
+import { answer, file } from '../support/origin.ts';
+import { useExportLab } from './lab.ts';
+import { takeApart } from './exports.ts';
+import { openQueue } from './open-queue.ts';
 import { png } from './pictures.ts';
 
-let lab: ExportLab;
-let endWorker: () => Promise<void>;
-beforeAll(async () => {
-  lab = await startExportLab();
-  endWorker = await lab.harness.startWorker();
-});
-afterAll(() => lab.close());
+const lab = useExportLab({}, { worker: true });
 
 /** The URL of the picture for one test; no other test requests it. */
 let path: string;
@@ -27,14 +20,8 @@ beforeEach(() => {
   path = `/${randomUUID()}.png`;
 });
 
-/** Creates a lesson with an uploaded picture and the one at that URL. */
-async function build(): Promise<LessonVersion> {
-  const built = await buildPackage({ media: [{ bytes: png(20) }, { sourceUrl: lab.origin.url(path) }] });
-  return buildVersion(lab.harness, lab.organization, built.path);
-}
-
-const download = (version: LessonVersion) => downloadExport(lab.api, version, lab.headers);
-const evict = (version: LessonVersion) => lab.harness.store.archives.delete(exportJobOf(version).key);
+/** Publishes a lesson with an uploaded picture and the one at that URL. */
+const build = () => lab.publish({ media: [{ bytes: png(20) }, { sourceUrl: lab.origin.url(path) }] });
 const forget = (picture: Buffer) => lab.harness.store.cache.delete(digestOf(picture).sha256);
 
 async function recordOf(version: LessonVersion): Promise<ExportRecord> {
@@ -46,30 +33,33 @@ async function recordOf(version: LessonVersion): Promise<ExportRecord> {
 test('the record of a complete archive names its size, its digest and its files in order, and the store has them all', async () => {
   lab.origin.serve(path, png(1));
   const version = await build();
-  const { bytes, files, manifest } = await download(version);
+  const { bytes, files, manifest } = await lab.download(version);
   const { archive, entries, exportedAt, signedUntil } = await recordOf(version);
   expect(archive).toEqual({ size: bytes.length, sha256: digestOf(bytes).sha256 });
   expect(exportedAt.toISOString()).toBe(manifest.exportedAt);
   expect(signedUntil).toBeNull();
   expect(entries.map((entry) => entry.path)).toEqual([...files.keys()]);
   for (const { path: name, area, ...digest } of entries) {
-    const file = await lab.harness.store[area].open(digest);
-    expect((await read(file)).equals(files.get(name) ?? Buffer.alloc(0)), name).toBe(true);
-    await file?.close();
+    const stored = await lab.harness.store[area].open(digest);
+    expect((await read(stored)).equals(files.get(name) ?? Buffer.alloc(0)), name).toBe(true);
+    await stored?.close();
     expect(digest).toEqual(digestOf(files.get(name) ?? Buffer.alloc(0)));
   }
 });
 
-test('another worker rebuilds an evicted archive byte for byte without any outbound request', async () => {
+test('a second request, and a rebuild of an evicted archive by another worker, give the same bytes without any outbound request', async () => {
   lab.origin.serve(path, png(2));
   const version = await build();
-  const first = await download(version);
+  const first = await lab.get(version);
   const record = await recordOf(version);
-  await evict(version);
-  await endWorker();
-  endWorker = await lab.harness.startWorker();
+  const second = await lab.get(version);
+  expect(second.body.equals(first.body)).toBe(true);
+  expect(second.headers.get('etag')).toBe(first.headers.get('etag'));
 
-  expect((await download(version)).bytes.equals(first.bytes)).toBe(true);
+  await lab.evict(version);
+  const endWorker = await lab.harness.startWorker({ WORKER_CONCURRENCY: '1' });
+  onTestFinished(endWorker);
+  expect((await lab.get(version)).body.equals(first.body)).toBe(true);
   expect(lab.origin.requests(path)).toBe(1);
   expect(await recordOf(version)).toEqual(record);
 });
@@ -77,89 +67,132 @@ test('another worker rebuilds an evicted archive byte for byte without any outbo
 test('an evicted download is fetched once more, and the archive is rebuilt byte for byte', async () => {
   lab.origin.serve(path, png(3));
   const version = await build();
-  const first = await download(version);
-  await evict(version);
+  const first = await lab.download(version);
+  await lab.evict(version);
   await forget(png(3));
-  expect((await download(version)).bytes.equals(first.bytes)).toBe(true);
+  expect((await lab.download(version)).bytes.equals(first.bytes)).toBe(true);
   expect(lab.origin.requests(path)).toBe(2);
 });
 
 test('a changed file makes a new record, and no download continues with different bytes', async () => {
   lab.origin.serve(path, png(4), { etag: '"old"' });
   const version = await build();
-  const first = await download(version);
+  const first = await lab.download(version);
   const old = await recordOf(version);
-  await evict(version);
+  await lab.evict(version);
   await forget(png(4));
   lab.origin.serve(path, png(5), { etag: '"new"' });
 
-  const rest = await fetch(`${lab.api}${exportPath(version)}`, {
-    headers: { ...lab.headers, range: 'bytes=1000-', 'if-range': `"${old.archive.sha256}"` },
-  });
-  const changed = Buffer.from(await rest.arrayBuffer());
+  const condition = { range: 'bytes=1000-', 'if-range': `"${old.archive.sha256}"` };
+  const { status, headers, body } = await lab.get(version, { headers: condition });
   const record = await recordOf(version);
-  expect(rest.status).toBe(200);
-  expect(rest.headers.get('etag')).toBe(`"${record.archive.sha256}"`);
-  expect(digestOf(changed).sha256).toBe(record.archive.sha256);
+  expect([status, headers.get('etag')]).toEqual([200, `"${record.archive.sha256}"`]);
+  expect(digestOf(body).sha256).toBe(record.archive.sha256);
   expect(record.archive.sha256).not.toBe(old.archive.sha256);
   expect(record.exportedAt > old.exportedAt).toBe(true);
-  expect((await download(version)).manifest.publishedAt).toBe(first.manifest.publishedAt);
+  expect((await lab.download(version)).manifest.publishedAt).toBe(first.manifest.publishedAt);
   expect(await lab.harness.db.exportRecords.countDocuments({ exportKey: record.exportKey })).toBe(1);
 });
 
-test('a record that signed URLs still reference outlives its replacement', async () => {
+test('a record that signed URLs reference outlives its replacement, and signing for a shorter time does not shorten its life', async () => {
   lab.origin.serve(path, png(6));
   const version = await build();
-  await download(version);
+  await lab.download(version);
   const { exportKey, contentDigest, archive } = await recordOf(version);
   const until = new Date(Date.now() + 3_600_000);
   const signed = { exportKeys: [exportKey], sha256: archive.sha256, organizationId: version.organizationId };
-  expect(await recordSignedUrls(lab.harness.db, signed, until)).toMatchObject({
-    contentDigest,
-    signedUntil: until,
-  });
-  await evict(version);
+  const { db } = lab.harness;
+  expect(await recordSignedUrls(db, signed, until)).toMatchObject({ contentDigest, signedUntil: until });
+  await recordSignedUrls(db, signed, new Date());
+  expect((await recordOf(version)).signedUntil).toEqual(until);
+  await lab.evict(version);
   await forget(png(6));
   lab.origin.serve(path, png(7));
-  await download(version);
+  await lab.download(version);
 
   expect((await recordOf(version)).contentDigest).not.toBe(contentDigest);
-  expect(await lab.harness.db.exportRecords.findOne({ exportKey, contentDigest }).lean()).toMatchObject({
-    signedUntil: until,
-  });
-});
-
-test("signing URLs again for a shorter time does not shorten the record's life", async () => {
-  lab.origin.serve(path, png(8));
-  const version = await build();
-  await download(version);
-  const { exportKey, archive } = await recordOf(version);
-  const until = new Date(Date.now() + 3_600_000);
-  const signed = { exportKeys: [exportKey], sha256: archive.sha256, organizationId: version.organizationId };
-  await recordSignedUrls(lab.harness.db, signed, until);
-  await recordSignedUrls(lab.harness.db, signed, new Date());
-  expect((await recordOf(version)).signedUntil).toEqual(until);
-});
-
-test('an archive that lacks a file has no record', async () => {
-  lab.origin.script(path, answer(404));
-  const version = await build();
-  await download(version);
-  const { key } = exportJobOf(version);
-  expect(await findExportRecord(lab.harness.db, key)).toBeNull();
+  const replaced = await db.exportRecords.findOne({ exportKey, contentDigest }).lean();
+  expect(replaced).toMatchObject({ signedUntil: until });
 });
 
 test('an archive that differs from its record is never published; the retry uses a new archive time', async () => {
   lab.origin.serve(path, png(9));
   const version = await build();
-  await download(version);
+  await lab.download(version);
   const before = await recordOf(version);
-  await evict(version);
+  await lab.evict(version);
   const archive = { ...before.archive, sha256: '0'.repeat(64) };
   await lab.harness.db.exportRecords.updateOne({ exportKey: before.exportKey }, { archive });
 
-  const { bytes } = await download(version);
+  const { bytes } = await lab.download(version);
   const record = await recordOf(version);
   expect(record.exportedAt > before.exportedAt).toBe(true);
   expect(record.archive.sha256).toBe(digestOf(bytes).sha256);
+});
+
+test('fifty concurrent requests over two APIs and two workers cause one build and get the same bytes', async () => {
+  lab.origin.serve(path, png(10));
+  const version = await build();
+  const other = await lab.harness.startApi();
+  onTestFinished(await lab.harness.startWorker());
+  const answers = await Promise.all(
+    Array.from({ length: 50 }, (_, index) => lab.get(version, { api: index % 2 === 0 ? lab.api : other })),
+  );
+  const [first] = answers;
+  for (const { status, body, headers } of answers) {
+    expect([status, headers.get('etag')]).toEqual([200, first?.headers.get('etag')]);
+    expect(body.equals(first?.body ?? Buffer.alloc(0))).toBe(true);
+  }
+  expect(lab.origin.requests(path)).toBe(1);
+  const queue = await openQueue(lab.harness);
+  onTestFinished(() => queue.close());
+  expect(await queue.starts(version)).toBe(1);
+});
+
+test('HEAD builds the archive if needed and returns the headers of GET without a body, also for an unknown version', async () => {
+  lab.origin.serve(path, png(11));
+  const version = await build();
+  const head = await lab.get(version, { method: 'HEAD' });
+  const get = await lab.get(version);
+  const ofTheRequest = ['date', 'x-request-id', 'connection', 'keep-alive', 'ratelimit'];
+  const headersOf = ({ headers }: typeof get) =>
+    [...headers].filter(([name]) => !ofTheRequest.includes(name));
+  expect([head.status, head.body.length]).toEqual([200, 0]);
+  expect(headersOf(head)).toEqual(headersOf(get));
+  expect(get.body).toHaveLength(Number(head.headers.get('content-length')));
+  const unknown = await lab.get({ ...version, _id: version.lessonId }, { method: 'HEAD' });
+  expect([unknown.status, unknown.body.length]).toEqual([404, 0]);
+});
+
+test('an archive that lacks a file is served for a while, never as the complete one, then the download is retried', async () => {
+  lab.origin.script(path, answer(404), file(png(12)));
+  const version = await build();
+  const brief = await lab.harness.startApi({ DEGRADED_EXPORT_SECONDS: '0' });
+
+  const first = await lab.download(version);
+  expect(first.manifest.failedMedia).toMatchObject([{ reason: 'not_found', status: 404 }]);
+  // The archive stays unchanged within DEGRADED_EXPORT_SECONDS (60).
+  expect((await lab.download(version)).bytes.equals(first.bytes)).toBe(true);
+  expect(lab.origin.requests(path)).toBe(1);
+  const { key } = exportJobOf(version);
+  expect(await lab.harness.store.archives.open(key)).toBeNull();
+  const incomplete = await lab.harness.store.archives.open(incompleteKey(key));
+  await incomplete?.close();
+  expect(incomplete).not.toBeNull();
+  expect(await findExportRecord(lab.harness.db, key)).toBeNull();
+
+  const repaired = await takeApart((await lab.get(version, { api: brief })).body);
+  expect(repaired.manifest.failedMedia).toEqual([]);
+  expect(repaired.files.size).toBe(first.files.size + 1);
+  // From now on the API serves the complete archive, even where the incomplete one has not expired.
+  expect((await lab.download(version)).bytes.equals(repaired.bytes)).toBe(true);
+});
+
+test('every client that waits for a build gets its archive, even if it lacks a file and has already expired', async () => {
+  const version = await build();
+  const { status, body } = await lab.get(version, {
+    api: await lab.harness.startApi({ DEGRADED_EXPORT_SECONDS: '0' }),
+  });
+  expect(status).toBe(200);
+  expect((await takeApart(body)).manifest.failedMedia).toHaveLength(1);
 });

@@ -1,38 +1,58 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import type { LessonVersion } from '../../shared/models/lesson-version.ts';
 import { setOrganizationPlan } from '../../shared/models/organization.ts';
 import { deleteLesson, unpublish } from '../../shared/publishing/publishing.ts';
-import { buildOrganization, buildPackage, buildVersion, exportPath } from '../support/factories.ts';
-import { startHarness } from '../support/harness.ts';
-import type { Harness } from '../support/harness.ts';
 import { ask, expectFailure, forbidden, notFound, unauthorized, wordsOf } from '../support/answers.ts';
 import type { Answer } from '../support/answers.ts';
+import { buildOrganization, buildPackage, buildVersion, exportPath } from '../support/factories.ts';
+import { useApi } from '../support/use.ts';
+import { openQueue } from './open-queue.ts';
 
 type Tenant = Awaited<ReturnType<typeof buildOrganization>>;
 
-let harness: Harness;
-let api: string;
-let edtech: Tenant;
+/** Below the import limit, so that only the build meets the limit. */
+const maxBytes = 200_000;
+const api = useApi();
+
 let solo: Tenant;
+let foreign: Tenant;
+/** Versions that cannot be exported; two of them were exported before. */
+let unavailable: Record<'draft' | 'unpublished' | 'deleted' | 'foreign', LessonVersion>;
+let version: LessonVersion;
+let other: LessonVersion;
+let unplayable: LessonVersion;
+
+const build = async (
+  { organization }: Pick<Tenant, 'organization'> = { organization: api.organization },
+  overrides: Parameters<typeof buildPackage>[0] = {},
+  options: { publish?: boolean } = {},
+) => buildVersion(api, organization, (await buildPackage(overrides)).path, options);
 
 beforeAll(async () => {
-  harness = await startHarness();
-  api = await harness.startApi();
-  await harness.startWorker();
-  edtech = await buildOrganization(harness);
-  solo = await buildOrganization(harness, { plan: 'solo' });
+  const endWorker = await api.startWorker({ EXPORT_MAX_BYTES: String(maxBytes) });
+  [solo, foreign] = [await buildOrganization(api, { plan: 'solo' }), await buildOrganization(api)];
+  [version, other] = [await build(), await build()];
+  unplayable = await build(foreign, { sections: [] });
+  unavailable = {
+    draft: await build(undefined, {}, { publish: false }),
+    unpublished: await build(),
+    deleted: await build(),
+    foreign: await build(foreign),
+  };
+  // An archive in the store must not outlive the publication.
+  for (const exported of [unavailable.unpublished, unavailable.deleted])
+    expect((await ask(api.url + exportPath(exported), { headers: api.headers })).status).toBe(200);
+  await unpublish(api.db, unavailable.unpublished.lessonId);
+  await deleteLesson(api.db, unavailable.deleted.lessonId);
+  return endWorker;
 });
-afterAll(() => harness.close());
 
-const build = async (tenant: Tenant = edtech, options: { publish?: boolean } = {}) =>
-  buildVersion(harness, tenant.organization, (await buildPackage()).path, options);
-
-const badRequest = (message: string) => ({
-  status: 400,
-  code: 'BAD_REQUEST',
-  error: 'Bad Request',
-  message,
+const failure = (status: number, code: string, error: string, message: string) => ({
+  ...{ status, code, error, message },
 });
+const badRequest = (message: string) => failure(400, 'BAD_REQUEST', 'Bad Request', message);
+const invalidContent = (message: string) => failure(422, 'INVALID_CONTENT', 'Invalid Content', message);
 
 const badIds = [
   'x',
@@ -47,96 +67,109 @@ const badIds = [
 ];
 
 /** The export endpoints; all of them reject requests alike. */
-const addresses = ['GET export-zip', 'GET export-manifest', 'GET export-status', 'DELETE export-status'];
+const endpoints = ['GET export-zip', 'GET export-manifest', 'GET export-status', 'DELETE export-status'];
 
-describe.each(addresses)('%s:', (address) => {
-  const [method = '', name = ''] = address.split(' ');
-  const askFor = (lessonId: string, versionId: string, { headers }: Pick<Tenant, 'headers'> = edtech) => {
+describe.each(endpoints)('%s:', (endpoint) => {
+  const [method = '', name = ''] = endpoint.split(' ');
+  const askFor = (lessonId: string, versionId: string, { headers }: Pick<Tenant, 'headers'> = api) => {
     const path = exportPath({ lessonId, _id: versionId }).replace('export-zip', name);
-    return ask(api + path, { method, headers });
+    return ask(api.url + path, { method, headers });
   };
   const expectGood = async (asking: Promise<Answer>): Promise<void> => {
     expect((await asking).status).toBeOneOf([200, 204]);
   };
 
-  test.each(badIds)('the lesson id "%s" gets 400', async (id) => {
-    expectFailure(await askFor(id, randomUUID()), badRequest('Invalid lesson ID'));
-  });
-
-  test.each(badIds)('the version id "%s" gets 400', async (id) => {
-    expectFailure(await askFor(randomUUID(), id), badRequest('Invalid version ID'));
-  });
-
-  test('with two invalid ids the error names the lesson id', async () => {
+  test('an id that is not a UUID gets 400, first for the lesson, then for the version', async () => {
+    for (const id of badIds) {
+      expectFailure(await askFor(id, randomUUID()), badRequest('Invalid lesson ID'));
+      expectFailure(await askFor(randomUUID(), id), badRequest('Invalid version ID'));
+    }
     expectFailure(await askFor('x', 'y'), badRequest('Invalid lesson ID'));
   });
 
   test('ids are case-insensitive', async () => {
-    const { lessonId, _id } = await build();
-    await expectGood(askFor(lessonId.toUpperCase(), _id.toUpperCase()));
+    await expectGood(askFor(version.lessonId.toUpperCase(), version._id.toUpperCase()));
   });
 
-  test('invalid credentials are reported before an invalid path', async () => {
+  test('faults are reported in order: credentials, path, plan, existence, content', async () => {
     expectFailure(await askFor('x', 'y', { headers: { authorization: 'Bearer x' } }), unauthorized);
-  });
-
-  test('an invalid path is reported before a plan without export', async () => {
     expectFailure(await askFor('x', randomUUID(), solo), badRequest('Invalid lesson ID'));
-  });
-
-  test('the Solo plan gets its export error before the version lookup', async () => {
-    const { lessonId, _id } = await build(solo);
-    expectFailure(await askFor(lessonId, _id, solo), forbidden);
     expectFailure(await askFor(randomUUID(), randomUUID(), solo), forbidden);
+    expectFailure(await askFor(unplayable.lessonId, unplayable._id), notFound);
+    expect((await askFor(unplayable.lessonId, unplayable._id, foreign)).status).toBe(422);
   });
 
   test('a downgrade blocks the next download, even of an existing archive', async () => {
-    const tenant = await buildOrganization(harness);
+    const tenant = await buildOrganization(api);
     const { lessonId, _id } = await build(tenant);
     await expectGood(askFor(lessonId, _id, tenant));
-    await setOrganizationPlan(harness.db, tenant.organization.slug, 'solo');
+    await setOrganizationPlan(api.db, tenant.organization.slug, 'solo');
     expectFailure(await askFor(lessonId, _id, tenant), forbidden);
-    await setOrganizationPlan(harness.db, tenant.organization.slug, 'edtech');
+    await setOrganizationPlan(api.db, tenant.organization.slug, 'edtech');
     await expectGood(askFor(lessonId, _id, tenant));
   });
 
   test('every version that cannot be exported gets the same 404, so callers cannot probe for existence', async () => {
-    const [version, other, draft, unpublished, deleted, foreign] = [
-      await build(),
-      await build(),
-      await build(edtech, { publish: false }),
-      await build(),
-      await build(),
-      await build(await buildOrganization(harness)),
+    const answers = [
+      await askFor(randomUUID(), randomUUID()),
+      await askFor(randomUUID(), version._id),
+      await askFor(version.lessonId, randomUUID()),
+      await askFor(version.lessonId, other._id),
+      await askFor(version.lessonId, unavailable.foreign._id),
     ];
-    // Two of them were exported before, because an archive in the store must not outlive the
-    // publication.
-    await expectGood(askFor(unpublished.lessonId, unpublished._id));
-    await expectGood(askFor(deleted.lessonId, deleted._id));
-    await unpublish(harness.db, unpublished.lessonId);
-    await deleteLesson(harness.db, deleted.lessonId);
-
-    const answers = {
-      'unknown lesson': await askFor(randomUUID(), randomUUID()),
-      'unknown lesson of a known version': await askFor(randomUUID(), version._id),
-      'unknown version': await askFor(version.lessonId, randomUUID()),
-      'version of another lesson': await askFor(version.lessonId, other._id),
-      draft: await askFor(draft.lessonId, draft._id),
-      unpublished: await askFor(unpublished.lessonId, unpublished._id),
-      deleted: await askFor(deleted.lessonId, deleted._id),
-      'lesson of another organization': await askFor(foreign.lessonId, foreign._id),
-      "own lesson, another organization's version": await askFor(version.lessonId, foreign._id),
-    };
-    for (const answer of Object.values(answers)) expectFailure(answer, notFound);
-    const [first, ...others] = Object.values(answers).map(wordsOf);
-    for (const words of others) expect(words).toEqual(first);
+    for (const { lessonId, _id } of Object.values(unavailable)) answers.push(await askFor(lessonId, _id));
+    for (const answer of answers) expectFailure(answer, notFound);
+    expect(new Set(answers.map((answer) => JSON.stringify(wordsOf(answer)))).size).toBe(1);
   });
+});
 
-  test('an unknown lesson is reported before invalid content', async () => {
-    const foreigner = await buildOrganization(harness);
-    const { path } = await buildPackage({ sections: [] });
-    const { lessonId, _id } = await buildVersion(harness, foreigner.organization, path);
-    expectFailure(await askFor(lessonId, _id), notFound);
-    expect((await askFor(lessonId, _id, foreigner)).status).toBe(422);
-  });
+const exportOf = async (overrides: Parameters<typeof buildPackage>[0]) =>
+  ask(api.url + exportPath(await build(undefined, overrides)), { headers: api.headers });
+
+const section = (steps: unknown[], id = 's') => ({ id, title: 'A section', order_index: 0, steps });
+const step = (content: unknown[]) => ({
+  ...{ id: 't', title: 'A step', order_index: 0 },
+  content: { root: { props: {} }, content },
+});
+
+test.each<[string, unknown[], string]>([
+  ['no sections', [], 'The lesson has no sections'],
+  ['a section without steps', [section([])], 'Section 1 ("A section") has no steps'],
+  ['a step without blocks', [section([step([])])], 'Step "A step" in section "A section" has no blocks'],
+  [
+    'a block without a type',
+    [section([step([{ props: { id: 'a' } }])])],
+    'Step "A step" in section "A section" has a block without a type (content.content[0])',
+  ],
+  [
+    'several problems',
+    [section([], 'r'), section([step([])])],
+    'Section 1 ("A section") has no steps; Step "A step" in section "A section" has no blocks',
+  ],
+])(
+  'a lesson published by force with %s gets 422 with the problem, and no job',
+  async (_, sections, problem) => {
+    const queue = await openQueue(api);
+    onTestFinished(() => queue.close());
+    const before = await queue.jobs.getJobCounts();
+    const answer = await exportOf({ sections });
+    expectFailure(answer, invalidContent(`The lesson cannot be exported: ${problem}`));
+    expect(answer.headers.get('retry-after')).toBeNull();
+    expect(await queue.jobs.getJobCounts()).toEqual(before);
+  },
+);
+
+test('a version without content gets 422', async () => {
+  const empty = await build();
+  await api.db.lessonContents.deleteMany({ versionId: empty._id });
+  const answer = await ask(api.url + exportPath(empty), { headers: api.headers });
+  expectFailure(answer, invalidContent('The content of this version is missing.'));
+});
+
+test('an archive over EXPORT_MAX_BYTES gets 422 with the limit, each time, and one below it is exported', async () => {
+  const tooLarge = await build(undefined, { media: [{ bytes: Buffer.alloc(maxBytes) }] });
+  const expected = invalidContent(`The archive would be larger than the limit of ${maxBytes} bytes.`);
+  for (let time = 0; time < 2; time += 1)
+    expectFailure(await ask(api.url + exportPath(tooLarge), { headers: api.headers }), expected);
+  expect((await exportOf({ media: [{ bytes: Buffer.alloc(1000) }] })).status).toBe(200);
 });

@@ -1,9 +1,15 @@
+import { buffer } from 'node:stream/consumers';
+import { crc32 } from 'node:zlib';
 import { expect } from 'vitest';
+import { fromBufferPromise } from 'yauzl';
+import type { SignedManifest } from '../../api/exports/present-export-manifest.ts';
 import type { LessonContent } from '../../shared/lessons/lesson-content.ts';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
 import type { ExportManifest } from '../../shared/packages/manifest.ts';
-import { readArchive } from './read-archive.ts';
-import { exportPath } from '../support/factories.ts';
+import { ask, jsonOf } from '../support/answers.ts';
+import { exportPath, manifestPath } from '../support/factories.ts';
+
+type Version = Pick<LessonVersion, 'lessonId' | '_id'>;
 
 /** A downloaded and unpacked archive. */
 export interface Export {
@@ -21,10 +27,11 @@ export interface Export {
 /** Downloads a version's ZIP, asserts 200, and unpacks it. */
 export async function downloadExport(
   api: string,
-  version: Pick<LessonVersion, 'lessonId' | '_id'>,
+  version: Version,
   headers: Record<string, string>,
+  query = '',
 ): Promise<Export> {
-  const response = await fetch(`${api}${exportPath(version)}`, { headers });
+  const response = await fetch(`${api}${exportPath(version)}${query}`, { headers });
   const bytes = Buffer.from(await response.arrayBuffer());
   expect({ status: response.status, ...(response.status !== 200 && { body: String(bytes) }) }).toEqual({
     status: 200,
@@ -33,16 +40,17 @@ export async function downloadExport(
   return takeApart(bytes);
 }
 
-/**
- * Returns the files of an archive. Fails when it has several top-level folders or lacks its two
- * JSON files.
- */
+/** Unpacks an archive. Fails on a wrong checksum, several top-level folders or a missing JSON file. */
 export async function takeApart(bytes: Buffer): Promise<Export> {
-  const found = [...(await readArchive(bytes))];
-  const folders = new Set(found.map(([name]) => name.split('/', 1)[0] ?? ''));
-  expect(folders.size).toBe(1);
-  const [folder = ''] = folders;
-  const paths = found.map(([name, content]) => [name.slice(folder.length + 1), content] as const);
+  const paths: [path: string, content: Buffer][] = [];
+  const roots = new Set<string>();
+  for await (const { fileName, content } of entriesOf(bytes)) {
+    const [root = ''] = fileName.split('/', 1);
+    roots.add(root);
+    paths.push([fileName.slice(root.length + 1), content]);
+  }
+  expect(roots.size).toBe(1);
+  const [folder = ''] = roots;
   const files = new Map(paths.filter(([path]) => !path.endsWith('/')));
   return {
     bytes,
@@ -54,7 +62,71 @@ export async function takeApart(bytes: Buffer): Promise<Export> {
   };
 }
 
+/** Yields the entries of an archive in directory order, with their checksums verified. */
+async function* entriesOf(bytes: Buffer): AsyncGenerator<{ fileName: string; content: Buffer }> {
+  const zip = await fromBufferPromise(bytes);
+  for await (const entry of zip.eachEntry()) {
+    const { fileName, uncompressedSize: size } = entry;
+    const content = await buffer(await zip.openReadStreamPromise(entry));
+    expect({ fileName, crc32: crc32(content), size: content.length }).toEqual({
+      fileName,
+      crc32: entry.crc32,
+      size,
+    });
+    yield { fileName, content };
+  }
+}
+
 /** Returns the paths of an archive's media, sorted. */
 export function mediaPaths({ files }: Export): string[] {
   return [...files.keys()].filter((path) => path.startsWith('media/')).sort();
+}
+
+interface Request {
+  api: string;
+  headers: { authorization: string };
+  /** Such as '?include=player'. */
+  query?: string;
+}
+
+/** Requests the export manifest of a version. */
+export async function listFiles(
+  { api, headers, query = '' }: Request,
+  version: Version,
+): Promise<SignedManifest> {
+  const answer = await ask(api + manifestPath(version) + query, { headers });
+  expect({ status: answer.status, cache: answer.headers.get('cache-control') }).toEqual({
+    status: 200,
+    cache: 'no-store',
+  });
+  return jsonOf(answer) as SignedManifest;
+}
+
+/** Returns the signed URL of each file by its path below the archive's top-level folder. */
+export function urlsOf({ files }: SignedManifest): Map<string, string> {
+  const urls = new Map([[files.lesson.path, files.lesson.url] as [string, string]]);
+  for (const { localPath, url } of [...files.media, ...files.widgets, ...(files.player ?? [])])
+    urls.set(localPath, url);
+  for (const { cssLocalPath, cssUrl } of files.widgets) {
+    if (cssLocalPath !== undefined) urls.set(cssLocalPath, cssUrl ?? '');
+  }
+  return new Map([...urls].map(([path, url]) => [path.replace('./', ''), url]));
+}
+
+/** Downloads an export both ways and asserts that all files but manifest.json are equal. */
+export async function expectSameFiles(
+  request: Request,
+  version: Version,
+): Promise<{ listed: SignedManifest; archive: Export }> {
+  const archive = await downloadExport(request.api, version, request.headers, request.query);
+  const listed = await listFiles(request, version);
+  const urls = urlsOf(listed);
+  const paths = [...archive.files.keys()].filter((path) => path !== 'manifest.json');
+  expect([...urls.keys()].sort()).toEqual(paths.sort());
+  for (const [path, url] of urls) {
+    const { status, body } = await ask(url);
+    const same = body.equals(archive.files.get(path) ?? Buffer.alloc(0));
+    expect({ path, status, same }).toEqual({ path, status: 200, same: true });
+  }
+  return { listed, archive };
 }

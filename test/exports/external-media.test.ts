@@ -1,36 +1,18 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { LessonVersion } from '../../shared/models/lesson-version.ts';
+import { expect, test } from 'vitest';
 import type { FailedMedium } from '../../shared/packages/manifest.ts';
-import { buildOrganization, buildPackage, buildVersion } from '../support/factories.ts';
-import { startHarness } from '../support/harness.ts';
-import type { Harness } from '../support/harness.ts';
-import { answer, file, hang, redirectTo, startOrigin, stream, truncated } from '../support/origin.ts';
-import type { Behaviour, Origin } from '../support/origin.ts';
-import { downloadExport, mediaPaths } from './exports.ts';
-import type { Export } from './exports.ts';
+import { buildPackage, buildVersion } from '../support/factories.ts';
+import { answer, file, hang, redirectTo, stream, truncated } from '../support/origin.ts';
+import type { Behaviour } from '../support/origin.ts';
+import { useOrigin } from '../support/use.ts';
+import { mediaPaths } from './exports.ts';
+import { useExportLab } from './lab.ts';
 import { png } from './pictures.ts';
 
 const maxBytes = 100_000;
 
-let origin: Origin;
 /** An origin on a private address that no setting allows. */
-let forbidden: Origin;
-let harness: Harness;
-let api: string;
-beforeAll(async () => {
-  [origin, forbidden] = await Promise.all([startOrigin(), startOrigin()]);
-  harness = await startHarness({
-    LECTERN_ALLOWED_PRIVATE_HOSTS: origin.host,
-    MEDIA_MAX_BYTES: `${maxBytes}`,
-    DOWNLOAD_TIMEOUT_SECONDS: '1',
-  });
-  api = await harness.startApi();
-  await harness.startWorker();
-});
-afterAll(async () => {
-  await harness.close();
-  await Promise.all([origin.close(), forbidden.close()]);
-});
+const forbidden = useOrigin();
+const lab = useExportLab({ MEDIA_MAX_BYTES: `${maxBytes}`, DOWNLOAD_TIMEOUT_SECONDS: '1' }, { worker: true });
 
 /**
  * Scripts for one picture each, with the reason in the manifest if it fails; without a reason the
@@ -74,31 +56,30 @@ const cases: Record<
 };
 
 test('every external file ends as expected, and none of them fails the export', async () => {
-  const { organization, headers } = await buildOrganization(harness);
   const sources: { name: string; sourceUrl: string; reason?: string; status?: number }[] = [];
   for (const [index, [name, { plays, reason, status }]] of Object.entries(cases).entries()) {
-    origin.script(`/${index}.png`, ...plays);
+    lab.origin.script(`/${index}.png`, ...plays);
     sources.push({
       name,
-      sourceUrl: origin.url(`/${index}.png`),
+      sourceUrl: lab.origin.url(`/${index}.png`),
       ...(reason && { reason }),
       ...(status && { status }),
     });
   }
-  origin.script('/loop.png', redirectTo('/loop.png'));
-  origin.script('/inward.png', redirectTo(forbidden.url('/secret.png')));
+  lab.origin.script('/loop.png', redirectTo('/loop.png'));
+  lab.origin.script('/inward.png', redirectTo(forbidden.url('/secret.png')));
   forbidden.serve('/secret.png', png(6));
   const port = forbidden.host.split(':')[1] ?? '';
   sources.push(
-    { name: 'a loop of redirects', sourceUrl: origin.url('/loop.png'), reason: 'too_many_redirects' },
-    { name: 'a redirect inward', sourceUrl: origin.url('/inward.png'), reason: 'blocked_address' },
+    { name: 'a loop of redirects', sourceUrl: lab.origin.url('/loop.png'), reason: 'too_many_redirects' },
+    { name: 'a redirect inward', sourceUrl: lab.origin.url('/inward.png'), reason: 'blocked_address' },
     { name: 'a private address', sourceUrl: forbidden.url('/secret.png'), reason: 'blocked_address' },
     { name: 'a private name', sourceUrl: `http://localhost:${port}/secret.png`, reason: 'blocked_address' },
     { name: 'cloud metadata', sourceUrl: 'http://169.254.169.254/latest/', reason: 'blocked_address' },
   );
   const built = await buildPackage({ media: sources.map(({ sourceUrl }) => ({ sourceUrl })) });
-  const version = await buildVersion(harness, organization, built.path);
-  const exported = await downloadExport(api, version, headers);
+  const version = await buildVersion(lab.harness, lab.organization, built.path);
+  const exported = await lab.download(version);
 
   const ids = new Map(sources.map(({ name }, index) => [name, built.mediaIds[index] ?? '']));
   const byId = (one: FailedMedium, other: FailedMedium) => (one.id < other.id ? -1 : 1);
@@ -125,61 +106,32 @@ test('every external file ends as expected, and none of them fails the export', 
   expect(lesson).not.toContain('media:');
   for (const id of built.mediaIds) expect(lesson).toContain(`./media/${id}.png`);
   for (const [index, { requests }] of Object.values(cases).entries()) {
-    expect({ index, requests: origin.requests(`/${index}.png`) }).toEqual({ index, requests });
+    expect({ index, requests: lab.origin.requests(`/${index}.png`) }).toEqual({ index, requests });
   }
   expect(forbidden.log).toEqual([]);
 }, 60_000);
 
-test('the manifest lists an unknown media id with the path where the file belongs', async () => {
-  const { organization, headers } = await buildOrganization(harness);
-  const unknown = '01234567-89ab-4cde-8f01-23456789abcd';
-  const { path } = await buildPackage({
-    blocks: () => [
-      { type: 'Text', props: { id: 'Text-1', html: `<img src="media:${unknown.toUpperCase()}">` } },
-    ],
-  });
-  const version = await buildVersion(harness, organization, path);
-  const { manifest, lesson } = await downloadExport(api, version, headers);
-  expect(manifest.failedMedia).toEqual([
-    { id: unknown, sourceUrl: null, localPath: `./media/${unknown}.bin`, reason: 'unknown_media' },
-  ]);
-  expect(JSON.stringify(lesson)).toContain(`<img src=\\"./media/${unknown}.bin\\">`);
-});
-
-test('the manifest lists an unknown widget type', async () => {
-  const { organization, headers } = await buildOrganization(harness);
-  const { path } = await buildPackage({ blocks: () => [{ type: 'Unheard', props: { id: 'Unheard-1' } }] });
-  const version = await buildVersion(harness, organization, path);
-  const { manifest, files } = await downloadExport(api, version, headers);
-  expect(manifest.failedWidgets).toEqual([
-    { widgetType: 'Unheard', id: null, sourceUrl: null, reason: 'not_found' },
-  ]);
-  expect([...files.keys()]).toEqual(['lesson.json', 'manifest.json']);
-});
-
 test('media with the same URL are fetched once and get a file each', async () => {
-  const { organization, headers } = await buildOrganization(harness);
-  origin.serve('/shared.png', png(20));
-  const sourceUrl = origin.url('/shared.png');
+  lab.origin.serve('/shared.png', png(20));
+  const sourceUrl = lab.origin.url('/shared.png');
   const built = await buildPackage({ media: Array.from({ length: 5 }, () => ({ sourceUrl })) });
-  const version = await buildVersion(harness, organization, built.path);
-  const exported = await downloadExport(api, version, headers);
+  const version = await buildVersion(lab.harness, lab.organization, built.path);
+  const exported = await lab.download(version);
   expect(mediaPaths(exported)).toEqual(built.mediaIds.map((id) => `media/${id}.png`).sort());
   for (const path of mediaPaths(exported)) expect(exported.files.get(path)?.equals(png(20))).toBe(true);
-  expect(origin.requests('/shared.png')).toBe(1);
+  expect(lab.origin.requests('/shared.png')).toBe(1);
 });
 
 test('a package with media from URLs exports the bytes in the package', async () => {
-  const { organization, headers } = await buildOrganization(harness);
   const built = await buildPackage({ media: [{ bytes: png(30) }, { bytes: png(31) }] });
-  for (const [index, id] of built.mediaIds.entries()) origin.serve(`/base/${id}.png`, png(30 + index));
-  const version: LessonVersion = await buildVersion(harness, organization, built.path, {
-    mediaBaseUrl: origin.url('/base'),
+  for (const [index, id] of built.mediaIds.entries()) lab.origin.serve(`/base/${id}.png`, png(30 + index));
+  const version = await buildVersion(lab.harness, lab.organization, built.path, {
+    mediaBaseUrl: lab.origin.url('/base'),
   });
-  const exported: Export = await downloadExport(api, version, headers);
+  const exported = await lab.download(version);
   expect(exported.manifest.failedMedia).toEqual([]);
   for (const [index, id] of built.mediaIds.entries()) {
     expect(exported.files.get(`media/${id}.png`)?.equals(png(30 + index))).toBe(true);
-    expect(origin.requests(`/base/${id}.png`)).toBe(1);
+    expect(lab.origin.requests(`/base/${id}.png`)).toBe(1);
   }
 });

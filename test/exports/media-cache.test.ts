@@ -1,23 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { LessonVersion } from '../../shared/models/lesson-version.ts';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { digestOf } from '../../shared/storage/digest.ts';
-import { startExportLab } from './held-exports.ts';
-import type { ExportLab } from './held-exports.ts';
+import { useExportLab } from './lab.ts';
 import { buildOrganization, buildPackage, buildVersion } from '../support/factories.ts';
 import { answer, file, redirectTo, reset } from '../support/origin.ts';
 import { downloadExport } from './exports.ts';
 import type { Export } from './exports.ts';
 import { png } from './pictures.ts';
 
-let lab: ExportLab;
-beforeAll(async () => {
-  lab = await startExportLab({ MEDIA_MAX_BYTES: '100000' });
-  await lab.harness.startWorker();
-});
-afterAll(() => lab.close());
+const lab = useExportLab({ MEDIA_MAX_BYTES: '100000' }, { worker: true });
 
 /** The URL of the picture for one test; no other test requests it. */
 let path: string;
@@ -25,14 +18,9 @@ beforeEach(() => {
   path = `/${randomUUID()}.png`;
 });
 
-/** Creates a lesson with that picture. */
-async function build(): Promise<LessonVersion> {
-  const built = await buildPackage({ media: [{ sourceUrl: lab.origin.url(path) }] });
-  return buildVersion(lab.harness, lab.organization, built.path);
-}
-
 /** Returns the archive of another lesson with that picture. */
-const download = async () => downloadExport(lab.api, await build(), lab.headers);
+const download = async () =>
+  lab.download(await lab.publish({ media: [{ sourceUrl: lab.origin.url(path) }] }));
 
 /** Returns the only picture of an archive. */
 function pictureOf({ files }: Export): Buffer | undefined {
@@ -141,9 +129,7 @@ test('a media file with the wrong declared type fails alone, and another one wit
     extension: 'mp3',
   };
   const right = { id: idFrom('ffffffff'), sourceUrl: lab.origin.url(path), mimeType: 'image/png' };
-  const built = await buildPackage({ media: [wrong, right] });
-  const version = await buildVersion(lab.harness, lab.organization, built.path);
-  const exported = await downloadExport(lab.api, version, lab.headers);
+  const exported = await lab.download(await lab.publish({ media: [wrong, right] }));
   expect(exported.manifest.failedMedia).toMatchObject([{ id: wrong.id, reason: 'bad_type' }]);
   expect(pictureOf(exported)?.equals(png(10))).toBe(true);
 });

@@ -5,9 +5,15 @@ import { exportJobOf } from '../../shared/exports/jobs.ts';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
 import type { Harness } from '../support/harness.ts';
 
-/** Opens the export queue of the test's harness. */
+/** The export queue of a test's harness. */
 export interface OpenQueue {
   jobs: ExportQueue;
+  /** Returns the job keys of the events with a name, such as 'active', in order. */
+  happened(event: string): Promise<string[]>;
+  /** Returns how often workers have started the job of a version. */
+  starts(version: LessonVersion): Promise<number>;
+  /** Returns the state of a version's job: prioritized (waiting), active, completed, failed... */
+  state(version: LessonVersion): Promise<string>;
   /** Moves the end of a job back in time, so that the test need not wait. */
   endedBefore(version: LessonVersion, milliseconds: number): Promise<void>;
   close(): Promise<void>;
@@ -19,15 +25,24 @@ export async function openQueue({
 }: Pick<Harness, 'servers' | 'config'>): Promise<OpenQueue> {
   const redis = await connectRedis(servers.redisUrl);
   const jobs = createExportQueue(redis, config);
+  const happened = async (event: string) => {
+    const events = await redis.xrange(jobs.toKey('events'), '-', '+');
+    // Events are flat lists of names and values.
+    const valueOf = (fields: string[], name: string) => fields[fields.indexOf(name) + 1];
+    return events.flatMap(([, fields]) =>
+      valueOf(fields, 'event') === event ? [valueOf(fields, 'jobId') ?? ''] : [],
+    );
+  };
   return {
     jobs,
+    happened,
+    starts: async (version) =>
+      (await happened('active')).filter((key) => key === exportJobOf(version).key).length,
+    state: (version) => jobs.getJobState(exportJobOf(version).key),
     async endedBefore(version, milliseconds) {
       const [seconds] = await redis.time();
-      await redis.hset(
-        jobs.toKey(exportJobOf(version).key),
-        'endedAt',
-        Number(seconds) * 1000 - milliseconds,
-      );
+      const endedAt = Number(seconds) * 1000 - milliseconds;
+      await redis.hset(jobs.toKey(exportJobOf(version).key), 'endedAt', endedAt);
     },
     async close() {
       await jobs.close();

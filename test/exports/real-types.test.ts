@@ -1,24 +1,17 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { crc32, gunzipSync, gzipSync } from 'node:zlib';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { exportJobOf } from '../../shared/exports/jobs.ts';
 import type { ExportEntry } from '../../shared/models/export-record.ts';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
 import { ask, expectError } from '../support/answers.ts';
-import { startExportLab } from './held-exports.ts';
-import type { ExportLab } from './held-exports.ts';
+import { useExportLab } from './lab.ts';
 import { follow, mediumPath } from '../player/player-files.ts';
 import { buildPackage, buildVersion } from '../support/factories.ts';
 import type { BuiltMedium } from '../support/factories.ts';
-import { downloadExport } from './exports.ts';
 import { png } from './pictures.ts';
 
-let lab: ExportLab;
-beforeAll(async () => {
-  lab = await startExportLab();
-  await lab.harness.startWorker();
-});
-afterAll(() => lab.close());
+const lab = useExportLab({}, { worker: true });
 
 const jpeg = Buffer.concat([
   Buffer.from('ffd8ffe000104a46494600010100000100010000', 'hex'),
@@ -30,8 +23,6 @@ async function build(...media: BuiltMedium[]): Promise<{ version: LessonVersion;
   return { version: await buildVersion(lab.harness, lab.organization, built.path), ids: built.mediaIds };
 }
 
-const download = (version: LessonVersion) => downloadExport(lab.api, version, lab.headers);
-
 function serve(bytes: Buffer): string {
   const path = `/${randomUUID()}`;
   lab.origin.serve(path, bytes, { etag: '"one"' });
@@ -40,7 +31,7 @@ function serve(bytes: Buffer): string {
 
 test('a JPEG declared as PNG keeps its name in the archive, and the manifest and the player report its real type', async () => {
   const { version, ids } = await build({ bytes: jpeg }, { sourceUrl: serve(jpeg) });
-  const { files, manifest, lesson } = await download(version);
+  const { files, manifest, lesson } = await lab.download(version);
   const shown = manifest.files.media.map(({ id, localPath, mimeType }) => ({ id, localPath, mimeType }));
   const expected = ids.map((id) => ({ id, localPath: `./media/${id}.png`, mimeType: 'image/jpeg' }));
   expect(shown).toEqual(expect.arrayContaining(expected));
@@ -54,17 +45,17 @@ test('a JPEG declared as PNG keeps its name in the archive, and the manifest and
 
 test('archives and players check a cached file against the type that the next lesson declares', async () => {
   const sourceUrl = serve(png(1));
-  await download((await build({ sourceUrl })).version);
+  await lab.download((await build({ sourceUrl })).version);
   const { version, ids } = await build({ sourceUrl, mimeType: 'video/mp4', extension: 'mp4' });
   expectError(await ask(lab.api + mediumPath(version, ids[0] ?? '')), 404, 'Media file not available');
-  const { manifest } = await download(version);
+  const { manifest } = await lab.download(version);
   expect(manifest.failedMedia).toMatchObject([{ id: ids[0], reason: 'bad_type' }]);
 });
 
 test('an archive from before type detection is rebuilt byte for byte', async () => {
   const declared = { mimeType: 'image/webp', extension: 'webp' };
   const { version } = await build({ sourceUrl: serve(jpeg), ...declared });
-  const { bytes, files } = await download(version);
+  const { bytes, files } = await lab.download(version);
   const manifest = files.get('manifest.json') ?? Buffer.alloc(0);
   const oldManifest = Buffer.from(String(manifest).replace('image/jpeg', 'image/webp'));
   const old = replaceAll(replaceAll(bytes, manifest, oldManifest), checksum(manifest), checksum(oldManifest));
@@ -77,9 +68,9 @@ test('an archive from before type detection is rebuilt byte for byte', async () 
   const sha256 = createHash('sha256').update(old).digest('hex');
   const oldEntries = gzipSync(JSON.stringify(entries.map((entry) => ({ ...entry, mimeType: undefined }))));
   await records.updateOne({ exportKey }, { archive: { size: old.length, sha256 }, entries: oldEntries });
-  await lab.harness.store.archives.delete(exportKey);
+  await lab.evict(version);
 
-  expect((await download(version)).bytes.equals(old)).toBe(true);
+  expect((await lab.download(version)).bytes.equals(old)).toBe(true);
 });
 
 function checksum(bytes: Buffer): Buffer {

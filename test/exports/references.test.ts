@@ -1,21 +1,12 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { exportJobOf } from '../../shared/exports/jobs.ts';
-import { buildOrganization, buildPackage, buildVersion } from '../support/factories.ts';
-import { startHarness } from '../support/harness.ts';
-import type { Harness } from '../support/harness.ts';
-import { downloadExport, mediaPaths } from './exports.ts';
+import { expect, test } from 'vitest';
+import { buildPackage, buildVersion } from '../support/factories.ts';
+import { mediaPaths } from './exports.ts';
+import { useExportLab } from './lab.ts';
 import { png } from './pictures.ts';
 
-let harness: Harness;
-let api: string;
-beforeAll(async () => {
-  harness = await startHarness();
-  api = await harness.startApi();
-  await harness.startWorker();
-});
-afterAll(() => harness.close());
+const lab = useExportLab({}, { worker: true });
 
 /** Positions of a reference in a step's content; `*` stands for it. */
 const places: [name: string, content: (reference: string) => object, text: string][] = [
@@ -45,10 +36,9 @@ function section(content: object): object {
 
 /** Exports a lesson with this one step and returns the step's content. */
 async function exportedContent(contentOf: (id: string) => object): Promise<{ id: string; content: unknown }> {
-  const { organization, headers } = await buildOrganization(harness);
   const id = '0a1b2c3d-4e5f-4a6b-8c7d-9e0f1a2b3c4d';
-  const { path } = await buildPackage({ media: [{ id, bytes: png(1) }], sections: [section(contentOf(id))] });
-  const exported = await downloadExport(api, await buildVersion(harness, organization, path), headers);
+  const version = await lab.publish({ media: [{ id, bytes: png(1) }], sections: [section(contentOf(id))] });
+  const exported = await lab.download(version);
   expect(mediaPaths(exported)).toEqual([`media/${id}.png`]);
   expect(exported.manifest.failedMedia).toEqual([]);
   return { id, content: exported.lesson.sections[0]?.steps[0]?.content };
@@ -98,18 +88,17 @@ test('keys and texts that only resemble references stay unchanged', async () => 
 });
 
 test("replacing a picture under its id in a later version leaves the earlier version's export unchanged", async () => {
-  const { organization, headers } = await buildOrganization(harness);
   const built = await buildPackage({ media: [{ bytes: png(10) }] });
   const [id] = built.mediaIds;
-  const first = await buildVersion(harness, organization, built.path);
-  const before = await downloadExport(api, first, headers);
+  const first = await buildVersion(lab.harness, lab.organization, built.path);
+  const before = await lab.download(first);
 
   await writeFile(join(built.path, 'media', `${id}.png`), png(11));
-  const second = await buildVersion(harness, organization, built.path);
-  const after = await downloadExport(api, second, headers);
+  const second = await buildVersion(lab.harness, lab.organization, built.path);
+  const after = await lab.download(second);
   expect(after.files.get(`media/${id}.png`)?.equals(png(11))).toBe(true);
 
-  await harness.store.archives.delete(exportJobOf(first).key);
-  expect((await downloadExport(api, first, headers)).bytes.equals(before.bytes)).toBe(true);
+  await lab.evict(first);
+  expect((await lab.download(first)).bytes.equals(before.bytes)).toBe(true);
   expect(before.files.get(`media/${id}.png`)?.equals(png(10))).toBe(true);
 });

@@ -1,92 +1,198 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { JobSubscriptions } from '../../api/exports/job-subscriptions.ts';
 import { statusEvents } from '../../api/exports/status-events.ts';
 import type { ExportStatus } from '../../api/exports/export-status.ts';
 import { enqueueExport } from '../../shared/exports/enqueue.ts';
 import { exportJobOf } from '../../shared/exports/jobs.ts';
-import type { ExportJob } from '../../shared/exports/jobs.ts';
 import { noCoordination } from '../../shared/coordination/coordination.ts';
 import { createExportEvents } from '../../shared/exports/queues.ts';
-import type { ArchiveStore } from '../../shared/storage/store.ts';
-import { startExportLab } from './held-exports.ts';
-import type { ExportLab } from './held-exports.ts';
+import type { LessonVersion } from '../../shared/models/lesson-version.ts';
+import { jsonOf } from '../support/answers.ts';
+import { buildOrganization, buildPackage, buildVersion, statusPath } from '../support/factories.ts';
+import { waitFor } from '../support/wait-for.ts';
+import { useExportLab } from './lab.ts';
 import { openQueue } from './open-queue.ts';
-import type { OpenQueue } from './open-queue.ts';
 
-let lab: ExportLab;
-let queue: OpenQueue;
-let events: ReturnType<typeof createExportEvents>;
-let job: ExportJob;
+const lab = useExportLab({ EXPORT_WAITS_PER_ORGANIZATION: '2' });
 
-beforeAll(async () => {
-  lab = await startExportLab();
-  queue = await openQueue(lab.harness);
-  events = createExportEvents(lab.harness.servers.redisUrl, lab.harness.config);
-  job = exportJobOf(await lab.build());
-  await enqueueExport(queue.jobs, job, null);
-});
-afterAll(async () => {
-  await events.close();
-  await queue.close();
-  await lab.close();
-});
-
-const first: ExportStatus = {
-  status: 'queued',
-  progress: { done: 0, total: 0, bytes: 0 },
-  position: 1,
-  reason: 'no_worker',
-};
-
-function startEvents(
-  signal: AbortSignal,
-  options: { subscriptions?: JobSubscriptions; archives?: ArchiveStore } = {},
-) {
-  const { config, db, store } = lab.harness;
-  const { subscriptions = new JobSubscriptions(events), archives = store.archives } = options;
-  const deps = {
-    db,
-    archives,
-    queue: queue.jobs,
-    subscriptions,
-    incomplete: noCoordination.incomplete,
-    config,
+/** Opens an event stream of a version's status and collects its events. */
+async function follow(version: LessonVersion, api = lab.api) {
+  const response = await lab.openStream(version, {}, api);
+  let text = '';
+  response.setEncoding('utf8').on('data', (part: string) => (text += part));
+  const ended = new Promise<void>((resolve, reject) => response.once('end', resolve).once('error', reject));
+  ended.catch(() => undefined);
+  /** Returns the reported statuses in order, without consecutive repeats. */
+  const statuses = () => {
+    const reported = [...text.matchAll(/^data: (.*)$/gm)].map(
+      ([, json = '']) => (JSON.parse(json) as { status: string }).status,
+    );
+    return reported.filter((status, index) => status !== reported[index - 1]);
   };
-  return statusEvents(deps, job, { first, signal, heartbeatMs: 0 });
+  return { response, ended, statuses, text: () => text };
 }
 
-test('an idle event stream sends heartbeats, so that proxies keep it open', async () => {
-  const gone = new AbortController();
-  const stream = startEvents(gone.signal);
-  expect((await stream.next()).value).toContain('data: {"status":"queued"');
-  expect((await stream.next()).value).toBe(': heartbeat\n\n');
-  gone.abort();
-  expect(await stream.next()).toEqual({ done: true, value: undefined });
+test('an event stream reports the progress of an export and ends when the archive is ready', async () => {
+  const { version, held } = await lab.buildHeld(Buffer.alloc(1000, 'picture'));
+  onTestFinished(() => held.release());
+  await lab.begin(version);
+  const stream = await follow(version);
+  expect(stream.response.statusCode).toBe(200);
+  expect(stream.response.headers).toMatchObject({
+    'content-type': 'text/event-stream; charset=utf-8',
+    'cache-control': 'no-store',
+    'x-accel-buffering': 'no',
+  });
+  await waitFor('the first event', () => stream.statuses().length > 0);
+  expect(stream.text()).toMatch(
+    /^retry: \d+\nid: queued\ndata: {"status":"queued",.*"reason":"no_worker"}\n\n$/,
+  );
+  onTestFinished(await lab.harness.startWorker());
+  await waitFor('figures of the build', () => stream.text().includes('"bytes":1000'));
+  held.release();
+  await stream.ended;
+  expect(stream.statuses()).toEqual(['queued', 'building', 'ready']);
+  expect(stream.text()).toMatch(/\n\nid: ready\ndata: {"status":"ready",.*}\n\n$/);
 });
 
-test('an event stream ends when its client disconnects while waiting', async () => {
-  const gone = new AbortController();
-  const stream = startEvents(gone.signal);
-  await stream.next();
-  const waiting = stream.next();
-  gone.abort(new Error('the client is gone'));
+test('the event stream of a failed build ends with the reason', async () => {
+  const version = await lab.build();
+  await lab.harness.db.lessonContents.deleteMany({ versionId: version._id });
+  await lab.begin(version);
+  const stream = await follow(version);
+  onTestFinished(await lab.harness.startWorker());
+  await stream.ended;
+  expect(stream.statuses().at(-1)).toBe('failed');
+  expect(stream.text()).toContain('The content of this version is missing.');
+});
+
+test('a stream of an export that was never requested ends with none, and an EventSource that reconnects gets 204', async () => {
+  const version = await lab.build();
+  const stream = await follow(version);
+  await stream.ended;
+  expect(stream.statuses()).toEqual(['none']);
+  const reconnect = async () => (await lab.openStream(version, { 'last-event-id': 'none' })).statusCode;
+  expect(await reconnect()).toBe(204);
+  await lab.begin(version);
+  expect(await reconnect()).toBe(200);
+});
+
+test('an event stream ends after EXPORT_WAIT_SECONDS, so that the client reconnects', async () => {
+  const version = await lab.build();
+  await lab.begin(version);
+  const stream = await follow(version, await lab.harness.startApi({ EXPORT_WAIT_SECONDS: '1' }));
+  await stream.ended;
+  expect(stream.statuses()).toEqual(['queued']);
+});
+
+test('a client that accepts any type gets JSON, and HEAD of a stream has its content type and no events', async () => {
+  const version = await lab.build();
+  for (const accept of ['*/*', 'application/json', 'text/html', 'application/json, text/event-stream']) {
+    const answer = await lab.get(version, { pathOf: statusPath, headers: { accept } });
+    expect(answer.headers.get('content-type')).toBe('application/json; charset=utf-8');
+    expect(answer.headers.get('vary')).toBe('Accept');
+  }
+  const headers = { accept: 'text/event-stream' };
+  const head = await lab.get(version, { pathOf: statusPath, method: 'HEAD', headers });
+  expect(head.headers.get('content-type')).toBe('text/event-stream; charset=utf-8');
+  expect(head.body).toHaveLength(0);
+});
+
+test('an organization over its limit of waiting requests gets 429, and other organizations keep waiting', async () => {
+  const queue = await openQueue(lab.harness);
+  onTestFinished(() => queue.close());
+  const version = await lab.build();
+  expect((await lab.begin(version)).status).toBe(202);
+  const stream = await lab.openStream(version);
+  const waiters = queue.jobs.toKey(`waiters:${exportJobOf(version).key}`);
+  const waitForZip = async () => {
+    const leaving = new AbortController();
+    const left = expect(lab.get(version, { signal: leaving.signal })).rejects.toThrow(/abort/);
+    await waitFor('the waiter', async () => (await queue.jobs.redis.zcard(waiters)) === 1);
+    onTestFinished(() => leaving.abort());
+    return async () => {
+      leaving.abort();
+      await left;
+      await waitFor('its end', async () => (await queue.jobs.redis.zcard(waiters)) === 0);
+    };
+  };
+  const leave = await waitForZip();
+
+  const refused = await lab.get(version);
+  expect(refused.status).toBe(429);
+  expect(refused.headers.get('retry-after')).toBe('10');
+  expect(jsonOf(refused)).toMatchObject({ code: 'TOO_MANY_REQUESTS' });
+  const streamStatus = async () => {
+    const response = await lab.openStream(version);
+    response.destroy();
+    return response.statusCode;
+  };
+  expect(await streamStatus()).toBe(429);
+  // Requests that do not wait still succeed.
+  expect((await lab.begin(version)).status).toBe(202);
+  expect(await lab.statusOf(version)).toMatchObject({ status: 'queued' });
+
+  const { organization, headers } = await buildOrganization(lab.harness);
+  const theirs = await buildVersion(lab.harness, organization, (await buildPackage()).path);
+  expect((await lab.begin(theirs, { headers })).status).toBe(202);
+  expect((await lab.openStream(theirs, headers)).statusCode).toBe(200);
+
+  await leave();
+  await waitFor('a free wait', async () => (await streamStatus()) === 200);
+  stream.destroy();
+  const leaveAgain = await waitForZip();
+  await waitFor('a free wait', async () => (await streamStatus()) === 200);
+  await leaveAgain();
+});
+
+/** Streams in this process, with a heartbeat at every poll. */
+async function startStreams(count: number) {
+  const { config, db, store } = lab.harness;
+  const queue = await openQueue(lab.harness);
+  const events = createExportEvents(lab.harness.servers.redisUrl, config);
+  onTestFinished(async () => {
+    await events.close();
+    await queue.close();
+  });
+  const job = exportJobOf(await lab.build());
+  await enqueueExport(queue.jobs, job, null);
+  let polls = 0;
+  const open = (key: string) => {
+    if (key === job.key) polls += 1;
+    return store.archives.open(key);
+  };
+  const first: ExportStatus = {
+    status: 'queued',
+    progress: { done: 0, total: 0, bytes: 0 },
+    position: await queue.jobs.getPrioritizedCount(),
+    reason: 'no_worker',
+  };
+  const client = new AbortController();
+  const subscriptions = new JobSubscriptions(events);
+  const archives = { ...store.archives, open };
+  const { incomplete } = noCoordination;
+  const deps = { db, archives, queue: queue.jobs, subscriptions, incomplete, config };
+  const streams = Array.from({ length: count }, () =>
+    statusEvents(deps, job, { first, signal: client.signal, heartbeatMs: 0 }),
+  );
+  return { streams, leave: () => client.abort(new Error('the client is gone')), polls: () => polls };
+}
+
+test('an idle event stream sends heartbeats, so that proxies keep it open, and ends when its client disconnects', async () => {
+  const { streams, leave } = await startStreams(1);
+  const [stream] = streams;
+  expect((await stream?.next())?.value).toContain('data: {"status":"queued"');
+  expect((await stream?.next())?.value).toBe(': heartbeat\n\n');
+  const waiting = stream?.next();
+  leave();
   expect(await waiting).toEqual({ done: true, value: undefined });
 });
 
 test('a process polls an export once for all of its event streams', async () => {
-  let looks = 0;
-  const { archives } = lab.harness.store;
-  const open = (key: string) => {
-    if (key === job.key) looks += 1;
-    return archives.open(key);
-  };
-  const gone = new AbortController();
-  const options = { subscriptions: new JobSubscriptions(events), archives: { ...archives, open } };
-  const streams = Array.from({ length: 40 }, () => startEvents(gone.signal, options));
-  await Promise.all(streams.map((stream) => stream.next()));
-  await Promise.all(streams.map((stream) => stream.next()));
-  gone.abort();
+  const { streams, leave, polls } = await startStreams(40);
+  for (let round = 0; round < 2; round += 1) await Promise.all(streams.map((stream) => stream.next()));
+  leave();
   await Promise.all(streams.map((stream) => stream.next()));
   // One poll each second; a loaded machine may take several seconds for all streams.
-  expect(looks).toBeLessThan(10);
+  expect(polls()).toBeLessThan(10);
 });

@@ -1,23 +1,19 @@
 import { mkdtemp, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, expect, inject, onTestFinished, test } from 'vitest';
+import { beforeEach, expect, inject, test } from 'vitest';
 import { ask, expectError } from '../support/answers.ts';
-import { expectSameFiles } from './manifests.ts';
 import { follow, widgetPath } from '../player/player-files.ts';
 import { exportJobOf, incompleteKey } from '../../shared/exports/jobs.ts';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
-import type { Organization } from '../../shared/models/organization.ts';
 import type { FailedWidget } from '../../shared/packages/manifest.ts';
 import { bytesOf } from '../../shared/storage/digest.ts';
 import { readCoreBundle } from '../../shared/widgets/core-bundles.ts';
 import { releaseWidget } from '../../shared/widgets/releases.ts';
-import { launchBrowser } from '../support/browser.ts';
 import { buildLearnerToken, buildOrganization, buildPackage, buildVersion } from '../support/factories.ts';
-import { startHarness } from '../support/harness.ts';
-import type { Harness } from '../support/harness.ts';
-import { answer, file, hang, redirectTo, startOrigin, stream, truncated } from '../support/origin.ts';
-import type { Behaviour, Origin } from '../support/origin.ts';
-import { downloadExport } from './exports.ts';
+import { answer, file, hang, redirectTo, stream, truncated } from '../support/origin.ts';
+import type { Behaviour } from '../support/origin.ts';
+import { useApi, useBrowser, useOrigin } from '../support/use.ts';
+import { downloadExport, expectSameFiles } from './exports.ts';
 import { png } from './pictures.ts';
 
 const maxBytes = 100_000;
@@ -28,26 +24,16 @@ const script = (name: string) => `export default { type: 'Dial', mount(element) 
 } };\n`;
 const style = (name: string) => `.dial::before { content: '${name}' }\n`;
 
-let origin: Origin;
-let forbidden: Origin;
-let harness: Harness;
-let api: string;
-let tenant: { organization: Organization; headers: { authorization: string } };
-beforeAll(async () => {
-  [origin, forbidden] = await Promise.all([startOrigin(), startOrigin()]);
-  harness = await startHarness({
+const [origin, forbidden] = [useOrigin(), useOrigin()];
+const api = useApi(
+  () => ({
     LECTERN_ALLOWED_PRIVATE_HOSTS: origin.host,
     MEDIA_MAX_BYTES: `${maxBytes}`,
     DOWNLOAD_TIMEOUT_SECONDS: '1',
-  });
-  api = await harness.startApi();
-  await harness.startWorker();
-  tenant = await buildOrganization(harness);
-});
-afterAll(async () => {
-  await harness.close();
-  await Promise.all([origin.close(), forbidden.close()]);
-});
+  }),
+  { worker: true },
+);
+const browser = useBrowser();
 
 /** Returns file URLs for one test; no other test requests them. */
 let place: string;
@@ -65,16 +51,19 @@ const dial = () => ({
   cssSourceUrl: origin.url(`${place}/dial.css`),
 });
 
-async function build(widgets: object[], organization = tenant.organization): Promise<LessonVersion> {
+async function build(
+  widgets: object[],
+  { organization } = api as Pick<typeof api, 'organization'>,
+): Promise<LessonVersion> {
   const types = widgets.map((widget) => (widget as { widgetType: string }).widgetType);
   const blocks = () => types.map((type, index) => ({ type, props: { id: `block-${index}` } }));
-  return buildVersion(harness, organization, (await buildPackage({ widgets, blocks })).path);
+  return buildVersion(api, organization, (await buildPackage({ widgets, blocks })).path);
 }
 
-const archiveOf = (version: LessonVersion) => downloadExport(api, version, tenant.headers);
+const archiveOf = (version: LessonVersion) => downloadExport(api.url, version, api.headers);
 
 async function played(version: LessonVersion, name: string): Promise<string> {
-  const { status, body } = await follow(api, widgetPath(version, name));
+  const { status, body } = await follow(api.url, widgetPath(version, name));
   return status === 200 ? body.toString() : String(status);
 }
 
@@ -95,7 +84,7 @@ test('the archive contains the module and stylesheet from their URLs, under an i
   expect(origin.requests(`${place}/dial.js`)).toBe(1);
   // Once file by file, and once in the page of a self-contained archive.
   const { archive } = await expectSameFiles(
-    { api, headers: tenant.headers, query: '?include=player' },
+    { api: api.url, headers: api.headers, query: '?include=player' },
     version,
   );
   expect(archive.files.get('index.html')?.toString()).toContain('The dial is first');
@@ -109,15 +98,15 @@ test('the archive contains the module and stylesheet from their URLs, under an i
 
 test('a learner gets both files from Lectern before any archive exists, and while the origin is down', async () => {
   const version = await build([dial()]);
-  const answered = await ask(api + widgetPath(version, 'Dial.js'));
+  const answered = await ask(api.url + widgetPath(version, 'Dial.js'));
   expect([answered.status, answered.headers.get('location')]).toEqual([
     302,
     expect.stringMatching(/\/assets\/v1\/cache\/[0-9a-f]{64}\/\d+\/text\/javascript\/dial-[0-9a-f]{8}\.js\?/),
   ]);
   expect(await played(version, 'Dial.css')).toBe(style('first'));
   for (const name of ['js', 'css']) origin.script(`${place}/dial.${name}`, answer(503));
-  await harness.db.remoteFiles.updateMany({}, { checkedAt: new Date(0) });
-  const otherApi = await harness.startApi();
+  await api.db.remoteFiles.updateMany({}, { checkedAt: new Date(0) });
+  const otherApi = await api.startApi();
   expect((await follow(otherApi, widgetPath(version, 'Dial.js'))).body.toString()).toBe(script('first'));
   expect((await archiveOf(version)).manifest.failedWidgets).toEqual([]);
 });
@@ -127,7 +116,7 @@ test("a rebuilt version has the bytes of its record, although the origin's bytes
   const before = await archiveOf(version);
   origin.serve(`${place}/dial.js`, script('second'));
   origin.script(`${place}/dial.css`, answer(404));
-  await harness.store.archives.delete(exportJobOf(version).key);
+  await api.store.archives.delete(exportJobOf(version).key);
   expect((await archiveOf(version)).bytes.equals(before.bytes)).toBe(true);
 });
 
@@ -136,7 +125,7 @@ test('importing an exported package registers a release with those bytes, and th
   const folder = await mkdtemp(join(inject('runDir'), 'archive-'));
   await writeFile(join(folder, 'a.zip'), exported.bytes);
   const requests = origin.log.length;
-  const again = await buildVersion(harness, tenant.organization, join(folder, 'a.zip'));
+  const again = await buildVersion(api, api.organization, join(folder, 'a.zip'));
   expect(again.widgets.map(({ type }) => type)).toEqual(['Dial']);
   const { lesson, files } = await archiveOf(again);
   expect(lesson).toEqual(exported.lesson);
@@ -159,7 +148,7 @@ test('importing an archive restores a widget that the export could not fetch', a
   origin.serve(`${place}/dial.js`, script('second'));
   const folder = await mkdtemp(join(inject('runDir'), 'archive-'));
   await writeFile(join(folder, 'a.zip'), exported.bytes);
-  const again = await archiveOf(await buildVersion(harness, tenant.organization, join(folder, 'a.zip')));
+  const again = await archiveOf(await buildVersion(api, api.organization, join(folder, 'a.zip')));
   expect(again.manifest.failedWidgets).toEqual([]);
   expect(again.files.get(`widgets/${failure?.id}.js`)?.toString()).toBe(script('second'));
   expect(again.files.get(`widgets/${failure?.id}.css`)?.toString()).toBe(style('first'));
@@ -167,14 +156,12 @@ test('importing an archive restores a widget that the export could not fetch', a
 
 test('a learner’s browser plays the widget and sends requests only to Lectern', async () => {
   const version = await build([dial()]);
-  const browser = await launchBrowser();
-  onTestFinished(() => browser.close());
   const page = await browser.newPage();
   const asked = new Set<string>();
   page.on('request', (request) => asked.add(new URL(request.url()).origin));
-  await page.goto(`${api}/embed/${version.lessonId}?token=${buildLearnerToken(version)}`);
+  await page.goto(`${api.url}/embed/${version.lessonId}?token=${buildLearnerToken(version)}`);
   await page.frameLocator('iframe').getByText('The dial is first').waitFor();
-  expect([...asked]).toEqual([api]);
+  expect([...asked]).toEqual([api.url]);
   expect(origin.requests(`${place}/dial.js`)).toBe(1);
 }, 60_000);
 
@@ -186,25 +173,25 @@ test('a core type always uses Lectern’s own code, even when a package gives a 
 });
 
 test('a registered release of the type serves other versions, but not the one with a URL', async () => {
-  const release = { organizationId: tenant.organization._id, type: 'Dial', css: null };
-  await releaseWidget(harness.db, harness.store, { ...release, js: bytesOf(Buffer.from('registered')) });
+  const release = { organizationId: api.organization._id, type: 'Dial', css: null };
+  await releaseWidget(api.db, api.store, { ...release, js: bytesOf(Buffer.from('registered')) });
   const version = await build([dial()]);
   expect(await played(version, 'Dial.js')).toBe(script('first'));
   const other = await build([{ ...dial(), widgetType: 'Other' }]);
-  expectError(await ask(api + widgetPath(other, 'Dial.js')), 404, 'Widget not found');
+  expectError(await ask(api.url + widgetPath(other, 'Dial.js')), 404, 'Widget not found');
 });
 
 test('another organization has its own URLs for a type, and none of these', async () => {
-  const theirs = await buildOrganization(harness);
+  const theirs = await buildOrganization(api);
   await build([dial()]);
   const blocks = () => [{ type: 'Dial', props: { id: 'a' } }];
-  const bare = await buildVersion(harness, theirs.organization, (await buildPackage({ blocks })).path);
-  expectError(await ask(api + widgetPath(bare, 'Dial.js')), 404, 'Widget not found');
+  const bare = await buildVersion(api, theirs.organization, (await buildPackage({ blocks })).path);
+  expectError(await ask(api.url + widgetPath(bare, 'Dial.js')), 404, 'Widget not found');
   origin.serve(`${place}/theirs.js`, script('theirs'));
   const sourceUrl = origin.url(`${place}/theirs.js`);
-  const own = await build([{ widgetType: 'Dial', sourceUrl }], theirs.organization);
+  const own = await build([{ widgetType: 'Dial', sourceUrl }], theirs);
   expect(await played(own, 'Dial.js')).toBe(script('theirs'));
-  expectError(await ask(api + widgetPath(own, 'Dial.css')), 404, 'Widget not found');
+  expectError(await ask(api.url + widgetPath(own, 'Dial.css')), 404, 'Widget not found');
 });
 
 /**
@@ -329,14 +316,14 @@ test('every file ends as expected, the manifest names failures, and none of them
     for (const path of [localPath, cssLocalPath ?? localPath]) expect(files.has(path.slice(2))).toBe(true);
   }
   // The archive expires soon, and no record makes later builds repeat it.
-  expect(await harness.store.archives.open(exportJobOf(version).key)).toBeNull();
-  const degraded = await harness.store.archives.open(incompleteKey(exportJobOf(version).key));
+  expect(await api.store.archives.open(exportJobOf(version).key)).toBeNull();
+  const degraded = await api.store.archives.open(incompleteKey(exportJobOf(version).key));
   expect(degraded).not.toBeNull();
   await degraded?.close();
 
   // A learner gets the same files as the archive.
   expect(await played(version, 'Dial a module.js')).toBe(script('a'));
   for (const name of ['Dial a picture.js', 'Dial JSON as a stylesheet.css']) {
-    expectError(await ask(api + widgetPath(version, name)), 404, 'Widget not available');
+    expectError(await ask(api.url + widgetPath(version, name)), 404, 'Widget not available');
   }
 }, 90_000);

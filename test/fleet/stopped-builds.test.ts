@@ -3,8 +3,8 @@ import { enqueueExport, countJobsAhead, enqueuePrebuild } from '../../shared/exp
 import { findCancelled, isCancelled, requestCancellation } from '../../shared/exports/cancel.ts';
 import { prebuildClass } from '../../shared/exports/fair-scheduling.ts';
 import { exportJobOf } from '../../shared/exports/jobs.ts';
-import { startExportLab } from '../exports/held-exports.ts';
-import type { ExportLab } from '../exports/held-exports.ts';
+import { startExportLab } from '../exports/lab.ts';
+import type { ExportLab } from '../exports/lab.ts';
 import { openQueue } from '../exports/open-queue.ts';
 import type { OpenQueue } from '../exports/open-queue.ts';
 import { waitFor } from '../support/wait-for.ts';

@@ -4,8 +4,8 @@ import { buildOrganization, manifestPath, statusPath } from '../support/factorie
 import { waitFor } from '../support/wait-for.ts';
 import { ask, jsonOf } from '../support/answers.ts';
 import type { AskOptions } from '../support/answers.ts';
-import { startExportLab } from '../exports/held-exports.ts';
-import type { ExportLab } from '../exports/held-exports.ts';
+import { startExportLab } from '../exports/lab.ts';
+import type { ExportLab } from '../exports/lab.ts';
 import { createChecker } from './openapi-checks.ts';
 import type { Document } from './openapi-checks.ts';
 import { openQueue } from '../exports/open-queue.ts';

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { ask, jsonOf } from '../support/answers.ts';
-import { startExportLab } from '../exports/held-exports.ts';
-import type { ExportLab } from '../exports/held-exports.ts';
-import { expectSameFiles } from '../exports/manifests.ts';
+import { startExportLab } from '../exports/lab.ts';
+import type { ExportLab } from '../exports/lab.ts';
+import { expectSameFiles } from '../exports/exports.ts';
 import { follow, mediumPath } from '../player/player-files.ts';
 import { lecternJson } from '../cli/command-line.ts';
 import { png } from '../exports/pictures.ts';

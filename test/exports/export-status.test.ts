@@ -1,0 +1,214 @@
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { exportJobOf } from '../../shared/exports/jobs.ts';
+import type { LessonVersion } from '../../shared/models/lesson-version.ts';
+import { countWorkers } from '../../shared/operations/workers.ts';
+import { ask, expectFailure, jsonOf } from '../support/answers.ts';
+import { exportPath, manifestPath, statusPath } from '../support/factories.ts';
+import { waitFor } from '../support/wait-for.ts';
+import { useExportLab } from './lab.ts';
+import { openQueue } from './open-queue.ts';
+
+const lab = useExportLab();
+
+const none = { done: 0, total: 0, bytes: 0 };
+
+async function startWorker(settings: Record<string, string> = {}): Promise<void> {
+  onTestFinished(await lab.harness.startWorker({ WORKER_CONCURRENCY: '1', ...settings }));
+}
+
+const becomes = (version: LessonVersion, status: string) =>
+  waitFor(`the status ${status}`, async () => (await lab.statusOf(version)).status === status);
+
+test('Prefer: respond-async gets 202 with the status URL at once', async () => {
+  const version = await lab.build();
+  const answer = await lab.begin(version);
+  expect({ status: answer.status, body: jsonOf(answer) }).toEqual({
+    status: 202,
+    body: { status: 'queued', progress: none, position: 1, reason: 'no_worker' },
+  });
+  expect(Object.fromEntries(answer.headers)).toMatchObject({
+    location: lab.api + statusPath(version),
+    'preference-applied': 'respond-async',
+    'retry-after': '2',
+    'cache-control': 'no-store',
+  });
+  const status = await lab.get(version, { pathOf: statusPath });
+  expect({ status: status.status, cache: status.headers.get('cache-control') }).toEqual({
+    status: 200,
+    cache: 'no-store',
+  });
+  expect(jsonOf(status)).toEqual(jsonOf(answer));
+
+  await startWorker();
+  await becomes(version, 'ready');
+  expect((await lab.begin(version)).headers.get('content-type')).toBe('application/zip');
+});
+
+test.each([exportPath, manifestPath])(
+  'GET and HEAD of each export endpoint start a build (%o)',
+  async (pathOf) => {
+    for (const method of ['GET', 'HEAD']) {
+      const version = await lab.build();
+      expect((await lab.begin(version, { pathOf, method })).status).toBe(202);
+      expect(await lab.statusOf(version)).toMatchObject({ status: 'queued' });
+    }
+  },
+);
+
+test.each([
+  'Respond-Async',
+  'wait=10, respond-async',
+  'respond-async; x=1',
+  'handling=lenient,respond-async',
+])('the header "Prefer: %s" is honored', async (prefer) => {
+  expect((await lab.get(await lab.build(), { headers: { prefer } })).status).toBe(202);
+});
+
+test('the archive with the player has its own status', async () => {
+  const version = await lab.build();
+  const answer = await lab.begin(version, { query: '?include=player' });
+  expect(answer.headers.get('location')).toBe(`${lab.api}${statusPath(version)}?include=player`);
+  expect(await lab.statusOf(version)).toEqual({ status: 'none', progress: none });
+  const own = await ask(answer.headers.get('location') ?? '', { headers: lab.headers });
+  expect(jsonOf(own)).toMatchObject({ status: 'queued' });
+});
+
+test('the Location begins with PUBLIC_URL', async () => {
+  const api = await lab.harness.startApi({ PUBLIC_URL: 'https://lectern.example/base' });
+  const version = await lab.build();
+  const answer = await lab.begin(version, { api });
+  expect(answer.headers.get('location')).toBe(`https://lectern.example/base${statusPath(version)}`);
+});
+
+test('the status follows an export from none over queued and building to ready, also after its job is gone', async () => {
+  const { version, held } = await lab.buildHeld(Buffer.alloc(1000, 'picture'));
+  onTestFinished(() => held.release());
+  const next = await lab.build();
+  expect(await lab.statusOf(version)).toEqual({ status: 'none', progress: none });
+  await startWorker();
+  await lab.begin(version);
+  await held.reached;
+  await lab.begin(next);
+  const building = await waitFor('the first file in the archive', async () => {
+    const status = await lab.statusOf(version);
+    return status.progress.done === 1 ? status : null;
+  });
+  expect(building).toMatchObject({ status: 'building', progress: { done: 1, bytes: 1000 } });
+  expect(await lab.statusOf(next)).toMatchObject({
+    status: 'queued',
+    position: expect.any(Number) as number,
+  });
+  held.release();
+  const { total } = building.progress;
+  const ready = await waitFor('the last figures', async () => {
+    const status = await lab.statusOf(version);
+    return status.status === 'ready' && status.progress.done === total ? status : null;
+  });
+  const queue = await openQueue(lab.harness);
+  onTestFinished(() => queue.close());
+  expect(await queue.jobs.remove(exportJobOf(version).key)).toBe(1);
+  expect(await lab.statusOf(version)).toEqual(ready);
+});
+
+test('the status of a failed export gives callers the reason', async () => {
+  const version = await lab.build();
+  await lab.harness.db.lessonContents.deleteMany({ versionId: version._id });
+  await startWorker();
+  await lab.begin(version);
+  await becomes(version, 'failed');
+  expect(await lab.statusOf(version)).toMatchObject({
+    error: { code: 'INVALID_CONTENT', message: 'The content of this version is missing.' },
+  });
+});
+
+test('only running workers count: one that closes leaves, and one that crashed expires with its last heartbeat', async () => {
+  const queue = await openQueue(lab.harness);
+  onTestFinished(() => queue.close());
+  const endWorker = await lab.harness.startWorker();
+  expect(await countWorkers(queue.jobs)).toBe(1);
+  await endWorker();
+  expect(await countWorkers(queue.jobs)).toBe(0);
+  const [seconds] = await queue.jobs.redis.time();
+  const now = Number(seconds) * 1000;
+  const key = queue.jobs.toKey('workers');
+  await queue.jobs.redis.zadd(key, now - 1, 'crashed', now + 9000, 'running');
+  expect(await countWorkers(queue.jobs)).toBe(1);
+  await queue.jobs.redis.del(key);
+});
+
+describe('cancelling', () => {
+  test('removes a queued export, which can be requested again', async () => {
+    const version = await lab.build();
+    expect((await lab.cancel(version)).status).toBe(204);
+    await lab.begin(version);
+    const answer = await lab.cancel(version);
+    expect({ status: answer.status, bytes: answer.body.length }).toEqual({ status: 204, bytes: 0 });
+    expect(await lab.statusOf(version)).toEqual({ status: 'none', progress: none });
+    expect((await lab.begin(version)).status).toBe(202);
+    expect(await lab.statusOf(version)).toMatchObject({ status: 'queued' });
+    await lab.cancel(version);
+  });
+
+  test('stops a build, frees its slot and resets its status, and the next request gets the archive', async () => {
+    const { version, held } = await lab.buildHeld();
+    onTestFinished(() => held.release());
+    await startWorker();
+    await lab.begin(version);
+    await held.reached;
+    const answer = await lab.cancel(version);
+    expect({ status: answer.status, body: jsonOf(answer) }).toMatchObject({
+      status: 202,
+      body: { status: 'building' },
+    });
+    expect((await lab.get(await lab.build())).status).toBe(200);
+    await becomes(version, 'none');
+    expect((await lab.cancel(version)).status).toBe(204);
+    held.release();
+    expect((await lab.get(version)).status).toBe(200);
+  });
+
+  test('waits for the last of the clients that wait for the export, at any API process', async () => {
+    const version = await lab.build();
+    const queue = await openQueue(lab.harness);
+    onTestFinished(() => queue.close());
+    const waiting = [lab.api, await lab.harness.startApi()].map((api) => {
+      const leaving = new AbortController();
+      const left = expect(lab.get(version, { api, signal: leaving.signal })).rejects.toThrow(/abort/);
+      return { leave: () => leaving.abort(), left };
+    });
+    const waiters = queue.jobs.toKey(`waiters:${exportJobOf(version).key}`);
+    const count = (clients: number) =>
+      waitFor('the waiters', async () => (await queue.jobs.redis.zcard(waiters)) === clients);
+    await count(2);
+    for (const [index, { leave, left }] of waiting.entries()) {
+      expectFailure(await lab.cancel(version), {
+        status: 409,
+        code: 'CONFLICT',
+        error: 'Conflict',
+        message: 'A request waits for this export',
+      });
+      expect(await lab.statusOf(version)).toMatchObject({ status: 'queued' });
+      leave();
+      await left;
+      await count(1 - index);
+    }
+    expect((await lab.cancel(version)).status).toBe(204);
+    expect(await lab.statusOf(version)).toMatchObject({ status: 'none' });
+  });
+
+  test('is not blocked by a client that only watches the status', async () => {
+    const version = await lab.build();
+    await lab.begin(version);
+    const watching = lab.get(version, { pathOf: statusPath, headers: { accept: 'text/event-stream' } });
+    expect((await lab.cancel(version)).status).toBe(204);
+    expect((await watching).body.toString()).toMatch(/id: none\n/);
+  });
+
+  test('keeps an archive that is ready', async () => {
+    const version = await lab.build();
+    await startWorker();
+    expect((await lab.get(version)).status).toBe(200);
+    expect((await lab.cancel(version)).status).toBe(204);
+    expect(await lab.statusOf(version)).toMatchObject({ status: 'ready' });
+  });
+});
