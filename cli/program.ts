@@ -21,23 +21,23 @@ Example:
   lectern key create --org acme
   lectern lesson import ./my-lesson --org acme --publish
 
-Settings come from the environment, or from a .env file. Where MONGODB_URI and
-REDIS_URL are not set, Lectern runs servers of its own on the data directory
-(LECTERN_DATA_DIR, .lectern), for as long as a command needs them.
+Settings come from the environment or a .env file. Without MONGODB_URI and
+REDIS_URL, Lectern runs its own servers on the data directory
+(LECTERN_DATA_DIR, .lectern) while a command needs them.
 
 Results go to stdout, messages to stderr.
-Exit codes: 0 done, 1 failed, 2 usage error.`;
+Exit codes: 0 success, 1 failure, 2 usage error.`;
 
 const exitFailure = 1;
 const exitUsage = 2;
 
-/** Runs a command line, prints its error if there is one, and sets the exit code of this process. */
+/** Runs a command line, prints its error, and sets this process's exit code. */
 export async function run(args: readonly string[]): Promise<void> {
   try {
     await createProgram().parseAsync(args, { from: 'user' });
   } catch (error) {
     if (error instanceof CommanderError) {
-      // Commander has printed it. Help that was asked for is no failure.
+      // Commander has printed it. Requested help is not a failure.
       process.exitCode = error.exitCode === 0 ? 0 : exitUsage;
     } else {
       note(`lectern: ${messageOf(error)}`);
@@ -47,9 +47,9 @@ export async function run(args: readonly string[]): Promise<void> {
 }
 
 /**
- * The whole command line. A subcommand made by `.command()` inherits how errors are printed and thrown. What needs
- * Redis, downloads, packages or archives is imported by the command that does it, when it runs: all of it takes longer
- * to load than most commands take to run.
+ * Returns the whole command line. Subcommands made by `.command()` inherit how errors are printed and thrown. Commands
+ * import modules for Redis, downloads, packages and archives only when they run: loading them all takes longer than
+ * most commands.
  */
 export function createProgram(): Command {
   const { version } = JSON.parse(readFileSync(join(packageRoot, 'package.json'), 'utf8')) as {
@@ -60,7 +60,7 @@ export function createProgram(): Command {
     .version(version, '-V, --version', 'print the version')
     .helpOption('-h, --help', 'print this help')
     .addHelpText('after', help)
-    // --version behind a command is that command's own: the version of a lesson.
+    // After a command, --version is that command's option: the version of a lesson.
     .enablePositionalOptions()
     .configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, 'lectern: ')) })
     .exitOverride();
@@ -69,7 +69,7 @@ export function createProgram(): Command {
   addStartCommand(program);
   addDemoCommand(program);
   addDoctorCommand(program);
-  program.commandsGroup('Manage what it serves:');
+  program.commandsGroup('Manage its content:');
   addOrganizationCommands(program);
   addKeyCommands(program);
   addUserCommands(program);
@@ -84,7 +84,7 @@ export function createProgram(): Command {
   return program;
 }
 
-/** Commander's own prints the help of the nearest command that exists, and does not say that the one named does not. */
+/** Commander's own help command prints the nearest command's help for an unknown command, without an error. */
 function helpCommand(program: Command): Command {
   const help: Command = new Command('help')
     .description('print the help of a command')
@@ -105,7 +105,7 @@ function helpCommand(program: Command): Command {
   });
 }
 
-/** Has each command name its own help below an error. */
+/** Makes each command point to its own help below an error. */
 function pointToHelp(command: Command, name: string): void {
   command.showHelpAfterError(`See: ${name} --help`);
   for (const subcommand of command.commands) pointToHelp(subcommand, `${name} ${subcommand.name()}`);

@@ -10,7 +10,7 @@ import { requireOrganization, withContext } from '../cli/installation/context.ts
 import type { CommandContext } from '../cli/installation/context.ts';
 import { aborted, listenForInterrupts } from '../cli/terminal/interrupts.ts';
 import { print } from '../cli/terminal/output.ts';
-import { platformFacingAddress } from '../cli/installation/urls.ts';
+import { platformFacingUrl } from '../cli/installation/urls.ts';
 import type { Simulator } from './simulator.ts';
 import { startSimulator } from './start.ts';
 
@@ -27,7 +27,7 @@ async function runAlone({ tool, ...options }: SimulateOptions): Promise<void> {
   try {
     const query = tool === undefined ? '' : `tools?${new URLSearchParams({ url: tool }).toString()}`;
     announce(`${simulator.urls.home}${query}`);
-    await aborted(interrupts.end);
+    await aborted(interrupts.graceful);
   } finally {
     await simulator.close();
     interrupts.release();
@@ -98,7 +98,7 @@ async function connect(context: CommandContext, simulator: Simulator, org: strin
 }
 
 async function addLectern(simulator: Simulator, config: Config) {
-  const lectern = `${await platformFacingAddress(config)}/lti`;
+  const lectern = `${await platformFacingUrl(config)}/lti`;
   return simulator.addTool({
     name: 'Lectern',
     loginUrl: `${lectern}/login`,

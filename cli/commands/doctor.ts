@@ -14,26 +14,26 @@ import { findServers } from '../../shared/embedded/servers.ts';
 import { createStore } from '../../shared/storage/create-store.ts';
 import { readStoreLimits } from '../../shared/storage/store-limits.ts';
 import { readCoreBundle } from '../../shared/widgets/core-bundles.ts';
-import { answers } from '../terminal/json-output.ts';
+import { withJsonOutput } from '../terminal/json-output.ts';
 import { formatBytes, note, table } from '../terminal/output.ts';
 
-/** Below this, a large export may fill the disk. */
+/** With less free space, a large export may fill the disk. */
 const comfortableBytes = 10 * 1000 ** 3;
 
 interface Check {
   name: string;
   ok: boolean;
   version: string | null;
-  /** What was found; where it is not ok, what to do. */
+  /** The finding; if it is not ok, with the solution. */
   message: string;
 }
 
-/** `lectern doctor`: looks at everything Lectern depends on. */
+/** `lectern doctor`: checks Lectern's dependencies. */
 export function addDoctorCommand(program: Command): void {
-  answers(
+  withJsonOutput(
     program
       .command('doctor')
-      .description('check everything Lectern depends on, and say what to do (exit code 1 if anything)'),
+      .description('check all dependencies of Lectern, with a solution for each problem (exit code 1)'),
     async () => {
       const config = loadConfig();
       const checks = [
@@ -87,10 +87,12 @@ async function checkSettings(config: Config): Promise<Finding> {
 }
 
 function describeSecrets({ keyPepper, signingSecrets, assetSecret, cookieSecret }: Config): string {
-  const given = [keyPepper, signingSecrets, assetSecret, cookieSecret].filter((one) => one !== undefined);
+  const configured = [keyPepper, signingSecrets, assetSecret, cookieSecret].filter(
+    (secret) => secret !== undefined,
+  );
   const tokens = signingSecrets?.length === 0 ? ' (embed tokens are off)' : '';
-  if (given.length === 4) return `from the settings${tokens}`;
-  return `${given.length === 0 ? 'all' : 'partly'} kept in the data directory${tokens}`;
+  if (configured.length === 4) return `from the settings${tokens}`;
+  return `${configured.length === 0 ? 'all' : 'partly'} kept in the data directory${tokens}`;
 }
 
 async function checkServers(config: Config): Promise<Check[]> {
@@ -108,7 +110,7 @@ async function checkServers(config: Config): Promise<Check[]> {
       try {
         const version = await pingMongo(db.connection);
         const missing = await missingIndexes(db);
-        const indexes = missing.length === 0 ? 'all indexes there' : 'indexes are made at the first start';
+        const indexes = missing.length === 0 ? 'all indexes exist' : 'the first start builds the indexes';
         return { version, message: `${origin(config.mongodbUri)}, ${indexes}` };
       } finally {
         await db.connection.close();
@@ -133,19 +135,19 @@ async function checkServers(config: Config): Promise<Check[]> {
   return checks;
 }
 
-/** Says where links of the command line lead. An API that does not run is no fault: it may run on another host. */
+/** Finds the URL in links of the command line. A missing API is not a problem: it may run on another host. */
 async function checkApi(config: Config): Promise<Finding> {
   if (config.publicUrl !== undefined) {
-    // Lectern speaks no HTTPS itself.
+    // Lectern itself does not serve HTTPS.
     const hint =
       config.publicUrl.startsWith('https:') && config.trustProxy === 0
-        ? '. TRUST_PROXY is 0: set it to the number of HTTP proxies, or all clients share one limit, also of wrong passwords'
+        ? '. TRUST_PROXY is 0: set it to the number of HTTP proxies. Otherwise all clients share one rate limit, also for wrong passwords'
         : '';
     return { version: null, message: `at ${config.publicUrl} (PUBLIC_URL)${hint}` };
   }
   const running = await findRunningApi(config);
   if (running !== null) return { version: null, message: `running at ${running}` };
-  return { version: null, message: 'none runs on this data directory; npm start runs one' };
+  return { version: null, message: 'none is running on this data directory; npm start runs one' };
 }
 
 async function checkWorkers(redisUrl: string, config: Config): Promise<Finding> {
@@ -160,8 +162,8 @@ async function checkWorkers(redisUrl: string, config: Config): Promise<Finding> 
     const count = await countWorkers(queue);
     if (count === 0) {
       throw new Error(
-        'no worker is running: exports wait and no grades are sent. Start one (npm start runs the API and a ' +
-          'worker; node dist/worker/main.js a worker alone).',
+        'no worker is running: exports wait and no grades are sent. Start one: npm start runs the API and a ' +
+          'worker, node dist/worker/main.js only a worker.',
       );
     }
     return { version: null, message: `${count} running` };
@@ -177,7 +179,7 @@ async function checkStore(config: Config): Promise<Finding> {
   const { maxBytes } = await readStoreLimits(config, store);
   const limit = maxBytes === 0 ? 'no limit for copies' : `copies limited to ${formatBytes(maxBytes)}`;
   if (freeBytes === null) return { version: null, message: `${place}, ${limit}` };
-  const hint = freeBytes < comfortableBytes ? ' - little for large exports' : '';
+  const hint = freeBytes < comfortableBytes ? ' (not enough for large exports)' : '';
   return { version: null, message: `${place}, ${formatBytes(freeBytes)} free${hint}, ${limit}` };
 }
 

@@ -3,11 +3,11 @@ import type { Credentials } from '../../shared/accounts/credentials.ts';
 import { LecternError } from '../../shared/platform/errors.ts';
 import { issueApiKey, listApiKeys, revokeApiKey, rotateApiKey } from '../../shared/models/api-key.ts';
 import type { ApiKey } from '../../shared/models/api-key.ts';
-import { answers } from '../terminal/json-output.ts';
-import type { Answer } from '../terminal/json-output.ts';
+import { withJsonOutput } from '../terminal/json-output.ts';
+import type { CommandResult } from '../terminal/json-output.ts';
 import { requireOrganization, withContext } from '../installation/context.ts';
 import { table } from '../terminal/output.ts';
-import { countValue, futureTimeValue, publicKeyValue } from '../terminal/option-parsers.ts';
+import { parseCount, parseFutureTime, parsePublicKey } from '../terminal/option-parsers.ts';
 
 const defaultOverlapHours = 24;
 
@@ -15,13 +15,13 @@ const defaultOverlapHours = 24;
 export function addKeyCommands(program: Command): void {
   const key = program.command('key').description('API credentials of organizations');
 
-  answers(
+  withJsonOutput(
     key
       .command('create')
-      .description('issue credentials; the secret is shown this once')
+      .description('issue credentials; the secret is shown only once')
       .requiredOption('--org <slug>', 'the organization')
-      .option('--label <label>', 'what they are for')
-      .option('--expires <time>', 'when they end, such as 2027-01-31T12:00:00Z', futureTimeValue),
+      .option('--label <label>', 'their purpose')
+      .option('--expires <time>', 'expiry, such as 2027-01-31T12:00:00Z', parseFutureTime),
     (options: { org: string; label?: string; expires?: Date }) =>
       withContext(async ({ db, secrets }) => {
         const { _id: organizationId } = await requireOrganization(db, options.org);
@@ -31,12 +31,12 @@ export function addKeyCommands(program: Command): void {
       }),
   );
 
-  answers(
+  withJsonOutput(
     key
       .command('rotate')
-      .description('issue a successor, and let the old key live for an overlap')
-      .argument('<public-key>', 'the old key, lkp_…', publicKeyValue)
-      .option('--overlap-hours <hours>', 'how long the old key lives', countValue, defaultOverlapHours),
+      .description('issue a successor; the old key stays valid during an overlap')
+      .argument('<public-key>', 'the old key, lkp_…', parsePublicKey)
+      .option('--overlap-hours <hours>', 'how long the old key stays valid', parseCount, defaultOverlapHours),
     (publicKey: string, { overlapHours }: { overlapHours: number }) =>
       withContext(async ({ db, secrets }) => {
         const { keyPepper } = await secrets();
@@ -46,7 +46,7 @@ export function addKeyCommands(program: Command): void {
       }),
   );
 
-  answers(
+  withJsonOutput(
     key
       .command('list')
       .description('list the keys of an organization, without their secrets')
@@ -59,11 +59,11 @@ export function addKeyCommands(program: Command): void {
       }),
   );
 
-  answers(
+  withJsonOutput(
     key
       .command('revoke')
-      .description('end a key at once')
-      .argument('<public-key>', 'the key, lkp_…', publicKeyValue),
+      .description('revoke a key at once')
+      .argument('<public-key>', 'the key, lkp_…', parsePublicKey),
     (publicKey: string) =>
       withContext(async ({ db }) => {
         const revoked = await revokeApiKey(db, publicKey);
@@ -73,11 +73,11 @@ export function addKeyCommands(program: Command): void {
   );
 }
 
-function presentCredentials({ publicKey, secretKey }: Credentials): Answer {
+function presentCredentials({ publicKey, secretKey }: Credentials): CommandResult {
   const credentials = `${publicKey}.${secretKey}`;
   return {
     json: { publicKey, secretKey, credentials },
-    text: `Credentials (shown this once):\n  ${credentials}\nUse them as: Authorization: Bearer <credentials>`,
+    text: `Credentials (shown only once):\n  ${credentials}\nUse them as: Authorization: Bearer <credentials>`,
   };
 }
 
@@ -105,8 +105,5 @@ function stateOf({ revokedAt, expiresAt }: ApiKey): string {
 }
 
 function unknownKey(publicKey: string): LecternError {
-  return new LecternError(
-    'NOT_FOUND',
-    `There is no key ${publicKey} that could be changed. See: lectern key list`,
-  );
+  return new LecternError('NOT_FOUND', `There is no active key ${publicKey}. See: lectern key list`);
 }

@@ -2,39 +2,39 @@ import type { Command } from 'commander';
 import { z } from 'zod';
 import { loadConfig } from '../../shared/platform/config.ts';
 import { quote } from '../../shared/lessons/json-values.ts';
-import { answers } from '../terminal/json-output.ts';
-import type { Answer } from '../terminal/json-output.ts';
+import { withJsonOutput } from '../terminal/json-output.ts';
+import type { CommandResult } from '../terminal/json-output.ts';
 import { withContext } from '../installation/context.ts';
 import { checkVersion } from '../lessons/lesson-checks.ts';
 import type { VersionCheck } from '../lessons/lesson-checks.ts';
 import { findLessonVersions, findVersionNumbered, presentLesson } from '../lessons/find-lesson.ts';
 import { count } from '../terminal/output.ts';
-import { countValue } from '../terminal/option-parsers.ts';
+import { parseCount } from '../terminal/option-parsers.ts';
 
-/** External media that are printed; `--json` has all. */
-const printedMedia = 20;
+/** The most external media that are printed; `--json` has all. */
+const maxPrintedMedia = 20;
 
-/** `lectern lesson check`: what an author should correct before publishing. */
+/** `lectern lesson check`: reports what an author should correct before publishing. */
 export function addLessonCheckCommand(group: Command): void {
-  answers(
+  withJsonOutput(
     group
       .command('check')
       .description(
-        'tell what keeps a version or a package from being played (exit code 1), and what it is played without',
+        'report why a version or a package cannot be played (exit code 1), and what is missing or doubtful',
       )
       .argument('<lesson>', 'its id, as lesson list shows it, or the path of a package: a folder or a ZIP')
-      .option('--version <number>', 'of a lesson id; the newest one when left out', countValue),
+      .option('--version <number>', 'of a lesson id; the newest one when left out', parseCount),
     (lesson: string, options: { version?: number }, command: Command) => {
       if (z.guid().safeParse(lesson).success) return checkStored(lesson.toLowerCase(), options.version);
       if (options.version !== undefined) {
-        command.error('lectern: --version goes with a lesson id, which must be a UUID');
+        command.error('lectern: --version requires a lesson id, which must be a UUID');
       }
       return checkPath(lesson);
     },
   );
 }
 
-function checkStored(lessonId: string, number?: number): Promise<Answer> {
+function checkStored(lessonId: string, number?: number): Promise<CommandResult> {
   return withContext(async (context) => {
     const lesson = await findLessonVersions(context.db, lessonId);
     const version = findVersionNumbered(lesson, number);
@@ -43,15 +43,19 @@ function checkStored(lessonId: string, number?: number): Promise<Answer> {
   });
 }
 
-/** Needs no database, and leaves nothing behind that an interrupt would have to clean up. */
-async function checkPath(path: string): Promise<Answer> {
+/** Checks a package without a database; there is nothing to clean up after an interrupt. */
+async function checkPath(path: string): Promise<CommandResult> {
   const { checkPackage } = await import('../lessons/package-checks.ts');
   const { signal } = new AbortController();
   const { package: read, ...check } = await checkPackage({ config: loadConfig(), signal }, path);
   return present(`${path}: ${read.title}, version ${read.versionNumber}`, { path, ...read }, check);
 }
 
-function present(title: string, json: object, { errors, warnings, externalMedia }: VersionCheck): Answer {
+function present(
+  title: string,
+  json: object,
+  { errors, warnings, externalMedia }: VersionCheck,
+): CommandResult {
   const valid = errors.length === 0;
   const lines = [
     title,
@@ -69,10 +73,10 @@ function present(title: string, json: object, { errors, warnings, externalMedia 
 
 function externalLines(media: VersionCheck['externalMedia']): string[] {
   if (media.length === 0) return [];
-  const more = media.length - printedMedia;
+  const more = media.length - maxPrintedMedia;
   return [
     `  downloaded on export or play: ${count(media.length, 'media file')}`,
-    ...media.slice(0, printedMedia).map(({ id, sourceUrl }) => `    ${id}  ${quote(sourceUrl, 300)}`),
+    ...media.slice(0, maxPrintedMedia).map(({ id, sourceUrl }) => `    ${id}  ${quote(sourceUrl, 300)}`),
     ...(more > 0 ? [`    and ${more} more; --json lists all`] : []),
   ];
 }

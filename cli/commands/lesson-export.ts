@@ -6,36 +6,36 @@ import { profileOf, profileParameters, selectProfile } from '../../shared/export
 import type { ProfileQuery } from '../../shared/exports/profiles.ts';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
 import { playerRelease } from '../../shared/player/player-release.ts';
-import { answers } from '../terminal/json-output.ts';
+import { withJsonOutput } from '../terminal/json-output.ts';
 import { withContext } from '../installation/context.ts';
 import type { CommandContext } from '../installation/context.ts';
 import { findLessonVersions, findVersionNumbered, latestPublished } from '../lessons/find-lesson.ts';
 import { formatBytes } from '../terminal/output.ts';
 import { outputTarget, writeOutput } from '../terminal/output-file.ts';
-import { countValue, uuidValue } from '../terminal/option-parsers.ts';
+import { parseCount, parseUuid } from '../terminal/option-parsers.ts';
 
 interface ExportOptions extends ProfileQuery {
   version?: number;
   out: string;
 }
 
-/** `lectern lesson export`: builds the archive in this process, with no queue and no worker. */
+/** `lectern lesson export`: builds the archive in this process, without a queue or a worker. */
 export function addLessonExportCommand(group: Command): void {
   const command = group
     .command('export')
     .description('write the ZIP of a published version to a file')
-    .argument('<lesson-id>', 'as lesson list shows it', uuidValue)
-    .requiredOption('--out <file>', "the ZIP to write; in a folder it gets the archive's own name")
-    .option('--version <number>', 'the one published last when left out', countValue);
+    .argument('<lesson-id>', 'as lesson list shows it', parseUuid)
+    .requiredOption('--out <file>', "the ZIP to write, or a folder, where it gets the archive's own name")
+    .option('--version <number>', 'by default the version published last', parseCount);
   for (const { name, values, help } of profileParameters)
     command.addOption(new Option(`--${name} <what>`, help).choices(values));
-  answers(command, (lessonId: string, options: ExportOptions) =>
+  withJsonOutput(command, (lessonId: string, options: ExportOptions) =>
     withContext(async (context) => {
       const version = await findPublished(context, lessonId, options.version);
       const profile = await selectProfile(options, { playerName: async () => (await playerRelease()).name });
       const job = exportJobOf(version, profile);
       const name = profileOf(job).fileName(version);
-      // Found first: nobody should wait for a long export to hear that it has no place.
+      // First, so that an invalid path fails before a long export.
       const target = await outputTarget(options.out, name);
       const { buildWithProgress } = await import('../lessons/build-export.ts');
       const archive = await buildWithProgress(context, { job, name });
@@ -47,7 +47,7 @@ export function addLessonExportCommand(group: Command): void {
       const { size, sha256 } = archive;
       const { path, isStdout } = target;
       const text = `Wrote ${path} (${formatBytes(size)})\n  sha256 ${sha256}`;
-      return { json: { path, size, sha256 }, text, printed: isStdout ? 'stderr' : 'stdout' };
+      return { json: { path, size, sha256 }, text, printTo: isStdout ? 'stderr' : 'stdout' };
     }),
   );
 }

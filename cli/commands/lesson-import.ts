@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
 import type { ImportedVersion } from '../../shared/packages/import.ts';
 import { publishVersion } from '../../shared/publishing/publishing.ts';
-import { answers } from '../terminal/json-output.ts';
-import type { Answer } from '../terminal/json-output.ts';
+import { withJsonOutput } from '../terminal/json-output.ts';
+import type { CommandResult } from '../terminal/json-output.ts';
 import { requireOrganization, withContext } from '../installation/context.ts';
 import type { CommandContext } from '../installation/context.ts';
 import { findMissing } from '../lessons/lesson-checks.ts';
@@ -12,7 +12,7 @@ import { describePreview, previewOfPublished } from '../lessons/play-links.ts';
 import type { PlayLink } from '../lessons/play-links.ts';
 import { prebuildArchive } from '../lessons/prebuild.ts';
 import { fileProgressBar } from '../terminal/progress-bar.ts';
-import { webAddressValue } from '../terminal/option-parsers.ts';
+import { parseHttpUrl } from '../terminal/option-parsers.ts';
 
 interface ImportOptions {
   org: string;
@@ -25,22 +25,22 @@ interface ImportOptions {
 /** `lectern lesson import` */
 export function addLessonImportCommand(group: Command): void {
   const command = group.command('import');
-  answers(
+  withJsonOutput(
     command
       .description('import a lesson package, a folder or a ZIP, as a new version')
       .argument('<path>', 'the package')
       .requiredOption('--org <slug>', 'the organization that will own it')
       .option('--publish', 'publish the version')
-      .option('--force', 'with --publish: also when it cannot be played yet')
-      .option('--as-new', 'give lesson, version and media fresh ids')
+      .option('--force', 'with --publish: even if it cannot be played yet')
+      .option('--as-new', 'give lesson, version and media new ids')
       .option(
         '--media-base-url <url>',
-        'media stay there, at their file names, and are downloaded at export',
-        webAddressValue,
+        'media stay at this URL under their file names, and are downloaded for exports',
+        parseHttpUrl,
       ),
     (path: string, options: ImportOptions) => {
       if (options.force === true && options.publish !== true) {
-        command.error('lectern: --force goes with --publish');
+        command.error('lectern: --force requires --publish');
       }
       return withContext(async (context) => {
         const imported = await importWithProgress(context, path, options);
@@ -81,12 +81,15 @@ async function publish(
   const { db, store } = context;
   const version = await publishVersion(db, store, imported.version._id, { force });
   await prebuildArchive(context, version);
-  // Of missing media the import itself has warned.
+  // The import itself warns of missing media.
   for (const warning of (await findMissing(db, version)).widgets) note(`warning: ${warning}`);
   return { ...imported, version };
 }
 
-function present({ version, media, widgets, warnings }: ImportedVersion, preview: PlayLink | null): Answer {
+function present(
+  { version, media, widgets, warnings }: ImportedVersion,
+  preview: PlayLink | null,
+): CommandResult {
   const { lessonId, _id: versionId, versionNumber, slug, status } = version;
   const published = status === 'published';
   const text = [

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { listLessons } from '../../shared/models/lesson.ts';
 import { listVersions } from '../../shared/models/lesson-version.ts';
 import { deleteLesson, publishVersion, unpublish } from '../../shared/publishing/publishing.ts';
-import { answers } from '../terminal/json-output.ts';
+import { withJsonOutput } from '../terminal/json-output.ts';
 import { requireOrganization, withContext } from '../installation/context.ts';
 import { findMissing } from '../lessons/lesson-checks.ts';
 import {
@@ -15,7 +15,7 @@ import {
 import { count, note } from '../terminal/output.ts';
 import { describePreview, previewLink, previewOfPublished } from '../lessons/play-links.ts';
 import { prebuildArchive } from '../lessons/prebuild.ts';
-import { countValue, uuidValue } from '../terminal/option-parsers.ts';
+import { parseCount, parseUuid } from '../terminal/option-parsers.ts';
 import { addLessonCheckCommand } from './lesson-check.ts';
 import { addLessonExportCommand } from './lesson-export.ts';
 import { addLessonImportCommand } from './lesson-import.ts';
@@ -34,7 +34,7 @@ export function addLessonCommands(program: Command): void {
 }
 
 function addListCommand(group: Command): void {
-  answers(
+  withJsonOutput(
     group
       .command('list')
       .description('list the lessons of an organization')
@@ -51,20 +51,20 @@ function addListCommand(group: Command): void {
           lesson,
           versions: versions.filter((version) => version.lessonId === lesson._id),
         }));
-        const empty = `${org} has no lessons yet. Bring one with: lectern lesson import PATH --org ${org}`;
+        const empty = `${org} has no lessons yet. Import one with: lectern lesson import PATH --org ${org}`;
         return { json: found.map(presentLesson), text: found.length === 0 ? empty : lessonTable(found) };
       }),
   );
 }
 
-/** `lectern lesson preview`: lets an author play a draft. */
+/** `lectern lesson preview`: prints a link with which an author plays a draft. */
 function addPreviewCommand(group: Command): void {
-  answers(
+  withJsonOutput(
     group
       .command('preview')
       .description('print a link that plays a version, including a draft, for an hour; it records nothing')
-      .argument('<lesson-id>', 'as lesson list shows it', uuidValue)
-      .option('--version <number>', 'the newest one when left out', countValue),
+      .argument('<lesson-id>', 'as lesson list shows it', parseUuid)
+      .option('--version <number>', 'the newest one when left out', parseCount),
     (lessonId: string, options: { version?: number }) =>
       withContext(async (context) => {
         const lesson = await findLessonVersions(context.db, lessonId);
@@ -78,13 +78,13 @@ function addPreviewCommand(group: Command): void {
 }
 
 function addPublishCommand(group: Command): void {
-  answers(
+  withJsonOutput(
     group
       .command('publish')
-      .description('publish a version: it can be played and exported from then on')
-      .argument('<lesson-id>', 'as lesson list shows it', uuidValue)
-      .option('--version <number>', 'the newest one when left out', countValue)
-      .option('--force', 'also when it cannot be played yet'),
+      .description('publish a version, so that it can be played and exported')
+      .argument('<lesson-id>', 'as lesson list shows it', parseUuid)
+      .option('--version <number>', 'the newest one when left out', parseCount)
+      .option('--force', 'even if it cannot be played yet'),
     (lessonId: string, { version: number, force = false }: { version?: number; force?: boolean }) =>
       withContext(async (context) => {
         const { db, store } = context;
@@ -105,12 +105,12 @@ function addPublishCommand(group: Command): void {
 }
 
 function addUnpublishCommand(group: Command): void {
-  answers(
+  withJsonOutput(
     group
       .command('unpublish')
-      .description('take back the publication of a version, or of all')
-      .argument('<lesson-id>', 'as lesson list shows it', uuidValue)
-      .option('--version <number>', 'all when left out', countValue),
+      .description('unpublish a version, or all')
+      .argument('<lesson-id>', 'as lesson list shows it', parseUuid)
+      .option('--version <number>', 'all when left out', parseCount),
     (lessonId: string, { version: number }: { version?: number }) =>
       withContext(async ({ db }) => {
         const found = await findLessonVersions(db, lessonId);
@@ -124,11 +124,11 @@ function addUnpublishCommand(group: Command): void {
 }
 
 function addDeleteCommand(group: Command): void {
-  answers(
+  withJsonOutput(
     group
       .command('delete')
-      .description('delete a lesson: nothing of it can be reached from then on')
-      .argument('<lesson-id>', 'as lesson list shows it', uuidValue),
+      .description('delete a lesson: it can no longer be played or exported')
+      .argument('<lesson-id>', 'as lesson list shows it', parseUuid),
     (lessonId: string) =>
       withContext(async ({ db }) => {
         const found = await findLessonVersions(db, lessonId);

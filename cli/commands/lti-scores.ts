@@ -4,17 +4,17 @@ import type { Database } from '../../shared/models/database.ts';
 import { findScoresById, listScores } from '../../shared/models/lti-score.ts';
 import type { LtiScore, ScoreSelection, ScoreValues } from '../../shared/models/lti-score.ts';
 import { dismissScores, retryScores } from '../../shared/models/lti-score-changes.ts';
-import { answers } from '../terminal/json-output.ts';
-import type { Answer } from '../terminal/json-output.ts';
+import { withJsonOutput } from '../terminal/json-output.ts';
+import type { CommandResult } from '../terminal/json-output.ts';
 import { requireOrganization, withContext } from '../installation/context.ts';
 import { count, note, table } from '../terminal/output.ts';
-import { pageSizeValue, slugValue, uuidsValue, uuidValue } from '../terminal/option-parsers.ts';
+import { pageSizeParser, parseSlug, collectUuids, parseUuid } from '../terminal/option-parsers.ts';
 
-/** A school has many learners; who wants to see more of them goes on behind the last one. */
-const mostShown = 1000;
+/** Scores in one list; `--before` continues it (pagination). */
+const maxListed = 1000;
 
-/** Of those that one command changes. */
-const changedAtOnce = 1000;
+/** Scores that one database operation changes. */
+const batchSize = 1000;
 
 interface Options {
   org?: string;
@@ -29,37 +29,33 @@ interface ListOptions extends Options {
 
 /** `lectern lti scores`, `resend` and `dismiss`: the outbox of scores. */
 export function addScoreCommands(lti: Command): void {
-  answers(
+  withJsonOutput(
     lti
       .command('scores')
-      .description(
-        'list the scores for learning platforms: sent, waiting and failed, the newest learners first',
-      )
-      .option('--org <slug>', 'of one organization', slugValue)
-      .option('--platform <id>', 'of one platform', uuidValue)
-      .option('--failed', 'those that are not tried again by themselves')
-      .option('--limit <number>', `how many, ${mostShown} at most`, pageSizeValue(mostShown), mostShown)
-      .option('--before <id>', 'go on behind this one, the last of a list', uuidValue),
+      .description('list scores for learning platforms: sent, waiting and failed, the newest learners first')
+      .option('--org <slug>', 'of one organization', parseSlug)
+      .option('--platform <id>', 'of one platform', parseUuid)
+      .option('--failed', 'only those that are not retried automatically')
+      .option('--limit <number>', `how many, at most ${maxListed}`, pageSizeParser(maxListed), maxListed)
+      .option('--before <id>', 'continue after this score, the last of a list', parseUuid),
     (options: ListOptions) => withContext(({ db }) => list(db, options)),
   );
 
   addChange(
     lti
       .command('resend')
-      .description('send scores again, also those that failed; a worker does it within half a minute'),
-    { done: 'Sending again', refuse: nothingToSend, change: retryScores },
+      .description('send scores again, including failed ones; a worker sends them within half a minute'),
+    { done: 'Sending again', reject: nothingToSend, change: retryScores },
   );
   addChange(
     lti
       .command('dismiss')
-      .description(
-        'let scores be that failed: nobody has to see to them, until something about them changes',
-      ),
-    { done: 'Dismissed', refuse: notFailed, change: dismissScores },
+      .description('dismiss failed scores: they are not reported again until they change'),
+    { done: 'Dismissed', reject: notFailed, change: dismissScores },
   );
 }
 
-async function list(db: Database, { limit, before, ...options }: ListOptions): Promise<Answer> {
+async function list(db: Database, { limit, before, ...options }: ListOptions): Promise<CommandResult> {
   const selection = await selectionOf(db, options);
   const last = before === undefined ? undefined : await requireScore(db, before);
   const found = await listScores(db, selection, { before: last, limit: limit + 1 });
@@ -69,53 +65,53 @@ async function list(db: Database, { limit, before, ...options }: ListOptions): P
   return { json: shown.map(present), text: scoreTable(shown) };
 }
 
-/** What is done to scores: those of some ids, or all that failed. */
+/** A change to scores with given ids, or to all failed ones. */
 interface Change {
-  /** The beginning of what is said of it. */
+  /** The beginning of its result. */
   done: string;
-  /** Why it cannot be done to a score, or null. */
-  refuse: (score: LtiScore) => LecternError | null;
+  /** Returns why a score cannot be changed; null if it can. */
+  reject: (score: LtiScore) => LecternError | null;
   change: (db: Database, ids: readonly string[]) => Promise<unknown>;
 }
 
 function addChange(command: Command, { done, ...how }: Change): void {
   command
-    .argument('[ids...]', 'the scores', uuidsValue)
-    .option('--failed', 'all that failed')
-    .option('--platform <id>', 'with --failed: of one platform', uuidValue)
-    .option('--org <slug>', 'with --failed: of one organization', slugValue);
-  answers(command, (ids: string[] = [], options: Options) => {
+    .argument('[ids...]', 'the scores', collectUuids)
+    .option('--failed', 'all failed scores')
+    .option('--platform <id>', 'with --failed: of one platform', parseUuid)
+    .option('--org <slug>', 'with --failed: of one organization', parseSlug);
+  withJsonOutput(command, (ids: string[] = [], options: Options) => {
     if (ids.length > 0 === (options.failed === true)) {
-      command.error('lectern: say which scores, by their ids or with --failed');
+      command.error('lectern: select scores by their ids, or with --failed');
     }
     if (ids.length > 0 && (options.org ?? options.platform) !== undefined) {
-      command.error('lectern: --org and --platform go with --failed, not with ids');
+      command.error('lectern: --org and --platform require --failed, without ids');
     }
     return withContext(async ({ db }) => {
-      const changed = ids.length > 0 ? await changeThese(db, ids, how) : await changeFailed(db, options, how);
+      const changed = ids.length > 0 ? await changeById(db, ids, how) : await changeFailed(db, options, how);
       return { json: changed.map(present), text: `${done}: ${count(changed.length, 'score')}` };
     });
   });
 }
 
-/** @throws {LecternError} when one of them does not exist, or it cannot be done to it; then nothing is done. */
-async function changeThese(
+/** @throws {LecternError} when one of the scores does not exist or cannot be changed; then none is changed */
+async function changeById(
   db: Database,
   ids: string[],
-  { refuse, change }: Omit<Change, 'done'>,
+  { reject, change }: Omit<Change, 'done'>,
 ): Promise<LtiScore[]> {
   const found = new Map((await findScoresById(db, ids)).map((score) => [score._id, score]));
   for (const id of ids) {
     const score = found.get(id);
     if (score === undefined) throw noSuchScore(id);
-    const refusal = refuse(score);
-    if (refusal !== null) throw refusal;
+    const rejection = reject(score);
+    if (rejection !== null) throw rejection;
   }
   await change(db, ids);
   return findScoresById(db, ids);
 }
 
-/** Each that failed when it is looked at, once. */
+/** Changes each score that is in the state failed when its batch is read, once. */
 async function changeFailed(
   db: Database,
   options: Options,
@@ -124,12 +120,12 @@ async function changeFailed(
   const selection = await selectionOf(db, { ...options, failed: true });
   const changed: LtiScore[] = [];
   for (let before: LtiScore | undefined; ;) {
-    const found = await listScores(db, selection, { before, limit: changedAtOnce });
+    const found = await listScores(db, selection, { before, limit: batchSize });
     const ids = found.map(({ _id }) => _id);
     await change(db, ids);
     changed.push(...(await findScoresById(db, ids)));
     before = found.at(-1);
-    if (found.length < changedAtOnce) return changed;
+    if (found.length < batchSize) return changed;
   }
 }
 
@@ -146,7 +142,7 @@ function noSuchScore(id: string): LecternError {
 
 function nothingToSend({ _id, wanted }: LtiScore): LecternError | null {
   if (wanted !== null) return null;
-  const message = `Of score ${_id} there is nothing to send: its learner has not finished the lesson.`;
+  const message = `Score ${_id} has nothing to send: its learner has not finished the lesson.`;
   return new LecternError('NOT_FOUND', message);
 }
 
@@ -155,7 +151,7 @@ function notFailed({ _id, state }: LtiScore): LecternError | null {
   return new LecternError('CONFLICT', `Score ${_id} has not failed: it is ${state}.`);
 }
 
-/** @throws {LecternError} NOT_FOUND when there is no such organization. */
+/** @throws {LecternError} NOT_FOUND for an unknown organization */
 async function selectionOf(
   db: Database,
   { org, platform, failed = false }: Options,

@@ -3,12 +3,12 @@ import { fileURLToPath } from 'node:url';
 import { Option } from 'commander';
 import type { Command } from 'commander';
 import { LecternError } from '../../shared/platform/errors.ts';
-import { countValue, portValue, slugValue, webAddressValue } from '../terminal/option-parsers.ts';
+import { parseCount, parsePort, parseSlug, parseHttpUrl } from '../terminal/option-parsers.ts';
 import { addScoreCommands } from './lti-scores.ts';
 
 /** `lectern lti …` */
 export function addLtiCommands(program: Command): void {
-  const lti = program.command('lti').description('what goes on between Lectern and learning platforms');
+  const lti = program.command('lti').description('exchange with learning platforms');
   addSimulateCommand(lti);
   addScoreCommands(lti);
 }
@@ -23,25 +23,21 @@ export interface SimulateOptions {
 export type Simulate = (options: SimulateOptions) => Promise<void>;
 
 /**
- * `lectern lti simulate`: runs an LTI 1.3 platform on this machine. The simulator is a development tool that releases
- * do not contain, so the compiler must not follow the import: the path is no literal.
+ * `lectern lti simulate`: runs an LTI 1.3 platform on this machine. Releases do not contain the simulator, which is a
+ * development tool. Its path is not a literal, so that the compiler does not follow the import.
  */
 function addSimulateCommand(lti: Command): void {
   const org = new Option(
     '--org <slug>',
-    'connect it to this Lectern, to open lessons of the organization while it runs',
+    'connect it to this Lectern: it opens lessons of the organization while it runs',
   );
   lti
     .command('simulate')
-    .description('run a small LTI 1.3 platform on this machine to try tools out; only in a checkout')
-    .option('--port <number>', 'where it listens', portValue, 4000)
-    .option(
-      '--attempts <number>',
-      'how many submissions of a learner a grade takes, as in Canvas',
-      countValue,
-    )
-    .option('--tool <url>', 'registration address of a tool, to begin with', webAddressValue)
-    .addOption(org.argParser(slugValue).conflicts('tool'))
+    .description('run a small LTI 1.3 platform on this machine to explore tools; only in a checkout')
+    .option('--port <number>', 'the port on which it listens', parsePort, 4000)
+    .option('--attempts <number>', 'how many submissions a learner has for a grade, as in Canvas', parseCount)
+    .option('--tool <url>', 'registration URL of the first tool', parseHttpUrl)
+    .addOption(org.argParser(parseSlug).conflicts('tool'))
     .action(async (options: SimulateOptions) => {
       const module = new URL('../../simulator/command.ts', import.meta.url);
       if (!existsSync(fileURLToPath(module))) {

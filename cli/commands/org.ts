@@ -10,10 +10,10 @@ import {
   setOrganizationPlan,
 } from '../../shared/models/organization.ts';
 import type { Organization, Plan } from '../../shared/models/organization.ts';
-import { answers } from '../terminal/json-output.ts';
+import { withJsonOutput } from '../terminal/json-output.ts';
 import { unknownOrganization, withContext } from '../installation/context.ts';
 import { table } from '../terminal/output.ts';
-import { nameValue, originValue, slugValue } from '../terminal/option-parsers.ts';
+import { parseName, collectOrigins, parseSlug } from '../terminal/option-parsers.ts';
 
 /** `lectern org …` */
 export function addOrganizationCommands(program: Command): void {
@@ -21,12 +21,12 @@ export function addOrganizationCommands(program: Command): void {
     .command('org')
     .description('organizations: the tenants that own lessons and credentials');
 
-  answers(
+  withJsonOutput(
     org
       .command('create')
       .description('create an organization')
-      .requiredOption('--slug <slug>', 'short name, for this command line', slugValue)
-      .requiredOption('--name <name>', 'name for people', nameValue)
+      .requiredOption('--slug <slug>', 'short name for commands', parseSlug)
+      .requiredOption('--name <name>', 'display name', parseName)
       .addOption(new Option('--plan <plan>', 'only edtech may export').choices(plans).makeOptionMandatory()),
     ({ slug, name, plan }: { slug: string; name: string; plan: Plan }) =>
       withContext(async ({ db }) => {
@@ -35,7 +35,7 @@ export function addOrganizationCommands(program: Command): void {
       }),
   );
 
-  answers(org.command('list').description('list all organizations'), () =>
+  withJsonOutput(org.command('list').description('list all organizations'), () =>
     withContext(async ({ db }) => {
       const organizations = await listOrganizations(db);
       const rows = organizations.map(({ slug, name, plan, _id, allowedOrigins }) => {
@@ -49,10 +49,10 @@ export function addOrganizationCommands(program: Command): void {
     }),
   );
 
-  answers(
+  withJsonOutput(
     org
       .command('set-plan')
-      .description('change the plan; it takes effect with the next request')
+      .description('change the plan, with effect from the next request')
       .argument('<slug>', 'the organization')
       .addArgument(new Argument('<plan>', 'the new plan').choices(plans)),
     (slug: string, plan: Plan) =>
@@ -63,20 +63,23 @@ export function addOrganizationCommands(program: Command): void {
       }),
   );
 
-  answers(
+  withJsonOutput(
     org
       .command('set-origins')
-      .description('say whose pages may show the lessons in a frame; without an origin: any page')
+      .description('set the origins whose pages may embed the lessons; without an origin, all may')
       .argument('<slug>', 'the organization')
-      .argument('[origin...]', 'such as https://lms.example', originValue),
+      .argument('[origin...]', 'such as https://lms.example', collectOrigins),
     (slug: string, origins: string[] = []) => {
       if (origins.length > maxEmbeddingOrigins) {
-        throw new LecternError('BAD_REQUEST', `At most ${maxEmbeddingOrigins} origins can be named.`);
+        throw new LecternError(
+          'BAD_REQUEST',
+          `An organization may have at most ${maxEmbeddingOrigins} origins, not ${origins.length}.`,
+        );
       }
       return withContext(async ({ db }) => {
         const organization = await setOrganizationOrigins(db, slug, origins);
         if (organization === null) throw unknownOrganization(slug);
-        const text = `Lessons of ${slug} may be shown in pages of: ${originsText(origins)}`;
+        const text = `Pages of these origins may embed lessons of ${slug}: ${originsText(origins)}`;
         return { json: present(organization), text };
       });
     },

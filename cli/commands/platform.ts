@@ -11,18 +11,12 @@ import {
 import type { LtiPlatform } from '../../shared/models/lti-platform.ts';
 import { invitationHours, inviteRegistration } from '../../shared/models/lti-registration.ts';
 import { listOrganizations } from '../../shared/models/organization.ts';
-import { platformFacingAddress } from '../installation/urls.ts';
-import { answers } from '../terminal/json-output.ts';
+import { platformFacingUrl } from '../installation/urls.ts';
+import { withJsonOutput } from '../terminal/json-output.ts';
 import { requireOrganization, withContext } from '../installation/context.ts';
 import type { CommandContext } from '../installation/context.ts';
 import { table } from '../terminal/output.ts';
-import {
-  ltiIdsValue,
-  ltiIdValue,
-  nameValue,
-  uuidValue,
-  webAddressValue,
-} from '../terminal/option-parsers.ts';
+import { collectLtiIds, parseLtiId, parseName, parseUuid, parseHttpUrl } from '../terminal/option-parsers.ts';
 
 interface AddOptions {
   org: string;
@@ -49,29 +43,26 @@ export function addPlatformCommands(program: Command): void {
 }
 
 function addAdd(platform: Command): void {
-  answers(
+  withJsonOutput(
     platform
       .command('add')
       .description('connect a platform in which Lectern was registered by hand')
       .requiredOption('--org <slug>', 'the organization whose lessons it opens')
       .requiredOption(
         '--issuer <url>',
-        'what the platform calls itself, to the letter (iss)',
-        webAddressValue,
+        "the platform's issuer identifier (iss), exactly as it sends it",
+        parseHttpUrl,
       )
-      .requiredOption('--client-id <id>', 'what it calls Lectern', ltiIdValue)
-      .option('--deployment-id <id>', 'a deployment in it; may be repeated', ltiIdsValue)
-      .requiredOption('--auth-url <url>', 'where logins go on: its OIDC authorization endpoint')
-      .requiredOption('--token-url <url>', 'where access to its services is given: its token endpoint')
-      .requiredOption('--jwks-url <url>', 'where its public keys are')
-      .option(
-        '--token-audience <text>',
-        'the aud of token requests; its token endpoint unless told otherwise',
-      )
-      .option('--name <name>', 'name for people', nameValue),
+      .requiredOption('--client-id <id>', "Lectern's client id on the platform", parseLtiId)
+      .option('--deployment-id <id>', 'a deployment in it; may be repeated', collectLtiIds)
+      .requiredOption('--auth-url <url>', 'its OIDC authorization endpoint')
+      .requiredOption('--token-url <url>', 'its token endpoint')
+      .requiredOption('--jwks-url <url>', 'its key set (JWKS)')
+      .option('--token-audience <text>', 'the aud of token requests; by default its token endpoint')
+      .option('--name <name>', 'display name', parseName),
     ({ org, ...options }: AddOptions) =>
       withContext(async ({ config, db }) => {
-        checkAddresses(config, options);
+        checkUrls(config, options);
         const { deploymentId: deploymentIds = [], tokenAudience = null, name = null, ...given } = options;
         const { _id: organizationId } = await requireOrganization(db, org);
         const added = await createPlatform(db, {
@@ -92,41 +83,39 @@ function addAdd(platform: Command): void {
 }
 
 /** @throws {LecternError} BAD_REQUEST that names the option. */
-function checkAddresses({ download }: Config, options: Pick<AddOptions, 'authUrl' | 'tokenUrl' | 'jwksUrl'>) {
-  const addresses = {
+function checkUrls({ download }: Config, options: Pick<AddOptions, 'authUrl' | 'tokenUrl' | 'jwksUrl'>) {
+  const urls = {
     '--auth-url': options.authUrl,
     '--token-url': options.tokenUrl,
     '--jwks-url': options.jwksUrl,
   };
-  for (const [option, address] of Object.entries(addresses)) {
-    const fault = platformUrlFault(address, download.allowedPrivateHosts);
+  for (const [option, url] of Object.entries(urls)) {
+    const fault = platformUrlFault(url, download.allowedPrivateHosts);
     if (fault !== null) throw new LecternError('BAD_REQUEST', `${option} ${fault}.`);
   }
 }
 
 function addInvite(platform: Command): void {
-  answers(
+  withJsonOutput(
     platform
       .command('invite')
-      .description(
-        `print an address at which one platform can register itself, within ${invitationHours} hours`,
-      )
+      .description(`print a URL with which one platform can register itself within ${invitationHours} hours`)
       .requiredOption('--org <slug>', 'the organization whose lessons it will open'),
     ({ org }: { org: string }) =>
       withContext(async ({ config, db }) => {
         const { _id: organizationId } = await requireOrganization(db, org);
         const { token, expiresAt } = await inviteRegistration(db, organizationId);
-        const url = `${await platformFacingAddress(config)}/lti/register/${token}`;
+        const url = `${await platformFacingUrl(config)}/lti/register/${token}`;
         const text =
-          `Address for one registration, until ${expiresAt.toISOString()} (shown this once):\n  ${url}\n` +
-          'Enter it in the platform, then approve what it registered: lectern platform list';
+          `URL for one registration, until ${expiresAt.toISOString()} (shown only once):\n  ${url}\n` +
+          'Enter it in the platform, then approve its registration: lectern platform list';
         return { json: { url, expiresAt }, text };
       }),
   );
 }
 
 function addList(platform: Command): void {
-  answers(
+  withJsonOutput(
     platform
       .command('list')
       .description('list the platforms of an organization, or all')
@@ -141,12 +130,14 @@ function addList(platform: Command): void {
 }
 
 function addApprove(platform: Command): void {
-  answers(
+  withJsonOutput(
     platform
       .command('approve')
-      .description('let a platform launch lessons that registered itself, or add deployments to one')
-      .argument('<id>', 'the platform', uuidValue)
-      .option('--deployment-id <id>', 'a deployment in it; may be repeated', ltiIdsValue),
+      .description(
+        'allow a platform that registered itself to launch lessons, or add deployments to a platform',
+      )
+      .argument('<id>', 'the platform', parseUuid)
+      .option('--deployment-id <id>', 'a deployment in it; may be repeated', collectLtiIds),
     (id: string, { deploymentId: deploymentIds = [] }: { deploymentId?: string[] }) =>
       withContext(async ({ db }) => {
         const approved = await approvePlatform(db, id, deploymentIds);
@@ -157,11 +148,11 @@ function addApprove(platform: Command): void {
 }
 
 function addRemove(platform: Command): void {
-  answers(
+  withJsonOutput(
     platform
       .command('remove')
-      .description('refuse launches of a platform from now on; what its learners did stays')
-      .argument('<id>', 'the platform', uuidValue),
+      .description("reject a platform's launches from now on; keep its learners' progress")
+      .argument('<id>', 'the platform', parseUuid),
     (id: string) =>
       withContext(async ({ db }) => {
         const removed = await removePlatform(db, id);
@@ -193,7 +184,7 @@ function describe({ _id, issuer, status, deploymentIds }: LtiPlatform): string {
   const missing =
     deploymentIds.length > 0
       ? ''
-      : `\nIt has no deployment yet. Add it as soon as you know it: lectern platform approve ${_id} --deployment-id <id>`;
+      : `\nIt has no deployment yet. Add the deployment when you know its id: lectern platform approve ${_id} --deployment-id <id>`;
   return `platform ${_id} (${issuer}), ${status}${missing}`;
 }
 

@@ -2,26 +2,26 @@ import type { Command } from 'commander';
 import { aborted } from '../terminal/interrupts.ts';
 import { note, print } from '../terminal/output.ts';
 
-/** `lectern start`: everything on one machine, in one terminal. */
+/** `lectern start`: runs everything on one machine, in one terminal. */
 export function addStartCommand(program: Command): void {
   program
     .command('start')
-    .description('run the API, a worker, and the servers they need where none are configured')
+    .description('run the API, a worker, and the servers that are not configured')
     .action(async () => {
       const { withInstallation } = await import('../installation/installation.ts');
-      await withInstallation({ workers: 1, report: note, warn: note }, async ({ address, signal }) => {
-        print(`Lectern is ready at ${address}`);
+      await withInstallation({ workers: 1, report: note, warn: note }, async ({ url, signal }) => {
+        print(`Lectern is ready at ${url}`);
         await aborted(signal);
       });
     });
 }
 
-/** `lectern demo`: the main job on this machine, from an import to the ZIP an integrator downloads. */
+/** `lectern demo`: runs the main path on this machine, from an import to the ZIP that an integrator downloads. */
 export function addDemoCommand(program: Command): void {
   program
     .command('demo')
-    .description('try it out: import the demo lesson, export it through the API and two workers, and stay up')
-    .option('--once', 'end after the export')
+    .description('import the demo lesson, export it through the API and two workers, and keep running')
+    .option('--once', 'exit after the export')
     .action(async ({ once = false }: { once?: boolean }) => {
       const { demonstrate } = await import('../lessons/demo.ts');
       await demonstrate(once);

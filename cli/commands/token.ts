@@ -5,12 +5,12 @@ import { revokeTokens } from '../../shared/models/token-revocation.ts';
 import type { RevokedTokens } from '../../shared/models/token-revocation.ts';
 import { printJson, RawJson } from '../../shared/platform/raw-json.ts';
 import { parseSignTokenRequest } from '../../shared/tokens/sign-token-request.ts';
-import { answers } from '../terminal/json-output.ts';
+import { withJsonOutput } from '../terminal/json-output.ts';
 import { requireOrganization, withContext } from '../installation/context.ts';
 import type { CommandContext } from '../installation/context.ts';
 import { findLessonVersions, findVersionNumbered } from '../lessons/find-lesson.ts';
-import { noAddress, playUrl } from '../lessons/play-links.ts';
-import { countValue, jsonValue, learnerValue, uuidValue } from '../terminal/option-parsers.ts';
+import { noLinkMessage, playUrl } from '../lessons/play-links.ts';
+import { parseCount, checkJson, parseLearnerId, parseUuid } from '../terminal/option-parsers.ts';
 
 interface SignOptions {
   lesson: string;
@@ -28,35 +28,37 @@ interface RevokeOptions {
 
 /** `lectern token …` */
 export function addTokenCommands(program: Command): void {
-  const token = program.command('token').description('embed tokens: they let one learner load one lesson');
+  const token = program.command('token').description('embed tokens, each for one learner and one lesson');
 
-  answers(
+  withJsonOutput(
     token
       .command('sign')
-      .description('sign a token, as the API does for an integrator')
-      .requiredOption('--lesson <id>', 'the lesson', uuidValue)
-      .requiredOption('--learner <id>', 'an anonymous identifier of the learner', learnerValue)
-      .option('--version <number>', 'pin a published version', countValue)
-      .option('--timeout <seconds>', 'until it expires; 7200 unless told otherwise', countValue)
-      .option('--attributes <json>', 'userAttributes: a JSON object', jsonValue),
+      .description('sign a token as the API does for an integrator')
+      .requiredOption('--lesson <id>', 'the lesson', parseUuid)
+      .requiredOption('--learner <id>', 'an anonymous identifier of the learner', parseLearnerId)
+      .option('--version <number>', 'pin a published version', parseCount)
+      .option('--timeout <seconds>', 'how long it is valid; by default 7200 seconds', parseCount)
+      .option('--attributes <json>', 'userAttributes: a JSON object', checkJson),
     (options: SignOptions) => withContext((context) => signToken(context, options)),
   );
 
-  answers(
+  withJsonOutput(
     token
       .command('revoke')
-      .description('refuse all tokens signed up to now: of an organization, a lesson, a learner, or a mix')
-      .option('--org <slug>', 'the organization; needed unless --lesson tells it')
-      .option('--lesson <id>', 'one lesson', uuidValue)
-      .option('--learner <id>', 'one learner', learnerValue),
+      .description(
+        'revoke all tokens signed until now, of an organization, a lesson, a learner, or a combination',
+      )
+      .option('--org <slug>', 'the organization; required without --lesson')
+      .option('--lesson <id>', 'one lesson', parseUuid)
+      .option('--learner <id>', 'one learner', parseLearnerId),
     (options: RevokeOptions, command: Command) => {
       if (options.org === undefined && options.lesson === undefined)
-        command.error('lectern: say whose tokens, with --org or --lesson');
+        command.error('lectern: select tokens with --org or --lesson');
       return withContext(async ({ db }) => {
         const tokens = await tokensToRevoke(db, options);
         const revokedBefore = new Date();
         await revokeTokens(db, tokens, revokedBefore);
-        await endOfSecond(revokedBefore);
+        await waitForNextSecond(revokedBefore);
         const json = { ...tokens, revokedBefore: revokedBefore.toISOString() };
         return { json, text: `Revoked ${describe(options)} signed up to ${json.revokedBefore}` };
       });
@@ -94,12 +96,12 @@ async function signToken(
   return {
     json: { token, expiresAt: expires, url },
     text: token,
-    // On stderr: scripts take the token from stdout.
-    remark: url === null ? noAddress : `This link plays the lesson until ${expires}:\n  ${url}`,
+    // On stderr, because scripts read the token from stdout.
+    remark: url === null ? noLinkMessage : `This link plays the lesson until ${expires}:\n  ${url}`,
   };
 }
 
-/** @throws {LecternError} NOT_FOUND for an organization or a lesson that does not exist. */
+/** @throws {LecternError} NOT_FOUND for an unknown organization or lesson */
 async function tokensToRevoke(db: Database, { org, lesson, learner }: RevokeOptions): Promise<RevokedTokens> {
   const named = org === undefined ? null : (await requireOrganization(db, org))._id;
   const owner = lesson === undefined ? null : (await findLessonVersions(db, lesson)).lesson.organizationId;
@@ -115,10 +117,10 @@ function describe({ org, lesson, learner }: RevokeOptions): string {
 }
 
 /**
- * Tokens say the second they were signed in, so one that is signed in the second of a revocation is refused. When
- * the command has ended, new tokens are good.
+ * Waits so that tokens signed after the command are valid: a token has the second of its signing, and a revocation
+ * rejects all tokens of its own second.
  */
-async function endOfSecond(time: Date): Promise<void> {
-  const rest = 1000 - (time.getTime() % 1000);
-  await new Promise((resolve) => setTimeout(resolve, rest));
+async function waitForNextSecond(time: Date): Promise<void> {
+  const restMs = 1000 - (time.getTime() % 1000);
+  await new Promise((resolve) => setTimeout(resolve, restMs));
 }

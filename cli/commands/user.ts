@@ -4,23 +4,23 @@ import { LecternError } from '../../shared/platform/errors.ts';
 import { createUser, disableUser, listUsers, roles, setPassword } from '../../shared/models/user.ts';
 import type { Role, User } from '../../shared/models/user.ts';
 import { hashPassword } from '../../shared/platform/passwords.ts';
-import { answers } from '../terminal/json-output.ts';
+import { withJsonOutput } from '../terminal/json-output.ts';
 import { requireOrganization, withContext } from '../installation/context.ts';
 import { table } from '../terminal/output.ts';
 import { readNewPassword } from '../terminal/read-password.ts';
-import { emailValue } from '../terminal/option-parsers.ts';
+import { parseEmail } from '../terminal/option-parsers.ts';
 
 /** `lectern user …` */
 export function addUserCommands(program: Command): void {
-  const user = program.command('user').description('people who log in, in an organization');
+  const user = program.command('user').description('users of an organization, who log in with a password');
 
-  answers(
+  withJsonOutput(
     user
       .command('create')
       .description('create a user; the password is read from stdin')
       .requiredOption('--org <slug>', 'the organization')
-      .requiredOption('--email <address>', 'what the user logs in with', emailValue)
-      .addOption(new Option('--role <role>', 'what the user is').choices(roles).makeOptionMandatory()),
+      .requiredOption('--email <address>', 'the e-mail address for logins', parseEmail)
+      .addOption(new Option('--role <role>', "the user's role").choices(roles).makeOptionMandatory()),
     async ({ org, email, role }: { org: string; email: string; role: Role }) => {
       const password = await readNewPassword();
       return withContext(async ({ db }) => {
@@ -32,7 +32,7 @@ export function addUserCommands(program: Command): void {
     },
   );
 
-  answers(
+  withJsonOutput(
     user
       .command('list')
       .description('list the users of an organization')
@@ -45,11 +45,11 @@ export function addUserCommands(program: Command): void {
       }),
   );
 
-  answers(
+  withJsonOutput(
     user
       .command('set-password')
-      .description('set another password, read from stdin; sessions of the user end')
-      .argument('<email>', 'the user', emailValue),
+      .description("set another password, read from stdin, and end the user's sessions")
+      .argument('<email>', 'the user', parseEmail),
     async (email: string) => {
       const password = await readNewPassword();
       return withContext(async ({ db }) => {
@@ -60,11 +60,11 @@ export function addUserCommands(program: Command): void {
     },
   );
 
-  answers(
+  withJsonOutput(
     user
       .command('disable')
-      .description('keep a user out from now on; sessions of the user end')
-      .argument('<email>', 'the user', emailValue),
+      .description("reject a user's logins from now on, and end the user's sessions")
+      .argument('<email>', 'the user', parseEmail),
     (email: string) =>
       withContext(async ({ db }) => {
         const disabled = await disableUser(db, email);

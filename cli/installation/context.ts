@@ -13,31 +13,38 @@ import type { Store } from '../../shared/storage/store.ts';
 import { listenForInterrupts } from '../terminal/interrupts.ts';
 import { note } from '../terminal/output.ts';
 
-/** What a command works with; open as long as the command runs. */
+/** The dependencies of a command, open while it runs. */
 export interface CommandContext {
   config: Config;
   db: Database;
   store: Store;
-  /** Of a process of its own: an export here and one of a worker share their downloads. */
+  /** Exports of commands coordinate their downloads with the workers' exports. */
   redisUrl: string;
   secrets: () => Promise<Secrets>;
   /** Aborted by Ctrl-C: a command that writes cleans up after itself. */
   signal: AbortSignal;
 }
 
-/** Opens what a command needs, runs it, and lets go of everything, whatever happens. */
+/** Opens a command's dependencies, runs it, and closes them, even on failure. */
 export async function withContext<T>(run: (context: CommandContext) => Promise<T>): Promise<T> {
   const config = loadConfig();
   const servers = await findServers(config, note);
   try {
     const db = await openDatabase(servers.mongodbUri);
     const interrupts = listenForInterrupts(config);
-    interrupts.insist.addEventListener('abort', () => process.exit(1));
+    interrupts.forced.addEventListener('abort', () => process.exit(1));
     try {
       await buildIndexes(db);
       const store = await createStore(config);
       const secrets = () => loadSecrets(config, note);
-      return await run({ config, db, store, redisUrl: servers.redisUrl, secrets, signal: interrupts.end });
+      return await run({
+        config,
+        db,
+        store,
+        redisUrl: servers.redisUrl,
+        secrets,
+        signal: interrupts.graceful,
+      });
     } finally {
       interrupts.release();
       await db.connection.close();
@@ -47,7 +54,7 @@ export async function withContext<T>(run: (context: CommandContext) => Promise<T
   }
 }
 
-/** @throws {LecternError} NOT_FOUND when there is no organization with that slug. */
+/** @throws {LecternError} NOT_FOUND when no organization has this slug */
 export async function requireOrganization(db: Database, slug: string): Promise<Organization> {
   const organization = await findOrganizationBySlug(db, slug);
   if (organization === null) throw unknownOrganization(slug);

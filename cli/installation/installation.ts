@@ -11,33 +11,33 @@ import { createStore } from '../../shared/storage/create-store.ts';
 import { aborted, listenForInterrupts } from '../terminal/interrupts.ts';
 import { startProcesses } from './processes.ts';
 
-/** A Lectern that runs below this process. */
+/** An API, its workers and its servers, as child processes. */
 export interface Installation {
   config: Config;
   servers: Servers;
   secrets: Secrets;
-  /** Where the API answers. */
-  address: string;
+  /** The URL of the API. */
+  url: string;
   /** Aborted by Ctrl-C. */
   signal: AbortSignal;
 }
 
 export interface InstallationOptions {
   workers: number;
-  /** Told what is being done, for people. */
+  /** Prints progress. */
   report: (message: string) => void;
-  /** Told that a secret was made, and what to do about it. */
+  /** Prints that secrets were generated, and what to do about it. */
   warn: (message: string) => void;
   /** For the environment of the API and the workers. */
   settings?: Record<string, string>;
 }
 
 /**
- * Runs API, workers, and the servers they need where none are configured, for as long as `use` does; Ctrl-C ends it
- * all. Nothing is left running, whatever happens.
+ * Runs an API, workers, and the servers that are not configured while `use` runs; Ctrl-C ends all of them. Leaves no
+ * process running, even on failure.
  *
- * @returns false when Ctrl-C came before `use` was done.
- * @throws {LecternError} naming what is missing or what ended, and what `use` throws.
+ * @returns false if Ctrl-C interrupted `use`
+ * @throws {LecternError} naming what is missing or which process ended; what `use` throws
  */
 export async function withInstallation(
   { workers, report, warn, settings = {} }: InstallationOptions,
@@ -48,20 +48,20 @@ export async function withInstallation(
   try {
     const secrets = await prepare(config, servers, warn);
     report(`Starting the API and ${workers === 1 ? 'a worker' : `${workers} workers`}`);
-    const { end, insist, release } = listenForInterrupts(config);
-    insist.addEventListener('abort', () => process.exit(1));
+    const { graceful, forced, release } = listenForInterrupts(config);
+    forced.addEventListener('abort', () => process.exit(1));
     try {
-      const options = { workers, settings, signal: end, kill: insist };
-      const { address, failed, stop } = await startProcesses(config, servers, options);
+      const options = { workers, settings, signal: graceful, kill: forced };
+      const { address: url, failed, stop } = await startProcesses(config, servers, options);
       const over = new AbortController();
-      const signal = AbortSignal.any([end, over.signal]);
-      const using = use({ config, servers, secrets, address, signal });
+      const signal = AbortSignal.any([graceful, over.signal]);
+      const using = use({ config, servers, secrets, url, signal });
       try {
         const used = using.then(() => true);
-        const interrupted = aborted(end).then(() => false);
+        const interrupted = aborted(graceful).then(() => false);
         return await Promise.race([interrupted, failed, used]);
       } finally {
-        // First who uses the processes, then these, then the servers that these use.
+        // In this order: the user of the processes, the processes, the servers that they use.
         over.abort();
         await Promise.allSettled([using]);
         await stop();
@@ -74,7 +74,7 @@ export async function withInstallation(
   }
 }
 
-/** Looks in one place at what every process needs, so that a fault is told once, and all faults together. */
+/** Checks what every process needs, so that each fault is reported once and all faults together. */
 async function prepare(config: Config, servers: Servers, warn: (message: string) => void): Promise<Secrets> {
   const secrets = loadSecrets(config, warn);
   const checks = await Promise.allSettled([

@@ -9,30 +9,30 @@ import { localUrl } from '../../shared/operations/running-api.ts';
 import type { Servers } from '../../shared/embedded/servers.ts';
 import { aborted } from '../terminal/interrupts.ts';
 
-/** The API and workers of one installation, as processes of their own below this one. */
+/** The API and workers of one installation, as child processes. */
 export interface Processes {
-  /** Where the API answers. */
+  /** The URL of the API. */
   address: string;
-  /** Rejects when one of the processes ends by itself. */
+  /** Rejects when one of the processes ends unexpectedly. */
   failed: Promise<never>;
-  /** Asks all to end, and resolves when they have. */
+  /** Stops all processes gracefully; resolves when they have ended. */
   stop: () => Promise<void>;
 }
 
 export interface ProcessOptions {
   workers: number;
-  /** For the children's environment, over this process's own. */
+  /** Added to this process's environment for the children. */
   settings?: Record<string, string>;
-  /** Gives up the start. */
+  /** Aborts the start. */
   signal?: AbortSignal;
-  /** Ends the processes at once, with what they are doing. */
+  /** Kills the processes. */
   kill?: AbortSignal;
 }
 
 /**
- * Starts one API process and some workers, and resolves when all of them do their work.
+ * Starts one API process and some workers, and resolves when all of them are ready.
  *
- * @throws {LecternError} when one cannot start; it has said why on stderr. The signal's reason when it is aborted.
+ * @throws {LecternError} when one cannot start, after it printed the reason to stderr; the signal's reason
  */
 export async function startProcesses(
   config: Config,
@@ -62,8 +62,8 @@ export async function startProcesses(
   failed.catch(() => undefined);
   try {
     const ready = Promise.all(processes.map(({ started }) => started));
-    const givenUp = signal === undefined ? [] : [rejectOnAbort(signal)];
-    const [api] = await Promise.race([ready, failed, ...givenUp]);
+    const interrupted = signal === undefined ? [] : [rejectOnAbort(signal)];
+    const [api] = await Promise.race([ready, failed, ...interrupted]);
     return { address: localUrl(config.host, api?.port ?? config.port), failed, stop };
   } catch (error) {
     await stop();
@@ -80,16 +80,16 @@ interface StartedProcess {
   name: string;
   child: ChildProcess;
   state: { ready: boolean };
-  /** Resolves with its first message: it does its work. */
+  /** Resolves with its first message, which it sends when it is ready. */
   started: Promise<{ port?: number }>;
 }
 
 function startProcess(name: string, entry: string, env: NodeJS.ProcessEnv): StartedProcess {
   const child = fork(entryPoint(entry), {
     env,
-    // The IPC channel carries "ready"; when this process dies, its end tells the child to end as well.
+    // The IPC channel carries "ready". The child ends when this process, and so the channel, ends.
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
-    // Ctrl-C in the terminal is for this process, which ends its children in order.
+    // Ctrl-C in the terminal reaches only this process, which ends its children in order.
     detached: true,
   });
   const state = { ready: false };

@@ -4,9 +4,11 @@ import { localUrl, findRunningApi } from '../../shared/operations/running-api.ts
 type Needs = Pick<Config, 'publicUrl' | 'host' | 'port' | 'dataDir'>;
 
 /**
- * Returns the URL under which people reach the API: `PUBLIC_URL`; else that of the API that runs on the data directory,
- * perhaps on the PORT of another terminal; else the URL where `npm start` would serve. Null with `PORT=0` and no running
- * API: the system chooses the port then.
+ * Returns the URL of the API for users:
+ *
+ * 1. `PUBLIC_URL`
+ * 2. the URL of the API that runs on the data directory, perhaps with another terminal's PORT
+ * 3. the URL that `npm start` would serve; null with `PORT=0`, because the system then chooses the port
  */
 export async function publicUrlOf(config: Needs): Promise<string | null> {
   const { publicUrl, host, port } = config;
@@ -17,10 +19,10 @@ export async function publicUrlOf(config: Needs): Promise<string | null> {
 }
 
 /**
- * Returns the URL by which platforms know Lectern. Without `PUBLIC_URL` it is known on this machine alone: by the name
- * localhost, which keeps its cookies apart from those of the simulated platform at 127.0.0.1.
+ * Returns the URL of Lectern for learning platforms. Without `PUBLIC_URL` only this machine can use it. The host name
+ * localhost keeps its cookies apart from those of the simulated platform at 127.0.0.1.
  */
-export async function platformFacingAddress(config: Needs): Promise<string> {
-  const address = (await publicUrlOf(config)) ?? localUrl(config.host, config.port);
-  return config.publicUrl ?? address.replace('//127.0.0.1:', '//localhost:');
+export async function platformFacingUrl(config: Needs): Promise<string> {
+  const url = (await publicUrlOf(config)) ?? localUrl(config.host, config.port);
+  return config.publicUrl ?? url.replace('//127.0.0.1:', '//localhost:');
 }

@@ -12,10 +12,10 @@ import { count, note } from '../terminal/output.ts';
 import { fileProgressBar } from '../terminal/progress-bar.ts';
 
 /**
- * Builds an archive in this process with a progress bar, and warns of files that are missing from it.
+ * Builds an archive in this process with a progress bar, and warns of missing files.
  *
- * @param options.name the label of the progress bar.
- * @returns the archive, which the caller closes.
+ * @param options.name the label of the progress bar
+ * @returns the archive, which the caller closes
  */
 export async function buildWithProgress(
   { db, store: plainStore, redisUrl, config, signal }: CommandContext,
@@ -34,7 +34,7 @@ export async function buildWithProgress(
     bar.stop();
     if (failures > 0) {
       const files = count(failures, 'file');
-      note(`warning: ${files} could not be had; see failedMedia and failedWidgets in manifest.json`);
+      note(`warning: ${files} could not be downloaded; see failedMedia and failedWidgets in manifest.json`);
     }
   } finally {
     bar.stop();
@@ -44,5 +44,5 @@ export async function buildWithProgress(
   }
   const archive = (await store.archives.open(job.key)) ?? (await store.archives.open(incompleteKey(job.key)));
   if (archive !== null) return archive;
-  throw new LecternError('INTERNAL_ERROR', 'The archive left the store before it could be read.');
+  throw new LecternError('INTERNAL_ERROR', 'The archive was evicted before it could be read. Try again.');
 }

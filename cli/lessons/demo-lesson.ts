@@ -16,13 +16,13 @@ import { findLessonVersions, latestPublished } from './find-lesson.ts';
 const organizationSlug = 'demo';
 const packageFolder = join(packageRoot, 'demo', 'lesson');
 
-/** The organization that owns the demo lesson, made at the first run. */
+/** Returns the organization that owns the demo lesson; creates it in the first run. */
 export async function demoOrganization(db: Database): Promise<Organization> {
   const existing = await findOrganizationBySlug(db, organizationSlug);
   return existing ?? createOrganization(db, { slug: organizationSlug, name: 'Demo Academy', plan: 'edtech' });
 }
 
-/** The demo lesson, published; one that an earlier run imported serves again. */
+/** Returns the published demo lesson; imports it unless an earlier run did. */
 export async function demoVersion(
   db: Database,
   config: Config,
@@ -41,7 +41,7 @@ export async function demoVersion(
   const store = await createStore(config);
   const owner = (await findLesson(db, lesson.id))?.organizationId ?? organization._id;
   const imported = await importPackage({ db, store, config }, organization, packageFolder, {
-    // Whoever tries Lectern out may have imported the lesson for an organization of their own.
+    // The lesson id may already belong to a user's own organization.
     asNew: owner !== organization._id,
     signal,
   });

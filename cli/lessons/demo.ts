@@ -19,35 +19,35 @@ import { count, formatBytes, note, print, table } from '../terminal/output.ts';
 
 const demoLearner = 'demo-learner';
 
-const requestMilliseconds = 30_000;
+const requestTimeoutMs = 30_000;
 
 /**
- * Imports the demo lesson, exports it, and stays up until Ctrl-C.
+ * Imports the demo lesson, exports it, and keeps running until Ctrl-C.
  *
- * @param once ends after the export.
- * @throws {LecternError} when it is interrupted before.
+ * @param once end after the export
+ * @throws {LecternError} when it is interrupted before the export is complete
  */
 export async function demonstrate(once: boolean): Promise<void> {
   const options = {
     workers: 2,
     report: (message: string) => note(`${message} …`),
-    // A demo needs no advice on how to keep its secrets.
+    // A demo needs no advice about its secrets.
     warn: () => undefined,
     settings: { LOG_LEVEL: 'warn' },
   };
   const done = await withInstallation(options, async (installation) => {
     const { credentials, version } = await runDemo(installation);
     if (once) return;
-    const play = await playAddress(installation, credentials, version.lessonId);
-    print(`The lesson, as a learner gets it (open it in a browser):\n  ${play}\n`);
-    print(`Lectern is ready at ${installation.address}\nPress Ctrl-C to stop.`);
+    const playUrl = await signPlayUrl(installation, credentials, version.lessonId);
+    print(`The lesson as a learner sees it (open it in a browser):\n  ${playUrl}\n`);
+    print(`Lectern is ready at ${installation.url}\nPress Ctrl-C to stop.`);
     await aborted(installation.signal);
   });
   if (once && !done) throw new LecternError('INTERNAL_ERROR', 'interrupted');
 }
 
 async function runDemo(installation: Installation): Promise<{ credentials: string; version: LessonVersion }> {
-  const { config, servers, secrets, address, signal } = installation;
+  const { config, servers, secrets, url, signal } = installation;
   const db = await openDatabase(servers.mongodbUri);
   try {
     const organization = await demoOrganization(db);
@@ -62,9 +62,9 @@ async function runDemo(installation: Installation): Promise<{ credentials: strin
     const path = `/api/lessons/${version.lessonId}/versions/${version._id}/export-zip`;
     note(`Exporting it: GET ${path} …`);
     const started = performance.now();
-    const archive = await download(installation, `${address}${path}`, credentials, version);
-    const milliseconds = Math.round(performance.now() - started);
-    print(await listArchive(archive, milliseconds));
+    const archive = await download(installation, `${url}${path}`, credentials, version);
+    const durationMs = Math.round(performance.now() - started);
+    print(await listArchive(archive, durationMs));
     print(
       [
         '',
@@ -76,7 +76,7 @@ async function runDemo(installation: Installation): Promise<{ credentials: strin
         '',
         'The export with curl:',
         `  curl -sSfo ${version.slug}-v${version.versionNumber}.zip -H 'Authorization: Bearer ${credentials}' \\`,
-        `    ${address}${path}`,
+        `    ${url}${path}`,
         '',
       ].join('\n'),
     );
@@ -86,14 +86,14 @@ async function runDemo(installation: Installation): Promise<{ credentials: strin
   }
 }
 
-/** Signs a token as an integrator does; gives the address of the page that plays the lesson with it. */
-async function playAddress(
-  { address, signal }: Installation,
+/** Signs a token as an integrator does; returns the URL of the page that plays the lesson with it. */
+async function signPlayUrl(
+  { url, signal }: Installation,
   credentials: string,
   lessonId: string,
 ): Promise<string> {
-  return withTimeLimit({ timeoutMs: requestMilliseconds, signal }, async (ending) => {
-    const response = await fetch(`${address}/api/public/sign-token`, {
+  return withTimeLimit({ timeoutMs: requestTimeoutMs, signal }, async (ending) => {
+    const response = await fetch(`${url}/api/public/sign-token`, {
       method: 'POST',
       headers: { authorization: `Bearer ${credentials}`, 'content-type': 'application/json' },
       body: JSON.stringify({ lessonId, learnerId: demoLearner, timeout: maxTokenSeconds }),
@@ -103,11 +103,11 @@ async function playAddress(
       throw new LecternError('INTERNAL_ERROR', `No token: ${response.status} ${await response.text()}`);
     }
     const { token } = z.object({ token: z.string() }).parse(await response.json());
-    return `${address}/embed/${lessonId}?token=${token}`;
+    return `${url}/embed/${lessonId}?token=${token}`;
   });
 }
 
-/** Downloads the archive as an integrator does; gives the file's path. */
+/** Downloads the archive as an integrator does; returns the file's path. */
 async function download(
   { config, signal }: Installation,
   url: string,
@@ -133,12 +133,12 @@ async function download(
   return path;
 }
 
-async function listArchive(path: string, milliseconds: number): Promise<string> {
+async function listArchive(path: string, durationMs: number): Promise<string> {
   const archive = await openPackageSource(path);
   try {
     const rows = archive.files.map((file) => [file.path, formatBytes(file.size)]);
     const bytes = archive.files.reduce((sum, file) => sum + file.size, 0);
-    const total = `${count(rows.length, 'file')}, ${formatBytes(bytes)}, exported and downloaded in ${milliseconds} ms`;
+    const total = `${count(rows.length, 'file')}, ${formatBytes(bytes)}, exported and downloaded in ${durationMs} ms`;
     return `\n${path}\n${table(['FILE', 'SIZE'], rows)}\n${total}`;
   } finally {
     await archive.close();

@@ -8,11 +8,11 @@ import { table } from '../terminal/output.ts';
 
 export interface LessonWithVersions {
   lesson: Lesson;
-  /** By number. */
+  /** Sorted by number. */
   versions: LessonVersion[];
 }
 
-/** @throws {LecternError} NOT_FOUND when there is no such lesson, or when it was deleted. */
+/** @throws {LecternError} NOT_FOUND for an unknown or deleted lesson */
 export async function findLessonVersions(db: Database, lessonId: string): Promise<LessonWithVersions> {
   const lesson = await findLesson(db, lessonId);
   if (lesson === null || lesson.deletedAt !== null) {
@@ -21,7 +21,11 @@ export async function findLessonVersions(db: Database, lessonId: string): Promis
   return { lesson, versions: await listVersions(db, [lessonId]) };
 }
 
-/** The version with this number; the newest when none is given. @throws {LecternError} NOT_FOUND */
+/**
+ * Returns the version with this number, by default the newest.
+ *
+ * @throws {LecternError} NOT_FOUND
+ */
 export function findVersionNumbered(
   { lesson, versions }: LessonWithVersions,
   number?: number,
@@ -34,13 +38,13 @@ export function findVersionNumbered(
   throw new LecternError('NOT_FOUND', `${lesson.slug} has no ${which}.`);
 }
 
-/** The version that was published last. */
+/** Returns the published version with the latest publication. */
 export function latestPublished({ versions }: LessonWithVersions): LessonVersion | null {
   const published = versions.filter((version) => version.status === 'published');
   return published.sort((a, b) => Number(a.publishedAt) - Number(b.publishedAt)).at(-1) ?? null;
 }
 
-/** Published when a version is; else unpublished when one was; else a draft. */
+/** Returns the status of a lesson: published if a version is, else unpublished if a version was, else draft. */
 function statusOf({ versions }: LessonWithVersions): VersionStatus {
   const statuses = versions.map(({ status }) => status);
   if (statuses.includes('published')) return 'published';

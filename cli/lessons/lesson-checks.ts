@@ -18,23 +18,27 @@ import { hostOf, isPublicAddress, literalAddress } from '../../shared/platform/h
 import type { CommandContext } from '../installation/context.ts';
 import { unavailableWidgets } from '../widgets/widget-checks.ts';
 
-/** What a version refers to and Lectern does not know, one sentence each. It is played and exported without. */
+/** Unknown media and widgets that a version refers to, one sentence each. The version plays without them. */
 export interface Missing {
   media: string[];
   widgets: string[];
 }
 
-/** What a check tells an author of a version. */
+/** The result of a check, for the author of a version. */
 export interface VersionCheck {
-  /** What keeps it from being played. */
+  /** The reasons why it cannot be played. */
   errors: PlayabilityError[];
-  /** What it is played without, and what its author probably did not mean. */
+  /** Missing parts, and the author's probable mistakes. */
   warnings: string[];
-  /** The media that are downloaded when the version is exported or played, by id. */
+  /** Media that are downloaded when the version is exported or played. */
   externalMedia: { id: string; sourceUrl: string }[];
 }
 
-/** Checks a version, and asks the sources of widgets by URL for them. @throws {LecternError} NOT_FOUND */
+/**
+ * Checks a version, and downloads its widgets by URL to check them.
+ *
+ * @throws {LecternError} NOT_FOUND
+ */
 export async function checkVersion(
   context: Pick<CommandContext, 'db' | 'config' | 'signal'>,
   version: LessonVersion,
@@ -55,7 +59,7 @@ export async function checkVersion(
   return { errors: playabilityErrors(content), warnings, externalMedia };
 }
 
-/** Returns a sentence for each medium whose URL names an address that Lectern does not contact. */
+/** Returns a sentence for each medium whose URL the SSRF guard rejects. */
 export function blockedMedia(
   { download: { allowedPrivateHosts } }: Pick<CommandContext['config'], 'download'>,
   media: VersionCheck['externalMedia'],
@@ -68,7 +72,7 @@ export function blockedMedia(
     );
 }
 
-/** Whether the address itself is refused; that of a host name is known when it is downloaded. */
+/** Checks IP addresses in URLs. The IP addresses of host names are known only during a download. */
 function isBlocked(url: URL, allowedPrivateHosts: readonly string[]): boolean {
   const address = literalAddress(url);
   return address !== null && !isPublicAddress(address) && !allowedPrivateHosts.includes(hostOf(url));
@@ -81,7 +85,7 @@ export async function findMissing(db: Database, version: LessonVersion): Promise
 
 interface ReadVersion {
   content: LessonContent;
-  /** Those of its media that Lectern knows, by id. */
+  /** Its known media, by id. */
   media: Map<string, FoundMedium>;
   missing: Missing;
 }

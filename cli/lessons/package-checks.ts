@@ -16,14 +16,15 @@ export interface PackageCheck extends VersionCheck {
   package: Pick<LessonPackage, 'lessonId' | 'versionId' | 'versionNumber' | 'slug' | 'title'>;
 }
 
-type Needs = Pick<CommandContext, 'config' | 'signal'>;
-
 /**
- * Checks a package, a folder or a ZIP, as import reads it; nothing is imported.
+ * Checks a package, a folder or a ZIP, as an import does, without importing it.
  *
- * @throws {LecternError} INVALID_CONTENT with every reason for which import would refuse it.
+ * @throws {LecternError} INVALID_CONTENT with every reason for which an import would reject it
  */
-export async function checkPackage({ config, signal }: Needs, path: string): Promise<PackageCheck> {
+export async function checkPackage(
+  { config, signal }: Pick<CommandContext, 'config' | 'signal'>,
+  path: string,
+): Promise<PackageCheck> {
   const limits = packageLimits(config);
   return withPackageFaults(`Cannot import ${path}`, async () => {
     const read = await readPackage(path, { limits });
@@ -38,7 +39,7 @@ export async function checkPackage({ config, signal }: Needs, path: string): Pro
     );
     const types = usedWidgetTypes(content);
     const errors = playabilityErrors(content);
-    // Import warns of them, because it does not refuse them.
+    // Imports accept them with a warning.
     const warnedErrors = new Set(errors.map(({ message }) => `lesson.json: ${message}`));
     const byUrl = read.externalWidgets.filter(({ type }) => types.includes(type));
     return {
@@ -55,7 +56,7 @@ export async function checkPackage({ config, signal }: Needs, path: string): Pro
   });
 }
 
-/** Runs work on a package; its faults become an error for people, one a line. */
+/** Runs work on a package. Turns the package's faults into an error with one line for each. */
 export async function withPackageFaults<T>(what: string, run: () => Promise<T>): Promise<T> {
   try {
     return await run();
@@ -70,7 +71,5 @@ function foreignWidgets({ widgets, externalWidgets }: LessonPackage, types: stri
   const brought = new Set([...widgets, ...externalWidgets].map(({ type }) => type));
   return types
     .filter((type) => !isCoreWidget(type) && !brought.has(type))
-    .map(
-      (type) => `The package has no widget of the type ${type}: the organization must have registered one.`,
-    );
+    .map((type) => `The package has no widget of the type ${type}: the organization must register one.`);
 }

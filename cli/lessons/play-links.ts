@@ -7,26 +7,26 @@ import { note } from '../terminal/output.ts';
 
 /** A link that plays a lesson. */
 export interface PlayLink {
-  /** Null where the URL of the API is not known: see {@link publicUrlOf}. */
+  /** Null if the URL of the API is unknown: see {@link publicUrlOf}. */
   url: string | null;
   expiresAt: Date;
 }
 
-/** The URL of the page that plays a lesson with a token; null as in {@link PlayLink}. */
+/** Returns the URL of the page that plays a lesson with a token; null as in {@link PlayLink}. */
 export async function playUrl(
   config: CommandContext['config'],
   lessonId: string,
   token: string,
 ): Promise<string | null> {
-  const address = await publicUrlOf(config);
-  return address === null ? null : `${address}/embed/${lessonId}?token=${token}`;
+  const url = await publicUrlOf(config);
+  return url === null ? null : `${url}/embed/${lessonId}?token=${token}`;
 }
 
 /**
- * Makes a preview link of a version: it plays that version for an hour, and records nothing.
+ * Makes a link that previews a version for an hour and records nothing.
  *
- * @throws {LecternError} INVALID_CONTENT for a version that is withdrawn or cannot be played yet; INTERNAL_ERROR where
- * tokens are turned off.
+ * @throws {LecternError} INVALID_CONTENT for a version that was unpublished or cannot be played yet; INTERNAL_ERROR if
+ *   tokens are turned off
  */
 export async function previewLink(
   { config, db, store, secrets }: CommandContext,
@@ -40,8 +40,8 @@ export async function previewLink(
 }
 
 /**
- * As {@link previewLink}, but publishing never fails for it: null for a version that was forced although it cannot be
- * played, and with the reason on stderr in any other case.
+ * Makes a link as {@link previewLink} does, without failing the publication. Returns null for a version that was
+ * published by force although it cannot be played; otherwise prints the reason to stderr and returns null.
  */
 export async function previewOfPublished(
   context: CommandContext,
@@ -56,14 +56,13 @@ export async function previewOfPublished(
   }
 }
 
-/** A preview link for people, with what it is; nothing where there is none. */
+/** Returns the lines that explain and contain a preview link; none for null. */
 export function describePreview(link: PlayLink | null): string[] {
   if (link === null) return [];
   const { url, expiresAt } = link;
   const what = `Preview, until ${expiresAt.toISOString()}; nothing is recorded:`;
-  return url === null ? [noAddress] : [what, `  ${url}`];
+  return url === null ? [noLinkMessage] : [what, `  ${url}`];
 }
 
-/** Said where a link cannot be printed. */
-export const noAddress =
+export const noLinkMessage =
   'No link: with PORT=0 the URL of the API is known only while it runs. Start it, or set PUBLIC_URL.';

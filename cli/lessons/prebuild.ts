@@ -6,8 +6,8 @@ import type { CommandContext } from '../installation/context.ts';
 import { note } from '../terminal/output.ts';
 
 /**
- * With EXPORT_PREBUILD, has the archive of a version that was published just now built before anybody asks for it. A
- * Redis that does not answer is told of, and no reason to fail: the archive is built when it is asked for.
+ * With EXPORT_PREBUILD, enqueues the archive build of a version that was just published. An unreachable Redis causes
+ * only a warning: the first request for the archive builds it.
  */
 export async function prebuildArchive(
   { config, redisUrl }: Pick<CommandContext, 'config' | 'redisUrl'>,
@@ -28,6 +28,6 @@ export async function prebuildArchive(
       redis.disconnect();
     }
   } catch (error) {
-    note(`warning: the archive is not built ahead: ${messageOf(error)}`);
+    note(`warning: the archive is not prebuilt: ${messageOf(error)}`);
   }
 }

@@ -2,51 +2,52 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import type { Config } from '../../shared/platform/config.ts';
 
-const npmCheckMilliseconds = 500;
-const sameMilliseconds = 500;
+const npmCheckIntervalMs = 500;
+const sameInterruptMs = 500;
 
-/** What whoever watches a command asks of it with Ctrl-C, SIGTERM, or by closing the terminal. */
+/** A user's requests to end a command: Ctrl-C, SIGTERM, or closing the terminal. */
 export interface Interrupts {
-  /** Aborted the first time: clean up, then end. */
-  readonly end: AbortSignal;
-  /** Aborted when asked again: end at once. */
-  readonly insist: AbortSignal;
-  /** Gives the signals their usual effect back. */
+  /** Aborted by the first request (graceful shutdown): the command cleans up, then ends. */
+  readonly graceful: AbortSignal;
+  /** Aborted by a second request: the command ends at once. */
+  readonly forced: AbortSignal;
+  /** Restores the signals' default effect. */
   readonly release: () => void;
 }
 
 /**
- * Listens from now on. Until it is called, a signal ends the process at once, as fits one that has nothing to clean up.
+ * Listens for interrupts. Without it, a signal ends the process at once, which is right for a command that has nothing
+ * to clean up.
  *
- * The end of npm counts too where npm started this process: killed, it passes no signal on.
+ * If npm started this process, the end of npm is an interrupt too: a killed npm forwards no signal.
  */
 export function listenForInterrupts({ startedByNpm }: Pick<Config, 'startedByNpm'>): Interrupts {
-  const end = new AbortController();
-  const insist = new AbortController();
+  const graceful = new AbortController();
+  const forced = new AbortController();
   let firstAt = 0;
   const interrupt = () => {
-    if (!end.signal.aborted) {
+    if (!graceful.signal.aborted) {
       firstAt = performance.now();
-      end.abort(new Error('interrupted'));
-    } else if (performance.now() - firstAt > sameMilliseconds) {
-      // What comes sooner is the same Ctrl-C, sent by the terminal and passed on by npm.
-      insist.abort();
+      graceful.abort(new Error('interrupted'));
+    } else if (performance.now() - firstAt > sameInterruptMs) {
+      // An earlier second signal is the same Ctrl-C, sent by the terminal and forwarded by npm.
+      forced.abort();
     }
   };
   const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
   for (const signal of signals) process.on(signal, interrupt);
 
-  const startedBy = parentPids().join();
+  const parents = parentPids().join();
   const npmCheck = setInterval(() => {
-    if (startedByNpm && parentPids().join() !== startedBy) {
+    if (startedByNpm && parentPids().join() !== parents) {
       clearInterval(npmCheck);
       interrupt();
     }
-  }, npmCheckMilliseconds).unref();
+  }, npmCheckIntervalMs).unref();
 
   return {
-    end: end.signal,
-    insist: insist.signal,
+    graceful: graceful.signal,
+    forced: forced.signal,
     release() {
       clearInterval(npmCheck);
       for (const signal of signals) process.off(signal, interrupt);
@@ -59,20 +60,20 @@ export async function aborted(signal: AbortSignal): Promise<void> {
   if (!signal.aborted) await once(signal, 'abort');
 }
 
-/** The shells that npm may run its scripts in. */
+/** Shells in which npm may run its scripts. */
 const shells = ['sh', 'ash', 'bash', 'busybox', 'dash', 'zsh'];
 
 /**
- * Returns the ids of the processes that started this one: its parent and, if that is a shell, the shell's parent. npm
- * puts a shell between itself and a script. A process that ends is replaced by another as parent, so a change means
- * that one has ended.
+ * Returns the ids of the processes that started this one: its parent and, if that is a shell, the shell's parent,
+ * because npm runs scripts in a shell. When a parent ends, the system assigns another, so a changed id means that one
+ * of them has ended.
  *
- * Only Linux exposes a shell's parent. Elsewhere the usual shells become the script that they run.
+ * Only Linux exposes a shell's parent. On other systems the usual shells replace themselves with the script.
  */
 function parentPids(): number[] {
   const { ppid } = process;
   try {
-    // "pid (name) state ppid …", as proc_pid_stat(5) has it.
+    // "pid (name) state ppid …", see proc_pid_stat(5).
     const [, name = '', parent] =
       /^\d+ \((.*)\) \S (\d+)/.exec(readFileSync(`/proc/${ppid}/stat`, 'utf8')) ?? [];
     return shells.includes(name) ? [ppid, Number(parent)] : [ppid];

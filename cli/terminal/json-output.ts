@@ -1,33 +1,33 @@
 import type { Command } from 'commander';
 import { note, print } from './output.ts';
 
-/** What a command found or did: one JSON document with `--json`, readable text without. */
-export interface Answer {
+/** A command's result: one JSON document with `--json`, readable text without. */
+export interface CommandResult {
   json: unknown;
   text: string;
-  /** More for people, on stderr and only without `--json`. */
+  /** An explanation on stderr, only without `--json`. */
   remark?: string;
-  /** Where it is printed; `stderr` where stdout has other data. */
-  printed?: 'stdout' | 'stderr';
-  /** The answer is there, and is bad news: the exit code is 1. */
+  /** `stderr` if stdout has other data. */
+  printTo?: 'stdout' | 'stderr';
+  /** The result reports a problem: the exit code is 1. */
   failed?: boolean;
 }
 
 /**
- * Makes a command one that ends with an answer: it takes `--json`, and prints what `run` gives when all else is done.
- * So stdout holds one whole answer or, where `run` throws, nothing.
+ * Gives a command the option `--json`, and prints the result of `run` after everything else is done. Stdout therefore
+ * has one complete result or, if `run` throws, nothing.
  *
- * @param run takes the command's arguments, then its options.
+ * @param run takes the command's arguments, then its options
  */
-export function answers<Arguments extends unknown[]>(
+export function withJsonOutput<Arguments extends unknown[]>(
   command: Command,
-  run: (...given: Arguments) => Promise<Answer>,
+  run: (...args: Arguments) => Promise<CommandResult>,
 ): void {
-  command.option('--json', 'print one JSON document').action(async (...given: unknown[]) => {
-    const { json, text, remark, printed, failed = false } = await run(...(given as Arguments));
+  command.option('--json', 'print one JSON document').action(async (...args: unknown[]) => {
+    const { json, text, remark, printTo, failed = false } = await run(...(args as Arguments));
     const asJson = command.opts<{ json?: boolean }>().json === true;
-    const tell = printed === 'stderr' ? note : print;
-    tell(asJson ? JSON.stringify(json, null, 2) : text);
+    const write = printTo === 'stderr' ? note : print;
+    write(asJson ? JSON.stringify(json, null, 2) : text);
     if (!asJson && remark !== undefined) note(remark);
     if (failed) process.exitCode = 1;
   });

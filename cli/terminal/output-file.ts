@@ -6,23 +6,23 @@ import { dirname, join, resolve } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { codeOf, LecternError, messageOf } from '../../shared/platform/errors.ts';
 
-/** Links that lead to each other; more are a circle, as for Linux. */
+/** Symbolic links that are followed, as on Linux; more form a loop. */
 const maxLinks = 40;
 
-/** Where a command writes what a person asked for. */
+/** The target of a command's output option. */
 export interface OutputTarget {
   path: string;
-  /** Whether it is a pipe, a device or a socket: it is written into, where a file is replaced as a whole. */
+  /** A pipe, device or socket is written into; a file is replaced as a whole. */
   isStream: boolean;
-  /** Whether that is this process's stdout, on which nothing else may be written then. */
+  /** The target is this process's stdout, which must then have no other output. */
   isStdout: boolean;
 }
 
 /**
- * Finds where a file can be written: a file, or a folder that exists, in which it is called `name`. Links are
- * followed, so that the file they lead to is written and the link stays.
+ * Resolves an output path: a file, or an existing folder, in which the file is called `name`. Follows symbolic links,
+ * so that their target is written and the links stay.
  *
- * @throws {LecternError} when its folder is missing or cannot be written to.
+ * @throws {LecternError} when the folder is missing or not writable
  */
 export async function outputTarget(out: string, name: string): Promise<OutputTarget> {
   const given = resolve(out);
@@ -41,7 +41,7 @@ export async function outputTarget(out: string, name: string): Promise<OutputTar
   }
 }
 
-/** Where a path leads, also when there is nothing yet. */
+/** Resolves the symbolic links of a path that may not exist yet. */
 async function followLinks(path: string): Promise<string> {
   let target = path;
   for (let links = 0; links <= maxLinks; links += 1) {
@@ -60,10 +60,10 @@ function isSame(one: Stats, other: Stats): boolean {
 }
 
 /**
- * Writes a file beside the target and renames it: the file is there whole, or as it was before. A stream is written
- * into.
+ * Writes a temporary file beside the target and renames it, so that the target is either complete or unchanged. Writes
+ * directly into a stream.
  *
- * @throws {LecternError} naming the file; the signal's reason when it is aborted.
+ * @throws {LecternError} naming the file; the signal's reason when it is aborted
  */
 export async function writeOutput(
   { path, isStream, isStdout }: OutputTarget,
@@ -72,7 +72,7 @@ export async function writeOutput(
 ): Promise<void> {
   if (!isStream) return writeWhole(path, chunks, signal);
   try {
-    // Not opened again: what stdout has been redirected to would be written from its beginning.
+    // Opening the target of stdout again would overwrite it from the beginning.
     const stream = isStdout ? process.stdout : createWriteStream(path);
     await pipeline(chunks, stream, { signal, end: !isStdout });
   } catch (error) {

@@ -3,9 +3,8 @@ import type { FileProgress } from '../../shared/packages/watch-files.ts';
 import { formatBytes } from './output.ts';
 
 /**
- * A bar on stderr for files and bytes; nothing where stderr is no terminal, so that logs hold no half lines.
- *
- * @param label what is being done.
+ * Returns a progress bar on stderr for files and bytes. It shows nothing unless stderr is a terminal, so that logs have
+ * no partial lines.
  */
 export function fileProgressBar(label: string): { update(progress: FileProgress): void; stop(): void } {
   const bar = new SingleBar(

@@ -4,14 +4,14 @@ import { Writable } from 'node:stream';
 import { LecternError } from '../../shared/platform/errors.ts';
 import { assertValidPassword } from '../../shared/platform/passwords.ts';
 
-/** Far more than a password has. */
-const mostBytes = 4096;
+/** Far more than the longest password. */
+const maxBytes = 4096;
 
 /**
- * Reads a new password: the first and only line of stdin or, where that is a terminal, what is typed there twice
- * without being shown. It never comes from an option: those are seen in lists of processes and kept by shells.
+ * Reads a new password: the only line of stdin or, in a terminal, two equal inputs that are not shown. Options would
+ * expose a password in process lists and shell histories.
  *
- * @throws {LecternError} INVALID_CONTENT that says what a password may be, or that the two differ.
+ * @throws {LecternError} INVALID_CONTENT with the rule for passwords, or because the two inputs differ
  */
 export async function readNewPassword(): Promise<string> {
   const password = process.stdin.isTTY ? await askTwice() : await readLine();
@@ -24,11 +24,11 @@ async function readLine(): Promise<string> {
   let bytes = 0;
   for await (const chunk of process.stdin as AsyncIterable<Buffer>) {
     bytes += chunk.length;
-    // With the piece that is too much: without it, the rest could pass for a password.
+    // Includes the chunk beyond the limit: without it, the rest could be a valid password.
     chunks.push(chunk);
-    if (bytes > mostBytes) break;
+    if (bytes > maxBytes) break;
   }
-  // What `echo` puts behind it is no part of it; any other line break is refused with the control characters.
+  // Without the line break that `echo` adds. Other line breaks are rejected as control characters.
   return Buffer.concat(chunks)
     .toString('utf8')
     .replace(/\r?\n$/, '');
@@ -36,7 +36,7 @@ async function readLine(): Promise<string> {
 
 async function askTwice(): Promise<string> {
   const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() });
-  // From here on the terminal shows nothing of what is typed, also what is typed ahead.
+  // From here on, the terminal shows no input, including input typed ahead.
   const terminal = createInterface({ input: process.stdin, output: nowhere, terminal: true });
   try {
     const password = await ask(terminal, 'Password: ');

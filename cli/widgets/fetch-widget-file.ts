@@ -3,9 +3,9 @@ import { maxWidgetBytes, widgetMimeTypes } from '../../shared/widgets/check-widg
 import type { WidgetFileKind } from '../../shared/widgets/check-widget-file.ts';
 
 /**
- * Fetches a file of a widget into memory.
+ * Downloads a widget's file into memory.
  *
- * @throws {DownloadError} when it cannot be had.
+ * @throws {DownloadError}
  */
 export async function fetchWidgetFile(
   downloader: Downloader,
@@ -13,7 +13,7 @@ export async function fetchWidgetFile(
 ): Promise<Buffer> {
   const request = {
     url,
-    // A command shares its downloads with no one.
+    // The command shares its downloads with no organization.
     organizationId: 'this command',
     mimeType: widgetMimeTypes[kind],
     maxBytes: maxWidgetBytes,
@@ -27,9 +27,9 @@ export async function fetchWidgetFile(
   return result.modified ? result.stored : Buffer.alloc(0);
 }
 
-/** Says why a file could not be had, and what to do about it where that is known. */
+/** Describes why a download failed, with the solution if it is known. */
 export function describeFailure({ reason, status }: DownloadError): string {
   const hint =
-    reason === 'blocked_address' ? ' (name it in LECTERN_ALLOWED_PRIVATE_HOSTS where it is your own)' : '';
+    reason === 'blocked_address' ? ' (if the host is yours, add it to LECTERN_ALLOWED_PRIVATE_HOSTS)' : '';
   return `${reason}${status === undefined ? '' : `, status ${status}`}${hint}`;
 }

@@ -17,10 +17,10 @@ export interface RegisterOptions {
 }
 
 /**
- * Fetches the files of a widget, and keeps them as its newest release.
+ * Downloads the files of a widget and stores them as its newest release.
  *
- * @throws {LecternError} NOT_FOUND for an organization that does not exist; INVALID_CONTENT for a file that cannot be
- * fetched, or that is no self-contained module or no stylesheet.
+ * @throws {LecternError} NOT_FOUND for an unknown organization; INVALID_CONTENT for a file that cannot be downloaded, or
+ *   that is not a self-contained module or a stylesheet
  */
 export async function registerWidget(
   { config, db, store, signal }: CommandContext,

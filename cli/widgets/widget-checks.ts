@@ -6,13 +6,13 @@ import type { WidgetFileKind } from '../../shared/widgets/check-widget-file.ts';
 import type { CommandContext } from '../installation/context.ts';
 import { describeFailure, fetchWidgetFile } from './fetch-widget-file.ts';
 
-/** Files that are fetched at once, into memory. */
+/** Files that are downloaded into memory at once. */
 const concurrency = 4;
 
 /**
- * Fetches widgets that a lesson names by URL, and keeps nothing.
+ * Downloads a lesson's widgets by URL to check them, and stores nothing.
  *
- * @returns a sentence for each file that no archive would have now.
+ * @returns a sentence for each file that an archive would lack now
  */
 export async function unavailableWidgets(
   { config, signal }: Pick<CommandContext, 'config' | 'signal'>,

@@ -1,11 +1,8 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { beforeAll, describe, expect, inject, onTestFinished, test } from 'vitest';
+import { beforeAll, describe, expect, inject, test } from 'vitest';
 import { s3Name, useS3Server } from '../storage/kinds.ts';
 import { environmentOf } from '../support/s3-server.ts';
 import type { S3Server } from '../support/s3-server.ts';
-import { lectern } from './command-line.ts';
+import { errorIn, lecternHere, temporaryFolder } from './command-line.ts';
 
 const s3Server = useS3Server();
 
@@ -21,10 +18,8 @@ describe.skipIf(s3Server === null)(`files in ${s3Name}`, () => {
   });
 
   async function environment(changes: Record<string, string> = {}): Promise<Record<string, string>> {
-    const dataDir = await mkdtemp(join(tmpdir(), 'lectern-cli-'));
-    onTestFinished(() => rm(dataDir, { recursive: true, force: true }));
     return {
-      LECTERN_DATA_DIR: dataDir,
+      LECTERN_DATA_DIR: await temporaryFolder(),
       MONGODB_URI: inject('mongodbUri'),
       REDIS_URL: inject('redisUrl'),
       ...environmentOf(server.settings),
@@ -33,7 +28,7 @@ describe.skipIf(s3Server === null)(`files in ${s3Name}`, () => {
   }
 
   async function storeCheck(changes: Record<string, string>) {
-    const { stdout, stderr } = await lectern(await environment(changes), 'doctor', '--json');
+    const { stdout, stderr } = await lecternHere(await environment(changes), 'doctor', '--json');
     expect(stderr).toBe('');
     return (JSON.parse(stdout) as Report).checks.find(({ name }) => name === 'store');
   }
@@ -53,15 +48,14 @@ describe.skipIf(s3Server === null)(`files in ${s3Name}`, () => {
   });
 
   test('start soon reports an unresponsive bucket, and all of its settings together', async () => {
-    const away = await lectern(await environment({ S3_ENDPOINT: 'http://127.0.0.1:1' }), 'start');
-    expect(away.code).toBe(1);
-    expect(away.stderr).toContain(
+    const away = await lecternHere(await environment({ S3_ENDPOINT: 'http://127.0.0.1:1' }), 'start');
+    expect(errorIn(away)).toContain(
       'does not answer (ECONNREFUSED): see that it runs, and that S3_ENDPOINT is right.',
     );
     expect(away.stderr).not.toContain(server.settings.secretAccessKey);
 
-    const wrong = await lectern(await environment({ S3_BUCKET: '', S3_ACCESS_KEY_ID: '' }), 'start');
-    expect(wrong.stderr.trimEnd().split('\n').slice(1)).toStrictEqual([
+    const wrong = await lecternHere(await environment({ S3_BUCKET: '', S3_ACCESS_KEY_ID: '' }), 'start');
+    expect(errorIn(wrong).trimEnd().split('\n').slice(1)).toStrictEqual([
       '  S3_BUCKET is required with STORE=s3',
       '  S3_ACCESS_KEY_ID is required with S3_ENDPOINT or S3_SECRET_ACCESS_KEY',
     ]);

@@ -1,10 +1,15 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { dirname } from 'node:path';
+import { dirname, join } from 'node:path';
+import { Readable } from 'node:stream';
 import { expect, inject, onTestFinished, vi } from 'vitest';
 import { run } from '../../cli/program.ts';
 import { compiled } from '../support/compiled.ts';
+import { buildOrganization } from '../support/factories.ts';
+import type { Harness } from '../support/harness.ts';
+import { useHarness } from '../support/use.ts';
 import { waitFor } from '../support/wait-for.ts';
 
 /** The command that starts `lectern`, followed by its arguments. */
@@ -97,19 +102,32 @@ export function lectern(environment: Environment, ...args: string[]): Promise<Fi
 }
 
 /**
- * Runs `lectern` to its end as {@link lectern} does, but inside this process, where its modules
- * are loaded: a tenth of the cost. Only for commands that use neither stdin nor signals, one at a
- * time.
+ * Runs `lectern` to its end as {@link lectern} does, but inside this process, where its modules are loaded: a tenth of
+ * the cost. Only for commands without signals, one at a time.
  */
-export async function lecternHere(environment: Environment, ...args: string[]): Promise<Finished> {
+export function lecternHere(environment: Environment, ...args: string[]): Promise<Finished> {
+  return lecternReading(environment, '', ...args);
+}
+
+/** Runs `lectern` inside this process with this text on stdin. */
+export async function lecternReading(
+  environment: Environment,
+  stdin: string,
+  ...args: string[]
+): Promise<Finished> {
   const before = { env: process.env, cwd: process.cwd(), exitCode: process.exitCode };
   const output = { stdout: '', stderr: '' };
-  const streams = (['stdout', 'stderr'] as const).map((name) =>
-    vi.spyOn(process[name], 'write').mockImplementation((text) => {
-      output[name] += String(text);
-      return true;
-    }),
-  );
+  const spies = [
+    vi
+      .spyOn(process, 'stdin', 'get')
+      .mockReturnValue(Readable.from([Buffer.from(stdin)]) as typeof process.stdin),
+    ...(['stdout', 'stderr'] as const).map((name) =>
+      vi.spyOn(process[name], 'write').mockImplementation((text) => {
+        output[name] += String(text);
+        return true;
+      }),
+    ),
+  ];
   process.env = ownEnvironment(environment);
   process.chdir(tmpdir());
   process.exitCode = undefined;
@@ -117,7 +135,7 @@ export async function lecternHere(environment: Environment, ...args: string[]): 
     await run(args);
     return { code: exitCode(), signal: null, ...output };
   } finally {
-    for (const stream of streams) stream.mockRestore();
+    for (const spy of spies) spy.mockRestore();
     process.env = before.env;
     process.chdir(before.cwd);
     process.exitCode = before.exitCode;
@@ -136,4 +154,42 @@ export async function lecternJson(environment: Environment, ...args: string[]): 
   const { code, stdout, stderr } = await lecternHere(environment, ...args, '--json');
   expect({ code, stderr }).toStrictEqual({ code: 0, stderr: '' });
   return JSON.parse(stdout);
+}
+
+/** A harness, and `lectern` with its settings, inside this process. */
+export interface CommandLine {
+  harness: Harness;
+  run: (...args: string[]) => Promise<Finished>;
+  /** Runs a command with `--json`, as {@link lecternJson} does. */
+  json: (...args: string[]) => Promise<unknown>;
+  /** Runs a command, asserts exit code 1 and an empty stdout, and returns stderr. */
+  errorOf: (...args: string[]) => Promise<string>;
+  /** Creates an organization and returns the option that names it. */
+  newOwner: () => Promise<string[]>;
+}
+
+/** Starts a harness for the tests of a file. */
+export function useCommandLine(settings?: Parameters<typeof useHarness>[0]): CommandLine {
+  const harness = useHarness(settings);
+  const runHere = (...args: string[]) => lecternHere(harness.environment, ...args);
+  return {
+    harness,
+    run: runHere,
+    json: (...args) => lecternJson(harness.environment, ...args),
+    errorOf: async (...args) => errorIn(await runHere(...args)),
+    newOwner: async () => ['--org', (await buildOrganization(harness)).organization.slug],
+  };
+}
+
+/** Asserts that a command failed with exit code 1 and, unless told otherwise, an empty stdout; returns stderr. */
+export function errorIn({ code, stdout, stderr }: Finished, printed = ''): string {
+  expect({ code, stdout }).toStrictEqual({ code: 1, stdout: printed });
+  return stderr;
+}
+
+/** Creates a folder for one test and removes it afterwards. */
+export async function temporaryFolder(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'lectern-cli-'));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  return folder;
 }

@@ -3,7 +3,7 @@ import { openDatabase } from '../../shared/models/database.ts';
 import { listOrganizations } from '../../shared/models/organization.ts';
 import { packageRoot } from '../../shared/platform/paths.ts';
 import { acquire, noServersRun, temporaryDataDir } from '../embedded/processes.ts';
-import { lectern, lecternJson, startCommand, startLectern } from './command-line.ts';
+import { lectern, lecternHere, lecternJson, startCommand, startLectern } from './command-line.ts';
 import { allEnded, descendantsOf } from './process-tree.ts';
 
 // Servers start and stop many times.
@@ -28,11 +28,11 @@ test('a command starts missing servers only for its own run, and the data persis
   const create = ['org', 'create', '--slug', 'acme', '--name', 'Acme', '--plan', 'solo'];
   expect(await lectern(environment, ...create)).toMatchObject({ code: 0, stderr: 'Starting MongoDB\n' });
   await noServersRun(dataDir);
-  const { stdout } = await lectern(environment, 'org', 'list', '--json');
+  const { stdout } = await lecternHere(environment, 'org', 'list', '--json');
   expect(JSON.parse(stdout)).toMatchObject([{ slug: 'acme' }]);
 });
 
-test('demo --once shows an export; npm run demo shows the same lesson, plays it, and leaves nothing after Ctrl-C', async () => {
+test('demo --once shows an export; demo shows the same lesson, plays it, and leaves nothing after Ctrl-C', async () => {
   const dataDir = await temporaryDataDir();
   const environment = { LECTERN_DATA_DIR: dataDir, PORT: '0' };
   const once = await lectern(environment, 'demo', '--once');
@@ -42,12 +42,12 @@ test('demo --once shows an export; npm run demo shows the same lesson, plays it,
   expect(`${once.stdout}${once.stderr}`).not.toMatch(/^\{|LECTERN_|Warning/m);
   expect(once.code).toBe(0);
 
-  const running = startCommand(['npm', 'run', 'demo'], environment, packageRoot);
+  const running = startLectern(environment, 'demo');
   const play = await running.printed(/http:\S+\/embed\/\S+\?token=\S+/);
   expect((await fetch(play)).headers.get('content-type')).toMatch(/^text\/html/);
   await running.printed('Press Ctrl-C to stop.');
   const processes = await descendantsOf(running.pid);
-  expect(processes.filter(({ command }) => /(api|worker)\/main\.ts/.test(command))).toHaveLength(3);
+  expect(processes.filter(({ command }) => /(api|worker)\/main/.test(command))).toHaveLength(3);
   running.kill('SIGINT', 'group');
   const { stdout } = await running.finished;
   const lessonOf = (output: string) => /lesson id +(\S+)/.exec(output)?.[1];

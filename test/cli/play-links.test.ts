@@ -1,25 +1,19 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { verifyPlayerToken } from '../../shared/tokens/player-tokens.ts';
 import { ask } from '../support/answers.ts';
 import { bootOf } from '../embed/embed-pages.ts';
-import { buildOrganization, buildPackage, buildVersion } from '../support/factories.ts';
-import { startHarness, testSigningSecrets } from '../support/harness.ts';
-import type { Harness } from '../support/harness.ts';
-import { lecternHere, lecternJson } from './command-line.ts';
+import { buildPackage, buildVersion } from '../support/factories.ts';
+import { testSigningSecrets } from '../support/harness.ts';
+import { useApi } from '../support/use.ts';
+import { errorIn, lecternHere, lecternJson } from './command-line.ts';
 
-let harness: Harness;
+const api = useApi();
 let environment: Record<string, string>;
-beforeAll(async () => {
-  harness = await startHarness();
-  environment = { ...harness.environment, PUBLIC_URL: await harness.startApi() };
+beforeAll(() => {
+  environment = { ...api.environment, PUBLIC_URL: api.url };
 });
-afterAll(() => harness.close());
 
-/** Creates an organization and a package for it. */
-async function buildParts(overrides: Parameters<typeof buildPackage>[0] = {}) {
-  const { organization } = await buildOrganization(harness);
-  return { organization, ...(await buildPackage(overrides)) };
-}
+const publishAlso = (path: string) => ['lesson', 'import', path, '--org', api.organization.slug, '--publish'];
 
 /** Returns the data that the page behind a link starts with. */
 const bootAt = async (url: string) => bootOf(await ask(url));
@@ -38,29 +32,24 @@ interface Preview {
 
 describe('lectern lesson preview', () => {
   test('prints a link that plays the newest version, a draft, in an installation without published lessons', async () => {
-    const fresh = await startHarness();
-    try {
-      const own = { ...fresh.environment, PUBLIC_URL: await fresh.startApi() };
-      const { organization } = await buildOrganization(fresh);
-      const { path, lessonId } = await buildPackage();
-      const { _id: versionId } = await buildVersion(fresh, organization, path, { publish: false });
-      const { url, expiresAt, ...rest } = (await lecternJson(own, 'lesson', 'preview', lessonId)) as Preview;
-      expect(rest).toEqual({ lessonId, versionId, versionNumber: 1, status: 'draft' });
-      expect(tokenIn(url)).toMatchObject({ kind: 'preview', versionId });
-      expect(expiresAt).toBe(new Date(tokenIn(url).expiresAt * 1000).toISOString());
-      const boot = await bootAt(url);
-      expect(boot).toMatchObject({ page: 'lesson', versionId, untracked: 'authorPreview' });
-      const { base } = boot.content as { base: string };
-      expect((await ask(`${own.PUBLIC_URL}${base}widgets/Heading.js`)).status).toBe(302);
-    } finally {
-      await fresh.close();
-    }
+    expect(await api.db.widgetReleases.countDocuments()).toBe(0);
+    const { path, lessonId } = await buildPackage();
+    const { _id: versionId } = await buildVersion(api, api.organization, path, { publish: false });
+    const preview = (await lecternJson(environment, 'lesson', 'preview', lessonId)) as Preview;
+    const { url, expiresAt, ...rest } = preview;
+    expect(rest).toEqual({ lessonId, versionId, versionNumber: 1, status: 'draft' });
+    expect(tokenIn(url)).toMatchObject({ kind: 'preview', versionId });
+    expect(expiresAt).toBe(new Date(tokenIn(url).expiresAt * 1000).toISOString());
+    const boot = await bootAt(url);
+    expect(boot).toMatchObject({ page: 'lesson', versionId, untracked: 'authorPreview' });
+    const { base } = boot.content as { base: string };
+    expect((await ask(`${api.url}${base}widgets/Heading.js`)).status).toBe(302);
   });
 
   test('explains the link, and plays the requested version', async () => {
-    const { organization, path, lessonId } = await buildParts();
-    const first = await buildVersion(harness, organization, path);
-    await buildVersion(harness, organization, (await buildPackage({ lessonId })).path, { publish: false });
+    const { path, lessonId } = await buildPackage();
+    const first = await buildVersion(api, api.organization, path);
+    await buildVersion(api, api.organization, (await buildPackage({ lessonId })).path, { publish: false });
     const shown = await lecternHere(environment, 'lesson', 'preview', lessonId, '--version', '1');
     expect(shown).toMatchObject({ code: 0, stderr: '' });
     expect(shown.stdout).toMatch(
@@ -70,32 +59,22 @@ describe('lectern lesson preview', () => {
   });
 
   test('rejects what cannot be shown, and says what to do', async () => {
-    const { organization, path, lessonId } = await buildParts({ sections: [] });
-    await buildVersion(harness, organization, path, { publish: false });
-    const run = () => lecternHere(environment, 'lesson', 'preview', lessonId, '--json');
-    expect(await run()).toMatchObject({
-      code: 1,
-      stdout: '',
-      stderr: expect.stringMatching(
-        /^lectern: Version 1 of a-lesson cannot be played yet: .*lectern lesson check\n$/,
-      ) as string,
-    });
-    await harness.db.lessonVersions.updateOne({ lessonId }, { status: 'unpublished', problems: [] });
-    expect(await run()).toMatchObject({
-      code: 1,
-      stdout: '',
-      stderr: 'lectern: Version 1 of a-lesson is unpublished. Publish it to preview it.\n',
-    });
+    const { path, lessonId } = await buildPackage({ sections: [] });
+    await buildVersion(api, api.organization, path, { publish: false });
+    const error = async () =>
+      errorIn(await lecternHere(environment, 'lesson', 'preview', lessonId, '--json'));
+    expect(await error()).toMatch(
+      /^lectern: Version 1 of a-lesson cannot be played yet: .*lectern lesson check\n$/,
+    );
+    await api.db.lessonVersions.updateOne({ lessonId }, { status: 'unpublished', problems: [] });
+    expect(await error()).toBe('lectern: Version 1 of a-lesson is unpublished. Publish it to preview it.\n');
   });
 });
 
 describe('a published version', () => {
   test('is shown by the link of import --publish and of publish, which is a preview of that version', async () => {
-    const { organization, path, lessonId, versionId } = await buildParts();
-    const imported = (await lecternJson(
-      environment,
-      ...['lesson', 'import', path, '--org', organization.slug, '--publish'],
-    )) as { preview: Preview };
+    const { path, lessonId, versionId } = await buildPackage();
+    const imported = (await lecternJson(environment, ...publishAlso(path))) as { preview: Preview };
     const published = (await lecternJson(environment, 'lesson', 'publish', lessonId)) as { preview: Preview };
     for (const { preview } of [imported, published]) {
       expect(tokenIn(preview.url)).toMatchObject({ kind: 'preview', versionId });
@@ -104,18 +83,14 @@ describe('a published version', () => {
     const { stdout } = await lecternHere(environment, 'lesson', 'publish', lessonId);
     expect(stdout).toContain('; nothing is recorded:\n');
     expect(await bootAt(linkIn(stdout))).toMatchObject({ page: 'lesson', versionId });
-    expect(await harness.db.embedProgress.countDocuments()).toBe(0);
+    expect(await api.db.embedProgress.countDocuments()).toBe(0);
   });
 
   test('is published even without a link: tokens are off, it cannot be played, or the URL is unknown', async () => {
     const run = async (changes: Record<string, string>, sections?: unknown[]) => {
-      const { organization, path } = await buildParts(sections && { sections });
-      const command = ['lesson', 'import', path, '--org', organization.slug, '--publish', '--force'];
-      const { code, stdout, stderr } = await lecternHere(
-        { ...environment, ...changes },
-        ...command,
-        '--json',
-      );
+      const { path } = await buildPackage(sections && { sections });
+      const command = [...publishAlso(path), '--force', '--json'];
+      const { code, stdout, stderr } = await lecternHere({ ...environment, ...changes }, ...command);
       expect(code).toBe(0);
       return { json: JSON.parse(stdout) as unknown, stderr };
     };
@@ -131,8 +106,8 @@ describe('a published version', () => {
 });
 
 test('token sign prints a link that plays the lesson as the learner, and only the token on stdout', async () => {
-  const { organization, path, lessonId, versionId } = await buildParts();
-  await buildVersion(harness, organization, path);
+  const { path, lessonId, versionId } = await buildPackage();
+  await buildVersion(api, api.organization, path);
   const sign = ['token', 'sign', '--lesson', lessonId, '--learner', 'ada'];
   const { code, stdout, stderr } = await lecternHere(environment, ...sign);
   expect(code).toBe(0);

@@ -1,49 +1,28 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { findAccount } from '../../shared/models/user.ts';
-import type { Organization } from '../../shared/models/organization.ts';
 import { passwordMatches } from '../../shared/platform/passwords.ts';
-import { buildOrganization } from '../support/factories.ts';
-import { startHarness } from '../support/harness.ts';
-import type { Harness } from '../support/harness.ts';
-import { lectern, lecternCommand, lecternHere, lecternJson, startCommand } from './command-line.ts';
+import { errorIn, lecternCommand, lecternReading, startCommand, useCommandLine } from './command-line.ts';
 import type { Finished } from './command-line.ts';
 
-let harness: Harness;
-let organization: Organization;
-beforeAll(async () => {
-  harness = await startHarness();
-  ({ organization } = await buildOrganization(harness));
-});
-afterAll(() => harness.close());
+const { harness, run, json, newOwner } = useCommandLine();
 
-const freshEmail = () => `${randomUUID()}@example.com`;
+const newEmail = () => `${randomUUID()}@example.com`;
 
-/** Runs `lectern` with this text on stdin. */
-function lecternReading(stdin: string, ...args: string[]): Promise<Finished> {
-  const shell = ['/bin/sh', '-c', 'printf %s "$STDIN" | "$@"', 'sh', ...lecternCommand, ...args];
-  return startCommand(shell, { ...harness.environment, STDIN: stdin }).finished;
-}
+const reading = (stdin: string, ...args: string[]) =>
+  lecternReading(harness.environment, stdin, 'user', ...args);
 
-const create = (email: string, stdin: string, ...more: string[]) =>
-  lecternReading(
-    stdin,
-    'user',
-    'create',
-    '--org',
-    organization.slug,
-    '--email',
-    email,
-    '--role',
-    'author',
-    ...more,
-  );
+const creation = (owner: string[], email: string, role = 'author') => [
+  'create',
+  ...owner,
+  '--email',
+  email,
+  '--role',
+  role,
+];
 
-/**
- * Types lines into a terminal that runs `lectern`, one for each prompt, and returns everything
- * shown.
- */
-async function lecternInTerminal(lines: string[], ...args: string[]): Promise<Finished> {
+/** Types lines into a terminal that runs `lectern user`, one for each prompt, and returns everything shown. */
+async function inTerminal(lines: string[], ...args: string[]): Promise<Finished> {
   const terminal = `
 import os, pty, sys
 lines = os.environ['LINES_TYPED'].split('|')
@@ -65,23 +44,23 @@ _, status = os.waitpid(pid, 0)
 sys.stdout.write(shown.decode())
 sys.exit(os.waitstatus_to_exitcode(status))
 `;
-  const command = ['/usr/bin/env', 'python3', '-c', terminal, ...lecternCommand, ...args];
+  const command = ['/usr/bin/env', 'python3', '-c', terminal, ...lecternCommand, 'user', ...args];
   return startCommand(command, { ...harness.environment, LINES_TYPED: lines.join('|') }).finished;
 }
 
+const accountOf = (email: string) => findAccount(harness.db, { email });
+
 async function hasPassword(email: string, password: string): Promise<boolean> {
-  const account = await findAccount(harness.db, { email });
-  return passwordMatches(password, account?.user.passwordHash ?? null);
+  return passwordMatches(password, (await accountOf(email))?.user.passwordHash ?? null);
 }
 
 describe('lectern user create', () => {
-  test('takes the password from stdin, without the line break, and never shows it', async () => {
-    const email = freshEmail();
-    const { code, stdout, stderr } = await create(
-      ` ${email.toUpperCase()}`,
-      'correct horse battery\r\n',
-      '--json',
-    );
+  test('reads the password from stdin, without the line break, and never shows it', async () => {
+    const email = newEmail();
+    const args = ['user', ...creation(await newOwner(), ` ${email.toUpperCase()}`), '--json'];
+    const shell = ['/bin/sh', '-c', 'printf %s "$STDIN" | "$@"', 'sh', ...lecternCommand, ...args];
+    const environment = { ...harness.environment, STDIN: 'correct horse battery\r\n' };
+    const { code, stdout, stderr } = await startCommand(shell, environment).finished;
     expect({ code, stderr }).toStrictEqual({ code: 0, stderr: '' });
     expect(JSON.parse(stdout)).toStrictEqual({ id: expect.any(String) as string, email, role: 'author' });
     expect(await hasPassword(email, 'correct horse battery')).toBe(true);
@@ -93,99 +72,78 @@ describe('lectern user create', () => {
     ['two lines', 'correct horse\nbattery\n'],
     ['more than any password', 'x'.repeat(100_000)],
   ])('with %s on stdin fails and creates no user', async (_what, stdin) => {
-    const email = freshEmail();
-    expect(await create(email, stdin)).toMatchObject({
-      code: 1,
-      stdout: '',
-      stderr: 'lectern: A password has 10 to 200 characters, and no control characters.\n',
-    });
-    expect(await findAccount(harness.db, { email })).toBeNull();
+    const email = newEmail();
+    const rule = 'A password has 10 to 200 characters, and no control characters.';
+    expect(errorIn(await reading(stdin, ...creation(await newOwner(), email)))).toBe(`lectern: ${rule}\n`);
+    expect(await accountOf(email)).toBeNull();
   });
 
   test('fails for an email address that is taken, and for an unknown organization', async () => {
-    const email = freshEmail();
-    expect((await create(email, 'correct horse battery')).code).toBe(0);
-    expect(await create(email, 'another password')).toMatchObject({
-      code: 1,
-      stderr: `lectern: A user ${email} exists.\n`,
-    });
+    const [email, owner] = [newEmail(), await newOwner()];
+    expect((await reading('correct horse battery', ...creation(owner, email))).code).toBe(0);
+    const taken = await reading('another password', ...creation(owner, email));
+    expect(errorIn(taken)).toBe(`lectern: A user ${email} exists.\n`);
     expect(await hasPassword(email, 'correct horse battery')).toBe(true);
-    const elsewhere = ['user', 'create', '--org', 'nobody', '--email', freshEmail(), '--role', 'admin'];
-    expect(await lecternReading('correct horse battery', ...elsewhere)).toMatchObject({
-      code: 1,
-      stderr: 'lectern: There is no organization "nobody". See: lectern org list\n',
-    });
-  });
-
-  test('has exit code 2 with an invalid role or email address', async () => {
-    const args = ['user', 'create', '--org', organization.slug];
-    const role = await lecternHere(harness.environment, ...args, '--email', freshEmail(), '--role', 'owner');
-    expect(role).toMatchObject({ code: 2, stdout: '' });
-    const email = await lectern(harness.environment, ...args, '--email', 'ada', '--role', 'admin');
-    expect(email.code).toBe(2);
-    expect(email.stderr).toContain('It must be an e-mail address.');
+    const unknown = await reading('correct horse battery', ...creation(['--org', 'nobody'], newEmail()));
+    expect(errorIn(unknown)).toBe('lectern: There is no organization "nobody". See: lectern org list\n');
   });
 
   test('asks twice in a terminal, and does not echo the input', async () => {
-    const email = freshEmail();
-    const args = ['user', 'create', '--org', organization.slug, '--email', email, '--role', 'admin'];
-    const { code, stdout } = await lecternInTerminal(
-      ['correct horse battery\r', 'correct horse battery\r'],
-      ...args,
-    );
+    const email = newEmail();
+    const typed = ['correct horse battery\r', 'correct horse battery\r'];
+    const { code, stdout } = await inTerminal(typed, ...creation(await newOwner(), email, 'admin'));
     expect(code).toBe(0);
-    expect(stdout).toContain('Password: ');
-    expect(stdout).toContain('Password again: ');
-    expect(stdout).toContain(`Created admin ${email}`);
+    for (const shown of ['Password: ', 'Password again: ', `Created admin ${email}`])
+      expect(stdout).toContain(shown);
     expect(stdout).not.toContain('horse');
     expect(await hasPassword(email, 'correct horse battery')).toBe(true);
   });
 
   test('in a terminal fails when the two passwords differ, and on Ctrl-C', async () => {
-    const email = freshEmail();
-    const args = ['user', 'create', '--org', organization.slug, '--email', email, '--role', 'admin'];
-    const differ = await lecternInTerminal(['correct horse battery\r', 'correct horse batterz\r'], ...args);
-    expect(differ.code).toBe(1);
-    expect(differ.stdout).toContain('The two passwords differ.');
-    const interrupted = await lecternInTerminal(['correct horse\u0003'], ...args);
-    expect(interrupted.code).toBe(1);
-    expect(interrupted.stdout).toContain('No password was given.');
-    expect(await findAccount(harness.db, { email })).toBeNull();
+    const [email, owner] = [newEmail(), await newOwner()];
+    for (const [typed, message] of [
+      [['correct horse battery\r', 'correct horse batterz\r'], 'The two passwords differ.'],
+      [['correct horse\u0003'], 'No password was given.'],
+    ] as const) {
+      const { code, stdout } = await inTerminal([...typed], ...creation(owner, email));
+      expect(code).toBe(1);
+      expect(stdout).toContain(message);
+    }
+    expect(await accountOf(email)).toBeNull();
   });
 });
 
 test('user list shows the users of an organization without hashes', async () => {
-  const { organization: own } = await buildOrganization(harness);
-  expect((await lecternHere(harness.environment, 'user', 'list', '--org', own.slug)).stdout).toBe(
-    `${own.slug} has no users yet. See: lectern user create --help\n`,
+  const owner = await newOwner();
+  expect((await run('user', 'list', ...owner)).stdout).toBe(
+    `${owner[1]} has no users yet. See: lectern user create --help\n`,
   );
-  const email = freshEmail();
-  const args = ['user', 'create', '--org', own.slug, '--email', email, '--role', 'admin'];
-  expect((await lecternReading('correct horse battery', ...args)).code).toBe(0);
-  const time = expect.any(String) as string;
-  expect(await lecternJson(harness.environment, 'user', 'list', '--org', own.slug)).toStrictEqual([
-    { id: time, email, role: 'admin', createdAt: time, passwordChangedAt: time, disabledAt: null },
+  const email = newEmail();
+  expect((await reading('correct horse battery', ...creation(owner, email, 'admin'))).code).toBe(0);
+  const any = expect.any(String) as string;
+  expect(await json('user', 'list', ...owner)).toStrictEqual([
+    { id: any, email, role: 'admin', createdAt: any, passwordChangedAt: any, disabledAt: null },
   ]);
-  const { stdout } = await lectern(harness.environment, 'user', 'list', '--org', own.slug);
+  const { stdout } = await run('user', 'list', ...owner);
   expect(stdout).toMatch(/^EMAIL +ROLE +STATE +CREATED\n/);
   expect(stdout).toMatch(new RegExp(`^${email} +admin +active +20`, 'm'));
 });
 
 test('user set-password sets another password, and user disable locks the user out', async () => {
-  const email = freshEmail();
-  await create(email, 'correct horse battery');
-  const set = await lecternReading('another password\n', 'user', 'set-password', email);
+  const email = newEmail();
+  await reading('correct horse battery', ...creation(await newOwner(), email));
+  const set = await reading('another password\n', 'set-password', email);
   expect(set).toMatchObject({ code: 0, stdout: `Set the password of ${email}\n`, stderr: '' });
   expect(await hasPassword(email, 'another password')).toBe(true);
   expect(await hasPassword(email, 'correct horse battery')).toBe(false);
 
-  const disabled = await lecternJson(harness.environment, 'user', 'disable', email.toUpperCase());
+  const disabled = await json('user', 'disable', email.toUpperCase());
   expect(disabled).toStrictEqual({ id: expect.any(String) as string, email, role: 'author' });
-  expect((await findAccount(harness.db, { email }))?.user.disabledAt).toBeInstanceOf(Date);
+  expect((await accountOf(email))?.user.disabledAt).toBeInstanceOf(Date);
 
-  const unknown = `There is no user nobody@example.com. See: lectern user list`;
-  for (const args of [['set-password'], ['disable']]) {
-    const failed = await lecternReading('another password', 'user', ...args, 'nobody@example.com');
-    expect(failed).toMatchObject({ code: 1, stdout: '', stderr: `lectern: ${unknown}\n` });
+  for (const command of ['set-password', 'disable']) {
+    expect(errorIn(await reading('another password', command, 'nobody@example.com'))).toBe(
+      'lectern: There is no user nobody@example.com. See: lectern user list\n',
+    );
   }
 });

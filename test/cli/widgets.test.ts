@@ -1,26 +1,15 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { openPackageSource } from '../../shared/packages/read-package.ts';
 import { buildOrganization, buildPackage, buildVersion } from '../support/factories.ts';
-import { startHarness } from '../support/harness.ts';
-import type { Harness } from '../support/harness.ts';
-import { startOrigin } from '../support/origin.ts';
-import type { Origin } from '../support/origin.ts';
-import { lectern, lecternJson } from './command-line.ts';
+import { useOrigin } from '../support/use.ts';
+import { errorIn, lecternHere, temporaryFolder, useCommandLine } from './command-line.ts';
 
-let origin: Origin;
-let harness: Harness;
-beforeAll(async () => {
-  origin = await startOrigin();
-  harness = await startHarness({ LECTERN_ALLOWED_PRIVATE_HOSTS: origin.host });
-});
-afterAll(async () => {
-  await harness.close();
-  await origin.close();
-});
+const origin = useOrigin();
+const { harness, json, errorOf, newOwner } = useCommandLine(() => ({
+  LECTERN_ALLOWED_PRIVATE_HOSTS: origin.host,
+}));
 
 const globe = () => [{ type: 'Globe', props: { id: 'Globe-1' } }];
 
@@ -28,8 +17,7 @@ const globe = () => [{ type: 'Globe', props: { id: 'Globe-1' } }];
 async function register(slug: string, js: string, css?: string): Promise<string> {
   origin.serve('/globe.js', js, { contentType: 'text/javascript' });
   if (css !== undefined) origin.serve('/globe.css', css, { contentType: 'text/css' });
-  const registered = (await lecternJson(
-    harness.environment,
+  const registered = (await json(
     ...['widget', 'register', '--org', slug, '--type', 'Globe', '--js', origin.url('/globe.js')],
     ...(css === undefined ? [] : ['--css', origin.url('/globe.css')]),
   )) as { id: string; widgetType: string };
@@ -39,19 +27,13 @@ async function register(slug: string, js: string, css?: string): Promise<string>
 
 /** Returns the widget files of an exported lesson by path. */
 async function exportedWidgets(lessonId: string): Promise<Record<string, string>> {
-  const folder = await mkdtemp(join(tmpdir(), 'lectern-cli-'));
-  onTestFinished(() => rm(folder, { recursive: true, force: true }));
-  const target = join(folder, 'a.zip');
-  await lecternJson(harness.environment, 'lesson', 'export', lessonId, '--out', target);
+  const target = join(await temporaryFolder(), 'a.zip');
+  await json('lesson', 'export', lessonId, '--out', target);
   const archive = await openPackageSource(target);
-  try {
-    const files: Record<string, string> = {};
-    for (const { path } of archive.files)
-      if (path.startsWith('widgets/')) files[path] = await text(await archive.open(path));
-    return files;
-  } finally {
-    await archive.close();
-  }
+  const files: Record<string, string> = {};
+  for (const { path } of archive.files)
+    if (path.startsWith('widgets/')) files[path] = await text(await archive.open(path));
+  return files;
 }
 
 test('a published version keeps its widget release; the next version has the newer one', async () => {
@@ -66,10 +48,7 @@ test('a published version keeps its widget release; the next version has the new
     [`widgets/${first}.css`]: 'p { color: red }',
     [`widgets/${first}.js`]: 'export default 1;',
   });
-  await lecternJson(
-    harness.environment,
-    ...['lesson', 'import', path, '--org', organization.slug, '--publish'],
-  );
+  await json('lesson', 'import', path, '--org', organization.slug, '--publish');
   expect(await exportedWidgets(lessonId)).toStrictEqual({
     [`widgets/${second}.js`]: 'export default 2;',
   });
@@ -89,7 +68,7 @@ test("lesson check downloads a package's URLs, and names each file that an archi
   const blocks = () => ['Good', 'Gone', 'Page', 'Bare'].map((type) => ({ type, props: { id: type } }));
   const { path } = await buildPackage({ widgets, blocks });
   const { lessonId } = await buildVersion(harness, organization, path);
-  const { warnings } = (await lecternJson(harness.environment, 'lesson', 'check', lessonId)) as {
+  const { warnings } = (await json('lesson', 'check', lessonId)) as {
     warnings: string[];
   };
   expect(warnings.toSorted()).toEqual([
@@ -113,41 +92,34 @@ test('registering a known release makes it the newest again, under its old id', 
   expect(Object.keys(await exportedWidgets(lessonId))).toStrictEqual([`widgets/${first}.js`]);
 });
 
-test('a file that no lesson could use is rejected as in a package, and no release is stored', async () => {
-  const { organization } = await buildOrganization(harness);
+test('a file that no lesson could use, or that cannot be downloaded, is rejected, and no release is stored', async () => {
+  const owner = await newOwner();
+  const stored = await harness.db.widgetReleases.countDocuments();
   origin.serve('/imports.js', `import './part.js';\nexport default {};`);
   origin.serve('/large.js', 'export default 1;'.padEnd(2 * 1024 ** 2 + 1));
+  const command = (path: string) => [
+    'widget',
+    'register',
+    ...owner,
+    '--type',
+    'Globe',
+    '--json',
+    '--js',
+    origin.url(path),
+  ];
   for (const [path, fault] of [
     [
       '/imports.js',
       /^lectern: Cannot use http:\S+: the module imports ".\/part.js": a widget has to be one file\n$/,
     ],
     ['/large.js', /^lectern: Cannot fetch http:\S+: too_large/],
+    ['/missing.js', /^lectern: Cannot fetch http:\S+: not_found, status 404\n$/],
   ] as const) {
-    const command = ['widget', 'register', '--org', organization.slug, '--type', 'Globe'];
-    const { code, stderr } = await lectern(harness.environment, ...command, '--js', origin.url(path));
-    expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringMatching(fault) as string });
+    expect(await errorOf(...command(path))).toMatch(fault);
   }
-  expect(await harness.db.widgetReleases.countDocuments({ organizationId: organization._id })).toBe(0);
-});
-
-test.each([
-  [
-    'a private address, with the setting that allows it',
-    '',
-    /blocked_address.*LECTERN_ALLOWED_PRIVATE_HOSTS/,
-  ],
-  ['a missing file', 'allowed', /not_found/],
-])('%s is rejected, and no release is stored', async (_, allowed, fault) => {
-  const { organization } = await buildOrganization(harness);
-  const environment = {
-    ...harness.environment,
-    LECTERN_ALLOWED_PRIVATE_HOSTS: allowed === '' ? '' : origin.host,
-  };
-  const command = ['widget', 'register', '--org', organization.slug, '--type', 'Globe', '--json'];
-  const { code, stdout, stderr } = await lectern(environment, ...command, '--js', origin.url('/missing.js'));
-  expect({ code, stdout }).toStrictEqual({ code: 1, stdout: '' });
-  expect(stderr).toMatch(fault);
-  expect(stderr).toMatch(/^lectern: Cannot fetch http:\S+: .*\n$/);
-  expect(await harness.db.widgetReleases.countDocuments({ organizationId: organization._id })).toBe(0);
+  const strict = { ...harness.environment, LECTERN_ALLOWED_PRIVATE_HOSTS: '' };
+  expect(errorIn(await lecternHere(strict, ...command('/missing.js')))).toMatch(
+    /^lectern: Cannot fetch http:\S+: blocked_address.*LECTERN_ALLOWED_PRIVATE_HOSTS.*\n$/,
+  );
+  expect(await harness.db.widgetReleases.countDocuments()).toBe(stored);
 });
