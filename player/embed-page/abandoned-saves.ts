@@ -1,8 +1,8 @@
 import {
-  continued,
-  holdsPlace,
+  inAttemptOf,
+  needsOwnPosition,
   isBegunElsewhere,
-  outdatedWrite,
+  findOutdatedWrite,
   rebased,
   replacedAnswers,
   withoutRestart,
@@ -10,91 +10,87 @@ import {
 import type { KnownAnswer, QueuedWrite } from './queued-write.ts';
 import { enqueue } from './save-queue.ts';
 import type { Context, SaveQueue } from './save-queue.ts';
-import type { Place, SessionRecord } from './session-record.ts';
+import type { StepPosition, SessionRecord } from './session-record.ts';
 
-/** What was left by a tab that is gone or has handed over. */
-export interface Leftover {
-  /** The revision that its first write was made for. */
+/** Unsaved writes of a tab that is closed or has handed over. Browsers store them, so the fields keep their names. */
+export interface AbandonedSaves {
+  /** The revision that the first write builds on. */
   base: number;
-  /** The answers in that record that the writes replace. */
+  /** The answers of that record that the writes replace. */
   known: KnownAnswer[];
   writes: QueuedWrite[];
 }
 
-/** What is not saved yet, for the next tab. */
-export function leftoverOf({ record, writes }: SaveQueue): Leftover {
+/** Returns a tab's unsaved writes, for the next tab. */
+export function abandonedSavesOf({ record, writes }: SaveQueue): AbandonedSaves {
   return { base: record.revision, known: replacedAnswers(record, writes), writes: [...writes] };
 }
 
 /**
- * Takes over what other tabs left. It goes before our own writes. Where the learner went on elsewhere since, answers
- * that were given later there stay, and so does the place.
+ * Adopts other tabs' unsaved writes, ahead of this tab's own. If the learner has continued elsewhere since, later
+ * answers and the position from there stay.
  *
- * @param here where the record says that the learner is
+ * @param here the position in the record
  */
 export function adopt(
   queue: SaveQueue,
-  leftovers: readonly Leftover[],
-  here: { place: Place; versionId: string },
+  abandoned: readonly AbandonedSaves[],
+  here: { position: StepPosition; versionId: string },
   context: Context,
 ): SaveQueue {
   const known = new Set([...queue.savedIds, ...queue.writes.map(({ writeId }) => writeId)]);
-  const inOrder = leftovers.toSorted((a, b) => (a.writes[0]?.at ?? 0) - (b.writes[0]?.at ?? 0));
+  const inOrder = abandoned.toSorted((a, b) => (a.writes[0]?.at ?? 0) - (b.writes[0]?.at ?? 0));
   const adopted: QueuedWrite[] = [];
   let isBehind = false;
-  for (const leftover of inOrder) {
-    const fresh = leftover.writes.filter(({ writeId }) => !known.has(writeId));
+  for (const saves of inOrder) {
+    const fresh = saves.writes.filter(({ writeId }) => !known.has(writeId));
     if (fresh.length === 0) continue;
     for (const { writeId } of fresh) known.add(writeId);
-    isBehind = wentOnSince(queue.record, leftover);
-    adopted.push(...fitted(fresh, queue.record, leftover, isBehind));
+    isBehind = continuedElsewhere(queue.record, saves);
+    adopted.push(...adapted(fresh, queue.record, saves, isBehind));
   }
   if (adopted.length === 0) return queue;
   const writes = [...adopted.map((write) => ({ ...write, sent: true })), ...queue.writes];
   const next = { ...queue, writes, dueAt: Math.min(queue.dueAt, context.now) };
   const goesBack = isBehind && queue.writes.length === 0;
-  return goesBack ? enqueue(next, { place: here.place }, here.versionId, context) : next;
+  return goesBack ? enqueue(next, { position: here.position }, here.versionId, context) : next;
 }
 
-/** What is left to save of writes that another tab made, on a record that may have changed since. */
-function fitted(
+/** Returns the part of another tab's writes that still applies to a record. */
+function adapted(
   writes: readonly QueuedWrite[],
   record: SessionRecord,
-  leftover: Leftover,
+  saves: AbandonedSaves,
   isBehind: boolean,
 ): QueuedWrite[] {
-  if (record.revision === leftover.base) return [...writes];
-  const kept = rebased(writes, record, leftover.known);
-  if (!othersWrote(record, leftover)) return kept;
-  const ours = continued(kept, record);
-  return isBehind ? ours.map(withoutState).filter(isOfUse) : ours;
+  if (record.revision === saves.base) return [...writes];
+  const kept = rebased(writes, record, saves.known);
+  if (!othersWrote(record, saves)) return kept;
+  const ours = inAttemptOf(kept, record);
+  return isBehind ? ours.map(withoutState).filter(isUseful) : ours;
 }
 
-/** The first answer that {@link adopt} leaves out because the learner has started again elsewhere since. */
-export function outdatedLeftover(
+/** Returns the first write that {@link adopt} drops because the learner has restarted elsewhere since; undefined for none. */
+export function findOutdatedSave(
   { record, savedIds }: SaveQueue,
-  leftovers: readonly Leftover[],
+  abandoned: readonly AbandonedSaves[],
 ): QueuedWrite | undefined {
-  const behind = leftovers
-    .filter((leftover) => othersWrote(record, leftover))
-    .flatMap(({ writes }) => writes);
-  return outdatedWrite(
+  const behind = abandoned.filter((saves) => othersWrote(record, saves)).flatMap(({ writes }) => writes);
+  return findOutdatedWrite(
     behind.filter(({ writeId }) => !savedIds.includes(writeId)),
     record,
   );
 }
 
-/** Whether there are more writes in the record than these can be. */
-function othersWrote(record: SessionRecord, { base, writes }: Leftover): boolean {
+/** Returns whether the record contains writes of others. */
+function othersWrote(record: SessionRecord, { base, writes }: AbandonedSaves): boolean {
   const ours = writes.filter(({ sent }) => sent).length;
   return record.revision > base + ours || isBegunElsewhere(writes, record);
 }
 
-/** Whether the learner went on elsewhere after all these writes were made. */
-function wentOnSince(record: SessionRecord, leftover: Leftover): boolean {
-  return (
-    othersWrote(record, leftover) && Date.parse(record.lastActivityAt) > (leftover.writes.at(-1)?.at ?? 0)
-  );
+/** Returns whether the learner continued elsewhere after these writes. */
+function continuedElsewhere(record: SessionRecord, saves: AbandonedSaves): boolean {
+  return othersWrote(record, saves) && Date.parse(record.lastActivityAt) > (saves.writes.at(-1)?.at ?? 0);
 }
 
 function withoutState(write: QueuedWrite): QueuedWrite {
@@ -106,6 +102,6 @@ function withoutState(write: QueuedWrite): QueuedWrite {
   };
 }
 
-function isOfUse(write: QueuedWrite): boolean {
-  return holdsPlace(write) || write.setVariables.length > 0;
+function isUseful(write: QueuedWrite): boolean {
+  return needsOwnPosition(write) || write.setVariables.length > 0;
 }

@@ -1,7 +1,7 @@
 import type { Catalog } from '../../shared/i18n/message.ts';
 import type { SessionRecord } from './session-record.ts';
 
-/** What the server puts into the page of a lesson. It comes from Lectern itself, so its shape is relied on. */
+/** The data in the page of a lesson. It comes from Lectern itself, so the script trusts its shape. */
 export interface LessonBoot {
   page: 'lesson';
   lessonId: string;
@@ -9,45 +9,45 @@ export interface LessonBoot {
   /** A BCP 47 tag. */
   language: string;
   versionId: string;
-  /** The time of the server when it made the page, ISO 8601. */
+  /** The server's time when it rendered the page, ISO 8601. */
   now: string;
   token: { expiresAt: string };
-  /** Names the learner in this lesson, without saying who it is. */
+  /** A key for the learner in this lesson, which does not reveal who they are. */
   learner: string;
   session: SessionRecord & Learner;
   lesson: unknown;
   content: { base: string; expiresAt: string };
-  /** Types of custom widgets that have a stylesheet; null or undefined where only asking for one can tell. */
+  /** Types of custom widgets that have a stylesheet; null or undefined if unknown. */
   styledWidgets?: string[] | null;
   sessionUrl: string;
   contentUrl: string;
   frameUrl: string;
-  /** Origins of the pages that may show the lesson; null for any. */
+  /** Origins that may frame the lesson; null for any. */
   allowedOrigins: string[] | null;
   /** The messages of this script, in the page's language. */
   messages: Catalog;
-  /** Why nothing is recorded; null where it is. */
+  /** Why Lectern records nothing; null if it records. */
   untracked: 'anonymous' | 'preview' | 'authorPreview' | null;
-  /** What is different after an LTI launch; null without one. */
+  /** Null without an LTI launch. */
   launch: Launch | null;
 }
 
 export interface Launch {
-  /** Where the course is, http or https; null where nobody knows. */
+  /** URL of the course, http or https; null if unknown. */
   returnUrl: string | null;
 }
 
-/** Of a page without a lesson. It goes on as soon as there is a token. */
+/** The data in a page without a lesson, which may wait for a token. */
 export interface NoticeBoot {
   page: 'waiting' | 'failure';
-  /** Null in an address that names no lesson. */
+  /** Null if the URL names no lesson. */
   lessonId: string | null;
-  /** What keeps the lesson from being shown; of a failure only. */
+  /** The code of the failure. */
   code?: string;
   allowedOrigins: string[] | null;
 }
 
-/** The fields of a session that say whose it is. */
+/** The fields of a session that identify the learner. */
 export interface Learner {
   learnerId?: string;
   ltiUserId?: string;
@@ -55,13 +55,12 @@ export interface Learner {
   contextId?: string | null;
 }
 
-/** Undefined on a page that the server made without one. */
+/** Reads the data; undefined on a page without any. */
 export function readBoot(page: Document): LessonBoot | NoticeBoot | undefined {
   const text = page.getElementById('lectern-boot')?.textContent;
   return text ? (JSON.parse(text) as LessonBoot | NoticeBoot) : undefined;
 }
 
-/** Whether two sessions are of the same learner. */
 export function isSameLearner(a: Learner, b: Learner): boolean {
   const names = ['learnerId', 'ltiUserId', 'platformId', 'contextId'] as const;
   return names.every((name) => (a[name] ?? null) === (b[name] ?? null));

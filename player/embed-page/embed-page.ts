@@ -4,29 +4,29 @@ import { openHost } from './host-link.ts';
 import { playPage } from './play-page.ts';
 import { openStorage } from './queue-store.ts';
 import { tokenStore } from './token-keeper.ts';
-import { breakOut } from './way-back.ts';
+import { breakOut } from './launch-lines.ts';
 
-/** The script of every page at /embed/{lessonId}: it plays the lesson, or waits for a token to open it with. */
+/** Runs on every page at /embed/{lessonId}: plays the lesson, or waits for a token. */
 function start(): void {
   const boot = readBoot(document);
   const query = new URLSearchParams(location.search);
   const token = query.get('token');
-  // Addresses are copied, kept in histories and shown on screens.
+  // URLs are copied, stored in histories and shown on screens.
   if (token !== null) history.replaceState(history.state, '', location.pathname + location.hash);
   if (boot?.page === 'lesson') playPage(boot, token ?? '');
   else if (boot !== undefined) waitForToken(boot, query);
   for (const link of document.querySelectorAll<HTMLAnchorElement>('a[data-lectern-back]')) breakOut(link);
 }
 
-/** Failures that a reload may find gone. */
-const passing = ['too_many_requests', 'server_error'];
+/** Failures that a reload may fix. */
+const temporary = ['too_many_requests', 'server_error'];
 
 function waitForToken({ page, lessonId, code, allowedOrigins }: NoticeBoot, query: URLSearchParams): void {
   const store = tokenStore(openStorage('sessionStorage'), lessonId ?? '');
-  // The page around this one knows best who the learner is now, where it says that it has a token.
-  const kept = query.has('ask') ? '' : store.read();
-  if (page === 'failure') store.write(passing.includes(code ?? '') ? (query.get('token') ?? '') : '');
-  else if (kept !== '') return open(kept);
+  // A host page that provides tokens knows the current learner; the tab's last token may be another learner's.
+  const stored = query.has('ask') ? '' : store.read();
+  if (page === 'failure') store.write(temporary.includes(code ?? '') ? (query.get('token') ?? '') : '');
+  else if (stored !== '') return open(stored);
   const host = openHost(allowedOrigins, (request) => {
     if (request.type === 'setToken') open(request.token);
     else if (request.type === 'tokenDelayed') showDelay();
@@ -35,13 +35,13 @@ function waitForToken({ page, lessonId, code, allowedOrigins }: NoticeBoot, quer
       history.replaceState(history.state, '', location.pathname + location.search + link);
     }
   });
-  if (code !== undefined) host.tell({ type: 'error', code, message: document.title });
-  // A host whose tokens are no good is asked once, not over and over again.
-  const mayHelp = page === 'waiting' || code === 'token_expired';
-  if (mayHelp && !query.has('again')) host.tell({ type: 'token.expiring', expiresAt: null });
+  if (code !== undefined) host.send({ type: 'error', code, message: document.title });
+  // A host with invalid tokens is asked only once.
+  const canHelp = page === 'waiting' || code === 'token_expired';
+  if (canHelp && !query.has('again')) host.send({ type: 'token.expiring', expiresAt: null });
 }
 
-/** The learner can only wait: opening the lesson from the course, as the page says, is what was done. */
+/** Tells the learner to wait, instead of to open the lesson from the course, which they have done. */
 function showDelay(): void {
   const status = document.querySelector<HTMLElement>('[data-lectern-delayed]');
   document.querySelector('[data-lectern-waiting]')?.remove();

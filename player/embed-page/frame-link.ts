@@ -3,30 +3,28 @@ import { readFrameMessage } from './frame-messages.ts';
 import type { FrameMessage } from './frame-messages.ts';
 import type { SessionRecord } from './session-record.ts';
 
-/** Of a record what the player goes on with. Who the learner is stays out: an organization's widgets can read it. */
+/** The part of a record that the player resumes with. It does not identify the learner, because widgets can read it. */
 export type FrameProgress = Pick<
   SessionRecord,
   'stepId' | 'currentSectionIndex' | 'currentStepIndex' | 'items' | 'progressData' | 'variableState'
 >;
 
-/** What the inner frame needs to play. */
 export interface FrameStart {
   lesson: unknown;
   versionId: string;
   language: string;
-  /** Absolute address of the folder with media and widgets. */
+  /** Absolute URL of the folder with media and widgets. */
   content: string;
-  /** Types of custom widgets that have a stylesheet; null where only asking for one can tell. */
+  /** Types of custom widgets that have a stylesheet; null if unknown. */
   styledWidgets: string[] | null;
-  /** Progress to go on with. */
   state: FrameProgress;
-  /** CSS pixels that the learner can see at once. */
+  /** Height of the visible part of the lesson, in CSS pixels. */
   visibleHeight: number;
-  /** Id of a step to start at instead of the one in the state. */
+  /** Id of the step to start at, instead of the one in the state. */
   startAt?: string | undefined;
 }
 
-/** What the outer page tells the inner frame. */
+/** Messages of the outer page to the inner frame. */
 export type OuterMessage =
   | ({ type: 'init' } & FrameStart)
   | { type: 'content'; base: string }
@@ -35,28 +33,27 @@ export type OuterMessage =
   | { type: 'unmount' }
   | ({ type: 'remount' } & Pick<FrameStart, 'state' | 'startAt'>);
 
-/** The inner frame: an origin of its own, and no way to this page but messages. */
+/** The inner frame, which has no origin and reaches this page only by messages. */
 export interface FrameLink {
   iframe: HTMLIFrameElement;
-  /** False, and nothing is sent, before the frame was told how to start, and for a step while no lesson is mounted. */
+  /** Sends a message. Returns false if it cannot: before the frame has started, or a step while no lesson is mounted. */
   post(this: void, message: Exclude<OuterMessage, { type: 'init' | 'unmount' }>): boolean;
   /**
-   * Takes the lesson off, and waits until its widgets have reported what they held back, but not for a busy frame. Mount
-   * the lesson again then.
+   * Unmounts the lesson, and waits until its widgets have reported their unsubmitted answers, but not for a busy frame.
    *
-   * @param onLate called when a busy frame has reported that after all
+   * @param onLate called when a busy frame has reported them after all
    */
   unmount(this: void, onLate: () => void): Promise<void>;
 }
 
-/** Scripts, links in new tabs, downloads; forms for their events. Not: an origin, or a way to this page. */
+/** Allows scripts, links in new tabs, downloads and forms (for their events), but no origin and no navigation. */
 const sandbox = 'allow-scripts allow-forms allow-popups allow-popups-to-escape-sandbox allow-downloads';
-/** A frame that is loaded over and over again by a widget gets no lesson any more. */
+/** Limits how often a widget can restart the frame. */
 const maxStarts = 20;
-/** Milliseconds that widgets have to report what they hold back. */
-const unmountDeadline = 2000;
+/** The time in which widgets must report their unsubmitted answers. */
+const unmountTimeoutMs = 2000;
 
-/** @param start called for each time that the frame is loaded */
+/** @param start called each time the frame loads */
 export function openFrame(
   { src, title }: { src: string; title: string },
   start: () => FrameStart,
@@ -73,7 +70,7 @@ export function openFrame(
   let port: MessagePort | undefined;
   let starts = 0;
   let isMounted = true;
-  /** What follows each unmount that the frame has not confirmed yet, in the order in which they were sent. */
+  /** Callbacks of the unmounts that the frame has not confirmed yet, in their order. */
   let unmounting: (() => void)[] = [];
 
   addEventListener('message', ({ source, data }: MessageEvent<unknown>) => {
@@ -87,7 +84,7 @@ export function openFrame(
       if (message?.type === 'unmounted') unmounting.shift()?.();
       else if (message !== undefined) onMessage(message);
     };
-    // A frame without an origin cannot be named as a target. Only Lectern's own pages can be in it.
+    // A frame without an origin cannot be a target. It can only contain Lectern's own pages.
     isMounted = true;
     unmounting = [];
     iframe.contentWindow.postMessage({ type: 'init', ...start() }, '*', [channel.port2]);
@@ -109,7 +106,7 @@ export function openFrame(
         setTimeout(() => {
           unmounting = unmounting.map((follow) => (follow === resolve ? onLate : follow));
           resolve();
-        }, unmountDeadline);
+        }, unmountTimeoutMs);
       });
     },
   };
@@ -117,8 +114,8 @@ export function openFrame(
 
 export function progressForFrame(record: SessionRecord): FrameProgress {
   const { stepId, currentSectionIndex, currentStepIndex, items, progressData, variableState } = record;
-  const place = { currentSectionIndex, currentStepIndex, ...(stepId !== undefined && { stepId }) };
-  return { ...place, items, progressData, variableState };
+  const position = { currentSectionIndex, currentStepIndex, ...(stepId !== undefined && { stepId }) };
+  return { ...position, items, progressData, variableState };
 }
 
 function isHello(data: unknown): boolean {

@@ -1,23 +1,23 @@
 import type { JsonObject } from './session-record.ts';
 
 /**
- * What the inner frame tells. Widgets run in there, so nothing about a message is relied on: it is one of these, of
- * bounded size, or it is ignored.
+ * Messages of the inner frame. It runs widgets, so the outer page trusts none of them: it ignores a message that is not
+ * one of these, or is too large.
  */
 export type FrameMessage =
   | { type: 'ready'; stepId: string }
   | { type: 'step'; stepId: string; state: FrameState; completed: boolean }
   | { type: 'answer'; stepId: string; state: FrameState; item: FrameAnswer }
-  /** Not submitted; an answer that is undefined is withdrawn. */
+  /** An unsubmitted answer; undefined if there is none any more. */
   | { type: 'draft'; stepId: string; widgetId: string; answer: unknown; answeredAt: string }
   | { type: 'variable'; stepId: string; state: FrameState; name: string }
   | { type: 'restart'; stepId: string }
-  /** The lesson is off the page. All that widgets held back was told before. */
+  /** The lesson is unmounted. Its widgets' unsubmitted answers came before. */
   | { type: 'unmounted' }
   | { type: 'error'; code: string; message: string }
   | { type: 'resize'; height: number };
 
-/** What the player keeps for resuming, beside place and answers. */
+/** The state for resuming, besides position and answers. */
 export interface FrameState {
   progressData: JsonObject;
   variables: JsonObject;
@@ -27,20 +27,20 @@ export interface FrameAnswer {
   stepId: string;
   widgetId: string;
   answer: unknown;
-  /** Both null for an answer that is not scored. */
+  /** Both null for an unscored answer. */
   score: number | null;
   maxScore: number | null;
-  /** When the learner gave it by the device's clock, ISO 8601 unless a widget says otherwise. */
+  /** The time by the device's clock: ISO 8601, unless a widget sends something else. */
   answeredAt: string;
 }
 
-/** Characters of JSON. The server takes 1 MiB a write, and a variable may repeat an answer. */
-const maxMessage = 1_000_000;
-const maxText = 255;
+/** The server accepts 1 MiB for a write, and a variable may repeat an answer. */
+const maxMessageChars = 1_000_000;
+const maxTextChars = 255;
 const maxHeight = 200_000;
 const maxPoints = 1000;
 
-/** Reads a message; undefined for what is none, or too large. */
+/** Reads a message; undefined if it is none, or too large. */
 export function readFrameMessage(data: unknown): FrameMessage | undefined {
   const message = jsonCopy(data);
   if (message === undefined) return undefined;
@@ -84,11 +84,11 @@ function readState(value: unknown): FrameState | undefined {
   return isObject(progressData) && isObject(variables) ? { progressData, variables } : undefined;
 }
 
-/** The message as plain JSON; undefined where it is none. */
+/** Returns a copy of a JSON object; undefined for anything else. */
 function jsonCopy(data: unknown): JsonObject | undefined {
   try {
     const text = JSON.stringify(data) as string | undefined;
-    if (text === undefined || text.length > maxMessage) return undefined;
+    if (text === undefined || text.length > maxMessageChars) return undefined;
     const copy: unknown = JSON.parse(text);
     return isObject(copy) ? copy : undefined;
   } catch {
@@ -101,11 +101,11 @@ function isObject(value: unknown): value is JsonObject {
 }
 
 function isText(value: unknown): value is string {
-  return typeof value === 'string' && value !== '' && value.length <= maxText;
+  return typeof value === 'string' && value !== '' && value.length <= maxTextChars;
 }
 
 function clipped(value: unknown): string {
-  return typeof value === 'string' ? value.slice(0, maxText) : '';
+  return typeof value === 'string' ? value.slice(0, maxTextChars) : '';
 }
 
 function number(value: unknown, max: number): number | null {

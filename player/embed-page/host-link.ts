@@ -1,31 +1,31 @@
 import type { JsonObject } from './session-record.ts';
 
-/** What the page around the lesson is told (docs/embed.md). */
+/** Events for the host page, which frames this one (docs/embed.md). */
 export interface HostEvent extends JsonObject {
   type: 'ready' | 'resize' | 'step' | 'complete' | 'error' | 'token.expiring';
 }
 
-/** What the page around the lesson may ask for. */
+/** Requests of the host page. */
 export type HostRequest =
   | { type: 'hello' }
   | { type: 'setToken'; token: string }
-  /** There is no token for now; the host tries again. */
+  /** The host has no token yet, and retries. */
   | { type: 'tokenDelayed' }
-  /** CSS pixels of the host's window. */
+  /** The height of the host's window, in CSS pixels. */
   | { type: 'viewport'; height: number }
   | { type: 'goTo'; stepId: string };
 
-/** The page around the lesson. */
+/** The connection to the host page. */
 export interface HostLink {
-  /** Tells the host, as soon as it has said hello: before that, nobody knows its origin. */
-  tell(this: void, event: HostEvent): void;
+  /** Sends an event once the host has sent its hello, which reveals its origin. */
+  send(this: void, event: HostEvent): void;
 }
 
-const maxToken = 16 * 1024;
-const maxKept = 50;
+const maxTokenChars = 16 * 1024;
+const maxQueuedEvents = 50;
 
 /**
- * Talks with the page around this one, if there is one, between exact origins.
+ * Connects to the host page, if there is one. Both sides check the other's origin.
  *
  * @param allowedOrigins null for any
  */
@@ -33,16 +33,16 @@ export function openHost(
   allowedOrigins: readonly string[] | null,
   onRequest: (request: Exclude<HostRequest, { type: 'hello' }>) => void,
 ): HostLink {
-  if (parent === window) return { tell: () => undefined };
+  if (parent === window) return { send: () => undefined };
   let origin: string | undefined;
-  let kept: HostEvent[] = [];
+  let queued: HostEvent[] = [];
 
-  function tell(event: HostEvent): void {
+  function send(event: HostEvent): void {
     if (origin !== undefined) parent.postMessage({ source: 'lectern', v: 1, ...event }, origin);
-    // Of heights only the last one matters.
+    // Only the last height matters.
     else
-      kept = [...kept.filter(({ type }) => type !== 'resize' || event.type !== 'resize'), event].slice(
-        -maxKept,
+      queued = [...queued.filter(({ type }) => type !== 'resize' || event.type !== 'resize'), event].slice(
+        -maxQueuedEvents,
       );
   }
 
@@ -51,31 +51,28 @@ export function openHost(
     if (allowedOrigins !== null && !allowedOrigins.includes(event.origin)) return;
     const request = readHostRequest(event.data);
     if (request === undefined) return;
-    // The page around this one may be replaced, its origin may not: who came first is whom we talk with.
+    // The host page may be replaced, its origin may not.
     origin ??= event.origin;
     if (origin !== event.origin) return;
-    for (const early of kept.splice(0)) tell(early);
+    for (const early of queued.splice(0)) send(early);
     if (request.type !== 'hello') onRequest(request);
   });
-  // Says nothing but that somebody listens now. The answer tells the origin.
+  // Announces this page without any data; the response reveals the host's origin.
   parent.postMessage({ source: 'lectern', v: 1, type: 'hello' }, '*');
-  return { tell };
+  return { send };
 }
 
-/**
- * Tells a learning platform how high the lesson is, as platforms listen for it. It says nothing else, and so goes to
- * whatever page is around this one.
- */
-export function tellPlatform(height: number): void {
+/** Sends the lesson's height to a learning platform. The message may go to any origin, because it holds nothing else. */
+export function sendHeightToPlatform(height: number): void {
   if (parent !== window) parent.postMessage({ subject: 'lti.frameResize', height }, '*');
 }
 
-/** Reads a message of the host; undefined for anything else. */
+/** Reads a request of the host; undefined for anything else. */
 export function readHostRequest(data: unknown): HostRequest | undefined {
   const { source, v, type, token, stepId, height } = (data ?? {}) as JsonObject;
   if (source !== 'lectern' || v !== 1) return undefined;
   if (type === 'hello' || type === 'tokenDelayed') return { type };
-  if (type === 'setToken' && typeof token === 'string' && token !== '' && token.length <= maxToken) {
+  if (type === 'setToken' && typeof token === 'string' && token !== '' && token.length <= maxTokenChars) {
     return { type, token };
   }
   if (type === 'viewport' && typeof height === 'number' && height > 0) return { type, height };

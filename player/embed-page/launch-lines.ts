@@ -1,15 +1,14 @@
 import { message } from '../../shared/i18n/message.ts';
 import { element } from '../dom.ts';
 import type { LessonBoot } from './boot.ts';
-import { wayBackLink } from './way-back.ts';
 
-/** What a page says around the lesson because of how it was opened: by a platform, or as a preview. */
+/** Lines around a lesson that a platform has opened, or that is a preview. */
 export interface LaunchLines {
-  /** Above the lesson: that nothing is recorded. Empty where it is. */
+  /** Above the lesson: that Lectern records nothing. Empty if it records. */
   above: readonly HTMLElement[];
-  /** Below it: the way back to the course. Empty where nobody knows it. */
+  /** Below it: the link to the course. Empty if its URL is unknown. */
   below: readonly HTMLElement[];
-  /** The way back is shown from the end of the lesson on. */
+  /** Shows the link once the lesson is completed. */
   update(this: void, isCompleted: boolean): void;
 }
 
@@ -30,7 +29,7 @@ export function launchLines(
           element(
             'nav',
             { class: 'lectern-embed-back', hidden: true },
-            wayBackLink(returnUrl, message(language, 'notice.back')),
+            courseLink(returnUrl, message(language, 'notice.back')),
           ),
         ];
   return {
@@ -40,4 +39,24 @@ export function launchLines(
       for (const line of below) line.hidden = !isCompleted;
     },
   };
+}
+
+/** Returns a link to the learner's course. It leaves all frames, because it leads to the platform's page. */
+export function courseLink(href: string, label: string): HTMLAnchorElement {
+  const link = element('a', { href, target: '_top' }, label);
+  breakOut(link);
+  return link;
+}
+
+/** Makes a link open in a new tab if the platform's sandbox does not let it replace the platform's page. */
+export function breakOut(link: HTMLAnchorElement): void {
+  link.addEventListener('click', (event) => {
+    if (event.ctrlKey || event.metaKey || event.shiftKey) return;
+    event.preventDefault();
+    try {
+      (top ?? window).location.href = link.href;
+    } catch {
+      open(link.href, '_blank', 'noopener');
+    }
+  });
 }

@@ -1,52 +1,52 @@
-import { noticeFor } from './notice-for.ts';
-import type { NoticeName, Situation } from './notice-for.ts';
+import { chooseNotices } from './choose-notices.ts';
+import type { NoticeName, Situation } from './choose-notices.ts';
 import { noticeBar } from './notices.ts';
 import type { NoticeAction } from './notices.ts';
 
-/** Tells a learner what has become of the answers, as long as there is something to tell. */
+/** Shows the learner what happens to their answers, while that needs attention. */
 export interface LearnerNotices {
   root: HTMLElement;
-  /** The situation may be another. */
+  /** Shows the notices for the current situation. */
   update(this: void): void;
-  /** An answer was given up. The learner is told until another answer is saved. */
+  /** Reports a lost answer. The notice stays until another answer is saved. */
   lost(this: void): void;
-  /** An answer was saved. */
+  /** Reports a saved answer. */
   answerSaved(this: void): void;
 }
 
-/** Milliseconds that a line stays which says something once. */
-const readingTime = 6000;
+/** How long a notice stays that needs no action. */
+const readingTimeMs = 6000;
 
 /**
  * @param language of the page
- * @param returnUrl leads to the course; null where nobody knows the way
- * @param actions what can be done about it
+ * @param returnUrl the course; null if unknown
+ * @param actions buttons of notices
  */
 export function learnerNotices(
   { language, returnUrl }: { language: string; returnUrl: string | null },
-  look: () => Omit<Situation, 'hasLost'>,
+  situationNow: () => Omit<Situation, 'hasLost'>,
   actions: Partial<Record<NoticeName, NoticeAction>>,
 ): LearnerNotices {
   const bar = noticeBar(language, returnUrl);
   let hasLost = false;
   let lostAt = 0;
-  let isTroubled = false;
+  let hasWarned = false;
   let timer: ReturnType<typeof setTimeout> | undefined;
 
   function update(): void {
-    const situation = look();
-    const texts = noticeFor({ ...situation, hasLost });
-    const [first] = texts;
+    const situation = situationNow();
+    const notices = chooseNotices({ ...situation, hasLost });
+    const [first] = notices;
     if (first !== undefined) {
       clearTimeout(timer);
       timer = undefined;
-      bar.show(texts, actions[first]);
-      isTroubled = first !== 'lost' && first !== 'stuck';
-    } else if (isTroubled && situation.queue.writes.length === 0) {
-      isTroubled = false;
+      bar.show(notices, actions[first]);
+      hasWarned = first !== 'lost' && first !== 'stuck';
+    } else if (hasWarned && situation.queue.writes.length === 0) {
+      hasWarned = false;
       bar.show(['saved']);
-      timer = setTimeout(() => bar.show([]), readingTime);
-    } else if (!isTroubled && timer === undefined) {
+      timer = setTimeout(() => bar.show([]), readingTimeMs);
+    } else if (!hasWarned && timer === undefined) {
       bar.show([]);
     }
   }
@@ -60,8 +60,8 @@ export function learnerNotices(
       update();
     },
     answerSaved() {
-      // Others may follow at once, and a line has to be read first.
-      if (!hasLost || Date.now() - lostAt < readingTime) return;
+      // Other answers may be saved at once, but the learner needs time to read the notice.
+      if (!hasLost || Date.now() - lostAt < readingTimeMs) return;
       hasLost = false;
       update();
     },

@@ -1,88 +1,89 @@
 import type { LessonBoot } from './boot.ts';
 import type { FrameMessage } from './frame-messages.ts';
 import type { HostLink } from './host-link.ts';
-import type { LessonPlaces } from './step-positions.ts';
+import type { StepPositions } from './step-positions.ts';
 import { isCompleted } from './save-queue.ts';
 import type { Saver } from './saver.ts';
-import type { JsonObject, Place, SessionRecord } from './session-record.ts';
+import type { JsonObject, StepPosition, SessionRecord } from './session-record.ts';
 import type { QueuedWrite } from './queued-write.ts';
 
-/** What of the frame's messages is about progress. */
+/** The frame's messages about progress. */
 export type ProgressMessage = Exclude<FrameMessage, { type: 'resize' | 'error' | 'unmounted' }>;
 
-/** Saves what the learner does, and tells the host of it. */
+/** Saves the learner's actions, and reports them to the host. */
 export interface LearnerProgress {
-  /** Of the step that is shown. */
-  place(this: void): Place;
-  /** The lesson goes on at another place than the frame has told. */
-  moveTo(this: void, place: Place): void;
+  /** Returns the position of the step that is shown. */
+  position(this: void): StepPosition;
+  /** Sets the position, when the lesson is mounted at another one. */
+  moveTo(this: void, position: StepPosition): void;
   onMessage(this: void, message: ProgressMessage): void;
   onSaved(this: void, record: SessionRecord, write: QueuedWrite): void;
 }
 
 export function learnerProgress(
   boot: Pick<LessonBoot, 'lessonId' | 'versionId' | 'title'>,
-  places: LessonPlaces,
+  positions: StepPositions,
   saver: Pick<Saver, 'queue' | 'change' | 'draft' | 'dropDrafts'>,
-  host: Pick<HostLink, 'tell'>,
-  start: Place,
+  host: Pick<HostLink, 'send'>,
+  start: StepPosition,
 ): LearnerProgress {
-  let place = start;
+  let position = start;
   let isReady = false;
   const about = (): JsonObject => ({ lessonId: boot.lessonId, versionId: boot.versionId });
 
-  function onReady(before: Place): void {
+  function onReady(before: StepPosition): void {
     const { record } = saver.queue();
-    // A first look is saved too; where nothing has changed there is nothing to save.
-    if (place !== before || record.revision === 0) saver.change({ place });
+    // The first view creates the record.
+    if (position !== before || record.revision === 0) saver.change({ position });
     if (isReady) return;
     isReady = true;
     const { title } = boot;
-    host.tell({ type: 'ready', ...about(), title, totalSteps: places.totalSteps, status: record.status });
+    host.send({ type: 'ready', ...about(), title, totalSteps: positions.totalSteps, status: record.status });
   }
 
   function onStep({ state, completed }: Extract<ProgressMessage, { type: 'step' }>): void {
-    const finishes = completed && places.isLast(place);
-    saver.change({ place, progressData: state.progressData, completed: finishes });
+    const finishes = completed && positions.isLast(position);
+    saver.change({ position, progressData: state.progressData, completed: finishes });
     if (completed) return;
     const status = isCompleted(saver.queue()) ? 'completed' : 'in_progress';
-    host.tell({ type: 'step', ...about(), ...place, totalSteps: places.totalSteps, status });
+    host.send({ type: 'step', ...about(), ...position, totalSteps: positions.totalSteps, status });
   }
 
   function onAnswer({ item, state }: Extract<ProgressMessage, { type: 'answer' }>): void {
     const { stepId, answeredAt, ...answer } = item;
-    const asked = places.placeOf(stepId);
-    if (asked === undefined || !places.hasWidget(asked, answer.widgetId)) return;
+    const answered = positions.positionOf(stepId);
+    if (answered === undefined || !positions.hasWidget(answered, answer.widgetId)) return;
     saver.draft(answer.widgetId, undefined);
-    saver.change({ place: asked, answer, age: ageOf(answeredAt), progressData: state.progressData });
-    // A widget may report as late as on leaving its step.
-    if (asked !== place) saver.change({ place });
+    const { progressData } = state;
+    saver.change({ position: answered, answer, ageMs: ageMsOf(answeredAt), progressData });
+    // A widget may report only when the learner leaves its step.
+    if (answered !== position) saver.change({ position });
   }
 
   function onDraft({ widgetId, answer, answeredAt }: Extract<ProgressMessage, { type: 'draft' }>): void {
-    if (!places.hasWidget(place, widgetId)) return;
-    const draft = { place, answer: { widgetId, answer, score: null, maxScore: null } };
-    saver.draft(widgetId, answer === undefined ? undefined : { ...draft, age: ageOf(answeredAt) });
+    if (!positions.hasWidget(position, widgetId)) return;
+    const draft = { position, answer: { widgetId, answer, score: null, maxScore: null } };
+    saver.draft(widgetId, answer === undefined ? undefined : { ...draft, ageMs: ageMsOf(answeredAt) });
   }
 
   return {
-    place: () => place,
+    position: () => position,
     moveTo(other) {
-      place = other;
+      position = other;
     },
     onMessage(message) {
-      const told = places.placeOf(message.stepId);
-      if (told === undefined) return;
-      const before = place;
-      place = told;
-      // What a step still had to report came before.
+      const reported = positions.positionOf(message.stepId);
+      if (reported === undefined) return;
+      const before = position;
+      position = reported;
+      // The step has reported its unsubmitted answers before.
       if (message.type === 'ready' || message.type === 'step' || message.type === 'restart')
         saver.dropDrafts();
       switch (message.type) {
         case 'ready':
           return onReady(before);
         case 'restart':
-          return saver.change({ place, restart: true });
+          return saver.change({ position, restart: true });
         case 'step':
           return onStep(message);
         case 'answer':
@@ -91,20 +92,20 @@ export function learnerProgress(
           return onDraft(message);
         case 'variable': {
           const { progressData, variables } = message.state;
-          return saver.change({ place, progressData, variables, setVariable: message.name });
+          return saver.change({ position, progressData, variables, setVariable: message.name });
         }
       }
     },
     onSaved({ score, maxScore, completedAt, attempt }, write) {
-      // The learner may have started again since, elsewhere.
-      const isOver = attempt !== undefined && write.attempt !== undefined && write.attempt < attempt;
-      if (write.completed && !isOver)
-        host.tell({ type: 'complete', ...about(), score, maxScore, completedAt });
+      // The learner may have restarted elsewhere since.
+      const isOutdated = attempt !== undefined && write.attempt !== undefined && write.attempt < attempt;
+      if (write.completed && !isOutdated)
+        host.send({ type: 'complete', ...about(), score, maxScore, completedAt });
     },
   };
 }
 
-/** Milliseconds since then: only how long ago something was means something by the server's clock. */
-function ageOf(time: string): number {
+/** Returns the milliseconds since a time by the device's clock, which may differ from the server's. */
+function ageMsOf(time: string): number {
   return Math.max(0, Date.now() - Date.parse(time) || 0);
 }

@@ -1,30 +1,30 @@
-import { element } from '../dom.ts';
-import type { NoticeName } from './notice-for.ts';
 import { message } from '../../shared/i18n/message.ts';
-import { wayBackLink } from './way-back.ts';
+import { element } from '../dom.ts';
+import type { NoticeName } from './choose-notices.ts';
+import { courseLink } from './launch-lines.ts';
 
-/** What can be done at the press of a button. */
+/** The button of a notice. */
 export interface NoticeAction {
   label: 'continueHere' | 'reload';
   act(this: void): void;
 }
 
-/** What is said where the lesson cannot go on: a link to the course helps there. */
-const ends: readonly NoticeName[] = ['expired', 'gone', 'stuck'];
+/** Notices after which the lesson cannot continue, so that a link to the course helps. */
+const finalNotices: readonly NoticeName[] = ['expired', 'gone', 'stuck'];
 
-/** One line above the lesson, which is there only when there is something to say. */
+/** A line above the lesson, which exists only while there is a notice. */
 export interface NoticeBar {
   root: HTMLElement;
-  /** Says it, in place of what was said before. What is said already is not said again. */
-  show(this: void, texts: readonly NoticeName[], action?: NoticeAction): void;
+  /** Replaces the notices. The same ones are not announced again. */
+  show(this: void, notices: readonly NoticeName[], action?: NoticeAction): void;
 }
 
 /**
  * @param language of the page
- * @param returnUrl leads to the course; null where the way is unknown
+ * @param returnUrl the course; null if unknown
  */
 export function noticeBar(language: string, returnUrl: string | null): NoticeBar {
-  // Both are there from the beginning: what appears together with its text is not announced.
+  // Both exist from the start, because screen readers do not announce a region that appears together with its text.
   const status = element('div', { role: 'status' });
   const alert = element('div', { role: 'alert' });
   const root = element('div', { class: 'lectern-embed-notices' }, status, alert);
@@ -33,8 +33,8 @@ export function noticeBar(language: string, returnUrl: string | null): NoticeBar
 
   return {
     root,
-    show(texts, action) {
-      const text = texts.map((name) => message(language, `notice.${name}`)).join(' ');
+    show(notices, action) {
+      const text = notices.map((name) => message(language, `notice.${name}`)).join(' ');
       if (text === shown) return;
       shown = text;
       status.replaceChildren();
@@ -44,22 +44,22 @@ export function noticeBar(language: string, returnUrl: string | null): NoticeBar
       view.observe(document.body);
       const line = element('div', { class: 'lectern-embed-notice' }, element('p', {}, text));
       (action ? alert : status).append(line);
-      const isEnd = texts.some((name) => ends.includes(name));
-      if (isEnd && returnUrl !== null) line.append(wayBackLink(returnUrl, message(language, 'notice.back')));
+      const isFinal = notices.some((name) => finalNotices.includes(name));
+      if (isFinal && returnUrl !== null) line.append(courseLink(returnUrl, message(language, 'notice.back')));
       if (action === undefined) return;
       const button = element('button', { type: 'button' }, message(language, `notice.${action.label}`));
       button.addEventListener('click', action.act);
       line.append(button);
-      // The lesson cannot be used until it is pressed; who is elsewhere on the page around it is left there.
+      // The lesson is blocked until the learner presses it. A learner who is elsewhere on the host page keeps the focus.
       if (document.hasFocus()) button.focus({ preventScroll: true });
     },
   };
 }
 
 /**
- * Keeps the line at the top of what the learner sees while the body is observed. A frame that is as high as its
- * content begins far above that, and cannot be asked where it is, nor is it told of scrolling; but browsers tell it
- * which part of it is on the screen, once each time that they are asked.
+ * Keeps the line at the top of the visible part of the page while the body is observed. A frame as high as its content
+ * begins far above that part, and gets no scroll events. But an observer reports once, when it starts, which part of
+ * the frame is on the screen; so this one starts again after each report.
  */
 function watchView(root: HTMLElement): IntersectionObserver {
   return new IntersectionObserver(([entry], watch) => {

@@ -1,12 +1,12 @@
 import { addMessages } from '../../shared/i18n/message.ts';
 import type { LessonBoot } from './boot.ts';
 import { openFrame, progressForFrame } from './frame-link.ts';
-import { openHost, tellPlatform } from './host-link.ts';
+import { openHost, sendHeightToPlatform } from './host-link.ts';
 import { launchLines } from './launch-lines.ts';
 import { learnerNotices } from './learner-notices.ts';
 import { learnerProgress } from './learner-progress.ts';
-import type { Leftover } from './abandoned-saves.ts';
-import { lessonPlaces } from './step-positions.ts';
+import type { AbandonedSaves } from './abandoned-saves.ts';
+import { stepPositions } from './step-positions.ts';
 import { projected } from './queued-write.ts';
 import { openStorage, queueStore } from './queue-store.ts';
 import { renewContent, tokenRenewal } from './renewal.ts';
@@ -19,16 +19,17 @@ import { claimsOf, keepToken, tokenStore } from './token-keeper.ts';
 import { visibleHeight } from './visible-height.ts';
 import { unrecordedSaver } from './unrecorded-saver.ts';
 
-/** Milliseconds that the frame has to show the lesson, and that answers to an older version have to be saved. */
-const frameDeadline = 20_000;
-const olderVersionDeadline = 10_000;
+/** The time in which the frame must show the lesson. */
+const frameTimeoutMs = 20_000;
+/** The time in which answers to an older version must be saved. */
+const olderVersionTimeoutMs = 10_000;
 
-/** Plays a lesson: brings together the frame with the player, saving, and the talk with the host. */
+/** Plays a lesson: connects the frame with the player, the saver and the host page. */
 export function playPage(boot: LessonBoot, firstToken: string): void {
   const pageLanguage = document.documentElement.lang;
   addMessages(pageLanguage, boot.messages);
   const { versionId, language, launch } = boot;
-  const places = lessonPlaces(boot.lesson);
+  const positions = stepPositions(boot.lesson);
   const tab = newId();
   const store = queueStore(openStorage('localStorage'), boot.learner, tab);
   const client = sessionClient(boot, () => tokens.token());
@@ -36,7 +37,7 @@ export function playPage(boot: LessonBoot, firstToken: string): void {
     { token: firstToken, expiresAt: Date.parse(boot.token.expiresAt) },
     tokenStore(openStorage('sessionStorage'), boot.lessonId),
     client.now,
-    (expiresAt) => host.tell({ type: 'token.expiring', expiresAt: new Date(expiresAt).toISOString() }),
+    (expiresAt) => host.send({ type: 'token.expiring', expiresAt: new Date(expiresAt).toISOString() }),
   );
   const openSaver = boot.untracked === null ? createSaver : unrecordedSaver;
   const saver = openSaver({
@@ -51,57 +52,57 @@ export function playPage(boot: LessonBoot, firstToken: string): void {
     },
     onConflict: (merge) => remount({ merge, isHere: true }),
     onLost() {
-      host.tell({ type: 'error', code: 'not_saved', message: 'The server does not take an answer' });
+      host.send({ type: 'error', code: 'not_saved', message: 'The server has rejected an answer' });
       notices.lost();
     },
-    onHandOver: (leftover) => tabs.give(leftover, saver.queue().record),
+    onHandOver: (saves) => tabs.handOver(saves, saver.queue().record),
   });
   const tabs = openTabs(boot.learner, tab, {
-    taken() {
+    takenOver() {
       if (saver.queue().hold === 'elsewhere') return;
       saver.handOver();
-      // What widgets held back follows.
+      // The widgets' unsubmitted answers follow.
       void remount({ isHere: true });
     },
-    given(leftover, record, from) {
+    handedOver(saves, record, from) {
       if (saver.queue().hold === 'elsewhere') return;
       const before = saver.queue();
       saver.catchUp(record);
-      takeOver(new Map([[from, leftover]]));
+      adoptSaves(new Map([[from, saves]]));
       const { record: after, writes } = saver.queue();
       if (after !== before.record || writes !== before.writes) void remount();
     },
   });
   const notices = learnerNotices(
     { language: pageLanguage, returnUrl: launch?.returnUrl ?? null },
-    () => ({ queue: saver.queue(), isKept: saver.isKept(), isOnline: navigator.onLine, isStuck }),
+    () => ({ queue: saver.queue(), isStored: saver.isStored(), isOnline: navigator.onLine, isStuck }),
     {
       elsewhere: { label: 'continueHere', act: reload },
-      conflict: { label: 'continueHere', act: goOnHere },
+      conflict: { label: 'continueHere', act: continueHere },
       stuck: { label: 'reload', act: reload },
     },
   );
   const lines = launchLines(boot, pageLanguage);
   const host = openHost(boot.allowedOrigins, (request) => {
     if (request.type === 'setToken') takeToken(request.token);
-    else if (request.type === 'viewport') visible.told(request.height);
+    else if (request.type === 'viewport') visible.set(request.height);
     else if (request.type === 'goTo' && !frame.post(request))
-      linked = places.placeOf(request.stepId) ?? linked;
+      linked = positions.positionOf(request.stepId) ?? linked;
   });
   const takeToken = tokenRenewal(boot, client, {
     renewed(token) {
       tokens.replace(token);
       saver.renewed();
     },
-    refused: (code) => host.tell({ type: 'error', code, message: 'The token was not taken' }),
+    rejected: (code) => host.send({ type: 'error', code, message: 'The token was rejected' }),
   });
-  const progress = learnerProgress(boot, places, saver, host, places.placeOfRecord(boot.session));
+  const progress = learnerProgress(boot, positions, saver, host, positions.positionInRecord(boot.session));
   let content = new URL(boot.content.base, location.href).href;
-  /** A deep link; it counts for the first time that the lesson is shown. */
-  let linked = places.placeOf(new URLSearchParams(location.hash.slice(1)).get('step'));
+  /** The step of a deep link, until the lesson is shown. */
+  let linked = positions.positionOf(new URLSearchParams(location.hash.slice(1)).get('step'));
   const visible = visibleHeight(() => frame.post({ type: 'visibleHeight', height: visible.now() }));
   let isStuck = false;
-  let isRefused = false;
+  let isRejected = false;
 
   const frame = openFrame(
     { src: boot.frameUrl, title: boot.title },
@@ -117,10 +118,10 @@ export function playPage(boot: LessonBoot, firstToken: string): void {
     }),
     (message) => {
       if (message.type === 'resize') frame.iframe.style.blockSize = `${message.height}px`;
-      else if (message.type === 'error') host.tell(message);
+      else if (message.type === 'error') host.send(message);
       else {
         if (message.type === 'ready') onReady();
-        // The player gives the focus to the step; not every browser scrolls around a frame for that.
+        // The player focuses the step, but not every browser scrolls the page around a frame for that.
         if (message.type === 'step' && scrollY > 0) scrollTo({ top: 0 });
         progress.onMessage(message);
       }
@@ -134,7 +135,7 @@ export function playPage(boot: LessonBoot, firstToken: string): void {
 
   function onReady(): void {
     linked = undefined;
-    // A reload goes on where the learner is by then.
+    // A reload resumes where the learner is by then.
     if (location.hash !== '') history.replaceState(history.state, '', location.pathname + location.search);
     isStuck = false;
     clearTimeout(frameTimer);
@@ -143,57 +144,57 @@ export function playPage(boot: LessonBoot, firstToken: string): void {
 
   function update(): void {
     const { hold } = saver.queue();
-    // The host may have been asked while the network was away.
-    if (hold === 'expired' && !isRefused) tokens.refused();
-    isRefused = hold === 'expired';
+    // The host's earlier attempt may have failed offline.
+    if (hold === 'expired' && !isRejected) tokens.rejected();
+    isRejected = hold === 'expired';
     frame.iframe.inert = hold === 'elsewhere' || hold === 'conflict';
     notices.update();
     lines.update(isCompleted(saver.queue()));
   }
 
-  function goOnHere(): void {
-    saver.goOnHere(progress.place());
+  function continueHere(): void {
+    saver.continueHere(progress.position());
     frame.iframe.focus();
   }
 
   /**
-   * Mounts the lesson again with what is known by now. What widgets held back is reported first, so that it is part of
-   * that: a learner's text is not lost.
+   * Mounts the lesson again with the current state. Widgets report their unsubmitted answers first, so the state
+   * contains the learner's text.
    *
-   * @param options.merge adds to what is known, after that
-   * @param options.isHere at the step that is shown, instead of the one that is known
+   * @param options.merge changes the state after that
+   * @param options.isHere whether to stay at the step that is shown, instead of the one in the state
    */
   async function remount({ merge, isHere = false }: { merge?: () => void; isHere?: boolean } = {}) {
     const mount = () => {
       const state = stateNow();
-      const known = places.placeOfRecord(state);
-      const place = isHere ? progress.place() : known;
-      progress.moveTo(place);
-      const startAt = linked ?? (place === known ? undefined : place);
+      const recorded = positions.positionInRecord(state);
+      const position = isHere ? progress.position() : recorded;
+      progress.moveTo(position);
+      const startAt = linked ?? (position === recorded ? undefined : position);
       frame.post({ type: 'remount', state: progressForFrame(state), startAt: startAt?.stepId });
     };
-    // What a busy frame reports late is not in the state that it is mounted with first.
+    // A busy frame reports late, and then mounts the lesson a second time.
     await frame.unmount(mount);
     merge?.();
     mount();
   }
 
-  /** The server then has the last word on everything, the version to play included. */
+  /** Reloads the page, so that the server decides again, also on the version. */
   function reload(): void {
     const query = new URLSearchParams({ token: tokens.token() }).toString();
     location.replace(`${location.pathname}?${query}`);
   }
 
-  /** A token for one version saves nothing of another: that waits for another token. */
-  function takeOver(left: ReadonlyMap<string, Leftover>): void {
+  /** Adopts other tabs' writes, except those that the token cannot save because it pins another version. */
+  function adoptSaves(found: ReadonlyMap<string, AbandonedSaves>): void {
     const { versionId: pinned } = claimsOf(tokens.token());
-    const usable = [...left].filter(
+    const usable = [...found].filter(
       ([, { writes }]) => pinned === undefined || writes.every((write) => write.versionId === pinned),
     );
-    const place = places.placeOfRecord(saver.queue().record);
-    const leftovers = usable.map(([, leftover]) => leftover);
-    saver.adopt(leftovers, { place, versionId });
-    if (saver.isKept()) for (const [from] of usable) store.forget(from);
+    const position = positions.positionInRecord(saver.queue().record);
+    const abandoned = usable.map(([, saves]) => saves);
+    saver.adopt(abandoned, { position, versionId });
+    if (saver.isStored()) for (const [from] of usable) store.forget(from);
   }
 
   function hasOlderVersion(): boolean {
@@ -203,18 +204,18 @@ export function playPage(boot: LessonBoot, firstToken: string): void {
   let frameTimer: ReturnType<typeof setTimeout> | undefined;
 
   function show(): void {
-    progress.moveTo(places.placeOfRecord(stateNow()));
+    progress.moveTo(positions.positionInRecord(stateNow()));
     document.body.append(...lines.above, frame.iframe, ...lines.below);
     frameTimer = setTimeout(() => {
       isStuck = true;
       update();
-    }, frameDeadline);
+    }, frameTimeoutMs);
   }
 
-  /** What was answered in an older version is saved there first: the server then says what it means in this one. */
-  async function settleOlderVersion(): Promise<boolean> {
-    const giveUpAt = Date.now() + olderVersionDeadline;
-    while (hasOlderVersion() && Date.now() < giveUpAt) {
+  /** Waits until answers to an older version are saved. The server then adapts them to this version. */
+  async function saveOlderVersion(): Promise<boolean> {
+    const deadline = Date.now() + olderVersionTimeoutMs;
+    while (hasOlderVersion() && Date.now() < deadline) {
       await new Promise((resolve) => setTimeout(resolve, 100));
     }
     return !hasOlderVersion();
@@ -226,26 +227,26 @@ export function playPage(boot: LessonBoot, firstToken: string): void {
     const isSized = frame.iframe.style.blockSize !== '';
     if (!entry || !isSized) return;
     const height = Math.ceil(entry.contentRect.height);
-    host.tell({ type: 'resize', height });
-    if (launch !== null) tellPlatform(height);
+    host.send({ type: 'resize', height });
+    if (launch !== null) sendHeightToPlatform(height);
   }).observe(document.body);
   renewContent(boot.content, client, (base) => {
     content = new URL(base, location.href).href;
     frame.post({ type: 'content', base: content });
   });
-  addEventListener('online', saver.hurry);
+  addEventListener('online', saver.skipWait);
   addEventListener('offline', update);
   addEventListener('pagehide', saver.flush);
   document.addEventListener('visibilitychange', () => {
     if (document.visibilityState === 'hidden') saver.flush();
-    else saver.hurry();
+    else saver.skipWait();
   });
   addEventListener('beforeunload', (event) => {
-    if (!saver.isKept() && saver.queue().writes.length > 0) event.preventDefault();
+    if (!saver.isStored() && saver.queue().writes.length > 0) event.preventDefault();
   });
 
-  takeOver(store.others());
-  tabs.take();
-  if (hasOlderVersion()) void settleOlderVersion().then((isSettled) => (isSettled ? reload() : show()));
+  adoptSaves(store.others());
+  tabs.takeOver();
+  if (hasOlderVersion()) void saveOlderVersion().then((isSaved) => (isSaved ? reload() : show()));
   else show();
 }

@@ -1,40 +1,40 @@
-import type { Leftover } from './abandoned-saves.ts';
+import type { AbandonedSaves } from './abandoned-saves.ts';
 import type { QueuedWrite } from './queued-write.ts';
 
-/** Where a tab keeps what is not saved yet. Each has a place of its own, so that none overwrites another's. */
+/** Stores unsaved writes in the browser, for each tab under a key of its own. */
 export interface QueueStore {
-  /** False when the browser does not keep it: storage is blocked or full. */
-  keep(this: void, leftover: Leftover): boolean;
-  /** What other tabs left, by their ids. */
-  others(this: void): Map<string, Leftover>;
-  /** Forgets what another tab left, when it is kept here. */
+  /** Returns false if the browser's storage is blocked or full. */
+  save(this: void, saves: AbandonedSaves): boolean;
+  /** Returns the unsaved writes of other tabs, by the tabs' ids. */
+  others(this: void): Map<string, AbandonedSaves>;
+  /** Removes another tab's writes, after this one has stored them. */
   forget(this: void, tab: string): void;
 }
 
 /**
- * @param storage null where the browser blocks it
- * @param learner names the learner in this lesson
- * @param tab names this tab
+ * @param storage null if the browser blocks it
+ * @param learner key of the learner in this lesson
+ * @param tab id of this tab
  */
 export function queueStore(storage: Storage | null, learner: string, tab: string): QueueStore {
   const prefix = `lectern:queue:${learner}:`;
   const own = prefix + tab;
   return {
-    keep(leftover) {
+    save(saves) {
       try {
-        if (leftover.writes.length === 0) storage?.removeItem(own);
-        else storage?.setItem(own, JSON.stringify(leftover));
+        if (saves.writes.length === 0) storage?.removeItem(own);
+        else storage?.setItem(own, JSON.stringify(saves));
         return storage !== null;
       } catch {
         return false;
       }
     },
     others() {
-      const found = new Map<string, Leftover>();
+      const found = new Map<string, AbandonedSaves>();
       for (const key of keysOf(storage)) {
         if (!key.startsWith(prefix) || key === own) continue;
-        const leftover = readLeftover(storage?.getItem(key) ?? '');
-        if (leftover !== undefined) found.set(key.slice(prefix.length), leftover);
+        const saves = readAbandonedSaves(storage?.getItem(key) ?? '');
+        if (saves !== undefined) found.set(key.slice(prefix.length), saves);
       }
       return found;
     },
@@ -44,7 +44,7 @@ export function queueStore(storage: Storage | null, learner: string, tab: string
   };
 }
 
-/** The storage of a kind; null where the browser blocks it, as it may in frames. */
+/** Opens a storage; null if the browser blocks it, as it may in frames. */
 export function openStorage(kind: 'localStorage' | 'sessionStorage'): Storage | null {
   try {
     const storage = window[kind];
@@ -56,12 +56,12 @@ export function openStorage(kind: 'localStorage' | 'sessionStorage'): Storage | 
   }
 }
 
-/** Reads what {@link QueueStore} keeps, or what another tab sent; undefined for anything else. */
-export function readLeftover(value: unknown): Leftover | undefined {
+/** Reads unsaved writes from the storage or another tab; undefined for anything else. */
+export function readAbandonedSaves(value: unknown): AbandonedSaves | undefined {
   try {
     const { base, writes, known } = (
       typeof value === 'string' ? JSON.parse(value) : value
-    ) as Partial<Leftover>;
+    ) as Partial<AbandonedSaves>;
     const isWhole =
       typeof base === 'number' && Array.isArray(writes) && writes.every(isWrite) && Array.isArray(known);
     return isWhole ? { base, writes, known } : undefined;
@@ -70,7 +70,7 @@ export function readLeftover(value: unknown): Leftover | undefined {
   }
 }
 
-/** Another release of this page may have left it. */
+/** Checks the shape, because another release of this page may have stored the write. */
 function isWrite(value: unknown): value is QueuedWrite {
   const write = value as Partial<QueuedWrite> | null;
   return (

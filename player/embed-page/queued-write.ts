@@ -1,46 +1,45 @@
-import type { JsonObject, Place, SessionRecord, StoredAnswer } from './session-record.ts';
+import type { JsonObject, StepPosition, SessionRecord, StoredAnswer } from './session-record.ts';
 
-/** An answer that waits to be saved. */
+/** An unsaved answer. */
 export interface QueuedAnswer {
   widgetId: string;
   answer: unknown;
-  /** As the widget claims; both null when it claims nothing. */
+  /** The widget's own result; both null without one. */
   score: number | null;
   maxScore: number | null;
-  /** Unix time in milliseconds, by the server's clock as far as it is known. */
+  /** Unix time in milliseconds, by the server's clock as far as this tab knows it. */
   at: number;
 }
 
 /**
- * One write to the session address, without its revision. The answers in it belong to its step, for a widget's id
- * is unique in a step only.
+ * A write to the session endpoint, without its revision. Its answers belong to its step, because a widget's id is unique
+ * only in a step. Browsers store queued writes, so the fields keep their names.
  */
 export interface QueuedWrite {
-  /** A UUID, by which the server knows the write again. */
+  /** A UUID, the idempotency key: the server applies a write once. */
   writeId: string;
   versionId: string;
-  /** The attempt that it belongs to; of a restart the one that it begins. Undefined where nobody counts them. */
+  /** Its attempt; a restart begins the next one. Undefined with a server that does not count attempts. */
   attempt?: number | undefined;
-  place: Place;
-  /** Of the last change in it, as {@link QueuedAnswer.at}. */
+  place: StepPosition;
+  /** The time of its last change, as {@link QueuedAnswer.at}. */
   at: number;
   answers: readonly QueuedAnswer[];
-  /** Null where nothing was changed; so with the variables. */
+  /** Null if unchanged, as are the variables. */
   progressData: JsonObject | null;
-  /** All variables, as the player had them. */
+  /** All variables of the player. */
   variables: JsonObject | null;
-  /** Names of those that were set in this write: the others are no news. */
+  /** Names of the variables that this write sets. */
   setVariables: readonly string[];
   completed: boolean;
   restart: boolean;
-  /** Whether it may have reached the server. From then on it is not added to. */
+  /** Whether it may have reached the server; it then stays as it is. */
   sent: boolean;
 }
 
-/** When a widget was answered last, as a record has it. */
+/** The time of a widget's last answer in a record. */
 export type KnownAnswer = Pick<StoredAnswer, 'stepId' | 'widgetId' | 'answeredAt'>;
 
-/** The body of a write. */
 export interface WriteBody {
   versionId: string;
   revision: number;
@@ -55,14 +54,14 @@ export interface WriteBody {
   restart?: true;
 }
 
-/** The body that saves a write on top of a record. */
+/** Returns the request body that saves a write on top of a record. */
 export function bodyOf(write: QueuedWrite, record: SessionRecord): WriteBody {
   const { versionId, attempt, writeId, place, answers, completed, restart } = write;
   const progressData = progressDataAfter(write, record);
   const variableState = variablesAfter(write, record);
   return {
     versionId,
-    revision: restart && isBegun(attempt, record) ? record.revision - 1 : record.revision,
+    revision: restart && hasBegun(attempt, record) ? record.revision - 1 : record.revision,
     ...(attempt !== undefined && { attempt }),
     writeId,
     currentSectionIndex: place.sectionIndex,
@@ -82,14 +81,14 @@ export function bodyOf(write: QueuedWrite, record: SessionRecord): WriteBody {
 }
 
 /**
- * Whether the attempt of a restart has begun: by that restart, or on another device. Only the server can tell. For a
- * revision that is over, it knows its own restart again by its id and reports a conflict with any other.
+ * Returns whether the attempt of a restart has begun: with this restart, or on another device. Only the server can tell.
+ * For an earlier revision, it recognizes this restart by its idempotency key and reports a conflict with any other.
  */
-function isBegun(attempt: number | undefined, record: SessionRecord): boolean {
+function hasBegun(attempt: number | undefined, record: SessionRecord): boolean {
   return attempt !== undefined && record.attempt !== undefined && attempt <= record.attempt;
 }
 
-/** What the record will be after a write, as far as it can be known here; the points are left as they are. */
+/** Returns the record after a write, except for the score, which only the server computes. */
 export function afterWrite(record: SessionRecord, write: QueuedWrite): SessionRecord {
   const { place, answers, completed, restart, at } = write;
   const kept = restart ? [] : (record.items ?? []);
@@ -109,12 +108,12 @@ export function afterWrite(record: SessionRecord, write: QueuedWrite): SessionRe
   };
 }
 
-/** A learner's progress with everything in it that is not saved yet: what the player shows. */
+/** Returns the progress that the player shows: the record with all unsaved writes. */
 export function projected(record: SessionRecord, writes: readonly QueuedWrite[]): SessionRecord {
   return writes.reduce(afterWrite, record);
 }
 
-/** Of the answers in a record, those that these writes replace. */
+/** Returns the answers of a record that these writes replace. */
 export function replacedAnswers(record: SessionRecord, writes: readonly QueuedWrite[]): KnownAnswer[] {
   const isReplaced = (item: StoredAnswer) =>
     writes.some(({ place: { stepId }, answers }) =>
@@ -125,16 +124,13 @@ export function replacedAnswers(record: SessionRecord, writes: readonly QueuedWr
     .map(({ stepId, widgetId, answeredAt }) => ({ stepId, widgetId, answeredAt }));
 }
 
-/** Whether the write is of use only at its own place; else a later write may stand for it. */
-export function holdsPlace({ answers, completed }: QueuedWrite): boolean {
+/** Returns whether a write must keep its own position; a later write may include any other. */
+export function needsOwnPosition({ answers, completed }: QueuedWrite): boolean {
   return answers.length > 0 || completed;
 }
 
-/**
- * A write that was refused, in smaller ones: one faulty answer is not to take others with it. Null when there is
- * nothing left to divide.
- */
-export function divided(write: QueuedWrite, newId: () => string): QueuedWrite[] | null {
+/** Splits a rejected write, so that a faulty answer does not take others with it. Returns null if it is a single change. */
+export function split(write: QueuedWrite, newId: () => string): QueuedWrite[] | null {
   const { answers, progressData, variables, completed, restart } = write;
   const nothing = { answers: [], progressData: null, variables: null, setVariables: [] };
   const fresh = (fields: Partial<QueuedWrite>) => ({ ...write, sent: false, ...fields, writeId: newId() });
@@ -161,11 +157,10 @@ export function divided(write: QueuedWrite, newId: () => string): QueuedWrite[] 
 }
 
 /**
- * Writes without the answers that others have replaced meanwhile: those of a widget that has an answer of somebody
- * else, stored later than ours was given.
+ * Returns the writes without superseded answers: those of widgets to which another device gave a later answer.
  *
- * @param known answers in the record that the writes were made on: nobody else gave those
- * @param ours writes that may be in the record: these ones, and what was saved right now
+ * @param known answers of the record that the writes build on, which are not another device's
+ * @param ours writes that the record may contain: these, and the one just saved
  */
 export function rebased(
   writes: readonly QueuedWrite[],
@@ -175,19 +170,19 @@ export function rebased(
 ): QueuedWrite[] {
   const foreign = (record.items ?? []).filter((item) => {
     const before = known.find((other) => isSameWidget(other, item));
-    return before?.answeredAt !== item.answeredAt && !isOurs(item, ours);
+    return before?.answeredAt !== item.answeredAt && !ours.some((write) => mayHaveStored(write, item));
   });
   return writes.map((write) => ({
     ...write,
     answers: write.answers.filter((answer) => {
-      const place = { stepId: write.place.stepId, widgetId: answer.widgetId };
-      const stored = foreign.find((item) => isSameWidget(item, place));
+      const widget = { stepId: write.place.stepId, widgetId: answer.widgetId };
+      const stored = foreign.find((item) => isSameWidget(item, widget));
       return stored === undefined || Date.parse(stored.answeredAt) <= answer.at;
     }),
   }));
 }
 
-/** Whether a write belongs to an attempt that was over before the record's began: it never touches a later one. */
+/** Returns whether a write belongs to an attempt before the record's: it never changes a later one. */
 export function isOfEarlierAttempt(
   { attempt }: Pick<QueuedWrite, 'attempt'>,
   record: Pick<SessionRecord, 'attempt'>,
@@ -196,8 +191,8 @@ export function isOfEarlierAttempt(
 }
 
 /**
- * Whether another device has begun the record's attempt: none of our writes that may have reached the server belongs to
- * it. The server ignores writes of earlier attempts.
+ * Returns whether another device has begun the record's attempt: none of our sent writes belongs to it. The server
+ * ignores writes of earlier attempts.
  */
 export function isBegunElsewhere(
   writes: readonly QueuedWrite[],
@@ -207,30 +202,27 @@ export function isBegunElsewhere(
   return latest !== undefined && isOfEarlierAttempt(latest, record);
 }
 
-/** The first of some writes with an answer, or the end, of an attempt that was over before the record's began. */
-export function outdatedWrite(
+/** Returns the first write with an answer or a completion of an attempt before the record's. */
+export function findOutdatedWrite(
   writes: readonly QueuedWrite[],
   record: SessionRecord,
 ): QueuedWrite | undefined {
-  return writes.find((write) => holdsPlace(write) && isOfEarlierAttempt(write, record));
+  return writes.find((write) => needsOwnPosition(write) && isOfEarlierAttempt(write, record));
 }
 
-/** The writes that go on with a record that others have written: without restarts, all in its attempt. */
-export function continued(writes: readonly QueuedWrite[], record: SessionRecord): QueuedWrite[] {
+/** Moves writes to the attempt of a record that another device has written, without their restarts. */
+export function inAttemptOf(writes: readonly QueuedWrite[], record: SessionRecord): QueuedWrite[] {
   return writes
     .filter((write) => !isOfEarlierAttempt(write, record))
     .map((write) => ({ ...withoutRestart(write), attempt: write.attempt && record.attempt }));
 }
 
-/** A restart clears what the learner saw when asking for it, not what came from elsewhere since. */
+/** A restart clears what the learner saw at that time, not later changes from elsewhere. */
 export function withoutRestart(write: QueuedWrite): QueuedWrite {
   return { ...write, restart: false };
 }
 
-/**
- * Leaves out answers that a later write replaces, and then the writes that are of no use any more. A write that may
- * have reached the server stays as it is.
- */
+/** Drops answers that a later write replaces, and writes that become superfluous. Sent writes stay as they are. */
 export function compacted(writes: readonly QueuedWrite[]): QueuedWrite[] {
   const later = new Set<string>();
   let isLast = true;
@@ -245,7 +237,7 @@ export function compacted(writes: readonly QueuedWrite[]): QueuedWrite[] {
       restart ||
       setVariables.length > 0 ||
       (progressData !== null && !dataIsLater) ||
-      holdsPlace({ ...write, answers });
+      needsOwnPosition({ ...write, answers });
     for (const answer of answers) later.add(keyOf(answer));
     isLast = false;
     dataIsLater ||= progressData !== null;
@@ -261,7 +253,7 @@ function variablesAfter({ variables, setVariables, restart }: QueuedWrite, recor
   return { ...variables, ...record.variableState, ...set };
 }
 
-/** Another device may have seen steps that this one has not, and the other way round. */
+/** Merges the visited steps, because each device may have seen others. */
 function progressDataAfter({ progressData, restart }: QueuedWrite, record: SessionRecord) {
   if (progressData === null || restart || record.progressData === null) return progressData;
   const before = record.progressData;
@@ -278,7 +270,7 @@ function progressDataAfter({ progressData, restart }: QueuedWrite, record: Sessi
   };
 }
 
-/** The last answer counts, at the place of the first one. */
+/** Replaces the widget's answer at its index, or appends it. */
 function withAnswer(items: StoredAnswer[], stepId: string, queued: QueuedAnswer): StoredAnswer[] {
   const { widgetId, answer, score, maxScore, at } = queued;
   const item = { stepId, widgetId, answer, score, maxScore, answeredAt: new Date(at).toISOString() };
@@ -286,14 +278,13 @@ function withAnswer(items: StoredAnswer[], stepId: string, queued: QueuedAnswer)
   return index < 0 ? [...items, item] : items.with(index, { ...items[index], ...item });
 }
 
-/** Whether a stored answer is one of these writes that has arrived, though nobody told. */
-function isOurs(item: StoredAnswer, writes: readonly QueuedWrite[]): boolean {
+/** Returns whether a stored answer may come from a sent write, whose response was lost. */
+function mayHaveStored({ sent, place, answers }: QueuedWrite, item: StoredAnswer): boolean {
   const text = JSON.stringify(item.answer);
-  return writes.some(
-    ({ sent, place, answers }) =>
-      sent &&
-      place.stepId === item.stepId &&
-      answers.some(({ widgetId, answer }) => widgetId === item.widgetId && JSON.stringify(answer) === text),
+  return (
+    sent &&
+    place.stepId === item.stepId &&
+    answers.some(({ widgetId, answer }) => widgetId === item.widgetId && JSON.stringify(answer) === text)
   );
 }
 

@@ -3,27 +3,22 @@ import type { LessonBoot } from './boot.ts';
 import type { SessionClient } from './session-client.ts';
 import { claimsOf } from './token-keeper.ts';
 
-/** Milliseconds. */
-const retryPause = 5000;
-const minute = 60_000;
-/**
- * How long before its end the address of media and widgets is renewed. What is loaded by it ends with it, and a video
- * that is paused has to go on.
- */
-const contentNotice = 45 * minute;
+const retryPauseMs = 5000;
+const minuteMs = 60_000;
+/** How long before its expiry the URL of media and widgets is renewed: a paused video must still resume with the old one. */
+const contentNoticeMs = 45 * minuteMs;
 
-/** Why a token was not taken. */
+/** Why a token was rejected. */
 export type TokenFault = 'token_invalid' | 'wrong_lesson' | 'not_available' | 'token_mismatch';
 
 /**
- * Takes tokens for the same learner and the version in play, and no others.
- *
- * @returns takes a token; a later one replaces one that is still being checked
+ * Returns a function that checks a new token: it must be for the same learner and the version in play. A later token
+ * cancels the check of an earlier one.
  */
 export function tokenRenewal(
   boot: Pick<LessonBoot, 'session' | 'versionId'>,
   client: Pick<SessionClient, 'open'>,
-  on: { renewed(this: void, token: string): void; refused(this: void, fault: TokenFault): void },
+  on: { renewed(this: void, token: string): void; rejected(this: void, fault: TokenFault): void },
 ): (token: string) => void {
   let latest = '';
 
@@ -32,13 +27,13 @@ export function tokenRenewal(
     if (token !== latest) return;
     if (typeof opened === 'number') {
       const fault = faultOf(opened);
-      if (fault === undefined) setTimeout(() => void check(token), retryPause);
-      else on.refused(fault);
+      if (fault === undefined) setTimeout(() => void check(token), retryPauseMs);
+      else on.rejected(fault);
       return;
     }
     const { versionId = boot.versionId } = claimsOf(token);
     if (isSameLearner(opened, boot.session) && versionId === boot.versionId) on.renewed(token);
-    else on.refused('token_mismatch');
+    else on.rejected('token_mismatch');
   }
 
   return (token) => {
@@ -48,32 +43,32 @@ export function tokenRenewal(
 }
 
 /**
- * Renews the address of media and widgets before it expires. The clock is looked at every minute, and when the page is
- * shown again: timers stand still while a device sleeps, and an address expires nevertheless.
+ * Renews the URL of media and widgets before it expires. It checks the clock every minute and when the page is shown
+ * again, because timers stop while a device sleeps.
  */
 export function renewContent(
   first: Pick<LessonBoot['content'], 'expiresAt'>,
   client: Pick<SessionClient, 'content' | 'now'>,
   onRenewed: (base: string) => void,
 ): void {
-  let end = Date.parse(first.expiresAt);
-  let isAsking = false;
+  let expiry = Date.parse(first.expiresAt);
+  let isRenewing = false;
 
   async function renewIfDue(): Promise<void> {
-    if (isAsking || end - client.now() > contentNotice) return;
-    isAsking = true;
+    if (isRenewing || expiry - client.now() > contentNoticeMs) return;
+    isRenewing = true;
     const content = await client.content();
-    isAsking = false;
+    isRenewing = false;
     if (content === undefined) return;
-    end = Date.parse(content.expiresAt);
+    expiry = Date.parse(content.expiresAt);
     onRenewed(content.base);
   }
 
-  setInterval(() => void renewIfDue(), minute);
+  setInterval(() => void renewIfDue(), minuteMs);
   document.addEventListener('visibilitychange', () => void renewIfDue());
 }
 
-/** Undefined where it makes sense to ask again. */
+/** Returns the fault that a status means; undefined if a retry can help. */
 function faultOf(status: number): TokenFault | undefined {
   const faults: Record<number, TokenFault> = {
     400: 'token_invalid',

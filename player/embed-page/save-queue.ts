@@ -3,127 +3,128 @@ import {
   afterWrite,
   bodyOf,
   compacted,
-  continued,
-  divided,
-  holdsPlace,
+  inAttemptOf,
+  split,
+  needsOwnPosition,
   isBegunElsewhere,
   isOfEarlierAttempt,
-  outdatedWrite,
+  findOutdatedWrite,
   rebased,
 } from './queued-write.ts';
 import type { QueuedAnswer, QueuedWrite, WriteBody } from './queued-write.ts';
-import type { JsonObject, Place, SessionRecord } from './session-record.ts';
+import type { JsonObject, StepPosition, SessionRecord } from './session-record.ts';
 
 /**
- * What is to be saved, in which order, and what each answer of the server leads to. Pure: it knows neither clock nor
- * network nor storage, and nothing changes a queue in place.
+ * The unsaved writes of a learner, in order. The functions of this file are pure: they use no clock, network or storage,
+ * and return new queues. Each write has an idempotency key (`writeId`), and builds on a revision of the record: the
+ * server rejects it with a conflict if another device wrote first (optimistic concurrency).
  */
 export interface SaveQueue {
-  /** As the server has it, as far as we know. */
+  /** The server's record, as far as this tab knows. */
   record: SessionRecord;
-  /** The first goes first. */
+  /** In the order of sending. */
   writes: readonly QueuedWrite[];
-  /** The write on its way, and the revision that it was made for. */
+  /** The write that awaits its response, and the revision it builds on. */
   inFlight: { writeId: string; revision: number } | null;
   hold: Hold | null;
-  /** Tries that failed in a row. */
+  /** Failed requests in a row. */
   failures: number;
-  /** Unix time in milliseconds at which there is a reason to send; none before `notBefore`. */
+  /** Unix time in milliseconds of the next request, but not before `notBefore`, the end of the backoff. */
   dueAt: number;
   notBefore: number;
-  /** Ids of writes that were saved lately: another tab may hand them over once more. */
+  /** Ids of recently saved writes, which another tab may still hand over. */
   savedIds: readonly string[];
 }
 
-/** Why nothing is sent. Changes are taken all the same. */
+/** Why the queue sends nothing. It accepts changes nevertheless. */
 export type Hold =
-  /** Somebody else wrote, on another device. The learner says where to go on. */
+  /** Another device wrote first. The learner decides where to continue. */
   | 'conflict'
   /** Another tab of this browser has taken over. */
   | 'elsewhere'
-  /** The token is not accepted any more. */
+  /** The server rejected the token. */
   | 'expired'
-  /** The lesson is not to be had any more. */
+  /** The lesson is no longer available. */
   | 'gone';
 
-/** What the learner did. */
+/** A learner's action. */
 export interface Change {
-  /** Of the step that it belongs to. */
-  place: Place;
+  /** The step of the action. */
+  position: StepPosition;
   answer?: Omit<QueuedAnswer, 'at'>;
-  /** Milliseconds since the learner did it; 0 unless given. Widgets may report an answer later. */
-  age?: number;
+  /** Milliseconds since the action, 0 by default. Widgets may report an answer later. */
+  ageMs?: number;
   progressData?: JsonObject;
   /** All variables. */
   variables?: JsonObject;
-  /** The name of the one that was set. */
+  /** The variable that the action set. */
   setVariable?: string;
   completed?: boolean;
   restart?: boolean;
 }
 
-/** What came of sending a write. */
-export type Answer =
+/** The outcome of a write's request. */
+export type WriteResponse =
   | { kind: 'saved' | 'conflict'; record: SessionRecord }
-  | { kind: 'expired' | 'gone' | 'refused' }
-  /** @param retryAfter milliseconds that the server asks for; 0 when it does not. */
-  | { kind: 'failed'; retryAfter: number };
+  | { kind: 'expired' | 'gone' | 'rejected' }
+  /** @param retryAfterMs the pause that the server asks for, or 0 */
+  | { kind: 'failed'; retryAfterMs: number };
 
 export interface Context {
-  /** Unix time in milliseconds, by the server's clock as far as it is known. */
+  /** Unix time in milliseconds, by the server's clock as far as this tab knows it. */
   now: number;
   newId(this: void): string;
 }
 
-/** Debounce of answers, in milliseconds: those within this time become one write. */
-export const answerDelay = 500;
-/** Between tries, and the longest pause that the server may ask for, in milliseconds. */
+/** Debounce: answers within this time become one write. */
+export const debounceMs = 500;
 const backoff = { firstMs: 1000, maxMs: 60_000 };
-const longestRetryAfter = 600_000;
-/** A write that is longer, in characters of JSON, is not added to: the server takes 1 MiB. */
-const fullWrite = 256 * 1024;
+/** The longest pause that the queue accepts from the server. */
+const maxRetryAfterMs = 600_000;
+/** Characters of JSON at which a write is full. The server accepts 1 MiB. */
+const maxWriteChars = 256 * 1024;
 const maxAnswers = 500;
-/** From this many on, writes that others make needless are left out. */
-const manyWrites = 100;
-const keptSavedIds = 100;
+/** The number of writes at which {@link enqueue} drops superseded ones. */
+const compactFrom = 100;
+const maxSavedIds = 100;
 
 export function emptyQueue(record: SessionRecord): SaveQueue {
   const idle = { inFlight: null, hold: null, failures: 0, dueAt: Infinity, notBefore: 0 };
   return { ...idle, record, writes: [], savedIds: [] };
 }
 
-/** Whether the learner has finished the lesson, be it saved or not. */
+/** Returns whether the learner has completed the lesson, saved or not. */
 export function isCompleted({ record, writes }: SaveQueue): boolean {
   return record.status === 'completed' || writes.some(({ completed }) => completed);
 }
 
-/** Takes a change. Those of one step become one write, as long as it was not sent. */
+/** Adds a change. Changes of one step become one write, unless that was sent already. */
 export function enqueue(queue: SaveQueue, change: Change, versionId: string, context: Context): SaveQueue {
   const last = queue.writes.at(-1);
   const isMore = last !== undefined && canTake(last, change, versionId);
   const next = withChange(isMore ? last : newWrite(queue, change, versionId), change, context);
   const writes = [...queue.writes.slice(0, isMore ? -1 : undefined), next];
-  const dueAt = isUrgent(change) ? context.now : context.now + answerDelay;
+  const dueAt = isUrgent(change) ? context.now : context.now + debounceMs;
   return {
     ...queue,
-    writes: writes.length >= manyWrites ? compacted(writes) : writes,
+    writes: writes.length >= compactFrom ? compacted(writes) : writes,
     dueAt: Math.min(queue.dueAt, dueAt),
   };
 }
 
-/** Answers are gathered. A first look, a place alone, waits as long: it makes way for the pictures of the step. */
+/** Answers are debounced. So is a first view, to let the pictures of the step load first. */
 function isUrgent({ answer, setVariable, progressData, restart }: Change): boolean {
   if (answer !== undefined || setVariable !== undefined) return false;
   return progressData !== undefined || restart === true;
 }
 
-/** Milliseconds until there is something to send: 0 for at once, null when nothing will be without a change. */
-export function waitTime(queue: SaveQueue, now: number): number | null {
+/** Returns the milliseconds until the next request; null if there is none before the queue changes. */
+export function waitMs(queue: SaveQueue, now: number): number | null {
   if (queue.inFlight !== null || queue.hold !== null || queue.writes.length === 0) return null;
   return Math.max(0, Math.max(queue.dueAt, queue.notBefore) - now);
 }
 
-/** Takes the first write to send it. From here on it is not added to. */
+/** Takes the first write for a request. {@link enqueue} adds nothing to it from now on. */
 export function takeNext(queue: SaveQueue): { queue: SaveQueue; body: WriteBody } | undefined {
   const [first, ...rest] = queue.writes;
   if (first === undefined) return undefined;
@@ -133,8 +134,8 @@ export function takeNext(queue: SaveQueue): { queue: SaveQueue; body: WriteBody 
 }
 
 /**
- * All writes but the one on its way, each for the revision that is to be expected, for a page that is about to go. One
- * that comes too early waits at the server for those before it. They stay in the queue: sent again they change nothing.
+ * Takes all writes except the one in flight, for a page that may close. Each builds on the revision that those before it
+ * will make; the server waits for them. The writes stay in the queue, because their idempotency keys let it repeat them.
  */
 export function takeAll(queue: SaveQueue): { queue: SaveQueue; bodies: WriteBody[] } {
   if (queue.hold !== null) return { queue, bodies: [] };
@@ -148,63 +149,68 @@ export function takeAll(queue: SaveQueue): { queue: SaveQueue; bodies: WriteBody
 }
 
 /**
- * What the answer to the write on its way leads to.
+ * Applies the response to the write in flight.
  *
- * @param random from 0 to 1: browsers that failed together do not come back together
- * @returns the write that had to be given up, where there is one
+ * @param context.random from 0 to 1: the jitter of the backoff
+ * @returns `lost`, the write that the queue has dropped, if any
  */
-export function answered(
+export function afterResponse(
   queue: SaveQueue,
-  answer: Answer,
+  response: WriteResponse,
   context: Context & { random: number },
 ): { queue: SaveQueue; lost?: QueuedWrite } {
   const { inFlight } = queue;
   if (inFlight === null) return { queue };
   const idle = { ...queue, inFlight: null };
-  switch (answer.kind) {
+  switch (response.kind) {
     case 'saved':
-      return withGivenUp(idle, afterSaved(idle, inFlight, answer.record));
+      return withLost(idle, afterSaved(idle, inFlight, response.record));
     case 'conflict':
-      return withGivenUp(idle, afterConflict(idle, answer.record));
+      return withLost(idle, afterConflict(idle, response.record));
     case 'expired':
     case 'gone':
-      return { queue: { ...idle, hold: idle.hold ?? answer.kind } };
+      return { queue: { ...idle, hold: idle.hold ?? response.kind } };
     case 'failed':
-      return { queue: afterFailure(idle, answer.retryAfter, context) };
-    case 'refused':
-      return afterRefusal(idle, inFlight.writeId, context);
+      return { queue: afterFailure(idle, response.retryAfterMs, context) };
+    case 'rejected':
+      return afterRejection(idle, inFlight.writeId, context);
   }
 }
 
-/** Sends without a further wait: the network is back, or the page is about to be hidden. */
-export function hurry(queue: SaveQueue, now: number): SaveQueue {
+/** Ends debounce and backoff: the network is back, or the page is about to be hidden. */
+export function skipWait(queue: SaveQueue, now: number): SaveQueue {
   return { ...queue, dueAt: Math.min(queue.dueAt, now), notBefore: Math.min(queue.notBefore, now) };
 }
 
-/** Another tab goes on. */
+/** Stops sending, because another tab continues. */
 export function handOver(queue: SaveQueue): SaveQueue {
   return { ...queue, hold: 'elsewhere' };
 }
 
-/** A new token is there. */
+/** Resumes sending with a new token. */
 export function renewed(queue: SaveQueue, now: number): SaveQueue {
-  return queue.hold === 'expired' ? hurry({ ...queue, hold: null, failures: 0 }, now) : queue;
+  return queue.hold === 'expired' ? skipWait({ ...queue, hold: null, failures: 0 }, now) : queue;
 }
 
-/** The learner goes on here after a conflict, at the step that is shown. */
-export function goOnHere(queue: SaveQueue, place: Place, versionId: string, context: Context): SaveQueue {
+/** Resumes sending after a conflict, at the step that this tab shows. */
+export function continueHere(
+  queue: SaveQueue,
+  position: StepPosition,
+  versionId: string,
+  context: Context,
+): SaveQueue {
   if (queue.hold !== 'conflict') return queue;
-  return enqueue({ ...queue, hold: null, failures: 0, notBefore: 0 }, { place }, versionId, context);
+  return enqueue({ ...queue, hold: null, failures: 0, notBefore: 0 }, { position }, versionId, context);
 }
 
 /**
- * What the server has, as another tab of this browser knows it. Where the learner has started again in that one, writes
- * to the attempt before are left out: see {@link outdatedWrite}.
+ * Adopts the server's record as another tab of this browser knows it. If the learner has restarted there, it drops
+ * writes to the earlier attempt: {@link findOutdatedWrite} names them.
  */
 export function catchUp(queue: SaveQueue, record: SessionRecord): SaveQueue {
   const { revision, attempt } = record;
   if (revision <= queue.record.revision) return queue;
-  // Places in another version mean nothing in this one.
+  // Positions in another version mean nothing in this one.
   const isSameVersion = record.versionId === queue.record.versionId;
   return {
     ...queue,
@@ -213,24 +219,23 @@ export function catchUp(queue: SaveQueue, record: SessionRecord): SaveQueue {
   };
 }
 
-function canTake(last: QueuedWrite, { place, answer, restart }: Change, versionId: string): boolean {
+function canTake(last: QueuedWrite, { position, answer, restart }: Change, versionId: string): boolean {
   if (last.sent || restart === true || last.versionId !== versionId) return false;
-  if (last.place.stepId !== place.stepId && holdsPlace(last)) return false;
+  if (last.place.stepId !== position.stepId && needsOwnPosition(last)) return false;
   if (answer === undefined) return true;
-  return last.answers.length < maxAnswers && JSON.stringify([last, answer]).length <= fullWrite;
+  return last.answers.length < maxAnswers && JSON.stringify([last, answer]).length <= maxWriteChars;
 }
 
-/** What a change makes a write. */
 function newWrite(
   { record, writes }: SaveQueue,
-  { place, restart }: Change,
+  { position, restart }: Change,
   versionId: string,
 ): Omit<QueuedWrite, 'writeId' | 'at'> {
   const last = writes.length === 0 ? record.attempt : writes.at(-1)?.attempt;
   return {
     versionId,
     attempt: last === undefined || restart !== true ? last : last + 1,
-    place,
+    place: position,
     answers: [],
     progressData: null,
     variables: null,
@@ -241,19 +246,19 @@ function newWrite(
   };
 }
 
-/** It gets another id, for another tab may have taken the write over as it was before, and two ids are two writes. */
+/** The write gets a new idempotency key, because another tab may have adopted it as it was before the change. */
 function withChange(
   write: Omit<QueuedWrite, 'writeId' | 'at'> & { at?: number },
   change: Change,
   { now, newId }: Context,
 ): QueuedWrite {
-  const { answer, age = 0, setVariable } = change;
-  const at = now - age;
+  const { answer, ageMs = 0, setVariable } = change;
+  const at = now - ageMs;
   const others = write.answers.filter(({ widgetId }) => widgetId !== answer?.widgetId);
   return {
     ...write,
     writeId: newId(),
-    place: change.place,
+    place: change.position,
     at: Math.max(at, write.at ?? at),
     answers: answer === undefined ? write.answers : [...others, { ...answer, at }],
     progressData: change.progressData ?? write.progressData,
@@ -279,7 +284,7 @@ function afterSaved(
     failures: 0,
     notBefore: 0,
     dueAt: writes.length === 0 ? Infinity : queue.dueAt,
-    savedIds: [...queue.savedIds, writeId].slice(-keptSavedIds),
+    savedIds: [...queue.savedIds, writeId].slice(-maxSavedIds),
   };
   // The reply to a write that is sent again holds the record as it is now, with writes of other devices. The server
   // ignores a write of an attempt that another device has ended, however few writes that device has made since.
@@ -292,12 +297,13 @@ function afterConflict(
   record: SessionRecord,
   before: Pick<SaveQueue, 'record' | 'writes'> = queue,
 ): SaveQueue {
-  // Two who open a lesson for the first time at once have done nothing yet that could be in conflict.
-  if (record.status === 'not_started' && queue.writes.every(isLook)) return { ...queue, record, writes: [] };
+  // Two tabs that open a new lesson at the same time have nothing yet that could conflict.
+  if (record.status === 'not_started' && queue.writes.every(isFirstView))
+    return { ...queue, record, writes: [] };
   return {
     ...queue,
     record,
-    writes: continued(rebased(queue.writes, record, before.record.items ?? [], before.writes), record),
+    writes: inAttemptOf(rebased(queue.writes, record, before.record.items ?? [], before.writes), record),
     failures: 0,
     hold: queue.hold ?? 'conflict',
   };
@@ -305,33 +311,35 @@ function afterConflict(
 
 function afterFailure(
   queue: SaveQueue,
-  retryAfter: number,
+  requestedMs: number,
   { now, random }: Context & { random: number },
 ): SaveQueue {
-  const retryAfterMs = Math.min(longestRetryAfter, retryAfter);
-  const pause = backoffMs(backoff, queue.failures, { retryAfterMs, random });
-  return { ...queue, failures: queue.failures + 1, notBefore: now + pause };
+  const retryAfterMs = Math.min(maxRetryAfterMs, requestedMs);
+  const pauseMs = backoffMs(backoff, queue.failures, { retryAfterMs, random });
+  return { ...queue, failures: queue.failures + 1, notBefore: now + pauseMs };
 }
 
-function afterRefusal(
+function afterRejection(
   queue: SaveQueue,
   writeId: string,
   { newId }: Context,
 ): { queue: SaveQueue; lost?: QueuedWrite } {
-  const refused = queue.writes.find((write) => write.writeId === writeId);
-  const parts = refused === undefined ? null : divided(refused, newId);
+  const rejected = queue.writes.find((write) => write.writeId === writeId);
+  const parts = rejected === undefined ? null : split(rejected, newId);
   const writes = queue.writes.flatMap((write) => (write.writeId === writeId ? (parts ?? []) : write));
   const dueAt = writes.length === 0 ? Infinity : queue.dueAt;
   const next = { ...queue, writes, failures: 0, dueAt };
-  return parts === null && refused !== undefined ? { queue: next, lost: refused } : { queue: next };
+  return parts === null && rejected !== undefined ? { queue: next, lost: rejected } : { queue: next };
 }
 
-/** Names the answer that a later attempt, begun elsewhere, leaves out. */
-function withGivenUp(before: SaveQueue, queue: SaveQueue): { queue: SaveQueue; lost?: QueuedWrite } {
-  const lost = queue.hold === before.hold ? undefined : outdatedWrite(before.writes, queue.record);
+/** Adds the write that was lost because the learner began a later attempt elsewhere. */
+function withLost(before: SaveQueue, queue: SaveQueue): { queue: SaveQueue; lost?: QueuedWrite } {
+  const lost = queue.hold === before.hold ? undefined : findOutdatedWrite(before.writes, queue.record);
   return lost === undefined ? { queue } : { queue, lost };
 }
 
-function isLook(write: QueuedWrite): boolean {
-  return !holdsPlace(write) && !write.restart && write.progressData === null && write.variables === null;
+function isFirstView(write: QueuedWrite): boolean {
+  return (
+    !needsOwnPosition(write) && !write.restart && write.progressData === null && write.variables === null
+  );
 }

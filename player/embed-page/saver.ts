@@ -1,49 +1,54 @@
-import { adopt, leftoverOf, outdatedLeftover } from './abandoned-saves.ts';
-import type { Leftover } from './abandoned-saves.ts';
+import { adopt, abandonedSavesOf, findOutdatedSave } from './abandoned-saves.ts';
+import type { AbandonedSaves } from './abandoned-saves.ts';
 import {
-  answered,
+  afterResponse,
   catchUp,
   enqueue,
-  goOnHere,
+  continueHere,
   handOver,
-  hurry,
+  skipWait,
   renewed,
   takeAll,
   takeNext,
-  waitTime,
+  waitMs,
 } from './save-queue.ts';
 import type { Change, Context, SaveQueue } from './save-queue.ts';
-import { outdatedWrite } from './queued-write.ts';
+import { findOutdatedWrite } from './queued-write.ts';
 import type { QueuedWrite } from './queued-write.ts';
-import type { Place, SessionRecord } from './session-record.ts';
+import type { StepPosition, SessionRecord } from './session-record.ts';
 import type { QueueStore } from './queue-store.ts';
 import type { SessionClient } from './session-client.ts';
 
-/** Saves what a learner does: the queue with its storage, network, clock and timers. */
+/** Saves a learner's progress: connects the queue with storage, network, clock and timers. */
 export interface Saver {
   queue(this: void): SaveQueue;
-  /** False while the browser keeps nothing: what is not saved is lost with the page. */
-  isKept(this: void): boolean;
+  /** Whether the browser stores unsaved writes; otherwise they are lost with the page. */
+  isStored(this: void): boolean;
   change(this: void, change: Change): void;
   /**
-   * Keeps an answer that is not submitted, by the id of its widget; undefined for none any more. It becomes an answer
-   * when the page is hidden, or when it is opened again after a close.
+   * Stores a widget's unsubmitted answer, or removes it (undefined). It becomes an answer when the page is hidden, or
+   * when the lesson opens again.
    */
   draft(this: void, widgetId: string, change: Change | undefined): void;
-  /** The drafts of a step end with it. */
+  /** Removes all drafts, when the learner leaves their step. */
   dropDrafts(this: void): void;
-  /** Takes over what other tabs have not saved. */
-  adopt(this: void, leftovers: readonly Leftover[], here: { place: Place; versionId: string }): void;
-  /** Another tab knows what the server has. */
+  /** Adopts other tabs' unsaved writes. */
+  adopt(
+    this: void,
+    abandoned: readonly AbandonedSaves[],
+    here: { position: StepPosition; versionId: string },
+  ): void;
+  /** Adopts the server's record as another tab knows it. */
   catchUp(this: void, record: SessionRecord): void;
-  /** Leaves saving to another tab. */
+  /** Stops saving, because another tab continues. */
   handOver(this: void): void;
-  goOnHere(this: void, place: Place): void;
-  /** The token is new. */
+  /** Resumes after a conflict. */
+  continueHere(this: void, position: StepPosition): void;
+  /** Resumes with a new token. */
   renewed(this: void): void;
-  /** The network may be back. */
-  hurry(this: void): void;
-  /** The page may be gone at any moment. */
+  /** Retries at once, because the network may be back. */
+  skipWait(this: void): void;
+  /** Sends everything at once, because the page may close. */
   flush(this: void): void;
 }
 
@@ -52,62 +57,59 @@ export interface SaverOptions {
   versionId: string;
   client: Pick<SessionClient, 'send' | 'now'>;
   store: QueueStore;
-  /** The queue has changed in any way. */
+  /** Called after each change of the queue. */
   onChange(this: void): void;
   onSaved(this: void, record: SessionRecord, write: QueuedWrite): void;
-  /**
-   * The server has what somebody else wrote. Call `merge` as soon as widgets have reported what they held back, so
-   * that it is merged too.
-   */
+  /** Called when another device wrote first. Call `merge` once widgets have reported their unsubmitted answers. */
   onConflict(this: void, merge: () => void): Promise<void>;
-  /** This write is given up: the server does not take it, or the learner has started again since. */
+  /** Called for a dropped write: the server rejected it, or the learner has restarted elsewhere since. */
   onLost(this: void, write: QueuedWrite): void;
-  /** This tab was told to leave saving to another one, and there is something left to hand over. */
-  onHandOver(this: void, leftover: Leftover): void;
+  /** Called with the unsaved writes, for the tab that continues. */
+  onHandOver(this: void, saves: AbandonedSaves): void;
 }
 
-/** Longer timers overflow. */
-const longestTimer = 3_600_000;
+/** Browsers fire longer timers at once. */
+const maxTimerMs = 3_600_000;
 
 export function createSaver(options: SaverOptions): Saver {
   const { client, store, versionId } = options;
   let { queue } = options;
-  let isKept = true;
+  let isStored = true;
   let timer: ReturnType<typeof setTimeout> | undefined;
   const drafts = new Map<string, { change: Change; madeAt: number }>();
 
   const context = (): Context => ({ now: client.now(), newId });
 
-  /** Kept before anything else happens: the page may be gone in the next moment. */
+  /** Stores the queue before anything else happens, because the page may close at any time. */
   function set(next: SaveQueue): void {
     const isSame = next.writes === queue.writes && next.record === queue.record;
     queue = next;
-    if (!isSame) keep();
+    if (!isSame) save();
     options.onChange();
     pump();
   }
 
-  function keep(): void {
-    const leftover = leftoverOf(queue);
-    // Also when it is handed over: the other tab may be closed before it hears of it, and forgets it otherwise.
-    isKept = store.keep(leftoverOf(withDrafts()));
-    if (queue.hold === 'elsewhere') options.onHandOver(leftover);
+  function save(): void {
+    const saves = abandonedSavesOf(queue);
+    // Also after a handover: the other tab may close before it adopts the writes, and removes them once it has.
+    isStored = store.save(abandonedSavesOf(withDrafts()));
+    if (queue.hold === 'elsewhere') options.onHandOver(saves);
   }
 
-  /** The queue as it is when drafts count as answers. */
+  /** Returns the queue with drafts as answers. */
   function withDrafts(): SaveQueue {
     const now = client.now();
     return [...drafts.values()].reduce(
-      (next, { change, madeAt }) => enqueue(next, { ...change, age: now - madeAt }, versionId, context()),
+      (next, { change, madeAt }) => enqueue(next, { ...change, ageMs: now - madeAt }, versionId, context()),
       queue,
     );
   }
 
   function pump(): void {
     clearTimeout(timer);
-    const wait = waitTime(queue, client.now());
+    const wait = waitMs(queue, client.now());
     if (wait === null) return;
-    if (wait > 0) timer = setTimeout(pump, Math.min(wait, longestTimer));
+    if (wait > 0) timer = setTimeout(pump, Math.min(wait, maxTimerMs));
     else void sendNext();
   }
 
@@ -116,12 +118,12 @@ export function createSaver(options: SaverOptions): Saver {
     const next = takeNext(queue);
     if (write === undefined || next === undefined) return;
     set(next.queue);
-    const answer = await client.send(next.body);
-    const outcome = () => answered(queue, answer, { ...context(), random: Math.random() });
+    const response = await client.send(next.body);
+    const outcome = () => afterResponse(queue, response, { ...context(), random: Math.random() });
     const settle = () => {
       const { queue: after, lost } = outcome();
       set(after);
-      if (answer.kind === 'saved') options.onSaved(answer.record, write);
+      if (response.kind === 'saved') options.onSaved(response.record, write);
       if (lost !== undefined) options.onLost(lost);
     };
     const isConflict = queue.hold === null && outcome().queue.hold === 'conflict';
@@ -131,37 +133,37 @@ export function createSaver(options: SaverOptions): Saver {
 
   return {
     queue: () => queue,
-    isKept: () => isKept,
+    isStored: () => isStored,
     change: (change) => set(enqueue(queue, change, versionId, context())),
-    adopt(leftovers, here) {
-      const lost = outdatedLeftover(queue, leftovers);
-      set(adopt(queue, leftovers, here, context()));
+    adopt(abandoned, here) {
+      const lost = findOutdatedSave(queue, abandoned);
+      set(adopt(queue, abandoned, here, context()));
       if (lost !== undefined) options.onLost(lost);
     },
     catchUp(record) {
-      const lost = outdatedWrite(queue.writes, record);
+      const lost = findOutdatedWrite(queue.writes, record);
       set(catchUp(queue, record));
       if (lost !== undefined) options.onLost(lost);
     },
     handOver() {
       if (queue.hold === 'elsewhere') return;
       queue = handOver(queue);
-      keep();
+      save();
       options.onChange();
       pump();
     },
-    goOnHere: (place) => set(goOnHere(queue, place, versionId, context())),
+    continueHere: (position) => set(continueHere(queue, position, versionId, context())),
     renewed: () => set(renewed(queue, client.now())),
-    hurry: () => set(hurry(queue, client.now())),
+    skipWait: () => set(skipWait(queue, client.now())),
     draft(widgetId, change) {
-      if (change !== undefined) drafts.set(widgetId, { change, madeAt: client.now() - (change.age ?? 0) });
+      if (change !== undefined) drafts.set(widgetId, { change, madeAt: client.now() - (change.ageMs ?? 0) });
       else if (!drafts.delete(widgetId)) return;
-      keep();
+      save();
     },
     dropDrafts() {
       if (drafts.size === 0) return;
       drafts.clear();
-      keep();
+      save();
     },
     flush() {
       if (drafts.size > 0) {
@@ -170,7 +172,7 @@ export function createSaver(options: SaverOptions): Saver {
         set(all);
       }
       if (queue.writes.length === 0) return;
-      set(hurry(queue, client.now()));
+      set(skipWait(queue, client.now()));
       const { queue: all, bodies } = takeAll(queue);
       set(all);
       for (const body of bodies) void client.send(body);
@@ -178,7 +180,7 @@ export function createSaver(options: SaverOptions): Saver {
   };
 }
 
-/** A UUID. Pages that are served without encryption have no `crypto.randomUUID`. */
+/** Returns a random UUID. Pages without TLS have no `crypto.randomUUID`. */
 export function newId(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(16));
   const hex = Array.from(bytes, (byte, index) => {

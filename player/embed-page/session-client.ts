@@ -1,71 +1,71 @@
+import { parseRetryAfter } from '../../shared/platform/backoff.ts';
 import type { Learner, LessonBoot } from './boot.ts';
 import type { WriteBody } from './queued-write.ts';
-import type { Answer } from './save-queue.ts';
+import type { WriteResponse } from './save-queue.ts';
 import { readRecord } from './session-record.ts';
 import type { JsonObject, SessionRecord } from './session-record.ts';
 
-/** The addresses that a player's token opens, as seen from the embed page. */
+/** The endpoints that the embed page calls with the learner's token. */
 export interface SessionClient {
   /** Sends a write. Never rejects. */
-  send(this: void, body: WriteBody): Promise<Answer>;
-  /** The session that a token opens; the status of the answer, or 0, when it opens none. */
+  send(this: void, body: WriteBody): Promise<WriteResponse>;
+  /** Returns a token's session; without one the response's status, 0 without a response. */
   open(this: void, token: string): Promise<(SessionRecord & Learner) | number>;
-  /** The address of media and widgets anew; undefined when it is not to be had now. */
+  /** Returns a new URL for media and widgets; undefined if the request failed. */
   content(this: void): Promise<LessonBoot['content'] | undefined>;
-  /** Unix time in milliseconds, by the server's clock as far as it is known. */
+  /** Returns the Unix time in milliseconds, by the server's clock as far as this page knows it. */
   now(this: void): number;
 }
 
-/** Milliseconds after which a request counts as lost. */
-const patience = 20_000;
-/** Bytes that browsers send for a page that is gone are 64 KiB, over all of its requests. */
-const keepaliveBytes = 60 * 1024;
+const timeoutMs = 20_000;
+/** Browsers send at most 64 KiB for a closed page, over all of its requests. */
+const maxKeepaliveBytes = 60 * 1024;
 
-/** @param token gives the present one at each request */
+/** @param token returns the current token */
 export function sessionClient(
   boot: Pick<LessonBoot, 'now' | 'sessionUrl' | 'contentUrl' | 'versionId'>,
   token: () => string,
 ): SessionClient {
-  let ahead = Date.parse(boot.now) - Date.now();
-  let keptAlive = 0;
+  let clockOffsetMs = Date.parse(boot.now) - Date.now();
+  let keepaliveBytes = 0;
 
   async function ask(url: string, query: Record<string, string>, init: RequestInit = {}): Promise<Response> {
-    const address = `${url}?${new URLSearchParams(query).toString()}`;
-    // The token is all that counts: neither a cookie nor a referrer goes along.
+    const requested = `${url}?${new URLSearchParams(query).toString()}`;
+    // The token is the only credential: the page sends neither cookies nor a referrer.
     const fixed: RequestInit = { credentials: 'omit', cache: 'no-store', referrerPolicy: 'no-referrer' };
-    const response = await fetch(address, { ...fixed, ...init, signal: AbortSignal.timeout(patience) });
+    const response = await fetch(requested, { ...fixed, ...init, signal: AbortSignal.timeout(timeoutMs) });
     const date = Date.parse(response.headers.get('Date') ?? '');
-    // A header has whole seconds; less than that is no news.
-    if (Math.abs(date - Date.now() - ahead) > 2000) ahead = date - Date.now();
+    // The header has whole seconds.
+    if (Math.abs(date - Date.now() - clockOffsetMs) > 2000) clockOffsetMs = date - Date.now();
     return response;
   }
 
   async function post(body: string): Promise<Response> {
     const used = token();
     const response = await postWith(used, body);
-    // Another token came while this one was being refused.
+    // Another token arrived while the server rejected this one.
     return response.status === 401 && token() !== used ? postWith(token(), body) : response;
   }
 
   async function postWith(used: string, body: string): Promise<Response> {
     const { length } = new TextEncoder().encode(body);
-    const keepalive = keptAlive + length <= keepaliveBytes;
-    if (keepalive) keptAlive += length;
+    const keepalive = keepaliveBytes + length <= maxKeepaliveBytes;
+    if (keepalive) keepaliveBytes += length;
     try {
       const headers = { 'Content-Type': 'application/json' };
       return await ask(boot.sessionUrl, { token: used }, { method: 'POST', headers, body, keepalive });
     } finally {
-      if (keepalive) keptAlive -= length;
+      if (keepalive) keepaliveBytes -= length;
     }
   }
 
   return {
-    now: () => Date.now() + ahead,
+    now: () => Date.now() + clockOffsetMs,
     async send(body) {
       try {
-        return await readAnswer(await post(JSON.stringify(body)));
+        return await readResponse(await post(JSON.stringify(body)));
       } catch {
-        return { kind: 'failed', retryAfter: 0 };
+        return { kind: 'failed', retryAfterMs: 0 };
       }
     },
     async open(otherToken) {
@@ -89,9 +89,10 @@ export function sessionClient(
   };
 }
 
-/** An answer that is not Lectern's, as of a captive network, counts as a failure. */
-async function readAnswer(response: Response): Promise<Answer> {
-  const failed: Answer = { kind: 'failed', retryAfter: pauseOf(response.headers.get('Retry-After')) };
+/** Reads a response to a write. A response from elsewhere, such as a captive portal, counts as a failure. */
+async function readResponse(response: Response): Promise<WriteResponse> {
+  const retryAfterMs = parseRetryAfter(response.headers.get('Retry-After')) ?? 0;
+  const failed: WriteResponse = { kind: 'failed', retryAfterMs };
   const body = (await response.json()) as JsonObject | null;
   const record = readRecord(response.status === 409 ? body?.current : body);
   switch (response.status) {
@@ -110,16 +111,9 @@ async function readAnswer(response: Response): Promise<Answer> {
     case 400:
     case 413:
     case 422:
-      // While servers are updated an older one may answer, which does not know a field yet.
-      return body.error.includes(' has an unknown field ') ? failed : { kind: 'refused' };
+      // During an update, an older server may respond, which does not know a field yet.
+      return body.error.includes(' has an unknown field ') ? failed : { kind: 'rejected' };
     default:
       return failed;
   }
-}
-
-/** Milliseconds that Retry-After asks for: it holds seconds or a date. */
-function pauseOf(header: string | null): number {
-  if (header === null) return 0;
-  const seconds = /^\d+$/.test(header) ? Number(header) : (Date.parse(header) - Date.now()) / 1000;
-  return Number.isFinite(seconds) ? Math.max(0, seconds * 1000) : 0;
 }

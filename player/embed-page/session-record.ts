@@ -1,14 +1,14 @@
 /** A JSON object. */
 export type JsonObject = Record<string, unknown>;
 
-/** Where a learner is. The indexes count in playing order, from zero. */
-export interface Place {
+/** The position of a step. The indexes count in playing order, from zero. */
+export interface StepPosition {
   sectionIndex: number;
   stepIndex: number;
   stepId: string;
 }
 
-/** An answer as a record has it. */
+/** An answer in a record. */
 export interface StoredAnswer {
   stepId: string;
   widgetId: string;
@@ -20,10 +20,10 @@ export interface StoredAnswer {
   answeredAt: string;
 }
 
-/** What the session address answers with, as far as the embed page needs it (docs/progress.md). */
+/** The response of the session endpoint, as far as the embed page needs it (docs/progress.md). */
 export interface SessionRecord {
   revision: number;
-  /** 1 for the first attempt; undefined from a server that does not count them yet. */
+  /** 1 for the first attempt; undefined from an older server. */
   attempt?: number;
   versionId: string;
   status: 'not_started' | 'in_progress' | 'completed';
@@ -31,7 +31,7 @@ export interface SessionRecord {
   maxScore: number | null;
   currentSectionIndex: number;
   currentStepIndex: number;
-  /** The step at that position where it is known: the server does not tell it. */
+  /** The step at that position, if this tab knows it; the server does not send it. */
   stepId?: string;
   progressData: JsonObject | null;
   variableState: JsonObject | null;
@@ -40,7 +40,7 @@ export interface SessionRecord {
   lastActivityAt: string;
 }
 
-/** A record of the session address; undefined for anything else, such as the page of a captive network. */
+/** Reads a record; undefined for anything else, such as the page of a captive portal. */
 export function readRecord(value: unknown): SessionRecord | undefined {
   if (typeof value !== 'object' || value === null) return undefined;
   const { revision, versionId } = value as Partial<SessionRecord>;

@@ -1,13 +1,13 @@
-import type { Place, SessionRecord } from './session-record.ts';
+import type { StepPosition, SessionRecord } from './session-record.ts';
 
-/** The steps of a lesson in playing order, and what may be answered in them. */
-export interface LessonPlaces {
-  /** Undefined for a step that the lesson does not have. */
-  placeOf(stepId: unknown): Place | undefined;
-  /** Where a record says that the learner is; the first step when it has no such place. */
-  placeOfRecord(record: SessionRecord): Place;
-  isLast(place: Place): boolean;
-  hasWidget(place: Place, widgetId: string): boolean;
+/** The steps of a lesson in playing order, and their widgets. */
+export interface StepPositions {
+  /** Returns undefined for an unknown step. */
+  positionOf(stepId: unknown): StepPosition | undefined;
+  /** Returns the learner's position in a record; the first step if the lesson has no such position. */
+  positionInRecord(record: SessionRecord): StepPosition;
+  isLast(position: StepPosition): boolean;
+  hasWidget(position: StepPosition, widgetId: string): boolean;
   totalSteps: number;
 }
 
@@ -19,27 +19,28 @@ interface Section extends Ordered {
   steps: (Ordered & { id: string; content: unknown })[];
 }
 
-/** @param lesson as player-data holds it; Lectern checked it when it was imported. */
-export function lessonPlaces(lesson: unknown): LessonPlaces {
+/** @param lesson from player-data, which Lectern has checked at import */
+export function stepPositions(lesson: unknown): StepPositions {
   const steps = inOrder((lesson as { sections: Section[] }).sections).flatMap((section, sectionIndex) =>
     inOrder(section.steps).map(({ id, content }, stepIndex) => ({
-      place: { sectionIndex, stepIndex, stepId: id },
+      position: { sectionIndex, stepIndex, stepId: id },
       content,
     })),
   );
-  const byId = new Map(steps.map((step) => [step.place.stepId, step]));
-  const first: Place = steps[0]?.place ?? { sectionIndex: 0, stepIndex: 0, stepId: '' };
+  const byId = new Map(steps.map((step) => [step.position.stepId, step]));
+  const first: StepPosition = steps[0]?.position ?? { sectionIndex: 0, stepIndex: 0, stepId: '' };
   const widgets = new Map<string, ReadonlySet<string>>();
   return {
     totalSteps: steps.length,
-    placeOf: (stepId) => (typeof stepId === 'string' ? byId.get(stepId)?.place : undefined),
-    placeOfRecord({ stepId, currentSectionIndex, currentStepIndex }) {
+    positionOf: (stepId) => (typeof stepId === 'string' ? byId.get(stepId)?.position : undefined),
+    positionInRecord({ stepId, currentSectionIndex, currentStepIndex }) {
       const atIndexes = steps.find(
-        ({ place }) => place.sectionIndex === currentSectionIndex && place.stepIndex === currentStepIndex,
+        ({ position }) =>
+          position.sectionIndex === currentSectionIndex && position.stepIndex === currentStepIndex,
       );
-      return (byId.get(stepId ?? '') ?? atIndexes)?.place ?? first;
+      return (byId.get(stepId ?? '') ?? atIndexes)?.position ?? first;
     },
-    isLast: ({ stepId }) => stepId === steps.at(-1)?.place.stepId,
+    isLast: ({ stepId }) => stepId === steps.at(-1)?.position.stepId,
     hasWidget({ stepId }, widgetId) {
       const known = widgets.get(stepId) ?? blockIds(byId.get(stepId)?.content);
       widgets.set(stepId, known);
@@ -48,7 +49,7 @@ export function lessonPlaces(lesson: unknown): LessonPlaces {
   };
 }
 
-/** The ids of all blocks in a step, nested ones and those in zones too: whatever has props with an id. */
+/** Returns the ids of all blocks in a step, including nested ones and those in zones: of every object that has props with an id. */
 function blockIds(content: unknown): ReadonlySet<string> {
   const found = new Set<string>();
   const open: unknown[] = [content];

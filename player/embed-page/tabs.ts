@@ -1,26 +1,26 @@
-import type { Leftover } from './abandoned-saves.ts';
-import { readLeftover } from './queue-store.ts';
+import type { AbandonedSaves } from './abandoned-saves.ts';
+import { readAbandonedSaves } from './queue-store.ts';
 import { readRecord } from './session-record.ts';
 import type { SessionRecord } from './session-record.ts';
 
-/** The tabs of one browser that show a lesson to the same learner. The one that was opened last goes on. */
+/** The tabs of a browser that show a lesson to the same learner. The one that opened last continues. */
 export interface Tabs {
-  /** Tells the others that this one goes on. */
-  take(this: void): void;
-  /** Hands over what is not saved, and what the server has. */
-  give(this: void, leftover: Leftover, record: SessionRecord): void;
+  /** Announces that this tab continues. */
+  takeOver(this: void): void;
+  /** Sends this tab's unsaved writes and record to the others. */
+  handOver(this: void, saves: AbandonedSaves, record: SessionRecord): void;
 }
 
 /**
- * @param learner names the learner in this lesson
- * @param tab names this tab
+ * @param learner key of the learner in this lesson
+ * @param tab id of this tab
  */
 export function openTabs(
   learner: string,
   tab: string,
   on: {
-    taken(this: void): void;
-    given(this: void, leftover: Leftover, record: SessionRecord, tab: string): void;
+    takenOver(this: void): void;
+    handedOver(this: void, saves: AbandonedSaves, record: SessionRecord, tab: string): void;
   },
 ): Tabs {
   const channel = openChannel(`lectern:${learner}`);
@@ -28,36 +28,37 @@ export function openTabs(
   channel?.addEventListener('message', ({ data }: MessageEvent<Partial<TabMessage> | null>) => {
     if (typeof data?.tab !== 'string' || data.tab === tab) return;
     if (data.type === 'take') {
-      // Of tabs that a browser opens at once, one goes on and not none.
+      // Exactly one of several tabs that open at the same time continues.
       const { at = 0 } = data;
-      if (at > openedAt || (at === openedAt && data.tab > tab)) on.taken();
+      if (at > openedAt || (at === openedAt && data.tab > tab)) on.takenOver();
       return;
     }
-    const leftover = readLeftover(data.leftover);
+    const saves = readAbandonedSaves(data.leftover);
     const record = readRecord(data.record);
-    if (leftover && record) on.given(leftover, record, data.tab);
+    if (saves && record) on.handedOver(saves, record, data.tab);
   });
   const post = (message: TabMessage) => channel?.postMessage(message);
   return {
-    take: () => post({ type: 'take', tab, at: openedAt }),
-    give: (leftover, record) => post({ type: 'give', tab, leftover, record }),
+    takeOver: () => post({ type: 'take', tab, at: openedAt }),
+    handOver: (saves, record) => post({ type: 'give', tab, leftover: saves, record }),
   };
 }
 
-/** Undefined where there is none: what is not told over it is noticed at the next write, by the server. */
+/** Returns undefined if the browser has no channels: the server then detects the conflict at the next write. */
 function openChannel(name: string): BroadcastChannel | undefined {
   try {
     return new BroadcastChannel(name);
   } catch {
-    // Firefox refuses it together with storage.
+    // Firefox blocks it together with storage.
     return undefined;
   }
 }
 
+/** Tabs of other releases read it, so the fields keep their names. */
 interface TabMessage {
   type: 'take' | 'give';
   tab: string;
-  /** When the tab was opened, Unix milliseconds. */
+  /** Unix time in milliseconds at which the tab opened. */
   at?: number;
   leftover?: unknown;
   record?: unknown;

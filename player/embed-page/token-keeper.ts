@@ -1,20 +1,21 @@
 import type { JsonObject } from './session-record.ts';
 
-/** The learner's token: where it is kept in this tab, and when it ends. */
+/** Holds the learner's token, and watches its expiry. */
 export interface TokenKeeper {
   token(this: void): string;
-  /** Takes another token, of the same learner. */
+  /** Replaces the token by another one of the same learner. */
   replace(this: void, token: string): void;
-  /** The server does not accept it any more: says once more that another one is needed. */
-  refused(this: void): void;
+  /** Asks for another token again, because the server rejected this one. */
+  rejected(this: void): void;
 }
 
-const minute = 60_000;
-/** Milliseconds before its end that a token is said to be expiring; a tenth of its life where that is less. */
-const notice = 5 * minute;
-const longestTimer = 24 * 60 * minute;
+const minuteMs = 60_000;
+/** How long before its expiry another token is requested; at most a tenth of its lifetime. */
+const noticeMs = 5 * minuteMs;
+/** Browsers fire longer timers at once. */
+const maxTimerMs = 24 * 60 * minuteMs;
 
-/** @param storage null where the browser blocks it: the token then does not outlive the page */
+/** Stores a lesson's token in this tab. @param storage null if the browser blocks it */
 export function tokenStore(storage: Storage | null, lessonId: string) {
   const key = `lectern:token:${lessonId}`;
   return {
@@ -23,16 +24,17 @@ export function tokenStore(storage: Storage | null, lessonId: string) {
       try {
         storage?.setItem(key, token);
       } catch {
-        // A full storage: a reload of the page has to get a new token.
+        // The storage is full: after a reload, the page needs a new token.
       }
     },
   };
 }
 
 /**
- * @param expiresAt Unix milliseconds
- * @param now the server's clock
- * @param onExpiring called before the token ends, once more when it has, and when it is refused
+ * Stores a token and watches its expiry.
+ *
+ * @param now returns the server's time
+ * @param onExpiring called before the token expires, when it expires, and when it is rejected
  */
 export function keepToken(
   first: { token: string; expiresAt: number },
@@ -40,21 +42,21 @@ export function keepToken(
   now: () => number,
   onExpiring: (expiresAt: number) => void,
 ): TokenKeeper {
-  let { token, expiresAt: end } = first;
+  let { token, expiresAt: expiry } = first;
   let timer: ReturnType<typeof setTimeout> | undefined;
 
   function at(time: number, act: () => void): void {
     const left = time - now();
     timer = setTimeout(
-      () => (left > longestTimer ? at(time, act) : act()),
-      Math.max(0, Math.min(left, longestTimer)),
+      () => (left > maxTimerMs ? at(time, act) : act()),
+      Math.max(0, Math.min(left, maxTimerMs)),
     );
   }
 
   function watch(expiresAt: number): void {
     clearTimeout(timer);
-    end = expiresAt;
-    const early = Math.min(notice, (expiresAt - now()) / 10);
+    expiry = expiresAt;
+    const early = Math.min(noticeMs, (expiresAt - now()) / 10);
     at(expiresAt - Math.max(0, early), () => {
       onExpiring(expiresAt);
       if (expiresAt > now()) at(expiresAt, () => onExpiring(expiresAt));
@@ -71,11 +73,11 @@ export function keepToken(
       const { exp } = claimsOf(token);
       if (typeof exp === 'number') watch(exp * 1000);
     },
-    refused: () => onExpiring(end),
+    rejected: () => onExpiring(expiry),
   };
 }
 
-/** What a token says; the server alone can check it. Nothing for one that cannot be read. */
+/** Returns a token's claims, unverified; none if it is malformed. */
 export function claimsOf(token: string): JsonObject {
   try {
     const payload = (token.split('.')[1] ?? '').replaceAll('-', '+').replaceAll('_', '/');

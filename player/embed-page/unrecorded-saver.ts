@@ -4,10 +4,7 @@ import type { SaveQueue } from './save-queue.ts';
 import { newId } from './saver.ts';
 import type { Saver, SaverOptions } from './saver.ts';
 
-/**
- * Of a session that nothing is recorded of: what the learner does is known to this page until it is closed, and goes
- * nowhere else. What is left of saving is that a change is made at once.
- */
+/** Returns the saver of an unrecorded session: it applies changes to the record in this page, and sends and stores nothing. */
 export function unrecordedSaver({
   queue: start,
   versionId,
@@ -19,8 +16,8 @@ export function unrecordedSaver({
   const nothing = () => undefined;
   return {
     queue: () => queue,
-    // There is nothing that could be lost with the page: nobody was promised that it stays.
-    isKept: () => true,
+    // The learner knows that nothing is recorded, so nothing can be lost.
+    isStored: () => true,
     change(change) {
       const [write] = enqueue(queue, change, versionId, { now: client.now(), newId }).writes;
       if (write === undefined) return;
@@ -33,9 +30,9 @@ export function unrecordedSaver({
     adopt: nothing,
     catchUp: nothing,
     handOver: nothing,
-    goOnHere: nothing,
+    continueHere: nothing,
     renewed: nothing,
-    hurry: nothing,
+    skipWait: nothing,
     flush: nothing,
   };
 }

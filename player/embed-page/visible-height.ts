@@ -1,16 +1,15 @@
 import { windowHeight } from '../visible-area.ts';
 
-/** How much of the lesson a learner can see at once. */
+/** The height of the visible part of the lesson, in CSS pixels. */
 export interface VisibleHeight {
-  /** CSS pixels. */
   now(this: void): number;
-  /** The page around this one knows it. */
-  told(this: void, height: number): void;
+  /** Sets it to the height that the host page reports. */
+  set(this: void, height: number): void;
 }
 
 /**
- * The height of the window, where the lesson is opened by itself or the page around it tells. A frame alone does not
- * tell, for it is made as high as the lesson: what counts then is how high it was before that.
+ * Watches the visible height: the window's, if this page is not framed or the host page reports it. A frame is as high
+ * as its lesson, so its own height says nothing: until the host reports one, its first height counts.
  */
 export function visibleHeight(onChange: () => void): VisibleHeight {
   const isFramed = parent !== window;
@@ -24,8 +23,8 @@ export function visibleHeight(onChange: () => void): VisibleHeight {
 
   if (!isFramed) addEventListener('resize', () => set(windowHeight()));
   return {
-    // A frame that a platform opens may be higher than the screen from the beginning.
+    // A platform may open a frame that is higher than the screen.
     now: () => Math.min(height || screen.availHeight, screen.availHeight),
-    told: set,
+    set,
   };
 }

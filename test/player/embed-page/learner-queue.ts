@@ -4,9 +4,15 @@ import { applyWrite, attemptOrder, initialProgress } from '../../../shared/progr
 import { itemsToJson } from '../../../shared/progress/state.ts';
 import type { ProgressState } from '../../../shared/progress/state.ts';
 import type { WriteBody } from '../../../player/embed-page/queued-write.ts';
-import { answered, emptyQueue, enqueue, takeNext, waitTime } from '../../../player/embed-page/save-queue.ts';
-import type { Answer, Change, Context, SaveQueue } from '../../../player/embed-page/save-queue.ts';
-import type { Place, SessionRecord, StoredAnswer } from '../../../player/embed-page/session-record.ts';
+import {
+  afterResponse,
+  emptyQueue,
+  enqueue,
+  takeNext,
+  waitMs,
+} from '../../../player/embed-page/save-queue.ts';
+import type { Change, Context, SaveQueue, WriteResponse } from '../../../player/embed-page/save-queue.ts';
+import type { StepPosition, SessionRecord, StoredAnswer } from '../../../player/embed-page/session-record.ts';
 import { buildOutline, buildQuestion, buildWidget, now, versionId } from '../../progress/build-progress.ts';
 
 /** Three steps: nothing to answer, two questions and a custom widget, and one question. */
@@ -15,18 +21,15 @@ const outline = buildOutline([
   { end: [buildQuestion('q1')] },
 ]);
 
-export const places = {
+export const positions = {
   intro: { sectionIndex: 0, stepIndex: 0, stepId: 'intro' },
   quiz: { sectionIndex: 0, stepIndex: 1, stepId: 'quiz' },
   end: { sectionIndex: 1, stepIndex: 0, stepId: 'end' },
-} satisfies Record<string, Place>;
+} satisfies Record<string, StepPosition>;
 
 export const start = now.getTime();
 
-/**
- * Implements the rules of the session endpoint over a record in memory, for tests of the save
- * queue.
- */
+/** The session endpoint without HTTP: applies its rules to a record in memory. */
 export class SessionRules {
   state: ProgressState = initialProgress(versionId, outline, now);
   #writeIds: string[] = [];
@@ -51,7 +54,7 @@ export class SessionRules {
     };
   }
 
-  write(body: WriteBody, at: number): Answer {
+  write(body: WriteBody, at: number): WriteResponse {
     const write = parseProgressWrite(JSON.stringify(body));
     if (!this.#writeIds.includes(body.writeId)) {
       const order = attemptOrder(this.state, write);
@@ -61,7 +64,7 @@ export class SessionRules {
       try {
         this.state = applyWrite(this.state, write, outline, new Date(at));
       } catch {
-        return { kind: 'refused' };
+        return { kind: 'rejected' };
       }
       this.#writeIds = [...this.#writeIds, body.writeId].slice(-20);
     }
@@ -76,8 +79,8 @@ export class SessionRules {
 
 let ids = 0;
 
-/** A lower-case UUID that no other test uses. */
-export function newId(): string {
+/** Returns a new UUID. */
+function newId(): string {
   ids += 1;
   return `00000000-0000-4000-8000-${ids.toString(16).padStart(12, '0')}`;
 }
@@ -90,7 +93,7 @@ export function newQueue(record: SessionRecord = new SessionRules().record()): S
   return emptyQueue(record);
 }
 
-/** Returns the queue after changes without delay. */
+/** Returns the queue after changes at one time. */
 export function withChanges(queue: SaveQueue, changes: readonly Change[], at = start): SaveQueue {
   return changes.reduce((next, change) => enqueue(next, change, versionId, contextAt(at)), queue);
 }
@@ -98,13 +101,13 @@ export function withChanges(queue: SaveQueue, changes: readonly Change[], at = s
 export function answerOf(
   widgetId: string,
   answer: unknown,
-  place: Place = places.quiz,
+  position: StepPosition = positions.quiz,
 ): Change & { answer: object } {
-  return { place, answer: { widgetId, answer, score: null, maxScore: null } };
+  return { position, answer: { widgetId, answer, score: null, maxScore: null } };
 }
 
-export function stepTo(place: Place): Change {
-  return { place, progressData: { visited: [place.stepId] } };
+export function stepTo(position: StepPosition): Change {
+  return { position, progressData: { visited: [position.stepId] } };
 }
 
 /** Takes the next write, which must exist. */
@@ -115,19 +118,17 @@ export function taken(queue: SaveQueue): { queue: SaveQueue; body: WriteBody } {
 }
 
 /** Applies the response to the write in flight. */
-export const settle = (queue: SaveQueue, answer: Answer, at = start, random = 0.5) =>
-  answered(queue, answer, { ...contextAt(at), random });
-
-export const afterAnswer = (queue: SaveQueue, answer: Answer, at = start) => settle(queue, answer, at).queue;
+export const settle = (queue: SaveQueue, response: WriteResponse, at = start, random = 0.5) =>
+  afterResponse(queue, response, { ...contextAt(at), random });
 
 /** Sends everything; fails when a write is not saved. */
 export function drained(queue: SaveQueue, server: SessionRules, at = start): SaveQueue {
   let next = queue;
-  while (waitTime(next, Infinity) !== null) {
+  while (waitMs(next, Infinity) !== null) {
     const { queue: sending, body } = taken(next);
-    const answer = server.write(body, at);
-    expect(answer.kind).toBe('saved');
-    next = afterAnswer(sending, answer, at);
+    const response = server.write(body, at);
+    expect(response.kind).toBe('saved');
+    next = settle(sending, response, at).queue;
   }
   return next;
 }

@@ -1,22 +1,23 @@
 import { describe, expect, test } from 'vitest';
+import { abandonedSavesOf, adopt, findOutdatedSave } from '../../../player/embed-page/abandoned-saves.ts';
+import { chooseNotices } from '../../../player/embed-page/choose-notices.ts';
 import {
-  answerDelay,
-  goOnHere,
+  continueHere,
+  debounceMs,
   handOver,
-  hurry,
-  renewed,
+  skipWait,
   takeAll,
   takeNext,
-  waitTime,
+  waitMs,
 } from '../../../player/embed-page/save-queue.ts';
+import type { Change, Hold, SaveQueue, WriteResponse } from '../../../player/embed-page/save-queue.ts';
 import { versionId } from '../../progress/build-progress.ts';
 import {
-  afterAnswer,
   answerOf,
   contextAt,
   drained,
   newQueue,
-  places,
+  positions,
   SessionRules,
   settle,
   start,
@@ -25,13 +26,29 @@ import {
   withChanges,
 } from './learner-queue.ts';
 
-describe('attempts', () => {
-  const finish = { place: places.end, completed: true };
+const { intro, quiz, end } = positions;
+const restart: Change = { position: intro, restart: true };
+const finish: Change = { position: end, completed: true };
 
+/** Saves another device's changes. */
+const saveElsewhere = (server: SessionRules, changes: Change[], at = start) =>
+  drained(withChanges(newQueue(server.record()), changes), server, at);
+
+/** Sends the next write and applies the response. */
+function sendNext(queue: SaveQueue, server: SessionRules, at = start) {
+  const { queue: sending, body } = taken(queue);
+  return settle(sending, server.write(body, at));
+}
+
+/** Continues after a conflict, and saves the rest. */
+const resolve = (queue: SaveQueue, server: SessionRules, at = start) =>
+  drained(continueHere(queue, quiz, versionId, contextAt(at)), server, at);
+
+describe('attempts', () => {
   test('each write names its attempt, and a restart begins the next', () => {
-    const changes = [answerOf('q1', ['a']), { place: places.intro, restart: true }, answerOf('q2', ['a'])];
-    const queue = withChanges(newQueue(), changes);
-    expect(queue.writes.map(({ attempt, restart }) => [attempt, restart])).toEqual([
+    const queue = withChanges(newQueue(), [answerOf('q1', ['a']), restart, answerOf('q2', ['a'])]);
+    const attempts = queue.writes.map(({ attempt, restart: isRestart }) => [attempt, isRestart]);
+    expect(attempts).toEqual([
       [1, false],
       [2, true],
     ]);
@@ -44,64 +61,48 @@ describe('attempts', () => {
   test("writes that a device finishes late never change another device's new attempt; the learner gets a notice", () => {
     const server = new SessionRules();
     const phone = withChanges(newQueue(server.record()), [answerOf('q1', ['b']), finish]);
-    const laptop = [
-      answerOf('q1', ['a']),
-      finish,
-      { place: places.intro, restart: true },
-      answerOf('q2', ['b']),
-    ];
-    drained(withChanges(newQueue(server.record()), laptop), server);
-    const { queue: sending, body } = taken(phone);
-    const { queue, lost } = settle(sending, server.write(body, start + 60_000));
+    saveElsewhere(server, [answerOf('q1', ['a']), finish, restart, answerOf('q2', ['b'])]);
+    const { queue, lost } = sendNext(phone, server, start + 60_000);
     expect(lost?.answers).toMatchObject([{ widgetId: 'q1' }]);
     expect(queue).toMatchObject({ hold: 'conflict', writes: [], record: { attempt: 2 } });
-    drained(goOnHere(queue, places.quiz, versionId, contextAt(start)), server);
+    resolve(queue, server);
     expect(server.answers()).toEqual({ 'quiz/q2': ['b'] });
     expect(server.state.finished).toMatchObject({ score: 1, isCurrent: false });
   });
 
   test('also when the device has tried to send more writes than the other one', () => {
     const server = new SessionRules();
-    const changes = [answerOf('q1', ['b']), stepTo(places.end), answerOf('q1', ['b'], places.end)];
-    let phone = newQueue(server.record());
-    for (const change of [...changes, stepTo(places.quiz), finish]) {
-      // The writes that a page sends when it is hidden, offline.
-      phone = takeAll(withChanges(phone, [change])).queue;
-    }
-    const restart = { place: places.intro, restart: true };
-    drained(withChanges(newQueue(server.record()), [answerOf('q1', ['a']), restart]), server);
-    const { queue: sending, body } = taken(phone);
-    const { queue, lost } = settle(sending, server.write(body, start + 60_000));
+    const changes = [answerOf('q1', ['b']), stepTo(end), answerOf('q1', ['b'], end), stepTo(quiz), finish];
+    // The writes that a page sends when it is hidden, offline.
+    const phone = changes.reduce(
+      (queue, change) => takeAll(withChanges(queue, [change])).queue,
+      newQueue(server.record()),
+    );
+    saveElsewhere(server, [answerOf('q1', ['a']), restart]);
+    const { queue, lost } = sendNext(phone, server, start + 60_000);
     expect(lost?.answers).toMatchObject([{ widgetId: 'q1' }]);
     expect(queue).toMatchObject({ hold: 'conflict', writes: [], record: { attempt: 2 } });
   });
 
   test('a restart after an offline finish never clears the attempt begun on another device', () => {
     const server = new SessionRules();
-    const restart = { place: places.intro, restart: true };
     const offline = withChanges(newQueue(server.record()), [answerOf('q1', ['b']), finish, restart]);
-    const phone = takeAll(withChanges(offline, [answerOf('dial', 1)])).queue;
-    drained(withChanges(newQueue(server.record()), [restart, answerOf('q2', ['b'])]), server);
-    let queue = phone;
-    while (waitTime(queue, Infinity) !== null) {
-      const { queue: sending, body } = taken(queue);
-      queue = afterAnswer(sending, server.write(body, start));
-    }
-    expect(queue.hold).toBe('conflict');
-    drained(goOnHere(queue, places.quiz, versionId, contextAt(start)), server);
+    let phone = takeAll(withChanges(offline, [answerOf('dial', 1)])).queue;
+    saveElsewhere(server, [restart, answerOf('q2', ['b'])]);
+    while (waitMs(phone, Infinity) !== null) phone = sendNext(phone, server).queue;
+    expect(phone.hold).toBe('conflict');
+    resolve(phone, server);
     expect(server.answers()).toEqual({ 'quiz/q2': ['b'], 'quiz/dial': 1 });
     expect(server.state.attempt).toBe(2);
   });
 
   test('two devices that have both restarted continue with the same attempt', () => {
     const server = new SessionRules();
-    const restart = { place: places.intro, restart: true };
     const phone = withChanges(newQueue(server.record()), [restart, answerOf('q1', ['a'])]);
-    drained(withChanges(newQueue(server.record()), [restart, answerOf('q2', ['b'])]), server);
-    const { queue: sending, body } = taken(phone);
-    const { queue, lost } = settle(sending, server.write(body, start));
+    saveElsewhere(server, [restart, answerOf('q2', ['b'])]);
+    const { queue, lost } = sendNext(phone, server);
     expect(lost).toBeUndefined();
-    drained(goOnHere(queue, places.quiz, versionId, contextAt(start)), server);
+    resolve(queue, server);
     expect(server.answers()).toEqual({ 'quiz/q1': ['a'], 'quiz/q2': ['b'] });
     expect(server.state.attempt).toBe(2);
   });
@@ -118,39 +119,21 @@ describe("the queue's content", () => {
     ]);
   });
 
-  test("an answer is sent with its own step's position, even when another step is shown already", () => {
-    const server = new SessionRules();
-    const changes = [stepTo(places.end), answerOf('q1', ['a'], places.quiz), { place: places.end }];
-    drained(withChanges(newQueue(), changes), server);
-    expect(server.answers()).toEqual({ 'quiz/q1': ['a'] });
-    expect(server.state.stepId).toBe('end');
-  });
-
   test('steps without answers need one write', () => {
-    const queue = withChanges(newQueue(), [stepTo(places.quiz), stepTo(places.end), stepTo(places.intro)]);
-    expect(queue.writes).toMatchObject([{ place: places.intro, progressData: { visited: ['intro'] } }]);
-  });
-
-  test('a write that may have reached the server gets no additions', () => {
-    const { queue } = taken(withChanges(newQueue(), [answerOf('q1', ['a'])]));
-    expect(
-      withChanges(queue, [answerOf('q1', ['b'])]).writes.map(({ answers }) => answers[0]?.answer),
-    ).toEqual([['a'], ['b']]);
+    const queue = withChanges(newQueue(), [stepTo(quiz), stepTo(end), stepTo(intro)]);
+    expect(queue.writes).toMatchObject([{ place: intro, progressData: { visited: ['intro'] } }]);
   });
 
   test('large answers are not combined into one write', () => {
-    const queue = withChanges(newQueue(), [
-      answerOf('q1', 'x'.repeat(200_000)),
-      answerOf('q2', 'x'.repeat(200_000)),
-    ]);
-    expect(queue.writes).toHaveLength(2);
+    const large = 'x'.repeat(200_000);
+    expect(withChanges(newQueue(), [answerOf('q1', large), answerOf('q2', large)]).writes).toHaveLength(2);
   });
 
   test('a day offline keeps one answer for each question', () => {
     let queue = newQueue();
     for (let time = 0; time < 500; time += 1) {
-      const place = time % 2 === 0 ? places.quiz : places.end;
-      queue = withChanges(queue, [stepTo(place), answerOf('q1', time, place)], start + time);
+      const position = time % 2 === 0 ? quiz : end;
+      queue = withChanges(queue, [stepTo(position), answerOf('q1', time, position)], start + time);
     }
     expect(queue.writes.length).toBeLessThan(100);
     const server = new SessionRules();
@@ -160,159 +143,178 @@ describe("the queue's content", () => {
 
   test('a variable keeps its value from elsewhere, unless this page has set it', () => {
     const record = { ...new SessionRules().record(), variableState: { a: 'theirs', b: 'theirs' } };
-    const variables = { a: 'old', b: 'ours', c: 'initial' };
-    const change = { place: places.intro, variables, setVariable: 'b' };
+    const change = { position: intro, variables: { a: 'old', b: 'ours', c: 'initial' }, setVariable: 'b' };
     const { body } = taken(withChanges(newQueue(record), [change]));
     expect(body.variableState).toEqual({ a: 'theirs', b: 'ours', c: 'initial' });
   });
 });
 
 describe('the time of sending', () => {
-  test('answers are debounced, steps are sent at once', () => {
+  test('answers and a first view are debounced, steps are sent at once', () => {
     const queue = withChanges(newQueue(), [answerOf('q1', ['a'])]);
-    expect(waitTime(queue, start)).toBe(answerDelay);
-    expect(waitTime(withChanges(queue, [stepTo(places.end)]), start)).toBe(0);
-    expect(waitTime(hurry(queue, start), start)).toBe(0);
+    expect(waitMs(queue, start)).toBe(debounceMs);
+    expect(waitMs(withChanges(queue, [stepTo(end)]), start)).toBe(0);
+    expect(waitMs(skipWait(queue, start), start)).toBe(0);
+    expect(waitMs(withChanges(newQueue(), [{ position: intro }]), start)).toBe(debounceMs);
   });
 
-  test('a first view is sent after the files of the step', () => {
-    expect(waitTime(withChanges(newQueue(), [{ place: places.intro }]), start)).toBe(answerDelay);
-  });
-
-  test('one write is in flight at a time', () => {
-    const { queue } = taken(withChanges(newQueue(), [answerOf('q1', ['a']), stepTo(places.end)]));
-    expect(waitTime(queue, Infinity)).toBeNull();
+  test('one write is in flight at a time, and none while another tab continues', () => {
+    const queue = withChanges(newQueue(), [answerOf('q1', ['a']), stepTo(end)]);
+    expect(waitMs(taken(queue).queue, Infinity)).toBeNull();
+    expect(takeAll(handOver(queue)).bodies).toEqual([]);
   });
 
   test('backoff grows with failures, up to a minute, with jitter between browsers', () => {
-    let queue = withChanges(newQueue(), [stepTo(places.end)]);
-    const pauses: number[] = [];
+    const fail = (queue: SaveQueue, random: number) =>
+      settle(taken(queue).queue, { kind: 'failed', retryAfterMs: 0 }, start, random).queue;
+    let queue = withChanges(newQueue(), [stepTo(end)]);
+    const pauses: (number | null)[] = [];
     for (let failure = 0; failure < 9; failure += 1) {
-      queue = settle(taken(queue).queue, { kind: 'failed', retryAfter: 0 }, start, 1).queue;
-      pauses.push(waitTime(queue, start) ?? -1);
+      queue = fail(queue, 1);
+      pauses.push(waitMs(queue, start));
+      queue = { ...queue, notBefore: 0 };
     }
-    expect(pauses).toEqual([1, 2, 4, 8, 16, 32, 60, 60, 60].map((seconds) => seconds * 1000));
-    const early = settle(taken(queue).queue, { kind: 'failed', retryAfter: 0 }, start, 0).queue;
-    expect(waitTime(early, start)).toBe(30_000);
+    expect(pauses).toEqual([1000, 2000, 4000, 8000, 16_000, 32_000, 60_000, 60_000, 60_000]);
+    expect(waitMs(fail(queue, 0), start)).toBe(30_000);
   });
 
   test('Retry-After is respected, and a returning network ends the backoff', () => {
-    const { queue } = taken(withChanges(newQueue(), [stepTo(places.end)]));
-    const paused = afterAnswer(queue, { kind: 'failed', retryAfter: 20_000 });
-    expect(waitTime(paused, start)).toBe(20_000);
-    expect(waitTime(hurry(paused, start), start)).toBe(0);
+    const { queue } = taken(withChanges(newQueue(), [stepTo(end)]));
+    const paused = settle(queue, { kind: 'failed', retryAfterMs: 20_000 }).queue;
+    expect(waitMs(paused, start)).toBe(20_000);
+    expect(waitMs(skipWait(paused, start), start)).toBe(0);
   });
 });
 
 describe('responses', () => {
-  test('a write whose response was lost is sent again with the same idempotency key and counts once', () => {
+  test('the answer given later wins, wherever it was given', () => {
     const server = new SessionRules();
-    const first = taken(withChanges(newQueue(), [answerOf('q1', ['a'])]));
-    server.write(first.body, start);
-    const failed = afterAnswer(first.queue, { kind: 'failed', retryAfter: 0 });
-    const done = drained(failed, server);
-    expect(done).toMatchObject({ writes: [], hold: null, record: { revision: 1 } });
-  });
-
-  test('a conflict stops sending until the learner continues here; then both sides are kept', () => {
-    const server = new SessionRules();
-    const other = withChanges(newQueue(), [answerOf('q2', ['b'], places.quiz)]);
-    drained(other, server);
-    const { queue, body } = taken(withChanges(newQueue(), [answerOf('q1', ['a'])]));
-    const held = afterAnswer(queue, server.write(body, start));
-    expect(held.hold).toBe('conflict');
-    expect(waitTime(withChanges(held, [stepTo(places.end)]), Infinity)).toBeNull();
-    drained(goOnHere(held, places.end, versionId, contextAt(start)), server);
-    expect(server.answers()).toEqual({ 'quiz/q2': ['b'], 'quiz/q1': ['a'] });
-    expect(server.state.stepId).toBe('end');
-  });
-
-  test('the answer stored later wins, wherever it was given', () => {
-    const server = new SessionRules();
-    const other = withChanges(newQueue(), [answerOf('q1', 'theirs'), answerOf('q2', 'theirs')]);
-    drained(other, server, start + 5000);
-    let ours = withChanges(newQueue(), [answerOf('q1', 'ours')], start + 1000);
-    ours = withChanges(ours, [answerOf('q2', 'ours')], start + 9000);
-    const { queue, body } = taken(ours);
-    const held = afterAnswer(queue, server.write(body, start + 9000));
-    drained(goOnHere(held, places.quiz, versionId, contextAt(start + 9500)), server, start + 9500);
+    saveElsewhere(server, [answerOf('q1', 'theirs'), answerOf('q2', 'theirs')], start + 5000);
+    // The widget has held back the first one.
+    const ours = [{ ...answerOf('q1', 'ours'), ageMs: 8000 }, answerOf('q2', 'ours')];
+    const { queue } = sendNext(withChanges(newQueue(), ours, start + 9000), server, start + 9000);
+    expect(queue.hold).toBe('conflict');
+    resolve(queue, server, start + 9500);
     expect(server.answers()).toEqual({ 'quiz/q1': 'theirs', 'quiz/q2': 'ours' });
   });
 
   test("the second answer to a question is kept although the server's clock is ahead", () => {
     const server = new SessionRules();
-    const ahead = 600_000;
-    const once = drained(withChanges(newQueue(), [answerOf('q1', 'first')]), server, start + ahead);
-    // Another device writes something else.
-    drained(withChanges(newQueue(server.record()), [answerOf('q2', 'theirs')]), server, start + ahead);
-    const { queue, body } = taken(withChanges(once, [answerOf('q1', 'second')], start + 1000));
-    const held = afterAnswer(queue, server.write(body, start + ahead));
-    drained(goOnHere(held, places.quiz, versionId, contextAt(start)), server);
+    const ahead = start + 600_000;
+    const once = drained(withChanges(newQueue(), [answerOf('q1', 'first')]), server, ahead);
+    saveElsewhere(server, [answerOf('q2', 'theirs')], ahead);
+    const again = withChanges(once, [answerOf('q1', 'second')], start + 1000);
+    resolve(sendNext(again, server, ahead).queue, server);
     expect(server.answers()).toEqual({ 'quiz/q1': 'second', 'quiz/q2': 'theirs' });
   });
 
   test('a restart does not clear later changes from elsewhere', () => {
     const server = new SessionRules();
-    drained(withChanges(newQueue(), [answerOf('q2', 'theirs')]), server);
-    const { queue, body } = taken(withChanges(newQueue(), [{ place: places.intro, restart: true }]));
-    const held = afterAnswer(queue, server.write(body, start));
-    drained(goOnHere(held, places.intro, versionId, contextAt(start)), server);
+    saveElsewhere(server, [answerOf('q2', 'theirs')]);
+    resolve(sendNext(withChanges(newQueue(), [restart]), server).queue, server);
     expect(server.answers()).toEqual({ 'quiz/q2': 'theirs' });
   });
 
   test('an answer that the server rejects does not affect the others', () => {
     const server = new SessionRules();
     const changes = [answerOf('q1', ['a']), answerOf('no-such-widget', 1), answerOf('q2', ['b'])];
-    let queue = withChanges(newQueue(), [...changes, stepTo(places.quiz)]);
-    const lost: unknown[] = [];
-    while (waitTime(queue, Infinity) !== null) {
-      const { queue: sending, body } = taken(queue);
-      const settled = settle(sending, server.write(body, start));
-      ({ queue } = settled);
-      if (settled.lost) lost.push(...settled.lost.answers.map(({ widgetId }) => widgetId));
+    let queue = withChanges(newQueue(), [...changes, stepTo(quiz)]);
+    const dropped: string[] = [];
+    while (waitMs(queue, Infinity) !== null) {
+      const { queue: next, lost } = sendNext(queue, server);
+      queue = next;
+      dropped.push(...(lost?.answers ?? []).map(({ widgetId }) => widgetId));
     }
-    expect(lost).toEqual(['no-such-widget']);
+    expect(dropped).toEqual(['no-such-widget']);
     expect(server.answers()).toEqual({ 'quiz/q1': ['a'], 'quiz/q2': ['b'] });
     expect(server.record().progressData).toEqual({ visited: ['quiz'] });
   });
 
-  test('an expired token keeps everything, and sending continues with a new one', () => {
+  test('two tabs that open a new lesson at the same time do not conflict', () => {
     const server = new SessionRules();
-    const { queue } = taken(withChanges(newQueue(), [answerOf('q1', ['a'])]));
-    const held = withChanges(afterAnswer(queue, { kind: 'expired' }), [stepTo(places.end)]);
-    expect(waitTime(held, Infinity)).toBeNull();
-    drained(renewed(held, start), server);
+    const firstView = withChanges(newQueue(), [{ position: intro }]);
+    drained(firstView, server);
+    expect(sendNext(firstView, server).queue).toMatchObject({ hold: null, writes: [] });
+  });
+
+  test('a response without a request changes nothing', () => {
+    const queue = newQueue();
+    const failed: WriteResponse = { kind: 'failed', retryAfterMs: 0 };
+    expect(settle(queue, failed).queue).toBe(queue);
+    expect(takeNext(queue)).toBeUndefined();
+  });
+});
+
+describe('changes adopted from another tab', () => {
+  const here = { position: intro, versionId };
+  const savesOf = (changes: Change[], server = new SessionRules()) =>
+    abandonedSavesOf(withChanges(newQueue(server.record()), changes));
+
+  test('are dropped if the learner has restarted since, however many writes that tab may have sent', () => {
+    const server = new SessionRules();
+    const few = savesOf([answerOf('q1', ['a'])], server);
+    const changes = [answerOf('q1', ['a']), stepTo(end), answerOf('q1', ['a'], end), stepTo(quiz)];
+    const many = abandonedSavesOf(takeAll(withChanges(newQueue(server.record()), changes)).queue);
+    saveElsewhere(server, [answerOf('q1', ['b']), restart, answerOf('q2', ['b'])]);
+    const opened = newQueue(server.record());
+    for (const saves of [few, many]) {
+      expect(findOutdatedSave(opened, [saves])?.answers).toMatchObject([{ widgetId: 'q1' }]);
+      const { writes } = adopt(opened, [saves], here, contextAt(start));
+      expect(writes.flatMap(({ answers }) => answers)).toEqual([]);
+    }
+    drained(adopt(opened, [few], here, contextAt(start)), server);
+    expect(server.answers()).toEqual({ 'quiz/q2': ['b'] });
+  });
+
+  test('are adopted once, even when handed over again after they were saved', () => {
+    const saves = savesOf([answerOf('q1', ['a'])]);
+    const queue = adopt(newQueue(), [saves, saves], here, contextAt(start));
+    expect(queue.writes).toHaveLength(1);
+    const done = drained(queue, new SessionRules());
+    expect(adopt(done, [saves], here, contextAt(start))).toBe(done);
+  });
+
+  test('do not undo later changes from elsewhere', () => {
+    const server = new SessionRules();
+    const saves = savesOf([stepTo(quiz), answerOf('q1', 'old'), answerOf('q2', 'only here')]);
+    const later = start + 60_000;
+    drained(withChanges(newQueue(), [answerOf('q1', 'new'), stepTo(end)]), server, later);
+    const atEnd = { position: end, versionId };
+    drained(adopt(newQueue(server.record()), [saves], atEnd, contextAt(later)), server, later);
+    expect(server.answers()).toEqual({ 'quiz/q1': 'new', 'quiz/q2': 'only here' });
+    expect(server.state.stepId).toBe('end');
+    expect(server.record().progressData).toEqual({ visited: ['end'] });
+  });
+
+  test("are sent first, and this tab's position stays", () => {
+    const server = new SessionRules();
+    const own = withChanges(newQueue(), [stepTo(end)]);
+    drained(adopt(own, [savesOf([answerOf('q1', ['a'])])], here, contextAt(start)), server);
     expect(server.answers()).toEqual({ 'quiz/q1': ['a'] });
     expect(server.state.stepId).toBe('end');
   });
 });
 
-describe('when the page closes', () => {
-  test('everything is sent at once, and sending it again changes nothing', () => {
-    const server = new SessionRules();
-    const changes = [answerOf('q1', ['a']), stepTo(places.end), answerOf('q1', ['b'], places.end)];
-    const { queue, bodies } = takeAll(withChanges(newQueue(), changes));
-    for (const body of bodies) expect(server.write(body, start).kind).toBe('saved');
-    expect(drained(queue, server)).toMatchObject({ hold: null, writes: [] });
-    expect(server.state.revision).toBe(bodies.length);
-    expect(server.answers()).toEqual({ 'quiz/q1': ['a'], 'end/q1': ['b'] });
-  });
+const waiting = withChanges(newQueue(), [answerOf('q1', 'a')]);
+const calm = { queue: waiting, isStored: true, isOnline: true, isStuck: false, hasLost: false };
+const failed = (failures: number) => ({ ...calm, queue: { ...waiting, failures } });
+const held = (hold: Hold) => ({ ...calm, queue: { ...waiting, hold } });
 
-  test('nothing is sent while the queue is on hold', () => {
-    expect(takeAll(handOver(withChanges(newQueue(), [stepTo(places.end)]))).bodies).toEqual([]);
-  });
-});
-
-test('two tabs that open a new lesson at the same time do not conflict', () => {
-  const server = new SessionRules();
-  const look = withChanges(newQueue(), [{ place: places.intro }]);
-  drained(look, server);
-  const { queue, body } = taken(look);
-  expect(afterAnswer(queue, server.write(body, start))).toMatchObject({ hold: null, writes: [] });
-});
-
-test('a response without a request changes nothing', () => {
-  const queue = newQueue();
-  expect(afterAnswer(queue, { kind: 'failed', retryAfter: 0 })).toBe(queue);
-  expect(takeNext(queue)).toBeUndefined();
+test.each([
+  ['everything is saved', { ...calm, queue: newQueue() }, []],
+  ['an answer is being sent', calm, []],
+  ['one request failed', failed(1), []],
+  ['requests fail', failed(2), ['offline', 'kept']],
+  ['the network is down', { ...failed(1), isOnline: false }, ['offline', 'kept']],
+  ['the network is down, and nothing waits', { ...calm, queue: newQueue(), isOnline: false }, []],
+  ['nothing is stored', { ...failed(2), isStored: false }, ['offline', 'keepOpen']],
+  ['the token has expired', held('expired'), ['expired', 'kept']],
+  ['the token has expired, and nothing is stored', { ...held('expired'), isStored: false }, ['expired']],
+  ['another tab took over', held('elsewhere'), ['elsewhere']],
+  ['another device wrote', held('conflict'), ['conflict']],
+  ['the lesson is gone', held('gone'), ['gone']],
+  ['an answer was rejected', { ...calm, hasLost: true }, ['lost']],
+  ['the frame does not respond', { ...calm, isStuck: true }, ['stuck']],
+])('the learner sees the most important notice when %s', (_when, situation, notices) => {
+  expect(chooseNotices(situation)).toEqual(notices);
 });
