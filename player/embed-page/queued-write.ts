@@ -157,7 +157,8 @@ export function split(write: QueuedWrite, newId: () => string): QueuedWrite[] | 
 }
 
 /**
- * Returns the writes without superseded answers: those of widgets to which another device gave a later answer.
+ * Returns the writes without superseded answers: those of widgets to which another device gave a later answer, or whose
+ * later answer from here has arrived already.
  *
  * @param known answers of the record that the writes build on, which are not another device's
  * @param ours writes that the record may contain: these, and the one just saved
@@ -168,18 +169,21 @@ export function rebased(
   known: readonly KnownAnswer[],
   ours: readonly QueuedWrite[] = writes,
 ): QueuedWrite[] {
-  const foreign = (record.items ?? []).filter((item) => {
-    const before = known.find((other) => isSameWidget(other, item));
-    return before?.answeredAt !== item.answeredAt && !ours.some((write) => mayHaveStored(write, item));
-  });
-  return writes.map((write) => ({
-    ...write,
-    answers: write.answers.filter((answer) => {
-      const widget = { stepId: write.place.stepId, widgetId: answer.widgetId };
-      const stored = foreign.find((item) => isSameWidget(item, widget));
-      return stored === undefined || Date.parse(stored.answeredAt) <= answer.at;
-    }),
+  const stored = (record.items ?? []).map((item) => ({
+    ...item,
+    isKnown: known.find((other) => isSameWidget(other, item))?.answeredAt === item.answeredAt,
+    /** The last of our writes that it may come from; -1 if it is another device's. */
+    source: ours.findLastIndex((write) => mayHaveStored(write, item)),
   }));
+  return writes.map((write) => {
+    const index = ours.findIndex(({ writeId }) => writeId === write.writeId);
+    const answers = write.answers.filter(({ widgetId, at }) => {
+      const item = stored.find((other) => isSameWidget(other, { stepId: write.place.stepId, widgetId }));
+      if (item === undefined) return true;
+      return item.source < 0 ? item.isKnown || Date.parse(item.answeredAt) <= at : item.source <= index;
+    });
+    return { ...write, answers };
+  });
 }
 
 /** Returns whether a write belongs to an attempt before the record's: it never changes a later one. */

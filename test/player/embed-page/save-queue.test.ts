@@ -208,6 +208,17 @@ describe('responses', () => {
     expect(server.answers()).toEqual({ 'quiz/q1': 'second', 'quiz/q2': 'theirs' });
   });
 
+  test('an answer that arrived before an earlier one is not undone by it', () => {
+    const server = new SessionRules();
+    const changes = [answerOf('q1', 'first'), stepTo(end), answerOf('q1', 'second')];
+    const { queue, bodies } = takeAll(withChanges(newQueue(), changes));
+    // Another device's write makes the revision that the second write builds on.
+    saveElsewhere(server, [answerOf('q1', 'theirs')]);
+    expect(bodies.map((body) => server.write(body, start).kind)).toEqual(['conflict', 'saved']);
+    resolve(sendNext(queue, server).queue, server);
+    expect(server.answers()).toEqual({ 'quiz/q1': 'second' });
+  });
+
   test('a restart does not clear later changes from elsewhere', () => {
     const server = new SessionRules();
     saveElsewhere(server, [answerOf('q2', 'theirs')]);
