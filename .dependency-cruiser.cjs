@@ -10,10 +10,10 @@ const only = (from, allowed) => ({
 });
 
 /**
- * Within a process, a folder imports only folders on lower floors: neither its neighbours, nor the entry points at the
+ * Within a process, a folder imports only folders of lower layers: neither its neighbors, nor the entry points at the
  * root.
  */
-const floors = {
+const layers = {
   api: [
     ['openapi', 'operations', 'exports', 'lessons', 'lti'],
     ['embed', 'media'],
@@ -39,16 +39,16 @@ const floors = {
   cli: [['commands'], ['lessons'], ['widgets'], ['installation'], ['terminal']],
 };
 
-const floorRules = Object.entries(floors).flatMap(([top, rows]) =>
-  rows.flatMap((row, floor) =>
+const layerRules = Object.entries(layers).flatMap(([top, rows]) =>
+  rows.flatMap((row, layer) =>
     row.map((folder) => ({
-      name: `${top}-floors`,
-      comment: 'A folder imports only folders below it: see docs/decisions/0025-import-floors.md.',
+      name: `${top}-layers`,
+      comment: 'A folder imports only folders below it: see docs/decisions/0025-import-layers.md.',
       severity: 'error',
       from: { path: `^${top}/${folder}/` },
       to: {
         path: `^${top}/`,
-        pathNot: `^${top}/(${[folder, ...rows.slice(floor + 1).flat()].join('|')})/`,
+        pathNot: `^${top}/(${[folder, ...rows.slice(layer + 1).flat()].join('|')})/`,
       },
     })),
   ),
@@ -63,7 +63,7 @@ module.exports = {
       from: {},
       to: { circular: true },
     },
-    ...floorRules,
+    ...layerRules,
     only('api', ['shared']),
     only('worker', ['shared']),
     only('shared', []),
