@@ -19,11 +19,11 @@ import { createStore } from '../shared/storage/create-store.ts';
 import type { Store } from '../shared/storage/store.ts';
 import { removeBench } from './remove.ts';
 
-/** A Lectern of a benchmark's own, without processes yet, and an organization that may export. */
+/** A separate installation for a benchmark, without processes yet, with an organization that may export. */
 export interface BenchInstallation {
-  /** A new folder that goes with `remove`. */
+  /** A new folder, which `remove` deletes. */
   folder: string;
-  /** What makes this configuration in a child process. */
+  /** The environment of this configuration, for child processes. */
   settings: Record<string, string>;
   config: Config;
   servers: Servers;
@@ -31,7 +31,7 @@ export interface BenchInstallation {
   store: Store;
   secrets: Secrets;
   organization: Organization;
-  /** The organization's credentials, as the header's value. */
+  /** The organization's Authorization header. */
   authorization: string;
   /** Imports a package as a new lesson and publishes it. */
   publish: (packageFolder: string, mediaBaseUrl?: string) => Promise<LessonVersion>;

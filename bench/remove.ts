@@ -4,7 +4,7 @@ import type { Config } from '../shared/platform/config.ts';
 import { embeddedServersRun } from '../shared/embedded/client.ts';
 import type { Servers } from '../shared/embedded/servers.ts';
 
-/** Lets go of the servers and removes a benchmark's folder, once servers that run in it write to it no more. */
+/** Releases the servers, and removes a benchmark's folder once they no longer write to it. */
 export async function removeBench(folder: string, config: Config, servers: Servers): Promise<void> {
   await servers.release();
   while (await embeddedServersRun(config.dataDir)) await sleep(100);

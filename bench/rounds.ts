@@ -1,17 +1,17 @@
-/** One thing to measure; `prepare` and `check` are not part of the time. */
+/** A contender; the time of `prepare` does not count. */
 export interface Contender {
   name: string;
   prepare: () => Promise<void>;
   run: () => Promise<void>;
 }
 
-/** One thing that knows its own figure, in milliseconds. */
+/** A contender that measures itself, in milliseconds. */
 export interface Measurement {
   name: string;
   measure: () => Promise<number>;
 }
 
-/** The median time of each contender in milliseconds, by name; see `medians`. */
+/** Returns the median time of each contender in milliseconds, by name; see `medians`. */
 export function medianTimes(contenders: Contender[], rounds: number): Promise<Map<string, number>> {
   return medians(
     contenders.map(({ name, prepare, run }) => ({
@@ -28,8 +28,8 @@ export function medianTimes(contenders: Contender[], rounds: number): Promise<Ma
 }
 
 /**
- * Measures by turns, so that a noisy moment of the machine meets all, and gives the median of each in milliseconds,
- * by name. The first round warms up and does not count.
+ * Measures in turns, so that noise of the machine affects all. Returns the median of each in milliseconds, by
+ * name. The first round warms up and does not count.
  */
 export async function medians(measurements: Measurement[], rounds: number): Promise<Map<string, number>> {
   const times = new Map<string, number[]>(measurements.map(({ name }) => [name, []]));
@@ -44,7 +44,7 @@ export async function medians(measurements: Measurement[], rounds: number): Prom
   );
 }
 
-/** A table of medians, each as a ratio to each of the baselines. */
+/** Prints a table of medians with their ratios to the baselines. */
 export function report(title: string, times: Map<string, number>, ...baselines: string[]): void {
   console.log(`\n${title}`);
   for (const [name, time] of times) {

@@ -4,19 +4,19 @@ import { join } from 'node:path';
 import { numberedId, writePackage } from './write-package.ts';
 
 export interface SamplePackage {
-  /** How many pictures. */
+  /** The number of pictures. */
   files: number;
-  /** Of all pictures together. */
+  /** The size of all pictures together. */
   bytes: number;
 }
 
-/** Bytes that do not compress and are the same in every run: a key stream that depends on the seed alone. */
+/** Returns incompressible bytes that are the same in every run: a key stream from the seed. */
 function pseudoRandomBytes(seed: number, size: number): Buffer {
   const key = createHash('md5').update(String(seed)).digest();
   return createCipheriv('aes-128-ctr', key, Buffer.alloc(16)).update(Buffer.alloc(size));
 }
 
-/** Writes a lesson package of pictures, their sizes spread between a fifth and twice the mean. */
+/** Writes a lesson package of pictures, with sizes between a fifth and twice the mean. */
 export async function writeSamplePackage(folder: string, { files, bytes }: SamplePackage): Promise<void> {
   await mkdir(join(folder, 'media'), { recursive: true });
   const weights = Array.from({ length: files }, (_, index) => 0.2 + ((index * 7919) % 1000) / 555);

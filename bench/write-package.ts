@@ -5,9 +5,9 @@ export interface PackageContent {
   lessonId: string;
   versionId: string;
   sections: { id: string; title: string; order_index: number; steps: object[] }[];
-  /** As manifest.json lists them. */
+  /** The media in manifest.json. */
   media?: { id: string; localPath: string; mimeType: string }[];
-  /** As lesson.json has them. */
+  /** The variables in lesson.json. */
   variables?: object[];
 }
 
@@ -41,5 +41,5 @@ export async function writePackage(folder: string, content: PackageContent): Pro
   await writeFile(join(folder, 'manifest.json'), JSON.stringify(manifest));
 }
 
-/** The same ids in every run. */
+/** Returns the id of a number, the same in every run. */
 export const numberedId = (number: number) => `00000000-0000-4000-8000-${String(number).padStart(12, '0')}`;

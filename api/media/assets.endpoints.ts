@@ -43,14 +43,15 @@ const known: Headers = {
     .string()
     .optional()
     .meta({
-      description: 'Sent with types that a browser would run or open in a program: they are downloaded.',
+      description:
+        'Sent with types that a browser would run or open in a program, so that it downloads them.',
       examples: ['attachment; filename="1619c428-4d84-4e65-8c2b-8847b8aea3b0.pdf"'],
     }),
 };
 const content = { '*/*': { schema: { type: 'string', format: 'binary' } } } as const;
 const notFound = 'File not found';
 
-/** GET /assets/…: a file of the store, for whoever has its signed URL. Nothing is looked up but the file. */
+/** GET /assets/…: serves a file of the store by its signed URL, without a database query. */
 export const getAsset = defineEndpoint(
   {
     method: 'get',
@@ -62,10 +63,10 @@ export const getAsset = defineEndpoint(
         .meta({ description: 'Headers that a page may read.' }),
       'Content-Security-Policy': z
         .string()
-        .meta({ description: 'A file that is opened by itself runs nothing and asks for nothing.' }),
+        .meta({ description: 'A file that is opened directly runs no script and sends no request.' }),
       'Cross-Origin-Resource-Policy': z
         .literal('cross-origin')
-        .meta({ description: 'Pages that are isolated may show it, too.' }),
+        .meta({ description: 'Cross-origin isolated pages may show it too.' }),
       ...noStore,
     }),
     errors: apiErrors(),
@@ -88,19 +89,19 @@ export const getAsset = defineEndpoint(
       },
       206: {
         kind: 'written',
-        description: 'The part that was asked for.',
+        description: 'The requested part.',
         headers: { ...known, ...fileHeaders.part },
         content,
       },
-      304: empty('You have it: its ETag is in `If-None-Match`.', known),
+      304: empty('Not modified: the ETag is in `If-None-Match`.', known),
       403: invalidSignature,
       404: failure(
-        'The file was evicted, because its organizations hold more than their share of the store. Ask again where the ' +
-          'URL came from, and the file is put back.',
+        'The file was evicted, because its organizations hold more than their share of the store. Request a new URL, ' +
+          'which restores the file.',
         notFound,
       ),
       412: failure(
-        'None of the ETags in `If-Match` is that of the file.',
+        'No ETag in `If-Match` is that of the file.',
         `The file has changed: its ETag is now "${'2a3d'.repeat(16)}"`,
       ),
       416: {

@@ -4,7 +4,7 @@ import { mediaReferences } from '../../shared/lessons/media-references.ts';
 import type { Database } from '../../shared/models/database.ts';
 import { findContent } from '../../shared/models/lesson-content.ts';
 
-/** Names that are kept in memory, of all versions together. */
+/** The number of ids and types kept in memory, for all versions together. */
 const maxNames = 100_000;
 
 interface Uses {
@@ -13,8 +13,8 @@ interface Uses {
 }
 
 /**
- * What the contents of versions refer to: for what a version's package did not bring and publishing did not pin, and
- * which therefore is another lesson's until the content says otherwise.
+ * Caches which media and widgets the content of each version refers to. A medium or widget that the version's
+ * package did not bring, and publishing did not pin, belongs to it only if its content refers to it.
  */
 export class ContentUses {
   readonly #cache: LRUCache<string, Uses>;
@@ -23,12 +23,12 @@ export class ContentUses {
     this.#cache = new LRUCache<string, Uses>({
       maxSize: maxNames,
       sizeCalculation: ({ media, widgetTypes }) => media.size + widgetTypes.size + 1,
-      // Content never changes, and requests for one version at the same time share one reading of it.
+      // Content never changes. Concurrent requests for one version share one read of it.
       fetchMethod: async (versionId) => {
         const content = await findContent(db, versionId);
         if (content === null) return undefined;
         return {
-          // Copies: an id that is cut out of a text would keep all of the text in memory.
+          // Copies, because a substring keeps its whole text in memory.
           media: new Set(structuredClone(mediaReferences(content))),
           widgetTypes: new Set(usedWidgetTypes(content)),
         };

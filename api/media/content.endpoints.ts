@@ -23,13 +23,13 @@ type Dependencies = VersionFilesDependencies & { db: Database };
 const methods = 'GET, HEAD, OPTIONS';
 
 export const invalidSignatureText = 'Invalid or expired signature';
-/** The failure of a signed URL that is not good. */
+/** The failure of an invalid or expired URL. */
 export const invalidSignature = failure(
   'The URL has expired, or this service has not signed it.',
   invalidSignatureText,
 );
 
-/** Whoever has a signed URL of the version: the page that plays it, which has no token. */
+/** Access by the version's signed URL, for the page that plays it, which has no token. */
 const access: Access<{ rateLimits: RateLimits }, null> = {
   security: [],
   headers: { ...forPlayers(methods), ...noStoreHeader },
@@ -57,7 +57,7 @@ export const getContentMediaFile = defineEndpoint(
     path: `${path}/media/:mediaId`,
     laterParams: signedParams.extend(mediaParams.shape),
     operationId: 'getContentMedium',
-    summary: 'Find a media file by a signed URL',
+    summary: 'Find a media file by signed URL',
     description:
       'As with a token, for clients with the URL of a version from `GET /api/public/lessons/{lessonId}/content`. ' +
       'It names no learner, and opens nothing but media and widgets of that version.',
@@ -65,7 +65,7 @@ export const getContentMediaFile = defineEndpoint(
       302: redirect,
       400: failure('The id of the medium is not a UUID.', 'Invalid media ID'),
       404: failure(
-        'The version is not published any more, has no such medium, or its file cannot be had now.',
+        'The version is no longer published or has no such medium, or its file is unavailable now.',
         nothingToPlayText,
         mediaTexts.unknown,
         mediaTexts.unavailable,
@@ -93,14 +93,14 @@ export const getContentWidgetFile = defineEndpoint(
     path: `${path}/widgets/:file`,
     laterParams: signedParams.extend(widgetParams.shape),
     operationId: 'getContentWidgetFile',
-    summary: 'Find a file of a widget by a signed URL',
+    summary: 'Find a widget file by signed URL',
     description: 'As with a token, with the URL that also opens the media of the version.',
     responses: {
       302: redirect,
       400: failure('The file is missing.', widgetTexts.missing),
       404: failure(
-        'The version is not published any more, uses no such widget, it has no such file, or its source does not give ' +
-          'it.',
+        'The version is no longer published or uses no such widget, or the widget lacks the file or its source does ' +
+          'not provide it.',
         nothingToPlayText,
         widgetTexts.unknown,
         widgetTexts.unavailable,
@@ -116,12 +116,19 @@ export const getContentWidgetFile = defineEndpoint(
   },
 );
 
-/** The expiry of a valid URL. Redirects from it expire with it, so that their lifetimes do not add up after a revocation. */
+/**
+ * Returns the expiry of a valid URL. Redirects from it expire with it, so that their lifetimes do not add up
+ * after a revocation.
+ */
 function expiryOf({ expires }: Record<string, string | undefined>): Date {
   return new Date(Number(expires) * 1000);
 }
 
-/** @throws {LecternError} FORBIDDEN for an invalid or expired URL; NOT_FOUND for a version that may not be played now. */
+/**
+ * Returns the version of a signed URL.
+ *
+ * @throws {LecternError} FORBIDDEN for an invalid or expired URL; NOT_FOUND for an unavailable version.
+ */
 async function findSigned(
   { db, secrets }: Dependencies,
   { lessonId = '', versionId = '', expires = '', signature = '' }: Record<string, string | undefined>,

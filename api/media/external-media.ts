@@ -10,42 +10,45 @@ import type { Database } from '../../shared/models/database.ts';
 import { findRemoteFiles } from '../../shared/models/remote-file.ts';
 import type { Digest, Store } from '../../shared/storage/store.ts';
 
-/** How long a request waits for a file that is fetched; the download goes on for those who ask later. */
+/** How long a request waits for a download, which continues for later requests. */
 const waitMs = 45_000;
 
 /** How long one download may take. */
 const downloadTimeoutMs = 15 * 60_000;
 
-/** How long a download goes on after the last client that waited for it is gone: long enough for a reload. */
+/** How long a download continues after its last client disconnected: long enough for a reload. */
 const graceMs = 5_000;
 
-/** Requests at once to all hosts together, for the downloader of a process that serves learners. */
+/** Limits of concurrent requests to all hosts, for the downloader of an API. */
 export const playerDownloadLimits = { total: 64, perOrganization: 16 };
 
-/** How long the outcome of a download stands: nobody asks a dead link more often than this. */
+/** How long an outcome is remembered, so that a dead link is requested at most once in this time. */
 const outcomeTtlMs = 60_000;
 
-/** Outcomes that are remembered at once. */
+/** The number of remembered outcomes. */
 const maxOutcomes = 10_000;
 
 const hourMs = 3_600_000;
 
-/** What a learner asks for. */
+/** An external file that a learner requests. */
 export interface ExternalMedium {
   organizationId: string;
   url: string;
   mimeType: string;
-  /** Where it is less than MEDIA_MAX_BYTES. */
+  /** A limit below MEDIA_MAX_BYTES. */
   maxBytes?: number;
 }
 
-/** One download, and the clients that wait for it. */
+/** A download with the number of its waiting clients. */
 interface SharedDownload {
   key: string;
   file: Promise<CachedMedium | null>;
   stop: AbortController;
   waiting: number;
-  /** Whether it goes on without clients: one has waited as long as a request may. */
+  /**
+   * Whether it continues without clients: one client has waited for the maximum time and will request the
+   * file again.
+   */
   isKept: boolean;
   abandoning: NodeJS.Timeout | undefined;
 }
@@ -60,40 +63,46 @@ export interface ExternalMediaDependencies {
 }
 
 /**
- * External media for learners: Lectern fetches them into the store's cache, and nobody else asks their origins.
- * Concurrent requests of an organization for a URL share one download. It ends soon after the last client disconnects,
- * so abandoned requests take no slots from others.
+ * Serves external media to learners: Lectern alone contacts their origins, and keeps the files in the store's
+ * cache. Concurrent requests of an organization for a URL share one download. It ends soon after the last
+ * client disconnects, so abandoned requests take no slots from others.
  */
 export class ExternalMedia {
   readonly #deps: ExternalMediaDependencies;
-  readonly #times: { milliseconds: number; grace: number };
-  /** Those that newcomers join, by key. */
+  readonly #times: { downloadMs: number; abandonedMs: number };
+  /** The downloads that new requests join, by key. */
   readonly #shared = new Map<string, SharedDownload>();
-  /** All that have not ended. */
-  readonly #underWay = new Set<SharedDownload>();
+  /** All running downloads. */
+  readonly #running = new Set<SharedDownload>();
   readonly #outcomes = new LRUCache<string, { file: CachedMedium | null }>({
     max: maxOutcomes,
     ttl: outcomeTtlMs,
   });
 
-  /** @param times how long one download may take, and how long one goes on that no client waits for; milliseconds. */
-  constructor(deps: ExternalMediaDependencies, { milliseconds = downloadTimeoutMs, grace = graceMs } = {}) {
+  /**
+   * @param times the longest time of one download, and how long one continues without clients, in
+   * milliseconds.
+   */
+  constructor(
+    deps: ExternalMediaDependencies,
+    { downloadMs = downloadTimeoutMs, abandonedMs = graceMs } = {},
+  ) {
     this.#deps = deps;
-    this.#times = { milliseconds, grace };
+    this.#times = { downloadMs, abandonedMs };
   }
 
   /**
-   * The file behind an address, in the store's cache; null when it cannot be had, or not soon enough. A copy that was
-   * checked within MEDIA_FRESH_HOURS is taken as it is; of an older one its origin is asked first.
+   * Returns a URL's file in the store's cache; null when it is unavailable or takes too long. A copy that was
+   * checked within MEDIA_FRESH_HOURS is used as it is; an older one is revalidated at its origin.
    *
-   * @throws the reason of the signal, when it is aborted.
+   * @throws the signal's reason when it is aborted.
    */
   async get(medium: ExternalMedium, signal: AbortSignal): Promise<CachedMedium | null> {
     signal.throwIfAborted();
     const download = this.#shared.get(keyOf(medium)) ?? this.#start(medium);
     this.#join(download);
     const late = () => {
-      // The client is still there, and will ask again for a file that takes longer.
+      // The client is still there and will request a file that takes longer again.
       download.isKept = true;
       return null;
     };
@@ -104,11 +113,11 @@ export class ExternalMedia {
     }
   }
 
-  /** Ends the downloads under way, and resolves when none is. */
+  /** Aborts all downloads; resolves when none is running. */
   async close(): Promise<void> {
-    const underWay = [...this.#underWay];
-    for (const { stop } of underWay) stop.abort(new Error('this process ends'));
-    await Promise.allSettled(underWay.map(({ file }) => file));
+    const running = [...this.#running];
+    for (const { stop } of running) stop.abort(new Error('this process is shutting down'));
+    await Promise.allSettled(running.map(({ file }) => file));
   }
 
   #start(medium: ExternalMedium): SharedDownload {
@@ -116,13 +125,13 @@ export class ExternalMedia {
     const stop = new AbortController();
     const file = this.#find(medium, stop).finally(() => {
       clearTimeout(started.abandoning);
-      this.#underWay.delete(started);
+      this.#running.delete(started);
       this.#unshare(started);
     });
-    // All clients that wait for it may be gone when it fails.
+    // There may be no client left when it fails.
     file.catch(() => undefined);
     const started: SharedDownload = { key, file, stop, waiting: 0, isKept: false, abandoning: undefined };
-    this.#underWay.add(started);
+    this.#running.add(started);
     this.#shared.set(key, started);
     return started;
   }
@@ -134,14 +143,14 @@ export class ExternalMedia {
 
   #leave(download: SharedDownload): void {
     download.waiting -= 1;
-    if (download.waiting > 0 || download.isKept || !this.#underWay.has(download)) return;
+    if (download.waiting > 0 || download.isKept || !this.#running.has(download)) return;
     download.abandoning = setTimeout(() => {
       this.#unshare(download);
-      download.stop.abort(new Error('no client waits for this file any more'));
-    }, this.#times.grace);
+      download.stop.abort(new Error('no client waits for this file'));
+    }, this.#times.abandonedMs);
   }
 
-  /** Newcomers start a download of their own. */
+  /** Later requests start a new download. */
   #unshare(download: SharedDownload): void {
     if (this.#shared.get(download.key) === download) this.#shared.delete(download.key);
   }
@@ -174,9 +183,9 @@ export class ExternalMedia {
     stop: AbortController,
   ): Promise<CachedMedium | null> {
     const { config, log } = this.#deps;
-    // No outcome that others share: a build that waits for the same file has more time, and downloads it then.
+    // This timeout is no outcome that builds share: they have more time and download the file themselves.
     const tooLong = new Error('The download took too long');
-    const timer = setTimeout(() => stop.abort(tooLong), this.#times.milliseconds);
+    const timer = setTimeout(() => stop.abort(tooLong), this.#times.downloadMs);
     try {
       stop.signal.throwIfAborted();
       const cache = new MediaCache(this.#deps);
@@ -188,22 +197,23 @@ export class ExternalMedia {
     } catch (error) {
       const failure = error === tooLong ? new DownloadError('timeout', tooLong.message) : error;
       if (!(failure instanceof DownloadError)) throw error;
-      log.warn({ reason: failure.reason, detail: failure.message }, 'an external medium cannot be had');
+      log.warn({ reason: failure.reason, detail: failure.message }, 'an external medium is unavailable');
       return null;
     } finally {
       clearTimeout(timer);
     }
   }
 
-  /** Redirects pin what they lead to. */
+  /** Checks without touching the file, because redirects pin their target. */
   #has(file: Digest): Promise<boolean> {
     return this.#deps.store.cache.has(file, 'glance');
   }
 }
 
 /**
- * Names the download that a request may share. An organization shares its own only: a download waits for the slots of
- * the organization that started it. Neither a wrong type nor a lower limit makes a file fail for other lessons.
+ * Returns the key of the download that a request may share. Organizations do not share, because a download
+ * waits for the slots of the organization that started it. A wrong type or a lower limit must not fail a file
+ * for other lessons.
  */
 function keyOf({ organizationId, url, mimeType, maxBytes }: ExternalMedium): string {
   return JSON.stringify([organizationId, maxBytes, mimeType, url]);

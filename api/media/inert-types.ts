@@ -1,7 +1,7 @@
-/** Types that a browser shows or plays and never runs as a page. */
+/** Types that browsers show or play, and never run as a page. */
 const inertFamilies = /^(image|audio|video|font)\/[\w.+-]+$/;
 
-/** A browser takes these for a page, whatever stands before the plus. */
+/** Browsers treat these as pages. */
 const xmlSuffix = /\+xml$/;
 
 const inertTypes = new Set([
@@ -15,16 +15,16 @@ const inertTypes = new Set([
 ]);
 
 /**
- * Whether a file of this type may be served as what it is. Scripts and style sheets count: opened by themselves they
- * are text. An SVG can hold script, which {@link assetPolicy} keeps from running.
+ * Returns whether a file may be served with its own type. Scripts and stylesheets may, because they are text
+ * when opened directly. An SVG can contain scripts, which {@link assetPolicy} blocks.
  */
 export function isInert(mimeType: string): boolean {
   return inertTypes.has(mimeType) || (inertFamilies.test(mimeType) && !xmlSuffix.test(mimeType));
 }
 
 /**
- * The Content-Security-Policy of every asset: one that is opened by itself is a page without an origin, and without
- * script, requests, forms and plugins. What an SVG needs to look right stays.
+ * The Content-Security-Policy of every asset. An asset that is opened directly becomes a page without origin,
+ * scripts, requests, forms and plugins. SVGs keep their styles.
  */
 export const assetPolicy =
   "default-src 'none'; style-src 'unsafe-inline'; img-src data:; font-src data:; form-action 'none'; sandbox";

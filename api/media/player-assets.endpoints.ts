@@ -26,11 +26,10 @@ export const getMediaFile = defineEndpoint(
     path: '/api/public/lessons/:lessonId/media/:mediaId',
     laterParams: mediaParams,
     operationId: 'getMedium',
-    summary: 'Find a medium',
+    summary: 'Find a media file',
     description:
-      "Leads to the file of a medium, `media:<uuid>` in the lesson, of the token's version only. Media that live " +
-      'elsewhere on the web come through Lectern: a learner meets no third party. Works as the `src` of an image, ' +
-      'a sound or a video.',
+      "Redirects to the file of a medium (`media:<uuid>` in the lesson) of the token's version. External media come " +
+      'through Lectern, so learners contact no third party. Works as the `src` of an image, audio or video.',
     sample: [
       'curl -fL -o picture.png \\',
       '  "$LECTERN/api/public/lessons/$LESSON_ID/media/$MEDIA_ID?token=$TOKEN"',
@@ -39,7 +38,7 @@ export const getMediaFile = defineEndpoint(
       302: redirect,
       400: failure('An id is not a UUID, or the token is missing.'),
       404: failure(
-        'There is nothing to play, the version has no such medium, or its file cannot be had now.',
+        'There is nothing to play, the version has no such medium, or its file is unavailable now.',
         nothingToPlayText,
         mediaTexts.unknown,
         mediaTexts.unavailable,
@@ -62,10 +61,10 @@ export const getWidgetFile = defineEndpoint(
     path: '/api/public/lessons/:lessonId/widgets/:file',
     laterParams: widgetParams,
     operationId: 'getWidgetFile',
-    summary: 'Find a file of a widget',
+    summary: 'Find a widget file',
     description:
-      'Leads to the ES module (`<type>.js`) or the stylesheet (`<type>.css`) of a type of block, in the release ' +
-      'that publishing the version has pinned.',
+      'Redirects to the ES module (`<type>.js`) or the stylesheet (`<type>.css`) of a block type, in the release ' +
+      'that the version pins.',
     sample: [
       'curl -fL -o MultipleChoice.js \\',
       '  "$LECTERN/api/public/lessons/$LESSON_ID/widgets/MultipleChoice.js?token=$TOKEN"',
@@ -74,8 +73,8 @@ export const getWidgetFile = defineEndpoint(
       302: redirect,
       400: failure('The lesson id is not a UUID, or the token or the file is missing.', widgetTexts.missing),
       404: failure(
-        'There is nothing to play, or the version uses no such widget, it has no such file, or its source does not ' +
-          'give it.',
+        'There is nothing to play or the version uses no such widget, or the widget lacks the file or its source does ' +
+          'not provide it.',
         nothingToPlayText,
         widgetTexts.unknown,
         widgetTexts.unavailable,

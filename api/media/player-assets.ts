@@ -13,7 +13,6 @@ import { ContentUses } from './content-uses.ts';
 import { ExternalMedia } from './external-media.ts';
 import type { ExternalMediaDependencies } from './external-media.ts';
 
-/** The texts of failures. */
 export const mediaTexts = { unknown: 'Media file not found', unavailable: 'Media file not available' };
 export const widgetTexts = {
   missing: 'Widget file is required',
@@ -21,7 +20,7 @@ export const widgetTexts = {
   unavailable: 'Widget not available',
 };
 
-/** The files that a player of one version may have: its media, and its widgets. */
+/** Finds the files that a player of a version may load: its media and its widgets. */
 export class PlayerAssets {
   readonly #deps: ExternalMediaDependencies;
   readonly #uses: ContentUses;
@@ -34,9 +33,10 @@ export class PlayerAssets {
   }
 
   /**
-   * A medium of a version, the same that an export of it holds. An external one is fetched when it is not there yet.
+   * Returns a medium of a version, with the same bytes as in an export. Downloads an external one if the
+   * cache lacks it.
    *
-   * @throws {LecternError} NOT_FOUND when the version has no such medium, or its file cannot be had.
+   * @throws {LecternError} NOT_FOUND when the version has no such medium, or its file is unavailable.
    */
   async findMedium(version: LessonVersion, mediaId: string, signal: AbortSignal): Promise<Asset> {
     const medium = await this.#mediumOf(version, mediaId);
@@ -47,10 +47,10 @@ export class PlayerAssets {
   }
 
   /**
-   * A file of the widget that a version uses, the same that an export of it holds. One behind a URL is fetched when it
-   * is not there yet.
+   * Returns a file of a widget that a version uses, with the same bytes as in an export. Downloads one with a
+   * URL if the cache lacks it.
    *
-   * @throws {LecternError} NOT_FOUND when the version uses no such widget, it has no such file, or that cannot be had.
+   * @throws {LecternError} NOT_FOUND when the version uses no such widget, or its file is unavailable.
    */
   async findWidgetFile(
     version: LessonVersion,
@@ -78,7 +78,7 @@ export class PlayerAssets {
     return { ...inArea('cache', { ...file, mimeType }), fileName };
   }
 
-  /** Ends the downloads under way. */
+  /** Aborts all downloads. */
   close(): Promise<void> {
     return this.#external.close();
   }
@@ -87,7 +87,7 @@ export class PlayerAssets {
     const found = await findMedia(this.#deps.db, { organizationId, versionId: _id }, [mediaId]);
     const medium = found.get(mediaId);
     if (medium === undefined) return null;
-    // One that another version brought is this one's only where its content says so.
+    // A medium of another version belongs to this one only if its content refers to it.
     return medium.own || (await this.#uses.refersToMedium(_id, mediaId)) ? medium : null;
   }
 
@@ -115,7 +115,7 @@ export class PlayerAssets {
       return true;
     } catch (error) {
       if (!(error instanceof DownloadError)) throw error;
-      log.warn({ reason: error.reason, detail: error.message }, 'a widget by URL cannot be used');
+      log.warn({ reason: error.reason, detail: error.message }, 'a widget with a URL is invalid');
       return false;
     }
   }

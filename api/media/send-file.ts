@@ -6,12 +6,12 @@ import { matchesIfNoneMatch, matchesIfMatch } from '../http/etags.ts';
 import parseRange from 'range-parser';
 
 /**
- * Answers GET and HEAD with an open file as RFC 9110 has it: a strong ETag, If-Match, If-None-Match, and one Range with
- * a strong If-Range; and with the digest of the whole file (RFC 9530), also beside a part of it. Resolves when the
- * answer has ended, however it ends, and the file is closed.
+ * Responds to GET and HEAD with an open file as RFC 9110 defines: a strong ETag, If-Match, If-None-Match, and
+ * one Range with a strong If-Range. Adds the digest of the whole file (RFC 9530), also to a part. Resolves
+ * when the response has ended and the file is closed.
  *
  * @param sha256 of the whole file, in hex: its ETag.
- * @param describe sets what other headers belong to the file; not called for an error.
+ * @param describe sets the file's other headers; not called for an error.
  * @throws {LecternError} PRECONDITION_FAILED or RANGE_NOT_SATISFIABLE.
  */
 export async function sendFile(
@@ -33,24 +33,24 @@ export async function sendFile(
   }
 }
 
-/** Koa would send a stream, which tells nobody when the memory of a chunk is free again. */
+/** Koa would send a stream, which does not report when a chunk's memory can be reused. */
 async function sendPart(ctx: Context, file: OpenFile, { start, end }: ByteRange): Promise<void> {
   ctx.respond = false;
   try {
     await file.send((chunk) => write(ctx.res, chunk), start, end);
     ctx.res.end();
   } catch (error) {
-    // Cut off, so that nobody takes a part for the whole.
+    // The client must not take a part for the whole.
     ctx.res.destroy();
     ctx.app.emit('error', error, ctx);
   }
 }
 
-/** Resolves when the operating system has taken the bytes. */
+/** Resolves when the operating system has accepted the bytes. */
 function write(response: ServerResponse, chunk: Uint8Array): Promise<void> {
   return new Promise((resolve, reject) => {
-    // What a connection had not taken when it was cut is not always told of.
-    const close = () => reject(new Error('The client went away'));
+    // Node does not call back for all bytes that were pending when the connection closed.
+    const close = () => reject(new Error('The client disconnected'));
     response.once('close', close);
     response.write(chunk, (error) => {
       response.off('close', close);
@@ -61,7 +61,7 @@ function write(response: ServerResponse, chunk: Uint8Array): Promise<void> {
 }
 
 /**
- * Sets the status and the headers that tell of a part; null for an answer that tells of none.
+ * Sets the status and headers of a part; returns null for a response without a body part.
  *
  * @throws {LecternError} PRECONDITION_FAILED or RANGE_NOT_SATISFIABLE.
  */
@@ -76,7 +76,7 @@ function partToSend(ctx: Context, etag: string, size: number): ByteRange | null 
     ctx.status = 304;
     return null;
   }
-  const range = mayBePart(ctx, etag) ? byteRange(ctx.get('Range'), size) : null;
+  const range = allowsRange(ctx, etag) ? byteRange(ctx.get('Range'), size) : null;
   if (range === 'unsatisfiable') {
     ctx.set('Content-Range', `bytes */${size}`);
     throw new LecternError('RANGE_NOT_SATISFIABLE', `The file has ${size} bytes`);
@@ -87,8 +87,8 @@ function partToSend(ctx: Context, etag: string, size: number): ByteRange | null 
   return range;
 }
 
-/** Of HEAD a range is not defined (RFC 9110, 14.2); If-Range allows one by the very ETag, and neither weak nor date. */
-function mayBePart(ctx: Context, etag: string): boolean {
+/** RFC 9110 (14.2) defines no range for HEAD. If-Range allows a range only with the exact strong ETag. */
+function allowsRange(ctx: Context, etag: string): boolean {
   return ctx.method === 'GET' && ['', etag].includes(ctx.get('If-Range'));
 }
 
@@ -104,13 +104,14 @@ interface ByteRange {
 }
 
 /**
- * The one range that a Range header asks for. Null where the whole file is the answer: for no header, one that makes
- * no sense, another unit, or several ranges (RFC 9110, 14.2, lets a server ignore any of them).
+ * Returns the single range that a Range header requests. Null means the whole file: no header, an invalid
+ * one, another unit, or several ranges, which a server may ignore (RFC 9110, 14.2).
  *
  * @param size of the file, in bytes.
  */
 function byteRange(header: string, size: number): ByteRange | 'unsatisfiable' | null {
-  // range-parser calls a suffix that is longer than the file unsatisfiable; it means all of it (RFC 9110, 14.1.2).
+  // range-parser treats a suffix longer than the file as unsatisfiable; RFC 9110 (14.1.2) defines it as the
+  // whole file.
   const suffix = /^bytes=-(\d+)$/i.exec(header.trim())?.[1];
   if (suffix !== undefined && size > 0 && Number(suffix) > size) return { start: 0, end: size };
   const ranges = header === '' ? -2 : parseRange(size, header);

@@ -1,4 +1,3 @@
-import type { Context } from 'koa';
 import { z } from 'zod';
 import { signAssetUrl } from '../../shared/media/asset-urls.ts';
 import type { Asset } from '../../shared/media/asset-urls.ts';
@@ -8,14 +7,15 @@ import type { Store } from '../../shared/storage/store.ts';
 import type { FileUsage } from '../../shared/storage/file-usage.ts';
 import type { Config } from '../../shared/platform/config.ts';
 import type { Secrets } from '../../shared/platform/secrets.ts';
+import type { EndpointContext } from '../http/endpoint.ts';
 import { parseRequest } from '../http/parse-request.ts';
 import type { WrittenResponse } from '../http/responses.ts';
 import { widgetTexts } from './player-assets.ts';
 import type { PlayerAssets } from './player-assets.ts';
 
-/** How long a redirect may be kept, in seconds; never for the last half hour of the address that it leads to. */
+/** How long caches may keep a redirect, but never in the last half hour of the URL that it leads to. */
 const redirectSeconds = 1800;
-const fetchSeconds = 1800;
+const reservedSeconds = 1800;
 
 export const mediaIdSchema = z
   .guid('Invalid media ID')
@@ -24,14 +24,17 @@ export const mediaIdSchema = z
 export const widgetFile = /^(.+)\.(js|css)$/s;
 
 /**
- * The answers to clients that may have the files of a version: 302 to the signed address of one, which ends at the time
- * that is given, else after an hour or more.
+ * Redirects authorized clients to signed URLs of a version's files. A URL expires at the given time, or else
+ * after an hour or more.
  */
 export interface VersionFiles {
-  /** @throws {LecternError} BAD_REQUEST for what is no id; NOT_FOUND as `PlayerAssets.findMedium`. */
-  sendMedium(ctx: Context, version: LessonVersion, mediaId: unknown, until?: Date): Promise<void>;
-  /** @param file such as "Heading.js". @throws {LecternError} BAD_REQUEST for none; NOT_FOUND as `findWidgetFile`. */
-  sendWidget(ctx: Context, version: LessonVersion, file: unknown, until?: Date): Promise<void>;
+  /** @throws {LecternError} BAD_REQUEST for an invalid id; NOT_FOUND as `PlayerAssets.findMedium`. */
+  sendMedium(ctx: EndpointContext, version: LessonVersion, mediaId: unknown, until?: Date): Promise<void>;
+  /**
+   * @param file such as "Heading.js".
+   * @throws {LecternError} BAD_REQUEST without a file; NOT_FOUND as `findWidgetFile`.
+   */
+  sendWidget(ctx: EndpointContext, version: LessonVersion, file: unknown, until?: Date): Promise<void>;
 }
 
 export interface VersionFilesDependencies {
@@ -42,16 +45,15 @@ export interface VersionFilesDependencies {
   coordination: { usage: FileUsage };
 }
 
-/** The 302 of these files. */
 export const redirect: WrittenResponse = {
   kind: 'written',
   description:
-    'Where the file is: a signed address, good for 60 to 90 minutes by a token, and until it expires itself by a ' +
-    'signed address.',
+    'A signed URL of the file. Redirects with a token are valid for 60 to 90 minutes, those with a signed URL until ' +
+    'that URL expires.',
   content: {},
   headers: {
     Location: z.string().meta({
-      description: 'The signed address: absolute where the service knows its public address, else a path.',
+      description: 'The signed URL: absolute if the service knows its public URL, else a path.',
       examples: [
         '/assets/v1/assets/cd15…ff77/73040/image/png/1619c428.png?expires=1795258800&signature=Zk3…',
       ],
@@ -61,7 +63,7 @@ export const redirect: WrittenResponse = {
       .regex(/^private, max-age=\d+$/)
       .meta({
         description:
-          'The redirect may be kept for half an hour, and never for the last half hour of the address that it leads to.',
+          'Caches may keep the redirect for half an hour, but not in the last half hour of its URL.',
         examples: ['private, max-age=1800'],
       }),
   },
@@ -84,14 +86,14 @@ export function versionFiles({
 }: VersionFilesDependencies): VersionFiles {
   /** Pins a file while its URL is good. Returns false if an evictor removed it just before. */
   const pin = async (organizationId: string, asset: Asset, until: Date): Promise<boolean> => {
-    // Uploads are never evicted.
+    // Uploads are never evicted, so they need no pin.
     if (asset.area !== 'cache') return true;
     await coordination.usage.addOwner(organizationId, [`cache:${asset.sha256}`]);
-    const unsure = await coordination.usage.pinUntil([`cache:${asset.sha256}`], until);
-    return unsure.length === 0 || (await store.cache.has(asset, 'glance'));
+    const unverified = await coordination.usage.pinUntil([`cache:${asset.sha256}`], until);
+    return unverified.length === 0 || (await store.cache.has(asset, 'glance'));
   };
   const sendRedirect = async (
-    ctx: Context,
+    ctx: EndpointContext,
     { organizationId }: LessonVersion,
     { find, until }: { find: () => Promise<Asset>; until: Date | undefined },
   ) => {
@@ -106,21 +108,21 @@ export function versionFiles({
     const { url, expiresAt } = signed;
     ctx.status = 302;
     ctx.set('Location', url);
-    const left = Math.floor((expiresAt.getTime() - Date.now()) / 1000) - fetchSeconds;
+    const left = Math.floor((expiresAt.getTime() - Date.now()) / 1000) - reservedSeconds;
     ctx.set('Cache-Control', `private, max-age=${Math.max(0, Math.min(left, redirectSeconds))}`);
     ctx.body = '';
   };
   return {
     async sendMedium(ctx, version, mediaId, until) {
       const id = parseRequest(mediaIdSchema, mediaId, 'BAD_REQUEST');
-      const find = () => playerAssets.findMedium(version, id, ctx.state.signal as AbortSignal);
+      const find = () => playerAssets.findMedium(version, id, ctx.state.signal);
       await sendRedirect(ctx, version, { find, until });
     },
     async sendWidget(ctx, version, file, until) {
       if (file === undefined) throw new LecternError('BAD_REQUEST', widgetTexts.missing);
       const [, type, kind] = widgetFile.exec(typeof file === 'string' ? file : '') ?? [];
       if (type === undefined) throw new LecternError('NOT_FOUND', widgetTexts.unknown);
-      const signal = ctx.state.signal as AbortSignal;
+      const signal = ctx.state.signal;
       const find = () => playerAssets.findWidgetFile(version, type, kind === 'css' ? 'css' : 'js', signal);
       await sendRedirect(ctx, version, { find, until });
     },

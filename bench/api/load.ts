@@ -1,6 +1,6 @@
 import autocannon from 'autocannon';
 
-/** One go at a server; what the parent sends to this process. */
+/** One run against a server, as the parent process sends it. */
 export interface Load {
   url: string;
   requests: autocannon.Request[];
@@ -8,17 +8,17 @@ export interface Load {
   seconds: number;
 }
 
-/** What the go came to; what this process answers with. */
+/** The result of a run, which this process returns. */
 export interface LoadResult {
-  /** Answers of 2xx. */
+  /** Responses with 2xx. */
   perSecond: number;
   /** Milliseconds. */
   p99: number;
-  /** Other answers, and connections that failed. */
+  /** Other responses, and failed connections. */
   failures: number;
 }
 
-/* The clients, in a process of their own: neither server pays for them, and both have the same ones. */
+/* The clients, in a separate process, so that both servers have the same ones and pay for none. */
 process.on('message', ({ url, requests, connections, seconds }: Load) => {
   void autocannon({ url, requests, connections, duration: seconds }).then((result) => {
     const answer: LoadResult = {

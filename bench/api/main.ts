@@ -13,8 +13,8 @@ import { seed } from './seed.ts';
 import type { SeededLesson } from './seed.ts';
 
 /*
- * What a request costs, against the plainest server that asks and checks the same (plain-server.ts): requests a second
- * and p99 at 32 connections. Both servers run side by side and are under load by turns. Clients, servers and MongoDB
+ * Measures the cost of requests against a minimal server with the same queries and checks (plain-server.ts): requests
+ * per second and p99 at 32 connections. Both servers run side by side and get load in turns. Clients, servers and MongoDB
  * share the machine, so the ratio says more than the figures.
  */
 
@@ -35,7 +35,7 @@ const plainSettings: PlainSettings = {
   signingSecret: secrets.signing[0]?.secret ?? '',
 };
 const { port } = await ask<{ port: number }>(plain, plainSettings);
-const addresses = new Map([
+const urls = new Map([
   [baseline, `http://127.0.0.1:${port}`],
   ['Lectern', processes.address],
 ]);
@@ -66,7 +66,7 @@ console.log(
   `${connections} connections, Node ${process.version}, medians of ${rounds} rounds of ${seconds} seconds`,
 );
 for (const [endpoint, requests] of Object.entries(endpoints)) {
-  const bytes = await assertSameAnswers(requests);
+  const bytes = await assertSameResponses(requests);
   report(`${endpoint} (${bytes} bytes)`, await measure(requests));
 }
 
@@ -81,36 +81,41 @@ async function ask<Answer>(child: ChildProcess, message: object): Promise<Answer
   return ((await answered) as [Answer])[0];
 }
 
-/** A server that leaves something out would be a fast one. Gives the size of an answer. */
-async function assertSameAnswers([request]: Request[]): Promise<number> {
+/**
+ * Checks that both servers return the same, because a server that omits something would be faster. Returns
+ * the size of a response.
+ */
+async function assertSameResponses([request]: Request[]): Promise<number> {
   const texts: string[] = [];
-  for (const address of addresses.values()) {
+  for (const baseUrl of urls.values()) {
     const { method = 'GET', path = '', headers = {}, body = null } = request ?? {};
-    const response = await fetch(address + path, {
+    const response = await fetch(baseUrl + path, {
       method,
       headers: { ...headers } as Record<string, string>,
       body,
     });
     texts.push(await response.text());
-    if (!response.ok) throw new Error(`${address} answers ${response.status} to ${path}: ${texts.at(-1)}`);
+    if (!response.ok) throw new Error(`${baseUrl} returns ${response.status} for ${path}: ${texts.at(-1)}`);
   }
   const [plains, lecterns] = texts.map((text) => comparable(JSON.parse(text) as object));
   if (!isDeepStrictEqual(plains, lecterns)) throw new Error(`the servers differ: ${texts.join('\n')}`);
   return Buffer.byteLength(texts[0] ?? '');
 }
 
-/** Tokens are compared by their claims; those that were signed in different seconds are the same but for that. */
+/** Returns a body for comparison: a token's claims, with its lifetime in place of its times. */
 function comparable(body: object): object {
   if (!('token' in body)) return body;
   const { iat, exp, ...claims } = jwt.decode(String(body.token)) as jwt.JwtPayload;
   return { ...claims, seconds: (exp ?? 0) - (iat ?? 0) };
 }
 
-/** By turns, so that a noisy moment of the machine meets both. The first round warms up and does not count. */
+/**
+ * Measures in turns, so that noise of the machine affects both. The first round warms up and does not count.
+ */
 async function measure(requests: Request[]): Promise<Map<string, LoadResult[]>> {
-  const results = new Map<string, LoadResult[]>([...addresses.keys()].map((name) => [name, []]));
+  const results = new Map<string, LoadResult[]>([...urls.keys()].map((name) => [name, []]));
   for (let round = 0; round <= rounds; round += 1) {
-    for (const [name, url] of addresses) {
+    for (const [name, url] of urls) {
       const load: Load = { url, requests, connections, seconds };
       const result = await ask<LoadResult>(clients, load);
       if (result.failures > 0) throw new Error(`${name}: ${result.failures} requests failed`);
@@ -126,7 +131,7 @@ function report(title: string, results: Map<string, LoadResult[]>): void {
   for (const [name, list] of results) {
     const p99 = median(list.map((result) => result.p99));
     const columns = [
-      `${rate(name).toFixed(0).padStart(6)} a second`,
+      `${rate(name).toFixed(0).padStart(6)} per second`,
       `p99 ${p99.toFixed(0).padStart(4)} ms`,
       (rate(name) / rate(baseline)).toFixed(2),
     ];

@@ -18,8 +18,8 @@ import type { Organization } from '../../shared/models/organization.ts';
 import type { TokenRevocation } from '../../shared/models/token-revocation.ts';
 
 /*
- * The baseline: sign-token, progress and player-data on node:http and the MongoDB driver, one query after the other and
- * nothing kept between requests. It checks what Lectern checks; it has no log, no limits, and one text for errors.
+ * The baseline: sign-token, progress and player-data with node:http and the MongoDB driver, with sequential queries and
+ * no state between requests. It makes the same checks as Lectern, but has no log, no limits, and one error text.
  */
 
 export interface PlainSettings {
@@ -33,11 +33,11 @@ interface Answer {
   body: object;
 }
 
-class Refusal extends Error {
+class RequestError extends Error {
   readonly status: number;
 
   constructor(status: number) {
-    super(`refused with ${status}`);
+    super(`rejected with ${status}`);
     this.status = status;
   }
 }
@@ -54,36 +54,36 @@ async function connect({ mongodbUri, pepper, signingSecret }: PlainSettings) {
   const contents = database.collection<ContentPart & { data: mongo.Binary }>('lessonContents');
   const progress = database.collection<EmbedProgress>('embedProgress');
   const revocations = database.collection<TokenRevocation>('tokenRevocations');
-  // Given the secret as text, jsonwebtoken takes 300 microseconds to find that it is no PEM file: that would be most
-  // of what is measured.
+  // jsonwebtoken needs 300 microseconds to find that a text secret is no PEM file, which would dominate the
+  // measurement.
   const signing = createSecretKey(Buffer.from(signingSecret));
 
   async function organizationOf({ headers }: IncomingMessage): Promise<Organization> {
     const [, publicKey, secretKey] = /^Bearer (\S+)\.(\S+)$/.exec(headers.authorization ?? '') ?? [];
-    if (publicKey === undefined || secretKey === undefined) throw new Refusal(401);
+    if (publicKey === undefined || secretKey === undefined) throw new RequestError(401);
     const key = await apiKeys.findOne({ _id: publicKey });
-    if (key === null) throw new Refusal(401);
+    if (key === null) throw new RequestError(401);
     const given = createHmac('sha256', pepper).update(secretKey).digest();
-    if (!timingSafeEqual(given, Buffer.from(key.secretHash, 'hex'))) throw new Refusal(401);
+    if (!timingSafeEqual(given, Buffer.from(key.secretHash, 'hex'))) throw new RequestError(401);
     if (key.revokedAt !== null || (key.expiresAt !== null && key.expiresAt <= new Date()))
-      throw new Refusal(401);
+      throw new RequestError(401);
     const organization = await organizations.findOne({ _id: key.organizationId });
-    if (organization === null) throw new Refusal(401);
+    if (organization === null) throw new RequestError(401);
     return organization;
   }
 
   async function requireLesson(organizationId: string, lessonId: string): Promise<void> {
     const lesson = await lessons.findOne({ _id: lessonId, organizationId, deletedAt: null });
-    if (lesson === null) throw new Refusal(404);
+    if (lesson === null) throw new RequestError(404);
   }
 
   return {
     async progress(request: IncomingMessage, lessonId: string, learnerId: string): Promise<object> {
       const { _id: organizationId } = await organizationOf(request);
-      if (!uuid.test(lessonId)) throw new Refusal(422);
+      if (!uuid.test(lessonId)) throw new RequestError(422);
       await requireLesson(organizationId, lessonId);
       const record = await progress.findOne({ organizationId, lessonId, learnerId });
-      if (record === null) throw new Refusal(404);
+      if (record === null) throw new RequestError(404);
       return {
         lessonId,
         learnerId,
@@ -107,18 +107,18 @@ async function connect({ mongodbUri, pepper, signingSecret }: PlainSettings) {
       const { _id: organizationId } = await organizationOf(request);
       const body = await readJson(request);
       const { lessonId, versionId, learnerId, userAttributes = {}, timeout = 7200 } = body;
-      if (typeof lessonId !== 'string' || !uuid.test(lessonId)) throw new Refusal(422);
+      if (typeof lessonId !== 'string' || !uuid.test(lessonId)) throw new RequestError(422);
       if (versionId !== undefined && (typeof versionId !== 'string' || !uuid.test(versionId)))
-        throw new Refusal(422);
+        throw new RequestError(422);
       if (typeof learnerId !== 'string' || learnerId.length < 1 || learnerId.length > 255)
-        throw new Refusal(422);
-      if (typeof userAttributes !== 'object') throw new Refusal(422);
-      if (typeof timeout !== 'number' || timeout < 1 || timeout > 86_400) throw new Refusal(422);
+        throw new RequestError(422);
+      if (typeof userAttributes !== 'object') throw new RequestError(422);
+      if (typeof timeout !== 'number' || timeout < 1 || timeout > 86_400) throw new RequestError(422);
       await requireLesson(organizationId, lessonId);
       if (versionId !== undefined) {
         const status = 'published';
         const version = await versions.findOne({ _id: versionId, lessonId, organizationId, status });
-        if (version === null) throw new Refusal(404);
+        if (version === null) throw new RequestError(404);
       }
       const iat = Math.floor(Date.now() / 1000);
       const exp = iat + timeout;
@@ -128,7 +128,7 @@ async function connect({ mongodbUri, pepper, signingSecret }: PlainSettings) {
     },
 
     async playerData(lessonId: string, query: URLSearchParams): Promise<object> {
-      if (!uuid.test(lessonId)) throw new Refusal(400);
+      if (!uuid.test(lessonId)) throw new RequestError(400);
       const claims = verify(query.get('token') ?? '');
       const { organizationId, learnerId } = claims;
       const revocation = await revocations.findOne({
@@ -137,19 +137,19 @@ async function connect({ mongodbUri, pepper, signingSecret }: PlainSettings) {
         learnerId: { $in: [null, learnerId] },
         revokedBefore: { $gte: new Date(claims.iat * 1000) },
       });
-      if (revocation !== null) throw new Refusal(401);
-      if (claims.lessonId !== lessonId) throw new Refusal(403);
+      if (revocation !== null) throw new RequestError(401);
+      if (claims.lessonId !== lessonId) throw new RequestError(403);
       await requireLesson(organizationId, lessonId);
       const version = await versions.findOne(
         { lessonId, organizationId, status: 'published' },
         { sort: { publishedAt: -1, versionNumber: -1 } },
       );
-      if (version === null) throw new Refusal(404);
+      if (version === null) throw new RequestError(404);
       const parts = await contents.find({ versionId: version._id }).sort({ part: 1 }).toArray();
       const json = await expand(Buffer.concat(parts.map(({ data }) => data.buffer)));
       const content = JSON.parse(json.toString('utf8')) as LessonContent;
       const errors = playabilityErrors(content);
-      if (errors.length > 0) throw new Refusal(422);
+      if (errors.length > 0) throw new RequestError(422);
       const { lesson, ...rest } = playerLesson(content);
       return {
         lesson: { lesson: { status: version.status, ...lesson }, ...rest },
@@ -169,7 +169,7 @@ async function connect({ mongodbUri, pepper, signingSecret }: PlainSettings) {
         iat: number;
       };
     } catch {
-      throw new Refusal(401);
+      throw new RequestError(401);
     }
   }
 }
@@ -184,7 +184,7 @@ async function readJson(request: IncomingMessage): Promise<Record<string, unknow
   try {
     return JSON.parse(Buffer.concat(chunks).toString('utf8')) as Record<string, unknown>;
   } catch {
-    throw new Refusal(422);
+    throw new RequestError(422);
   }
 }
 
@@ -202,9 +202,9 @@ async function answer(endpoints: Endpoints, request: IncomingMessage): Promise<A
     }
     if (resource === 'player-data')
       return { status: 200, body: await endpoints.playerData(lessonId, searchParams) };
-    throw new Refusal(404);
+    throw new RequestError(404);
   } catch (error) {
-    const status = error instanceof Refusal ? error.status : 500;
+    const status = error instanceof RequestError ? error.status : 500;
     return { status, body: { error: String(error) } };
   }
 }

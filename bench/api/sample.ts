@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { prose } from '../prose.ts';
 import { writePackage } from '../write-package.ts';
 
-/** Writes a package of a lesson in sections of four steps, each a heading, a text and a question. */
+/** Writes a lesson package with sections of four steps, each with a heading, a text and a question. */
 export async function writeSampleLesson(
   folder: string,
   { steps, wordsPerStep }: { steps: number; wordsPerStep: number },

@@ -6,7 +6,7 @@ import type { ProgressState } from '../../shared/progress/state.ts';
 import type { BenchInstallation } from '../installation.ts';
 import { writeSampleLesson } from './sample.ts';
 
-/** What requests are made of. */
+/** The data for requests. */
 export interface Seed {
   learnerIds: string[];
   small: SeededLesson;
@@ -23,7 +23,7 @@ export interface SeededLesson {
 const learnerIds = Array.from({ length: 500 }, (_, number) => `learner-${number}`);
 const userAttributes = '{"group":"b"}';
 
-/** A small lesson and one of 200 kB, and 500 learners half-way through the small one. */
+/** Publishes a small lesson and one of 200 kB, with 500 learners half-way through the small one. */
 export async function seed(installation: BenchInstallation): Promise<Seed> {
   const { folder, db, secrets, organization } = installation;
   const organizationId = organization._id;

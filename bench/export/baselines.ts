@@ -10,7 +10,7 @@ import { ZipArchive } from 'archiver';
 
 const run = promisify(execFile);
 
-/** `curl --parallel --parallel-max 8` of every file, then `zip -0` of what came. */
+/** Downloads every file with `curl --parallel --parallel-max 8`, then archives them with `zip -0`. */
 export async function curlThenZip(origin: string, names: string[], folder: string): Promise<void> {
   const media = join(folder, 'media');
   await mkdir(media, { recursive: true });
@@ -28,13 +28,13 @@ export async function curlThenZip(origin: string, names: string[], folder: strin
   await zipStored(media, join(folder, 'curl.zip'));
 }
 
-/** `zip -0` of a folder; it computes CRC-32, but no SHA-256, and does not wait for the disk. */
+/** Archives a folder with `zip -0`, which computes CRC-32 but no SHA-256, and does not sync. */
 export async function zipStored(folder: string, target: string): Promise<void> {
   await rm(target, { force: true });
   await run('zip', ['-0', '-q', '-r', target, '.'], { cwd: folder });
 }
 
-/** archiver 8 in store mode, files appended one after the other. */
+/** Archives a folder with archiver 8 in store mode, file by file. */
 export async function archiverStored(folder: string, target: string): Promise<void> {
   const archive = new ZipArchive({ store: true });
   const written = pipeline(archive, createWriteStream(target));
@@ -47,7 +47,10 @@ export async function archiverStored(folder: string, target: string): Promise<vo
   await written;
 }
 
-/** The plainest loop that does what an archive needs: read, CRC-32, SHA-256, write one file, sync it. No ZIP. */
+/**
+ * Does the minimum for an archive, without ZIP: reads, computes CRC-32 and SHA-256, writes one file, syncs
+ * it.
+ */
 export async function plainLoop(folder: string, target: string): Promise<void> {
   const output = await open(target, 'w');
   const hash = createHash('sha256');

@@ -17,8 +17,8 @@ import { writeSamplePackage } from '../sample-package.ts';
 import { archiverStored, curlThenZip, plainLoop, zipStored } from './baselines.ts';
 
 /*
- * What an export costs, against the plainest tools that do the same: a cold one (350 files, 64 MiB, from an origin on
- * loopback) against curl and zip, and a build from files that are there against zip alone.
+ * Measures the cost of exports against simple tools: a cold export (350 files, 64 MiB, from an origin on loopback)
+ * against curl and zip, and a build from stored files against zip.
  */
 
 const rounds = Number(process.argv[3] ?? 9);
@@ -97,7 +97,7 @@ report(
 
 const zip = 'zip -0 (baseline; no SHA-256, no sync)';
 report(
-  'Build from files that are there',
+  'Build from stored files',
   await medianTimes(
     [
       { name: zip, prepare: emptyOutput, run: () => zipStored(media, join(output, 'zip.zip')) },

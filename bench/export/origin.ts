@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** An origin in a process of its own: serves the files of the folder it is given, from memory, as fast as Node can. */
+/** An origin in a separate process: serves the files of a folder from memory. */
 const folder = process.argv[2] ?? '';
 const files = new Map(readdirSync(folder).map((name) => [`/${name}`, readFileSync(join(folder, name))]));
 

@@ -8,16 +8,16 @@ import type { BenchInstallation } from '../installation.ts';
 import { medianTimes } from '../rounds.ts';
 import { startNginx } from './nginx.ts';
 
-/** Each connection fetches the archive so many times. */
+/** Downloads per connection. */
 const repeats = 4;
 
 export const nginxName = "Debian's nginx, the same file (baseline)";
 
 /**
- * How long it takes to send an archive that is in the store, to some numbers of connections at once; by turns with
- * nginx, which sends the very file. Null where nginx is not installed.
+ * Measures how long sending a stored archive takes with several numbers of connections, in turns with nginx,
+ * which sends the same file. Null if nginx is not installed.
  *
- * @returns milliseconds by connections and name.
+ * @returns milliseconds by number of connections and name.
  */
 export async function measureDownloads(
   { folder, config, servers, settings, authorization, publish }: BenchInstallation,
@@ -39,7 +39,7 @@ export async function measureDownloads(
     const times = new Map<number, Map<string, number>>();
     for (const count of connections) {
       const contenders = [
-        { name: nginxName, run: () => curl(`${nginx.address}/archive.zip`, authorization, count) },
+        { name: nginxName, run: () => curl(`${nginx.url}/archive.zip`, authorization, count) },
         { name: 'Lectern, one process', run: () => curl(url, authorization, count) },
       ];
       const prepare = () => Promise.resolve();
@@ -58,7 +58,7 @@ export async function measureDownloads(
   }
 }
 
-/** Downloads an address `repeats` times on each of so many connections; the bytes are thrown away. */
+/** Downloads a URL `repeats` times on each connection, and discards the bytes. */
 async function curl(url: string, authorization: string, connections: number): Promise<void> {
   const targets = Array.from({ length: repeats * connections }, () => ['--output', '/dev/null', url]).flat();
   const parallel = ['--parallel', '--parallel-immediate', '--parallel-max', String(connections)];

@@ -10,7 +10,7 @@ export interface HandOver {
   p99: number;
 }
 
-/** How long it takes from a request to the start of its job, with a worker that has nothing else to do. */
+/** Measures the time from a request to the start of its job, with an idle worker. */
 export async function measureHandOver(
   { config, servers, settings, authorization, publish }: BenchInstallation,
   packageFolder: string,

@@ -11,12 +11,12 @@ import { measureHandOver } from './hand-over.ts';
 import { measureScaling } from './scaling.ts';
 
 /*
- * What a fleet does: how exports a minute grow with worker processes when the time goes into waiting for a far origin,
- * how fast a job is handed over, and how fast an archive that is there is sent, against nginx.
+ * Measures a fleet: exports per minute by number of worker processes when a slow origin takes most of the time, the time
+ * until a job starts, and the time to send a stored archive, against nginx.
  */
 
 const rounds = Number(process.argv[3] ?? 7);
-/** One of them alone, where it is named. */
+/** The name of the only part to run; all by default. */
 const part = process.argv[4];
 const workerCounts = [1, 2, 4, 8];
 const handOverRequests = 200;
@@ -50,11 +50,13 @@ async function reportScaling(): Promise<void> {
     { packageFolder: join(samples, 'far'), originUrl: `http://127.0.0.1:${port}` },
     workerCounts,
   );
-  console.log(`\nCold exports of ${far.files} files from an origin that takes ${far.milliseconds} ms a file`);
+  console.log(
+    `\nCold exports of ${far.files} files from an origin that takes ${far.milliseconds} ms per file`,
+  );
   const one = rates.get(1) ?? NaN;
   for (const [workers, rate] of rates) {
     const columns = [
-      `${rate.toFixed(0).padStart(6)} a minute`,
+      `${rate.toFixed(0).padStart(6)} per minute`,
       `${(rate / one).toFixed(2)} times one worker's`,
     ];
     console.log(`  ${`${workers} worker processes`.padEnd(36)} ${columns.join('  ')}`);
@@ -63,7 +65,7 @@ async function reportScaling(): Promise<void> {
 
 async function reportHandOver(): Promise<void> {
   const { p50, p99 } = await measureHandOver(installation, join(samples, 'tiny'), handOverRequests);
-  console.log(`\nFrom a request to the start of its job, ${handOverRequests} requests one after the other`);
+  console.log(`\nFrom a request to the start of its job, ${handOverRequests} sequential requests`);
   console.log(`  p50 ${p50} ms, p99 ${p99} ms`);
 }
 

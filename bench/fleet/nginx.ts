@@ -9,11 +9,14 @@ import { promisify } from 'node:util';
 
 export interface Nginx {
   /** Such as http://127.0.0.1:40123. */
-  address: string;
+  url: string;
   stop(): Promise<void>;
 }
 
-/** Debian's nginx with its usual settings (sendfile, one process a core) serving a folder. Null where there is none. */
+/**
+ * Starts Debian's nginx with its usual settings (sendfile, one process per core) for a folder. Null if it is
+ * not installed.
+ */
 export async function startNginx(folder: string, files: string): Promise<Nginx | null> {
   const found = await promisify(execFile)('nginx', ['-v']).then(
     () => true,
@@ -43,13 +46,13 @@ http {
 `,
   );
   const child = spawn('nginx', ['-c', join(home, 'nginx.conf')], { stdio: 'inherit' });
-  const address = `http://127.0.0.1:${port}`;
-  while (!(await fetch(address).catch(() => null))) {
+  const url = `http://127.0.0.1:${port}`;
+  while (!(await fetch(url).catch(() => null))) {
     if (child.exitCode !== null) throw new Error(`nginx ended with exit code ${child.exitCode}`);
     await sleep(20);
   }
   return {
-    address,
+    url,
     async stop() {
       const ended = once(child, 'exit');
       child.kill('SIGQUIT');

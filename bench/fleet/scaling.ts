@@ -1,7 +1,7 @@
 import { startProcesses } from '../../cli/installation/processes.ts';
 import type { BenchInstallation } from '../installation.ts';
 
-/** Exports asked for at once, for each worker process: enough that starting and ending hardly count. */
+/** Concurrent requests per worker process: enough that start and end hardly count. */
 const exportsPerWorker = 24;
 
 interface Lessons {
@@ -10,8 +10,8 @@ interface Lessons {
 }
 
 /**
- * Exports a minute with some numbers of worker processes: as many cold exports for each worker, of lessons that share
- * no file, asked for at once.
+ * Measures exports per minute by number of worker processes: concurrent cold exports in proportion to the
+ * workers, of lessons without common files.
  */
 export async function measureScaling(
   installation: BenchInstallation,
@@ -20,12 +20,12 @@ export async function measureScaling(
 ): Promise<Map<number, number>> {
   const rates = new Map<number, number>();
   for (const workers of workerCounts) {
-    rates.set(workers, await exportsAMinute(installation, lessons, workers));
+    rates.set(workers, await exportsPerMinute(installation, lessons, workers));
   }
   return rates;
 }
 
-async function exportsAMinute(
+async function exportsPerMinute(
   { config, servers, settings, authorization, publish }: BenchInstallation,
   { packageFolder, originUrl }: Lessons,
   workers: number,

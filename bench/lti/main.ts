@@ -12,10 +12,10 @@ import { prepareInstallation } from '../installation.ts';
 import { startPlatform } from './platform.ts';
 
 /*
- * What a launch in a frame costs: logins, which come twice there to show a cookie, and launches a second through one
- * API process, its processor time for each, and that of the cryptography in it alone, which is the baseline: the check
- * of the id_token and the signature of the launch token. Clients, the API, MongoDB and Redis share the machine. The
- * platform signs between the measured parts.
+ * Measures the cost of launches in a frame: logins per second, each with a redirect to test cookies, and launches per
+ * second, through one API process, with its processor time. The baseline is the cryptography alone: the check of the
+ * id_token and the signature of the launch token. Clients, the API, MongoDB and Redis share the machine. The platform
+ * signs between the measured parts.
  */
 
 const rounds = Number(process.argv[3] ?? 5);
@@ -48,7 +48,7 @@ const { address, stop } = await startProcesses(config, servers, { workers: 0, se
 const agent = new Agent({ keepAlive: true, maxSockets: connections });
 const targetLinkUri = `${address}/lti/launch`;
 
-/** Seconds for all of them: by the clock, and of the processor. */
+/** Seconds for all launches: elapsed, and of the processor. */
 interface Cost {
   clock: number;
   processor: number;
@@ -75,7 +75,7 @@ for (let round = 0; round <= rounds; round += 1) {
     const { state, cookie } = logins[learner] ?? { state: '', cookie: '' };
     const body = new URLSearchParams({ state, id_token: tokens[learner] ?? '' });
     const { status } = await send('/lti/launch', { cookie }, body.toString());
-    if (status !== 303) throw new Error(`a launch was answered with ${status}`);
+    if (status !== 303) throw new Error(`a launch returned ${status}`);
   });
   const [, cryptography] = await measured(ownProcessor, (learner) =>
     checkAndSign(tokens[learner] ?? '', logins[learner]?.nonce ?? ''),
@@ -92,7 +92,7 @@ await stop();
 platform.close();
 await installation.remove();
 
-/** Does one thing for each learner, some at a time. */
+/** Runs `work` for each learner, with limited concurrency. */
 async function forAll<T>(work: (learner: number) => Promise<T>): Promise<T[]> {
   const results: T[] = [];
   let next = 0;
@@ -124,10 +124,10 @@ async function logIn(learner: number): Promise<Login> {
     target_link_uri: targetLinkUri,
   });
   const asked = await send(`/lti/login?${query.toString()}`, { 'sec-fetch-dest': 'iframe' });
-  if (asked.status !== 307) throw new Error(`a login was answered with ${asked.status}`);
+  if (asked.status !== 307) throw new Error(`a login returned ${asked.status}`);
   const [shown = ''] = (asked.headers['set-cookie']?.[0] ?? '').split(';');
   const { status, headers } = await send(asked.headers.location ?? '', { cookie: shown });
-  if (status !== 302) throw new Error(`a login that showed its cookie was answered with ${status}`);
+  if (status !== 302) throw new Error(`a login with its cookie returned ${status}`);
   const { searchParams } = new URL(headers.location ?? '');
   const [cookie = ''] = (headers['set-cookie']?.[0] ?? '').split(';');
   return { state: searchParams.get('state') ?? '', nonce: searchParams.get('nonce') ?? '', cookie };
@@ -166,7 +166,7 @@ function send(
   });
 }
 
-/** Seconds of processor time that the API has used so far, its thread pool included. */
+/** Returns the processor time of the API so far in seconds, including its thread pool. */
 async function processorOfApi(): Promise<number> {
   const text = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text();
   return Number(/^process_cpu_seconds_total (\S+)/m.exec(text)?.[1]);
@@ -187,7 +187,7 @@ async function freePort(): Promise<number> {
 
 function report(): void {
   const of = (name: keyof typeof costs, kind: keyof Cost) => median(costs[name].map((cost) => cost[kind]));
-  const perSecond = (seconds: number) => `${(launches / seconds).toFixed(0).padStart(6)} a second`;
+  const perSecond = (seconds: number) => `${(launches / seconds).toFixed(0).padStart(6)} per second`;
   const perLaunch = (seconds: number) => `${((seconds / launches) * 1000).toFixed(3)} ms of processor time`;
   const rows: [string, number, number][] = [
     ['login', of('login', 'clock'), of('login', 'processor')],
@@ -195,12 +195,12 @@ function report(): void {
   ];
   const whole = [1, 2].map((column) => rows.reduce((sum, row) => sum + Number(row[column]), 0));
   rows.push(['both', whole[0] ?? NaN, whole[1] ?? NaN]);
-  rows.push(['cryptography alone', of('cryptography', 'clock'), of('cryptography', 'processor')]);
+  rows.push(['cryptography only', of('cryptography', 'clock'), of('cryptography', 'processor')]);
   for (const [name, clock, processor] of rows) {
     console.log(`  ${name.padEnd(20)} ${perSecond(clock)}  ${perLaunch(processor)}`);
   }
   const share = (of('cryptography', 'processor') / (whole[1] ?? NaN)) * 100;
-  console.log(`  cryptography is ${share.toFixed(0)} % of what login and launch cost the API`);
+  console.log(`  cryptography is ${share.toFixed(0)} % of the API's cost of login and launch`);
 }
 
 function median(list: number[]): number {

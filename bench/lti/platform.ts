@@ -5,13 +5,13 @@ import { exportJWK, generateKeyPair, SignJWT } from 'jose';
 import type { CryptoKey } from 'jose';
 import { claim, gradeScopes, ltiVersion, messageTypes } from '../../shared/lti/claims.ts';
 
-/** A learning platform that signs whatever it is asked to. */
+/** A learning platform that signs any launch. */
 export interface BenchPlatform {
   issuer: string;
   clientId: string;
   deploymentId: string;
   publicKey: CryptoKey;
-  /** The message of a learner's launch, for a login's nonce. */
+  /** Returns the signed message of a learner's launch, for a login's nonce. */
   sign(learner: number, nonce: string, target: { lessonId: string; targetLinkUri: string }): Promise<string>;
   close(): void;
 }
@@ -25,7 +25,7 @@ export async function startPlatform(): Promise<BenchPlatform> {
     keys: [{ ...(await exportJWK(publicKey)), kid, alg: 'RS256', use: 'sig' }],
   });
   const server = createServer((_request, response) => response.end(keySet));
-  const issuer = await addressOf(server);
+  const issuer = await listen(server);
   return {
     issuer,
     ...names,
@@ -46,7 +46,7 @@ export async function startPlatform(): Promise<BenchPlatform> {
   };
 }
 
-/** As much as platforms say in a launch. */
+/** Returns the usual claims of a launch. */
 function messageOf(
   issuer: string,
   learner: number,
@@ -75,7 +75,7 @@ function messageOf(
   };
 }
 
-async function addressOf(server: Server): Promise<string> {
+async function listen(server: Server): Promise<string> {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }

@@ -3,7 +3,7 @@ import { sampleSteps, writePictures } from './lesson.ts';
 import type { SampleStep } from './lesson.ts';
 import { join } from 'node:path';
 
-/** The floor: a page of HTML with the whole lesson in it, of which the first step is shown. No scripts. */
+/** Writes the minimum: an HTML page with the whole lesson, without scripts, which shows the first step. */
 export async function writeBarePage(folder: string): Promise<void> {
   await writePictures(join(folder, 'pictures'));
   await writeFile(
@@ -24,7 +24,7 @@ ${sampleSteps.map(section).join('\n')}
   );
 }
 
-/** Pictures of hidden steps are not loaded: they are lazy. */
+/** Returns a step. Pictures of hidden steps are lazy, so they are not loaded. */
 function section(
   { title, before, picture: { name, alt, caption }, after }: SampleStep,
   index: number,

@@ -1,13 +1,14 @@
 import type { Browser } from 'playwright-core';
 
-const deadline = 60_000;
+const timeoutMs = 60_000;
 
-/** The name of the function that pages call; its argument is a time in milliseconds since 1970. */
+/** The name of the function that pages call with a time in milliseconds since 1970. */
 const binding = 'benchFirstStepShown';
 
 /**
- * Runs in every document of a page, those in frames included: asks at each frame of the screen whether the heading
- * and a whole picture are there. The picture is decoded then; the second frame after that is when both were painted.
+ * Runs in every document of a page, including frames: checks at each animation frame whether the heading and
+ * a complete picture are visible. The picture is then decoded; both are painted by the second frame after
+ * that.
  */
 const watch = (title: string) => `(() => {
   const isShown = (element) => element.checkVisibility({ visibilityProperty: true, opacityProperty: true });
@@ -30,17 +31,17 @@ const watch = (title: string) => `(() => {
 })()`;
 
 /**
- * Opens a page in a browser context of its own, so that nothing is cached.
+ * Opens a page in a new browser context, so that nothing is cached.
  *
- * @param title of the step that is to be seen
- * @returns milliseconds from the beginning of the navigation to heading and picture on the screen
+ * @param title of the expected step
+ * @returns milliseconds from the start of the navigation until heading and picture are visible
  */
 export async function timeToFirstStep(browser: Browser, url: string, title: string): Promise<number> {
   const context = await browser.newContext();
   try {
     const shown = new Promise<number>((resolve, reject) => {
-      const late = () => reject(new Error(`${url} shows no step after ${deadline / 1000} seconds`));
-      AbortSignal.timeout(deadline).addEventListener('abort', late);
+      const late = () => reject(new Error(`${url} shows no step after ${timeoutMs / 1000} seconds`));
+      AbortSignal.timeout(timeoutMs).addEventListener('abort', late);
       void context.exposeBinding(binding, (_, at: number) => resolve(at));
     });
     await context.addInitScript(watch(title));

@@ -19,10 +19,10 @@ const tarball = {
 export const h5pName = `h5p-standalone ${version}`;
 
 /**
- * h5p-standalone, fetched from npm once and then kept in the user's cache. It is no dependency: its `preinstall`
- * asks for yarn, so that `npm ci` fails where scripts run. None of its scripts run here.
+ * Fetches h5p-standalone from npm once, and keeps it in the user's cache. It is no dependency: its
+ * `preinstall` needs yarn, so `npm ci` would fail where scripts run. None of its scripts run here.
  *
- * @returns the folder of its `dist`; null where it cannot be had, which is said
+ * @returns its `dist` folder; null, with a message, if it cannot be fetched
  */
 export async function fetchH5p(cacheDir: string): Promise<string | null> {
   const kept = join(cacheDir, `h5p-standalone-${version}`);
@@ -41,20 +41,20 @@ async function fetchInto(target: string, cacheDir: string): Promise<void> {
     await run('npm', pack, { cwd: folder });
     const bytes = await readFile(join(folder, tarball.name));
     if (createHash('sha512').update(bytes).digest('base64') !== tarball.sha512)
-      throw new Error(`${tarball.name} is not what it was`);
+      throw new Error(`${tarball.name} has another digest than expected`);
     await run('tar', ['-xzf', tarball.name], { cwd: folder });
     await rename(join(folder, 'package'), target).catch((error: unknown) => {
-      // Another process was first, which is as good.
+      // Another process was faster.
       if (!existsSync(target)) throw error;
     });
   });
 }
 
 /**
- * Writes `h5p.html`, a page as the README of h5p-standalone has it, which shows the lesson.
+ * Writes `h5p.html`, a page like in the README of h5p-standalone, which shows the lesson.
  *
- * H5P's own content types are not on npm: the lesson is of the type in `h5p-lesson/`, one script and one stylesheet.
- * Those that people use load many more, so this is the least that h5p-standalone takes.
+ * H5P's own content types are not on npm, so the lesson uses the type in `h5p-lesson/`, with one script and
+ * one stylesheet. Real content types load many more files, so this is the minimum for h5p-standalone.
  */
 export async function writeH5pPage(folder: string, dist: string): Promise<void> {
   const library = { machineName: 'H5P.BenchLesson', majorVersion: 1, minorVersion: 0 };

@@ -4,7 +4,10 @@ import { prose } from '../prose.ts';
 import { numberedId, writePackage } from '../write-package.ts';
 import { picture } from './picture.ts';
 
-/** A step as each contender shows it: heading, text, picture with caption, text. HTML, but for title and alt. */
+/**
+ * A step as each contender shows it: heading, text, picture with caption, text. All fields but title and alt
+ * are HTML.
+ */
 export interface SampleStep {
   title: string;
   before: string;
@@ -33,7 +36,7 @@ export async function writePictures(folder: string): Promise<void> {
   for (const number of numbers) await writeFile(join(folder, `picture-${number}.png`), picture(number));
 }
 
-/** Writes the lesson as a package: a folder to import. */
+/** Writes the lesson as a package to import. */
 export async function writeSampleLesson(folder: string): Promise<void> {
   await writePictures(join(folder, 'media'));
   const steps = sampleSteps.map(({ title, before, picture: { alt, caption }, after }, index) => ({

@@ -16,9 +16,9 @@ import { sampleSteps, writeSampleLesson } from './lesson.ts';
 import { reportSizes } from './sizes.ts';
 
 /*
- * How large the player is, and how long learners wait for the first step of a lesson of text and pictures: in the
- * embed page, with h5p-standalone showing the same, and in a bare page of HTML, the floor. A real Chromium, everything
- * on loopback, nothing in the browser's cache, each learner for the first time.
+ * Measures the player's size, and how long learners wait for the first step of a lesson with text and pictures: in the
+ * embed page, with h5p-standalone, and in a bare HTML page, which is the minimum. It uses a real Chromium, with all
+ * servers on loopback, an empty browser cache, and a new learner each time.
  */
 
 const rounds = Number(process.argv[3] ?? 9);
@@ -44,7 +44,7 @@ const processes = await startProcesses(config, servers, { workers: 0, settings }
 const browser = await launchBrowser();
 
 let learners = 0;
-function embedAddress(): string {
+function embedUrl(): string {
   const learnerId = `learner-${(learners += 1)}`;
   const claims = {
     organizationId: organization._id,
@@ -66,7 +66,7 @@ const times = await medians(
   [
     page(bare, 'bare.html'),
     ...(h5pDist === null ? [] : [page(h5p, 'h5p.html')]),
-    { name: "Lectern's embed page", measure: () => firstStep(embedAddress()) },
+    { name: "Lectern's embed page", measure: () => firstStep(embedUrl()) },
   ],
   rounds,
 );

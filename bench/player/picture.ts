@@ -3,10 +3,10 @@ import { crc32, deflateSync } from 'node:zlib';
 const width = 960;
 const height = 540;
 
-/** One pixel in so many is off its colour: without that, a picture would compress to nothing. */
+/** One pixel in so many has another color, because a plain gradient would compress to almost nothing. */
 const grain = 64;
 
-/** A PNG of 960 x 540 pixels and some 170 kB: a gradient with grain, another one for each seed. */
+/** Returns a PNG of 960 x 540 pixels and about 170 kB: a gradient with grain, different for each seed. */
 export function picture(seed: number): Buffer {
   const row = 1 + 3 * width;
   const pixels = Buffer.alloc(row * height);
@@ -14,8 +14,8 @@ export function picture(seed: number): Buffer {
   for (let y = 0; y < height; y += 1) {
     for (let x = 0; x < width; x += 1) {
       random = (Math.imul(random, 1_103_515_245) + 12_345) >>> 0;
-      const off = (random >>> 16) % grain === 0 ? random >>> 27 : 0;
-      const color = [(x >> 2) + off, (y >> 1) + off, 40 * seed + off];
+      const noise = (random >>> 16) % grain === 0 ? random >>> 27 : 0;
+      const color = [(x >> 2) + noise, (y >> 1) + noise, 40 * seed + noise];
       for (const [channel, value] of color.entries()) pixels[y * row + 1 + 3 * x + channel] = value;
     }
   }

@@ -9,16 +9,20 @@ interface Size {
   gzipped: number;
 }
 
-/** What a browser loads of the player: together, in the order of the list. */
+/** The files of the player that a browser loads, by use. */
 const sets = {
-  'on a page of your own: player.js, player.css': ['player.js', 'player.css'],
+  'on your own page: player.js, player.css': ['player.js', 'player.css'],
   'hosted: embed-page.*, frame.*': ['embed-page.js', 'embed-page.css', 'frame.js', 'frame.css'],
 };
 
-/** What each page with h5p-standalone loads of it, besides its fonts and the content's libraries. */
+/** The files that each page with h5p-standalone loads, besides its fonts and content libraries. */
 const h5pFiles = ['main.bundle.js', 'frame.bundle.js', 'styles/h5p.css'];
 
-/** Prints how large the player's files are, and those of h5p-standalone. @param h5p folder of its `dist` */
+/**
+ * Prints the sizes of the player's files, and of those of h5p-standalone.
+ *
+ * @param h5p its `dist` folder
+ */
 export async function reportSizes(player: string, h5p: string | null): Promise<void> {
   const names = (await readdir(player)).filter((name) => /\.(js|css)$/.test(name)).sort();
   const files = await Promise.all(names.map((name) => sizeOf(player, name)));

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { join, relative } from 'node:path';
 import mime from 'mime-types';
 
-/** A static server in a process of its own: the files of the folder it is given, from memory, as fast as Node can. */
+/** A static server in a separate process: serves the files of a folder from memory. */
 const folder = process.argv[2] ?? '';
 const files = new Map(
   readdirSync(folder, { recursive: true, withFileTypes: true })

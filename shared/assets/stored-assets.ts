@@ -64,11 +64,11 @@ export async function removeUnusedAssets(
 ): Promise<number> {
   const before = new Date(Date.now() - olderThanSeconds * 1000);
   let removed = 0;
-  for (let behind = ''; ;) {
-    const noted = await listOrphanCandidates(db, { before, behind, limit: lookupBatch });
+  for (let after = ''; ;) {
+    const noted = await listOrphanCandidates(db, { before, after, limit: lookupBatch });
     const last = noted.at(-1);
     if (last === undefined) return removed;
-    behind = last;
+    after = last;
     const used = await usedAmong(db, noted);
     await removeOrphanCandidates(db, [...used], before);
     for (const sha256 of noted) {

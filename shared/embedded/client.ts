@@ -7,41 +7,43 @@ import { connectToSupervisor, socketFolder } from './rendezvous.ts';
 import { startSupervisor, supervisorLog } from './start-supervisor.ts';
 import type { StartedSupervisor } from './start-supervisor.ts';
 
-/** A start of which nothing was heard for so long has failed. A fetch is heard of with each megabyte. */
+/** A start without a message for this long has failed; fetches report each megabyte. */
 const silenceTimeoutMs = 120_000;
 const retryIntervalMs = 50;
 
 export interface EmbeddedServers {
-  /** Address with a database name, as MONGODB_URI has it; empty when MongoDB was not asked for. */
+  /** The URL with a database name, like MONGODB_URI; empty if MongoDB was not requested. */
   readonly mongodbUri: string;
-  /** Address as REDIS_URL has it; empty when Redis was not asked for. */
+  /** The URL, like REDIS_URL; empty if Redis was not requested. */
   readonly redisUrl: string;
-  /** Process ids at the start, for diagnosis; a server that crashes is started again under another id. */
+  /** Process ids at the start, for diagnosis; a crashed server restarts with another id. */
   readonly processes: { readonly supervisor: number; readonly mongodb?: number; readonly redis?: number };
-  /** Gives the servers up. They end about a second after the last process has done so, or has ended. */
+  /** Releases the servers. They stop about a second after the last process has released them or exited. */
   release(): Promise<void>;
 }
 
 export interface AcquireOptions {
-  /** The servers keep their data here, and all processes that name this folder share one set of them. */
+  /** The servers' data; all processes with this folder share one set of servers. */
   readonly dataDir: string;
-  /** Fetched binaries are kept here, for all data directories of the user. */
+  /** Cache of fetched binaries, for all data directories of the user. */
   readonly cacheDir: string;
-  /** Takes lines for the user: what is fetched, how far it is, and later that the servers were lost. */
+  /** Receives messages for the user: progress of fetches, and the loss of the servers. */
   readonly report: (message: string) => void;
-  /** Ends the waiting; it has no effect on servers that were acquired. */
+  /** Aborts the acquisition; acquired servers are not affected. */
   readonly signal?: AbortSignal;
-  /** Which servers are needed; both unless told. */
+  /** The required servers; both by default. */
   readonly needs?: { readonly mongodb: boolean; readonly redis: boolean };
 }
 
 type Ready = Extract<Reply, { type: 'ready' }>;
 
 /**
- * The embedded MongoDB and Redis of a data directory: those that run already, else new ones. They live as long
- * as one process holds them, and end by themselves afterwards, whatever way the last one ended. Holding them
- * does not keep this process alive. Throws an error that can be shown to the user: when no MongoDB can be had,
- * when a server does not start, when nothing is heard for two minutes, and the signal's reason.
+ * Returns the embedded MongoDB and Redis of a data directory, and starts them if necessary. They run while
+ * any process holds them, and stop afterwards, even if the last process was killed. Holding them does not
+ * keep this process alive.
+ *
+ * @throws an error for the user: when no MongoDB is available, a server does not start, or nothing is
+ * reported for two minutes; the signal's reason when it is aborted.
  */
 export async function acquireEmbeddedServers(options: AcquireOptions): Promise<EmbeddedServers> {
   if (process.platform === 'win32') {
@@ -51,16 +53,16 @@ export async function acquireEmbeddedServers(options: AcquireOptions): Promise<E
   const cacheDir = resolve(options.cacheDir);
   const { report, signal, needs = { mongodb: true, redis: true } } = options;
   const folder = await socketFolder(dataDir);
-  const silence = watchSilence(dataDir);
+  const startTimeout = limitSilence(dataDir);
   let supervisor: StartedSupervisor | undefined;
   try {
     for (;;) {
-      const ending = signal ? AbortSignal.any([signal, silence.signal]) : silence.signal;
+      const ending = signal ? AbortSignal.any([signal, startTimeout.signal]) : startTimeout.signal;
       ending.throwIfAborted();
       const socket = await connectToSupervisor(folder);
       if (socket) {
         const ready = await ask(socket, needs, ending, (message) => {
-          silence.broken();
+          startTimeout.refresh();
           report(message);
         });
         if (ready) return hold(socket, ready, () => report(lostMessage(dataDir)));
@@ -72,11 +74,11 @@ export async function acquireEmbeddedServers(options: AcquireOptions): Promise<E
       await delay(retryIntervalMs);
     }
   } finally {
-    silence.end();
+    startTimeout.end();
   }
 }
 
-/** Whether a supervisor of embedded servers runs on the data directory (also one that is just ending). */
+/** Returns whether a supervisor of embedded servers runs on the data directory, even if it is stopping. */
 export async function embeddedServersRun(dataDir: string): Promise<boolean> {
   const socket = await connectToSupervisor(await socketFolder(dataDir));
   socket?.destroy();
@@ -87,16 +89,19 @@ function lostMessage(dataDir: string): string {
   return `The embedded servers have ended (see ${supervisorLog(dataDir)}); start Lectern again.`;
 }
 
-function watchSilence(dataDir: string) {
+function limitSilence(dataDir: string) {
   const controller = new AbortController();
   const timer = setTimeout(() => {
     const text = `The embedded servers did not start within ${silenceTimeoutMs / 1000} s`;
     controller.abort(new Error(`${text}; see ${supervisorLog(dataDir)}.`));
   }, silenceTimeoutMs);
-  return { signal: controller.signal, broken: () => timer.refresh(), end: () => clearTimeout(timer) };
+  return { signal: controller.signal, refresh: () => timer.refresh(), end: () => clearTimeout(timer) };
 }
 
-/** Resolves with undefined when the supervisor ends before it has an answer: then another one is needed. */
+/**
+ * Requests servers. Resolves with undefined if the supervisor exits before it responds; then another one is
+ * needed.
+ */
 function ask(
   socket: Socket,
   needs: Request,
@@ -115,7 +120,7 @@ function ask(
       signal.removeEventListener('abort', abort);
       settle();
     };
-    // What breaks the connection also closes it.
+    // An error also closes the connection.
     socket.on('error', () => undefined);
     socket.once('close', () => answer(() => resolve(undefined)));
     receive(socket, Reply, (reply) => {

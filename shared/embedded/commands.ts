@@ -6,7 +6,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 
 const run = promisify(execFile);
 
-/** The full path of a command on PATH, or undefined. The shell is asked, as it knows PATH best. */
+/** Returns the full path of a command on PATH, or undefined. Asks the shell, which implements PATH. */
 export async function findCommand(name: string): Promise<string | undefined> {
   try {
     const { stdout } = await run('/bin/sh', ['-c', 'command -v -- "$1"', 'sh', name]);
@@ -16,7 +16,10 @@ export async function findCommand(name: string): Promise<string | undefined> {
   }
 }
 
-/** The version that `binary --version` names ("7.0.28"), or undefined for one that does not run here. */
+/**
+ * Returns the version in the output of `binary --version`, such as "7.0.28"; undefined if it does not run
+ * here.
+ */
 export async function versionOf(binary: string): Promise<string | undefined> {
   try {
     const { stdout } = await run(binary, ['--version'], { timeout: 20_000 });
@@ -27,10 +30,9 @@ export async function versionOf(binary: string): Promise<string | undefined> {
 }
 
 /**
- * The arguments with which `node` runs another file of this folder: compiled files as they are, sources with
- * the loader that this process was started with. The loader is named by its full path, as the new process may
- * have another working directory. Other flags of this process (--inspect, memory limits) are not passed on:
- * they are meant for it alone.
+ * Returns the arguments with which `node` runs another file of this folder. Sources need the loader of this
+ * process, by its full path, because the new process may have another working directory. Other flags of this
+ * process (--inspect, memory limits) are not passed on.
  */
 export function nodeArguments(sibling: string): string[] {
   const extension = extname(fileURLToPath(import.meta.url));

@@ -1,24 +1,25 @@
 import { touchAndMeasure } from './fetch-folder.ts';
 import { spawnGuarded } from './guarded-process.ts';
 
-/** A fetch that brings no byte for so long has failed; one that makes progress may take any time. */
+/** A fetch without a byte for this long has failed; one with progress may take any time. */
 const stallTimeoutMs = 60_000;
 const pollIntervalMs = 500;
 
 export interface FetchCommand {
   readonly command: string;
   readonly args: readonly string[];
-  /** Everything that the command writes goes here; its growth is the progress. */
+  /** The folder of all output files, whose growth is the progress. */
   readonly folder: string;
-  /** Called with the bytes so far, whenever there are more. */
+  /** Called with the bytes so far, whenever they grow. */
   readonly progress: (bytes: number) => void;
   readonly signal: AbortSignal;
 }
 
 /**
- * Runs a command that downloads into a folder, and resolves with the lines it printed. Throws with its last
- * line when it fails, when it stalls for a minute, and the signal's reason when that is aborted; the
- * command is dead by then.
+ * Runs a command that downloads into a folder; resolves with its output lines.
+ *
+ * @throws with the command's last line when it fails; when it stalls for a minute; the signal's reason when
+ * it is aborted. The command has ended by then.
  */
 export async function runFetch(fetch: FetchCommand): Promise<string[]> {
   fetch.signal.throwIfAborted();
@@ -33,7 +34,7 @@ export async function runFetch(fetch: FetchCommand): Promise<string[]> {
 
   let bytes = 0;
   let grewAt = Date.now();
-  const look = async () => {
+  const poll = async () => {
     const now = await touchAndMeasure(fetch.folder);
     if (now > bytes) {
       bytes = now;
@@ -43,14 +44,14 @@ export async function runFetch(fetch: FetchCommand): Promise<string[]> {
       kill();
     }
   };
-  // A look that fails (the folder was removed under us) must not end the process: the command will say why.
-  const looking = setInterval(() => void look().catch(() => undefined), pollIntervalMs);
+  // A failing poll (the folder was removed) must not crash the process; the command reports the reason.
+  const polling = setInterval(() => void poll().catch(() => undefined), pollIntervalMs);
   const how = await child.exited.finally(() => {
-    clearInterval(looking);
+    clearInterval(polling);
     fetch.signal.removeEventListener('abort', kill);
   });
   fetch.signal.throwIfAborted();
   if (how === 'exit code 0') return lines;
-  if (Date.now() - grewAt > stallTimeoutMs) throw new Error(`no byte came for ${stallTimeoutMs / 1000} s`);
+  if (Date.now() - grewAt > stallTimeoutMs) throw new Error(`no byte arrived for ${stallTimeoutMs / 1000} s`);
   throw new Error(lines.at(-1) ?? how);
 }

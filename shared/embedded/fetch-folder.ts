@@ -2,13 +2,13 @@ import { randomUUID } from 'node:crypto';
 import { mkdir, readdir, rm, stat, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** A fetch touches its folder every half second; one untouched for so long belongs to a fetch that was killed. */
+/** Running fetches touch their folder every half second, so an untouched folder belongs to a killed fetch. */
 const abandonedAfterMs = 10 * 60_000;
 
 /**
- * Runs `work` with a new folder inside the cache folder that no other process uses, and removes the folder
- * afterwards. Beside the cache's own files, as a rename is atomic only within one filesystem. What killed
- * processes left behind is removed first.
+ * Runs `work` with a new folder inside the cache folder, and removes it afterwards. It is beside the cache's
+ * files, because a rename is atomic only within one filesystem. Removes the remains of killed processes
+ * first.
  */
 export async function withFetchFolder<T>(cacheDir: string, work: (folder: string) => Promise<T>): Promise<T> {
   await mkdir(cacheDir, { recursive: true });
@@ -32,14 +32,14 @@ async function removeAbandoned(cacheDir: string): Promise<void> {
   }
 }
 
-/** Marks a folder as one that a living process fetches into, and returns the bytes in it. */
+/** Marks a folder as in use by a running fetch; returns the bytes in it. */
 export async function touchAndMeasure(folder: string): Promise<number> {
   const now = new Date();
   await utimes(folder, now, now);
   let bytes = 0;
   for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
     if (!entry.isFile()) continue;
-    // A file may be renamed or removed between the listing and the look.
+    // A file may be renamed or removed after the listing.
     bytes += await stat(join(entry.parentPath, entry.name)).then(
       (info) => info.size,
       () => 0,

@@ -6,21 +6,23 @@ import { mongodSources } from './mongod-sources.ts';
 import type { MongodSource } from './mongod-sources.ts';
 
 export interface FindMongodOptions {
-  /** The folder in which fetched binaries are kept, shared by all data directories of a user. */
+  /** The folder of fetched binaries, for all data directories of a user. */
   readonly cacheDir: string;
-  /** Takes what is fetched and how far it is. */
+  /** Receives the progress of fetches. */
   readonly report: (message: string) => void;
   readonly signal: AbortSignal;
-  /** Where binaries are fetched from, best first. */
+  /** Sources of binaries, best first. */
   readonly sources?: readonly MongodSource[];
-  /** How a mongod that is installed is found. */
+  /** Finds an installed mongod. */
   readonly findInstalled?: () => Promise<string | undefined>;
 }
 
 /**
- * The path of a mongod that runs on this system: the one on PATH, else one fetched before, else one fetched
- * now. A fetched binary is proved to run and then renamed into the cache, so that the cache never holds half
- * of one, also with two processes fetching at once. Throws an error that says what was tried and what to do.
+ * Returns the path of a mongod that runs on this system: the one on PATH, a cached one, or a newly fetched
+ * one. A fetched binary is tested and then renamed into the cache, so the cache never holds an incomplete
+ * one, even with concurrent fetches.
+ *
+ * @throws an error that lists the attempts and a solution.
  */
 export async function findMongod(options: FindMongodOptions): Promise<string> {
   const { cacheDir, report, sources = mongodSources, findInstalled = () => findCommand('mongod') } = options;
@@ -48,11 +50,11 @@ export async function findMongod(options: FindMongodOptions): Promise<string> {
   }
   throw new Error(
     `There is no MongoDB for the embedded server:\n${failures.map((line) => `  - ${line}\n`).join('')}` +
-      'Set MONGODB_URI to the address of a MongoDB server, or run `docker compose up`.',
+      'Set MONGODB_URI to the URL of a MongoDB server, or run `docker compose up`.',
   );
 }
 
-/** The system is part of the name, as a home folder may be shared between different machines. */
+/** The name includes the system, because different machines may share a home folder. */
 function cachePath(cacheDir: string, { version }: MongodSource): string {
   return join(cacheDir, 'mongodb-v1', `mongod-${version}-${process.platform}-${process.arch}`);
 }
@@ -70,7 +72,7 @@ async function fetchInto(target: string, source: MongodSource, options: FindMong
     };
     const fetched = await source.fetch({ folder, progress, signal });
     if (!(await versionOf(fetched))) throw new Error('the binary does not run on this system');
-    // The library of one source may know a copy elsewhere, which is not ours to move.
+    // One source's library may return a copy elsewhere, which must stay.
     const staged = join(folder, 'whole');
     await (fetched.startsWith(folder) ? rename(fetched, staged) : copyFile(fetched, staged));
     await mkdir(join(target, '..'), { recursive: true });

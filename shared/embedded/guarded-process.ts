@@ -4,11 +4,11 @@ import { createInterface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
 
 /**
- * A process never outlives the one that started it, whatever ends that one. The shell leaves a watcher
- * behind and then becomes the command, so the process id is the command's own. The watcher reads a pipe whose
- * other end only the starter holds: a line means that the command has ended, the end of the pipe without a
- * line means that the starter is gone (also after SIGKILL), and then the watcher ends the command.
- * Both outputs share one pipe, so that their order is kept.
+ * Makes a process end with its parent, however that ends. The shell starts a watcher in the background and
+ * then becomes the command, so the process id is the command's. The watcher reads a pipe whose other end only
+ * the parent holds. A line means that the command has exited. The end of the pipe without a line means that
+ * the parent is gone, even after SIGKILL, so the watcher kills the command. Both outputs share one pipe,
+ * which keeps their order.
  */
 const guardScript = `
 (
@@ -24,17 +24,19 @@ exec "$@" 2>&1 3<&-
 
 export interface GuardedProcess {
   readonly pid: number;
-  /** Resolves when the process has ended, with a text such as "exit code 1" or "signal SIGKILL". */
+  /** Resolves when the process has exited, with a text such as "exit code 1" or "signal SIGKILL". */
   readonly exited: Promise<string>;
-  /** SIGTERM, then SIGKILL after `graceMs`; resolves when the process has ended. */
+  /** Sends SIGTERM, then SIGKILL after `graceMs`; resolves when the process has exited. */
   stop(graceMs?: number): Promise<void>;
-  /** SIGKILL at once. */
+  /** Sends SIGKILL. */
   kill(): void;
 }
 
 /**
- * Starts a command that ends with this process, and hands each line of its output to `onLine`. A command that
- * cannot be run is told by `exited` (exit code 127); only a missing shell or a full process table throws.
+ * Starts a command that ends with this process, and passes each line of its output to `onLine`. For a command
+ * that cannot run, `exited` resolves with exit code 127.
+ *
+ * @throws only for a missing shell or a full process table.
  */
 export function spawnGuarded(
   command: string,
@@ -46,7 +48,7 @@ export function spawnGuarded(
   });
   const output = child.stdio[1] as Readable;
   const guard = child.stdio[3] as Writable;
-  // The watcher may be gone before the pipe is closed; that is no fault of the command's.
+  // The watcher may exit before the pipe is closed; that is no fault of the command.
   guard.on('error', () => undefined);
   createInterface({ input: output, crlfDelay: Infinity }).on('line', onLine);
 
@@ -55,13 +57,13 @@ export function spawnGuarded(
     child.once('error', reject);
     child.once('exit', (code, signal) => {
       guard.end('ended\n');
-      // A grandchild may hold the output open for long: what came within a second has to do.
+      // A grandchild may keep the output open, so wait for a second at most.
       void Promise.race([allOutputRead, delay(1000)]).then(() =>
         resolve(signal === null ? `exit code ${code ?? 'unknown'}` : `signal ${signal}`),
       );
     });
   });
-  if (child.pid === undefined) throw new Error(`${command} could not be started: no process could be made`);
+  if (child.pid === undefined) throw new Error(`${command} could not be started: the process table is full`);
 
   return {
     pid: child.pid,

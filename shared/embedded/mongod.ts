@@ -4,28 +4,30 @@ import { z } from 'zod';
 import { startOnPort, startServer } from './server-process.ts';
 import type { RunningServer } from './server-process.ts';
 
-/** Recovery after a crash reads the journal before the first connection is taken. */
+/** Includes recovery after a crash, which reads the journal first. */
 const startTimeoutMs = 60_000;
-/** How long a mongod that is still ending may keep the data folder from its successor. */
+/** How long a stopping mongod may lock the data folder. */
 const lockTimeoutMs = 30_000;
 
 export interface MongodOptions {
-  /** The mongod to run, see `findMongod`. */
+  /** The mongod to run, from `findMongod`. */
   readonly binary: string;
-  /** The folder of the data, made when missing, kept afterwards. */
+  /** The data folder; created if missing, and never removed. */
   readonly dbPath: string;
-  /** The port of loopback to listen on; a free one unless given. */
+  /** The port on loopback; a free one by default. */
   readonly port?: number;
-  /** Takes each line of the server's output, JSON as MongoDB writes it. */
+  /** Receives each line of the server's output, JSON as MongoDB writes it. */
   readonly log?: (line: string) => void;
-  /** Ends a start that is under way. */
+  /** Aborts the start. */
   readonly signal?: AbortSignal;
 }
 
 /**
- * Starts one mongod on loopback over a data folder. Its process ends with this one at the latest; the data
- * stay. `stop()` lets it close its files, `kill()` does not, and either can be started from again.
- * A data folder that another mongod is just leaving is waited for, up to 30 s. Throws with the end of the log.
+ * Starts a mongod on loopback, which ends with this process at the latest. `stop()` closes its files,
+ * `kill()` does not; it can restart from either. Waits up to 30 s for another mongod to release the data
+ * folder.
+ *
+ * @throws an error with the end of the log.
  */
 export async function startMongod(options: MongodOptions): Promise<RunningServer> {
   await mkdir(options.dbPath, { recursive: true, mode: 0o700 });
@@ -59,7 +61,7 @@ async function startOnce(options: MongodOptions, port: number): Promise<RunningS
     ],
     ready: /waiting for connections/i,
     readable: readableLogLine,
-    telling: (line) => /"s":"[WEF]"/.test(line),
+    isFault: (line) => /"s":"[WEF]"/.test(line),
     timeoutMs: startTimeoutMs,
     log: options.log,
     signal: options.signal,
@@ -67,7 +69,7 @@ async function startOnce(options: MongodOptions, port: number): Promise<RunningS
   return { ...child, port, url: `mongodb://127.0.0.1:${port}/lectern` };
 }
 
-/** The part of MongoDB's structured log (since 4.4) that tells a person what went on. */
+/** The fields of MongoDB's structured log (since 4.4) that people need. */
 const LogLine = z.object({
   s: z.string(),
   c: z.string(),
@@ -75,7 +77,10 @@ const LogLine = z.object({
   attr: z.record(z.string(), z.unknown()).optional(),
 });
 
-/** "E STORAGE Failed to open: {"error":...}" for a line of MongoDB's JSON log, cut at 300 characters. */
+/**
+ * Returns a line of MongoDB's JSON log for people, such as "E STORAGE Failed to open: {"error":...}", at most
+ * 300 characters.
+ */
 export function readableLogLine(line: string): string {
   try {
     const { s, c, msg, attr } = LogLine.parse(JSON.parse(line));

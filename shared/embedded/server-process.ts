@@ -3,51 +3,53 @@ import { withTimeLimit } from '../platform/time-limits.ts';
 import { spawnGuarded } from './guarded-process.ts';
 import type { GuardedProcess } from './guarded-process.ts';
 
-/** How many of a server's last lines are kept, and how many of them an error quotes. */
+/** The number of a server's last lines to keep, and to quote in an error. */
 const keptLines = 200;
 const quotedLines = 12;
 
 export interface ServerCommand {
-  /** The name that messages use, "MongoDB". */
+  /** The name in messages, such as "MongoDB". */
   readonly name: string;
   readonly command: string;
   readonly args: readonly string[];
-  /** The line by which the server says that it takes connections. */
+  /** Matches the line that reports readiness. */
   readonly ready: RegExp;
-  /** A line after which the server is of no use although its process lives: it is killed. */
+  /** Matches a line after which the server is unusable although it runs; it is killed. */
   readonly broken?: RegExp;
-  /** Turns a line of output into one for people; the line itself unless told. */
+  /** Converts a line of output for people; the line itself by default. */
   readonly readable?: (line: string) => string;
-  /** Tells the lines that say what is wrong from the others, which are quoted only when there is none. */
-  readonly telling?: (line: string) => boolean;
-  /** Takes each line of output. */
+  /** Selects lines that report faults; other lines are quoted only if there are none. */
+  readonly isFault?: (line: string) => boolean;
+  /** Receives each line of output. */
   readonly log?: ((line: string) => void) | undefined;
-  /** Milliseconds the server has to become ready. */
+  /** The time to become ready. */
   readonly timeoutMs: number;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** A server of ours that takes connections on loopback. */
+/** A server that Lectern runs on loopback. */
 export interface RunningServer extends GuardedProcess {
   readonly url: string;
   readonly port: number;
 }
 
 /**
- * Starts a server and resolves once it says that it is ready. A server that ends first, or is not ready in
- * time, throws an error that shows the end of its output; an aborted `signal` kills it and throws its reason.
+ * Starts a server; resolves once it reports readiness.
+ *
+ * @throws an error with the end of its output when it exits first or is not ready in time; the reason of an
+ * aborted `signal`, which kills it.
  */
 export async function startServer(server: ServerCommand): Promise<GuardedProcess> {
   server.signal?.throwIfAborted();
   const tail: string[] = [];
-  let sayReady: () => void;
-  const ready = new Promise<'ready'>((resolve) => (sayReady = () => resolve('ready')));
+  let reportReady: () => void;
+  const ready = new Promise<'ready'>((resolve) => (reportReady = () => resolve('ready')));
   const child = spawnGuarded(server.command, server.args, (line) => {
     server.log?.(line);
     tail.push(line);
     if (tail.length > keptLines) tail.shift();
     if (server.broken?.test(line)) child.kill();
-    if (server.ready.test(line)) sayReady();
+    if (server.ready.test(line)) reportReady();
   });
 
   const limit = { timeoutMs: server.timeoutMs, signal: server.signal };
@@ -64,24 +66,24 @@ export async function startServer(server: ServerCommand): Promise<GuardedProcess
     server.signal?.throwIfAborted();
   }
   const what = outcome === 'ended' ? `not ready after ${server.timeoutMs / 1000} s` : outcome;
-  throw new Error(`${server.name} did not start (${what}).${lastWords(server, tail)}`);
+  throw new Error(`${server.name} did not start (${what}).${lastLines(server, tail)}`);
 }
 
-function lastWords({ telling, readable }: ServerCommand, tail: readonly string[]): string {
-  const told = telling ? tail.filter(telling) : [];
-  const quoted = (told.length > 0 ? told : tail).slice(-quotedLines);
+function lastLines({ isFault, readable }: ServerCommand, tail: readonly string[]): string {
+  const faults = isFault ? tail.filter(isFault) : [];
+  const quoted = (faults.length > 0 ? faults : tail).slice(-quotedLines);
   const lines = quoted.map((line) => `\n  ${readable ? readable(line) : line}`);
-  return lines.length > 0 ? ` Its last words:${lines.join('')}` : '';
+  return lines.length > 0 ? ` Its last output:${lines.join('')}` : '';
 }
 
-/** Whether an error of `startServer` says that another process had the port. */
+/** Returns whether an error of `startServer` reports an occupied port. */
 function portWasTaken(error: unknown): boolean {
   return error instanceof Error && /address already in use|EADDRINUSE/i.test(error.message);
 }
 
 /**
- * Runs `start` with a port of loopback that is free, or with `port` alone when it is given. A free port can be
- * taken by another process before the server has it: then another one is tried, three times in all.
+ * Runs `start` with the given port, or with a free one. Another process may take a free port first, so it
+ * makes three attempts.
  */
 export async function startOnPort<T>(
   port: number | undefined,

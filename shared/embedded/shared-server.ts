@@ -1,26 +1,26 @@
 import type { RunningServer } from './server-process.ts';
 
-/** More crashes than this in a minute mean that starting the server again does not help. */
+/** More crashes per minute mean that restarting does not help. */
 const maxRestartsPerMinute = 5;
 
 export interface SharedServerOptions {
   readonly name: string;
   readonly start: (options: { port?: number; signal: AbortSignal }) => Promise<RunningServer>;
   readonly log: (message: string) => void;
-  /** Called when the server has ended and cannot be started again. */
+  /** Called when the server has exited and cannot restart. */
   readonly onLost: () => void;
 }
 
 export interface SharedServer {
-  /** The running server, started at the first call. A start that failed is tried anew at the next call. */
+  /** Returns the running server; the first call starts it. After a failed start the next call retries. */
   ensure(): Promise<RunningServer>;
-  /** Ends the server, or its start. */
+  /** Stops the server, or its start. */
   stop(): Promise<void>;
 }
 
 /**
- * A server that is started when it is first asked for. When it ends by itself, it is started again on the same
- * port, so that clients only have to connect again.
+ * Creates a server that starts on demand. If it exits by itself, it restarts on the same port, so that
+ * clients only have to reconnect.
  */
 export function createSharedServer(options: SharedServerOptions): SharedServer {
   const { name, start, log, onLost } = options;
@@ -39,7 +39,7 @@ export function createSharedServer(options: SharedServerOptions): SharedServer {
   }
 
   function restart(port: number, how: string): void {
-    log(`${name} has ended (${how}) and is started again`);
+    log(`${name} has exited (${how}) and restarts`);
     restarts = [...restarts.filter((at) => Date.now() - at < 60_000), Date.now()];
     if (restarts.length > maxRestartsPerMinute) return onLost();
     current = run(port);

@@ -6,20 +6,20 @@ import { nodeArguments } from './commands.ts';
 const maxLogBytes = 1_000_000;
 
 export interface StartedSupervisor {
-  /** Whether its process still lives. One that finds another supervisor at work ends at once. */
+  /** Returns whether its process runs. It exits at once if there is another supervisor. */
   running(): boolean;
-  /** The end of the log of one that ended with an error. */
+  /** Returns the end of its log if it exited with an error. */
   failure(): string | undefined;
 }
 
-/** The log of the supervisors of a data directory. */
+/** Returns the log file of a data directory's supervisors. */
 export function supervisorLog(dataDir: string): string {
   return join(dataDir, 'embedded.log');
 }
 
 /**
- * Starts a supervisor for a data directory, in a session of its own: neither Ctrl-C in the terminal nor the
- * end of this process reaches it, as other processes may need its servers.
+ * Starts a supervisor for a data directory in its own session. Ctrl-C and the end of this process do not
+ * affect it, because other processes may need its servers.
  */
 export function startSupervisor(dataDir: string, cacheDir: string): StartedSupervisor {
   const file = supervisorLog(dataDir);

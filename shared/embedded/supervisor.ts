@@ -9,12 +9,12 @@ import { becomeSupervisor, socketFolder } from './rendezvous.ts';
 import { createSharedServer } from './shared-server.ts';
 import { closeSync, fstatSync, openSync, renameSync, writeSync } from 'node:fs';
 
-// The process that owns the embedded servers of one data directory: `node supervisor {"dataDir", "cacheDir"}`.
-// It serves whoever is connected to its socket, and ends with the last of them. Its output is its log.
+// The process that owns the embedded servers of one data directory: `node supervisor {"dataDir",
+// "cacheDir"}`. It serves the clients on its socket, and exits after the last one. Its output is its log.
 
-/** A command line that runs commands in a row shall not start the servers for each of them. */
+/** Commands in a row should not start the servers for each of them. */
 const lingerMs = 1_000;
-/** The one that started this process may be gone before it could connect. */
+/** The process that started this one may exit before it connects. */
 const firstClientTimeoutMs = 15_000;
 
 const Options = z.object({ dataDir: z.string(), cacheDir: z.string() });
@@ -40,7 +40,7 @@ function progress(message: string): void {
 const mongodb = createSharedServer({
   name: 'MongoDB',
   log,
-  onLost: () => void stop('MongoDB does not stay up'),
+  onLost: () => void stop('MongoDB keeps crashing'),
   async start(options) {
     const binary = await findMongod({ cacheDir, report: progress, signal: options.signal });
     progress('Starting MongoDB');
@@ -51,7 +51,7 @@ const mongodb = createSharedServer({
 const redis = createSharedServer({
   name: 'Redis',
   log,
-  onLost: () => void stop('Redis does not stay up'),
+  onLost: () => void stop('Redis keeps crashing'),
   start: (options) => startRedis({ ...options, log: redisLog }),
 });
 
@@ -77,9 +77,9 @@ async function serve(client: Socket, request: Request): Promise<void> {
 }
 
 function accept(client: Socket): void {
-  // What breaks a connection also closes it.
+  // An error also closes the connection.
   client.on('error', () => undefined);
-  // Who connects and asks for nothing only wants to know whether somebody is here, and keeps nothing alive.
+  // Connections without a request only check for a supervisor, and do not keep it running.
   receive(client, Request, (request) => {
     if (stopping) return send(client, { type: 'stopping' });
     clients.add(client);
@@ -94,19 +94,19 @@ function accept(client: Socket): void {
 
 function stopUnlessNeeded(afterMs: number): void {
   clearTimeout(idle);
-  idle = setTimeout(() => void stop('nobody needs the servers any more'), afterMs);
+  idle = setTimeout(() => void stop('no client needs the servers'), afterMs);
 }
 
 /**
- * The socket stays until the servers have ended: who connects meanwhile is told to wait, and cannot start
- * servers on data that are still being written.
+ * Stops the servers and exits. The socket stays until the servers have exited: clients get "stopping"
+ * meanwhile, and cannot start servers on data that are still being written.
  */
 async function stop(why: string): Promise<void> {
   if (stopping) return;
   stopping = true;
   log(`Stopping: ${why}`);
   await Promise.all([mongodb.stop(), redis.stop()]);
-  // Closing removes the socket's name at once; the connections close with the process.
+  // Closing removes the socket's name immediately; the connections close with the process.
   server?.close();
   process.exit(0);
 }
@@ -115,14 +115,14 @@ const server = await becomeSupervisor(await socketFolder(dataDir), accept);
 if (server) {
   log('Started');
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => void stop(signal));
-  // A client may have been quicker than this line.
+  // A client may already have connected.
   if (clients.size === 0) stopUnlessNeeded(firstClientTimeoutMs);
 }
 
 /**
- * A log file of bounded size: at `maxBytes` it becomes `<file>.1`, replacing the one before, and a new one is
- * begun. Returns the function that writes one line. Lines are few, so they are written at once, and the last
- * one before a crash is there.
+ * Opens a log file of bounded size; returns a function that writes one line. At `maxBytes` the file becomes
+ * `<file>.1`, replacing the previous one. Lines are few and written synchronously, so the last one before a
+ * crash is there.
  */
 function openBoundedLog(file: string, maxBytes = 5_000_000): (line: string) => void {
   let descriptor = openSync(file, 'a', 0o600);

@@ -1,8 +1,8 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
 /**
- * Signed addresses of files in the store. Whoever has one may fetch the file until it expires, with GET and HEAD.
- * All that serving needs is in the path, so that it asks no database:
+ * Signed URLs of files in the store. The holder may GET and HEAD the file until the URL expires. The path has all that
+ * serving needs, so that Lectern makes no database query:
  *
  * ```
  * /assets/v1/{area}/{sha256}/{size}/{type}/{subtype}/{file name}?expires={Unix time}&signature={base64url}
@@ -11,7 +11,7 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
  * The signature is the HMAC-SHA-256 of version, path and expiry.
  */
 
-/** A file of the store, as an address names it. */
+/** A file of the store as its URL names it. */
 export interface Asset {
   area: 'assets' | 'cache';
   /** Lower-case hex. */
@@ -39,12 +39,12 @@ const pathPattern = new RegExp(
 );
 
 /**
- * Returns an address that is good until the given time, or else for at least `seconds` (an hour) and at most half an
- * hour more. That ends on the half hour, so that all who ask within half an hour get the same one, and caches know it
- * again.
+ * Returns a URL that expires at the given time, or else in `seconds` (an hour) to half an hour more. Expiries
+ * without a given time are rounded to the half hour. Requests within half an hour therefore get the same URL,
+ * which caches recognize.
  *
- * @param options.until in whole seconds; a part of one is left out.
- * @param options.base what stands before the path: the public address; nothing for an address on this server.
+ * @param options.until rounded down to whole seconds.
+ * @param options.base the public URL, which precedes the path; empty for a URL on this server.
  */
 export function signAssetUrl(
   secret: string,
@@ -55,7 +55,8 @@ export function signAssetUrl(
   const lowerCase = mimeType.toLowerCase();
   const type = wholeType.test(lowerCase) ? lowerCase : 'application/octet-stream';
   const path = `/assets/v1/${area}/${sha256}/${size}/${type}/${fileName}`;
-  if (!pathPattern.test(path)) throw new Error(`${JSON.stringify(fileName)} cannot stand in an address`);
+  if (!pathPattern.test(path))
+    throw new Error(`${JSON.stringify(fileName)} must contain only letters, digits, "_", "." and "-"`);
   const expires =
     until === undefined
       ? (Math.floor(now / 1000 / halfHourSeconds) + 1) * halfHourSeconds + seconds
@@ -67,9 +68,10 @@ export function signAssetUrl(
 }
 
 /**
- * What a signed address names; null when it was not signed with this secret, was changed since, or has expired.
+ * Returns the file that a signed URL names; null for a URL that has expired, was changed, or was signed with
+ * another secret.
  *
- * @param address the path of a request, as it was sent, and its query.
+ * @param address path and query of a request, unchanged.
  */
 export function readAssetUrl(
   secret: string,

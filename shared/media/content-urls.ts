@@ -2,38 +2,38 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { SignedUrl } from './asset-urls.ts';
 
 /**
- * Signed addresses of the media and widgets of one version: what the page that plays a lesson is given in
- * place of a token. Whoever has one may fetch these files until it expires, and nothing else; it names no learner.
+ * Signed URLs of the media and widgets of one version, for the page that plays a lesson. They take the place of a token,
+ * open nothing but these files until they expire, and name no learner.
  *
  * ```
  * /content/v1/{lessonId}/{versionId}/{expires, Unix time}/{signature, base64url}/
  * ```
  *
- * `media/{mediaId}`, `widgets/{type}.js` and `widgets/{type}.css` stand behind it. The signature is the HMAC-SHA-256
- * of the parts before it, and of whether the version may be a draft.
+ * `media/{mediaId}`, `widgets/{type}.js` and `widgets/{type}.css` follow. The signature is the HMAC-SHA-256 of the parts
+ * before it and of the kind: only a preview URL opens a draft.
  */
 
-/** Whose files an address opens. */
+/** The version whose files a URL opens. */
 export interface ContentScope {
   lessonId: string;
   versionId: string;
-  /** Whether it was given out for a preview, and so serves a draft too. False when left out. */
+  /** Whether the URL belongs to a preview and therefore opens a draft too; false by default. */
   preview?: boolean;
 }
 
 const halfHourSeconds = 1800;
 
 /**
- * Nothing ends an address that was given out before it expires, a revocation of its token neither: it lives only as
- * long as a page needs that renews it in time (player/embed-page/renewal.ts).
+ * Revoking the token does not end a URL before its expiry. It therefore expires soon, and the page renews it
+ * (player/embed-page/renewal.ts).
  */
-const leastSeconds = 3600;
+const minSeconds = 3600;
 
 /**
- * Returns an address that is good for 60 to 90 minutes. It ends on the half hour, so that all learners of a version
- * get the same one for half an hour, and caches know its files again.
+ * Returns a URL that is valid for 60 to 90 minutes. The expiry is rounded to the half hour, so that all
+ * learners of a version get the same URL for half an hour, and caches recognize its files.
  *
- * @param options.base what stands before the path.
+ * @param options.base precedes the path.
  */
 export function signContentUrl(
   secret: string,
@@ -41,15 +41,15 @@ export function signContentUrl(
   options: { base?: string | undefined; now?: number } = {},
 ): SignedUrl {
   const { base, now = Date.now() } = options;
-  const expires = (Math.floor(now / 1000 / halfHourSeconds) + 1) * halfHourSeconds + leastSeconds;
+  const expires = (Math.floor(now / 1000 / halfHourSeconds) + 1) * halfHourSeconds + minSeconds;
   return signUntil(secret, of, expires, base);
 }
 
 /**
- * The address for a preview: it serves a draft too, and no longer than the token of the preview.
+ * Returns a URL that also opens a draft, and expires with the token of the preview.
  *
- * @param expiresAt Unix time in seconds, that of the token.
- * @param base what stands before the path.
+ * @param expiresAt Unix time in seconds.
+ * @param base precedes the path.
  */
 export function signPreviewUrl(
   secret: string,
@@ -68,7 +68,7 @@ function signUntil(secret: string, of: ContentScope, expires: number, base = '')
   };
 }
 
-/** Whether these parts of an address were signed with this secret, and it has not expired. */
+/** Returns whether these parts of a URL were signed with this secret and have not expired. */
 export function isContentUrl(
   secret: string,
   { expires, signature, ...of }: ContentScope & { expires: string; signature: string },
@@ -81,7 +81,7 @@ export function isContentUrl(
   return Number(expires) * 1000 > now;
 }
 
-/** A path as it may be logged: without the signature, if it has one. */
+/** Returns a path for the log: without its signature, if it has one. */
 export function redactContentSignature(path: string): string {
   return path.replace(/^(\/content\/v1(?:\/[^/]*){3}\/)[^/]+/, '$1-');
 }

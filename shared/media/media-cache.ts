@@ -8,24 +8,24 @@ import type { DownloadedFile, RemoteFile } from '../models/remote-file.ts';
 import type { EvictableFile, FileUsage } from '../storage/file-usage.ts';
 import type { Digest, Store } from '../storage/store.ts';
 
-/** How many files are noted at once: what a worker that dies has to download again, at most. */
+/** Records saved together. A worker that dies has to check at most these files again. */
 const saveBatch = 100;
 
 export interface RemoteRequest {
   url: string;
-  /** Whose share of the downloads it takes. */
+  /** The organization whose slots the download uses. */
   organizationId: string;
   mimeType: string;
   maxBytes: number;
   signal: AbortSignal;
 }
 
-/** A file of the cache, and what it is: the declared type, or the one of its family that its bytes show. */
+/** A file of the cache with its type: the declared one, or another of its family that the bytes show. */
 export interface CachedMedium extends Digest {
   mimeType: string;
 }
 
-/** What the cache shares with other processes. */
+/** Coordination with other processes. */
 export interface CacheCoordination {
   downloads: DownloadLeases;
   usage: FileUsage;
@@ -36,14 +36,14 @@ export interface MediaCacheDependencies {
   store: Store;
   downloader: Downloader;
   coordination: CacheCoordination;
-  /** Told of each file that was had: from the cache, or downloaded just now. */
+  /** Called for each available file: from the cache, or downloaded. */
   onLookup?: (result: 'hit' | 'miss') => void;
 }
 
 /**
- * The external media of one build, or one medium for a learner, by way of the store's cache: what is there is only
- * asked for changes (ETag or Last-Modified), a URL that several media of one type share is fetched once, also when
- * other builds of the organization want it at the same time, in whatever process.
+ * Finds the external media of a build, or one medium for a learner, in the store's cache, or downloads them.
+ * A cached file is revalidated with its ETag or Last-Modified. Media with the same URL and type share one
+ * download, also with concurrent builds of the organization in other processes.
  */
 export class MediaCache {
   readonly #db: Database;
@@ -51,11 +51,11 @@ export class MediaCache {
   readonly #downloader: Downloader;
   readonly #coordination: CacheCoordination;
   readonly #onLookup: (result: 'hit' | 'miss') => void;
-  /** All that were asked for, by limit and type, then by URL. */
-  readonly #wanted = new Map<string, Map<string, Promise<CachedMedium>>>();
+  /** All requested files, by limit and type, then by URL. */
+  readonly #requested = new Map<string, Map<string, Promise<CachedMedium>>>();
   readonly #checked: DownloadedFile[] = [];
   readonly #known = new Map<string, RemoteFile>();
-  /** Since when the first of the files is wanted. */
+  /** The time of the first request, by the clock of the leases. */
   #since: number | undefined;
 
   constructor({ db, store, downloader, coordination, onLookup }: MediaCacheDependencies) {
@@ -66,26 +66,26 @@ export class MediaCache {
     this.#onLookup = onLookup ?? (() => undefined);
   }
 
-  /** Looks up at once what is known of some addresses, 1,000 or so, that will be asked for. */
+  /** Looks up the records of URLs (about 1,000 at a time) that {@link get} will request. */
   async prepare(urls: string[]): Promise<void> {
     this.#since ??= await this.#coordination.downloads.now();
     const found = await findRemoteFiles(this.#db, urls);
     for (const [url, file] of found) this.#known.set(url, file);
-    // At once: looking for one after the other would note them one by one.
+    // One call for all: single checks would touch the files one by one.
     const files = [...found.values()].map(({ file }): EvictableFile => `cache:${file.sha256}`);
     await this.#coordination.usage.touch(files);
   }
 
   /**
-   * The file behind an address, in the store's cache when this resolves.
+   * Returns a URL's file, which is in the store's cache when this resolves.
    *
    * @throws {DownloadError} with the reason for failedMedia.
    */
   get(request: RemoteRequest): Promise<CachedMedium> {
-    // A medium with a wrong type, or a widget with its lower limit, must not make the file fail for others.
+    // A wrong type or a lower limit must not fail the file for others.
     const kind = `${request.maxBytes} ${request.mimeType}`;
-    const ofKind = this.#wanted.get(kind) ?? new Map<string, Promise<CachedMedium>>();
-    this.#wanted.set(kind, ofKind);
+    const ofKind = this.#requested.get(kind) ?? new Map<string, Promise<CachedMedium>>();
+    this.#requested.set(kind, ofKind);
     const running = ofKind.get(request.url);
     if (running !== undefined) return running;
     const started = this.#fetch(request);
@@ -93,12 +93,12 @@ export class MediaCache {
     return started;
   }
 
-  /** Notes for later what was downloaded, or found unchanged, since the last note. */
+  /** Saves the records of files that were downloaded or revalidated since the last save. */
   async flush(): Promise<void> {
     await saveRemoteFiles(this.#db, this.#checked.splice(0));
   }
 
-  /** Notes are written many at a time: one by one they would cost more than small files do. */
+  /** Saves in batches: single writes would cost more than small files do. */
   async #remember(file: DownloadedFile): Promise<void> {
     this.#checked.push(file);
     if (this.#checked.length >= saveBatch) await this.flush();
@@ -106,9 +106,9 @@ export class MediaCache {
 
   async #fetch(request: RemoteRequest): Promise<CachedMedium> {
     const known = await this.#usable(request);
-    // Its origin may take longer to answer than a use lasts that was noted.
-    const hold = this.#coordination.usage.pin();
-    if (known !== null) hold.add(`cache:${known.file.sha256}`);
+    // The origin may take longer to respond than a touch lasts.
+    const pin = this.#coordination.usage.pin();
+    if (known !== null) pin.add(`cache:${known.file.sha256}`);
     try {
       const since = this.#since ?? Number.MAX_SAFE_INTEGER;
       const downloaded = { here: false };
@@ -119,18 +119,18 @@ export class MediaCache {
       const shared = await this.#coordination.downloads.share({ ...request, since }, download);
       const { file } = shared;
       if (downloaded.here) return toMedium(shared, request);
-      // What another process downloaded is in this store where all have one store, as they should.
+      // A file that another process downloaded is here if all processes share one store, as they should.
       const usable = file.size <= request.maxBytes && (await this.#store.cache.has(file));
       if (!usable) return toMedium(await this.#download(request, known), request);
       this.#onLookup('hit');
       return toMedium(shared, request);
     } catch (error) {
-      // A failure that says nothing about the file: a copy that was good before is better than none.
+      // A transient failure says nothing about the file, so an earlier copy serves.
       if (known === null || !(error instanceof DownloadError) || !isTransient(error)) throw error;
       this.#onLookup('hit');
       return toMedium(known, request);
     } finally {
-      hold.release();
+      pin.release();
     }
   }
 
@@ -139,16 +139,18 @@ export class MediaCache {
       { ...request, ...(known && { validators: validatorsOf(known) }) },
       (body) => this.#store.cache.put(body),
     );
-    const downloaded = result.modified ? toDownloaded(request, result) : withoutCheck(known as RemoteFile);
+    const downloaded = result.modified
+      ? toDownloaded(request, result)
+      : withoutCheckedAt(known as RemoteFile);
     await this.#remember(downloaded);
     this.#onLookup(result.modified ? 'miss' : 'hit');
     return downloaded;
   }
 
-  /** What is known of an address, if its file is still in the cache, within the limit and of the declared type. */
+  /** Returns the record of a URL if its file is in the cache, within the limit and of the declared type. */
   async #usable({ url, mimeType, maxBytes }: RemoteRequest): Promise<RemoteFile | null> {
     const known = this.#known.get(url);
-    // Each address is fetched once.
+    // Each URL is fetched once.
     this.#known.delete(url);
     if (known === undefined || known.file.size > maxBytes) return null;
     return (await this.#store.cache.has(known.file)) ? checkType(this.#store, known, mimeType) : null;
@@ -156,9 +158,10 @@ export class MediaCache {
 }
 
 /**
- * Checks a cached file against the type that a medium declares. Another medium may have declared another one.
+ * Checks a cached file against a medium's declared type, because another medium may have declared another
+ * type.
  *
- * @returns what is known of the file as this type; null where it contradicts it, or is gone.
+ * @returns the record with this type; null if the file contradicts it or is gone.
  */
 export async function checkType(
   store: Store,
@@ -193,7 +196,14 @@ function toDownloaded(
   return { url, file: { sha256, crc32, size }, declaredType, mimeType, etag, lastModified };
 }
 
-function withoutCheck({ url, file, declaredType, mimeType, etag, lastModified }: RemoteFile): DownloadedFile {
+function withoutCheckedAt({
+  url,
+  file,
+  declaredType,
+  mimeType,
+  etag,
+  lastModified,
+}: RemoteFile): DownloadedFile {
   return { url, file, declaredType, mimeType, etag, lastModified };
 }
 

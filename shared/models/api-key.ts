@@ -6,7 +6,7 @@ import { schemaOptions } from '../platform/mongo.ts';
 import { batched } from './batched.ts';
 import type { Organization } from './organization.ts';
 
-/** API credentials as they are kept: the secret itself is shown once and never stored. */
+/** Stored API credentials. The secret is shown once and never stored. */
 export interface ApiKey {
   /** The public key, `lkp_…`. */
   _id: string;
@@ -42,7 +42,7 @@ apiKeySchema.index({ organizationId: 1, createdAt: 1 });
 
 const lastUsedResolutionMs = 60_000;
 
-/** Makes a key for an organization. The answer is the only time its secret is seen. */
+/** Creates a key for an organization. Only this return value contains the secret. */
 export async function issueApiKey(
   db: ApiKeyDb,
   pepper: string,
@@ -73,15 +73,15 @@ const findKey = batched(async (db: ApiKeyDb, publicKeys: readonly string[]) => {
   return (publicKey) => byPublicKey.get(publicKey);
 });
 
-/** Why credentials are not accepted. An unknown public key and a wrong secret are the same fault. */
+/** Reasons for rejecting credentials. An unknown public key and a wrong secret are the same fault. */
 export type CredentialsFault = 'unknown' | 'revoked' | 'expired';
 
 export type Authentication = { organization: Organization } | { fault: CredentialsFault };
 
 /**
- * Returns the organization that credentials stand for, with its plan as it is now, or what is wrong with them. One
- * round trip, so that a revocation and a change of plan take effect at once. Only the right secret learns that a key
- * exists, and was revoked or has expired; all others take the same steps to the same fault.
+ * Returns the organization of credentials with its current plan, or the fault. It takes one round trip, so a
+ * revocation and a change of plan take effect at once. Only the right secret reveals that a key exists and
+ * was revoked or has expired; all others take the same steps to the same fault.
  */
 export async function authenticate(
   db: ApiKeyDb,
@@ -101,20 +101,20 @@ export async function authenticate(
   return organization === undefined ? { fault: 'unknown' } : { organization };
 }
 
-/** The keys of an organization, oldest first. */
+/** Returns the keys of an organization, oldest first. */
 export function listApiKeys(db: ApiKeyDb, organizationId: string): Promise<ApiKey[]> {
   return db.apiKeys.find({ organizationId }).sort({ createdAt: 1 }).lean<ApiKey[]>().exec();
 }
 
-/** Ends a key at once; the first revocation's time stays. Null when there is no such key. */
+/** Revokes a key immediately; a repeated revocation keeps the first time. Null if there is no such key. */
 export async function revokeApiKey(db: ApiKeyDb, publicKey: string): Promise<ApiKey | null> {
   await db.apiKeys.updateOne({ _id: publicKey, revokedAt: null }, { revokedAt: new Date() });
   return db.apiKeys.findById(publicKey).lean<ApiKey>().exec();
 }
 
 /**
- * Issues a successor with the same label and lets the old key live for `overlapSeconds` more, never longer than it
- * would have. Null when there is no such key, or when it was revoked.
+ * Issues a successor with the same label. The old key stays valid for `overlapSeconds`, but never beyond its
+ * own expiry. Null if there is no such key, or it was revoked.
  */
 export async function rotateApiKey(
   db: ApiKeyDb,
@@ -124,16 +124,16 @@ export async function rotateApiKey(
 ): Promise<Credentials | null> {
   const old = await db.apiKeys.findOne({ _id: publicKey, revokedAt: null }).lean<ApiKey>().exec();
   if (old === null) return null;
-  // The successor first: a crash in between leaves two good keys, never none.
+  // The successor comes first: a crash in between leaves two valid keys, never none.
   const successor = await issueApiKey(db, pepper, {
     organizationId: old.organizationId,
     label: old.label,
     expiresAt: null,
   });
-  const end = new Date(Date.now() + overlapSeconds * 1000);
+  const expiresAt = new Date(Date.now() + overlapSeconds * 1000);
   await db.apiKeys.updateOne(
-    { _id: publicKey, $or: [{ expiresAt: null }, { expiresAt: { $gt: end } }] },
-    { expiresAt: end },
+    { _id: publicKey, $or: [{ expiresAt: null }, { expiresAt: { $gt: expiresAt } }] },
+    { expiresAt },
   );
   return successor;
 }

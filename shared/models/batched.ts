@@ -1,14 +1,14 @@
 import DataLoader from 'dataloader';
 
-/** More keys than these take several queries. */
+/** Keys per query. */
 const maxBatchSize = 256;
 
 /**
- * Returns a lookup by key for many concurrent requests: the lookups of one turn of the event loop share one query. On
- * a busy process that is several times as fast, because a round trip costs more than what it fetches.
+ * Returns a lookup by key for many concurrent requests: the lookups of one turn of the event loop share one
+ * query. On a busy process that is several times as fast, because a round trip costs more than the data.
  *
- * Nothing is cached. A lookup joins a query only until the query is sent, so that it sees whatever was revoked,
- * changed or deleted before. Callers may share what is found and must not change it.
+ * Nothing is cached. A lookup joins a query only until it is sent, so it sees every earlier revocation,
+ * change and deletion. Callers may share results and must not change them.
  *
  * @param find the query; it returns a function that finds the result for each key.
  */
@@ -21,7 +21,8 @@ export function batched<Db extends object, Key, Found>(
     if (existing !== undefined) return existing;
     const loader = new DataLoader<Key, Found>(
       async (keys) => keys.map(await find(db, keys)),
-      // By default it waits for promises only, in which requests of different sockets do not meet.
+      // The default scheduler waits for promises only, so requests of different sockets would not share a
+      // batch.
       { cache: false, maxBatchSize, batchScheduleFn: (send) => void setImmediate(send) },
     );
     loaders.set(db, loader);

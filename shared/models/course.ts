@@ -27,7 +27,7 @@ export const courseSchema = new Schema<Course>(
 );
 courseSchema.index({ organizationId: 1, platformId: 1, contextId: 1 }, { unique: true });
 
-/** The id of a course: one UUID for each platform and context, made when it is first asked for. */
+/** Returns the id of a course: one UUID per platform and context, created on first use. */
 export async function courseIdOf(
   db: CourseDb,
   { organizationId, platformId, contextId }: Omit<Course, '_id'>,

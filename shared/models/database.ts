@@ -25,7 +25,7 @@ import { tokenRevocationSchema } from './token-revocation.ts';
 import { userSchema } from './user.ts';
 import { widgetReleaseSchema } from './widget-release.ts';
 
-/** All collections by name. Their models, and the indexes that processes build and check, follow from this map. */
+/** All collections by name; their models and indexes follow from this map. */
 const schemas = {
   organizations: organizationSchema,
   apiKeys: apiKeySchema,
@@ -61,7 +61,7 @@ export interface Database extends Models {
   connection: Connection;
 }
 
-/** Connects and binds the models. Indexes are a step of their own: {@link buildIndexes}. */
+/** Connects and binds the models. {@link buildIndexes} builds the indexes. */
 export async function openDatabase(uri: string): Promise<Database> {
   const connection = await connectMongo(uri);
   const models = Object.entries(schemas).map(([name, schema]) => [
@@ -75,12 +75,12 @@ function modelsOf(db: Database): Model<unknown>[] {
   return Object.values(db.connection.models) as Model<unknown>[];
 }
 
-/** Creates the indexes that are missing. Every process does so before it serves; doing it twice is harmless. */
+/** Creates missing indexes. Every process does so before it serves; repeating it is harmless. */
 export async function buildIndexes(db: Database): Promise<void> {
   for (const model of modelsOf(db)) await model.createIndexes();
 }
 
-/** The indexes that should exist and do not, as "collection: fields". */
+/** Returns the missing indexes, as "collection: fields". */
 export async function missingIndexes(db: Database): Promise<string[]> {
   const missing: string[] = [];
   for (const model of modelsOf(db)) {

@@ -13,9 +13,9 @@ export interface EmbedLearner {
   learnerId: string;
 }
 
-/** The contract's 2.1. */
+/** A learner's progress, as the progress endpoint returns it (docs/progress.md). */
 export interface EmbedProgress extends ProgressRecord, EmbedLearner {
-  /** A JSON object, as text: that of the token which wrote last. */
+  /** A JSON object as text, from the token of the last write. */
   userAttributes: string | null;
 }
 

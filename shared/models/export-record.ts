@@ -5,45 +5,48 @@ import { schemaOptions, upsertSafely } from '../platform/mongo.ts';
 import type { Digest } from '../storage/store.ts';
 import { fromGzipParts } from './gzip-parts.ts';
 
-/** A file of an archive, which the store also has as a blob: what a signed address may name. */
+/** A file of an archive that the store also has as a blob, so that a signed URL can name it. */
 export interface ExportEntry extends Digest {
   /** Below the archive's top-level folder. */
   path: string;
   area: 'assets' | 'cache';
-  /** The type that manifest.json names, where it is not the declared one. */
+  /** The type in manifest.json, if it differs from the declared one. */
   mimeType?: string;
 }
 
-/** What the first complete build of a version in one profile made: a fact that later builds repeat. */
+/** The result of the first complete build of a version in one profile, which later builds repeat. */
 export interface ExportRecord {
   exportKey: string;
   /** SHA-256 over the path, size and SHA-256 of every entry but manifest.json. */
   contentDigest: string;
   exportedAt: Date;
   archive: { size: number; sha256: string };
-  /** Every file of the archive in its order, so lesson.json and manifest.json last. */
+  /** Every file of the archive in its order, with lesson.json and manifest.json last. */
   entries: ExportEntry[];
-  /** Until when addresses are signed that name the entries; null when none ever was. */
+  /** The expiry of the last signed URLs of the entries; null if there were none. */
   signedUntil: Date | null;
 }
 
 /**
- * A record as it is stored. First it is a claim: when an archive with exactly this content was first made, so that
- * builds at the same time carry the same time and make the same bytes. It is complete when one of them has ended.
+ * A stored record. It begins as a claim, which fixes the time of the first archive with exactly this content,
+ * so that concurrent builds make the same bytes. The end of the first build completes it.
  */
 export interface StoredExportRecord {
   exportKey: string;
   contentDigest: string;
   exportedAt: Date;
-  /** Null until it is complete. Of an export's complete records the youngest counts. */
+  /** Null until complete. The youngest complete record of an export counts. */
   completedAt: Date | null;
   archive: { size: number; sha256: string } | null;
-  /** Compressed JSON: some 75 bytes an entry, and a package may have 100,000 files. A document ends at 16 MB. */
+  /**
+   * Compressed JSON with about 75 bytes per entry: a package may have 100,000 entries, and MongoDB limits
+   * documents to 16 MB.
+   */
   entries: Types.Buffer | Buffer | null;
   signedUntil: Date | null;
-  /** When addresses were signed last. */
+  /** The last time of signing URLs. */
   signedAt: Date | null;
-  /** The organization that got signed URLs, whose share of the store the files count towards. */
+  /** The organization that got signed URLs; the files count towards its share of the store. */
   signedFor?: string | null;
 }
 
@@ -62,7 +65,7 @@ export const exportRecordSchema = new Schema<StoredExportRecord>(
     entries: { type: Buffer, default: null },
     signedUntil: { type: Date, default: null },
     signedAt: { type: Date, default: null },
-    // Records of earlier releases have none.
+    // Missing in records of earlier releases.
     signedFor: { type: String, default: null },
   },
   schemaOptions,
@@ -70,11 +73,11 @@ export const exportRecordSchema = new Schema<StoredExportRecord>(
 exportRecordSchema.index({ exportKey: 1, contentDigest: 1 }, { unique: true });
 exportRecordSchema.index({ signedUntil: 1, signedAt: 1 });
 
-/** Those that count, of one export. */
+/** Selects the complete records of an export. */
 const completeOf = (exportKey: string) => ({ exportKey, completedAt: { $ne: null } });
 const youngestFirst = { completedAt: -1 } as const;
 
-/** The time that archives of this content carry: the first caller's, for all who come later. */
+/** Returns the time in archives with this content: that of the first caller. */
 export async function claimExportTime(
   db: ExportRecordDb,
   exportKey: string,
@@ -94,24 +97,24 @@ export async function claimExportTime(
   return record.exportedAt;
 }
 
-/** The record of an export; null before its first complete build has ended. */
+/** Returns the record of an export; null before its first complete build. */
 export async function findExportRecord(db: ExportRecordDb, exportKey: string): Promise<ExportRecord | null> {
   const found = await db.exportRecords
     .findOne(completeOf(exportKey))
     .sort(youngestFirst)
     .lean<StoredExportRecord>()
     .exec();
-  return found === null ? null : read(found);
+  return found === null ? null : fromStored(found);
 }
 
-/** What a build has made; its entries come one by one, for an archive may have 100,000. */
+/** The result of a build. Entries are iterable, because an archive may have 100,000. */
 export interface BuiltExport extends Omit<ExportRecord, 'signedUntil' | 'entries'> {
   entries: Iterable<ExportEntry>;
 }
 
 /**
- * Writes the record of a build that is complete, before its archive is published. It replaces those of other content,
- * but for what signed addresses still name.
+ * Writes the record of a complete build, before its archive is published. It replaces records of other
+ * content, except those that signed URLs still name.
  */
 export async function saveExportRecord(db: ExportRecordDb, record: BuiltExport): Promise<void> {
   const { exportKey, contentDigest, exportedAt, archive } = record;
@@ -141,11 +144,11 @@ function* entriesJson(entries: Iterable<ExportEntry>): Generator<string> {
 }
 
 /**
- * Notes that addresses are about to be signed that name the entries of an archive until `until`, so that they are
- * kept that long.
+ * Records that URLs are about to be signed for the entries of an archive, which keeps them until `until`.
  *
- * @param archive its digest, the keys under which it may have been built, and the organization that gets the URLs.
- * @returns the archive's record: only its entries may be signed. Null when there is none.
+ * @param archive its digest, the keys under which it may have been built, and the organization that gets the
+ * URLs.
+ * @returns the archive's record, whose entries alone may be signed; null if there is none.
  */
 export async function recordSignedUrls(
   db: ExportRecordDb,
@@ -164,25 +167,25 @@ export async function recordSignedUrls(
     )
     .lean<StoredExportRecord>()
     .exec();
-  return found === null ? null : read(found);
+  return found === null ? null : fromStored(found);
 }
 
-/** Downloaded files of one archive that signed URLs name. */
+/** The downloads of one archive that signed URLs name. */
 export interface SignedFiles {
   signedUntil: Date;
-  /** Whose they are; null in records of earlier releases. */
+  /** Their organization; null in records of earlier releases. */
   organizationId: string | null;
   sha256s: string[];
 }
 
-/** The downloaded files that addresses name which were signed since a time and are still good, a record at a time. */
+/** Yields the downloads of valid URLs that were signed since a time, record by record. */
 export async function* listSignedFiles(db: ExportRecordDb, since: Date): AsyncGenerator<SignedFiles> {
   const found = db.exportRecords
     .find({ signedUntil: { $gt: new Date() }, signedAt: { $gt: since } })
     .lean<StoredExportRecord[]>()
     .cursor({ batchSize: 20 });
   for await (const stored of found as AsyncIterable<StoredExportRecord>) {
-    const record = await read(stored);
+    const record = await fromStored(stored);
     if (record === null || record.signedUntil === null) continue;
     const cached = record.entries.filter(({ area }) => area === 'cache');
     yield {
@@ -193,7 +196,7 @@ export async function* listSignedFiles(db: ExportRecordDb, since: Date): AsyncGe
   }
 }
 
-/** Gives up a record: the next build of its content writes another, with a time of its own. */
+/** Deletes a record; the next build of its content writes another one with its own time. */
 export async function deleteExportRecord(
   db: ExportRecordDb,
   { exportKey, contentDigest }: Pick<ExportRecord, 'exportKey' | 'contentDigest'>,
@@ -201,7 +204,7 @@ export async function deleteExportRecord(
   await db.exportRecords.deleteOne({ exportKey, contentDigest });
 }
 
-async function read(stored: StoredExportRecord): Promise<ExportRecord | null> {
+async function fromStored(stored: StoredExportRecord): Promise<ExportRecord | null> {
   const { exportKey, contentDigest, exportedAt, archive, entries, signedUntil } = stored;
   if (archive === null || entries === null) return null;
   const text = await fromGzipParts([{ data: entries }]);

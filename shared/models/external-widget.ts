@@ -3,14 +3,14 @@ import type { Model } from 'mongoose';
 import { schemaOptions } from '../platform/mongo.ts';
 
 /**
- * A widget that one version of a lesson names by URL: its files are downloaded when an archive is built or a learner
- * needs them. It serves that version alone.
+ * A widget that one version of a lesson names by URL. Builds and learners' requests download its files. Other
+ * versions cannot use it.
  */
 export interface ExternalWidget {
   organizationId: string;
   versionId: string;
   type: string;
-  /** Of its file names in an archive. */
+  /** Used in its file names in an archive. */
   widgetId: string;
   /** The URL of the ES module. */
   sourceUrl: string;
@@ -36,12 +36,12 @@ export const externalWidgetSchema = new Schema<ExternalWidget>(
 );
 externalWidgetSchema.index({ versionId: 1, type: 1 }, { unique: true });
 
-/** Stores the widgets by URL of a version that does not exist yet. */
+/** Stores the widgets with URLs of a version, before the version itself. */
 export async function insertExternalWidgets(db: ExternalWidgetDb, widgets: ExternalWidget[]): Promise<void> {
   await db.externalWidgets.insertMany(widgets);
 }
 
-/** The widgets of these types that a version names by URL, by type. */
+/** Returns a version's widgets with URLs of these types, by type. */
 export async function findExternalWidgets(
   db: ExternalWidgetDb,
   versionId: string,

@@ -5,10 +5,10 @@ import type { mongo } from 'mongoose';
 const compress = promisify(gzip);
 const expand = promisify(gunzip);
 
-/** MongoDB's documents end at 16 MB; a lesson may be larger, even compressed. */
+/** MongoDB limits documents to 16 MB; a lesson may be larger, even compressed. */
 const partBytes = 8 * 1024 ** 2;
 
-/** A text, compressed and cut into pieces that each fit a document. */
+/** Compresses a text into parts that each fit a document. */
 export async function toGzipParts(text: string): Promise<Buffer[]> {
   const data = await compress(text);
   const parts: Buffer[] = [];
@@ -18,9 +18,9 @@ export async function toGzipParts(text: string): Promise<Buffer[]> {
   return parts;
 }
 
-/** The text of all its pieces, in their order, as UTF-8. */
+/** Returns the text of all parts, in their order, as UTF-8. */
 export function fromGzipParts(parts: { data: Buffer | mongo.Binary }[]): Promise<Buffer> {
-  // The driver gives a Binary or a Buffer, whichever way the document was read.
+  // The driver returns a Binary or a Buffer, depending on how the document was read.
   return expand(
     Buffer.concat(parts.map(({ data }) => (Buffer.isBuffer(data) ? data : Buffer.from(data.buffer)))),
   );

@@ -4,7 +4,7 @@ import type { LessonContent } from '../lessons/lesson-content.ts';
 import { schemaOptions } from '../platform/mongo.ts';
 import { fromGzipParts, toGzipParts } from './gzip-parts.ts';
 
-/** A piece of a version's lesson.json, compressed; media references as `media:<uuid>`. */
+/** A part of a version's lesson.json, compressed; media references are `media:<uuid>`. */
 export interface ContentPart {
   versionId: string;
   part: number;
@@ -28,7 +28,7 @@ export const lessonContentSchema = new Schema<ContentPart>(
 );
 lessonContentSchema.index({ versionId: 1, part: 1 }, { unique: true });
 
-/** Stores the content of a version that does not exist yet: it is written before the version, never changed after. */
+/** Stores the content of a version, before the version itself. It never changes afterwards. */
 export async function insertContent(
   db: LessonContentDb,
   versionId: string,
@@ -38,7 +38,7 @@ export async function insertContent(
   for (const [part, data] of parts.entries()) await db.lessonContents.create({ versionId, part, data });
 }
 
-/** The content of a version, or null when there is none. */
+/** Returns the content of a version; null if there is none. */
 export async function findContent(db: LessonContentDb, versionId: string): Promise<LessonContent | null> {
   const parts = await db.lessonContents
     .find({ versionId })
@@ -53,7 +53,10 @@ export async function deleteContent(db: LessonContentDb, versionId: string): Pro
   await db.lessonContents.deleteMany({ versionId });
 }
 
-/** Ids of contents written before a time whose version does not exist: their imports did not finish. */
+/**
+ * Returns the version ids of contents from before a time without a version, because their imports did not
+ * finish.
+ */
 export async function listUnfinishedContent(db: LessonContentDb, before: Date): Promise<string[]> {
   const found = await db.lessonContents.aggregate<{ versionId: string }>([
     { $match: { part: 0, createdAt: { $lt: before } } },

@@ -6,15 +6,15 @@ import type { LessonVersion, VersionStatus } from './lesson-version.ts';
 /** A lesson in a list. */
 export interface ListedLesson {
   lesson: Lesson;
-  /** Published when a version is; else unpublished when one was; else a draft. */
+  /** "published" if a version is, else "unpublished" if a version was, else "draft". */
   status: VersionStatus;
-  /** The version that was published last and still is. */
+  /** The last published version that still is published. */
   latest: LessonVersion | null;
-  /** The one above, else the newest; null for a lesson without any. */
+  /** The latest version, else the newest one; null for a lesson without versions. */
   shown: LessonVersion | null;
 }
 
-/** A place in the list of lessons: behind the lesson with this id and time. */
+/** A cursor of the list (keyset pagination): the position after the lesson with this id and time. */
 export interface ListPosition {
   createdAt: Date;
   id: string;
@@ -22,28 +22,28 @@ export interface ListPosition {
 
 export interface LessonPage {
   lessons: ListedLesson[];
-  /** Where the next page begins; null at the end. */
+  /** The cursor of the next page; null at the end. */
   next: ListPosition | null;
 }
 
-/** Lessons looked at for one page: a filter that fits few of them must not cost more. */
+/** Lessons scanned for one page, which bounds the cost of filters with few matches. */
 const maxScanned = 1000;
 
-/** A lesson has one for each import; older ones are not listed. */
+/** The number of listed versions of a lesson, which gets one with each import. */
 const maxVersions = 1000;
 
-/** Of each of several lessons; older ones are not listed. */
+/** The number of listed versions per lesson in lists of several lessons. */
 const maxVersionsPerLesson = 50;
 
 const newestPublished = { publishedAt: -1, versionNumber: -1 } as const;
 
 /**
- * A page of an organization's lessons, the newest first. The order never changes, so that through pages nothing is
- * seen twice and nothing that stays is missed, whatever is imported, published or deleted meanwhile. With a status or
- * a title a page may hold fewer than `limit` before the end.
+ * Returns a page of an organization's lessons, newest first. The order never changes, so paging neither
+ * repeats nor misses a lesson, despite concurrent imports, publications and deletions. With a status or a
+ * title a page before the last may hold fewer than `limit` lessons.
  *
- * @param options.title words that have to be in the title of the version that is shown, whatever their case or accents.
- * @param options.after where the page before it ended; null for the first page.
+ * @param options.title words that the title of the shown version must contain, ignoring case and accents.
+ * @param options.after the end of the previous page; null for the first page.
  */
 export async function pageOfLessons(
   db: Database,
@@ -54,15 +54,15 @@ export async function pageOfLessons(
   const words = searchable(title).split(/\s+/);
   const lessons: ListedLesson[] = [];
   let next: ListPosition | null = null;
-  let lookedAt = 0;
-  // The database computes what is read, batch by batch: mostly little more than the page.
+  let scanned = 0;
+  // The database computes results batch by batch: usually little more than the page.
   const cursor = db.lessons
     .aggregate(pagePipeline(organizationId, after))
     .cursor<FoundLesson>({ batchSize: limit + 1 });
   try {
     for await (const found of cursor) {
-      if (lessons.length === limit || lookedAt === maxScanned) return { lessons, next };
-      lookedAt += 1;
+      if (lessons.length === limit || scanned === maxScanned) return { lessons, next };
+      scanned += 1;
       next = { createdAt: found.createdAt, id: found._id };
       const listed = toListed(found);
       const isOfStatus = status === null || listed.status === status;
@@ -74,7 +74,7 @@ export async function pageOfLessons(
   }
 }
 
-/** The versions of a lesson, the newest first; null when the organization has no such lesson. */
+/** Returns the versions of a lesson, newest first; null if the organization has no such lesson. */
 export async function listLessonVersions(
   db: Database,
   organizationId: string,
@@ -92,7 +92,9 @@ export async function listLessonVersions(
   return lesson === null ? null : versions;
 }
 
-/** A version of a lesson, published or not; null when the organization has no such lesson or version. */
+/**
+ * Returns a version of a lesson, published or not; null if the organization has no such lesson or version.
+ */
 export async function findLessonVersion(
   db: Database,
   organizationId: string,
@@ -107,8 +109,8 @@ export async function findLessonVersion(
 }
 
 /**
- * The published versions of some lessons, those of each with the last published first. Lessons that the organization
- * does not have, or has deleted, have none.
+ * Returns the published versions of lessons by lesson, last published first. Lessons that the organization
+ * lacks or has deleted are missing.
  */
 export async function publishedVersionsOf(
   db: Database,
@@ -127,7 +129,7 @@ function hasWords({ shown, lesson }: ListedLesson, words: readonly string[]): bo
   return words.every((word) => title.includes(word));
 }
 
-/** As it is compared: who searches for "resume" finds "Résumé". */
+/** Returns a text for comparisons: a search for "resume" finds "Résumé". */
 function searchable(text: string): string {
   return text.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase().trim();
 }
@@ -139,12 +141,12 @@ interface FoundLesson extends Lesson {
 }
 
 function pagePipeline(organizationId: string, after: ListPosition | null): PipelineStage[] {
-  const behind = after !== null && {
+  const afterCursor = after !== null && {
     createdAt: { $lte: after.createdAt },
     $or: [{ createdAt: { $lt: after.createdAt } }, { _id: { $gt: after.id } }],
   };
   return [
-    { $match: { organizationId, deletedAt: null, ...behind } },
+    { $match: { organizationId, deletedAt: null, ...afterCursor } },
     { $sort: { createdAt: -1, _id: 1 } },
     { $limit: maxScanned + 1 },
     someVersions('published', 1, { organizationId, status: 'published' }, newestPublished),
@@ -154,8 +156,8 @@ function pagePipeline(organizationId: string, after: ListPosition | null): Pipel
 }
 
 /**
- * Each a few entries of an index, however many versions a lesson has. An import into another organization that ended
- * half-way may have left a version of the same lesson id.
+ * Looks up a few versions of a lesson by an index. The organization is part of the filter, because an
+ * interrupted import of another organization may have left a version with the same lesson id.
  */
 function someVersions(
   as: string,

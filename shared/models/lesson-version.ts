@@ -8,13 +8,13 @@ import type { LessonDb } from './lesson.ts';
 export const versionStatuses = ['draft', 'published', 'unpublished'] as const;
 export type VersionStatus = (typeof versionStatuses)[number];
 
-/** A widget type, and the release of it that a version uses for good. */
+/** A widget type, and the release that a version uses permanently. */
 export interface WidgetPin {
   type: string;
   widgetId: string;
 }
 
-/** One version of a lesson. Its content never changes; it is kept apart (lesson-content.ts). */
+/** A version of a lesson. Its content never changes and is stored separately (lesson-content.ts). */
 export interface LessonVersion {
   _id: string;
   lessonId: string;
@@ -25,11 +25,11 @@ export interface LessonVersion {
   title: string;
   totalSections: number;
   totalSteps: number;
-  /** What keeps the content from being played, for people; found once, as the content never changes. */
+  /** Reasons why the content is not playable, for people; determined once, because content never changes. */
   problems: string[];
   widgets: WidgetPin[];
   createdAt: Date;
-  /** Of the last publication; null before the first. */
+  /** The time of the last publication; null before the first. */
   publishedAt: Date | null;
 }
 
@@ -60,10 +60,10 @@ export const lessonVersionSchema = new Schema<LessonVersion>(
   schemaOptions,
 );
 lessonVersionSchema.index({ lessonId: 1, versionNumber: 1 }, { unique: true });
-// In the order in which the newest is found: of a lesson's published versions one is read, however many there are.
+// Ordered so that finding the newest published version reads one entry.
 lessonVersionSchema.index({ lessonId: 1, status: 1, publishedAt: -1, versionNumber: -1 });
 
-/** A version that exists as soon as this resolves. Fails with a duplicate key when its id or number is taken. */
+/** Inserts a version. Fails with a duplicate key if its id or number is taken. */
 export async function insertVersion(
   db: LessonVersionDb,
   version: Omit<LessonVersion, 'createdAt'>,
@@ -71,7 +71,7 @@ export async function insertVersion(
   return (await db.lessonVersions.create(version)).toObject();
 }
 
-/** Takes back a version whose import failed after all. */
+/** Deletes a version whose import failed. */
 export async function deleteVersion(db: LessonVersionDb, versionId: string): Promise<void> {
   await db.lessonVersions.deleteOne({ _id: versionId });
 }
@@ -80,12 +80,12 @@ export function findVersion(db: LessonVersionDb, versionId: string): Promise<Les
   return db.lessonVersions.findById(versionId).lean<LessonVersion>().exec();
 }
 
-/** Those of some ids under which there is a version. */
+/** Returns the ids that belong to a version. */
 export async function existingVersions(db: LessonVersionDb, versionIds: string[]): Promise<Set<string>> {
   return new Set(await db.lessonVersions.distinct('_id', { _id: { $in: versionIds } }).exec());
 }
 
-/** The organization's published version of a lesson that is not deleted; null in every other case. */
+/** Returns the organization's published version of a lesson that is not deleted; otherwise null. */
 export async function findPublishedVersion(
   db: LessonVersionDb & LessonDb,
   organizationId: string,
@@ -95,7 +95,7 @@ export async function findPublishedVersion(
   return ofLesson(db, organizationId, lessonId, findPublished(db, versionId));
 }
 
-/** As {@link findPublishedVersion}, for a version that was published once, although it may be unpublished by now. */
+/** Like {@link findPublishedVersion}, but the version may have been unpublished since. */
 export async function findOncePublished(
   db: LessonVersionDb & LessonDb,
   organizationId: string,
@@ -105,10 +105,7 @@ export async function findOncePublished(
   return ofLesson(db, organizationId, lessonId, findWithPublication(db, versionId));
 }
 
-/**
- * The published version of a lesson that is not deleted, of whichever organization: for an address that was signed
- * for it.
- */
+/** Returns the published version of a lesson that is not deleted, of any organization, for a signed URL. */
 export async function findSignedVersion(
   db: LessonVersionDb & LessonDb,
   lessonId: string,
@@ -119,7 +116,7 @@ export async function findSignedVersion(
   return ofLesson(db, version.organizationId, lessonId, Promise.resolve(version));
 }
 
-/** As {@link findSignedVersion}, for an address that was signed for a preview: the version may be a draft. */
+/** Like {@link findSignedVersion}, for the signed URL of a preview: the version may be a draft. */
 export async function findSignedPreview(
   db: LessonVersionDb & LessonDb,
   lessonId: string,
@@ -130,7 +127,7 @@ export async function findSignedPreview(
   return ofLesson(db, version.organizationId, lessonId, Promise.resolve(version));
 }
 
-/** The published version of a lesson that is played: the newest, unless one is pinned. Null as above. */
+/** Returns the published version to play: the pinned one, or else the newest. Null as above. */
 export async function findPlayedVersion(
   db: LessonVersionDb & LessonDb,
   organizationId: string,
@@ -141,7 +138,7 @@ export async function findPlayedVersion(
   return ofLesson(db, organizationId, lessonId, version);
 }
 
-/** The version that a preview shows: one that is published, or a draft. Null as above. */
+/** Returns the version of a preview: published, or a draft. Null as above. */
 export async function findPreviewedVersion(
   db: LessonVersionDb & LessonDb,
   organizationId: string,
@@ -156,7 +153,7 @@ async function findPreviewable(db: LessonVersionDb, versionId: string): Promise<
   return version !== null && isPreviewable(version) ? version : null;
 }
 
-/** Whether a preview may show a version. One that was unpublished is withdrawn from everyone. */
+/** Returns whether a preview may show a version. An unpublished version is withdrawn from everyone. */
 export function isPreviewable({ status }: Pick<LessonVersion, 'status'>): boolean {
   return status === 'published' || status === 'draft';
 }
@@ -176,7 +173,7 @@ async function ofLesson(
 const findPublished = batchedLookup({ status: 'published' });
 const findWithPublication = batchedLookup({ publishedAt: { $ne: null } });
 
-/** A look-up of versions by id, of those that a filter lets through. */
+/** Returns a lookup by id of the versions that match a filter. */
 function batchedLookup(filter: Record<string, unknown>) {
   return batched(async (db: LessonVersionDb, versionIds: readonly string[]) => {
     const versions = await db.lessonVersions
@@ -199,7 +196,7 @@ const findNewestPublished = batched(async (db: LessonVersionDb, lessonIds: reado
   return (lessonId) => byLesson.get(lessonId);
 });
 
-/** The versions of some lessons, by lesson and number. */
+/** Returns the versions of lessons, ordered by lesson and number. */
 export function listVersions(db: LessonVersionDb, lessonIds: string[]): Promise<LessonVersion[]> {
   return db.lessonVersions
     .find({ lessonId: { $in: lessonIds } })
@@ -230,7 +227,7 @@ export async function lastVersionNumber(db: LessonVersionDb, lessonId: string): 
   return last?.versionNumber ?? 0;
 }
 
-/** Publishes a version with the widget releases it is to use. Null when it was published already. */
+/** Publishes a version with its widget releases. Null if it was published already. */
 export function markVersionPublished(
   db: LessonVersionDb,
   versionId: string,
@@ -246,7 +243,7 @@ export function markVersionPublished(
     .exec();
 }
 
-/** Takes back the publication of versions; gives how many were published. */
+/** Unpublishes versions; returns the number that were published. */
 export async function markVersionsUnpublished(
   db: LessonVersionDb,
   filter: { lessonId: string; versionId?: string },

@@ -3,7 +3,7 @@ import type { Model } from 'mongoose';
 import { isDuplicate, schemaOptions } from '../platform/mongo.ts';
 import { batched } from './batched.ts';
 
-/** A lesson: what its versions have in common. Its slug and title are those of the newest version. */
+/** A lesson. Its slug and title are those of the newest version. */
 export interface Lesson {
   _id: string;
   organizationId: string;
@@ -34,17 +34,17 @@ export const lessonSchema = new Schema<Lesson>(
 lessonSchema.index({ organizationId: 1, deletedAt: 1, updatedAt: -1, _id: 1 });
 lessonSchema.index({ organizationId: 1, deletedAt: 1, createdAt: -1, _id: 1 });
 
-/** A lesson by its id, deleted or not: a lesson id is taken whoever has it. */
+/** Returns a lesson by its id, deleted or not, because ids are unique across organizations. */
 export function findLesson(db: LessonDb, lessonId: string): Promise<Lesson | null> {
   return db.lessons.findById(lessonId).lean<Lesson>().exec();
 }
 
-/** Whether the organization has this lesson, and has not deleted it. */
+/** Returns whether the organization has this lesson and has not deleted it. */
 export async function lessonExists(db: LessonDb, organizationId: string, lessonId: string): Promise<boolean> {
   return (await findOwner(db, lessonId)) === organizationId;
 }
 
-/** The organization of a lesson that is not deleted. */
+/** Finds the organization of a lesson that is not deleted. */
 const findOwner = batched(async (db: LessonDb, lessonIds: readonly string[]) => {
   const lessons = await db.lessons
     .find({ _id: { $in: [...new Set(lessonIds)] }, deletedAt: null })
@@ -55,7 +55,7 @@ const findOwner = batched(async (db: LessonDb, lessonIds: readonly string[]) => 
   return (lessonId) => owners.get(lessonId);
 });
 
-/** The lessons of an organization, the last changed first. */
+/** Returns the lessons of an organization, last changed first. */
 export function listLessons(db: LessonDb, organizationId: string): Promise<Lesson[]> {
   return db.lessons
     .find({ organizationId, deletedAt: null })
@@ -65,8 +65,8 @@ export function listLessons(db: LessonDb, organizationId: string): Promise<Lesso
 }
 
 /**
- * Makes the lesson where it is missing, and gives it slug and title; a deleted one is there again. False, and nothing
- * changes, when another organization has a lesson of that id.
+ * Creates or updates a lesson; a deleted one is restored. Returns false without changes if another
+ * organization has a lesson with that id.
  */
 export async function saveLesson(
   db: LessonDb,
@@ -87,11 +87,12 @@ export async function saveLesson(
       throw error;
     }
   };
-  // Two imports at once may both insert it; the loser's second try updates, unless the lesson is another's.
+  // Two concurrent imports may both insert it. The second attempt of the loser updates, unless another
+  // organization has the lesson.
   return (await write()) || write();
 }
 
-/** Deletes a lesson for everyone, at once. False when there is none, or when it was deleted before. */
+/** Deletes a lesson immediately. False if there is none, or it was deleted before. */
 export async function markLessonDeleted(db: LessonDb, lessonId: string): Promise<boolean> {
   const now = new Date();
   const { modifiedCount } = await db.lessons.updateOne(

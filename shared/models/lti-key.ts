@@ -2,15 +2,15 @@ import { Schema } from 'mongoose';
 import type { Model } from 'mongoose';
 import { isDuplicate, schemaOptions } from '../platform/mongo.ts';
 
-/** A pair of keys with which Lectern signs what it sends to learning platforms. */
+/** A key pair with which Lectern signs its messages to learning platforms. */
 export interface LtiKey {
-  /** The `kid` in headers of tokens. */
+  /** The `kid` in token headers. */
   _id: string;
-  /** Counts from 1; of processes that make the next one at once, one succeeds. */
+  /** Counts from 1; exactly one of several concurrent processes creates the next one. */
   generation: number;
-  /** As JSON: the JWK that platforms get. */
+  /** The JWK for platforms, as JSON. */
   publicJwk: string;
-  /** The JWK with the private part, encrypted: shared/lti/keys.ts. */
+  /** The encrypted JWK with the private key: shared/lti/keys.ts. */
   privateJwk: string;
   createdAt: Date;
 }
@@ -32,7 +32,7 @@ export const ltiKeySchema = new Schema<LtiKey>(
 );
 ltiKeySchema.index({ generation: 1 }, { unique: true });
 
-/** Stores a key, unless there is one of this generation already. */
+/** Stores a key unless its generation exists. */
 export async function addLtiKey(db: LtiKeyDb, key: LtiKey): Promise<void> {
   try {
     await db.ltiKeys.create(key);
@@ -41,12 +41,12 @@ export async function addLtiKey(db: LtiKeyDb, key: LtiKey): Promise<void> {
   }
 }
 
-/** All keys, the newest generation first. */
+/** Returns all keys, newest generation first. */
 export function listLtiKeys(db: LtiKeyDb): Promise<LtiKey[]> {
   return db.ltiKeys.find().sort({ generation: -1 }).lean<LtiKey[]>().exec();
 }
 
-/** Removes the keys of earlier generations than this one. */
+/** Removes the keys of earlier generations. */
 export async function removeLtiKeysBefore(db: LtiKeyDb, generation: number): Promise<void> {
   await db.ltiKeys.deleteMany({ generation: { $lt: generation } });
 }

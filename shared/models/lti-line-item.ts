@@ -5,14 +5,14 @@ import { isUnleased, leaseFields, newLease, noLease } from '../platform/lease.ts
 import type { Leased } from '../platform/lease.ts';
 import { schemaOptions, upsertSafely } from '../platform/mongo.ts';
 
-/** Longer than it takes to find or make a line item. Whoever is at it for longer has ended. */
+/** Longer than finding or creating a line item takes; a process that takes longer has died. */
 const leaseMs = 60_000;
 
-/** The line item that Lectern found or made for a resource link to which the platform gave none. */
+/** The line item that Lectern found or created for a resource link without one from the platform. */
 export interface LtiLineItem extends Leased {
-  /** Of the row of the resource link. */
+  /** The id of the resource link. */
   _id: string;
-  /** Null while there is none. */
+  /** Null until it is known. */
   url: string | null;
 }
 
@@ -30,7 +30,10 @@ export const ltiLineItemSchema = new Schema<LtiLineItem>(
   schemaOptions,
 );
 
-/** The address of a link's line item; else the lease with which to look for it, null while somebody else does. */
+/**
+ * Returns the URL of a link's line item, or else a lease for finding it; the lease is null while another
+ * process has it.
+ */
 export async function findOrClaimLineItem(
   db: LtiLineItemDb,
   linkId: string,
@@ -63,9 +66,9 @@ export async function findOrClaimLineItem(
 }
 
 /**
- * Keeps what was found, or null when nothing was, and ends the lease.
+ * Stores the found URL, or null, and ends the lease.
  *
- * @returns false when the lease was lost, and nothing changed.
+ * @returns false without changes if the lease was lost.
  */
 export async function endLineItemClaim(
   db: LtiLineItemDb,
@@ -77,7 +80,7 @@ export async function endLineItemClaim(
   return matchedCount === 1;
 }
 
-/** Has a line item looked for anew that the platform no longer knows. */
+/** Forgets a line item that the platform no longer knows, so that the next send looks for one. */
 export async function forgetLineItem(db: LtiLineItemDb, linkId: string, url: string): Promise<void> {
   await db.ltiLineItems.updateOne({ _id: linkId, url }, { $set: { url: null } });
 }

@@ -5,28 +5,28 @@ import { isDuplicate, schemaOptions, uuidField } from '../platform/mongo.ts';
 import type { LtiScoreDb } from './lti-score.ts';
 import { dismissScoresOf } from './lti-score-changes.ts';
 
-/** `pending` until an operator has approved what registered itself. */
+/** `pending` until an operator has approved a self-registered platform. */
 export const platformStatuses = ['active', 'pending'] as const;
 export type PlatformStatus = (typeof platformStatuses)[number];
 
-/** A learning platform that may launch the lessons of one organization: one registration of Lectern in it. */
+/** A learning platform that may launch an organization's lessons: one registration of Lectern there. */
 export interface LtiPlatform {
-  /** The platformId of the contract's 4.2. */
+  /** The platformId of LTI progress (docs/progress.md). */
   _id: string;
   organizationId: string;
   /** The `iss` of its messages. */
   issuer: string;
-  /** What the platform calls Lectern: the `aud` of its messages. */
+  /** Lectern's client id there: the `aud` of the platform's messages. */
   clientId: string;
-  /** The deployments whose launches are taken. */
+  /** The deployments whose launches Lectern accepts. */
   deploymentIds: string[];
-  /** Where a login goes on: the OIDC authorization endpoint. */
+  /** The OIDC authorization endpoint, where a login continues. */
   authUrl: string;
   tokenUrl: string;
   jwksUrl: string;
-  /** The `aud` of assertions to the token endpoint; null for the endpoint's own address. */
+  /** The `aud` of assertions to the token endpoint; null for the endpoint's URL. */
   tokenAudience: string | null;
-  /** What the platform says it is, such as "Moodle of the Example School". */
+  /** The platform's name for itself, such as "Moodle of the Example School". */
   name: string | null;
   status: PlatformStatus;
   createdAt: Date;
@@ -54,11 +54,15 @@ export const ltiPlatformSchema = new Schema<LtiPlatform>(
   },
   schemaOptions,
 );
-// Some platforms have one issuer and one client id for all their customers, and tell them apart by deployment.
+// Some platforms have one issuer and one client id for all customers, and distinguish them by deployment.
 ltiPlatformSchema.index({ issuer: 1, clientId: 1, deploymentIds: 1 }, { unique: true });
 ltiPlatformSchema.index({ organizationId: 1 });
 
-/** @throws {LecternError} CONFLICT when a platform of any organization has one of the deployments. */
+/**
+ * Stores a platform.
+ *
+ * @throws {LecternError} CONFLICT when any organization's platform has one of the deployments.
+ */
 export async function createPlatform(
   db: LtiPlatformDb,
   fields: Omit<LtiPlatform, '_id' | 'createdAt'>,
@@ -75,7 +79,7 @@ export function findPlatform(db: LtiPlatformDb, id: string): Promise<LtiPlatform
   return db.ltiPlatforms.findById(id).lean<LtiPlatform>().exec();
 }
 
-/** All that an issuer may mean, whatever their status, oldest first. */
+/** Returns the platforms of an issuer with any status, oldest first. */
 export function findPlatformsOfIssuer(
   db: LtiPlatformDb,
   issuer: string,
@@ -88,7 +92,7 @@ export function findPlatformsOfIssuer(
     .exec();
 }
 
-/** The platforms of an organization, or of all, oldest first. */
+/** Returns the platforms of an organization, or of all, oldest first. */
 export function listPlatforms(db: LtiPlatformDb, organizationId?: string): Promise<LtiPlatform[]> {
   return db.ltiPlatforms
     .find(organizationId === undefined ? {} : { organizationId })
@@ -98,7 +102,7 @@ export function listPlatforms(db: LtiPlatformDb, organizationId?: string): Promi
 }
 
 /**
- * Lets a platform launch, and adds deployments to those that may; null when there is none.
+ * Activates a platform and adds deployments; null if there is no such platform.
  *
  * @throws {LecternError} CONFLICT when another platform has one of the deployments.
  */
@@ -123,14 +127,15 @@ export async function approvePlatform(
 }
 
 /**
- * Refuses its launches from now on, and sends it no more grades. What its learners did stays; null when there is none.
+ * Removes a platform: Lectern rejects its launches from now on and sends it no more grades. Its learners'
+ * progress stays. Null if there is no such platform.
  */
 export async function removePlatform(
   db: LtiPlatformDb & LtiScoreDb,
   id: string,
 ): Promise<LtiPlatform | null> {
   const removed = await db.ltiPlatforms.findByIdAndDelete(id).lean<LtiPlatform>().exec();
-  // Whoever removed it before may have ended here.
+  // Also after an earlier removal, which may have failed at this point.
   await dismissScoresOf(db, id);
   return removed;
 }

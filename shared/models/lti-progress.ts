@@ -6,7 +6,7 @@ import type { ProgressState } from '../progress/state.ts';
 import { headProjection, progressFields, saveState } from './progress-record.ts';
 import type { ProgressRecord, RecordHead } from './progress-record.ts';
 
-/** A user of an LTI platform, in one lesson and one context (course); a launch may come without a context. */
+/** A user of an LTI platform in one lesson and one context (course); a launch may have no context. */
 export interface LtiLearner {
   organizationId: string;
   lessonId: string;
@@ -15,12 +15,15 @@ export interface LtiLearner {
   contextId: string | null;
 }
 
-/** The contract's 2.2. Scores are points here, as in embed progress; they are scaled where they are presented. */
+/**
+ * A user's progress, as the LTI progress endpoint returns it (docs/progress.md). Scores are points here and
+ * scaled in the response.
+ */
 export interface LtiProgress extends ProgressRecord, LtiLearner {
   courseId: string;
   /**
-   * Not null while the outbox of scores may lack this state. Each change that it has to hear of writes another UUID,
-   * so that who has told it clears no more than it told.
+   * Not null while the outbox may lack this state. Each change for the outbox writes another UUID, so that
+   * publishing an older state does not clear it.
    */
   scoresDue: string | null;
 }
@@ -42,7 +45,7 @@ export const ltiProgressSchema = new Schema<LtiProgress>(
   },
   schemaOptions,
 );
-// A unique index holds null as a value like any other: one record for launches without a context.
+// A unique index treats null as a value: one record for launches without a context.
 ltiProgressSchema.index(
   { organizationId: 1, lessonId: 1, platformId: 1, ltiUserId: 1, contextId: 1 },
   { unique: true },
@@ -51,12 +54,15 @@ ltiProgressSchema.index({ scoresDue: 1 }, { partialFilterExpression: { scoresDue
 
 type AskedLearner = Omit<LtiLearner, 'contextId'> & { contextId?: string | null | undefined };
 
-/** Returns the record of a user, or null before the first write. Without a contextId the one that was active last. */
+/**
+ * Returns the record of a user, or null before the first write. Without a contextId it returns the last
+ * active one.
+ */
 export function findLtiProgress(db: LtiProgressDb, learner: AskedLearner): Promise<LtiProgress | null> {
   return findRecord(db, learner).lean<LtiProgress>().exec();
 }
 
-/** As {@link findLtiProgress}, without large JSON texts (see {@link headProjection}). */
+/** Like {@link findLtiProgress}, without large JSON texts (see {@link headProjection}). */
 export function findLtiHead(
   db: LtiProgressDb,
   learner: AskedLearner,
@@ -80,7 +86,7 @@ function findRecord(db: LtiProgressDb, { contextId, ...learner }: AskedLearner) 
     .sort({ lastActivityAt: -1, _id: 1 });
 }
 
-/** See {@link saveState}. The same write notes that the outbox of scores lacks the state. */
+/** See {@link saveState}. The same write marks the state as due for the outbox. */
 export function saveLtiProgress(
   db: LtiProgressDb,
   learner: LtiLearner,
@@ -90,12 +96,12 @@ export function saveLtiProgress(
   return saveState(db.ltiProgress, keyOf(learner), state, writeId, { courseId, scoresDue: randomUUID() });
 }
 
-/** Notes that the outbox of scores may lack the state of a record, if there is one. */
+/** Marks a record, if there is one, as due for the outbox. */
 export async function markScoresDue(db: LtiProgressDb, learner: LtiLearner): Promise<void> {
   await db.ltiProgress.updateOne(keyOf(learner), { $set: { scoresDue: randomUUID() } });
 }
 
-/** Notes that the outbox has what a mark was about. Nothing changes where there is a newer mark. */
+/** Clears a mark once the outbox has its state. A newer mark stays. */
 export async function clearScoresDue(
   db: LtiProgressDb,
   learner: LtiLearner,
@@ -104,7 +110,7 @@ export async function clearScoresDue(
   await db.ltiProgress.updateOne({ ...keyOf(learner), scoresDue }, { $set: { scoresDue: null } });
 }
 
-/** What the outbox of scores is told of a record, and the mark that says it may lack this. */
+/** The part of a due record that the outbox gets, with its mark. */
 export type DueScore = LtiLearner & Pick<LtiProgress, 'revision' | 'finished'> & { scoresDue: string };
 
 const dueFields = {
@@ -112,7 +118,7 @@ const dueFields = {
   ...{ revision: 1, finished: 1, scoresDue: 1 },
 } as const;
 
-/** What the outbox of scores may lack of a learner's record; null when nothing. */
+/** Returns a learner's record if it is due for the outbox; otherwise null. */
 export function findScoreDue(db: LtiProgressDb, learner: LtiLearner): Promise<DueScore | null> {
   return db.ltiProgress
     .findOne({ ...keyOf(learner), scoresDue: { $type: 'string' } }, dueFields)
@@ -120,10 +126,14 @@ export function findScoreDue(db: LtiProgressDb, learner: LtiLearner): Promise<Du
     .exec();
 }
 
-/** What the outbox may lack, of a few records at a time: those behind the mark that was read last. */
-export function findScoresDue(db: LtiProgressDb, behind: string, limit: number): Promise<DueScore[]> {
+/**
+ * Returns a batch of due records, in the order of their marks.
+ *
+ * @param after the last mark of the previous batch.
+ */
+export function findScoresDue(db: LtiProgressDb, after: string, limit: number): Promise<DueScore[]> {
   return db.ltiProgress
-    .find({ scoresDue: { $type: 'string', $gt: behind } }, dueFields)
+    .find({ scoresDue: { $type: 'string', $gt: after } }, dueFields)
     .sort({ scoresDue: 1 })
     .limit(limit)
     .lean<DueScore[]>()

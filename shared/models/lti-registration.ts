@@ -4,25 +4,25 @@ import type { Model } from 'mongoose';
 import { isFreeAt } from '../platform/lease.ts';
 import { schemaOptions } from '../platform/mongo.ts';
 
-/** How long an invitation may be used. */
+/** How long an invitation is valid. */
 export const invitationHours = 24;
 
-/** A registration that has begun and never ended was cut off: after this long another one may begin. */
+/** An attempt without an end was interrupted: another one may begin after this time. */
 const attemptSeconds = 120;
 
-/** Used and expired ones are kept for as long as somebody may ask what became of them. */
+/** Used and expired invitations are kept this long for inspection. */
 const keptSeconds = 30 * 24 * 3600;
 
-/** One learning platform may register itself for an organization, at an address that only who was invited knows. */
+/** An invitation for one learning platform to register itself for an organization, with a secret URL. */
 export interface LtiRegistration {
-  /** The SHA-256 of the token in the address, in hex. The token itself is not kept. */
+  /** The SHA-256 of the URL's token, in hex. The token itself is not stored. */
   _id: string;
   organizationId: string;
   createdAt: Date;
   expiresAt: Date;
-  /** Until then a registration is under way; null when none is. */
+  /** The lease of a running registration; null if there is none. */
   attemptUntil: Date | null;
-  /** The platform that came of it; null until one did. */
+  /** The registered platform; null before. */
   platformId: string | null;
 }
 
@@ -44,7 +44,7 @@ export const ltiRegistrationSchema = new Schema<LtiRegistration>(
 );
 ltiRegistrationSchema.index({ expiresAt: 1 }, { expireAfterSeconds: keptSeconds });
 
-/** Lets one platform register itself. The answer is the only time the token is seen. */
+/** Creates an invitation. Only this return value contains the token. */
 export async function inviteRegistration(
   db: LtiRegistrationDb,
   organizationId: string,
@@ -56,10 +56,13 @@ export async function inviteRegistration(
   return { token, expiresAt };
 }
 
-/** Why an invitation cannot be used. */
+/** Reasons for rejecting an invitation. */
 export type InvitationFault = 'unknown' | 'expired' | 'used' | 'under_way';
 
-/** Begins a registration: of several at once, one does. It ends by `endRegistration` or `releaseRegistration`. */
+/**
+ * Begins a registration; exactly one concurrent attempt succeeds. It ends with `endRegistration` or
+ * `releaseRegistration`.
+ */
 export async function beginRegistration(
   db: LtiRegistrationDb,
   token: string,
@@ -85,7 +88,7 @@ export async function beginRegistration(
   return found.expiresAt <= now ? 'expired' : 'under_way';
 }
 
-/** The invitation is used up. */
+/** Ends a registration; the invitation is used. */
 export async function endRegistration(
   db: LtiRegistrationDb,
   { _id }: Pick<LtiRegistration, '_id'>,
@@ -94,7 +97,7 @@ export async function endRegistration(
   await db.ltiRegistrations.updateOne({ _id }, { platformId, attemptUntil: null });
 }
 
-/** Nothing came of it: the invitation may be used again. */
+/** Ends a failed registration; the invitation stays valid. */
 export async function releaseRegistration(
   db: LtiRegistrationDb,
   { _id, attemptUntil }: Pick<LtiRegistration, '_id' | 'attemptUntil'>,

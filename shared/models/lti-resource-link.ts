@@ -5,29 +5,31 @@ import type { Model } from 'mongoose';
 import { schemaOptions, upsertSafely, uuidField } from '../platform/mongo.ts';
 import type { LtiPlatform } from './lti-platform.ts';
 
-/** What names a link for its platform. */
+/** The identity of a link on its platform. */
 export interface ResourceLinkKey {
   platformId: string;
   deploymentId: string;
-  /** The id that the platform gives it, unique in the deployment. */
+  /** The platform's id of the link, unique in the deployment. */
   resourceLinkId: string;
 }
 
-/** A place in a course from which a lesson is launched: as its last launch described it. */
+/** A link in a course that launches a lesson, as its last launch described it. */
 export interface LtiResourceLink extends ResourceLinkKey {
   _id: string;
   organizationId: string;
   contextId: string | null;
   lessonId: string;
-  /** The version that is pinned; null for the newest published one. */
+  /** The pinned version; null for the newest published one. */
   versionId: string | null;
-  /** The address of the link's line item in the platform's gradebook, which may have a query; null without one. */
+  /**
+   * The URL of the link's line item in the platform's gradebook, which may have a query; null without one.
+   */
   lineItemUrl: string | null;
-  /** Where line items are looked for and made; null where the platform offers none. */
+  /** The URL for finding and creating line items; null if the platform offers none. */
   lineItemsUrl: string | null;
-  /** Whether the lesson was chosen without a column in the gradebook, and none is to be looked for or made. */
+  /** Whether the teacher chose no gradebook column, so that Lectern neither finds nor creates a line item. */
   withoutColumn: boolean;
-  /** What the platform lets Lectern do there: scopes of Assignment and Grade Services 2.0. */
+  /** The permitted scopes of Assignment and Grade Services 2.0. */
   scopes: string[];
   lastLaunchAt: Date;
 }
@@ -57,18 +59,17 @@ export const ltiResourceLinkSchema = new Schema<LtiResourceLink>(
 );
 ltiResourceLinkSchema.index({ platformId: 1, deploymentId: 1, resourceLinkId: 1 }, { unique: true });
 
-/** A class that launches at once says the same of its link: it need not write it so many times. */
+/** Launches of a whole class describe the link alike, so most need no write. */
 const freshMs = 60_000;
 
-/** What a launch says of its link: nothing of its grades where it has no word on them. */
+/** A launch's description of its link; the grade fields are missing if the launch has no grade claim. */
 export type DescribedLink = Omit<LtiResourceLink, '_id' | GradeFields> &
   Partial<Pick<LtiResourceLink, GradeFields>>;
 type GradeFields = 'lineItemUrl' | 'lineItemsUrl' | 'scopes';
 
 /**
- * Keeps what a launch says of its link, and what launches before it said beside that: there are platforms whose
- * launches of teachers, say, have no word on grades. `lastLaunchAt` of what says nothing new may lag behind by a
- * minute.
+ * Stores a launch's description of its link. Missing grade fields keep their values, because some platforms
+ * omit grades in teachers' launches. `lastLaunchAt` may lag by a minute if nothing else changes.
  */
 export async function saveResourceLink(
   db: LtiResourceLinkDb,
@@ -76,7 +77,7 @@ export async function saveResourceLink(
 ): Promise<LtiResourceLink> {
   const key = { platformId, deploymentId, resourceLinkId };
   const kept = await db.ltiResourceLinks.findOne(key).lean<LtiResourceLink>().exec();
-  if (kept !== null && saysNothingNew(fields, kept)) return kept;
+  if (kept !== null && isUnchanged(fields, kept)) return kept;
   return upsertSafely(() =>
     db.ltiResourceLinks
       .findOneAndUpdate(
@@ -89,7 +90,7 @@ export async function saveResourceLink(
   );
 }
 
-function saysNothingNew(
+function isUnchanged(
   { lastLaunchAt, ...fields }: Omit<DescribedLink, keyof ResourceLinkKey>,
   kept: LtiResourceLink,
 ): boolean {
@@ -101,7 +102,7 @@ export function findResourceLink(db: LtiResourceLinkDb, id: string): Promise<Lti
   return db.ltiResourceLinks.findById(id).lean<LtiResourceLink>().exec();
 }
 
-/** Those of a platform's links, in any of its deployments, that have one of these ids, in no order. */
+/** Returns the platform's links with these ids, in any of its deployments, unordered. */
 export function findResourceLinks(
   db: LtiResourceLinkDb,
   { _id: platformId, deploymentIds }: Pick<LtiPlatform, '_id' | 'deploymentIds'>,

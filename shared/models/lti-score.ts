@@ -7,22 +7,22 @@ import { noLease } from '../platform/lease.ts';
 import { schemaOptions, upsertSafely, uuidField } from '../platform/mongo.ts';
 import type { LtiLearner } from './lti-progress.ts';
 
-/** What a score says, in the words of Assignment and Grade Services 2.0: the points of a lesson that was finished. */
+/** A score in the terms of Assignment and Grade Services 2.0: the points of a finished lesson. */
 export interface ScoreValues {
   scoreGiven: number;
   scoreMaximum: number;
-  /** When the attempt was finished that they are of, which no other of the learner's has. */
+  /** When the scored attempt was finished, which identifies the learner's attempt. */
   finishedAt: Date;
 }
 
-/** What the platform should have: the score of a learner's record as of a revision. */
+/** The score that the platform should have: that of a learner's record as of a revision. */
 export interface WantedScore extends ScoreValues {
   revision: number;
 }
 
-/** What the platform took last. */
+/** The last score that the platform accepted. */
 export interface SentScore extends ScoreValues {
-  /** The one that the platform orders scores by. */
+  /** The timestamp by which the platform orders scores. */
   timestamp: Date;
   at: Date;
   lineItemUrl: string;
@@ -30,18 +30,18 @@ export interface SentScore extends ScoreValues {
 }
 
 /**
- * The score of one learner in the line item of one resource link: a row of the outbox. It is there from the learner's
- * launch on. All times that decide anything are MongoDB's, so that the clocks of processes need not agree.
+ * The score of one learner in the line item of one resource link: a row of the outbox, created at the
+ * learner's launch. All deciding times are MongoDB's, so that clocks of processes may differ.
  */
 export interface LtiScore extends LtiLearner, Delivery {
-  /** The row of the resource link. */
+  /** The id of the resource link. */
   linkId: string;
   /** Null until the learner has finished the lesson. */
   wanted: WantedScore | null;
   sent: SentScore | null;
-  /** The timestamp of the last try, whatever became of it; the next one has a later one. */
+  /** The timestamp of the last attempt, whatever its result; the next one has a later one. */
   lastTimestamp: Date | null;
-  /** `finishedAt` of an attempt that the platform may have taken without our knowing: an answer was lost. */
+  /** `finishedAt` of a score that the platform may have accepted although its response was lost. */
   perhapsTaken: Date | null;
 }
 
@@ -95,10 +95,10 @@ ltiScoreSchema.index({ platformId: 1, ltiUserId: 1, lessonId: 1, contextId: 1 })
 ltiScoreSchema.index({ state: 1, platformId: 1, nextTryAt: 1 });
 ltiScoreSchema.index({ organizationId: 1, state: 1, createdAt: -1 });
 
-/** A lesson is in a course a few times at most. */
+/** Links of a lesson in a course: usually a few. */
 const maxLinks = 100;
 
-/** The row of a learner in a link, made where there is none. */
+/** Returns the row of a learner in a link, created if missing. */
 export function findOrCreateScore(
   db: LtiScoreDb,
   { linkId, ltiUserId, ...learner }: LtiLearner & Pick<LtiScore, 'linkId'>,
@@ -125,7 +125,10 @@ export function findOrCreateScore(
   );
 }
 
-/** Has a row follow another record of its learner: the link leads to another lesson, or is in another context now. */
+/**
+ * Connects a row to another record of its learner, because the link now leads to another lesson, or is in
+ * another context.
+ */
 export async function followOtherRecord(
   db: LtiScoreDb,
   id: string,
@@ -135,7 +138,7 @@ export async function followOtherRecord(
   await db.ltiScores.updateOne({ _id: id }, { $set: { lessonId, contextId, ...none } });
 }
 
-/** The rows of a learner's record that wait to be sent, and from when on they may be. */
+/** Returns the waiting rows of a learner's record, and the time of their next attempt. */
 export function findWaitingScores(
   db: LtiScoreDb,
   { organizationId, platformId, ltiUserId, lessonId, contextId }: LtiLearner,
@@ -148,13 +151,13 @@ export function findWaitingScores(
     .exec();
 }
 
-/** Whose platform's a row is; null where there is none. */
+/** Returns the platform of a row; null if there is no such row. */
 export async function findPlatformOfScore(db: LtiScoreDb, id: string): Promise<string | null> {
   const row = await db.ltiScores.findById(id, { platformId: 1 }).lean<Pick<LtiScore, 'platformId'>>().exec();
   return row?.platformId ?? null;
 }
 
-/** How many rows wait and have failed, and since when the one is due that waits for longest; null when none is. */
+/** Returns the numbers of waiting and failed rows, and since when the oldest is due; null if none is. */
 export async function countScores(
   db: LtiScoreDb,
 ): Promise<{ waiting: number; failed: number; dueSince: Date | null }> {
@@ -166,13 +169,13 @@ export async function countScores(
   return { waiting, failed, dueSince: first?.dueSince ?? null };
 }
 
-/** Which rows of the outbox: all, or those of an organization, of a platform, in a state. */
+/** Selects rows of the outbox: all, or those of an organization, a platform or a state. */
 export type ScoreSelection = Partial<Pick<LtiScore, 'organizationId' | 'platformId' | 'state'>>;
 
 /**
- * Rows of the outbox, those made last first.
+ * Returns rows of the outbox, newest first.
  *
- * @param options.before the last of the rows that were listed before these.
+ * @param options.before the last row of the previous page.
  */
 export function listScores(
   db: LtiScoreDb,
@@ -198,7 +201,7 @@ export function listScores(
     .exec();
 }
 
-/** Those of the rows that there are, in no order. */
+/** Returns the existing rows with these ids, unordered. */
 export function findScoresById(db: LtiScoreDb, ids: readonly string[]): Promise<LtiScore[]> {
   return db.ltiScores
     .find({ _id: { $in: [...ids] } })

@@ -5,14 +5,14 @@ import type { Digest } from '../storage/store.ts';
 import { existingVersions } from './lesson-version.ts';
 import type { LessonVersionDb } from './lesson-version.ts';
 
-/** Whom to credit for a medium. */
+/** The credit for a medium. */
 export interface Attribution {
   text: string;
   url: string;
   portfolioUrl: string;
 }
 
-/** A file in the store's assets. */
+/** The digest of a file in the store's assets. */
 export const digestSchema = new Schema<Digest>(
   {
     sha256: { type: String, required: true },
@@ -23,25 +23,25 @@ export const digestSchema = new Schema<Digest>(
 );
 
 /**
- * A medium as one version of a lesson holds it. Each version has rows of its own, so that a picture replaced under
- * its old id in a later version leaves the published ones as they are. Ids are the organization's own.
+ * A medium of one version of a lesson. Each version has its own rows, so that replacing a picture under its
+ * id in a later version does not change published ones. Ids are unique per organization.
  */
 export interface Medium {
   organizationId: string;
   versionId: string;
   mediaId: string;
   mimeType: string;
-  /** Of its file name in an archive, without the dot. */
+  /** The extension of its file name in an archive, without the dot. */
   extension: string;
   /** The uploaded file; null for an external medium. */
   asset: Digest | null;
-  /** Where an external medium is downloaded from; null for an uploaded one. */
+  /** The URL of an external medium; null for an uploaded one. */
   sourceUrl: string | null;
   attributions: readonly Attribution[];
   createdAt: Date;
 }
 
-/** A medium as it is stored. Releases that kept one attribution for each medium wrote `attribution`. */
+/** A stored medium. Releases with one attribution per medium wrote `attribution`. */
 export interface StoredMedium extends Omit<Medium, 'attributions'> {
   attributions?: Attribution[];
   attribution?: Attribution | null;
@@ -76,7 +76,7 @@ mediumSchema.index({ versionId: 1, mediaId: 1 }, { unique: true });
 mediumSchema.index({ organizationId: 1, mediaId: 1, createdAt: -1 });
 mediumSchema.index({ 'asset.sha256': 1 });
 
-/** Stores the media of a version that does not exist yet. */
+/** Stores the media of a version, before the version itself. */
 export async function insertMedia(db: MediumDb, media: Omit<Medium, 'createdAt'>[]): Promise<void> {
   const rows = media.map(({ attributions, ...medium }) => ({
     ...medium,
@@ -85,21 +85,21 @@ export async function insertMedia(db: MediumDb, media: Omit<Medium, 'createdAt'>
   await db.media.insertMany(rows);
 }
 
-/** What is found of a medium: little, for a version may use 100,000. */
+/** A found medium with few fields, because a version may use 100,000. */
 export interface FoundMedium extends Pick<
   Medium,
   'mimeType' | 'extension' | 'asset' | 'sourceUrl' | 'attributions'
 > {
-  /** Whether the version's own package brought it. */
+  /** Whether the version's own package contained it. */
   own: boolean;
 }
 
-/** Media that one query asks for. */
+/** Media per query. */
 const lookupBatch = 1000;
 
 /**
- * The media that a version uses, by id: its own, and for an id that its package did not bring, the newest that the
- * organization has under it. Ids that nobody knows are missing from the answer.
+ * Returns the media of a version by id: its own, and for other ids the newest medium of the organization.
+ * Unknown ids are missing.
  */
 export async function findMedia(
   db: MediumDb & LessonVersionDb,
@@ -107,9 +107,9 @@ export async function findMedia(
   mediaIds: string[],
 ): Promise<Map<string, FoundMedium>> {
   const media = new Map<string, FoundMedium>();
-  // Of each type and extension one text, where every document brings its own.
+  // Shares one string per type and extension, where every document would have its own.
   const texts = new Map<string, string>();
-  const once = (text: string): string => {
+  const intern = (text: string): string => {
     const known = texts.get(text);
     if (known === undefined) texts.set(text, text);
     return known ?? text;
@@ -119,8 +119,8 @@ export async function findMedia(
     for (const { mediaId, versionId, mimeType, extension, asset, sourceUrl, attributions } of found) {
       media.set(mediaId, {
         own: versionId === version.versionId,
-        mimeType: once(mimeType),
-        extension: once(extension),
+        mimeType: intern(mimeType),
+        extension: intern(extension),
         asset,
         sourceUrl,
         attributions,
@@ -130,7 +130,7 @@ export async function findMedia(
   return media;
 }
 
-/** Of several under one id the last counts. */
+/** Finds media; the last one of an id counts. */
 async function findSomeMedia(
   db: MediumDb & LessonVersionDb,
   { organizationId, versionId }: { organizationId: string; versionId: string },
@@ -142,40 +142,40 @@ async function findSomeMedia(
     .exec();
   const known = new Set(own.map((medium) => medium.mediaId));
   const others = mediaIds.filter((id) => !known.has(id));
-  if (others.length === 0) return own.map(read);
+  if (others.length === 0) return own.map(fromStored);
   const found = await db.media
     .find({ organizationId, mediaId: { $in: others } })
     .sort({ createdAt: 1 })
     .lean<StoredMedium[]>()
     .exec();
-  // An import writes its media before its version, and takes them back when it fails.
+  // Imports write media before the version, and remove them when they fail.
   const finished = await existingVersions(
     db,
     found.map((medium) => medium.versionId),
   );
-  return [...own, ...found.filter((medium) => finished.has(medium.versionId))].map(read);
+  return [...own, ...found.filter((medium) => finished.has(medium.versionId))].map(fromStored);
 }
 
-/** For the media without attributions, which are most, one list. */
+/** Shared by the many media without attributions. */
 const noAttributions: readonly Attribution[] = [];
 
-function read({ attribution, attributions, ...medium }: StoredMedium): Medium {
+function fromStored({ attribution, attributions, ...medium }: StoredMedium): Medium {
   const [some] = attributions ?? [];
   if (some !== undefined) return { ...medium, attributions: attributions ?? [] };
   return { ...medium, attributions: attribution ? [attribution] : noAttributions };
 }
 
-/** The media that a version's own package brought. */
+/** Returns the media of a version's own package. */
 export async function listMediaOfVersion(db: MediumDb, versionId: string): Promise<Medium[]> {
   const media = await db.media.find({ versionId }).lean<StoredMedium[]>().exec();
-  return media.map(read);
+  return media.map(fromStored);
 }
 
 export async function deleteMediaOfVersion(db: MediumDb, versionId: string): Promise<void> {
   await db.media.deleteMany({ versionId });
 }
 
-/** Those of some files of the store that any version's media live in. */
+/** Returns which of these files media of any version use. */
 export async function assetsUsedByMedia(db: MediumDb, sha256s: string[]): Promise<string[]> {
   return db.media.distinct('asset.sha256', { 'asset.sha256': { $in: sha256s } });
 }

@@ -4,17 +4,17 @@ import { LecternError } from '../platform/errors.ts';
 import { isDuplicate, schemaOptions, uuidField } from '../platform/mongo.ts';
 import { batched } from './batched.ts';
 
-/** What an organization pays for: only `edtech` may export. */
+/** An organization's plan; only `edtech` may export. */
 export const plans = ['solo', 'edtech'] as const;
 export type Plan = (typeof plans)[number];
 
-/** A tenant: everything else belongs to one, and credentials reach no further than theirs. */
+/** A tenant, to which all other data belong. Credentials grant access to one tenant only. */
 export interface Organization {
   _id: string;
   slug: string;
   name: string;
   plan: Plan;
-  /** Whose pages may show its lessons in a frame; any page may where there are none. */
+  /** Origins whose pages may embed its lessons; any page may if there are none. */
   allowedOrigins?: string[];
   createdAt: Date;
 }
@@ -37,7 +37,11 @@ export const organizationSchema = new Schema<Organization>(
 );
 organizationSchema.index({ slug: 1 }, { unique: true });
 
-/** @throws {LecternError} CONFLICT when the slug is taken. */
+/**
+ * Stores an organization.
+ *
+ * @throws {LecternError} CONFLICT when the slug is taken.
+ */
 export async function createOrganization(
   db: OrganizationDb,
   fields: Pick<Organization, 'slug' | 'name' | 'plan'>,
@@ -68,12 +72,12 @@ const findById = batched(async (db: OrganizationDb, ids: readonly string[]) => {
   return (id) => byId.get(id) ?? null;
 });
 
-/** All organizations, by slug. */
+/** Returns all organizations, by slug. */
 export function listOrganizations(db: OrganizationDb): Promise<Organization[]> {
   return db.organizations.find().sort({ slug: 1 }).lean<Organization[]>().exec();
 }
 
-/** The organization with its new plan, or null when there is none with that slug. */
+/** Changes the plan; returns the organization, or null if none has that slug. */
 export function setOrganizationPlan(
   db: OrganizationDb,
   slug: string,
@@ -82,7 +86,7 @@ export function setOrganizationPlan(
   return updateBySlug(db, slug, { plan });
 }
 
-/** As above, with the origins whose pages may show its lessons in a frame; none for any. */
+/** Sets the origins whose pages may embed the lessons, none for any; returns as above. */
 export function setOrganizationOrigins(
   db: OrganizationDb,
   slug: string,

@@ -3,13 +3,16 @@ import type { Model } from 'mongoose';
 import { isFreeAt } from '../platform/lease.ts';
 import { isDuplicate, schemaOptions } from '../platform/mongo.ts';
 
-/** A file of the store's assets that nothing may refer to: it is new, or lost what referred to it. */
+/**
+ * An orphan candidate: a file of the store's assets that is new, or lost a reference, so that nothing may
+ * refer to it.
+ */
 export interface OrphanCandidate {
   /** SHA-256. */
   _id: string;
-  /** When it was noted last. */
+  /** When it last became a candidate. */
   notedAt: Date;
-  /** Until when somebody removes it; null while nobody does. */
+  /** The deletion lease: until when one process may remove the file; null without one. */
   leavingUntil: Date | null;
 }
 
@@ -28,10 +31,12 @@ export const orphanCandidateSchema = new Schema<OrphanCandidate>(
 );
 orphanCandidateSchema.index({ notedAt: 1, _id: 1 });
 
-/** Who removes a file has so long for it; one that dies keeps those who store the same file waiting for as long. */
+/** How long a process may take to remove a file. If it dies, writers of the same file wait this long. */
 const deletionLeaseMs = 60_000;
 
-/** Notes a file that is about to be stored, or to lose what refers to it. False while it is being removed. */
+/**
+ * Records a file that is about to be stored, or to lose a reference. Returns false while it is being removed.
+ */
 export async function addOrphanCandidate(db: OrphanCandidateDb, sha256: string): Promise<boolean> {
   for (let tries = 1; ; tries += 1) {
     const notedAt = new Date();
@@ -44,19 +49,23 @@ export async function addOrphanCandidate(db: OrphanCandidateDb, sha256: string):
       return true;
     } catch (error) {
       if (!isDuplicate(error)) throw error;
-      // Another one noted it at the same time, or it is leaving.
+      // Another process recorded it concurrently, or it is being removed.
       if (tries === 2) return false;
     }
   }
 }
 
-/** Files that were noted last before a time, so many at most: those behind another one, in the order of their names. */
+/**
+ * Returns candidates from before a time, ordered by name, at most `limit`.
+ *
+ * @param options.after the last name of the previous page.
+ */
 export async function listOrphanCandidates(
   db: OrphanCandidateDb,
-  { before, behind, limit }: { before: Date; behind: string; limit: number },
+  { before, after, limit }: { before: Date; after: string; limit: number },
 ): Promise<string[]> {
   const notes = await db.assetNotes
-    .find({ _id: { $gt: behind }, notedAt: { $lte: before } })
+    .find({ _id: { $gt: after }, notedAt: { $lte: before } })
     .sort({ _id: 1 })
     .limit(limit)
     .lean<OrphanCandidate[]>()
@@ -64,7 +73,10 @@ export async function listOrphanCandidates(
   return notes.map(({ _id }) => _id);
 }
 
-/** Marks a file as leaving; false where it was noted again, or leaves already. */
+/**
+ * Takes the deletion lease of a file. Returns false if the file became a candidate again, or another process
+ * has the lease.
+ */
 export async function leaseForDeletion(
   db: OrphanCandidateDb,
   sha256: string,
@@ -78,7 +90,7 @@ export async function leaseForDeletion(
   return modifiedCount === 1;
 }
 
-/** Drops the notes of files, but for those that were noted again since a time. */
+/** Removes candidates, except those that became candidates again since a time. */
 export async function removeOrphanCandidates(
   db: OrphanCandidateDb,
   sha256s: string[],

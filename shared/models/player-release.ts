@@ -2,23 +2,23 @@ import { Schema } from 'mongoose';
 import type { Model, mongo } from 'mongoose';
 import { schemaOptions, upsertSafely } from '../platform/mongo.ts';
 
-/** The player as it was built: the files that learners' browsers load. */
+/** A build of the player: the files that learners' browsers load. */
 export interface PlayerRelease {
-  /** `<version of Lectern>-<8 hex digits>`: other files have another name. */
+  /** `<version of Lectern>-<8 hex digits>`, different for different files. */
   name: string;
   /** By file name, sorted. */
   files: ReadonlyMap<string, Buffer>;
 }
 
-/** Releases that are kept: those of an upgrade under way, and of pages that were opened long ago. */
+/** The number of kept releases: those of a running upgrade, and of pages that were opened long ago. */
 const keptReleases = 10;
 
-/** The player's files as the API of one release of Lectern serves them, for processes of other releases. */
+/** The player's files of one release of Lectern, for processes of other releases. */
 export interface StoredPlayerRelease {
   /** The release's name. */
   _id: string;
   files: { name: string; bytes: Buffer | mongo.Binary }[];
-  /** When an API of that release was started last. */
+  /** The last start of an API of that release. */
   startedAt: Date;
 }
 
@@ -37,7 +37,7 @@ export const playerReleaseSchema = new Schema<StoredPlayerRelease>(
 );
 playerReleaseSchema.index({ startedAt: -1 });
 
-/** Stores a release, and removes those whose API was started longest ago. */
+/** Stores a release, and removes those with the earliest last start. */
 export async function savePlayerRelease(db: PlayerReleaseDb, { name, files }: PlayerRelease): Promise<void> {
   const stored = [...files].map(([file, bytes]) => ({ name: file, bytes }));
   await upsertSafely(() =>
@@ -57,11 +57,11 @@ export async function savePlayerRelease(db: PlayerReleaseDb, { name, files }: Pl
   await db.playerReleases.deleteMany({ _id: { $in: old.map(({ _id }) => _id) } });
 }
 
-/** Returns null for a release that no API of this installation brought. */
+/** Returns a release; null if no API of this installation stored it. */
 export async function findPlayerRelease(db: PlayerReleaseDb, name: string): Promise<PlayerRelease | null> {
   const found = await db.playerReleases.findById(name).lean<StoredPlayerRelease>().exec();
   if (found === null) return null;
-  // The driver gives a Binary or a Buffer, whichever way the document was read.
+  // The driver returns a Binary or a Buffer, depending on how the document was read.
   const files = found.files.map(
     ({ name: file, bytes }) => [file, Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer)] as const,
   );

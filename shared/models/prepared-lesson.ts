@@ -4,18 +4,18 @@ import { codeOf } from '../platform/errors.ts';
 import { schemaOptions, upsertSafely } from '../platform/mongo.ts';
 import { fromGzipParts, toGzipParts } from './gzip-parts.ts';
 
-/** What is made once of a version's content: the lesson as players get it, and the facts that requests ask for. */
+/** The texts prepared once from a version's content: the lesson for players, and facts for requests. */
 export const preparedKinds = ['lesson', 'facts'] as const;
 export type PreparedKind = (typeof preparedKinds)[number];
 
-/** A piece of it, compressed JSON. */
+/** A part of a prepared text, compressed JSON. */
 export interface PreparedPart {
   versionId: string;
-  /** How it was made: another number makes it anew. */
+  /** The format of the preparation; another number prepares it again. */
   format: number;
   kind: PreparedKind;
   part: number;
-  /** Of how many; a writer that died left fewer. */
+  /** The number of parts; a writer that died left fewer. */
   parts: number;
   data: Types.Buffer | Buffer;
 }
@@ -39,8 +39,8 @@ export const preparedPartSchema = new Schema<PreparedPart>(
 preparedPartSchema.index({ versionId: 1, format: 1, kind: 1, part: 1 }, { unique: true });
 
 /**
- * The JSON texts of a version, in UTF-8; null while they are not there or not whole, and when parts do not fit
- * together: another release of Node may compress the same text to other bytes.
+ * Returns the JSON texts of a version, in UTF-8; null while they are missing or incomplete, or if parts do
+ * not fit together. Another release of Node may compress the same text to other bytes.
  */
 export async function findPrepared(
   db: PreparedLessonDb,
@@ -64,7 +64,7 @@ export async function findPrepared(
   }
 }
 
-/** Keeps the texts of a version in place of what is there. It may happen twice: the texts are the same. */
+/** Stores or replaces the texts of a version. Repeating it is harmless, because the texts are the same. */
 export async function savePrepared(
   db: PreparedLessonDb,
   versionId: string,

@@ -5,22 +5,22 @@ import { itemsFromJson, itemsToJson, progressStatuses } from '../progress/state.
 import type { FinishedAttempt, ProgressState } from '../progress/state.ts';
 
 /**
- * What progress records of both kinds have in common. JSON-valued fields are kept as text: BSON would change the
- * order of number-like keys, refuse some names, and stop at 100 levels.
+ * The common fields of progress records. JSON values are stored as text, because BSON would reorder
+ * number-like keys, reject some names, and limit nesting to 100 levels.
  */
 export interface ProgressRecord extends Omit<ProgressState, 'items' | 'finished' | 'attempt'> {
   _id: string;
   organizationId: string;
   lessonId: string;
   items: string | null;
-  /** Missing, as is attempt, in records that were written before there was such a field. */
+  /** Missing in older records, like `attempt`. */
   finished?: FinishedAttempt | null;
   attempt?: number;
-  /** Ids of the last writes, so that one whose answer was lost can be sent again. */
+  /** Idempotency keys of the last writes, so that a write whose response was lost can be repeated. */
   recentWriteIds: string[];
 }
 
-/** A learner sends a write again within moments; other tabs write in between a few times at most. */
+/** Writes are repeated within moments, and other tabs write a few times in between. */
 const keptWriteIds = 20;
 
 const finishedSchema = new Schema<FinishedAttempt>(
@@ -56,7 +56,7 @@ export const progressFields: SchemaDefinition<ProgressRecord> = {
   finished: { type: finishedSchema, default: null },
 };
 
-/** JSON texts of a record up to so many bytes are read with it; larger ones in a second query. */
+/** JSON texts up to this size are read with the record; larger ones need a second query. */
 const smallTextBytes = 64 * 1024;
 
 const textFields = ['progressData', 'variableState', 'items'] as const;
@@ -66,8 +66,8 @@ const textBytes = {
 };
 
 /**
- * A projection that reads a record with the bytes of its JSON texts, and without these texts where they are large:
- * whoever only needs the revision must not pay for them.
+ * A projection for a record with the size of its JSON texts, and without these texts if they are large, so
+ * that requests that need only the revision stay cheap.
  */
 export const headProjection: Record<string, unknown> = {
   ...Object.fromEntries(Object.keys(progressFields).map((field) => [field, 1])),
@@ -80,15 +80,15 @@ export const headProjection: Record<string, unknown> = {
   textBytes,
 };
 
-/** A record as {@link headProjection} reads it. */
+/** A record as read with {@link headProjection}. */
 export type RecordHead<Record extends ProgressRecord> = Record & { textBytes: number };
 
-/** Whether the JSON texts of a record were too large to be read with its head. */
+/** Returns whether the JSON texts of a record were too large to be read with its head. */
 export function isHeadOnly({ textBytes }: Pick<RecordHead<ProgressRecord>, 'textBytes'>): boolean {
   return textBytes > smallTextBytes;
 }
 
-/** The state of a stored record, for the rules of shared/progress. */
+/** Returns the state of a stored record, for the rules of shared/progress. */
 export function stateOf(record: ProgressRecord): ProgressState {
   const { versionId, revision, status, score, maxScore, sectionIndex, stepIndex, stepId } = record;
   const { totalSteps, progressData, variableState, items, startedAt, completedAt, lastActivityAt } = record;
@@ -116,10 +116,10 @@ export function stateOf(record: ProgressRecord): ProgressState {
 
 /**
  * Stores the next state of a record in one atomic write, if its revision is still the one before (optimistic
- * concurrency), or the first state if there is no record yet. Returns false when another write came first.
+ * concurrency), or the first state if there is no record yet. Returns false if another write came first.
  *
- * @param key the fields that name the record; a unique index holds them.
- * @param fields what the kind of record has besides.
+ * @param key the identifying fields, which have a unique index.
+ * @param fields additional fields of the record's kind.
  */
 export async function saveState<Record extends ProgressRecord>(
   model: Model<Record>,

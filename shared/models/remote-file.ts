@@ -5,17 +5,17 @@ import { schemaOptions, upsertSafely } from '../platform/mongo.ts';
 import type { Digest } from '../storage/store.ts';
 import { digestSchema } from './medium.ts';
 
-/** What an address held when it was last downloaded: how the media cache finds a file again, on every host. */
+/** The record of a URL's last download, by which the media cache finds the file on every host. */
 export interface RemoteFile {
-  /** SHA-256 of the address. */
+  /** SHA-256 of the URL. */
   _id: string;
   url: string;
   file: Digest;
-  /** The type that a medium declared when the file passed for it; null for one that was stored before types were. */
+  /** The declared type that the file was checked against; null in records of earlier releases. */
   declaredType: string | null;
-  /** What it is as that: see `inspect` in shared/media/downloads/content-types.ts. */
+  /** The type of the file: see `inspect` in shared/media/downloads/content-types.ts. */
   mimeType: string | null;
-  /** What the server said to ask with for changes. */
+  /** The validator for conditional requests. */
   etag: string | null;
   lastModified: string | null;
   checkedAt: Date;
@@ -41,12 +41,12 @@ export const remoteFileSchema = new Schema<RemoteFile>(
   schemaOptions,
 );
 
-/** Addresses may be longer than an index key should be. */
+/** URLs may be too long for an index key. */
 function idOf(url: string): string {
   return createHash('sha256').update(url).digest('hex');
 }
 
-/** What is known of these addresses, by address. */
+/** Returns the records of URLs, by URL. */
 export async function findRemoteFiles(db: RemoteFileDb, urls: string[]): Promise<Map<string, RemoteFile>> {
   const found = await db.remoteFiles
     .find({ _id: { $in: urls.map(idOf) } })
@@ -57,11 +57,11 @@ export async function findRemoteFiles(db: RemoteFileDb, urls: string[]): Promise
 
 export type DownloadedFile = Omit<RemoteFile, '_id' | 'checkedAt'>;
 
-/** Notes what some addresses held just now. */
+/** Saves the records of files that were downloaded or revalidated just now. */
 export async function saveRemoteFiles(db: RemoteFileDb, files: DownloadedFile[]): Promise<void> {
   if (files.length === 0) return;
   const checkedAt = new Date();
-  // Not through Mongoose, which would make several documents of each.
+  // Bypasses Mongoose, which would create several documents for each.
   const collection = db.connection.collection<Pick<RemoteFile, '_id'>>(db.remoteFiles.collection.name);
   await upsertSafely(() =>
     collection.bulkWrite(

@@ -3,14 +3,14 @@ import type { Model } from 'mongoose';
 import { schemaOptions, upsertSafely } from '../platform/mongo.ts';
 import { batched } from './batched.ts';
 
-/** Tokens of an organization, of one of its lessons, of one of its learners, or of both: null stands for any. */
+/** Tokens of an organization, optionally only of a lesson, a learner, or both; null means any. */
 export interface RevokedTokens {
   organizationId: string;
   lessonId: string | null;
   learnerId: string | null;
 }
 
-/** Those tokens are refused that were signed up to this time. */
+/** Revokes the tokens that were signed up to this time. */
 export interface TokenRevocation extends RevokedTokens {
   revokedBefore: Date;
 }
@@ -31,7 +31,7 @@ export const tokenRevocationSchema = new Schema<TokenRevocation>(
 );
 tokenRevocationSchema.index({ organizationId: 1, lessonId: 1, learnerId: 1 }, { unique: true });
 
-/** Refuses from now on the tokens that were signed up to `now`; an earlier revocation of the same is taken over. */
+/** Revokes the tokens that were signed up to `now`; replaces an earlier revocation of the same tokens. */
 export async function revokeTokens(db: TokenRevocationDb, tokens: RevokedTokens, now: Date): Promise<void> {
   const { organizationId, lessonId, learnerId } = tokens;
   await upsertSafely(() =>
@@ -44,8 +44,8 @@ export async function revokeTokens(db: TokenRevocationDb, tokens: RevokedTokens,
 }
 
 /**
- * Whether a token was revoked. Its time of issue has whole seconds, so one that was signed in the second of the
- * revocation counts as signed before it.
+ * Returns whether a token was revoked. Its time of issue has whole seconds, so a token from the second of the
+ * revocation counts as revoked.
  */
 export const isRevoked = batched(
   async (db: TokenRevocationDb, tokens: readonly (RevokedTokens & { issuedAt: number })[]) => {

@@ -5,29 +5,29 @@ import { LecternError } from '../platform/errors.ts';
 import { isDuplicate, schemaOptions, uuidField } from '../platform/mongo.ts';
 import type { Organization } from './organization.ts';
 
-/** What a user is to the pages that use Lectern, which are told; in Lectern both may do the same. */
+/** A user's role, which Lectern reports to pages that use it; both roles have the same rights in Lectern. */
 export const roles = ['author', 'admin'] as const;
 export type Role = (typeof roles)[number];
 
-/** An e-mail address in the one form in which it is stored and looked up. */
+/** Normalizes an e-mail address for storage and lookup. */
 export const emailSchema = z.string().trim().toLowerCase().max(254).pipe(z.email());
 
-/** Someone who logs in, in an organization. */
+/** A login account in an organization. */
 export interface User {
   _id: string;
   organizationId: string;
-  /** As {@link emailSchema} gives it; a user of one organization is none of another. */
+  /** Normalized by {@link emailSchema}; unique across organizations. */
   email: string;
   role: Role;
-  /** As passwords.ts makes it. */
+  /** From passwords.ts. */
   passwordHash: string;
   createdAt: Date;
-  /** Sessions of an earlier password have ended. */
+  /** Sessions from before are invalid. */
   passwordChangedAt: Date;
   disabledAt: Date | null;
 }
 
-/** A user with the organization, as it is now. */
+/** A user with the current organization. */
 export interface Account {
   user: User;
   organization: Organization;
@@ -54,7 +54,11 @@ export const userSchema = new Schema<User>(
 userSchema.index({ email: 1 }, { unique: true });
 userSchema.index({ organizationId: 1, email: 1 });
 
-/** @throws {LecternError} CONFLICT when a user of any organization has the address. */
+/**
+ * Stores a user.
+ *
+ * @throws {LecternError} CONFLICT when a user of any organization has the address.
+ */
 export async function createUser(
   db: UserDb,
   fields: Pick<User, 'organizationId' | 'email' | 'role' | 'passwordHash'>,
@@ -67,12 +71,12 @@ export async function createUser(
   }
 }
 
-/** The users of an organization, by e-mail address. */
+/** Returns the users of an organization, by e-mail address. */
 export function listUsers(db: UserDb, organizationId: string): Promise<User[]> {
   return db.users.find({ organizationId }).sort({ email: 1 }).lean<User[]>().exec();
 }
 
-/** A user, disabled or not, in one round trip with the organization; null when either is gone. */
+/** Returns a user, disabled or not, with the organization, in one round trip; null if either is missing. */
 export async function findAccount(
   db: UserDb,
   by: Pick<User, '_id'> | Pick<User, 'email'>,
@@ -94,7 +98,7 @@ export async function findAccount(
   return organization === undefined ? null : { user, organization };
 }
 
-/** Sets another password, which ends the user's sessions. Null when there is no such user. */
+/** Sets a password, which ends the user's sessions. Null if there is no such user. */
 export function setPassword(db: UserDb, email: string, passwordHash: string): Promise<User | null> {
   return db.users
     .findOneAndUpdate({ email }, { passwordHash, passwordChangedAt: new Date() }, { returnDocument: 'after' })
@@ -102,7 +106,7 @@ export function setPassword(db: UserDb, email: string, passwordHash: string): Pr
     .exec();
 }
 
-/** Stores the same password in another way, unless it was changed meanwhile; sessions go on. */
+/** Replaces the hash of an unchanged password; sessions continue. */
 export async function renewPasswordHash(
   db: UserDb,
   { _id, passwordHash }: Pick<User, '_id' | 'passwordHash'>,
@@ -111,7 +115,7 @@ export async function renewPasswordHash(
   await db.users.updateOne({ _id, passwordHash }, { passwordHash: renewed });
 }
 
-/** Keeps a user out from now on; the first time of it stays. Null when there is no such user. */
+/** Disables a user; a repetition keeps the first time. Null if there is no such user. */
 export async function disableUser(db: UserDb, email: string): Promise<User | null> {
   await db.users.updateOne({ email, disabledAt: null }, { disabledAt: new Date() });
   return db.users.findOne({ email }).lean<User>().exec();

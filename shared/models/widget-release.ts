@@ -5,8 +5,8 @@ import type { Digest } from '../storage/store.ts';
 import { digestSchema } from './medium.ts';
 
 /**
- * An immutable release of a widget. A core widget's release belongs to no organization, and serves all. One that a
- * package brought serves the versions that are pinned to it, and no other.
+ * An immutable release of a widget. Releases of core widgets belong to no organization and serve all. A
+ * packaged release serves only the versions that pin it.
  */
 export interface WidgetRelease {
   organizationId: string | null;
@@ -17,13 +17,16 @@ export interface WidgetRelease {
   css: Digest | null;
   /** When it became the newest release of its type. */
   releasedAt: Date;
-  /** Whether versions may be pinned to it that did not bring it. Releases from before there was a difference may. */
+  /** Whether versions of other packages may pin it; true for releases from before this field existed. */
   registered: boolean;
-  /** Since when an import may have left it without a version that uses it; null where one is known to. */
+  /**
+   * Since when it may be without a version that uses it, because of an interrupted import; null if a version
+   * uses it.
+   */
   unusedSince: Date | null;
 }
 
-/** Releases that a sweep looks at. */
+/** Releases per sweep. */
 const unusedBatch = 1000;
 
 /** The part of the database that these operations use. */
@@ -44,7 +47,7 @@ export const widgetReleaseSchema = new Schema<WidgetRelease>(
   },
   schemaOptions,
 );
-// Two types that read the same in kebab-case, with the same files, share an id.
+// Types with the same kebab-case name and the same files share an id.
 widgetReleaseSchema.index({ organizationId: 1, widgetId: 1, type: 1 }, { unique: true });
 widgetReleaseSchema.index({ organizationId: 1, type: 1, releasedAt: -1 });
 widgetReleaseSchema.index(
@@ -56,7 +59,7 @@ widgetReleaseSchema.index({ 'css.sha256': 1 });
 
 type NewRelease = Omit<WidgetRelease, 'releasedAt' | 'registered' | 'unusedSince'>;
 
-/** Registers a release, or makes one that is known already the newest again. False when it was known. */
+/** Registers a release, or makes a known one the newest again. False if it was known. */
 export async function registerWidgetRelease(db: WidgetReleaseDb, release: NewRelease): Promise<boolean> {
   const { organizationId, widgetId, type, ...files } = release;
   const { upsertedCount } = await upsertSafely(() =>
@@ -69,7 +72,7 @@ export async function registerWidgetRelease(db: WidgetReleaseDb, release: NewRel
   return upsertedCount === 1;
 }
 
-/** Stores a release for the version of a package, which is inserted next; {@link keepReleases} has to follow. */
+/** Stores a release for a package's version, which is inserted next; {@link keepReleases} must follow. */
 export async function savePackagedRelease(db: WidgetReleaseDb, release: NewRelease): Promise<void> {
   const { organizationId, widgetId, type, ...files } = release;
   const now = new Date();
@@ -84,14 +87,14 @@ export async function savePackagedRelease(db: WidgetReleaseDb, release: NewRelea
 
 type ReleaseName = Pick<WidgetRelease, 'organizationId' | 'widgetId' | 'type'>;
 
-/** Notes that a version uses these releases. */
+/** Records that a version uses these releases. */
 export async function keepReleases(db: WidgetReleaseDb, releases: readonly ReleaseName[]): Promise<void> {
   if (releases.length === 0) return;
   const names = releases.map(({ organizationId, widgetId, type }) => ({ organizationId, widgetId, type }));
   await db.widgetReleases.updateMany({ $or: names }, { unusedSince: null });
 }
 
-/** The releases that imports may have left behind before a time. */
+/** Returns releases that interrupted imports may have left before a time. */
 export function listUnusedReleases(db: WidgetReleaseDb, before: Date): Promise<WidgetRelease[]> {
   return db.widgetReleases
     .find({ unusedSince: { $lt: before } })
@@ -100,7 +103,7 @@ export function listUnusedReleases(db: WidgetReleaseDb, before: Date): Promise<W
     .exec();
 }
 
-/** Deletes a release, unless it was registered, or an import has stored it again since that time. */
+/** Deletes a release, unless it was registered, or an import stored it again since that time. */
 export async function deleteUnusedRelease(
   db: WidgetReleaseDb,
   { organizationId, widgetId, type }: ReleaseName,
@@ -114,7 +117,7 @@ export async function deleteUnusedRelease(
   return deletedCount === 1;
 }
 
-/** The newest registered release of each of these types that this organization has, by type. */
+/** Returns the organization's newest registered release of each type, by type. */
 export async function findNewestReleases(
   db: WidgetReleaseDb,
   organizationId: string | null,
@@ -129,7 +132,7 @@ export async function findNewestReleases(
   return new Map(found.map((release) => [release.type, release]));
 }
 
-/** Releases by their ids. */
+/** Returns releases by their ids. */
 export async function findReleases(
   db: WidgetReleaseDb,
   organizationId: string | null,
@@ -142,7 +145,7 @@ export async function findReleases(
     .exec();
 }
 
-/** Those of some files of the store that any release lives in. */
+/** Returns which of these files any release uses. */
 export async function assetsUsedByWidgets(db: WidgetReleaseDb, sha256s: string[]): Promise<string[]> {
   const [js, css] = await Promise.all([
     db.widgetReleases.distinct('js.sha256', { 'js.sha256': { $in: sha256s } }),

@@ -1,32 +1,37 @@
-/** Enough that a turn of the thread pool costs little beside the bytes, and little enough to stay in a cache. */
+/**
+ * Large enough that a read in the thread pool costs little beside the bytes, small enough for a processor
+ * cache.
+ */
 const largeBytes = 256 * 1024;
 
-/** For all others when so many large ones are lent, as to a thousand clients that hardly read. */
+/** Used when all large buffers are in use, as by a thousand slow clients. */
 const smallBytes = 64 * 1024;
 
-/** Each of a pair: so large that two processors are busy, one that reads and one that sends. */
+/** The size of each buffer of a pair, which keeps two processors busy: one reads, one sends. */
 const pairedBytes = 1024 ** 2;
 
-/** Pairs that are lent at once: more of them are slower for all, for they leave the processor's cache. */
+/** Pairs in use at once: more would not fit into the processor's cache, which slows all of them. */
 const maxPairs = 2;
 
-/** Large ones that are lent at once, and spare ones of each size that are kept: 44 MiB with the pairs, in the end. */
+/**
+ * Large buffers in use at once, and free buffers of each size. With the pairs the pool keeps at most 44 MiB.
+ */
 const maxLarge = 128;
 
 type Pair = [Buffer, Buffer];
 
 interface FreeList<Memory> {
   readonly make: () => Memory;
-  /** What is given back beyond so many is not kept. */
-  readonly mostSpare: number;
-  /** The one given back last is lent first: it may still be in a cache of the processor. */
-  readonly spare: Memory[];
-  lent: number;
+  /** The number of free buffers that are kept. */
+  readonly maxFree: number;
+  /** Last in, first out: the last buffer may still be in a processor cache. */
+  readonly free: Memory[];
+  inUse: number;
 }
 
 /**
- * Memory for bytes that only pass through, used again and again: new memory for each piece of a file costs more than
- * reading and sending it do, for the kernel has to clear it and the garbage collector to find it.
+ * A buffer pool for bytes that only pass through. Allocating new memory for each chunk would cost more than
+ * reading and sending it, because the kernel clears it and the garbage collector tracks it.
  */
 export class BufferPool {
   readonly #pairs = createFreeList<Pair>(maxPairs, () => [newBuffer(pairedBytes), newBuffer(pairedBytes)]);
@@ -34,42 +39,42 @@ export class BufferPool {
   readonly #small = createFreeList(maxLarge, () => newBuffer(smallBytes));
 
   /**
-   * Lends a buffer until `use` has ended. Whoever sees its bytes must be done with them when that resolves; when it
-   * rejects the buffer is not lent again.
+   * Runs `use` with a buffer. All users of its bytes must be done when `use` resolves. After a rejection the
+   * pool drops the buffer.
    */
   withBuffer<T>(use: (buffer: Buffer) => Promise<T>): Promise<T> {
-    return withMemory(this.#large.lent < maxLarge ? this.#large : this.#small, use);
+    return withMemory(this.#large.inUse < maxLarge ? this.#large : this.#small, use);
   }
 
   /** Whether {@link withPair} may be called. */
   get hasFreePair(): boolean {
-    return this.#pairs.lent < maxPairs;
+    return this.#pairs.inUse < maxPairs;
   }
 
-  /** As {@link withBuffer}, but two large buffers for one of the few who may read the next piece while one is sent. */
+  /** As {@link withBuffer}, with two large buffers, so that the next chunk can be read while one is sent. */
   withPair<T>(use: (pair: Pair) => Promise<T>): Promise<T> {
     return withMemory(this.#pairs, use);
   }
 }
 
-function createFreeList<Memory>(mostSpare: number, make: () => Memory): FreeList<Memory> {
-  return { make, mostSpare, spare: [], lent: 0 };
+function createFreeList<Memory>(maxFree: number, make: () => Memory): FreeList<Memory> {
+  return { make, maxFree, free: [], inUse: 0 };
 }
 
-/** Memory of its own, which no other buffer shares. */
+/** Allocates memory outside Node's shared pool. */
 const newBuffer = (bytes: number) => Buffer.allocUnsafeSlow(bytes);
 
 async function withMemory<Memory, T>(
-  shelf: FreeList<Memory>,
+  list: FreeList<Memory>,
   use: (memory: Memory) => Promise<T>,
 ): Promise<T> {
-  const memory = shelf.spare.pop() ?? shelf.make();
-  shelf.lent += 1;
+  const memory = list.free.pop() ?? list.make();
+  list.inUse += 1;
   try {
     const result = await use(memory);
-    if (shelf.spare.length < shelf.mostSpare) shelf.spare.push(memory);
+    if (list.free.length < list.maxFree) list.free.push(memory);
     return result;
   } finally {
-    shelf.lent -= 1;
+    list.inUse -= 1;
   }
 }

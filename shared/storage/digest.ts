@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import type { Digest } from './store.ts';
 
-/** The digests of bytes in memory. */
+/** Returns the digests of bytes in memory. */
 export function digestOf(bytes: Uint8Array): Digest {
   return {
     sha256: createHash('sha256').update(bytes).digest('hex'),
@@ -11,7 +11,7 @@ export function digestOf(bytes: Uint8Array): Digest {
   };
 }
 
-/** The digests of bytes that come in pieces. */
+/** Returns the digests of a stream of bytes. */
 export async function digestOfChunks(chunks: AsyncIterable<Uint8Array>): Promise<Digest> {
   const hash = createHash('sha256');
   const digest = { crc32: 0, size: 0 };
@@ -23,8 +23,8 @@ export async function digestOfChunks(chunks: AsyncIterable<Uint8Array>): Promise
   return { ...digest, sha256: hash.digest('hex') };
 }
 
-/** Bytes in memory, as the stream that stores and archives read. */
-// eslint-disable-next-line @typescript-eslint/require-await -- an async iterable is what is wanted, not a wait
+/** Returns bytes as the stream that stores and archives read. */
+// eslint-disable-next-line @typescript-eslint/require-await -- callers need an async iterable, and nothing is awaited
 export async function* bytesOf(...bytes: Uint8Array[]): AsyncGenerator<Uint8Array> {
   yield* bytes;
 }

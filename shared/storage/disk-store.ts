@@ -8,19 +8,19 @@ import { readChunks, sendChunks, writeFully, writeSource } from './file-bytes.ts
 import { BufferPool } from './buffer-pool.ts';
 import type { ArchiveDraft, ArchiveStore, BlobStore, ListedArchive, OpenFile, Store } from './store.ts';
 
-/** Part of every path: a later layout ignores what this one wrote instead of migrating it. */
+/** Part of every path, so that a later layout ignores old files instead of migrating them. */
 const layoutVersion = 'v1';
 
-/** Files in one page of a listing. */
+/** Files per page of a listing. */
 const listPage = 1000;
 
 /**
- * The store on a folder; several hosts may share it when it is one filesystem with atomic renames.
+ * Creates the store in a folder. Several hosts may share it if it is one filesystem with atomic renames.
  *
  * ```
  * v1/assets/ab/<sha256>            v1/cache/ab/<sha256>
  * v1/archives/ab/<key>/<sha256>.zip
- * v1/tmp/<uuid>                    files in the making, on the same filesystem, so that a rename publishes them
+ * v1/tmp/<uuid>                    incomplete files, on the same filesystem, so that a rename publishes them
  * ```
  */
 export function createDiskStore(folder: string): Store {
@@ -29,7 +29,7 @@ export function createDiskStore(folder: string): Store {
   const buffers = new BufferPool();
   const shared = { temporaries, buffers };
   return {
-    // Losing an upload is losing data, so assets are synced; a lost download is only downloaded again.
+    // A lost upload is lost data, so assets are synced; a lost download is downloaded again.
     assets: createBlobStore(join(root, 'assets'), { ...shared, durable: true }),
     cache: createBlobStore(join(root, 'cache'), { ...shared, durable: false }),
     archives: createArchiveStore(join(root, 'archives'), shared),
@@ -40,9 +40,9 @@ export function createDiskStore(folder: string): Store {
 }
 
 interface Shared {
-  /** The folder of files in the making. */
+  /** The folder of incomplete files. */
   temporaries: string;
-  /** For what is sent. */
+  /** For sent files. */
   buffers: BufferPool;
 }
 
@@ -59,7 +59,7 @@ function createBlobStore(
         await announce?.(digest);
         const target = pathOf(digest.sha256);
         const created = (await sizeOf(target)) !== digest.size;
-        // Also where it is there: a damaged file is mended by whoever brings the bytes again.
+        // Existing files are replaced too, which repairs damaged ones.
         await publish(temporary, target, durable);
         return { ...digest, created };
       } finally {
@@ -87,11 +87,11 @@ function createBlobStore(
 }
 
 function createArchiveStore(root: string, { temporaries, buffers }: Shared): ArchiveStore {
-  // Every key begins with the same letter.
+  // All keys begin with the same letter.
   const folderOf = (key: string) => join(root, key.slice(1, 3), key);
   return {
     async open(key) {
-      // The digest is the file's name: one atomic rename publishes bytes and digest together.
+      // The digest is the file's name, so that one atomic rename publishes bytes and digest together.
       const names = (await namesIn(folderOf(key))).filter(isArchiveName);
       const archives = await Promise.all(
         names.map(async (name) => ({ name, changed: (await timeOf(join(folderOf(key), name))) ?? 0 })),
@@ -128,10 +128,10 @@ function createArchiveStore(root: string, { temporaries, buffers }: Shared): Arc
   };
 }
 
-/** The paths of the files that are so many folders below another, a page at a time. */
+/** Lists the paths of files `depth` folders below a folder, page by page. */
 async function* pagesOf(folder: string, depth: number): AsyncGenerator<string[]> {
   const names = await namesIn(folder).catch((error: unknown) => {
-    // A stray file among the folders is none of the store's.
+    // Stray files among the folders do not belong to the store.
     if (codeOf(error) === 'ENOTDIR') return [];
     throw error;
   });
@@ -147,7 +147,7 @@ function namesIn(folder: string): Promise<string[]> {
   return readdir(folder).catch((error: unknown) => absent(error, []));
 }
 
-/** Others may leave files of theirs here: a file system over a network does, in place of a file that is deleted. */
+/** Other programs may leave files here, such as a network filesystem in place of a deleted file. */
 const isDigest = (name: string) => /^[0-9a-f]{64}$/.test(name);
 const isArchiveName = (name: string) => /^[0-9a-f]{64}\.zip$/.test(name);
 
@@ -161,7 +161,7 @@ interface Temporary {
   handle: FileHandle;
   /** Whether the file has its final name. */
   published: boolean;
-  /** Closes the file, and removes it where it was not published. Does nothing the second time. */
+  /** Closes the file and removes it unless it was published. Idempotent. */
   remove(): Promise<void>;
 }
 
@@ -183,7 +183,10 @@ async function createTemporary(folder: string): Promise<Temporary> {
   return temporary;
 }
 
-/** Moves a finished temporary file to its place. A durable one survives a power cut as soon as this resolves. */
+/**
+ * Renames a complete temporary file to its final path. A durable file survives a power failure once this
+ * resolves.
+ */
 async function publish(temporary: Temporary, target: string, durable: boolean): Promise<void> {
   const folder = dirname(target);
   if (durable) await temporary.handle.sync();
@@ -192,7 +195,9 @@ async function publish(temporary: Temporary, target: string, durable: boolean): 
   if (durable) await syncFolder(folder);
 }
 
-/** Does something in a folder, which is made only when it turns out to be missing: it nearly always is there. */
+/**
+ * Runs an action in a folder, and creates the folder only if it is missing, because it nearly always exists.
+ */
 async function inFolder<T>(folder: string, action: () => Promise<T>, durable = false): Promise<T> {
   try {
     return await action();
@@ -204,7 +209,7 @@ async function inFolder<T>(folder: string, action: () => Promise<T>, durable = f
   }
 }
 
-/** So that a power cut does not take folders that were just made, and with them what is in them. */
+/** Syncs new folders, so that a power failure does not lose them with their files. */
 async function syncNewFolders(first: string, last: string): Promise<void> {
   for (let made = last; made.length >= first.length; made = dirname(made)) await syncFolder(dirname(made));
 }
@@ -221,7 +226,7 @@ async function syncFolder(path: string): Promise<void> {
 async function openForReading(path: string, buffers: BufferPool): Promise<OpenFile | null> {
   const handle = await open(path, 'r').catch((error: unknown) => absent(error, null));
   if (handle === null) return null;
-  // The size comes from the open file: whatever happens to its name meanwhile, these are the bytes served.
+  // The size comes from the open file, because its name may be replaced meanwhile.
   const { size } = await handle.stat();
   return {
     size,
@@ -258,14 +263,18 @@ async function sweep(folder: string, olderThanSeconds: number): Promise<number> 
   for (const name of names) {
     const changed = await timeOf(join(folder, name));
     if (changed === null || changed > newest) continue;
-    // Another sweeper may be faster.
+    // Another sweep may have removed it.
     await unlink(join(folder, name)).catch((error: unknown) => absent(error, undefined));
     removed += 1;
   }
   return removed;
 }
 
-/** The free bytes. */
+/**
+ * Writes and removes a file; returns the free bytes.
+ *
+ * @throws {LecternError} INTERNAL_ERROR when the store is not writable.
+ */
 async function check(temporaries: string): Promise<{ freeBytes: number; sizeBytes: number }> {
   try {
     const temporary = await createTemporary(temporaries);

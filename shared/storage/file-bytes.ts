@@ -4,13 +4,13 @@ import { crc32 } from 'node:zlib';
 import type { BufferPool } from './buffer-pool.ts';
 import type { Digest } from './store.ts';
 
-/** Read at once: most pictures in one piece, and little enough for many readers. */
+/** Bytes per read: most pictures in one read, and little memory for many readers. */
 const readBytes = 512 * 1024;
 
-/** Gathered before a write: each is a turn of the thread pool, which costs more than the bytes do. */
+/** Bytes per write: each write is a task of the thread pool, which costs more than the bytes. */
 const writeBytes = 1024 ** 2;
 
-/** Writes all bytes of a source to a new file. Gives their digests. */
+/** Writes all bytes of a source to a new file; returns their digests. */
 export async function writeSource(handle: FileHandle, source: AsyncIterable<Uint8Array>): Promise<Digest> {
   const hash = createHash('sha256');
   let checksum = 0;
@@ -26,7 +26,7 @@ export async function writeSource(handle: FileHandle, source: AsyncIterable<Uint
   return { sha256: hash.digest('hex'), crc32: checksum, size };
 }
 
-/** The chunks of a source, as many at a time as make up `bytes`. */
+/** Groups the chunks of a source into batches of about `bytes`. */
 async function* gather(source: AsyncIterable<Uint8Array>, bytes: number): AsyncGenerator<Uint8Array[]> {
   let chunks: Uint8Array[] = [];
   let gathered = 0;
@@ -46,7 +46,7 @@ export async function writeFully(handle: FileHandle, chunks: readonly Uint8Array
   const bytes = chunks.reduce((sum, chunk) => sum + chunk.byteLength, 0);
   const { bytesWritten } = await handle.writev([...chunks]);
   if (bytesWritten === bytes) return;
-  // A disk that is nearly full takes a part; what is left then fails with the reason.
+  // A nearly full disk accepts a part; writing the rest then fails with the reason.
   const rest = Buffer.concat(chunks).subarray(bytesWritten);
   for (let written = 0; written < rest.byteLength;) {
     written += (await handle.write(rest, written)).bytesWritten;
@@ -56,14 +56,14 @@ export async function writeFully(handle: FileHandle, chunks: readonly Uint8Array
 interface Part {
   start: number;
   end: number;
-  /** Of the whole file. */
+  /** The size of the whole file. */
   size: number;
 }
 
 /**
- * The bytes of an open file from `start` up to but not including `end`. Chunks are new, and their reader's to keep.
+ * Reads an open file from `start` up to but not including `end`. The reader owns the chunks.
  *
- * @param name of the file, for the error of one that ends before `end`.
+ * @param name of the file, for the error when it ends before `end`.
  */
 export async function* readChunks(handle: FileHandle, name: string, part: Part): AsyncGenerator<Uint8Array> {
   const fill = reader(handle, name, part);
@@ -74,7 +74,7 @@ export async function* readChunks(handle: FileHandle, name: string, part: Part):
   }
 }
 
-/** Hands the same bytes to `write`, one chunk after the other, in memory that is lent while they pass. */
+/** Passes the same bytes to `write`, chunk by chunk, in memory of the buffer pool. */
 export async function sendChunks(
   handle: FileHandle,
   name: string,
@@ -86,7 +86,7 @@ export async function sendChunks(
   else await sendInTurn(part, buffers, { fill, write });
 }
 
-/** Reads as much as the buffer takes from a position on, or less; gives what was read. */
+/** Reads into the buffer from a position; returns the filled part. */
 type Fill = (buffer: Buffer, position: number) => Promise<Buffer>;
 
 function reader(handle: FileHandle, name: string, { end, size }: Part): Fill {

@@ -3,38 +3,44 @@ import { LRUCache } from 'lru-cache';
 import { nowInLua } from '../platform/lua.ts';
 import type { BestEffortRedis } from '../platform/best-effort-redis.ts';
 
-/** A file is in use for so long after it was noted. */
+/** How long a file counts as used after a touch. */
 export const inUseMs = 60_000;
 
-/** A process notes the use of a file no more often than this; what it holds, as often as this. */
+/** A process touches a file at most this often, and its pinned files exactly this often. */
 const touchIntervalMs = inUseMs / 3;
 
-/** Uses that a process remembers to have noted. */
+/** The number of touches that a process remembers. */
 const maxRemembered = 20_000;
 
-/** Files that are noted at once. */
+/** Files per command. */
 const batchSize = 500;
 
-/** How often a file is looked at that an evictor is removing, which takes milliseconds. */
+/** How often to poll a file that an evictor is removing, which takes milliseconds. */
 const pollIntervalMs = 50;
 
-/** Where the uses of files are kept. */
+/** Redis keys of file usage. */
 export const usageKeys = {
-  /** When each file was used last: a sorted set, in milliseconds. Times in the future are those of `pinned`. */
+  /**
+   * The last use of each file: a sorted set, in milliseconds. Earlier releases also stored pins here, as
+   * times in the future.
+   */
   used: 'files:used',
-  /** Until when signed URLs name each file: a sorted set, in milliseconds. */
+  /** The expiry of the last signed URL of each file: a sorted set, in milliseconds. */
   pinned: 'files:pinned',
-  /** The files that an evictor is removing right now, each with the end of its time to do so. */
+  /** Eviction claims: the files that an evictor is removing, each with the expiry of its claim. */
   leaving: 'files:leaving',
-  /** Which server's memory the uses are in, and since when: see worker/maintenance/eviction/. */
+  /**
+   * The server whose memory holds the usage, and the time since when it is complete: see
+   * worker/maintenance/eviction/.
+   */
   known: 'files:known',
-  /** Which organizations use each file: their ids, with commas between them. */
+  /** The organizations that use each file: ids, separated by commas. */
   owners: 'files:owners',
 } as const;
 
 /**
- * Raises the scores of files in KEYS[1] to ARGV[1], or to now where that is 0. Files that are leaving are returned
- * instead: an evictor has chosen them before. Redis serializes use and eviction.
+ * Raises the scores of files in KEYS[1] to ARGV[1], or to now if that is 0. Returns the files with an
+ * eviction claim instead: Redis serializes use and eviction, and here the eviction came first.
  */
 const touchScript = `
 ${nowInLua}
@@ -52,10 +58,10 @@ end
 return leaving
 `;
 
-/** Further organizations that use a file are not noted. Those that are keep it from going for the others. */
+/** The number of recorded owners of a file, which suffices to protect it. */
 const maxOwners = 16;
 
-/** Adds the organization ARGV[1] to the users of files in KEYS[1]. */
+/** Adds the organization ARGV[1] to the owners of files in KEYS[1]. */
 export const addOwnerScript = `
 for index = 2, #ARGV do
   local owners = redis.call('HGET', KEYS[1], ARGV[index])
@@ -68,45 +74,47 @@ for index = 2, #ARGV do
 end
 `;
 
-/** The name of a file that may be evicted: a downloaded file by its SHA-256, or an archive by its key. */
+/** The name of an evictable file: a download by its SHA-256, or an archive by its key. */
 export type EvictableFile = `cache:${string}` | `archives:${string}`;
 
 export interface FilePin {
-  /** Files that are in the store, and were noted as used just now. */
+  /** Pins a file of the store that was touched just now. */
   add(file: EvictableFile): void;
-  /** Takes back one `add`. */
+  /** Undoes one `add`. */
   unpin(file: EvictableFile): void;
   release(): void;
 }
 
 /**
- * Tells evictors, in whatever process, which files are in use. While Redis is away nothing is told; a file that is
- * gone then is missed by who needs it, and comes back.
+ * Tells the evictors of all processes which files are in use. While Redis is down it tells nothing; a file
+ * that is evicted meanwhile is restored by the next process that needs it.
  */
 export interface FileUsage {
   /**
-   * Notes that files are used now, and for the next minute. Those that are being removed at this moment are gone when
-   * this resolves: whoever needs a file looks for it after that.
+   * Marks files as used now and for the next minute. Files that an evictor is removing are gone when this
+   * resolves, so check for a file afterwards.
    */
   touch(files: readonly EvictableFile[]): Promise<void>;
   /**
-   * Pins files until a time, because signed URLs name them. An evictor removes them earlier only if all organizations
-   * that use them hold more than their share. This is no use: renewing URLs keeps no file in use.
+   * Pins files until a time, because signed URLs name them. An evictor removes them earlier only if all their
+   * organizations hold more than their share. A pin is not a use: renewing URLs does not extend the age of a
+   * file.
    *
-   * @returns files that this process had not pinned lately. They may be gone: look for them after this resolves.
+   * @returns the files that this process had not pinned recently. They may be gone, so check for them
+   * afterwards.
    */
   pinUntil(files: readonly EvictableFile[], until: Date): Promise<EvictableFile[]>;
-  /** Notes that an organization uses files, which count towards its share of the store. */
+  /** Records that an organization uses files, which then count towards its share of the store. */
   addOwner(organizationId: string, files: readonly EvictableFile[]): Promise<void>;
-  /** Keeps the files that are added to it in use, until it is released. */
+  /** Creates a pin, which keeps its files in use until its release. */
   pin(): FilePin;
-  /** Notes what is held now, as happens by itself every 20 seconds. */
+  /** Touches all pinned files, as a timer does every 20 seconds. */
   touchPinned(): Promise<void>;
-  /** Ends what is held. */
+  /** Stops the timer. */
   close(): void;
 }
 
-/** For a process whose store nobody evicts from. */
+/** For a process whose store has no evictor. */
 export const noFileUsage: FileUsage = {
   touch: () => Promise.resolve(),
   pinUntil: () => Promise.resolve([]),
@@ -124,8 +132,8 @@ interface Batch {
 export class RedisFileUsage implements FileUsage {
   readonly #redis: BestEffortRedis;
   readonly #remembered = new LRUCache<string, true>({ max: maxRemembered, ttl: touchIntervalMs });
-  /** How often each is held. */
-  readonly #held = new Map<EvictableFile, number>();
+  /** The number of pins of each file. */
+  readonly #pinned = new Map<EvictableFile, number>();
   readonly #timer: NodeJS.Timeout;
   #batch: Batch | null = null;
 
@@ -145,7 +153,7 @@ export class RedisFileUsage implements FileUsage {
   }
 
   async pinUntil(files: readonly EvictableFile[], until: Date): Promise<EvictableFile[]> {
-    // URLs expire on the half hour: many that name a file have the same expiry.
+    // URLs expire on the half hour, so many URLs of a file share one expiry.
     const unknown = files.filter((file) => !this.#remembered.has(pinnedName(file, until.getTime())));
     await this.#awaitGone(await this.#send(unknown, until.getTime()), until.getTime());
     return unknown;
@@ -169,15 +177,15 @@ export class RedisFileUsage implements FileUsage {
     return {
       add: (file) => {
         count(files, file, 1);
-        count(this.#held, file, 1);
+        count(this.#pinned, file, 1);
       },
       unpin: (file) => {
         if (!files.has(file)) return;
         count(files, file, -1);
-        count(this.#held, file, -1);
+        count(this.#pinned, file, -1);
       },
       release: () => {
-        for (const [file, times] of files) count(this.#held, file, -times);
+        for (const [file, times] of files) count(this.#pinned, file, -times);
         files.clear();
       },
     };
@@ -187,7 +195,7 @@ export class RedisFileUsage implements FileUsage {
     clearInterval(this.#timer);
   }
 
-  /** What is asked for in one turn of the event loop is one command. */
+  /** All touches of one turn of the event loop share one command. */
   #startBatch(): Batch {
     const files: EvictableFile[] = [];
     const leaving = new Promise<void>((resolve) => setImmediate(resolve)).then(async () => {
@@ -206,9 +214,10 @@ export class RedisFileUsage implements FileUsage {
   }
 
   /**
-   * Notes files as used, or pins them if `until` is given.
+   * Touches files, or pins them if `until` is given.
    *
-   * @param until in milliseconds. @returns those that are leaving.
+   * @param until in milliseconds.
+   * @returns the files that an evictor is removing.
    */
   async #send(files: readonly EvictableFile[], until = 0): Promise<EvictableFile[]> {
     const all: EvictableFile[] = [];
@@ -230,7 +239,7 @@ export class RedisFileUsage implements FileUsage {
   }
 
   async touchPinned(): Promise<void> {
-    await this.#send([...this.#held.keys()]);
+    await this.#send([...this.#pinned.keys()]);
   }
 }
 
@@ -240,12 +249,12 @@ function count(held: Map<EvictableFile, number>, file: EvictableFile, more: numb
   else held.delete(file);
 }
 
-/** What is remembered of a file that is pinned until a time, in milliseconds. */
+/** Returns the cache key of a pin until a time, in milliseconds. */
 function pinnedName(file: EvictableFile, until: number): string {
   return `${file} ${until}`;
 }
 
-/** What is remembered of a file that an organization uses. */
+/** Returns the cache key of an owner of a file. */
 function ownedName(file: EvictableFile, organizationId: string): string {
   return `${file} ${organizationId}`;
 }

@@ -1,13 +1,13 @@
 import type { Config } from '../platform/config.ts';
 import type { Store } from './store.ts';
 
-/** The part of its filesystem that archives and downloaded media may take where STORE_MAX_BYTES is not set. */
-const diskPart = 0.5;
+/** The share of the filesystem for archives and downloads when STORE_MAX_BYTES is not set. */
+const diskShare = 0.5;
 
-/** What they may take in a bucket, which has no size: 100 GiB. */
+/** The limit in a bucket, which has no size: 100 GiB. */
 const bucketBytes = 100 * 1024 ** 3;
 
-/** How much of the store archives and downloaded media may take, and for how long without use. */
+/** Limits of archives and downloaded media: total size, and time without use. */
 export interface StoreLimits {
   /** 0 for no limit. */
   maxBytes: number;
@@ -16,10 +16,10 @@ export interface StoreLimits {
 }
 
 /**
- * Returns the limits that are set; where STORE_MAX_BYTES is not, half the size of the store's filesystem, or 100 GiB in
- * a bucket.
+ * Returns the configured limits. The default of STORE_MAX_BYTES is half the filesystem, or 100 GiB in a
+ * bucket.
  *
- * @throws when the store cannot be used.
+ * @throws when the store is unusable.
  */
 export async function readStoreLimits(
   { storeLimits: { maxBytes, maxAgeHours } }: Pick<Config, 'storeLimits'>,
@@ -27,5 +27,5 @@ export async function readStoreLimits(
 ): Promise<StoreLimits> {
   if (maxBytes !== undefined) return { maxBytes, maxAgeHours };
   const { sizeBytes } = await store.check();
-  return { maxBytes: sizeBytes === null ? bucketBytes : Math.floor(sizeBytes * diskPart), maxAgeHours };
+  return { maxBytes: sizeBytes === null ? bucketBytes : Math.floor(sizeBytes * diskShare), maxAgeHours };
 }

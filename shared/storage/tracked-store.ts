@@ -2,8 +2,8 @@ import type { ArchiveDraft, BlobStore, OpenFile, Store, StoredArchive } from './
 import type { EvictableFile, FileUsage } from './file-usage.ts';
 
 /**
- * A store whose downloaded files and archives are noted as used by whoever looks for one, opens it, or is about to
- * store it; an open one is in use until it is closed. So no evictor takes what is being read or written.
+ * Returns a store that reports the usage of downloads and archives: every check, opening and write touches
+ * the file, and an open file is pinned. So no evictor removes a file that is being read or written.
  */
 export function trackUsage(store: Store, uses: FileUsage): Store {
   return { ...store, cache: trackBlobs(store.cache, uses), archives: trackArchives(store.archives, uses) };
@@ -13,16 +13,16 @@ function trackBlobs(cache: BlobStore, uses: FileUsage): BlobStore {
   return {
     ...cache,
     async put(source, announce) {
-      // An upload may take longer than a note lasts.
-      const hold = uses.pin();
+      // An upload may take longer than a touch lasts.
+      const pin = uses.pin();
       try {
         return await cache.put(source, async (digest) => {
           await uses.touch([`cache:${digest.sha256}`]);
-          hold.add(`cache:${digest.sha256}`);
+          pin.add(`cache:${digest.sha256}`);
           await announce?.(digest);
         });
       } finally {
-        hold.release();
+        pin.release();
       }
     },
     async has(digest, look = 'use') {
@@ -31,7 +31,7 @@ function trackBlobs(cache: BlobStore, uses: FileUsage): BlobStore {
     },
     async open(digest) {
       await uses.touch([`cache:${digest.sha256}`]);
-      return heldOpen(await cache.open(digest), `cache:${digest.sha256}`, uses);
+      return pinWhileOpen(await cache.open(digest), `cache:${digest.sha256}`, uses);
     },
   };
 }
@@ -40,10 +40,11 @@ function trackArchives(archives: Store['archives'], uses: FileUsage): Store['arc
   return {
     ...archives,
     async open(key) {
-      // An archive that is open can be read to its end, even when it is removed: most keys that are asked for have none.
+      // Readers of an open archive can read it to its end even if it is removed, so the touch can follow;
+      // most requested keys have no archive.
       const archive: StoredArchive | null = await archives.open(key);
       if (archive !== null) await uses.touch([`archives:${key}`]);
-      return heldOpen(archive, `archives:${key}`, uses);
+      return pinWhileOpen(archive, `archives:${key}`, uses);
     },
     async create(): Promise<ArchiveDraft> {
       const draft = await archives.create();
@@ -51,27 +52,27 @@ function trackArchives(archives: Store['archives'], uses: FileUsage): Store['arc
         ...draft,
         async publish(key, sha256) {
           await uses.touch([`archives:${key}`]);
-          const hold = uses.pin();
-          hold.add(`archives:${key}`);
-          await draft.publish(key, sha256).finally(() => hold.release());
+          const pin = uses.pin();
+          pin.add(`archives:${key}`);
+          await draft.publish(key, sha256).finally(() => pin.release());
         },
       };
     },
   };
 }
 
-function heldOpen<File extends OpenFile>(
+function pinWhileOpen<File extends OpenFile>(
   file: File | null,
   name: EvictableFile,
   uses: FileUsage,
 ): File | null {
   if (file === null) return null;
-  const hold = uses.pin();
-  hold.add(name);
+  const pin = uses.pin();
+  pin.add(name);
   return {
     ...file,
     async close() {
-      hold.release();
+      pin.release();
       await file.close();
     },
   };

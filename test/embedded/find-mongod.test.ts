@@ -105,7 +105,7 @@ describe('finding mongod', () => {
       'There is no MongoDB for the embedded server:\n' +
         '  - mongod is not on PATH\n' +
         '  - MongoDB 1.2.3 from a test: the network is down\n' +
-        'Set MONGODB_URI to the address of a MongoDB server, or run `docker compose up`.',
+        'Set MONGODB_URI to the URL of a MongoDB server, or run `docker compose up`.',
     );
     expect(messages).toEqual([
       'Fetching MongoDB 1.2.3 from a test',

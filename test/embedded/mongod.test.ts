@@ -29,7 +29,7 @@ test('an error about a mongod that fails to start quotes its log in readable lin
     dbPath: await temporaryFolder(),
     port: taken.port,
   });
-  await expect(starting).rejects.toThrow(/^MongoDB did not start \(exit code 48\)\. Its last words:\n/);
+  await expect(starting).rejects.toThrow(/^MongoDB did not start \(exit code 48\)\. Its last output:\n/);
   await expect(starting).rejects.toThrow(/\n {2}E [A-Z]+ .*Address already in use/);
 });
 

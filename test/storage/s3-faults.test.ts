@@ -109,7 +109,7 @@ describe.skipIf(s3Server === null)(`a faulty ${s3Name}`, () => {
   test('a service that never responds causes a timeout', async () => {
     const { store, proxy } = await start({ retryBudgetMs: 300, callTimeoutMs: 200 });
     proxy.script('GET v1/archives/', 'silence', 'silence', 'silence', 'silence');
-    await expect(store.archives.open(key)).rejects.toThrow('does not answer (nothing came for 0.2 s)');
+    await expect(store.archives.open(key)).rejects.toThrow('does not answer (no response for 0.2 s)');
   });
 
   test('a throttling service gets retries', async () => {

@@ -10,16 +10,18 @@ import type { Evicted, Evictor } from './eviction/evictor.ts';
 
 const sweepIntervalMs = 10 * 60 * 1000;
 
-/** What nobody wrote to for this long belongs to a process that is gone: every write has a shorter deadline. */
+/**
+ * Files without a write for this long belong to a dead process, because every write has a shorter timeout.
+ */
 const abandonedSeconds = 3600;
 
-/** An import has no deadline: a large package on a slow disk takes its time. */
+/** Imports have no timeout: a large package on a slow disk takes long. */
 const abandonedImportSeconds = 24 * 3600;
 
-/** An import stores the files of widgets minutes before it refers to them. */
+/** Imports store widget files minutes before they refer to them. */
 const unusedSeconds = 24 * 3600;
 
-/** How long no worker sweeps again what all of them share: less than the pause between two sweeps. */
+/** How long no other worker sweeps the shared data. Less than the interval of sweeps. */
 const turnMs = 9 * 60 * 1000;
 
 interface SweepDependencies {
@@ -33,8 +35,8 @@ interface SweepDependencies {
 }
 
 /**
- * Removes what crashed processes left behind, and what the store has no room for: now, and from time to time. Of all
- * workers one does so.
+ * Sweeps now and at intervals: removes the remains of crashed processes, and evicts files beyond the store's
+ * limits. One worker does so for all.
  */
 export function startSweeping(deps: SweepDependencies): { stop(): Promise<void> } {
   const stopping = new AbortController();
@@ -47,7 +49,7 @@ export function startSweeping(deps: SweepDependencies): { stop(): Promise<void> 
   return {
     async stop() {
       clearInterval(timer);
-      stopping.abort(new Error('this process ends'));
+      stopping.abort(new Error('this process is shutting down'));
       await running;
     },
   };
@@ -58,12 +60,12 @@ async function sweep(deps: SweepDependencies, signal: AbortSignal): Promise<void
   try {
     await removeUnfinished(deps, signal);
   } catch (error) {
-    if (!signal.aborted) log.warn({ err: error }, 'sweeping failed; it is tried again later');
+    if (!signal.aborted) log.warn({ err: error }, 'sweep failed; the next one retries');
   }
   try {
     if (!signal.aborted) await evict(deps, signal);
   } catch (error) {
-    if (!signal.aborted) log.warn({ err: error }, 'evicting failed; it is tried again later');
+    if (!signal.aborted) log.warn({ err: error }, 'eviction failed; the next sweep retries');
   }
 }
 
@@ -71,20 +73,20 @@ async function removeUnfinished(
   { db, store, redis, config, log }: SweepDependencies,
   signal: AbortSignal,
 ): Promise<void> {
-  const turn = await redis.set(`${config.redisPrefix}:sweep:turn`, '1', 'PX', turnMs, 'NX');
-  if (turn === null) return;
+  const isTurn = await redis.set(`${config.redisPrefix}:sweep:turn`, '1', 'PX', turnMs, 'NX');
+  if (isTurn === null) return;
   const files = await store.sweepTemporaries(Math.max(abandonedSeconds, config.export.buildSeconds), signal);
   signal.throwIfAborted();
   const imports = await removeUnfinishedImports(db, abandonedImportSeconds);
   const releases = await removeUnusedReleases(db, unusedSeconds);
   const assets = await removeUnusedAssets(db, store, unusedSeconds, signal);
   if (files + imports + releases + assets > 0)
-    log.info({ files, imports, releases, assets }, 'removed what was left unfinished');
+    log.info({ files, imports, releases, assets }, 'removed the remains of unfinished work');
 }
 
 async function evict({ evictor, onEvicted, log }: SweepDependencies, signal: AbortSignal): Promise<void> {
   const evicted = await evictor.takeTurn(signal);
   if (evicted === null || evicted.files === 0) return;
   onEvicted(evicted);
-  log.info(evicted, 'evicted what was used longest ago');
+  log.info(evicted, 'evicted the least recently used files');
 }

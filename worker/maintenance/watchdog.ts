@@ -2,7 +2,7 @@ import { Redis } from 'ioredis';
 import type { QueueAccess } from '../../shared/exports/queue-access.ts';
 import type { Logger } from '../../shared/platform/log.ts';
 
-/** Looks in the time after which a worker counts as stuck. */
+/** Polls within the time after which a worker counts as stuck. */
 const pollsPerPeriod = 6;
 
 const connectTimeoutMs = 5_000;
@@ -10,22 +10,22 @@ const connectTimeoutMs = 5_000;
 export interface Watched {
   redisUrl: string;
   queue: Pick<QueueAccess, 'toKey'>;
-  /** How many jobs this worker could start now. */
+  /** Returns how many jobs this worker could start now. */
   freeSlots(): number;
-  /** How many jobs it has started so far. */
+  /** Returns how many jobs it has started so far. */
   starts(): number;
 }
 
 export interface Watchdog {
-  /** Whether jobs wait that this worker should have started: it is not ready. */
+  /** Returns whether jobs wait that this worker should have started: then it is not ready. */
   stuck(): boolean;
   stop(): void;
 }
 
 /**
- * Watches a worker for connections to Redis that never come back. It looks at what counts, from outside: for
- * `seconds` there was an answer on a connection of the watchdog's own, jobs waited, the worker had room for one, and
- * started none. A Redis that is away is no reason: then there is nothing that a new process would do better.
+ * Detects a worker whose connection to Redis never recovers. For `seconds` Redis responded to the watchdog's
+ * own connections, jobs were waiting, the worker had a free slot, and it started none. While Redis is down
+ * the worker is not stuck, because a new process would not help.
  *
  * @param onStuck called once.
  */
@@ -35,9 +35,9 @@ export function startWatchdog(
 ): Watchdog {
   let since: number | null = null;
   let starts = watched.starts();
-  let looking = false;
-  let told = false;
-  const look = async () => {
+  let polling = false;
+  let reported = false;
+  const poll = async () => {
     const waits = await jobsWait(watched).catch(() => false);
     const idle = watched.freeSlots() > 0 && watched.starts() === starts;
     starts = watched.starts();
@@ -46,24 +46,24 @@ export function startWatchdog(
       return;
     }
     since ??= performance.now();
-    if (told || performance.now() - since < seconds * 1000) return;
-    told = true;
-    log.error({ seconds }, 'jobs wait and none is started: the connection to Redis is stuck');
+    if (reported || performance.now() - since < seconds * 1000) return;
+    reported = true;
+    log.error({ seconds }, 'jobs are waiting and none starts: the connection to Redis is stuck');
     onStuck();
   };
   const timer = setInterval(
     () => {
-      if (looking) return;
-      looking = true;
-      void look().finally(() => (looking = false));
+      if (polling) return;
+      polling = true;
+      void poll().finally(() => (polling = false));
     },
     (seconds * 1000) / pollsPerPeriod,
   );
   timer.unref();
-  return { stuck: () => told, stop: () => clearInterval(timer) };
+  return { stuck: () => reported, stop: () => clearInterval(timer) };
 }
 
-/** Asked on a new connection each time: an old one might be what is stuck. */
+/** Uses a new connection each time, because an old one might be stuck. */
 async function jobsWait({ redisUrl, queue }: Watched): Promise<boolean> {
   const redis = new Redis(redisUrl, {
     lazyConnect: true,

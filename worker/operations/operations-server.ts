@@ -12,7 +12,10 @@ import { startWatchdog } from '../maintenance/watchdog.ts';
 import type { Watchdog } from '../maintenance/watchdog.ts';
 import type { ExportWorker } from '../exports/export-worker.ts';
 
-/** The watchdog of a worker, which ends the process where its connection to Redis is stuck; null where it is off. */
+/**
+ * Starts the watchdog of a worker, which ends the process if its connection to Redis is stuck; null if it is
+ * off.
+ */
 export function watchWorker(
   worker: ExportWorker,
   { config, log, shutdown }: { config: Config; log: Logger; shutdown: Shutdown },
@@ -23,7 +26,7 @@ export function watchWorker(
   return startWatchdog(worker.watched, { seconds, log, onStuck });
 }
 
-/** The health checks and metrics of a worker; null where WORKER_PORT is not set. */
+/** Starts the server of a worker's health checks and metrics; null if WORKER_PORT is not set. */
 export async function startWorkerOperations(
   config: Config,
   {
@@ -41,7 +44,7 @@ export async function startWorkerOperations(
     db: Database;
     store: Store;
     log: Logger;
-    /** Aborted when the process begins to end. */
+    /** Aborted when the process begins to shut down. */
     stopping: AbortSignal;
   },
 ): Promise<OperationsServer | null> {
@@ -54,7 +57,7 @@ export async function startWorkerOperations(
     queue: {
       run: () =>
         watchdog?.stuck() === true
-          ? Promise.reject(new Error('waiting jobs are not started'))
+          ? Promise.reject(new Error('waiting jobs do not start'))
           : Promise.resolve(),
     },
   };

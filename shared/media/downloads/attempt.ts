@@ -21,25 +21,25 @@ export interface AttemptContext {
   slots: DownloadSlots;
   idleMs: number;
   minBytesPerSecond: number;
-  /** How long the origins of this file may take; what a try takes is subtracted. */
+  /** The remaining time for this file's origins; each attempt reduces it. */
   budget: { leftMs: number };
-  /** Not the first try: what is wrong may be a connection that was kept. */
-  again: boolean;
+  /** Whether this is a retry, which uses a new connection: the kept one may be the fault. */
+  isRetry: boolean;
 }
 
 type StoreBody<T> = (body: AsyncIterable<Uint8Array>) => Promise<T>;
 
-/** Tries once to fetch a file, along its redirects. Slots are held only while their host is asked. */
+/** Makes one attempt to fetch a file, following redirects. Holds slots only while it waits for their host. */
 export async function attempt<T>(
   request: DownloadRequest,
   store: StoreBody<T>,
-  { connections, slots, again, budget, ...limits }: AttemptContext,
+  { connections, slots, isRetry, budget, ...limits }: AttemptContext,
 ): Promise<DownloadResult<T>> {
   const first = requireUrl(request.url);
   let url = first;
   for (let hops = 0; ; hops++) {
     const here = url;
-    // A validator is meant for the server that gave it, and for no other.
+    // A validator is valid only for the server that issued it.
     const own = here.origin === first.origin;
     const owner = { host: hostOf(here), organizationId: request.organizationId };
     const outcome = await slots.run(owner, request.signal, async () => {
@@ -51,7 +51,7 @@ export async function attempt<T>(
       });
       try {
         const headers = own ? conditions(request) : {};
-        const answer = await get(here, { connections, fresh: again }, headers, watch.signal);
+        const answer = await get(here, { connections, fresh: isRetry }, headers, watch.signal);
         try {
           if (redirects.has(answer.status)) return nextUrl(answer, here);
           if (answer.status === 304 && Object.keys(headers).length > 0) return { modified: false } as const;
@@ -76,7 +76,7 @@ export async function attempt<T>(
   }
 }
 
-/** Checks an answer, then has its body stored. */
+/** Checks a response, then stores its body. */
 async function receive<T>(
   answer: OutboundResponse,
   host: string,
@@ -87,7 +87,7 @@ async function receive<T>(
   const { status, length } = answer;
   if (status !== 200 && status !== 203) {
     const retryAfterMs = parseRetryAfter(answer.header('retry-after'));
-    throw new DownloadError(reasonOfStatus(status), `${host} answered ${status}`, {
+    throw new DownloadError(reasonOfStatus(status), `${host} returned ${status}`, {
       status,
       ...(retryAfterMs !== undefined && { retryAfterMs }),
     });
@@ -110,7 +110,7 @@ async function receive<T>(
   try {
     stored = await store(body);
   } catch (error) {
-    // A store that fails because its source did need not say so in the source's words.
+    // The store's error may only repeat the failure of its source.
     throw body.failure ?? error;
   }
   if (!body.complete) throw body.failure ?? new Error('The store did not read the file to its end');
@@ -133,7 +133,7 @@ function validatorsOf(answer: OutboundResponse): { etag?: string; lastModified?:
 
 function nextUrl(answer: OutboundResponse, base: URL): URL {
   const location = answer.header('location');
-  // Node reads headers as Latin-1; a Location that is not ASCII is UTF-8 in practice.
+  // Node reads headers as Latin-1, but non-ASCII Locations are UTF-8 in practice.
   const text = location === null ? null : Buffer.from(location, 'latin1').toString();
   const url = text === null ? null : parseUrl(text, base);
   if (url === null) {

@@ -6,26 +6,26 @@ import { DownloadError } from './failure.ts';
 import type { IdleTimeout } from './idle-timeout.ts';
 
 export interface BodyRules {
-  /** Named in messages. */
+  /** Appears in messages. */
   host: string;
   maxBytes: number;
-  /** The Content-Length, null without one. */
+  /** The Content-Length; null without one. */
   length: number | null;
-  /** Whether the origin compressed the body although it was asked not to. */
+  /** Whether the origin compressed the body despite `Accept-Encoding: identity`. */
   gzip: boolean;
   mimeType: string;
   onBytes: ((count: number) => void) | undefined;
 }
 
 /**
- * The body of an answer, to be read once: it fails when it is too large, of the wrong type or incomplete. No bytes
- * come out before the first ones have been looked at.
+ * A response body, to be read once. It fails when it is too large, of the wrong type or incomplete, and
+ * yields no bytes before the first ones have shown the type.
  */
 export class Body implements AsyncIterable<Uint8Array> {
-  /** What ended the reading early. */
+  /** The reason for ending early. */
   failure: Error | undefined;
   complete = false;
-  /** The declared type, or the one of its family that the first bytes show. */
+  /** The declared type, or another type of its family that the first bytes show. */
   mimeType: string;
 
   readonly #source: Readable;
@@ -42,7 +42,7 @@ export class Body implements AsyncIterable<Uint8Array> {
   async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array, void, undefined> {
     const { host, maxBytes, length, gzip, onBytes } = this.#rules;
     let size = 0;
-    // What is held back until it tells the type; null once nothing is held back.
+    // The bytes held back until they show the type; then null.
     let head: Buffer | null = Buffer.alloc(0);
     try {
       for await (const chunk of this.#decoded() as AsyncIterable<Buffer>) {
@@ -63,11 +63,11 @@ export class Body implements AsyncIterable<Uint8Array> {
         }
         this.#watch.resume();
       }
-      // Node reports a body that was cut off; this is for whatever it may miss.
+      // Node reports a truncated body; this covers cases that it may miss.
       if (!gzip && length !== null && size !== length) {
         throw new DownloadError('truncated', `${host} sent ${size} of ${length} bytes`);
       }
-      // Most likely its origin is at fault for a while: a copy that was good before is used instead.
+      // An empty file is most likely a temporary fault of the origin, so an earlier copy may serve.
       if (size === 0) throw new DownloadError('truncated', `${host} sent an empty file`);
       if (head !== null) {
         await this.#inspect(head);
@@ -81,7 +81,7 @@ export class Body implements AsyncIterable<Uint8Array> {
   }
 
   #decoded(): Readable {
-    // A decoder's failure reaches whoever reads from it; the callback is there because pipeline wants one.
+    // The reader gets a decoder's failure; pipeline only requires the callback.
     return this.#rules.gzip ? pipeline(this.#source, createGunzip(), () => {}) : this.#source;
   }
 
@@ -99,7 +99,7 @@ export class Body implements AsyncIterable<Uint8Array> {
     if (error instanceof DownloadError) return error;
     const { host } = this.#rules;
     const code = faultCode(error);
-    if (code === 'Z_DATA_ERROR') return new DownloadError('bad_type', `What ${host} sent as gzip is not`);
+    if (code === 'Z_DATA_ERROR') return new DownloadError('bad_type', `${host} sent invalid gzip`);
     return new DownloadError('truncated', `${host} did not send the whole file (${code})`);
   }
 }

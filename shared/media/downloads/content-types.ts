@@ -1,11 +1,11 @@
 import { fileTypeFromBuffer } from 'file-type';
 
-/** How many first bytes tell the type of a file (file-type calls 4,100 reasonable). */
+/** The number of first bytes that show a file's type (file-type recommends 4,100). */
 export const sniffBytes = 4100;
 
 type Family = 'image' | 'audio or video' | 'text' | 'other';
 
-/** Types of audio and video that are not named so. */
+/** Types of audio and video with other prefixes. */
 const audioVideo = new Set([
   'application/mp4',
   'application/mxf',
@@ -15,20 +15,20 @@ const audioVideo = new Set([
   'image/mj2',
 ]);
 
-/** Playlists are text, whatever their names say. */
+/** Playlists are text despite their type names. */
 const playlists = /^(audio|application)\/(x-mpegurl|mpegurl|vnd\.apple\.mpegurl|x-scpls)$/;
 
 const textTypes = /^text\/|[/+](json|xml|javascript|ecmascript|yaml|x-subrip)$/;
 
-/** What servers say when they do not know. */
+/** Types that servers send when they do not know the type. */
 const unspecific = new Set(['application/octet-stream', 'binary/octet-stream']);
 
-/** What a server that has not heard of SVG calls it. */
+/** Types that servers without support for SVG send for it. */
 const svgAliases = new Set(['application/xml', 'text/xml', 'text/plain']);
 
 const htmlTypes = new Set(['text/html', 'application/xhtml+xml']);
 
-/** Names of one format: the bytes do not tell them apart, or tell more than matters. */
+/** Type names of one format, which the first bytes cannot distinguish reliably. */
 const sameFormats = [
   ['audio/mp4', 'audio/x-m4a', 'audio/m4a', 'audio/aac', 'audio/x-aac', 'audio/aacp', 'video/mp4'],
   ['video/mp4', 'video/x-m4v', 'application/mp4', 'video/3gpp', 'audio/3gpp', 'video/3gpp2'],
@@ -56,15 +56,17 @@ function familyOf(type: string): Family {
   return textTypes.test(type) ? 'text' : 'other';
 }
 
-/** A media type without parameters, in lower case; null when it is missing, malformed or names nothing concrete. */
+/**
+ * Returns a media type without parameters, in lower case; null when it is missing, malformed or unspecific.
+ */
 export function concreteType(type: string | null | undefined): string | null {
   const essence = type?.split(';', 1)[0]?.trim().toLowerCase() ?? '';
   return /^[\w.+-]+\/[\w.+-]+$/.test(essence) && !unspecific.has(essence) ? essence : null;
 }
 
 /**
- * Returns whether a type that the server named cannot be the declared one. Images, audio or video, and the rest are
- * told apart; of the rest only HTML is known to be wrong, which dead links often answer with.
+ * Returns whether the type that a server sent contradicts the declared one. Images, audio or video, and other
+ * files are different families. For other files only HTML is a contradiction, which dead links often return.
  */
 export function contradicts(declared: string, named: string): boolean {
   const wanted = concreteType(declared) ?? '';
@@ -74,17 +76,19 @@ export function contradicts(declared: string, named: string): boolean {
   return familyOf(named) !== family;
 }
 
-/** What the first bytes of a file say about its declared type. */
+/** The result of comparing a file's first bytes with its declared type. */
 export interface Inspection {
-  /** The type that contradicts the declared one; null where none does. */
+  /** The type that contradicts the declared one, or null. */
   contradiction: string | null;
-  /** The declared type, or another one of its family where the bytes are of that: JPEG that is declared as PNG. */
+  /**
+   * The declared type, or another type of its family that the bytes show, such as JPEG for a declared PNG.
+   */
   mimeType: string;
 }
 
 /**
- * Looks at the first {@link sniffBytes} of a file. Formats without a signature, such as captions, SVG and other text,
- * contradict nothing, unless they are pages of HTML.
+ * Inspects the first {@link sniffBytes} of a file. Formats without a signature, such as captions and SVG,
+ * contradict a declared type only if they are HTML pages.
  */
 export async function inspect(declared: string, head: Uint8Array): Promise<Inspection> {
   const wanted = concreteType(declared);
@@ -104,19 +108,25 @@ export async function inspect(declared: string, head: Uint8Array): Promise<Inspe
   return { contradiction: isPage ? 'text/html' : null, mimeType: declared };
 }
 
-/** The type that a signature shows; null for none, and for what text begins with by chance, such as the BM of BMP. */
+/**
+ * Returns the type that a signature shows; null without one, and for text that begins like a signature, such
+ * as BMP's "BM".
+ */
 async function signatureOf(head: Uint8Array, wanted: string): Promise<string | null> {
-  // A file that breaks the rules of its own format makes the parser throw: then nothing is known about it.
+  // The parser throws for a malformed file, which then shows no type.
   const found = await fileTypeFromBuffer(head.subarray(0, sniffBytes)).catch(() => undefined);
   const type = concreteType(found?.mime);
   if (type === null) return null;
-  // All that shows of an SVG is that it is XML.
+  // The signature of an SVG shows only XML.
   if (type === 'application/xml' && !showsXmlError(head, wanted)) return null;
   const isTextual = familyOf(type) === 'text';
   return !isTextual && familyOf(wanted) === 'text' && isText(head) ? null : type;
 }
 
-/** Whether XML is no SVG where media are declared: an error document. Of an SVG only the beginning may be here. */
+/**
+ * Returns whether XML is an error document instead of the declared medium. `head` may hold only the beginning
+ * of an SVG.
+ */
 function showsXmlError(head: Uint8Array, wanted: string): boolean {
   if (familyOf(wanted) === 'audio or video') return true;
   return (
@@ -130,24 +140,27 @@ function isSameFormat(one: string, other: string): boolean {
   return one === other || sameFormats.some((names) => names.has(one) && names.has(other));
 }
 
-/** Whether bytes are text in UTF-8 without control characters; the last character may be cut off. */
+/** Returns whether bytes are UTF-8 text without control characters; the last character may be truncated. */
 function isText(head: Uint8Array): boolean {
   try {
     const text = new TextDecoder('utf-8', { fatal: true }).decode(head, { stream: true });
-    // eslint-disable-next-line no-control-regex -- they are what is looked for
+    // eslint-disable-next-line no-control-regex -- the expression searches for them
     return !/[\x00-\x08\x0e-\x1a\x1c-\x1f]/.test(text);
   } catch {
     return false;
   }
 }
 
-/** What may stand before the first tag: a byte order mark, white space, comments, an XML declaration. */
+/** Text before the first tag: a byte order mark, white space, comments, an XML declaration. */
 const preamble = /^(?:\u00ef\u00bb\u00bf)?(?:\s+|<!--[^]*?-->|<\?xml[^]*?\?>)*/i;
 const page = /^<(?:!doctype\s+html|html)[\s>]/i;
-/** As https://mimesniff.spec.whatwg.org/#identifying-a-resource-with-an-unknown-mime-type has them. */
+/** From https://mimesniff.spec.whatwg.org/#identifying-a-resource-with-an-unknown-mime-type. */
 const markup = /^<(?:head|body|script|iframe|title|style|meta|link|h1|div|table|font|p|a|b|br)[\s>/]/i;
 
-/** Whether a file is HTML. Honest text may begin with a tag, as Markdown does; a `strict` look wants a whole page. */
+/**
+ * Returns whether a file is HTML. Text such as Markdown may begin with a tag, so `strict` requires a whole
+ * page.
+ */
 function showsHtml(head: Uint8Array, strict: boolean): boolean {
   const text = Buffer.from(head).subarray(0, sniffBytes).toString('latin1').replace(preamble, '');
   return page.test(text) || (!strict && markup.test(text));

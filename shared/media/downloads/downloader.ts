@@ -13,25 +13,26 @@ import type { Downloader } from './types.ts';
 export { DownloadError } from './failure.ts';
 export type { Downloader, DownloadRequest, DownloadResult } from './types.ts';
 
-/** How often a file is tried before it counts as failed. */
-const maxTries = 3;
+/** Attempts per file. */
+const maxAttempts = 3;
 
 const backoff = { firstMs: 500 };
-const longestRetryAfterMs = 60_000;
+const maxRetryAfterMs = 60_000;
 
-/** What a test replaces. */
+/** Replaceable parts, for tests. */
 export interface DownloaderInternals {
-  /** Resolves host names, as node:dns does. */
+  /** Resolves host names like node:dns. */
   lookup?: LookupFunction;
-  /** Waits between two tries, in milliseconds. */
+  /** Waits between two attempts. */
   pause?: (ms: number, signal: AbortSignal) => Promise<void>;
 }
 
 /**
- * Creates a downloader. Its downloads share kept connections and fair slots ({@link DownloadSlots}): at most
- * `concurrencyPerHost` requests to a host are under way at once. The caller applies `concurrency` and `maxBytes`.
+ * Creates a downloader. Its downloads share keep-alive connections and fair slots ({@link DownloadSlots}),
+ * with at most `concurrencyPerHost` concurrent requests per host. The caller applies `concurrency` and
+ * `maxBytes`.
  *
- * @param pool limits on the requests to all hosts together; none unless given.
+ * @param pool limits of the requests to all hosts together; none by default.
  */
 export function createDownloader(
   settings: Config['download'],
@@ -48,17 +49,17 @@ export function createDownloader(
   const wait = internals.pause ?? pause;
   return {
     async download(request, store) {
-      // One signal serves all files of a build, and each listens to it for a while: that is no leak.
+      // All files of a build share one signal, and each adds a listener for a while: this is no leak.
       setMaxListeners(0, request.signal);
       const budget = { leftMs: settings.deadlineSeconds * 1000 };
-      for (let tries = 1; ; tries++) {
+      for (let attempts = 1; ; attempts++) {
         try {
-          return await attempt(request, store, { ...context, budget, again: tries > 1 });
+          return await attempt(request, store, { ...context, budget, isRetry: attempts > 1 });
         } catch (error) {
           request.signal.throwIfAborted();
-          if (tries === maxTries || !mayRetry(error)) throw error;
-          const retryAfterMs = Math.min(error.retryAfterMs ?? 0, longestRetryAfterMs);
-          await wait(backoffMs(backoff, tries - 1, { retryAfterMs }), request.signal);
+          if (attempts === maxAttempts || !mayRetry(error)) throw error;
+          const retryAfterMs = Math.min(error.retryAfterMs ?? 0, maxRetryAfterMs);
+          await wait(backoffMs(backoff, attempts - 1, { retryAfterMs }), request.signal);
         }
       }
     },
@@ -70,7 +71,7 @@ function mayRetry(error: unknown): error is DownloadError {
   return error instanceof DownloadError && isTransient(error) && !(error instanceof SlowDownload);
 }
 
-/** Waits, or fails with the signal's reason as soon as it is aborted. */
+/** Waits; throws the signal's reason when it is aborted. */
 async function pause(ms: number, signal: AbortSignal): Promise<void> {
   await delay(ms, undefined, { signal }).catch(() => {});
   signal.throwIfAborted();

@@ -1,4 +1,4 @@
-/** Why a file is missing from an archive; documented in docs/export.md. */
+/** Reasons for a file missing from an archive; docs/export.md explains them. */
 export const failureReasons = [
   'not_found',
   'forbidden',
@@ -16,13 +16,16 @@ export const failureReasons = [
 
 export type FailureReason = (typeof failureReasons)[number];
 
-/** A foreign file could not be had. The message names the host, never a whole URL: those carry signatures. */
+/**
+ * Reports a failed download of a foreign file. The message names the host, never a URL, because URLs may
+ * carry signatures.
+ */
 export class DownloadError extends Error {
   override readonly name = 'DownloadError';
   readonly reason: FailureReason;
-  /** The HTTP status of the answer that failed, when there was an answer. */
+  /** The HTTP status, if the server responded. */
   readonly status: number | undefined;
-  /** How long the server asked to be left alone, in milliseconds. */
+  /** The server's Retry-After, in milliseconds. */
   readonly retryAfterMs: number | undefined;
 
   constructor(
@@ -37,7 +40,7 @@ export class DownloadError extends Error {
   }
 }
 
-/** The origin sends, but too slowly: another try would only take as long again. */
+/** Reports an origin that sends too slowly; a retry would only take as long again. */
 export class SlowDownload extends DownloadError {
   constructor(message: string) {
     super('timeout', message);
@@ -57,15 +60,14 @@ const reasonByStatus = new Map<number, FailureReason>([
 ]);
 
 /**
- * What an HTTP status that brings no file means. A 4xx without a meaning of its own is `not_found`: there is no such
- * file at that address. Everything else that is not a file (5xx, 206 to a request for the whole, a redirect to
- * nowhere) is the server's fault.
+ * Returns the reason for an HTTP status without a file. Other 4xx mean `not_found`. All other statuses are
+ * the server's fault: 5xx, 206 to a request for the whole file, a redirect without a target.
  */
 export function reasonOfStatus(status: number): FailureReason {
   return reasonByStatus.get(status) ?? (status >= 400 && status < 500 ? 'not_found' : 'server_error');
 }
 
-/** Whether the same request may well succeed later. */
+/** Returns whether a retry of the same request may succeed. */
 export function isTransient({ reason, status }: DownloadError): boolean {
   switch (reason) {
     case 'timeout':

@@ -2,19 +2,19 @@ import { onAbort } from '../../platform/abort-listeners.ts';
 import { DownloadError, SlowDownload } from './failure.ts';
 
 export interface IdleTimeoutLimits {
-  /** Names the origin in messages. */
+  /** The origin, for messages. */
   host: string;
-  /** Without a byte. */
+  /** The longest time without a byte. */
   idleMs: number;
-  /** On average over `idleMs`; 0 for no minimum. */
+  /** The required average over `idleMs`; 0 for no minimum. */
   minBytesPerSecond: number;
-  /** Until the end of the request. */
+  /** The longest time for the whole request. */
   deadlineMs: number;
 }
 
 /**
- * Ends one request when its caller aborts, and when the origin is silent, too slow, or over its deadline. Two timers
- * serve the whole request; each chunk only pushes one of them back.
+ * Aborts one request when its caller aborts, and when the origin is silent, too slow, or over its deadline.
+ * Two timers serve the whole request; each chunk only resets one of them.
  */
 export class IdleTimeout {
   readonly #controller = new AbortController();
@@ -24,7 +24,7 @@ export class IdleTimeout {
   readonly #limits: IdleTimeoutLimits;
   #paused = false;
   #resumedAt = 0;
-  /** Bytes of the current window, and how long the origin took for them. */
+  /** Bytes of the current window, and the time that the origin took for them. */
   #bytes = 0;
   #waitedMs = 0;
 
@@ -35,7 +35,8 @@ export class IdleTimeout {
     this.#stopListening = onAbort(caller, () => this.#controller.abort(caller.reason));
     this.#idle = setTimeout(() => {
       if (this.#paused) this.#idle.refresh();
-      else this.#controller.abort(new DownloadError('timeout', `Not a byte came for ${idleMs / 1000} s`));
+      else
+        this.#controller.abort(new DownloadError('timeout', `${host} sent no byte for ${idleMs / 1000} s`));
     }, idleMs);
     this.#deadline = setTimeout(() => {
       const seconds = Math.round(deadlineMs / 1000);
@@ -48,7 +49,7 @@ export class IdleTimeout {
     return this.#controller.signal;
   }
 
-  /** Counts bytes that came just now. From here on the store takes its time, not the origin. */
+  /** Counts received bytes, and stops the idle timer while the store writes them. */
   pause(bytes: number): void {
     this.#paused = true;
     const { host, idleMs, minBytesPerSecond } = this.#limits;
@@ -64,7 +65,7 @@ export class IdleTimeout {
     this.#waitedMs = 0;
   }
 
-  /** Counts the origin's silence from now on. */
+  /** Restarts the idle timer. */
   resume(): void {
     this.#paused = false;
     this.#resumedAt = performance.now();

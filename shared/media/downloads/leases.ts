@@ -7,13 +7,13 @@ import { nowInLua } from '../../platform/lua.ts';
 import type { DownloadedFile } from '../../models/remote-file.ts';
 import type { BestEffortRedis } from '../../platform/best-effort-redis.ts';
 
-/** After so long without a sign of life from its holder, a lease is somebody else's. */
-const leaseMs = 15_000;
+/** A lease expires this long after its last renewal. */
+const defaultLeaseMs = 15_000;
 
-/** How long builds that began before the end of a download may still take its outcome. */
+/** Builds that began before the end of a download can use its outcome for this long. */
 const outcomeTtlMs = 600_000;
 
-/** How often those who wait look: soon for small files, seldom for large ones. */
+/** Waiting callers poll often at first, for small files, then less often. */
 const firstPollMs = 20;
 const maxPollMs = 250;
 
@@ -21,7 +21,7 @@ const digest = z.object({ sha256: z.string(), crc32: z.number(), size: z.number(
 const outcomeSchema = z.union([
   z.object({
     file: digest,
-    // Workers of an earlier release do not say it.
+    // Missing from workers of an earlier release.
     mimeType: z.string().nullable().default(null),
     etag: z.string().nullable(),
     lastModified: z.string().nullable(),
@@ -29,13 +29,13 @@ const outcomeSchema = z.union([
   z.object({ reason: z.enum(failureReasons), message: z.string(), status: z.number().optional() }),
 ]);
 
-/** What came of a download: where its file is found, or why there is none. */
+/** The outcome of a download: its file, or the reason for the failure. */
 type Outcome = z.output<typeof outcomeSchema>;
 
 /**
- * The key of an address holds `lease <token>` during a download, then `ended <milliseconds> <outcome>`. Gives the
- * outcome of a download that ended after the caller had begun to want it, nothing while one is under way, and the
- * caller's token when the lease is its own now.
+ * A URL's key holds `lease <token>` during a download, then `ended <milliseconds> <outcome>`. Returns the
+ * outcome of a download that ended after ARGV[3], nothing while a download is running, and the caller's token
+ * when the caller acquired the lease.
  */
 const acquireScript = `
 local held = redis.call('GET', KEYS[1]) or ''
@@ -54,40 +54,43 @@ redis.call('SET', KEYS[1], string.format('ended %.0f ', now) .. ARGV[2], 'PX', A
 return 1
 `;
 
-/** A download. Two share an outcome where all but `since` and `signal` are equal. */
+/** A requested download. Requests that differ only in `since` and `signal` share an outcome. */
 export interface WantedDownload {
-  /** The owner of the slots that the download waits for: an organization waits for no other one's. */
+  /** The organization whose slots the download uses: organizations never wait for each other's slots. */
   organizationId: string;
   url: string;
-  /** A file that is refused as one type may be good as another. */
+  /** Part of the key, because a file may be invalid as one type and valid as another. */
   mimeType: string;
-  /** A file that is too large under one limit may be good under another. */
+  /** Part of the key, because a file may exceed one limit and not another. */
   maxBytes: number;
-  /** Since when it is wanted, by {@link DownloadLeases.now}; no outcome from before is taken. */
+  /** The time of the request by {@link DownloadLeases.now}; earlier outcomes are ignored. */
   since: number;
   signal: AbortSignal;
 }
 
-/** Lets one of all processes download a URL for an organization while the others wait for the outcome. */
+/**
+ * Lets exactly one process download a URL for an organization, while the others wait for the outcome. Each
+ * download is a lease in Redis: exclusive work whose claim expires unless its holder renews it.
+ */
 export interface DownloadLeases {
-  /** The time, in milliseconds, by the clock of all processes. */
+  /** Returns the time by Redis' clock, which all processes share, in milliseconds. */
   now(): Promise<number>;
   /**
-   * Downloads, or gives what came of a download that another had under way meanwhile. The death of its holder ends a
-   * lease after 15 seconds. While Redis is away everybody downloads for themselves.
+   * Downloads, or returns the outcome of a concurrent download. A lease expires 15 seconds after its holder
+   * died. While Redis is down, every caller downloads.
    *
-   * @throws {DownloadError} that of the download; the signal's reason when it is aborted.
+   * @throws {DownloadError} of the download; the signal's reason when it is aborted.
    */
   share(wanted: WantedDownload, download: () => Promise<DownloadedFile>): Promise<DownloadedFile>;
 }
 
-/** For a process that knows of no other. */
+/** For a process that is the only one on its store. */
 export const noLeases: DownloadLeases = {
   now: () => Promise.resolve(0),
   share: (_wanted, download) => download(),
 };
 
-export function createDownloadLeases(redis: BestEffortRedis, milliseconds = leaseMs): DownloadLeases {
+export function createDownloadLeases(redis: BestEffortRedis, leaseMs = defaultLeaseMs): DownloadLeases {
   return {
     async now() {
       const time = await redis.try((r) => r.time());
@@ -97,25 +100,25 @@ export function createDownloadLeases(redis: BestEffortRedis, milliseconds = leas
       const wanted = JSON.stringify([organizationId, maxBytes, mimeType, url]);
       const key = redis.key(`download:${createHash('sha256').update(wanted).digest('hex')}`);
       const token = randomUUID();
-      const details = [token, milliseconds, Math.floor(since)];
-      for (let pause = firstPollMs; ; pause = Math.min(pause * 1.5, maxPollMs)) {
+      const details = [token, leaseMs, Math.floor(since)];
+      for (let pollMs = firstPollMs; ; pollMs = Math.min(pollMs * 1.5, maxPollMs)) {
         const answer = await redis.try((r) => r.eval(acquireScript, 1, key, ...details) as Promise<string>);
         if (answer === undefined) return download();
-        if (answer === token) return holdWhile(redis, { key, token, milliseconds }, download);
-        if (answer !== '') return read({ url, mimeType }, answer);
-        await delay(pause, undefined, { signal }).catch(() => signal.throwIfAborted());
+        if (answer === token) return downloadWithLease(redis, { key, token, leaseMs }, download);
+        if (answer !== '') return fromOutcome({ url, mimeType }, answer);
+        await delay(pollMs, undefined, { signal }).catch(() => signal.throwIfAborted());
       }
     },
   };
 }
 
-async function holdWhile(
+async function downloadWithLease(
   redis: BestEffortRedis,
-  { key, token, milliseconds }: { key: string; token: string; milliseconds: number },
+  { key, token, leaseMs }: { key: string; token: string; leaseMs: number },
   download: () => Promise<DownloadedFile>,
 ): Promise<DownloadedFile> {
-  const lease = { key, value: `lease ${token}`, leaseMs: milliseconds };
-  // Without an outcome, because the build is stopped or the store is full, a waiting process takes over.
+  const lease = { key, value: `lease ${token}`, leaseMs };
+  // Without an outcome (the build was aborted, or the store is full) a waiting process takes over.
   let outcome: Outcome | null = null;
   try {
     const downloaded = await renewingLease((command) => redis.try(command), lease, download);
@@ -134,7 +137,7 @@ async function holdWhile(
   }
 }
 
-function read(
+function fromOutcome(
   { url, mimeType: declaredType }: { url: string; mimeType: string },
   text: string,
 ): DownloadedFile {

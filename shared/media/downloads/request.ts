@@ -5,10 +5,10 @@ import type { OutboundResponse } from '../../platform/http/request.ts';
 import { DownloadError } from './failure.ts';
 
 /**
- * Sends one GET and follows nothing.
+ * Sends one GET without following redirects.
  *
- * @param fresh on a connection of its own.
- * @throws {DownloadError} `blocked_address`, `timeout` or `network`, or the reason of the signal.
+ * @param fresh uses a new connection.
+ * @throws {DownloadError} `blocked_address`, `timeout` or `network`; the signal's reason when it is aborted.
  */
 export async function get(
   url: URL,

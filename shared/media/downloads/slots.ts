@@ -2,12 +2,12 @@ import { onAbort } from '../../platform/abort-listeners.ts';
 
 export interface SlotLimits {
   perHost: number;
-  /** Of all hosts together. */
+  /** For all hosts together. */
   perOrganization?: number;
   total?: number;
 }
 
-/** What a request counts towards. */
+/** The host and organization whose limits a request counts towards. */
 export interface SlotOwner {
   host: string;
   organizationId: string;
@@ -17,7 +17,7 @@ interface Waiting extends SlotOwner {
   start: () => void;
 }
 
-/** How many slots of a pool are taken, in all and by organization. */
+/** Counts the taken slots of a pool, in all and per organization. */
 class SlotCounts {
   all = 0;
   readonly #by = new Map<string, number>();
@@ -51,15 +51,15 @@ export class DownloadSlots {
     this.#limits = { perHost, perOrganization, total };
   }
 
-  /** How many hosts have requests that run or wait. */
+  /** The number of hosts with running or waiting requests. */
   get size(): number {
     const waited = [...this.#waiting.values()].flatMap((hosts) => [...hosts.keys()]);
     return new Set([...this.#takenOfHosts.keys(), ...waited]).size;
   }
 
   /**
-   * Runs a task once it has its slots. An abort ends the wait at once with the signal's reason; a task that has begun
-   * has to end by itself.
+   * Runs a task once it has its slots. An abort ends the wait with the signal's reason; a running task must
+   * handle the signal itself.
    */
   async run<T>(owner: SlotOwner, signal: AbortSignal, task: () => Promise<T>): Promise<T> {
     signal.throwIfAborted();
@@ -93,7 +93,7 @@ export class DownloadSlots {
     }
   }
 
-  /** The first request that has free slots, of the organization with the fewest. */
+  /** Returns the first request with free slots, of the organization with the fewest. */
   #next(): Waiting | null {
     let next: Waiting | null = null;
     let fewest = Infinity;
@@ -142,7 +142,7 @@ export class DownloadSlots {
     this.#waiting.set(organizationId, hosts);
   }
 
-  /** Returns whether it still waited. */
+  /** Returns whether the request was still waiting. */
   #remove(waiting: Waiting): boolean {
     const hosts = this.#waiting.get(waiting.organizationId);
     const ofHost = hosts?.get(waiting.host);

@@ -1,14 +1,14 @@
 export interface DownloadRequest {
   url: string;
-  /** Whose share of the slots the download takes. */
+  /** The organization whose slots the download uses. */
   organizationId: string;
-  /** What the lesson says the file is; a file that is plainly something else is refused. */
+  /** The type that the lesson declares; a file of a clearly different type is rejected. */
   mimeType: string;
   maxBytes: number;
-  /** From an earlier download of this URL: allows the answer "not modified". */
+  /** From an earlier download of this URL, so that the server can return "not modified". */
   validators?: { etag?: string; lastModified?: string };
   signal: AbortSignal;
-  /** Called with the number of bytes that just came. Bytes of a try that fails were counted all the same. */
+  /** Called with the number of received bytes, including those of failed attempts. */
   onBytes?: (count: number) => void;
 }
 
@@ -16,9 +16,11 @@ export type DownloadResult<T> =
   | {
       modified: true;
       stored: T;
-      /** The declared type, or another one of its family where the first bytes show that. */
+      /** The declared type, or another type of its family that the first bytes show. */
       mimeType: string;
-      /** Validators are given only when the URL's own host sent the file: no other host will be shown them. */
+      /**
+       * Set only when the URL's own host sent the file, because validators are never sent to another host.
+       */
       etag?: string;
       lastModified?: string;
     }
@@ -26,19 +28,19 @@ export type DownloadResult<T> =
 
 export interface Downloader {
   /**
-   * Fetches a foreign file and has it stored. `store` is called anew for each try; it must read the body to its end
-   * and keep nothing when the body fails.
+   * Fetches a foreign file and stores it. Each attempt calls `store`, which must read the whole body and keep
+   * nothing when the body fails.
    *
-   * The body of a server that compresses although it was asked not to is unpacked when it is gzip, within the same
-   * limit of bytes, and refused as `bad_type` in any other encoding.
+   * A body that a server compresses despite `Accept-Encoding: identity` is decompressed if it is gzip, within
+   * the same byte limit. Other encodings fail as `bad_type`.
    *
-   * @throws {DownloadError} (failure.ts) when the file cannot be had; the signal's reason when it is aborted, at once;
-   *   and what `store` throws by itself.
+   * @throws {DownloadError} (failure.ts) when the download fails; the signal's reason when it is aborted;
+   * errors of `store`.
    */
   download<T>(
     request: DownloadRequest,
     store: (body: AsyncIterable<Uint8Array>) => Promise<T>,
   ): Promise<DownloadResult<T>>;
-  /** Closes all connections; for when no download is under way. */
+  /** Closes all connections. Call it when no download is running. */
   close(): void;
 }

@@ -4,31 +4,31 @@ import { z } from 'zod';
 import type { ListedArchive } from '../store.ts';
 import type { Bucket, ListedObject } from './bucket.ts';
 
-/** Pointers remembered between listings, about 300 bytes each. */
-const rememberedPointers = 50_000;
+/** Cached pointers between listings, about 300 bytes each. */
+const cachedPointers = 50_000;
 
-/** Pointers fetched at once. */
-const fetchedAtOnce = 16;
+/** Concurrent fetches of pointers. */
+const fetchConcurrency = 16;
 
 const pointerSchema = z.object({
-  /** The name of the file with the bytes. */
+  /** The name of the object with the bytes. */
   file: z.uuid(),
   /** Bytes. */
   size: z.int().nonnegative(),
   sha256: z.string().regex(/^[0-9a-f]{64}$/),
-  /** By the clock of who published it: listings of S3 tell whole seconds. */
+  /** By the publisher's clock, because S3 listings have whole seconds only. */
   storedAt: z.iso.datetime().transform((text) => new Date(text)),
 });
 
-/** What is published under a key. */
+/** The published archive of a key. */
 export type ArchivePointer = z.output<typeof pointerSchema>;
 
-/** The small objects that make files visible as archives: each is written at once, and replaced at once. */
+/** The small objects that make files visible as archives. S3 writes and replaces each atomically. */
 export class ArchivePointers {
   readonly #bucket: Bucket;
   readonly #folder: string;
-  /** By name and ETag, so that what is remembered is what was listed. */
-  readonly #known = new LRUCache<string, ArchivePointer>({ max: rememberedPointers });
+  /** By name and ETag, so that the cache matches the listing. */
+  readonly #cached = new LRUCache<string, ArchivePointer>({ max: cachedPointers });
 
   constructor(bucket: Bucket, folder: string) {
     this.#bucket = bucket;
@@ -48,22 +48,22 @@ export class ArchivePointers {
     return this.#bucket.delete(this.#folder + key);
   }
 
-  /** All archives, a page at a time. */
+  /** Lists all archives, page by page. */
   async *list(): AsyncGenerator<(ListedArchive & { file: string })[]> {
-    const limit = pLimit(fetchedAtOnce);
+    const limit = pLimit(fetchConcurrency);
     for await (const page of this.#bucket.list(this.#folder)) {
       const found = await Promise.all(page.map((object) => limit(() => this.#listed(object))));
       yield found.flatMap((one) => one ?? []);
     }
   }
 
-  /** Null where it was deleted since it was listed. */
+  /** Returns null for a pointer that was deleted since the listing. */
   async #listed({ name, etag }: ListedObject): Promise<(ListedArchive & { file: string }) | null> {
     const key = name.slice(this.#folder.length);
     const id = `${etag} ${key}`;
-    const pointer = this.#known.get(id) ?? (await this.find(key));
+    const pointer = this.#cached.get(id) ?? (await this.find(key));
     if (pointer === null) return null;
-    this.#known.set(id, pointer);
+    this.#cached.set(id, pointer);
     return { key, ...pointer };
   }
 }

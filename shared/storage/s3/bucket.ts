@@ -21,19 +21,19 @@ import { TruncatedBody, isAbsent, isUploadGone, isTransient, CallTimeout, storeF
 import { presign } from './presign.ts';
 import type { S3Limits, S3Settings } from './settings.ts';
 
-/** Between the tries of a call. */
+/** Delays between attempts of a call. */
 const backoff = { firstMs: 50, maxMs: 2_000 };
 
-/** Objects in one page of a listing: as many as S3 gives. */
+/** Objects per page of a listing: the most that S3 returns. */
 const listPage = 1000;
 
-/** An object, as a listing has it. */
+/** An object in a listing. */
 export interface ListedObject {
   name: string;
   /** Bytes. */
   size: number;
   modified: Date;
-  /** Another one for other bytes. */
+  /** Differs for other bytes. */
   etag: string;
 }
 
@@ -43,10 +43,10 @@ export interface UploadedPart {
 }
 
 /**
- * The calls that a store makes to its bucket. Each has a deadline, and is tried again as long as its failure may pass
- * and the patience lasts. Names of objects are those behind the prefix.
+ * The store's calls to its bucket. Each has a timeout, and is retried with backoff while its failure is
+ * transient and the retry budget lasts. Names of objects exclude the prefix.
  *
- * @throws {LecternError} INTERNAL_ERROR from every call, in words for an operator.
+ * @throws {LecternError} INTERNAL_ERROR from every call, with a message for operators.
  */
 export class Bucket {
   readonly #client: S3Client;
@@ -63,14 +63,14 @@ export class Bucket {
       ...(settings.endpoint !== undefined && { endpoint: settings.endpoint }),
       ...(accessKeyId !== undefined &&
         secretAccessKey !== undefined && { credentials: { accessKeyId, secretAccessKey } }),
-      // Tries, pauses and deadlines are ours, below.
+      // This class has its own retries and timeouts.
       maxAttempts: 1,
-      // Every body is signed with its SHA-256; more checksums are what some compatible services refuse.
+      // Every body is signed with its SHA-256; some compatible services reject further checksums.
       requestChecksumCalculation: 'WHEN_REQUIRED',
       responseChecksumValidation: 'WHEN_REQUIRED',
       expectContinueHeader: false,
       requestHandler: {
-        // A reader that stalls keeps its connection; it must not keep others waiting for one.
+        // A stalled reader keeps its connection, which must not block others.
         httpAgent: { keepAlive: true, maxSockets: Infinity },
         httpsAgent: { keepAlive: true, maxSockets: Infinity },
         connectionTimeout: limits.callTimeoutMs,
@@ -78,7 +78,7 @@ export class Bucket {
     });
   }
 
-  /** Whether the bucket is there and answers, at the first try. */
+  /** Checks that the bucket exists and responds, with one attempt. */
   async ping(): Promise<void> {
     await this.#call(
       (abortSignal) => this.#client.send(new HeadBucketCommand(this.#bucket), { abortSignal }),
@@ -88,7 +88,7 @@ export class Bucket {
     );
   }
 
-  /** The size of an object in bytes; null when there is none. */
+  /** Returns the size of an object in bytes; null if there is none. */
   async sizeOf(name: string): Promise<number | null> {
     const found = await this.#orAbsent((abortSignal) =>
       this.#client.send(new HeadObjectCommand(this.#object(name)), { abortSignal }),
@@ -96,7 +96,7 @@ export class Bucket {
     return found === null ? null : (found.ContentLength ?? 0);
   }
 
-  /** A small object, whole; null when there is none. */
+  /** Returns a small object; null if there is none. */
   async get(name: string): Promise<Buffer | null> {
     return this.#orAbsent(async (abortSignal) => {
       const { Body, ContentLength } = await this.#client.send(new GetObjectCommand(this.#object(name)), {
@@ -109,7 +109,7 @@ export class Bucket {
     });
   }
 
-  /** The first bytes of an object that is not empty, `length` at most, and its size; null when there is none. */
+  /** Returns the first bytes of a non-empty object, at most `length`, and its size; null if there is none. */
   async getStart(name: string, length: number): Promise<{ bytes: Buffer; size: number } | null> {
     return this.#orAbsent(async (abortSignal) => {
       const answer = await this.#client.send(
@@ -124,36 +124,36 @@ export class Bucket {
   }
 
   /**
-   * The bytes of an object from `start` up to but not including `end`, as they come. Where they cease to come the rest
-   * is asked for; a reader never gets fewer than it asked for without an error.
+   * Reads an object from `start` up to but not including `end`. If the body breaks off, it requests the rest;
+   * a reader never gets fewer bytes without an error.
    */
   async *read(name: string, start: number, end: number): AsyncGenerator<Uint8Array> {
     let position = start;
     let failingSince: number | null = null;
-    for (let tries = 0; position < end; tries += 1) {
+    for (let attempts = 0; position < end; attempts += 1) {
       const before = position;
       try {
         const body = await this.#open(name, position, end);
         for await (const chunk of withIdleTimeout(body, this.#limits.idleTimeoutMs)) {
           position += chunk.byteLength;
-          if (position > end) throw new Error(`${name}: more bytes came than were asked for`);
+          if (position > end) throw new Error(`${name}: the service sent more bytes than requested`);
           yield chunk;
         }
         if (position < end) throw new TruncatedBody(`${name} ends at byte ${position} of ${end}`);
       } catch (error) {
         if (position > before) {
           failingSince = null;
-          tries = 0;
+          attempts = 0;
         }
         failingSince ??= Date.now();
         if (!isTransient(error) || Date.now() - failingSince > this.#limits.retryBudgetMs)
           throw this.#fault(error);
-        await delay(backoffMs(backoff, tries));
+        await delay(backoffMs(backoff, attempts));
       }
     }
   }
 
-  /** Puts an object there, at once or not at all; one of that name is replaced. */
+  /** Writes or replaces an object, atomically. */
   async put(name: string, bytes: Uint8Array): Promise<void> {
     const object = { ...this.#object(name), Body: bytes, ContentType: 'application/octet-stream' };
     await this.#call((abortSignal) => this.#client.send(new PutObjectCommand(object), { abortSignal }), {
@@ -161,14 +161,14 @@ export class Bucket {
     });
   }
 
-  /** Does nothing where there is none. */
+  /** Deletes an object, if it exists. */
   async delete(name: string): Promise<void> {
     await this.#orAbsent((abortSignal) =>
       this.#client.send(new DeleteObjectCommand(this.#object(name)), { abortSignal }),
     );
   }
 
-  /** The objects whose names begin with a text, a page at a time, in the order of their names. */
+  /** Lists the objects whose names begin with a text, page by page, ordered by name. */
   async *list(start: string): AsyncGenerator<ListedObject[]> {
     let token: string | undefined;
     do {
@@ -182,7 +182,7 @@ export class Bucket {
         this.#client.send(new ListObjectsV2Command(request), { abortSignal }),
       );
       yield (page.Contents ?? []).map(({ Key, Size, LastModified, ETag }) => ({
-        name: this.#behindPrefix(Key),
+        name: this.#withoutPrefix(Key),
         size: Size ?? 0,
         modified: LastModified ?? new Date(),
         etag: ETag ?? '',
@@ -191,7 +191,7 @@ export class Bucket {
     } while (token !== undefined);
   }
 
-  /** Begins an object that is sent in parts; it is there when the upload is completed. Gives the upload's id. */
+  /** Starts a multipart upload, whose object exists only after its completion; returns the upload's id. */
   async startUpload(name: string): Promise<string> {
     const object = { ...this.#object(name), ContentType: 'application/octet-stream' };
     const { UploadId } = await this.#call((abortSignal) =>
@@ -201,7 +201,7 @@ export class Bucket {
     return UploadId;
   }
 
-  /** @param signal ends the tries. */
+  /** @param signal aborts the attempts. */
   async uploadPart(
     name: string,
     uploadId: string,
@@ -218,7 +218,10 @@ export class Bucket {
     return { PartNumber: number, ETag };
   }
 
-  /** Whether the object is as it was sent shows its size: a try whose answer was lost may have completed it. */
+  /**
+   * Completes an upload. The caller must check the object's size: an attempt with a lost response may already
+   * have completed the upload.
+   */
   async completeUpload(name: string, uploadId: string, parts: UploadedPart[]): Promise<void> {
     const upload = { ...this.#object(name), UploadId: uploadId, MultipartUpload: { Parts: parts } };
     await this.#call(
@@ -233,7 +236,7 @@ export class Bucket {
     );
   }
 
-  /** At one try; an upload that stays because of that is aborted by a sweep. */
+  /** Aborts an upload with one attempt; a sweep aborts the remaining ones. */
   async abortUpload(name: string, uploadId: string): Promise<void> {
     const upload = { ...this.#object(name), UploadId: uploadId };
     await this.#call(
@@ -248,20 +251,20 @@ export class Bucket {
     );
   }
 
-  /** Uploads that were begun and neither completed nor aborted: the first thousand. */
+  /** Lists the first thousand uploads that were neither completed nor aborted. */
   async listUploads(start: string): Promise<{ name: string; uploadId: string; started: Date }[]> {
     const request = { ...this.#bucket, Prefix: this.#settings.prefix + start, MaxUploads: listPage };
     const { Uploads } = await this.#call((abortSignal) =>
       this.#client.send(new ListMultipartUploadsCommand(request), { abortSignal }),
     );
     return (Uploads ?? []).map(({ Key, UploadId, Initiated }) => ({
-      name: this.#behindPrefix(Key),
+      name: this.#withoutPrefix(Key),
       uploadId: UploadId ?? '',
       started: Initiated ?? new Date(),
     }));
   }
 
-  /** An address at which anybody can read an object for so many seconds. */
+  /** Returns a URL that lets anyone read an object for so many seconds. */
   async presignedUrl(
     name: string,
     { seconds, contentType }: { seconds: number; contentType: string },
@@ -276,7 +279,7 @@ export class Bucket {
     });
   }
 
-  /** The body of an object from one byte on. */
+  /** Returns the body of a range of an object. */
   async #open(name: string, start: number, end: number): Promise<Readable> {
     const answer = await this.#call((abortSignal) =>
       this.#client.send(new GetObjectCommand({ ...this.#object(name), Range: `bytes=${start}-${end - 1}` }), {
@@ -312,12 +315,12 @@ export class Bucket {
   ): Promise<T> {
     const until = Date.now() + patience;
     const limit = { timeoutMs: deadline, late: () => new CallTimeout(deadline) };
-    for (let tries = 0; ; tries += 1) {
+    for (let attempts = 0; ; attempts += 1) {
       try {
         return await withTimeLimit(limit, (ending) => action(ending).catch(reasonOf(ending)));
       } catch (error) {
         signal?.throwIfAborted();
-        const pause = backoffMs(backoff, tries);
+        const pause = backoffMs(backoff, attempts);
         if (!isTransient(error) || Date.now() + pause > until) throw this.#fault(error);
         await delay(pause);
       }
@@ -332,7 +335,7 @@ export class Bucket {
     return { ...this.#bucket, Key: this.#settings.prefix + name };
   }
 
-  #behindPrefix(key: string | undefined): string {
+  #withoutPrefix(key: string | undefined): string {
     return (key ?? '').slice(this.#settings.prefix.length);
   }
 
@@ -341,7 +344,7 @@ export class Bucket {
   }
 }
 
-/** The SDK's error for an aborted call does not have the reason of the abort. */
+/** The SDK's error for an aborted call lacks the abort's reason. */
 function reasonOf(ending: AbortSignal): (error: unknown) => never {
   return (error) => {
     throw ending.aborted ? ending.reason : error;

@@ -1,22 +1,22 @@
 import { codeOf, LecternError, messageOf } from '../../platform/errors.ts';
 import type { S3Settings } from './settings.ts';
 
-/** A call, or a body that is read, of which nothing came for too long. */
+/** A call or a body without a byte for too long. */
 export class CallTimeout extends Error {
   override readonly name = 'CallTimeout';
 
   constructor(milliseconds: number) {
-    super(`nothing came for ${milliseconds / 1000} s`);
+    super(`no response for ${milliseconds / 1000} s`);
   }
 }
 
-/** A body that ended before its end. */
+/** A body that ended early. */
 export class TruncatedBody extends Error {
   override readonly name = 'TruncatedBody';
 }
 
-/** Faults of the service, of the way to it, or of this machine's clock, which the next try sets right. */
-const passingNames = new Set([
+/** Names of transient faults of the service, the network, or this machine's clock. */
+const transientNames = new Set([
   'CallTimeout',
   'TruncatedBody',
   'TimeoutError',
@@ -26,7 +26,7 @@ const passingNames = new Set([
   'BadDigest',
   'XAmzContentSHA256Mismatch',
 ]);
-const passingStatuses = new Set([408, 429, 500, 502, 503, 504]);
+const transientStatuses = new Set([408, 429, 500, 502, 503, 504]);
 const networkCodes = new Set([
   'ECONNREFUSED',
   'ECONNRESET',
@@ -40,24 +40,24 @@ const networkCodes = new Set([
   'ERR_STREAM_PREMATURE_CLOSE',
 ]);
 
-/** Whether the same call may succeed a little later. */
+/** Returns whether a retry of the same call may succeed. */
 export function isTransient(error: unknown): boolean {
-  if (passingNames.has(nameOf(error))) return true;
+  if (transientNames.has(nameOf(error))) return true;
   const status = statusOf(error);
-  return status === undefined ? networkCodes.has(String(codeOf(error))) : passingStatuses.has(status);
+  return status === undefined ? networkCodes.has(String(codeOf(error))) : transientStatuses.has(status);
 }
 
-/** Whether the answer was that there is no such object; never that there is no such bucket, or no such user. */
+/** Returns whether the object does not exist; never true for a missing bucket or user. */
 export function isAbsent(error: unknown): boolean {
   return ['NoSuchKey', 'NotFound'].includes(nameOf(error));
 }
 
-/** Whether the answer was that there is no such multipart upload: it was completed, or aborted. */
+/** Returns whether the multipart upload does not exist: it was completed or aborted. */
 export function isUploadGone(error: unknown): boolean {
   return nameOf(error) === 'NoSuchUpload';
 }
 
-/** What failed, in words for an operator; names no secret. */
+/** Returns an error for operators that says what failed; names no secret. */
 export function storeFault(error: unknown, settings: S3Settings): LecternError {
   if (error instanceof LecternError) return error;
   return new LecternError(
@@ -70,7 +70,7 @@ export function storeFault(error: unknown, settings: S3Settings): LecternError {
   );
 }
 
-/** Where the store is: `bucket lectern/prefix at http://s3.example:9000`. */
+/** Returns the location of the store: `bucket lectern/prefix at http://s3.example:9000`. */
 export function locationOf({ bucket, prefix, endpoint, region }: S3Settings): string {
   const at = endpoint ?? `Amazon S3, ${region}`;
   return `bucket ${[bucket, ...prefix.split('/')].filter((part) => part !== '').join('/')} at ${at}`;
@@ -80,7 +80,7 @@ function explain(error: unknown, { bucket, region, accessKeyId }: S3Settings): s
   const name = nameOf(error);
   const status = statusOf(error);
   switch (name) {
-    // The second is all that an answer without a body can tell; of an object it is no fault.
+    // A response without a body reports a missing bucket as NotFound; for an object that is no fault.
     case 'NoSuchBucket':
     case 'NotFound':
       return `is not there: create the bucket ${bucket}, or correct S3_BUCKET.`;
@@ -114,7 +114,7 @@ function nameOf(error: unknown): string {
   return error instanceof Error ? error.name : 'Error';
 }
 
-/** The status that the service answered with, if it answered. */
+/** Returns the response's status, if there was a response. */
 function statusOf(error: unknown): number | undefined {
   if (typeof error !== 'object' || error === null || !('$metadata' in error)) return undefined;
   const metadata = error.$metadata as { httpStatusCode?: number };

@@ -2,50 +2,50 @@ import type { Bucket, UploadedPart } from './bucket.ts';
 
 export const mebibyte = 1024 ** 2;
 
-/** Of the 10,000 parts that S3 takes: an archive is larger than its files by its directory. */
+/** Of the 10,000 parts that S3 allows: an archive exceeds its files by its directory. */
 const usedParts = 9_000;
 
-/** Parts of one size, and how many there are of each size after that. */
+/** The number of parts of the first size, and of each larger size. */
 const equalParts = 5_000;
 const growingParts = 600;
 
-/** Node.js 20 has no larger buffers than 4 GiB. */
-const largestPartBytes = 2 * 1024 ** 3;
+/** Node.js 20 limits buffers to 4 GiB. */
+const maxPartBytes = 2 * 1024 ** 3;
 
-/** Returns the size of equal parts with which an object of so many bytes fits into one upload, in whole MiB. */
+/** Returns the part size in whole MiB with which an object fits into one upload. */
 export function partBytesOf(bytes: number): number {
   return Math.ceil(bytes / usedParts / mebibyte) * mebibyte;
 }
 
 /**
- * Returns the size of a part of an object that may outgrow equal parts of the first size: doubled again and again, so
- * that the largest object that S3 takes, of 5 TiB, fits into 10,000.
+ * Returns the size of a part of an object that may outgrow equal parts. The size doubles repeatedly, so that
+ * S3's largest object (5 TiB) fits into 10,000 parts.
  *
  * @param number from 1.
  */
 export function growingPartBytes(number: number, firstBytes: number): number {
   const doublings = Math.max(0, Math.ceil((number - equalParts) / growingParts));
-  return Math.min(firstBytes * 2 ** doublings, Math.max(firstBytes, largestPartBytes));
+  return Math.min(firstBytes * 2 ** doublings, Math.max(firstBytes, maxPartBytes));
 }
 
-/** Parts sent at once: while they are under way the next is filled. */
-const partsAtOnce = 2;
+/** Concurrent uploads of parts; the next part fills meanwhile. */
+const uploadConcurrency = 2;
 
 /**
- * Writes an object whose size is not known beforehand, in constant memory: three parts. What fits into one part is put
- * at once; more is sent as a multipart upload, which nobody sees before it is completed.
+ * Writes an object of unknown size in constant memory: three parts. An object of one part is written with one
+ * PUT; a larger one as a multipart upload, which is invisible until completed.
  */
 export class ObjectWriter {
   readonly #bucket: Bucket;
   readonly #name: string;
   readonly #firstBytes: number;
   readonly #grows: boolean;
-  /** Of the part that is filled now. */
+  /** The size of the current part. */
   #partBytes: number;
   readonly #over = new AbortController();
   readonly #sending = new Set<Promise<void>>();
   readonly #sent: UploadedPart[] = [];
-  /** Buffers whose parts were sent. */
+  /** Buffers of sent parts, for reuse. */
   readonly #free: Buffer[] = [];
   #part: Buffer | null = null;
   #filled = 0;
@@ -55,8 +55,9 @@ export class ObjectWriter {
   #failure: { error: unknown } | null = null;
 
   /**
-   * @param parts.bytes all parts but the last have this size: some services want them equal.
-   * @param parts.grow whether later ones may be larger, for an object that could outgrow 10,000 of this size.
+   * @param parts.bytes the size of all parts but the last: some services require equal parts.
+   * @param parts.grow whether later parts may be larger, for an object that could outgrow 10,000 parts of
+   * this size.
    */
   constructor(bucket: Bucket, name: string, parts: { bytes: number; grow: boolean }) {
     this.#bucket = bucket;
@@ -66,11 +67,12 @@ export class ObjectWriter {
     this.#grows = parts.grow;
   }
 
-  /** The chunks are copied, and their owner's again when this resolves. */
+  /** Appends copies of the chunks; the caller may reuse them once this resolves. */
   async write(chunks: readonly Uint8Array[]): Promise<void> {
     for (const chunk of chunks) {
       for (let start = 0; start < chunk.byteLength;) {
-        // Not before there is more: an object of one part is put, and the last part is not empty.
+        // Sends a full part only when more follows: an object of one part needs no upload, and the last part
+        // is never empty.
         if (this.#filled === this.#partBytes) await this.#sendPart();
         this.#part ??= this.#takeBuffer();
         const end = Math.min(chunk.byteLength, start + this.#partBytes - this.#filled);
@@ -84,11 +86,11 @@ export class ObjectWriter {
 
   #takeBuffer(): Buffer {
     const free = this.#free.pop();
-    // Those of before a growth are too small.
+    // Buffers from before a growth are too small.
     return free?.byteLength === this.#partBytes ? free : Buffer.allocUnsafeSlow(this.#partBytes);
   }
 
-  /** The object is there, whole, when this resolves. */
+  /** Completes the object; it is readable when this resolves. */
   async finish(): Promise<void> {
     if (this.#uploadId === null) {
       await this.#bucket.put(this.#name, this.#part?.subarray(0, this.#filled) ?? Buffer.alloc(0));
@@ -103,7 +105,7 @@ export class ObjectWriter {
     if (size !== this.#size) throw new Error(`${this.#name} has ${size} bytes instead of ${this.#size}`);
   }
 
-  /** Gives up an object that was not finished. Never fails: what stays because of that, a sweep removes. */
+  /** Discards an unfinished object. Never throws; a sweep removes the remains. */
   async abort(): Promise<void> {
     this.#over.abort();
     while (this.#sending.size > 0) await Promise.race(this.#sending);
@@ -111,7 +113,7 @@ export class ObjectWriter {
       const uploadId = await this.#uploadId;
       if (uploadId !== null) await this.#bucket.abortUpload(this.#name, uploadId);
     } catch {
-      // Whoever aborts has a failure of its own to tell.
+      // The caller already reports a failure.
     }
   }
 
@@ -126,7 +128,7 @@ export class ObjectWriter {
     if (this.#grows) this.#partBytes = growingPartBytes(number + 1, this.#firstBytes);
     this.#uploadId ??= this.#bucket.startUpload(this.#name);
     const uploadId = await this.#uploadId;
-    while (this.#sending.size >= partsAtOnce) await Promise.race(this.#sending);
+    while (this.#sending.size >= uploadConcurrency) await Promise.race(this.#sending);
     this.#throwFailure();
     const sending = this.#bucket
       .uploadPart(this.#name, uploadId, { number, bytes, signal: this.#over.signal })

@@ -4,30 +4,30 @@ import type { S3Settings } from './settings.ts';
 export interface Credentials {
   accessKeyId: string;
   secretAccessKey: string;
-  /** Of a role. */
+  /** The session token of a role. */
   sessionToken?: string | undefined;
 }
 
-/** What is signed besides the object's name. */
+/** The signed options. */
 export interface PresignOptions {
-  /** For how long the address is good. */
+  /** The lifetime of the URL. */
   seconds: number;
   at: Date;
-  /** What the service is told of its answer, such as response-content-type. */
+  /** Parameters of the response, such as response-content-type. */
   query: Record<string, string>;
 }
 
 /**
- * An address at which anybody can read an object, by AWS Signature Version 4. Amazon's client takes 2 ms of CPU for
- * one, and a manifest has thousands; this takes a hundredth of that.
+ * Returns a URL that lets anyone read an object, with AWS Signature Version 4. Amazon's client needs 2 ms of
+ * CPU for each URL, and a manifest has thousands; this needs a hundredth of that.
  */
 export function presign(
   settings: S3Settings,
   credentials: Credentials,
   name: string,
-  { seconds, at, query: told }: PresignOptions,
+  { seconds, at, query: extra }: PresignOptions,
 ): string {
-  const url = objectAddress(settings, name);
+  const url = objectUrl(settings, name);
   const time = at.toISOString().replace(/[-:]|\.\d{3}/g, '');
   const day = time.slice(0, 8);
   const scope = `${day}/${settings.region}/s3/aws4_request`;
@@ -38,7 +38,7 @@ export function presign(
     'X-Amz-Expires': String(seconds),
     ...(credentials.sessionToken !== undefined && { 'X-Amz-Security-Token': credentials.sessionToken }),
     'X-Amz-SignedHeaders': 'host',
-    ...told,
+    ...extra,
   })
     .map(([key, value]) => `${encode(key)}=${encode(value)}`)
     .sort()
@@ -54,7 +54,7 @@ export function presign(
   return `${url.href}?${query}&X-Amz-Signature=${hmac(key, text).toString('hex')}`;
 }
 
-function objectAddress({ endpoint, bucket, region, prefix, forcePathStyle }: S3Settings, name: string): URL {
+function objectUrl({ endpoint, bucket, region, prefix, forcePathStyle }: S3Settings, name: string): URL {
   const amazon = `https://s3.${region}.amazonaws.com${region.startsWith('cn-') ? '.cn' : ''}`;
   const url = new URL(endpoint ?? amazon);
   const path = `${prefix}${name}`.split('/').map(encode).join('/');
@@ -72,7 +72,7 @@ function hmac(key: Buffer, text: string): Buffer {
   return createHmac('sha256', key).update(text).digest();
 }
 
-/** As RFC 3986 has it: encodeURIComponent leaves a few characters more. */
+/** Encodes as RFC 3986 defines; encodeURIComponent leaves some characters. */
 function encode(text: string): string {
   return encodeURIComponent(text).replace(
     /[!'()*]/g,

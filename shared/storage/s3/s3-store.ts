@@ -10,37 +10,37 @@ import type { S3Limits, S3Settings } from './settings.ts';
 import { withSpool } from './spool.ts';
 import { sweepBucket } from './sweep-bucket.ts';
 
-/** Part of every name: a later layout ignores what this one wrote instead of migrating it. */
+/** Part of every name, so that a later layout ignores old objects instead of migrating them. */
 const layoutVersion = 'v1';
 
-/** Fetched when a blob is opened: most pictures whole, with one request. */
-const startBytes = 256 * 1024;
+/** Bytes that opening a blob fetches: most pictures completely, with one request. */
+const firstBytes = 256 * 1024;
 
-/** For how long a check tries again. */
+/** The retry budget of a check. */
 const checkRetryBudgetMs = 3_000;
 
 export interface S3StoreOptions {
-  /** A local folder for blobs on their way to the bucket. */
+  /** A local folder for blobs before their upload. */
   spoolFolder: string;
-  /** Of what is sent in parts: all but the last have this size, but for blobs too large for 10,000 of it. */
+  /** The size of all parts but the last, except of blobs too large for 10,000 of it. */
   partBytes: number;
-  /** Whether the later parts of a very large archive may be larger than that; no unless given. */
+  /** Whether later parts of a very large archive may be larger; false by default. */
   partsGrow?: boolean;
   limits?: S3Limits;
 }
 
 /**
- * The store in a bucket of an S3-compatible service, which any number of hosts share.
+ * Creates the store in a bucket of an S3-compatible service, which any number of hosts may share.
  *
  * ```
  * v1/assets/ab/<sha256>        v1/cache/ab/<sha256>
- * v1/archive-files/<uuid>      bytes of archives, sent while they are built; nobody finds them without a pointer
+ * v1/archive-files/<uuid>      bytes of archives, sent during the build; readers need a pointer to find them
  * v1/archives/<key>            pointers: a small JSON text that names file, size and SHA-256; its PUT publishes
- * v1/orphans/<uuid>            marks of sweeps on files without a pointer, which go when the mark is old
+ * v1/orphans/<uuid>            marks of files without a pointer; sweeps remove these files when the mark is old
  * v1/checks/<uuid>             written and deleted by checks
  * ```
  *
- * Objects appear whole or not at all, so wherever a writer dies, what it left is an upload or a file without a pointer.
+ * Objects appear atomically, so a writer that dies leaves only an upload, or a file without a pointer.
  */
 export function createS3Store(settings: S3Settings, options: S3StoreOptions): Store {
   const limits = options.limits ?? defaultLimits;
@@ -53,7 +53,7 @@ export function createS3Store(settings: S3Settings, options: S3StoreOptions): St
     sweepTemporaries: (olderThanSeconds, signal) =>
       sweepBucket(bucket, pointers, layoutVersion, { olderThanSeconds, signal }),
     async check() {
-      // Whoever starts a process or asks the doctor wants to know soon.
+      // The start of a process and `lectern doctor` need a quick result.
       await check(
         new Bucket(settings, {
           ...limits,
@@ -66,7 +66,7 @@ export function createS3Store(settings: S3Settings, options: S3StoreOptions): St
   };
 }
 
-/** The size of a blob is known before it is sent. */
+/** Returns the part size of a blob, whose size is known before the upload. */
 function blobPartBytes(size: number, partBytes: number): number {
   return Math.min(Math.max(partBytes, partBytesOf(size)), Math.max(size, 1));
 }
@@ -84,7 +84,7 @@ function createBlobStore(
         await announce?.(digest);
         const name = nameOf(digest.sha256);
         const created = (await bucket.sizeOf(name)) !== digest.size;
-        // Also where it is there: a damaged file is mended by whoever brings the bytes again.
+        // Existing blobs are replaced too, which repairs damaged ones.
         const writer = new ObjectWriter(bucket, name, {
           bytes: blobPartBytes(digest.size, partBytes),
           grow: false,
@@ -105,7 +105,7 @@ function createBlobStore(
     async open({ sha256, size }) {
       const name = nameOf(sha256);
       if (size === 0) return (await bucket.sizeOf(name)) === 0 ? openObject(bucket, name, 0) : null;
-      const start = await bucket.getStart(name, Math.min(size, startBytes));
+      const start = await bucket.getStart(name, Math.min(size, firstBytes));
       return start?.size === size ? openObject(bucket, name, size, start.bytes) : null;
     },
     delete: (sha256) => bucket.delete(nameOf(sha256)),
@@ -133,7 +133,7 @@ function createArchiveStore(
       const pointer = await pointers.find(key);
       if (pointer === null) return null;
       const { file, size, sha256, storedAt } = pointer;
-      // A pointer to a file that is gone, or is not what was written, is none: the archive is built again.
+      // A pointer whose file is missing or has another size does not count: the archive is built again.
       const name = fileName(file);
       if ((await bucket.sizeOf(name)) !== size) return null;
       return { ...openObject(bucket, name, size), sha256, storedAt };
@@ -158,7 +158,7 @@ function createArchiveStore(
         },
       });
     },
-    // Its file stays for who reads it, until sweeps find it without a pointer.
+    // Readers can still read its file, until sweeps remove it.
     delete: (key) => pointers.delete(key),
     list: () => pointers.list(),
   };
@@ -166,10 +166,11 @@ function createArchiveStore(
 
 const fileName = (file: string) => `${layoutVersion}/archive-files/${file}`;
 
-/** @param first bytes of the object that are there already. */
+/** @param first the first bytes of the object, if known. */
 function openObject(bucket: Bucket, name: string, size: number, first?: Uint8Array): OpenFile {
   let kept = first;
-  // A function of its own: they are read once, as a rule, and a reader that stalls later must not keep them.
+  // A separate function, so that a stalled reader does not keep these bytes in memory: they are usually read
+  // once.
   const take = (start: number, end: number): Uint8Array[] => {
     const chunk = kept?.subarray(start, end);
     kept = undefined;
@@ -190,7 +191,10 @@ function openObject(bucket: Bucket, name: string, size: number, first?: Uint8Arr
   };
 }
 
-/** Does with an object of its own whatever the store does, and so needs each of the rights that the store needs. */
+/**
+ * Performs every kind of operation of the store on a test object, and thereby checks all required
+ * permissions.
+ */
 async function check(bucket: Bucket): Promise<void> {
   const name = `${layoutVersion}/checks/${randomUUID()}`;
   const written = Buffer.from('lectern');
@@ -198,7 +202,10 @@ async function check(bucket: Bucket): Promise<void> {
   await bucket.put(name, written);
   const read = await bucket.get(name);
   if (read?.equals(written) !== true) {
-    throw new LecternError('INTERNAL_ERROR', 'The store does not give back what was written to it');
+    throw new LecternError(
+      'INTERNAL_ERROR',
+      'The store returned other bytes than were written. Check the S3 service and proxies in front of it.',
+    );
   }
   await bucket.listUploads(`${layoutVersion}/`);
   await bucket.delete(name);

@@ -3,17 +3,20 @@ import type { StoreSettings } from '../../platform/config.ts';
 /** The settings of a store in a bucket. */
 export type S3Settings = Extract<StoreSettings, { kind: 's3' }>;
 
-/** How long what may take. Milliseconds. */
+/** Timeouts and the retry budget of calls. */
 export interface S3Limits {
-  /** How long a call that fails for a passing reason is tried again: longer than a restart of the service. */
+  /** How long a call with transient failures is retried: longer than a restart of the service. */
   retryBudgetMs: number;
-  /** One try of a small call, and the wait for the first byte of a large object. */
+  /** One attempt of a small call, and the wait for the first byte of a large object. */
   callTimeoutMs: number;
-  /** One try to send a part of an upload. */
+  /** One attempt to upload a part. */
   uploadTimeoutMs: number;
-  /** One try to complete an upload, which large ones keep the service busy with. */
+  /** One attempt to complete an upload, which takes the service long for large ones. */
   completionTimeoutMs: number;
-  /** A body of which no byte came for so long is asked for anew. Time that the reader takes does not count. */
+  /**
+   * A body without a byte for this long is requested again from its last byte. The reader's own time does not
+   * count.
+   */
   idleTimeoutMs: number;
 }
 

@@ -11,9 +11,9 @@ export interface Spooled {
 }
 
 /**
- * Keeps the bytes of a source in a local file for as long as `use` takes: an object has to be named by its digest, and
- * that is known only when all bytes have come. The file has no name any more as soon as it is open, so that nothing of
- * it is left, whatever becomes of this process.
+ * Keeps the bytes of a source in a local file during `use`: an object is named by its digest, which is known
+ * only after the last byte. The file is unlinked as soon as it is open, so nothing remains if the process
+ * dies.
  */
 export async function withSpool<T>(
   folder: string,

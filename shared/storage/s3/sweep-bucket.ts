@@ -2,14 +2,14 @@ import type { ArchivePointers } from './archive-pointers.ts';
 import type { Bucket, ListedObject } from './bucket.ts';
 
 /**
- * Removes what crashed writers left behind, and the files of archives that were replaced or deleted. A file without a
- * pointer is marked first, and goes when the mark is old and there is still no pointer: who began to read it before it
- * lost its pointer has that long, and a builder that was held up between file and pointer can still publish.
+ * Removes the remains of crashed writers, and the files of replaced or deleted archives. The first sweep
+ * marks a file without a pointer; a later sweep removes it if the mark is old and there is still no pointer.
+ * Readers of the old archive, and builders that were delayed between file and pointer, have this time.
  *
- * Any number of processes may sweep at once.
+ * Any number of processes may sweep concurrently.
  *
- * @param options.signal ends it between two requests.
- * @returns how many uploads and objects were removed.
+ * @param options.signal aborts between two requests.
+ * @returns the number of removed uploads and objects.
  */
 export async function sweepBucket(
   bucket: Bucket,
@@ -34,7 +34,7 @@ export async function sweepBucket(
     removed += 1;
   }
 
-  // In this order: a pointer that is written meanwhile is seen, for it names a file that was there before.
+  // This order matters: a pointer that is written meanwhile is found, because its file was there before.
   const marks = new Map(
     (await all(bucket, markName(layoutVersion, ''), signal)).map((one) => [one.name, one]),
   );
@@ -62,7 +62,7 @@ export async function sweepBucket(
       removed += 1;
     }
   }
-  // Of files that somebody else removed.
+  // Marks of files that another process removed.
   for (const { name, modified } of marks.values()) {
     signal?.throwIfAborted();
     if (isOld(modified)) await bucket.delete(name);

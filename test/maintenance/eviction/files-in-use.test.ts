@@ -193,7 +193,7 @@ describe('while uses may not be known', () => {
       yield* harness.store.archives.list();
     }
     const store = { ...harness.store, archives: { ...harness.store.archives, list } };
-    await expect(evictAll(store)).rejects.toThrow('not known any more');
+    await expect(evictAll(store)).rejects.toThrow('lost the usage of files');
     expect(await archive.isThere()).toBe(true);
   });
 

@@ -23,7 +23,7 @@ test('a build that waits for what learners have no more time for downloads it it
   const { signal } = new AbortController();
 
   const log = createLogger(config, 'test');
-  const external = new ExternalMedia({ db, ...api, downloader, config, log }, { milliseconds: 3_000 });
+  const external = new ExternalMedia({ db, ...api, downloader, config, log }, { downloadMs: 3_000 });
   const cache = new MediaCache({ db, ...worker, downloader });
   await cache.prepare([medium.url]);
   const forLearner = external.get(medium, signal);

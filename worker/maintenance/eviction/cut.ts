@@ -1,9 +1,9 @@
 const minuteMs = 60_000;
 
-/** How many bytes were used last in each minute, by the number of the minute. */
+/** Bytes by the minute of their last use. */
 export type BytesByMinute = Map<number, number>;
 
-/** What goes: all that was used last before a minute, and of what was used in that minute so many bytes. */
+/** The files to remove: all with a last use before a minute, and so many bytes of that minute. */
 export interface Cut {
   minute: number;
   bytes: number;
@@ -13,14 +13,14 @@ export function minuteOf(milliseconds: number): number {
   return Math.floor(milliseconds / minuteMs);
 }
 
-/** The time before which all files were used that a cut concerns. */
+/** Returns the end of the minute of a cut, which follows the last use of all its files. */
 export function endOf({ minute }: Cut): number {
   return (minute + 1) * minuteMs;
 }
 
 /**
- * Where to cut so that all goes that was used before `oldest`, and at least so many bytes, those used longest ago
- * first. Null where nothing has to go, or there is nothing.
+ * Returns the cut that removes all files last used before `oldest`, and at least so many bytes, least
+ * recently used first. Null if nothing has to go, or nothing exists.
  *
  * @param goal.oldest a minute.
  */

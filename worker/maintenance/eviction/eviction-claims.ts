@@ -3,18 +3,18 @@ import { nowInLua } from '../../../shared/platform/lua.ts';
 import { addOwnerScript, usageKeys, inUseMs } from '../../../shared/storage/file-usage.ts';
 import type { EvictableFile } from '../../../shared/storage/file-usage.ts';
 
-/** How long an evictor has to remove the files that it has chosen, before they count as staying. */
+/** The lifetime of a claim: how long an evictor may take to remove claimed files. */
 const claimMs = 60_000;
 
-/** Within this part of that time it begins the last removal: one that began may take its time. */
+/** Removals begin only within this time, because a running one cannot be interrupted. */
 export const removalMs = claimMs / 6;
 
-/** Files that are noted at once. */
+/** Files per command. */
 const noteBatch = 500;
 
 /**
- * The uses that Redis has are all there are only as long as it has lost nothing. A restart gives it another run id,
- * and whatever clears its memory clears the note as well: from then on uses are known anew.
+ * The usage in Redis is complete only if Redis lost nothing. A restart changes its run id, and clearing its
+ * memory clears this key. In both cases usage is complete only from now on.
  */
 const beginScript = `
 ${nowInLua}
@@ -28,15 +28,15 @@ return {server, since, string.format('%.0f', now)}
 `;
 
 /**
- * Chooses files that are not in use, and marks them as leaving in the same step: who wants one from now on waits.
- * ARGV[3] is 1 where pins do not count, nor recent uses of archives, which can be read to their end when removed: as long
- * as the owners are ARGV[4], because another one may be within its share.
+ * Claims files that are not in use, in one step: processes that want a claimed file wait. With ARGV[3] = 1
+ * pins do not count, nor do recent uses of archives, whose readers can read to their end. That holds only
+ * while the owners are ARGV[4], because another owner may be within its share.
  */
-const chooseScript = `
+const claimScript = `
 ${nowInLua}
 local known = string.match(redis.call('GET', KEYS[3]) or '', '^(%w+) ')
 if known ~= ARGV[1] or not string.find(redis.call('INFO', 'server'), 'run_id:' .. ARGV[1], 1, true) then
-  return redis.error_reply('LOST the uses of files are not known any more')
+  return redis.error_reply('LOST Redis has lost the usage of files')
 end
 local before = math.min(tonumber(ARGV[2]), now - ${inUseMs})
 local force = ARGV[3] == '1'
@@ -60,8 +60,8 @@ return chosen
 `;
 
 /**
- * Releases before wrote pins among the uses, as times in the future. When such a file was used last is not known: as
- * of now. What is in use then is noted again within a minute.
+ * Earlier releases wrote pins among the uses, as times in the future. Their last use is unknown and becomes
+ * now; files in use are touched again within a minute.
  */
 const separatePinsScript = `
 ${nowInLua}
@@ -73,7 +73,7 @@ end
 return #found / 2
 `;
 
-/** Forgets scores of KEYS[1] that are too old, and the users of files that KEYS[2] does not name either. */
+/** Removes old scores of KEYS[1], and the owners of files that KEYS[2] lacks as well. */
 const forgetScript = `
 local old = redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', '(' .. ARGV[1], 'LIMIT', 0, ${noteBatch})
 for _, file in ipairs(old) do
@@ -83,27 +83,30 @@ end
 return #old
 `;
 
-/** Choices whose time is over are those of an evictor that died. */
-const endChoicesScript = `
+/** Removes expired claims, whose evictor died. */
+const expireClaimsScript = `
 ${nowInLua}
 local leaving = redis.call('HGETALL', KEYS[1])
-for index = 1, #leaving, 2 do
+for index = 1, #claims, 2 do
   if tonumber(leaving[index + 1]) <= now then redis.call('HDEL', KEYS[1], leaving[index]) end
 end
 `;
 
-/** When a file was used last, and until when signed URLs name it: milliseconds, 0 where that is not known. */
+/** The last use of a file, and the expiry of its signed URLs, in milliseconds; 0 where unknown. */
 export interface FileTimes {
   used: number;
   pinned: number;
 }
 
-/** What an evictor asks Redis of the uses of files, and tells it of those that leave. */
+/**
+ * The evictor's view of file usage in Redis, and its eviction claims: leases that give an evictor exclusive
+ * time to remove files.
+ */
 export class EvictionClaims {
   readonly #redis: Redis;
   readonly #used: string;
   readonly #pinned: string;
-  readonly #leaving: string;
+  readonly #claims: string;
   readonly #known: string;
   readonly #owners: string;
 
@@ -111,12 +114,12 @@ export class EvictionClaims {
     this.#redis = redis;
     this.#used = `${prefix}:${usageKeys.used}`;
     this.#pinned = `${prefix}:${usageKeys.pinned}`;
-    this.#leaving = `${prefix}:${usageKeys.leaving}`;
+    this.#claims = `${prefix}:${usageKeys.leaving}`;
     this.#known = `${prefix}:${usageKeys.known}`;
     this.#owners = `${prefix}:${usageKeys.owners}`;
   }
 
-  /** Since when all uses are known, and the time now, in milliseconds; by which server. */
+  /** Returns the server, since when its usage is complete, and its time, in milliseconds. */
   async begin(): Promise<{ server: string; knownSince: number; now: number }> {
     const found = await this.#redis.eval(beginScript, 1, this.#known);
     const [server = '', knownSince, now] = found as string[];
@@ -132,7 +135,7 @@ export class EvictionClaims {
     return files.map((_, index) => ({ used: Number(used[index]), pinned: Number(pinned[index]) }));
   }
 
-  /** Which organizations use each of some files, as one text with commas; empty where that is not known. */
+  /** Returns the owners of each file as one text, separated by commas; empty where unknown. */
   async ownersOf(files: readonly EvictableFile[]): Promise<string[]> {
     if (files.length === 0) return [];
     const owners = await this.#redis.hmget(this.#owners, ...files);
@@ -140,21 +143,21 @@ export class EvictionClaims {
   }
 
   /**
-   * Returns files that may be removed now: last used before a time, not in the last minute, and not pinned. Whoever
-   * wants one waits for {@link EvictionClaims.release}.
+   * Claims and returns the files that may be removed now: last used before a time, not in the last minute,
+   * and not pinned. Processes that want one wait for {@link EvictionClaims.release}.
    *
-   * @param options.force ignores pins, and the uses of archives, of files that exactly `owners` use.
-   * @throws when Redis has lost uses since {@link EvictionClaims.begin}, or does not answer.
+   * @param options.force ignores pins, and uses of archives, for files with exactly these `owners`.
+   * @throws when Redis has lost usage since {@link EvictionClaims.begin}, or does not respond.
    */
   async claim(
     server: string,
     files: readonly EvictableFile[],
     { before, force, owners }: { before: number; force: boolean; owners: string },
   ): Promise<EvictableFile[]> {
-    const keys = [this.#used, this.#leaving, this.#known, this.#pinned, this.#owners];
+    const keys = [this.#used, this.#claims, this.#known, this.#pinned, this.#owners];
     const options = [server, before, force ? 1 : 0, owners];
     return (await this.#redis.eval(
-      chooseScript,
+      claimScript,
       keys.length,
       ...keys,
       ...options,
@@ -162,17 +165,25 @@ export class EvictionClaims {
     )) as EvictableFile[];
   }
 
-  /** Of the files that were chosen some are gone, and nobody needs to wait any more. */
+  /**
+   * Ends claims, so that waiting processes continue.
+   *
+   * @param gone the claimed files that were removed.
+   */
   async release(chosen: readonly EvictableFile[], gone: readonly EvictableFile[]): Promise<void> {
     if (gone.length > 0) {
       await this.#redis.zrem(this.#used, ...gone);
       await this.#redis.zrem(this.#pinned, ...gone);
       await this.#redis.hdel(this.#owners, ...gone);
     }
-    if (chosen.length > 0) await this.#redis.hdel(this.#leaving, ...chosen);
+    if (chosen.length > 0) await this.#redis.hdel(this.#claims, ...chosen);
   }
 
-  /** Pins files until a time. @param organizationId whose share they count towards; null where that is not known. */
+  /**
+   * Pins files until a time.
+   *
+   * @param organizationId their owner; null where unknown.
+   */
   async pinUntil(files: readonly EvictableFile[], until: Date, organizationId: string | null): Promise<void> {
     for (let start = 0; start < files.length; start += noteBatch) {
       const some = files.slice(start, start + noteBatch);
@@ -183,16 +194,16 @@ export class EvictionClaims {
     }
   }
 
-  /** Forgets uses and pins from before a time, and what an evictor that died has chosen. */
+  /** Removes uses and pins from before a time, and expired claims. */
   async tidy(before: number): Promise<void> {
     const owners = this.#owners;
     await this.#repeat(separatePinsScript, [this.#used, this.#pinned]);
     await this.#repeat(forgetScript, [this.#used, this.#pinned, owners], before);
     await this.#repeat(forgetScript, [this.#pinned, this.#used, owners], before);
-    await this.#redis.eval(endChoicesScript, 1, this.#leaving);
+    await this.#redis.eval(expireClaimsScript, 1, this.#claims);
   }
 
-  /** Runs a script until it finds less than a batch: Redis does nothing else meanwhile. */
+  /** Repeats a script until it finds less than a batch, because Redis does nothing else during a script. */
   async #repeat(script: string, keys: string[], ...args: number[]): Promise<void> {
     while ((await this.#redis.eval(script, keys.length, ...keys, ...args)) === noteBatch);
   }

@@ -19,25 +19,31 @@ import { withLease } from '../../../shared/platform/lease.ts';
 import { isEvictable, usageOf } from './may-go.ts';
 import type { FileUse } from './may-go.ts';
 
-/** Over STORE_MAX_BYTES files go until so much of it is left: not at every file that comes. */
+/**
+ * Above STORE_MAX_BYTES eviction continues down to this share of it, so that it does not run at every new
+ * file.
+ */
 const lowWaterMark = 0.9;
 
-/** On a full disk goes at least this part of what may go, so that the next builds find room as well. */
+/** On a full disk at least this share is evicted, so that the next builds find room as well. */
 const fullDiskShare = 0.1;
 
 const hourMs = 3_600_000;
 
-/** Uses from before this are forgotten where no age is set: files so old have the time of their storage. */
+/** Uses are forgotten after this time if no age is set: such old files get the time of their storage. */
 const forgetAfterMs = 365 * 24 * hourMs;
 
-/** How far the clocks of hosts may be apart. */
+/** The largest difference between hosts' clocks. */
 const clockSkewMs = 600_000;
 
-/** How long no worker looks again: sizes grow quickly, ages slowly. Less than the pause between two sweeps. */
+/**
+ * The pause before any worker checks again: sizes grow quickly, ages slowly. Less than the interval of
+ * sweeps.
+ */
 const sizeIntervalMs = 9 * 60_000;
 const ageIntervalMs = 59 * 60_000;
 
-/** Files that are chosen and removed together, and removed at once. */
+/** Files claimed together, and removed concurrently. */
 const batchFiles = 50;
 const removals = 8;
 
@@ -50,7 +56,7 @@ export interface EvictionDependencies {
   config: Pick<Config, 'redisPrefix' | 'export'>;
 }
 
-/** What was evicted. */
+/** The number and bytes of evicted files. */
 export interface Evicted {
   files: number;
   bytes: number;
@@ -59,12 +65,12 @@ export interface Evicted {
 interface EvictableListing extends FileUse {
   file: EvictableFile;
   size: number;
-  /** Ids of organizations, with commas between them. */
+  /** Ids of organizations, separated by commas. */
   owners: string;
   remove: () => Promise<void>;
 }
 
-/** Files that go together: used last before a time, and pinned or not. */
+/** Files to remove together: last used before a time, pinned or not. */
 interface Batch {
   listed: EvictableListing[];
   before: number;
@@ -72,41 +78,42 @@ interface Batch {
   owners: string;
 }
 
-/** One run: when it began, and what Redis knows. */
+/** One run, with the state of Redis at its beginning. */
 interface Run {
   server: string;
   now: number;
   knownSince: number;
   signal: AbortSignal;
-  /** When the files that signed addresses name were noted last; what was signed since then is to be noted next. */
-  noted: { at: number; signedSince: Date };
+  /** The last pinning of files that signed URLs name; URLs signed since then are pinned next. */
+  pinning: { at: number; signedSince: Date };
 }
 
-/** One process evicts at a time. */
+/** The lease of the one process that evicts. */
 const evictorLeaseMs = 30_000;
 
 /**
- * Removes archives and downloaded files that were used longest ago: those beyond STORE_MAX_AGE, and as many as
- * STORE_MAX_BYTES asks for, of organizations that hold more than their share; besides, archives that lack files and
- * have had their time. Never a download that was used in the last minute, or is held. Files that signed URLs name, and
- * archives that were used in the last minute, go only for room, and only from organizations over their share.
+ * Evicts the least recently used archives and downloads: those beyond STORE_MAX_AGE, and as many as
+ * STORE_MAX_BYTES requires, from organizations over their share. It also removes incomplete archives after
+ * their time. It never removes a download that is pinned or was used in the last minute. Files that signed
+ * URLs name, and archives used in the last minute, are removed only to make room, and only from organizations
+ * over their share.
  */
 export class Evictor {
   readonly #deps: EvictionDependencies;
-  readonly #files: EvictionClaims;
+  readonly #claims: EvictionClaims;
   readonly #leaseKey: string;
 
   constructor(deps: EvictionDependencies) {
     this.#deps = deps;
-    this.#files = new EvictionClaims(deps.redis, deps.config.redisPrefix);
+    this.#claims = new EvictionClaims(deps.redis, deps.config.redisPrefix);
     this.#leaseKey = `${deps.config.redisPrefix}:files:evictor`;
   }
 
   /**
-   * Keeps the store within its limits; null while another process does.
+   * Evicts files until the store is within its limits; returns null while another process does so.
    *
-   * @param ending ends the run before its time.
-   * @throws when Redis, MongoDB or the store does not answer: what was not removed by then stays.
+   * @param ending aborts the run.
+   * @throws when Redis, MongoDB or the store does not respond; the remaining files stay.
    */
   keepLimits(ending?: AbortSignal): Promise<Evicted | null> {
     const { maxBytes, maxAgeHours } = this.#deps.limits;
@@ -117,21 +124,21 @@ export class Evictor {
   }
 
   /**
-   * {@link Evictor.keepLimits}, where limits are set and no worker has done so lately: that reads the store's whole
-   * listing. Null where there is nothing to do.
+   * Calls {@link Evictor.keepLimits} if limits are set and no worker has done so recently, because it reads
+   * the store's whole listing. Null if there is nothing to do.
    */
   async takeTurn(ending?: AbortSignal): Promise<Evicted | null> {
     const { redis, config, limits } = this.#deps;
     const { maxBytes, maxAgeHours } = limits;
-    // From now on uses are known, for when the disk is full.
-    await this.#files.begin();
+    // Usage is recorded from now on, for a full disk later.
+    await this.#claims.begin();
     if (maxBytes === 0 && maxAgeHours === 0) return null;
     const pause = maxBytes === 0 ? ageIntervalMs : sizeIntervalMs;
-    const turn = await redis.set(`${config.redisPrefix}:files:turn`, '1', 'PX', pause, 'NX');
-    return turn === null ? null : this.keepLimits(ending);
+    const isTurn = await redis.set(`${config.redisPrefix}:files:turn`, '1', 'PX', pause, 'NX');
+    return isTurn === null ? null : this.keepLimits(ending);
   }
 
-  /** Frees at least so many bytes, where so many may go; else as {@link Evictor.keepLimits}. */
+  /** Frees at least so many bytes if possible; otherwise like {@link Evictor.keepLimits}. */
   makeRoom(bytes: number): Promise<Evicted | null> {
     return this.#run(undefined, (total) => ({
       maxAge: Infinity,
@@ -147,38 +154,40 @@ export class Evictor {
     return withLease(redis, { key: this.#leaseKey, leaseMs: evictorLeaseMs }, async (lost) => {
       const signal = ending === undefined ? lost : AbortSignal.any([lost, ending]);
       const run: Run = {
-        ...(await this.#files.begin()),
+        ...(await this.#claims.begin()),
         signal,
-        noted: { at: -Infinity, signedSince: new Date(0) },
+        pinning: { at: -Infinity, signedSince: new Date(0) },
       };
-      await this.#files.tidy(run.now - this.#memory());
-      await this.#noteSigned(run);
+      await this.#claims.tidy(run.now - this.#usageTtlMs());
+      await this.#pinSigned(run);
       const groups = await this.#survey(run);
       const total = [...groups.values()].reduce((sum, group) => sum + group.total, 0);
       const { maxAge, bytes } = goalFor(total);
-      // In the minute 0 are archives that no request is answered with.
+      // Minute 0 holds archives that no request can get any more.
       const cuts = fairCuts(groups, { oldest: Math.max(1, minuteOf(run.now - maxAge)), bytes });
       return cuts.size === 0 ? { files: 0, bytes: 0 } : this.#remove(run, cuts);
     });
   }
 
-  /** How long uses matter. */
-  #memory(): number {
+  /** Returns how long uses are kept, in milliseconds. */
+  #usageTtlMs(): number {
     const { maxAgeHours } = this.#deps.limits;
     return maxAgeHours === 0 ? forgetAfterMs : maxAgeHours * hourMs;
   }
 
-  /** Those of some archives that lack files and have not been served for a minute, because another build is due. */
+  /**
+   * Returns the keys of incomplete archives that were due for another build, and not served, for a minute.
+   */
   async #expired(archives: ListedArchive[]): Promise<Set<string>> {
     const { config, incomplete } = this.#deps;
     const keys = archives.map(({ key }) => key).filter(isIncomplete);
     const builds = await incomplete.find(keys.map(exportKeyOf));
-    const isOver = (build: IncompleteBuild | null) =>
+    const isDue = (build: IncompleteBuild | null) =>
       build === null || build.ageMs > incompleteWaitMs(build.builds, config.export.degradedSeconds) + inUseMs;
-    return new Set(keys.filter((_, index) => builds !== undefined && isOver(builds[index] ?? null)));
+    return new Set(keys.filter((_, index) => builds !== undefined && isDue(builds[index] ?? null)));
   }
 
-  /** All bytes that count, and those that may go by when they were used, by who uses them. */
+  /** Sums up the bytes of all files, and the evictable bytes by last use, for each group of owners. */
   async #survey(run: Run): Promise<Map<string, OwnedFiles>> {
     const groups = new Map<string, OwnedFiles>();
     for await (const page of this.#list(run)) {
@@ -220,7 +229,7 @@ export class Evictor {
         { used: planOf(owners, used, false), pinned: planOf(owners, pinned, true) },
       ]),
     );
-    // Whoever looked at one lately did not take it.
+    // Recent requests checked these archives but did not use them.
     const expired: Batch = { listed: [], before: run.now, force: false, owners: '' };
     for await (const page of this.#list(run)) {
       for (const listed of page) {
@@ -244,18 +253,18 @@ export class Evictor {
   async #removeBatch(run: Run, { listed, ...options }: Batch): Promise<Evicted> {
     const evicted: Evicted = { files: 0, bytes: 0 };
     if (listed.length === 0) return evicted;
-    await this.#noteSigned(run);
+    await this.#pinSigned(run);
     const files = listed.map(({ file }) => file);
-    const chosen = await this.#files.claim(run.server, files, options);
+    const claimed = await this.#claims.claim(run.server, files, options);
     const until = performance.now() + removalMs;
     const limit = pLimit(removals);
     const gone: EvictableFile[] = [];
-    const wanted = new Set(chosen);
+    const wanted = new Set(claimed);
     const removing = listed
       .filter(({ file }) => wanted.has(file))
       .map(({ file, size, remove }) =>
         limit(async () => {
-          // A process that stood still for long finds that others rely on the file again.
+          // After a long pause of this process other processes may use the file again.
           if (run.signal.aborted || performance.now() > until) return;
           await remove();
           gone.push(file);
@@ -264,25 +273,25 @@ export class Evictor {
         }),
       );
     const outcomes = await Promise.allSettled(removing);
-    await this.#files.release(chosen, gone);
+    await this.#claims.release(claimed, gone);
     run.signal.throwIfAborted();
     for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason;
     return evicted;
   }
 
   /**
-   * Pins files that the signed URLs of manifests name, because Redis may have lost that. APIs pin them as well, after
-   * they have recorded in MongoDB what they sign: so what was signed since the last call is pinned before files are
-   * chosen.
+   * Pins the files that signed URLs of manifests name, because Redis may have lost their pins. APIs record in
+   * MongoDB what they are about to sign, and then pin it. So everything signed since the last call is pinned
+   * before files are claimed.
    */
-  async #noteSigned(run: Run): Promise<void> {
-    // Again where it took long: then few were signed since.
-    while (performance.now() - run.noted.at > inUseMs / 2) {
-      const { signedSince } = run.noted;
-      run.noted = { at: performance.now(), signedSince: new Date(Date.now() - clockSkewMs) };
+  async #pinSigned(run: Run): Promise<void> {
+    // Repeats after a long run, when few were signed meanwhile.
+    while (performance.now() - run.pinning.at > inUseMs / 2) {
+      const { signedSince } = run.pinning;
+      run.pinning = { at: performance.now(), signedSince: new Date(Date.now() - clockSkewMs) };
       for await (const signed of listSignedFiles(this.#deps.db, signedSince)) {
         const files = signed.sha256s.map((sha256): EvictableFile => `cache:${sha256}`);
-        await this.#files.pinUntil(files, signed.signedUntil, signed.organizationId);
+        await this.#claims.pinUntil(files, signed.signedUntil, signed.organizationId);
         run.signal.throwIfAborted();
       }
     }
@@ -316,7 +325,7 @@ export class Evictor {
     run.signal.throwIfAborted();
     const files = page.map(toFile);
     const names = files.map(({ file }) => file);
-    const [times, owners] = await Promise.all([this.#files.timesOf(names), this.#files.ownersOf(names)]);
+    const [times, owners] = await Promise.all([this.#claims.timesOf(names), this.#claims.ownersOf(names)]);
     return page.map(({ size, storedAt }, index) => {
       const file = files[index] as Pick<EvictableListing, 'file' | 'remove'>;
       const stored = storedAt.getTime();

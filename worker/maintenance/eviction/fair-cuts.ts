@@ -1,33 +1,35 @@
 import { cutFor } from './cut.ts';
 import type { BytesByMinute, Cut } from './cut.ts';
 
-/** Steps of the search for the share: enough for any number of bytes. */
+/** Steps of the binary search for the share: enough for any number of bytes. */
 const searchSteps = 64;
 
-/** Files that the same organizations use. */
+/** Files with the same owners. */
 export interface OwnedFiles {
-  /** Ids; none for files of which it is not known. Those together count as one organization. */
+  /** Ids of organizations; none where unknown. All files without known owners count as one organization. */
   owners: readonly string[];
-  /** All their bytes. */
+  /** The bytes of all files. */
   total: number;
-  /** The bytes that may go. */
+  /** The evictable bytes. */
   used: BytesByMinute;
-  /** The bytes that may go only when all owners hold more than their share, after those of `used`. */
+  /** Bytes that are evictable only when all owners exceed their share, and after those of `used`. */
   pinned: BytesByMinute;
 }
 
-/** What goes of files that the same organizations use. Null for nothing. */
+/** The cuts for files with the same owners; null for none. */
 export interface GroupCuts {
   used: Cut | null;
   pinned: Cut | null;
 }
 
 /**
- * Returns where to cut each group of files, so that all goes that was used before `oldest`, and at least so many bytes
- * where so many may go. Every organization may keep the same share: only those that hold more lose files for room,
- * each its own that were used longest ago, and pinned ones after all others. No share is below an equal part of what is to
- * stay, so less is freed where an organization holds more than its share in files that may not go. A file that several use counts in full for each, and goes only when each of
- * them is over the share: nobody loses files because another organization uses them too.
+ * Returns the cuts of each group of files that remove all files last used before `oldest`, and, where
+ * possible, at least so many bytes. Every organization may keep the same share. Only organizations over it
+ * lose files to make room: their own least recently used ones, pinned ones last.
+ *
+ * No share is below an equal part of the remaining bytes. Less is freed if an organization exceeds its share
+ * in files that must stay. A file with several owners counts in full for each, and is removed only if each is
+ * over its share: no organization loses files because another one uses them too.
  *
  * @param goal.oldest a minute.
  */
@@ -57,7 +59,7 @@ export function fairCuts(
   const freedAt = (share: number) =>
     sum(all.map(({ owners, free }) => Math.min(free, excessOf(owners, share))));
 
-  // An organization whose files must stay, because they are in use, never costs others their share.
+  // Files that must stay because they are in use never reduce the share of other organizations.
   const equalShare = Math.max(0, sum(all.map(({ total }) => total)) - wanted) / Math.max(1, held.size);
   let [low, high] = [equalShare, Math.max(equalShare, ...held.values())];
   for (let step = 0; step < searchSteps && wanted > 0; step += 1) {

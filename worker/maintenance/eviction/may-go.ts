@@ -2,20 +2,21 @@ import { inUseMs } from '../../../shared/storage/file-usage.ts';
 import type { EvictableFile } from '../../../shared/storage/file-usage.ts';
 import type { FileTimes } from './eviction-claims.ts';
 
-/** URLs that learners got live two hours at most, and Redis alone knows what they name. */
+/** Learners' URLs expire after two hours at most, and only Redis knows their files. */
 const urlMs = 2 * 3_600_000;
 
-/** How an evictor sees the use of a file. */
+/** The use of a file, for an evictor. */
 export interface FileUse {
-  /** Milliseconds; 0 for an archive that no request is answered with any more. */
+  /** Milliseconds; 0 for an archive that no request can get any more. */
   usedAt: number;
-  /** Whether it may go only when all its owners hold more than their share. */
+  /** Whether it is evictable only when all its owners exceed their share. */
   isPinned: boolean;
 }
 
 /**
- * Returns when a file was used last, and whether it is pinned: named by a signed URL, or an archive that was used in the
- * last minute but not stored in it. Readers do not need such an archive in the store: they read it to its end.
+ * Returns the last use of a file, and whether it is pinned: a signed URL names it, or it is an archive that
+ * was used, but not stored, in the last minute. Readers of such an archive can read it to its end without the
+ * store.
  */
 export function usageOf(
   now: number,
@@ -23,13 +24,16 @@ export function usageOf(
   { stored, used, pinned }: FileTimes & { stored: number },
 ): FileUse {
   if (pinned > now) return { usedAt: Math.max(stored, used), isPinned: true };
-  // Whoever had the URL may have used it until its expiry.
+  // The URL may have been used until its expiry.
   const usedAt = Math.max(stored, used, pinned);
   const inUse = now - inUseMs;
   return { usedAt, isPinned: file.startsWith('archives:') && stored < inUse && usedAt >= inUse };
 }
 
-/** Uses that Redis has lost are noted again within a minute, but for what learners' URLs name. */
+/**
+ * Returns whether a file may be evicted. Usage that Redis has lost is complete again after a minute, except
+ * for learners' URLs.
+ */
 export function isEvictable(
   { now, knownSince }: { now: number; knownSince: number },
   { file, usedAt, isPinned }: FileUse & { file: EvictableFile },
