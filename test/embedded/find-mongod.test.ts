@@ -2,7 +2,6 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { access, mkdir, readFile, readdir, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { runFetch } from '../../shared/embedded/fetch-command.ts';
 import { findMongod } from '../../shared/embedded/find-mongod.ts';
@@ -11,24 +10,24 @@ import type { MongodSource } from '../../shared/embedded/mongod-sources.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { lives, temporaryFolder } from './processes.ts';
 
-const RUNS = '#!/bin/sh\necho "db version v1.2.3"\n';
+const workingBinary = '#!/bin/sh\necho "db version v1.2.3"\n';
 
-/** A source whose binary is a script, with a count of its fetches. */
+/** Returns a source whose binary is a script, and the count of its fetches. */
 function source(overrides: Partial<MongodSource> = {}) {
-  const asked = { times: 0 };
+  const fetches = { count: 0 };
   const fake: MongodSource = {
     version: '1.2.3',
     place: 'a test',
     suitable: true,
     async fetch({ folder }) {
-      asked.times += 1;
+      fetches.count += 1;
       const path = join(folder, 'fetched');
-      await writeFile(path, RUNS, { mode: 0o755 });
+      await writeFile(path, workingBinary, { mode: 0o755 });
       return path;
     },
     ...overrides,
   };
-  return { fake, asked };
+  return { fake, fetches };
 }
 
 function find(cacheDir: string, sources: MongodSource[], options: Partial<FindMongodOptions> = {}) {
@@ -42,23 +41,37 @@ async function filesIn(cacheDir: string): Promise<string[]> {
   return (await readdir(cacheDir, { recursive: true })).filter((name) => name !== 'mongodb-v1').sort();
 }
 
+/** Fetches half a binary into the cache directory, and hangs. */
+const interruptedFetch = `
+  const [module, cacheDir] = process.argv.slice(1);
+  const { findMongod } = await import(module);
+  const { writeFile } = await import('node:fs/promises');
+  const fetch = async ({ folder }) => {
+    await writeFile(folder + '/half', '#!/bin/sh');
+    return new Promise(() => setInterval(() => undefined, 60_000));
+  };
+  const { signal } = new AbortController();
+  const sources = [{ version: '1.2.3', place: 'a test', suitable: true, fetch }];
+  await findMongod({ cacheDir, report: () => undefined, signal, findInstalled: async () => undefined, sources });
+`;
+
 describe('finding mongod', () => {
   test('an installed mongod is used without a fetch', async () => {
     const cacheDir = await temporaryFolder();
     const installed = join(await temporaryFolder(), 'mongod');
-    await writeFile(installed, RUNS, { mode: 0o755 });
-    const { fake, asked } = source();
+    await writeFile(installed, workingBinary, { mode: 0o755 });
+    const { fake, fetches } = source();
     const found = await find(cacheDir, [fake], { findInstalled: () => Promise.resolve(installed) });
     expect(found).toBe(installed);
-    expect(asked.times).toBe(0);
+    expect(fetches.count).toBe(0);
   });
 
   test('a cached binary is not fetched again', async () => {
     const cacheDir = await temporaryFolder();
-    const { fake, asked } = source();
+    const { fake, fetches } = source();
     const first = await find(cacheDir, [fake]);
     expect(await find(cacheDir, [fake])).toBe(first);
-    expect(asked.times).toBe(1);
+    expect(fetches.count).toBe(1);
     expect(await filesIn(cacheDir)).toHaveLength(1);
   });
 
@@ -68,10 +81,10 @@ describe('finding mongod', () => {
     const cached = await find(cacheDir, [later.fake]);
     const earlier = source({ version: '2.0.0' });
     expect(await find(cacheDir, [earlier.fake, later.fake])).toBe(cached);
-    expect(earlier.asked.times).toBe(0);
+    expect(earlier.fetches.count).toBe(0);
   });
 
-  test('two concurrent fetches both end with a whole binary', async () => {
+  test('two concurrent fetches both end with a complete binary', async () => {
     const cacheDir = await temporaryFolder();
     const { fake } = source();
     const [one, two] = await Promise.all([find(cacheDir, [fake]), find(cacheDir, [fake])]);
@@ -117,8 +130,9 @@ describe('finding mongod', () => {
 describe('a fetch', () => {
   test('that is killed half-way leaves no partial binary, and the next one removes its remains', async () => {
     const cacheDir = await temporaryFolder();
-    const script = fileURLToPath(new URL('./interrupted-fetch.ts', import.meta.url));
-    const child = spawn(process.execPath, ['--import', 'tsx', script, cacheDir], { stdio: 'ignore' });
+    const module = new URL('../../shared/embedded/find-mongod.ts', import.meta.url).href;
+    const args = ['--import', 'tsx', '--input-type=module', '--eval', interruptedFetch, module, cacheDir];
+    const child = spawn(process.execPath, args, { stdio: 'ignore' });
     onTestFinished(() => void child.kill('SIGKILL'));
     const isHalf = (name: string) => name.endsWith('half');
     await waitFor('half a binary', async () => (await filesIn(cacheDir)).some(isHalf), 20_000);
@@ -129,9 +143,9 @@ describe('a fetch', () => {
 
     const anHourAgo = new Date(Date.now() - 3_600_000);
     await utimes(join(cacheDir, left[0] ?? ''), anHourAgo, anHourAgo);
-    const { fake, asked } = source();
+    const { fake, fetches } = source();
     const found = await find(cacheDir, [fake]);
-    expect(asked.times).toBe(1);
+    expect(fetches.count).toBe(1);
     expect(await filesIn(cacheDir)).toEqual([found.slice(cacheDir.length + 1)]);
   });
 

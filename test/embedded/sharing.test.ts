@@ -31,42 +31,31 @@ async function ping(redisUrl: string): Promise<string> {
 }
 
 describe('sharing', () => {
-  test('two processes share one set of servers, which runs until both have exited', async () => {
+  test('concurrent first starts create one set of servers, which runs while any process holds it', async () => {
     const dataDir = await temporaryDataDir();
-    const first = await startHolder(dataDir);
-    const second = await acquire(dataDir);
-    expect(first.servers.processes).toEqual(second.processes);
-    expect(first.servers.mongodbUri).toBe(second.mongodbUri);
-    expect(first.servers.redisUrl).toBe(second.redisUrl);
-
-    await first.kill();
-    await (await notes(second.mongodbUri)).insertOne({ text: 'written after the first process exited' });
-    expect(await ping(second.redisUrl)).toBe('PONG');
+    const holders = await Promise.all(Array.from({ length: 4 }, () => startHolder(dataDir)));
+    const own = await acquire(dataDir);
+    for (const { servers } of holders) {
+      expect([servers.processes, servers.mongodbUri]).toEqual([own.processes, own.mongodbUri]);
+    }
+    await Promise.all(holders.map((holder) => holder.kill()));
+    await (await notes(own.mongodbUri)).insertOne({ text: 'written after the other processes exited' });
+    await own.release();
+    await allEnded(own);
   });
 
-  test('concurrent first starts create one set of servers', async () => {
-    const dataDir = await temporaryDataDir();
-    const holders = await Promise.all(Array.from({ length: 5 }, () => startHolder(dataDir)));
-    expect(new Set(holders.map(({ servers }) => servers.processes.supervisor)).size).toBe(1);
-    expect(new Set(holders.map(({ servers }) => servers.mongodbUri)).size).toBe(1);
-  });
-
-  test('two paths to one data directory use the same servers', async () => {
+  test('two paths to one data directory use the same servers, and only required ones start', async () => {
     // Created first and removed last, because MongoDB stops by the path it was started with.
     const link = join(await temporaryFolder(), 'link');
     const dataDir = await temporaryDataDir();
     await symlink(dataDir, link);
-    expect((await acquire(link)).processes).toEqual((await acquire(dataDir)).processes);
-  });
+    const mongodb = await acquire(link);
+    expect(mongodb).toMatchObject({ redisUrl: '', processes: { supervisor: expect.any(Number) } });
+    expect(mongodb.processes.redis).toBeUndefined();
 
-  test('only the required servers start', async () => {
-    const dataDir = await temporaryDataDir();
-    const redisOnly = await acquire(dataDir, { needs: { mongodb: false, redis: true } });
-    expect(redisOnly).toMatchObject({ mongodbUri: '', processes: { supervisor: expect.any(Number) } });
-    expect(redisOnly.processes.mongodb).toBeUndefined();
-
-    const both = await acquire(dataDir);
-    expect(both.processes).toEqual({ ...redisOnly.processes, mongodb: expect.any(Number) });
+    const both = await acquire(dataDir, { needs: { mongodb: true, redis: true } });
+    expect(both.processes).toEqual({ ...mongodb.processes, redis: expect.any(Number) });
+    expect(await ping(both.redisUrl)).toBe('PONG');
   });
 
   test('a data directory whose path is too long for a socket works as well', async () => {
@@ -111,23 +100,18 @@ describe('the end of the servers', () => {
     await allEnded(holder.servers);
   });
 
-  test('no server outlives its supervisor, even after SIGKILL, and the client gets an error', async () => {
+  test('after SIGKILL of the supervisor its servers exit, clients get an error, and new servers have the data', async () => {
     const messages: string[] = [];
-    const servers = await acquire(await temporaryDataDir(), { report: (message) => messages.push(message) });
-    process.kill(servers.processes.supervisor, 'SIGKILL');
-    await allEnded(servers);
-    await waitFor('the message', () => messages.some((text) => text.includes('servers have ended')));
-  });
-
-  test('remains of a killed supervisor do not block new servers on the data', async () => {
     const dataDir = await temporaryDataDir();
-    const before = await acquire(dataDir);
+    const before = await acquire(dataDir, { report: (message) => messages.push(message) });
     await (await notes(before.mongodbUri)).insertOne({ text: 'kept' }, { writeConcern: { j: true } });
     process.kill(before.processes.supervisor, 'SIGKILL');
 
     const [one, two] = await Promise.all([startHolder(dataDir), startHolder(dataDir)]);
     expect(one.servers.processes).toEqual(two.servers.processes);
     expect(one.servers.processes.supervisor).not.toBe(before.processes.supervisor);
+    await allEnded(before);
+    await waitFor('the message', () => messages.some((text) => text.includes('servers have ended')));
     expect(await (await notes(one.servers.mongodbUri)).findOne()).toMatchObject({ text: 'kept' });
   });
 
@@ -141,11 +125,11 @@ describe('the end of the servers', () => {
     const after = await acquire(dataDir);
     expect(after.processes.supervisor).not.toBe(before.processes.supervisor);
     expect(lives(before.processes.mongodb)).toBe(false);
-    expect(await ping(after.redisUrl)).toBe('PONG');
+    expect(await (await notes(after.mongodbUri)).findOne()).toBeNull();
   });
 
   test('a crashed server restarts on its port', async () => {
-    const servers = await acquire(await temporaryDataDir());
+    const servers = await acquire(await temporaryDataDir(), { needs: { mongodb: true, redis: true } });
     const collection = await notes(servers.mongodbUri);
     await collection.insertOne({ text: 'kept' }, { writeConcern: { j: true } });
     process.kill(servers.processes.mongodb ?? 0, 'SIGKILL');

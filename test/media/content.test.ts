@@ -1,32 +1,27 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { signContentUrl } from '../../shared/media/content-urls.ts';
 import type { Organization } from '../../shared/models/organization.ts';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
 import { markLessonDeleted } from '../../shared/models/lesson.ts';
 import { markVersionsUnpublished } from '../../shared/models/lesson-version.ts';
-import { buildLearnerToken, buildOrganization, buildPackage, buildVersion } from '../support/factories.ts';
-import { startHarness, testAssetSecret } from '../support/harness.ts';
-import type { Harness } from '../support/harness.ts';
-import { ask, expectError, jsonOf } from '../support/answers.ts';
 import { follow } from '../player/player-files.ts';
+import { ask, expectError, jsonOf } from '../support/answers.ts';
+import { buildLearnerToken, buildOrganization, buildPackage, buildVersion } from '../support/factories.ts';
+import { testAssetSecret } from '../support/harness.ts';
+import { useApi } from '../support/use.ts';
 
-let harness: Harness;
-let api: string;
+const api = useApi();
 let organization: Organization;
 let version: LessonVersion;
 let mediaId: string;
-beforeAll(async () => {
-  harness = await startHarness();
-  api = await harness.startApi();
-});
-afterAll(() => harness.close());
 beforeEach(async () => {
-  organization = (await buildOrganization(harness)).organization;
+  organization = (await buildOrganization(api)).organization;
   ({ version, mediaId } = await build());
 });
 
 const picture = Buffer.from('a picture');
+const notFound = 'Lesson not found or access denied';
 
 async function build(
   lessonId?: string,
@@ -36,31 +31,32 @@ async function build(
     ...(lessonId !== undefined && { lessonId }),
     media: [{ bytes: picture, mimeType: 'image/gif', extension: 'gif' }],
   });
-  return { version: await buildVersion(harness, owner, path), mediaId: mediaIds[0] ?? '' };
+  return { version: await buildVersion(api, owner, path), mediaId: mediaIds[0] ?? '' };
 }
 
-interface ContentAddress {
+interface Content {
   base: string;
   expiresAt: string;
   versionId: string;
 }
 
-function addressPath(token: string, query = '', { lessonId } = version): string {
+function contentPath(token: string, query = '', { lessonId } = version): string {
   return `/api/public/lessons/${lessonId}/content?token=${token}${query}`;
 }
 
-async function addressOf(token: string, query = ''): Promise<ContentAddress> {
-  return jsonOf(await ask(api + addressPath(token, query))) as ContentAddress;
+async function contentOf(token: string, query = ''): Promise<Content> {
+  return jsonOf(await ask(api.url + contentPath(token, query))) as Content;
 }
 
-const signed = ({ lessonId, _id: versionId }: LessonVersion) =>
-  signContentUrl(testAssetSecret, { lessonId, versionId }).url;
+function signed({ lessonId, _id: versionId }: LessonVersion, now = Date.now()) {
+  return signContentUrl(testAssetSecret, { lessonId, versionId }, { now });
+}
 
-const gone = 'Lesson not found or access denied';
+const mediumUrl = (id = mediaId) => `${api.url}${signed(version).url}media/${id}`;
 
-test('a token leads to an address that opens media and widgets of its version without the token', async () => {
-  const answer = await ask(api + addressPath(buildLearnerToken(version)));
-  const { base, expiresAt, versionId } = jsonOf(answer) as ContentAddress;
+test("a token gets a URL that opens its version's media and widgets without the token", async () => {
+  const answer = await ask(api.url + contentPath(buildLearnerToken(version)));
+  const { base, expiresAt, versionId } = jsonOf(answer) as Content;
   expect(versionId).toBe(version._id);
   const minutes = (Date.parse(expiresAt) - Date.now()) / 60_000;
   expect(minutes).toBeGreaterThan(59);
@@ -68,136 +64,117 @@ test('a token leads to an address that opens media and widgets of its version wi
   expect(answer.headers.get('cache-control')).toBe('no-store');
   expect(answer.headers.get('access-control-allow-origin')).toBe('*');
 
-  const medium = await follow(api, `${base}media/${mediaId}`);
-  expect({ status: medium.status, type: medium.headers.get('content-type') }).toEqual({
-    status: 200,
-    type: 'image/gif',
-  });
+  const medium = await follow(api.url, `${base}media/${mediaId}`);
+  expect([medium.status, medium.headers.get('content-type')]).toEqual([200, 'image/gif']);
   expect(medium.body.equals(picture)).toBe(true);
-  const types = ['text/javascript; charset=utf-8', 'text/css; charset=utf-8'];
-  for (const [index, file] of ['Heading.js', 'Heading.css'].entries()) {
-    const led = await ask(`${api}${base}widgets/${file}`);
-    expect(led.status).toBe(302);
-    expect(led.headers.get('cache-control')).toBe('private, max-age=1800');
-    expect(led.headers.get('access-control-allow-origin')).toBe('*');
-    const widget = await follow(api, `${base}widgets/${file}`);
-    expect(widget.headers.get('content-type')).toBe(types[index]);
+  const types = { 'Heading.js': 'text/javascript; charset=utf-8', 'Heading.css': 'text/css; charset=utf-8' };
+  for (const [file, type] of Object.entries(types)) {
+    const redirect = await ask(`${api.url}${base}widgets/${file}`);
+    expect(redirect.status).toBe(302);
+    expect(redirect.headers.get('cache-control')).toBe('private, max-age=1800');
+    expect(redirect.headers.get('access-control-allow-origin')).toBe('*');
+    expect((await follow(api.url, `${base}widgets/${file}`)).headers.get('content-type')).toBe(type);
   }
 });
 
 test.each([
-  ['90 minutes', 90 * 60, 'private, max-age=1800'],
-  ['40 minutes', 40 * 60, 'private, max-age=600'],
-  ['a minute', 60, 'private, max-age=0'],
-])('what it leads to ends with it, and no cache keeps it longer: %s before', async (_when, seconds, kept) => {
-  const { lessonId, _id: versionId } = version;
+  ['90 minutes', 90 * 60, 1800],
+  ['40 minutes', 40 * 60, 600],
+  ['a minute', 60, 0],
+])('%s before its expiry, redirects and caches last no longer than the URL', async (_when, seconds, kept) => {
   const now = Date.now();
-  // Signed so long ago that it ends then: on a half hour, as all do.
-  const { expiresAt } = signContentUrl(testAssetSecret, { lessonId, versionId }, { now });
-  const clock = vi.useFakeTimers({ now: expiresAt.getTime() - seconds * 1000, toFake: ['Date'] });
-  onTestFinished(() => void clock.useRealTimers());
-  const { url } = signContentUrl(testAssetSecret, { lessonId, versionId }, { now });
-  const answer = await ask(`${api}${url}media/${mediaId}`);
-  const location = new URL(answer.headers.get('location') ?? '', api);
+  const { url, expiresAt } = signed(version, now);
+  vi.useFakeTimers({ now: expiresAt.getTime() - seconds * 1000, toFake: ['Date'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const answer = await ask(`${api.url}${url}media/${mediaId}`);
+  const location = new URL(answer.headers.get('location') ?? '', api.url);
   expect(Number(location.searchParams.get('expires')) * 1000).toBe(expiresAt.getTime());
-  const [, life] = /max-age=(\d+)$/.exec(answer.headers.get('cache-control') ?? '') ?? [];
-  expect(Number(life)).toBeLessThanOrEqual(Number(/\d+$/.exec(kept)?.[0]));
-  expect(Number(life)).toBeGreaterThanOrEqual(Number(/\d+$/.exec(kept)?.[0]) - 30);
-  const file = await ask(location.href);
-  const [, fileLife] =
-    /^public, max-age=(\d+), immutable$/.exec(file.headers.get('cache-control') ?? '') ?? [];
-  expect(Number(fileLife)).toBeLessThanOrEqual(seconds);
+  const secondsKept = Number(/max-age=(\d+)$/.exec(answer.headers.get('cache-control') ?? '')?.[1]);
+  expect(secondsKept).toBeLessThanOrEqual(kept);
+  expect(secondsKept).toBeGreaterThanOrEqual(kept - 30);
+  const fileCache = (await ask(location.href)).headers.get('cache-control') ?? '';
+  expect(Number(/^public, max-age=(\d+), immutable$/.exec(fileCache)?.[1])).toBeLessThanOrEqual(seconds);
 });
 
-test('it is the same for all learners, absolute behind PUBLIC_URL, and tells nothing of one', async () => {
+test('all learners get the same URL, absolute with PUBLIC_URL', async () => {
   const tokens = ['ada', 'ben'].map((learnerId) => buildLearnerToken(version, { learnerId }));
-  const [first, second] = await Promise.all(tokens.map((token) => addressOf(token)));
+  const [first, second] = await Promise.all(tokens.map((token) => contentOf(token)));
   expect(first).toEqual(second);
-  const named = await harness.startApi({ PUBLIC_URL: 'https://lessons.example/lectern' });
-  const answer = jsonOf(await ask(named + addressPath(tokens[0] ?? ''))) as ContentAddress;
+  const named = await api.startApi({ PUBLIC_URL: 'https://lessons.example/lectern' });
+  const answer = jsonOf(await ask(named + contentPath(tokens[0] ?? ''))) as Content;
   expect(answer.base).toBe(`https://lessons.example/lectern${first?.base}`);
 });
 
-describe('of several published versions a token', () => {
-  test('gets the one that is in play, though another one was published since', async () => {
+describe('the version', () => {
+  test('is the requested one, the pinned one, or else the newest', async () => {
     const token = buildLearnerToken(version);
+    const pinning = buildLearnerToken(version, { versionId: version._id });
     const { version: next } = await build(version.lessonId);
-    expect((await addressOf(token)).versionId).toBe(next._id);
-    const inPlay = await addressOf(token, `&versionId=${version._id.toUpperCase()}`);
-    expect(inPlay.versionId).toBe(version._id);
-    expect((await ask(`${api}${inPlay.base}media/${mediaId}`)).status).toBe(302);
+    expect((await contentOf(token)).versionId).toBe(next._id);
+    const requested = await contentOf(token, `&versionId=${version._id.toUpperCase()}`);
+    expect(requested.versionId).toBe(version._id);
+    expect((await ask(`${api.url}${requested.base}media/${mediaId}`)).status).toBe(302);
+    expect((await contentOf(pinning)).versionId).toBe(version._id);
+    expect((await contentOf(pinning, `&versionId=${version._id}`)).versionId).toBe(version._id);
+    expectError(await ask(api.url + contentPath(pinning, `&versionId=${next._id}`)), 404, notFound);
   });
 
-  test('that pins one gets no other', async () => {
-    const { version: next } = await build(version.lessonId);
-    const token = buildLearnerToken(version, { versionId: version._id });
-    expect((await addressOf(token)).versionId).toBe(version._id);
-    expect((await addressOf(token, `&versionId=${version._id}`)).versionId).toBe(version._id);
-    expectError(await ask(api + addressPath(token, `&versionId=${next._id}`)), 404, gone);
-  });
-
-  test('gets none that is a draft, unpublished, or of another lesson or organization', async () => {
+  test('is never a draft, an unpublished one, or of another lesson or organization', async () => {
     const token = buildLearnerToken(version);
     const { path } = await buildPackage({ lessonId: version.lessonId });
-    const draft = await buildVersion(harness, organization, path, { publish: false });
-    const { version: unpublished } = await build(version.lessonId);
-    const { lessonId, _id: versionId } = unpublished;
-    await markVersionsUnpublished(harness.db, { lessonId, versionId });
+    const draft = await buildVersion(api, organization, path, { publish: false });
+    const { lessonId, _id: versionId } = (await build(version.lessonId)).version;
+    await markVersionsUnpublished(api.db, { lessonId, versionId });
     const { version: other } = await build();
-    const theirs = (await build(undefined, (await buildOrganization(harness)).organization)).version;
-    for (const _id of [draft._id, versionId, other._id, theirs._id, randomUUID()]) {
-      expectError(await ask(api + addressPath(token, `&versionId=${_id}`)), 404, gone);
+    const { version: foreign } = await build(undefined, (await buildOrganization(api)).organization);
+    for (const _id of [draft._id, versionId, other._id, foreign._id, randomUUID()]) {
+      expectError(await ask(api.url + contentPath(token, `&versionId=${_id}`)), 404, notFound);
     }
   });
 });
 
-test('invalid requests get the same errors as from the session endpoint', async () => {
+test('invalid requests get the errors of the session endpoint', async () => {
   const token = buildLearnerToken(version);
-  expectError(await ask(api + addressPath(token).replace(version.lessonId, 'x')), 400, 'Invalid lesson ID');
-  expectError(await ask(api + addressPath('')), 400, 'token is required');
-  expectError(await ask(api + addressPath(token, '&versionId=x')), 400, 'Invalid version ID');
-  expectError(await ask(api + addressPath('x')), 401, 'Token verification failed: Malformed token');
   const { version: other } = await build();
-  const message = 'Token does not grant access to this lesson';
-  expectError(await ask(api + addressPath(token, '', other)), 403, message);
-  expectError(await ask(api + addressPath(token), { method: 'POST' }), 405, 'POST is not allowed here');
+  for (const [path, status, error] of [
+    [contentPath(token).replace(version.lessonId, 'x'), 400, 'Invalid lesson ID'],
+    [contentPath(''), 400, 'token is required'],
+    [contentPath(token, '&versionId=x'), 400, 'Invalid version ID'],
+    [contentPath('x'), 401, 'Token verification failed: Malformed token'],
+    [contentPath(token, '', other), 403, 'Token does not grant access to this lesson'],
+  ] as const)
+    expectError(await ask(api.url + path), status, error);
+  expectError(await ask(api.url + contentPath(token), { method: 'POST' }), 405, 'POST is not allowed here');
 });
 
-describe('an address is refused', () => {
-  const refused = 'Invalid or expired signature';
+describe('a URL is rejected', () => {
+  const forbidden = 'Invalid or expired signature';
 
-  test('when any part of it was changed, or it has expired', async () => {
-    const path = `${signed(version)}media/${mediaId}`;
-    const { lessonId, _id: versionId } = version;
-    const expired = signContentUrl(testAssetSecret, { lessonId, versionId }, { now: Date.now() - 18e6 });
-    expect((await ask(api + path)).status).toBe(302);
-    for (const bad of [
-      path.replace(lessonId, randomUUID()),
-      path.replace(versionId, randomUUID()),
-      path.replace(/\/(\d{10})\//, (_all, expires: string) => `/${Number(expires) + 3600}/`),
-      path.replace(/.(?=\/media)/, (last) => (last === 'A' ? 'E' : 'A')),
-      `${expired.url}media/${mediaId}`,
+  test('after its expiry, and after a change of any part', async () => {
+    const url = mediumUrl();
+    expect((await ask(url)).status).toBe(302);
+    for (const invalid of [
+      url.replace(version.lessonId, randomUUID()),
+      url.replace(version._id, randomUUID()),
+      url.replace(/\/(\d{10})\//, (_all, expires: string) => `/${Number(expires) + 3600}/`),
+      url.replace(/.(?=\/media)/, (last) => (last === 'A' ? 'E' : 'A')),
+      `${api.url}${signed(version, Date.now() - 18e6).url}media/${mediaId}`,
     ]) {
-      const answer = await ask(api + bad);
-      expectError(answer, 403, refused);
+      const answer = await ask(invalid);
+      expectError(answer, 403, forbidden);
       expect(answer.headers.get('cache-control')).toBe('no-store');
       expect(answer.headers.get('access-control-allow-origin')).toBe('*');
     }
   });
 
-  test('for another version of the lesson, and for media and widgets of others', async () => {
+  test('for other versions, media, widgets and paths', async () => {
     const { version: next, mediaId: nextMedium } = await build(version.lessonId);
-    expectError(await ask(`${api}${signed(version)}media/${nextMedium}`), 404, 'Media file not found');
-    expectError(await ask(`${api}${signed(version)}media/x`), 400, 'Invalid media ID');
-    expectError(await ask(`${api}${signed(version)}widgets/Video.js`), 404, 'Widget not found');
-    const swapped = signed(version).replace(version._id, next._id);
-    expectError(await ask(`${api}${swapped}media/${nextMedium}`), 403, refused);
-  });
-
-  test('for anything else than media and widgets', async () => {
-    const { status } = await ask(`${api}${signed(version)}session`);
-    expect(status).toBe(404);
-    const posted = await ask(`${api}${signed(version)}media/${mediaId}`, { method: 'POST' });
+    expectError(await ask(mediumUrl(nextMedium)), 404, 'Media file not found');
+    expectError(await ask(mediumUrl('x')), 400, 'Invalid media ID');
+    expectError(await ask(`${api.url}${signed(version).url}widgets/Video.js`), 404, 'Widget not found');
+    expectError(await ask(mediumUrl(nextMedium).replace(version._id, next._id)), 403, forbidden);
+    expect((await ask(`${api.url}${signed(version).url}session`)).status).toBe(404);
+    const posted = await ask(mediumUrl(), { method: 'POST' });
     expectError(posted, 405, 'POST is not allowed here');
     expect(posted.headers.get('allow')).toBe('GET, HEAD, OPTIONS');
   });
@@ -205,21 +182,18 @@ describe('an address is refused', () => {
   test('as soon as its version is unpublished', async () => {
     const { lessonId, _id: versionId } = version;
     await build(lessonId);
-    await markVersionsUnpublished(harness.db, { lessonId, versionId });
-    expectError(await ask(`${api}${signed(version)}media/${mediaId}`), 404, gone);
+    await markVersionsUnpublished(api.db, { lessonId, versionId });
+    expectError(await ask(mediumUrl()), 404, notFound);
   });
 
   test('as soon as its lesson is deleted', async () => {
-    await markLessonDeleted(harness.db, version.lessonId);
-    expectError(await ask(`${api}${signed(version)}media/${mediaId}`), 404, gone);
+    await markLessonDeleted(api.db, version.lessonId);
+    expectError(await ask(mediumUrl()), 404, notFound);
   });
 
-  test('as soon as its address has asked too often', async () => {
-    const limited = await harness.startApi({ RATE_LIMIT_PER_ADDRESS: '1' });
-    const statuses = [];
-    for (let count = 0; count < 2; count += 1) {
-      statuses.push((await ask(`${limited}${signed(version)}media/${mediaId}`)).status);
-    }
-    expect(statuses).toEqual([302, 429]);
+  test('for IP addresses over the rate limit', async () => {
+    const limited = await api.startApi({ RATE_LIMIT_PER_ADDRESS: '1' });
+    const url = mediumUrl().replace(api.url, limited);
+    expect([(await ask(url)).status, (await ask(url)).status]).toEqual([302, 429]);
   });
 });

@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
-import type { Organization } from '../../shared/models/organization.ts';
 import { deleteLesson, unpublish } from '../../shared/publishing/publishing.ts';
 import { digestOf } from '../../shared/storage/digest.ts';
 import { png } from '../exports/pictures.ts';
+import { follow, mediumPath } from '../player/player-files.ts';
+import { ask, expectError } from '../support/answers.ts';
 import {
   buildLaunchToken,
   buildLearnerToken,
@@ -13,25 +14,21 @@ import {
   buildVersion,
 } from '../support/factories.ts';
 import type { BuiltMedium } from '../support/factories.ts';
-import { startHarness } from '../support/harness.ts';
-import type { Harness } from '../support/harness.ts';
-import { ask, expectError } from '../support/answers.ts';
-import { follow, mediumPath } from '../player/player-files.ts';
+import { useApi } from '../support/use.ts';
 
-let harness: Harness;
-let api: string;
-let organization: Organization;
-beforeAll(async () => {
-  harness = await startHarness();
-  api = await harness.startApi();
-  organization = (await buildOrganization(harness)).organization;
-});
-afterAll(() => harness.close());
+const api = useApi();
+
+interface Built {
+  version: LessonVersion;
+  mediaId: string;
+  /** The URL of the medium for players of the version. */
+  url: string;
+}
 
 async function build(
   medium: BuiltMedium,
-  { owner = organization, lessonId = randomUUID(), referTo = [] as string[] } = {},
-): Promise<{ version: LessonVersion; mediaId: string }> {
+  { owner = api.organization, lessonId = randomUUID(), referTo = [] as string[] } = {},
+): Promise<Built> {
   const built = await buildPackage({
     media: [medium],
     lessonId,
@@ -41,45 +38,50 @@ async function build(
         props: { id: `Image-${index}`, src: `media:${id}` },
       })),
   });
-  const version = await buildVersion(harness, owner, built.path);
-  return { version, mediaId: built.mediaIds[0] ?? '' };
+  const version = await buildVersion(api, owner, built.path);
+  const [mediaId = ''] = built.mediaIds;
+  return { version, mediaId, url: api.url + mediumPath(version, mediaId) };
 }
 
-test('a medium is a redirect to an address that needs no token, to be kept for less than that lives', async () => {
-  const { version, mediaId } = await build({ bytes: png(1) });
-  const { status, headers, body } = await ask(api + mediumPath(version, mediaId));
+async function expectPicture(path: string, picture: Buffer): Promise<void> {
+  expect((await follow(api.url, path)).body.equals(picture)).toBe(true);
+}
+
+test('a medium redirects to a URL without a token, which outlives the cached redirect', async () => {
+  const { url } = await build({ bytes: png(1) });
+  const { status, headers, body } = await ask(url);
   expect([status, body.length]).toEqual([302, 0]);
   const location = headers.get('location') ?? '';
   expect(location).toMatch(/^\/assets\/v1\/assets\/[0-9a-f]{64}\/\d+\/image\/png\//);
   expect(location).not.toContain('token');
   expect(headers.get('cache-control')).toBe('private, max-age=1800');
-  const lifetime = Number(/expires=(\d+)/.exec(location)?.[1]) - Date.now() / 1000;
-  expect(lifetime).toBeGreaterThan(1800 + 1000);
+  const lifetimeSeconds = Number(/expires=(\d+)/.exec(location)?.[1]) - Date.now() / 1000;
+  expect(lifetimeSeconds).toBeGreaterThan(1800 + 1000);
 
-  const file = await ask(api + location);
+  const file = await ask(api.url + location);
   expect(file.body.equals(png(1))).toBe(true);
   expect(file.headers.get('content-type')).toBe('image/png');
 });
 
-test('whoever asks for a medium is sent to the same address, so that caches know it again', async () => {
+test('all learners are redirected to the same URL, so that caches recognize the file', async () => {
   const { version, mediaId } = await build({ bytes: png(2) });
   const tokens = [
     buildLearnerToken(version, { learnerId: 'learner-1' }),
     buildLearnerToken(version, { learnerId: 'learner-2' }),
     buildLaunchToken(version),
   ];
-  const places = tokens.map(async (token) => {
+  const paths = tokens.map(async (token) => {
     const path = `/api/public/lessons/${version.lessonId}/media/${mediaId.toUpperCase()}?token=${token}`;
-    return (await ask(api + path)).headers.get('location')?.replace(/\?.*/, '');
+    return (await ask(api.url + path)).headers.get('location')?.replace(/\?.*/, '');
   });
-  expect(new Set(await Promise.all(places))).toEqual(
+  expect(new Set(await Promise.all(paths))).toEqual(
     new Set([expect.stringContaining(digestOf(png(2)).sha256)]),
   );
 });
 
-test('behind PUBLIC_URL the redirect goes to the public address', async () => {
+test('with PUBLIC_URL redirects lead to the public URL', async () => {
   const { version, mediaId } = await build({ bytes: png(3) });
-  const publicApi = await harness.startApi({ PUBLIC_URL: 'https://lectern.example/here/' });
+  const publicApi = await api.startApi({ PUBLIC_URL: 'https://lectern.example/here/' });
   const { headers } = await ask(publicApi + mediumPath(version, mediaId));
   const location = headers.get('location') ?? '';
   expect(location.startsWith('https://lectern.example/here/assets/v1/')).toBe(true);
@@ -87,118 +89,82 @@ test('behind PUBLIC_URL the redirect goes to the public address', async () => {
   expect(served.body.equals(png(3))).toBe(true);
 });
 
-test('two organizations that have a medium of the same id get their own', async () => {
-  const id = randomUUID();
-  const theirs = (await buildOrganization(harness)).organization;
-  const first = await build({ id, bytes: png(4) });
-  const second = await build({ id, bytes: png(5) }, { owner: theirs });
-  expect((await follow(api, mediumPath(first.version, id))).body.equals(png(4))).toBe(true);
-  expect((await follow(api, mediumPath(second.version, id))).body.equals(png(5))).toBe(true);
+test('organizations and versions with the same media id get their own files, unpinned tokens the newest', async () => {
+  const [id, lessonId] = [randomUUID(), randomUUID()];
+  const first = await build({ id, bytes: png(4) }, { lessonId });
+  const second = await build({ id, bytes: png(5) }, { lessonId });
+  const { organization: owner } = await buildOrganization(api);
+  const foreign = await build({ id, bytes: png(6) }, { owner });
+  await expectPicture(mediumPath(first.version, id), png(4));
+  await expectPicture(mediumPath(second.version, id), png(5));
+  await expectPicture(mediumPath(foreign.version, id), png(6));
+  const token = buildLearnerToken(first.version);
+  await expectPicture(`/api/public/lessons/${lessonId}/media/${id}?token=${token}`, png(5));
 });
 
-describe('the versions of a lesson', () => {
-  test('each give their own file of a medium that was replaced, and a token without a version the newest', async () => {
-    const [id, lessonId] = [randomUUID(), randomUUID()];
-    const first = await build({ id, bytes: png(6) }, { lessonId });
-    const second = await build({ id, bytes: png(7) }, { lessonId });
-    expect((await follow(api, mediumPath(first.version, id))).body.equals(png(6))).toBe(true);
-    expect((await follow(api, mediumPath(second.version, id))).body.equals(png(7))).toBe(true);
-    const token = buildLearnerToken(first.version);
-    const newest = `/api/public/lessons/${lessonId}/media/${id}?token=${token}`;
-    expect((await follow(api, newest)).body.equals(png(7))).toBe(true);
-  });
-
-  test('do not give a medium that only another one has', async () => {
-    const lessonId = randomUUID();
-    const first = await build({ bytes: png(8) }, { lessonId });
-    const second = await build({ bytes: png(9) }, { lessonId });
-    const path = mediumPath(second.version, first.mediaId);
-    expectError(await ask(api + path), 404, 'Media file not found');
-  });
-
-  test('give a medium that another one brought where their own content refers to it', async () => {
-    const first = await build({ bytes: png(10) });
-    const second = await build({ bytes: png(11) }, { referTo: [first.mediaId] });
-    const { body } = await follow(api, mediumPath(second.version, first.mediaId));
-    expect(body.equals(png(10))).toBe(true);
-  });
+test('a version serves media of other versions of its organization only if its content refers to them', async () => {
+  const lessonId = randomUUID();
+  const other = await build({ bytes: png(8) }, { lessonId });
+  const { organization: owner } = await buildOrganization(api);
+  const foreign = await build({ bytes: png(9) }, { owner });
+  const plain = await build({ bytes: png(10) }, { lessonId });
+  const referring = await build({ bytes: png(11) }, { referTo: [other.mediaId, foreign.mediaId] });
+  await expectPicture(mediumPath(referring.version, other.mediaId), png(8));
+  for (const [version, id] of [
+    [plain.version, other.mediaId],
+    [referring.version, foreign.mediaId],
+    [referring.version, plain.mediaId],
+    [referring.version, randomUUID()],
+  ] as const)
+    expectError(await ask(api.url + mediumPath(version, id)), 404, 'Media file not found');
 });
 
-describe('404 is', () => {
-  test('a medium of another lesson, and one of another organization that the content refers to', async () => {
-    const theirs = (await buildOrganization(harness)).organization;
-    const foreign = await build({ bytes: png(12) }, { owner: theirs });
-    const other = await build({ bytes: png(13) });
-    const { version } = await build({ bytes: png(14) }, { referTo: [foreign.mediaId] });
-    for (const id of [foreign.mediaId, other.mediaId, randomUUID()])
-      expectError(await ask(api + mediumPath(version, id)), 404, 'Media file not found');
-  });
-
-  test('a medium whose file is gone from the store', async () => {
-    const { version, mediaId } = await build({ bytes: png(15) });
-    await harness.store.assets.delete(digestOf(png(15)).sha256);
-    expectError(await ask(api + mediumPath(version, mediaId)), 404, 'Media file not available');
-  });
-
-  test('every medium of a deleted lesson, and of a version that was unpublished', async () => {
-    const deleted = await build({ bytes: png(16) });
-    const unpublished = await build({ bytes: png(17) });
-    await deleteLesson(harness.db, deleted.version.lessonId);
-    await unpublish(harness.db, unpublished.version.lessonId);
-    for (const { version, mediaId } of [deleted, unpublished])
-      expectError(await ask(api + mediumPath(version, mediaId)), 404, 'Lesson not found or access denied');
-  });
+test('missing files, deleted lessons and unpublished versions get 404', async () => {
+  const missing = await build({ bytes: png(15) });
+  const deleted = await build({ bytes: png(16) });
+  const unpublished = await build({ bytes: png(17) });
+  await api.store.assets.delete(digestOf(png(15)).sha256);
+  await deleteLesson(api.db, deleted.version.lessonId);
+  await unpublish(api.db, unpublished.version.lessonId);
+  expectError(await ask(missing.url), 404, 'Media file not available');
+  for (const { url } of [deleted, unpublished])
+    expectError(await ask(url), 404, 'Lesson not found or access denied');
 });
 
-test('errors come in the documented order, are readable by pages of every origin, and are never cached', async () => {
-  const { version, mediaId } = await build({ bytes: png(18) });
+test('errors have the documented order, are readable by scripts of every origin, and are never cached', async () => {
+  const { version, url } = await build({ bytes: png(18) });
   const { lessonId } = version;
   const token = buildLearnerToken(version);
-  const elsewhere = randomUUID();
-  const nowhere = buildLearnerToken({ ...version, lessonId: elsewhere });
+  const other = randomUUID();
+  const otherToken = buildLearnerToken({ ...version, lessonId: other });
   const rows: [string, number, string][] = [
-    ['/api/public/lessons/x/media/x', 400, 'Invalid lesson ID'],
-    [`/api/public/lessons/${lessonId}/media/x`, 400, 'token is required'],
-    [`/api/public/lessons/${lessonId}/media/x?token=`, 400, 'token is required'],
-    [`/api/public/lessons/${lessonId}/media/x?token=a&token=b`, 400, 'token is required'],
-    [
-      `/api/public/lessons/${lessonId}/media/x?token=a.b.c`,
-      401,
-      'Token verification failed: Malformed token',
-    ],
-    [
-      `/api/public/lessons/${elsewhere}/media/x?token=${token}`,
-      403,
-      'Token does not grant access to this lesson',
-    ],
-    [`/api/public/lessons/${elsewhere}/media/x?token=${nowhere}`, 404, 'Lesson not found or access denied'],
-    [`/api/public/lessons/${lessonId}/media/x?token=${token}`, 400, 'Invalid media ID'],
-    [`/api/public/lessons/${lessonId}/media/${randomUUID()}?token=${token}`, 404, 'Media file not found'],
+    ['x/media/x', 400, 'Invalid lesson ID'],
+    [`${lessonId}/media/x`, 400, 'token is required'],
+    [`${lessonId}/media/x?token=`, 400, 'token is required'],
+    [`${lessonId}/media/x?token=a&token=b`, 400, 'token is required'],
+    [`${lessonId}/media/x?token=a.b.c`, 401, 'Token verification failed: Malformed token'],
+    [`${other}/media/x?token=${token}`, 403, 'Token does not grant access to this lesson'],
+    [`${other}/media/x?token=${otherToken}`, 404, 'Lesson not found or access denied'],
+    [`${lessonId}/media/x?token=${token}`, 400, 'Invalid media ID'],
+    [`${lessonId}/media/${randomUUID()}?token=${token}`, 404, 'Media file not found'],
   ];
   for (const [path, status, error] of rows) {
-    const answer = await ask(api + path);
+    const answer = await ask(`${api.url}/api/public/lessons/${path}`);
     expectError(answer, status, error);
     expect(answer.headers.get('access-control-allow-origin')).toBe('*');
     expect(answer.headers.get('cache-control')).toBe('no-store');
   }
-  const good = `/api/public/lessons/${lessonId}/media/${mediaId}?token=${token}`;
-  expect((await ask(api + good)).headers.get('access-control-allow-origin')).toBe('*');
+  expect((await ask(url)).headers.get('access-control-allow-origin')).toBe('*');
 });
 
-test('OPTIONS names what is allowed, HEAD does as GET, and any other method is 405', async () => {
-  const { version, mediaId } = await build({ bytes: png(19) });
-  const address = api + mediumPath(version, mediaId);
-  const options = await ask(address.replace(/\?.*/, ''), { method: 'OPTIONS' });
-  expect([options.status, options.headers.get('access-control-allow-methods')]).toEqual([
-    204,
-    'GET, HEAD, OPTIONS',
-  ]);
-  const head = await ask(address, { method: 'HEAD' });
-  expect([head.status, head.headers.get('location')]).toEqual([
-    302,
-    (await ask(address)).headers.get('location'),
-  ]);
-  const refused = await ask(address, { method: 'POST' });
-  expectError(refused, 405, 'POST is not allowed here');
-  expect(refused.headers.get('allow')).toBe('GET, HEAD, OPTIONS');
+test('OPTIONS lists the methods, HEAD equals GET, and other methods get 405', async () => {
+  const { url } = await build({ bytes: png(19) });
+  const options = await ask(url.replace(/\?.*/, ''), { method: 'OPTIONS' });
+  expect(options.status).toBe(204);
+  expect(options.headers.get('access-control-allow-methods')).toBe('GET, HEAD, OPTIONS');
+  const [head, get] = [await ask(url, { method: 'HEAD' }), await ask(url)];
+  expect([head.status, head.headers.get('location')]).toEqual([302, get.headers.get('location')]);
+  const posted = await ask(url, { method: 'POST' });
+  expectError(posted, 405, 'POST is not allowed here');
+  expect(posted.headers.get('allow')).toBe('GET, HEAD, OPTIONS');
 });

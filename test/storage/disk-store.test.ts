@@ -6,26 +6,27 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { createDiskStore } from '../../shared/storage/disk-store.ts';
 import { bytesOf, digestOf } from '../../shared/storage/digest.ts';
 import { someBytes } from '../exports/archives.ts';
-import { archiveKey, filesBelow, read, startStore, storeArchive } from './stores.ts';
+import { archiveKey, filesBelow, read, readAndClose, startStore, storeArchive } from './stores.ts';
 
-test('a file truncated while it is read causes an error, not a short response', async () => {
+test('a blob truncated while it is read or sent causes an error, not a short response', async () => {
   const { store, damage } = await startStore();
   const bytes = someBytes(100_000);
   const { sha256 } = await store.assets.put(bytesOf(bytes));
   const file = await store.assets.open(digestOf(bytes));
   await damage(`v1/assets/${sha256.slice(0, 2)}/${sha256}`, Buffer.from('short'));
-  await expect(read(file)).rejects.toThrow(`ends at byte 5 of ${bytes.length}`);
+  const message = `ends at byte 5 of ${bytes.length}`;
+  await expect(read(file)).rejects.toThrow(message);
+  await expect(file?.send(() => Promise.resolve())).rejects.toThrow(message);
   await file?.close();
 });
 
-test('an open file is readable to the end after its deletion', async () => {
+test('an open blob is readable to the end after its deletion', async () => {
   const { store } = await startStore();
   const bytes = someBytes(100_000);
   const { sha256 } = await store.cache.put(bytesOf(bytes));
   const file = await store.cache.open(digestOf(bytes));
   await store.cache.delete(sha256);
-  expect((await read(file)).equals(bytes)).toBe(true);
-  await file?.close();
+  expect((await readAndClose(file)).equals(bytes)).toBe(true);
 });
 
 test('an archive is one file, with its key and its digest in its name, however often it is built', async () => {
@@ -57,7 +58,7 @@ test('the newest of several archives under a key is served', async () => {
   }
 });
 
-test('files that others leave in the folders of the store are neither served nor listed', async () => {
+test('files of other programs in the folders of the store are neither served nor listed', async () => {
   const { store, folder } = await startStore();
   const bytes = someBytes(1000);
   await storeArchive(store.archives, archiveKey, bytes);
@@ -79,7 +80,7 @@ test('files that others leave in the folders of the store are neither served nor
   expect(await listed(store.assets)).toEqual([sha256]);
 });
 
-test("only the owner can read the store's files", async () => {
+test('a folder has no presigned URLs', async () => {
   const { store } = await startStore();
   expect(
     await store.assets.presignedUrl('0'.repeat(64), { seconds: 60, contentType: 'image/png' }),
@@ -107,13 +108,9 @@ test('a sweep removes only old temporary files', async () => {
   expect(await store.assets.has({ sha256, size: 10 })).toBe(true);
 });
 
-test('sweeping an unused store does nothing', async () => {
-  const { store } = await startStore();
-  expect(await store.sweepTemporaries(0)).toBe(0);
-});
-
-test("the check reports a writable store's free space, and leaves nothing behind", async () => {
+test('the check of an unused store reports its free space, and neither check nor sweep leaves anything', async () => {
   const { store, files } = await startStore();
+  expect(await store.sweepTemporaries(0)).toBe(0);
   expect((await store.check()).freeBytes).toBeGreaterThan(0);
   expect(await files()).toEqual([]);
 });
@@ -128,7 +125,7 @@ test('the check reports where and why a store is not writable', async () => {
   });
 });
 
-/** A filesystem of a few MiB, so that a test can fill it; null where this user may not mount one. */
+/** Mounts a filesystem of a few MiB, which tests can fill; null if this user may not mount one. */
 async function mountSmallDisk(): Promise<string | null> {
   const folder = await mkdtemp(join(tmpdir(), 'lectern-small-disk-'));
   try {
@@ -160,12 +157,10 @@ describe.skipIf(smallDisk === null)(
       await expect(store.assets.put(bytesOf(large))).rejects.toThrow(/ENOSPC: no space left on device/);
       expect(await filesBelow(folder)).toEqual([]);
       expect(await store.assets.put(bytesOf(small))).toMatchObject({ created: true });
-      const file = await store.assets.open(digestOf(small));
-      expect((await read(file)).equals(small)).toBe(true);
-      await file?.close();
+      expect((await readAndClose(await store.assets.open(digestOf(small)))).equals(small)).toBe(true);
     });
 
-    test('fails an archive with the reason, and discarding it gives the room back', async () => {
+    test('fails an archive with the reason, and discarding it frees the space', async () => {
       const before = await store.check();
       const draft = await store.archives.create();
       await expect(draft.write([small, large])).rejects.toThrow(/ENOSPC: no space left on device/);

@@ -1,10 +1,9 @@
-import { beforeAll, describe, expect, test, vi } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { bytesOf, digestOf } from '../../shared/storage/digest.ts';
 import { someBytes } from '../exports/archives.ts';
 import { startS3Proxy } from '../support/s3-proxy.ts';
 import type { S3Proxy } from '../support/s3-proxy.ts';
-import type { S3Server } from '../support/s3-server.ts';
-import { leastPartBytes, s3Name, startS3Store, useS3Server } from './kinds.ts';
+import { minPartBytes, s3Name, startS3Store, useS3Server } from './kinds.ts';
 import type { S3TestStore } from './kinds.ts';
 import { archiveKey as key, read, storeArchive } from './stores.ts';
 
@@ -13,50 +12,47 @@ const s3Server = useS3Server();
 vi.setConfig({ testTimeout: 120_000 });
 
 const old = someBytes(1000, 1);
-const bytes = someBytes(leastPartBytes + 17, 2);
+const bytes = someBytes(minPartBytes + 17, 2);
 const digest = digestOf(bytes);
 
-/** More than any of the works below makes. */
-const mostRequests = 30;
+/** More requests than any operation below sends. */
+const maxRequests = 30;
 
-describe.skipIf(s3Server === null)(`a writer that dies between any two requests to ${s3Name}`, () => {
-  let server: S3Server;
-  beforeAll(async () => {
-    if (s3Server !== null) server = await s3Server();
-  });
-
-  /** A store that fails at the first fault, and another on the same bucket, which finds what the first has left. */
+describe.skipIf(s3Server === null)(`a process that dies between any two requests to ${s3Name}`, () => {
+  /** Creates a store that fails at the first fault, and another one on the same data. */
   async function start(): Promise<{ dying: S3TestStore; proxy: S3Proxy; after: S3TestStore }> {
+    if (s3Server === null) throw new Error(s3Name);
+    const server = await s3Server();
     const prefix = `${Math.random().toString(36).slice(2)}/`;
     const proxy = await startS3Proxy(server.settings.endpoint ?? '', prefix);
     const dying = await startS3Store(server, { endpoint: proxy.endpoint, prefix }, { retryBudgetMs: 0 });
     return { dying, proxy, after: await startS3Store(server, { prefix }) };
   }
 
-  /** Does something with ever more requests until it comes to its end; with each number once as if it died there. */
+  /** Repeats an operation until it succeeds, and lets it die after one more request each time. */
   async function dieEverywhere(
-    work: (one: S3TestStore) => Promise<unknown>,
-    look: (one: Awaited<ReturnType<typeof start>>) => Promise<void>,
+    operation: (one: S3TestStore) => Promise<unknown>,
+    check: (one: S3TestStore) => Promise<void>,
     prepare: (one: S3TestStore) => Promise<unknown> = () => Promise.resolve(),
   ): Promise<number> {
-    for (let requests = 0; requests < mostRequests; requests += 1) {
-      const one = await start();
-      await prepare(one.after);
-      one.proxy.gone(requests);
-      const done = await work(one.dying).then(
+    for (let requests = 0; requests < maxRequests; requests += 1) {
+      const { dying, proxy, after } = await start();
+      await prepare(after);
+      proxy.gone(requests);
+      const succeeded = await operation(dying).then(
         () => true,
         () => false,
       );
-      await look(one);
-      if (done) return requests;
+      await check(after);
+      if (succeeded) return requests;
     }
-    throw new Error('It never comes to its end');
+    throw new Error('The operation never succeeds');
   }
 
-  test('leaves the archive that was there, or the new one, whole; and sweeps leave nothing else', async () => {
+  test('leaves the old archive or the new one complete, and sweeps remove everything else', async () => {
     const requests = await dieEverywhere(
       ({ store }) => storeArchive(store.archives, key, bytes),
-      async ({ after: { store, files, bucket } }) => {
+      async ({ store, files, bucket }) => {
         const archive = await store.archives.open(key);
         const found = await read(archive);
         expect(found.equals(old) || found.equals(bytes)).toBe(true);
@@ -69,14 +65,14 @@ describe.skipIf(s3Server === null)(`a writer that dies between any two requests 
       },
       ({ store }) => storeArchive(store.archives, key, old),
     );
-    // An upload, two parts, its end, a look at it, the pointer.
+    // The upload, two parts, its completion, the check of its size, the pointer.
     expect(requests).toBe(6);
   });
 
-  test('leaves a file whole or not at all, and the next writer can store it', async () => {
+  test('leaves a blob complete or not at all, and the next writer can store it', async () => {
     await dieEverywhere(
       ({ store }) => store.assets.put(bytesOf(bytes)),
-      async ({ after: { store } }) => {
+      async ({ store }) => {
         const file = await store.assets.open(digest);
         if (file !== null) expect((await read(file)).equals(bytes)).toBe(true);
         expect(await store.assets.put(bytesOf(bytes))).toEqual({ ...digest, created: file === null });
@@ -85,10 +81,10 @@ describe.skipIf(s3Server === null)(`a writer that dies between any two requests 
     );
   });
 
-  test('a sweep that dies loses nothing that is in use, and the next one ends its work', async () => {
+  test('in a sweep loses no used file, and the next sweep completes the work', async () => {
     await dieEverywhere(
       ({ store }) => store.sweepTemporaries(0),
-      async ({ after: { store, files } }) => {
+      async ({ store, files }) => {
         expect((await read(await store.archives.open(key))).equals(bytes)).toBe(true);
         await store.sweepTemporaries(0);
         await store.sweepTemporaries(0);

@@ -1,18 +1,23 @@
-import { beforeAll, describe, expect, test } from 'vitest';
+import { mkdtemp } from 'node:fs/promises';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, inject, test } from 'vitest';
+import { parseConfig } from '../../shared/platform/config.ts';
+import { createStore } from '../../shared/storage/create-store.ts';
 import { bytesOf, digestOf } from '../../shared/storage/digest.ts';
+import { growingPartBytes, mebibyte, partBytesOf } from '../../shared/storage/s3/object-writer.ts';
 import { presign } from '../../shared/storage/s3/presign.ts';
 import { createS3Store } from '../../shared/storage/s3/s3-store.ts';
 import { defaultLimits } from '../../shared/storage/s3/settings.ts';
 import type { S3Settings } from '../../shared/storage/s3/settings.ts';
 import { someBytes } from '../exports/archives.ts';
-import { strangersKey } from '../support/s3-server.ts';
+import { environmentOf, strangersKey } from '../support/s3-server.ts';
 import type { S3Server } from '../support/s3-server.ts';
-import { leastPartBytes, s3Name, startS3Store, useS3Server } from './kinds.ts';
-import { archiveKey as key, filesBelow, read, storeArchive } from './stores.ts';
+import { minPartBytes, s3Name, startS3Store, useS3Server } from './kinds.ts';
+import { archiveKey as key, filesBelow, read, readAndClose, storeArchive } from './stores.ts';
 
 const s3Server = useS3Server();
 
-const bytes = someBytes(2 * leastPartBytes + 7);
+const bytes = someBytes(minPartBytes + 7);
 const digest = digestOf(bytes);
 const pointer = `v1/archives/${key}`;
 
@@ -22,11 +27,11 @@ describe.skipIf(s3Server === null)(`a store in ${s3Name}`, () => {
     if (s3Server !== null) server = await s3Server();
   });
 
-  test.each([0, 1, leastPartBytes - 1, leastPartBytes, leastPartBytes + 1, 2 * leastPartBytes, bytes.length])(
-    'files and archives of %i bytes read back unchanged, also those sent in parts',
+  test.each([0, 1, minPartBytes - 1, minPartBytes, minPartBytes + 1, 2 * minPartBytes + 7])(
+    'returns blobs and archives of %i bytes unchanged, also those uploaded in parts',
     async (size) => {
       const { store } = await startS3Store(server);
-      const part = bytes.subarray(0, size);
+      const part = someBytes(size);
       await store.assets.put(bytesOf(part));
       await storeArchive(store.archives, key, part);
       expect((await read(await store.assets.open(digestOf(part)))).equals(part)).toBe(true);
@@ -34,7 +39,7 @@ describe.skipIf(s3Server === null)(`a store in ${s3Name}`, () => {
     },
   );
 
-  test('two machines share it: changes of one are visible to the other at once', async () => {
+  test('is shared by machines with the same prefix at once, and by no others', async () => {
     const one = await startS3Store(server);
     const other = await startS3Store(server, { prefix: one.settings.prefix });
     await one.store.assets.put(bytesOf(bytes));
@@ -43,17 +48,13 @@ describe.skipIf(s3Server === null)(`a store in ${s3Name}`, () => {
     expect((await read(await other.store.archives.open(key))).equals(bytes)).toBe(true);
     await other.store.archives.delete(key);
     expect(await one.store.archives.open(key)).toBeNull();
+
+    const separate = await startS3Store(server);
+    expect(await separate.store.assets.has(digest)).toBe(false);
+    expect(await separate.files()).toEqual([]);
   });
 
-  test('stores with separate prefixes are isolated', async () => {
-    const one = await startS3Store(server);
-    const other = await startS3Store(server);
-    await one.store.assets.put(bytesOf(bytes));
-    expect(await other.store.assets.has(digest)).toBe(false);
-    expect(await other.files()).toEqual([]);
-  });
-
-  test('a file on its way to the bucket leaves nothing on the local disk, not even its name', async () => {
+  test('leaves no file on the local disk during an upload', async () => {
     const { store, spoolFolder } = await startS3Store(server);
     let names: string[] | null = null;
     await store.assets.put(bytesOf(bytes), async () => {
@@ -62,14 +63,13 @@ describe.skipIf(s3Server === null)(`a store in ${s3Name}`, () => {
     expect(names).toEqual([]);
   });
 
-  test('more than a thousand files are listed page by page, each once', async () => {
+  test('lists more than a thousand blobs in pages, each once', async () => {
     const { store, bucket } = await startS3Store(server);
     const names = Array.from({ length: 1005 }, (_, index) => digestOf(Buffer.from(String(index))).sha256);
     for (let start = 0; start < names.length; start += 50) {
+      const some = names.slice(start, start + 50);
       await Promise.all(
-        names
-          .slice(start, start + 50)
-          .map((sha256) => bucket.put(`v1/cache/${sha256.slice(0, 2)}/${sha256}`, Buffer.from('x'))),
+        some.map((sha256) => bucket.put(`v1/cache/${sha256.slice(0, 2)}/${sha256}`, Buffer.from('x'))),
       );
     }
     const pages: string[][] = [];
@@ -78,8 +78,17 @@ describe.skipIf(s3Server === null)(`a store in ${s3Name}`, () => {
     expect(pages.flat().sort()).toEqual(names.sort());
   });
 
+  test('allows archives with the largest configurable limits', async () => {
+    const dataDir = await mkdtemp(join(inject('runDir'), 'parts-'));
+    const most = String(Number.MAX_SAFE_INTEGER);
+    const limits = { EXPORT_MAX_BYTES: most, MEDIA_MAX_BYTES: most, LECTERN_DATA_DIR: dataDir };
+    const { archives } = await createStore(parseConfig({ ...environmentOf(server.settings), ...limits }));
+    await storeArchive(archives, key, Buffer.alloc(2000, 'archive'));
+    expect((await readAndClose(await archives.open(key))).length).toBe(2000);
+  });
+
   describe('sweeps', () => {
-    test('end abandoned uploads', async () => {
+    test('abort abandoned uploads', async () => {
       const { store, bucket } = await startS3Store(server);
       const draft = await store.archives.create();
       await draft.write([bytes]);
@@ -102,9 +111,9 @@ describe.skipIf(s3Server === null)(`a store in ${s3Name}`, () => {
       expect((await files()).length).toBe(4);
 
       expect(await store.sweepTemporaries(3600)).toBe(0);
-      // Marked.
+      // Marks the files.
       expect(await store.sweepTemporaries(0)).toBe(0);
-      // Too soon for readers that began before.
+      // Too early for readers that began before.
       expect(await store.sweepTemporaries(3600)).toBe(0);
       expect(await store.sweepTemporaries(0)).toBe(2);
       expect(await store.sweepTemporaries(0)).toBe(0);
@@ -116,7 +125,7 @@ describe.skipIf(s3Server === null)(`a store in ${s3Name}`, () => {
       expect((await read(await store.archives.open(key))).equals(bytes.subarray(1))).toBe(true);
     });
 
-    test('spare a file whose builder was held up, and published it after it was marked', async () => {
+    test('spare a marked file that a delayed builder has published', async () => {
       const { store, bucket, files } = await startS3Store(server);
       await storeArchive(store.archives, key, bytes);
       const published = await bucket.get(pointer);
@@ -133,53 +142,48 @@ describe.skipIf(s3Server === null)(`a store in ${s3Name}`, () => {
 
   describe('presigned URLs', () => {
     const options = { seconds: 60, contentType: 'image/png' };
-    const addressOf = async (changes = {}) => {
+    const urlOf = async (changes = {}) => {
       const { store } = await startS3Store(server, changes);
       await store.assets.put(bytesOf(bytes));
-      return (await store.assets.presignedUrl(digest.sha256, options)) ?? '';
+      return store.assets.presignedUrl(digest.sha256, options);
     };
 
-    test('give the file, whole or a range of it, with the type they were made for', async () => {
-      const address = await addressOf();
-      const whole = await fetch(address);
+    test('return the blob or a range of it, with their type', async () => {
+      const url = (await urlOf()) ?? '';
+      const whole = await fetch(url);
       expect(whole.headers.get('content-type')).toBe('image/png');
       expect(Buffer.from(await whole.arrayBuffer()).equals(bytes)).toBe(true);
-      const range = await fetch(address, { headers: { Range: 'bytes=5-9' } });
+      const range = await fetch(url, { headers: { Range: 'bytes=5-9' } });
       expect(range.status).toBe(206);
       expect(Buffer.from(await range.arrayBuffer()).equals(bytes.subarray(5, 10))).toBe(true);
     });
 
     test('are rejected after any change, and after their expiry', async () => {
-      const address = await addressOf();
-      const changed = [
-        address.replace(/Signature=./, (text) => text.replace(/.$/, (digit) => (digit === '0' ? '1' : '0'))),
-        address.replace(digest.sha256, digestOf(Buffer.alloc(0)).sha256),
-        address.replace('/assets/', '/cache/'),
-        address.replace('image%2Fpng', 'text%2Fhtml'),
-        address.replace('Expires=60', 'Expires=600'),
-        address.split('?')[0] ?? '',
-      ];
+      const url = (await urlOf()) ?? '';
       const { accessKeyId = '', secretAccessKey = '' } = server.settings;
-      const past = presign(server.settings, { accessKeyId, secretAccessKey }, 'v1/x', {
-        seconds: 60,
-        at: new Date(Date.now() - 61_000),
-        query: {},
-      });
-      for (const one of [...changed, past]) {
-        const answer = await fetch(one);
+      const past = { seconds: 60, at: new Date(Date.now() - 61_000), query: {} };
+      for (const invalid of [
+        url.replace(/Signature=./, (text) => text.replace(/.$/, (digit) => (digit === '0' ? '1' : '0'))),
+        url.replace(digest.sha256, digestOf(Buffer.alloc(0)).sha256),
+        url.replace('/assets/', '/cache/'),
+        url.replace('image%2Fpng', 'text%2Fhtml'),
+        url.replace('Expires=60', 'Expires=600'),
+        url.split('?')[0] ?? '',
+        presign(server.settings, { accessKeyId, secretAccessKey }, 'v1/x', past),
+      ]) {
+        const answer = await fetch(invalid);
         await answer.arrayBuffer();
-        expect(answer.status, one).toBe(403);
+        expect(answer.status, invalid).toBe(403);
       }
     });
 
     test('are off by default', async () => {
-      const { store } = await startS3Store(server, { presignedReads: false });
-      expect(await store.assets.presignedUrl(digest.sha256, options)).toBeNull();
+      expect(await urlOf({ presignedReads: false })).toBeNull();
     });
   });
 
   describe('the check', () => {
-    test('reports where the store is, and leaves nothing', async () => {
+    test('reports the location, and leaves nothing', async () => {
       const { store, settings, files } = await startS3Store(server);
       expect(await store.check()).toEqual({
         place: `bucket lectern-tests/${settings.prefix.slice(0, -1)} at ${settings.endpoint}`,
@@ -190,39 +194,82 @@ describe.skipIf(s3Server === null)(`a store in ${s3Name}`, () => {
       expect(await files()).toEqual([]);
     });
 
+    const { accessKey: accessKeyId, secretKey: secretAccessKey } = strangersKey;
+    const down = { endpoint: 'http://127.0.0.1:1' };
     test.each([
-      [
-        'a bucket that is not there',
-        { bucket: 'no-such-bucket' },
-        /is not there: create the bucket no-such-bucket/,
-      ],
+      ['a missing bucket', { bucket: 'missing' }, /is not there: create the bucket missing/],
       ['a wrong secret', { secretAccessKey: 'wrong' }, /refuses the signature: correct S3_SECRET_ACCESS_KEY/],
       ['an unknown key', { accessKeyId: 'nobody' }, /knows no access key nobody: correct S3_ACCESS_KEY_ID/],
-      [
-        'a key without rights',
-        { accessKeyId: strangersKey.accessKey, secretAccessKey: strangersKey.secretKey },
-        /denies access: its key has to list the bucket, and read, write and delete objects/,
-      ],
-      [
-        'no service',
-        { endpoint: 'http://127.0.0.1:1' },
-        /does not answer \(ECONNREFUSED\): see that it runs, and/,
-      ],
+      ['a key without permissions', { accessKeyId, secretAccessKey }, /denies access: its key has to list/],
+      ['no service', down, /does not answer \(ECONNREFUSED\): see that it runs, and/],
     ] satisfies [string, Partial<S3Settings>, RegExp][])(
-      'reports %s, and what to do',
-      async (_, changes, words) => {
-        const store = createS3Store(
-          { ...server.settings, ...changes },
-          {
-            spoolFolder: '/nowhere',
-            partBytes: leastPartBytes,
-            limits: { ...defaultLimits, retryBudgetMs: 0 },
-          },
-        );
-        const fault = { code: 'INTERNAL_ERROR', message: expect.stringMatching(words) as string };
-        await expect(store.check()).rejects.toMatchObject(fault);
+      'reports %s with advice',
+      async (_, changes, text) => {
+        const limits = { ...defaultLimits, retryBudgetMs: 0 };
+        const options = { spoolFolder: '/nowhere', partBytes: minPartBytes, limits };
+        const store = createS3Store({ ...server.settings, ...changes }, options);
+        const message: unknown = expect.stringMatching(text);
+        await expect(store.check()).rejects.toMatchObject({ code: 'INTERNAL_ERROR', message });
         await expect(store.ping()).rejects.toMatchObject({ code: 'INTERNAL_ERROR' });
       },
     );
+  });
+});
+
+test("S3's largest object fits into fewer than 10,000 parts, which fit into buffers", () => {
+  const largest = 5 * 1024 ** 4;
+  let [size, parts] = [0, 0];
+  while (size < largest) size += growingPartBytes((parts += 1), 32 * mebibyte);
+  expect(parts).toBeLessThan(10_000);
+  expect(growingPartBytes(10_000, 32 * mebibyte)).toBeLessThanOrEqual(2 * 1024 ** 3);
+  expect(growingPartBytes(5_000, 32 * mebibyte)).toBe(32 * mebibyte);
+  expect(largest / partBytesOf(largest)).toBeLessThan(10_000);
+});
+
+describe('presign', () => {
+  /** From the example in "Authenticating Requests: Using Query Parameters" of Amazon's S3 API reference. */
+  const credentials = {
+    accessKeyId: 'AKIAIOSFODNN7EXAMPLE',
+    secretAccessKey: 'wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY',
+  };
+  const options = { seconds: 86_400, at: new Date('2013-05-24T00:00:00Z'), query: {} };
+  const settings: S3Settings = {
+    kind: 's3',
+    endpoint: 'https://s3.amazonaws.com',
+    bucket: 'examplebucket',
+    region: 'us-east-1',
+    accessKeyId: undefined,
+    secretAccessKey: undefined,
+    prefix: '',
+    forcePathStyle: false,
+    presignedReads: true,
+  };
+
+  test("returns the signature of Amazon's example, and adds the session token of a role", () => {
+    const url = new URL(presign(settings, credentials, 'test.txt', options));
+    expect(url.origin + url.pathname).toBe('https://examplebucket.s3.amazonaws.com/test.txt');
+    expect(Object.fromEntries(url.searchParams)).toStrictEqual({
+      'X-Amz-Algorithm': 'AWS4-HMAC-SHA256',
+      'X-Amz-Credential': 'AKIAIOSFODNN7EXAMPLE/20130524/us-east-1/s3/aws4_request',
+      'X-Amz-Date': '20130524T000000Z',
+      'X-Amz-Expires': '86400',
+      'X-Amz-SignedHeaders': 'host',
+      'X-Amz-Signature': 'aeeed9bbccd4d02ee5c0109b86d86835f995330da4c265957d157751f604d404',
+    });
+    const withRole = presign(settings, { ...credentials, sessionToken: 'a+b=' }, 'a', options);
+    expect(new URL(withRole).searchParams.get('X-Amz-Security-Token')).toBe('a+b=');
+  });
+
+  const path = { forcePathStyle: true };
+  const proxied = 'http://h.example:9000/s3';
+  test.each([
+    [{ endpoint: undefined }, 'https://examplebucket.s3.us-east-1.amazonaws.com/a/b'],
+    [{ endpoint: undefined, region: 'cn-x-1' }, 'https://examplebucket.s3.cn-x-1.amazonaws.com.cn/a/b'],
+    [{ endpoint: undefined, ...path }, 'https://s3.us-east-1.amazonaws.com/examplebucket/a/b'],
+    [{ endpoint: 'http://[::1]:9000', ...path }, 'http://[::1]:9000/examplebucket/a/b'],
+    [{ endpoint: `${proxied}/`, ...path }, `${proxied}/examplebucket/a/b`],
+    [{ prefix: 'one/two/' }, 'https://examplebucket.s3.amazonaws.com/one/two/a/b'],
+  ] satisfies [Partial<S3Settings>, string][])('with %o signs the URL %s', (changes, expected) => {
+    expect(presign({ ...settings, ...changes }, credentials, 'a/b', options).split('?')[0]).toBe(expected);
   });
 });

@@ -6,15 +6,24 @@ import { createDiskStore } from '../../shared/storage/disk-store.ts';
 import { digestOf } from '../../shared/storage/digest.ts';
 import type { ArchiveStore, OpenFile, Store } from '../../shared/storage/store.ts';
 
+/** Reads an open file and closes it. */
+export async function readAndClose(file: OpenFile | null): Promise<Buffer> {
+  try {
+    return await read(file);
+  } finally {
+    await file?.close();
+  }
+}
+
 export interface TestStore {
   store: Store;
-  /** The names of all that is stored, sorted: `v1/assets/ab/<sha256>`. */
+  /** Returns the names of all stored files, sorted: `v1/assets/ab/<sha256>`. */
   files: () => Promise<string[]>;
-  /** Puts other bytes where a file is, as a fault of the store would. */
+  /** Overwrites a file with other bytes, like a fault of the store. */
   damage: (name: string, bytes: Uint8Array) => Promise<void>;
 }
 
-/** An empty disk store in a folder of its own, gone after the test. */
+/** Creates an empty disk store in a new folder, until the end of the test. */
 export async function startStore(): Promise<TestStore & { folder: string }> {
   const folder = await mkdtemp(join(tmpdir(), 'lectern-store-'));
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
@@ -26,7 +35,7 @@ export async function startStore(): Promise<TestStore & { folder: string }> {
   };
 }
 
-/** The paths of all files below a folder, sorted; none when there is no such folder. */
+/** Returns the paths of all files below a folder, sorted; none if there is no such folder. */
 export async function filesBelow(folder: string): Promise<string[]> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => []);
   return entries
@@ -35,7 +44,7 @@ export async function filesBelow(folder: string): Promise<string[]> {
     .sort();
 }
 
-/** All bytes of an open file, or those between two positions; the file stays open. */
+/** Reads an open file, or the bytes between two positions; the file stays open. */
 export async function read(file: OpenFile | null, start?: number, end?: number): Promise<Buffer> {
   if (file === null) throw new Error('There is no such file');
   const chunks: Uint8Array[] = [];
@@ -43,10 +52,9 @@ export async function read(file: OpenFile | null, start?: number, end?: number):
   return Buffer.concat(chunks);
 }
 
-/** The key of an archive. */
 export const archiveKey = `x${'0'.repeat(40)}`;
 
-/** Writes an archive, in two pieces, and publishes it. */
+/** Writes an archive in two pieces and publishes it. */
 export async function storeArchive(archives: ArchiveStore, key: string, bytes: Uint8Array): Promise<void> {
   const draft = await archives.create();
   await draft.write([bytes.subarray(0, 1000), bytes.subarray(1000)]);

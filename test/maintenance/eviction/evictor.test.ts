@@ -1,133 +1,165 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
+import { incompleteKey } from '../../../shared/exports/jobs.ts';
 import { bytesOf, digestOf } from '../../../shared/storage/digest.ts';
-import { ageFiles, evictorOf, joinStore, startEviction, storeArchive, storeDownload } from './evictable.ts';
+import type { BlobStore } from '../../../shared/storage/store.ts';
+import {
+  ageFiles,
+  ageStore,
+  evictorOf,
+  existing,
+  joinStore,
+  KB,
+  namesOf,
+  storeArchive,
+  storeDownload,
+  useEviction,
+} from './evictable.ts';
 import type { StoredFile } from './evictable.ts';
 
-const KB = 1000;
+const lab = useEviction({ DEGRADED_EXPORT_SECONDS: '60' });
 const hour = 60;
 
-const there = (files: StoredFile[]) => Promise.all(files.map((file) => file.isThere()));
+const evict = (limits: { maxBytes?: number; maxAgeHours?: number }) =>
+  evictorOf(lab.harness, lab.worker, limits).keepLimits();
+const download = (size: number, minutes: number) => storeDownload(lab.harness, size, minutes);
+const archive = (size: number, minutes: number) => storeArchive(lab.harness, size, minutes);
+const own = (organizationId: string, ...files: StoredFile[]) =>
+  lab.worker.coordination.usage.addOwner(organizationId, namesOf(...files));
+/** The store with another removal of downloads. */
+const storeWith = (remove: BlobStore['delete']) => {
+  const { store } = lab.harness;
+  return { ...store, cache: { ...store.cache, delete: remove } };
+};
 
 test('a store within its limits keeps everything', async () => {
-  const { harness, worker } = await startEviction();
-  const files = [await storeDownload(harness, 40 * KB, 2), await storeArchive(harness, 60 * KB, 3)];
-  const evictor = evictorOf(harness, worker, { maxBytes: 100 * KB, maxAgeHours: 1 });
-  expect(await evictor.keepLimits()).toEqual({ files: 0, bytes: 0 });
-  expect(await there(files)).toEqual([true, true]);
+  const files = [await download(40 * KB, 2), await archive(60 * KB, 3)];
+  expect(await evict({ maxBytes: 100 * KB, maxAgeHours: 1 })).toEqual({ files: 0, bytes: 0 });
+  expect(await existing(files)).toEqual([true, true]);
 });
 
-test('over its size a store loses what was used longest ago, archives and downloads alike, down to nine tenths', async () => {
-  const { harness, worker } = await startEviction();
+test('above its size a store loses the least recently used archives and downloads, down to nine tenths', async () => {
   const files = [
-    await storeDownload(harness, 30 * KB, 50),
-    await storeArchive(harness, 30 * KB, 40),
-    await storeDownload(harness, 30 * KB, 30),
-    await storeArchive(harness, 30 * KB, 20),
+    await download(30 * KB, 50),
+    await archive(30 * KB, 40),
+    await download(30 * KB, 30),
+    await archive(30 * KB, 20),
   ];
-  const evictor = evictorOf(harness, worker, { maxBytes: 100 * KB });
-  expect(await evictor.keepLimits()).toEqual({ files: 1, bytes: 30 * KB });
-  expect(await there(files)).toEqual([false, true, true, true]);
-  expect(await evictor.keepLimits()).toEqual({ files: 0, bytes: 0 });
+  expect(await evict({ maxBytes: 100 * KB })).toEqual({ files: 1, bytes: 30 * KB });
+  expect(await existing(files)).toEqual([false, true, true, true]);
+  expect(await evict({ maxBytes: 100 * KB })).toEqual({ files: 0, bytes: 0 });
 });
 
-test('what was used counts, not what was stored', async () => {
-  const { harness, worker } = await startEviction();
-  const files = [await storeDownload(harness, 60 * KB, 50), await storeDownload(harness, 60 * KB, 40)];
-  await ageFiles(harness, worker.redis, [files[0]?.name ?? 'cache:'], 10);
-  await evictorOf(harness, worker, { maxBytes: 100 * KB }).keepLimits();
-  expect(await there(files)).toEqual([true, false]);
+test('the last use counts, not the time of storage', async () => {
+  const files = [await download(60 * KB, 50), await download(60 * KB, 40)];
+  await ageFiles(lab.harness, lab.worker.redis, namesOf(...files).slice(0, 1), 10);
+  await evict({ maxBytes: 100 * KB });
+  expect(await existing(files)).toEqual([true, false]);
 });
 
-test('beyond its age a file goes, however small the store is', async () => {
-  const { harness, worker } = await startEviction();
-  const files = [
-    await storeDownload(harness, KB, 3 * hour),
-    await storeArchive(harness, KB, 3 * hour),
-    await storeArchive(harness, KB, hour),
-  ];
-  await evictorOf(harness, worker, { maxAgeHours: 2 }).keepLimits();
-  expect(await there(files)).toEqual([false, false, true]);
+test('files beyond the age are evicted from a store of any size', async () => {
+  const files = [await download(KB, 3 * hour), await archive(KB, 3 * hour), await archive(KB, hour)];
+  await evict({ maxAgeHours: 2 });
+  expect(await existing(files)).toEqual([false, false, true]);
 });
 
-test('uploaded media never go, and do not count', async () => {
-  const { harness, worker } = await startEviction();
+test('uploads are never evicted and do not count', async () => {
   const upload = Buffer.alloc(200 * KB, 'u');
-  await harness.store.assets.put(bytesOf(upload));
-  const file = await storeDownload(harness, 50 * KB, 30 * hour);
-  await evictorOf(harness, worker, { maxBytes: 100 * KB }).keepLimits();
-  expect(await file.isThere()).toBe(true);
-  expect(await harness.store.assets.has(digestOf(upload))).toBe(true);
+  await lab.harness.store.assets.put(bytesOf(upload));
+  const file = await download(50 * KB, 30 * hour);
+  await evict({ maxBytes: 100 * KB });
+  expect(await file.exists()).toBe(true);
+  expect(await lab.harness.store.assets.has(digestOf(upload))).toBe(true);
 });
 
-test('more files than one look at Redis takes all go', async () => {
-  const { harness, worker } = await startEviction();
-  const files: StoredFile[] = [];
-  for (let count = 0; count < 120; count += 1) files.push(await storeDownload(harness, 10, 3 * hour));
-  expect(await evictorOf(harness, worker, { maxAgeHours: 2 }).keepLimits()).toEqual({
-    files: 120,
-    bytes: 1200,
-  });
+test('eviction removes more files than one batch', async () => {
+  for (let count = 0; count < 60; count += 1) await download(10, 3 * hour);
+  expect(await evict({ maxAgeHours: 2 })).toEqual({ files: 60, bytes: 600 });
 });
 
-test('on a full disk room is made at once, without any limit', async () => {
-  const { harness, worker } = await startEviction();
-  const files = [
-    await storeDownload(harness, 30 * KB, 50),
-    await storeArchive(harness, 30 * KB, 40),
-    await storeDownload(harness, 30 * KB, 30),
-  ];
-  await evictorOf(harness, worker, {}).makeRoom(50 * KB);
-  expect(await there(files)).toEqual([false, false, true]);
+test('a full disk gets space immediately, without any limit', async () => {
+  const files = [await download(30 * KB, 50), await archive(30 * KB, 40), await download(30 * KB, 30)];
+  await evictorOf(lab.harness, lab.worker, {}).makeRoom(50 * KB);
+  expect(await existing(files)).toEqual([false, false, true]);
 });
 
-test('one evictor at a time: another does nothing meanwhile', async () => {
-  const { harness, worker } = await startEviction();
-  const other = await joinStore(harness);
-  await storeDownload(harness, KB, 3 * hour);
+test('one process evicts at a time, and one takes the turn of all workers', async () => {
+  const other = await joinStore(lab.harness);
+  await download(KB, 3 * hour);
   let second: unknown;
-  const store = {
-    ...harness.store,
-    cache: {
-      ...harness.store.cache,
-      delete: async (sha256: string) => {
-        second = await evictorOf(harness, other, { maxAgeHours: 2 }).keepLimits();
-        await harness.store.cache.delete(sha256);
-      },
-    },
-  };
-  const first = await evictorOf(harness, worker, { maxAgeHours: 2, store }).keepLimits();
-  expect(first).toEqual({ files: 1, bytes: KB });
+  const store = storeWith(async (sha256) => {
+    second = await evictorOf(lab.harness, other, { maxAgeHours: 2 }).keepLimits();
+    await lab.harness.store.cache.delete(sha256);
+  });
+  const evictor = evictorOf(lab.harness, lab.worker, { maxAgeHours: 2, store });
+  expect(await evictor.takeTurn()).toEqual({ files: 1, bytes: KB });
   expect(second).toBeNull();
+  expect(await evictorOf(lab.harness, other, { maxAgeHours: 2 }).takeTurn()).toBeNull();
 });
 
-test('of all workers one takes its turn', async () => {
-  const { harness, worker } = await startEviction();
-  const other = await joinStore(harness);
-  await storeDownload(harness, KB, 3 * hour);
-  expect(await evictorOf(harness, worker, { maxAgeHours: 2 }).takeTurn()).toEqual({ files: 1, bytes: KB });
-  expect(await evictorOf(harness, other, { maxAgeHours: 2 }).takeTurn()).toBeNull();
-});
-
-test('a file that cannot be removed stays, can be used at once, and the others go', async () => {
-  const { harness, worker } = await startEviction();
-  const other = await joinStore(harness);
-  const [stuck, free] = [
-    await storeDownload(harness, KB, 3 * hour),
-    await storeDownload(harness, KB, 3 * hour),
-  ];
-  const store = {
-    ...harness.store,
-    cache: {
-      ...harness.store.cache,
-      delete: (sha256: string) =>
-        sha256 === stuck.digest.sha256
-          ? Promise.reject(new Error('permission denied'))
-          : harness.store.cache.delete(sha256),
-    },
-  };
-  await expect(evictorOf(harness, worker, { maxAgeHours: 2, store }).keepLimits()).rejects.toThrow(
-    'permission denied',
+test('a file whose removal fails stays usable, and the others are removed', async () => {
+  const other = await joinStore(lab.harness);
+  const [stuck, free] = [await download(KB, 3 * hour), await download(KB, 3 * hour)];
+  const store = storeWith((sha256) =>
+    sha256 === stuck.digest.sha256
+      ? Promise.reject(new Error('permission denied'))
+      : lab.harness.store.cache.delete(sha256),
   );
+  const evicting = evictorOf(lab.harness, lab.worker, { maxAgeHours: 2, store }).keepLimits();
+  await expect(evicting).rejects.toThrow('permission denied');
   expect(await other.store.cache.has(stuck.digest)).toBe(true);
-  expect(await free.isThere()).toBe(false);
+  expect(await free.exists()).toBe(false);
+});
+
+test('an incomplete archive is removed once another build is due, and no other archive of its age', async () => {
+  const { harness, worker } = lab;
+  const { incomplete } = worker.coordination;
+  const complete = await archive(10, 0);
+  const [oldKey, youngKey] = [`x${'1'.repeat(40)}`, `x${'2'.repeat(40)}`];
+  const old = await storeArchive(harness, 10, 0, incompleteKey(oldKey));
+  await incomplete.note(oldKey);
+  await worker.redis.hincrby(lab.key(`incomplete:${oldKey}`), 'at', -600_000);
+  await ageStore(harness, worker.redis, 10);
+  // Requests for an archive that is too old to be served are uses, too.
+  await ageFiles(harness, worker.redis, namesOf(complete, old), 5);
+  await incomplete.note(youngKey);
+  const young = await storeArchive(harness, 10, 0, incompleteKey(youngKey));
+
+  expect(await evict({ maxAgeHours: 720 })).toEqual({ files: 1, bytes: 10 });
+  expect(await existing([old, young, complete])).toEqual([false, true, true]);
+});
+
+describe('organizations', () => {
+  test('within their share keep old files, while others lose recent ones', async () => {
+    const small = [await archive(20 * KB, 500), await download(20 * KB, 400)];
+    const large = [await download(40 * KB, 30), await download(40 * KB, 20), await download(40 * KB, 10)];
+    await own('small', ...small);
+    await own('large', ...large);
+    expect(await evict({ maxBytes: 100 * KB })).toEqual({ files: 2, bytes: 80 * KB });
+    expect(await existing([...small, ...large])).toEqual([true, true, false, false, true]);
+  });
+
+  test('within their share keep the files that they share with others', async () => {
+    const shared = await download(30 * KB, 500);
+    const large = [await download(60 * KB, 30), await download(30 * KB, 10)];
+    await own('small', shared);
+    await own('large', shared, ...large);
+    await evict({ maxBytes: 100 * KB });
+    expect(await existing([shared, ...large])).toEqual([true, false, true]);
+  });
+
+  test('that are unknown count as one', async () => {
+    const unknown = [await download(50 * KB, 30), await download(30 * KB, 10)];
+    const known = await archive(30 * KB, 500);
+    await own('small', known);
+    await evict({ maxBytes: 100 * KB });
+    expect(await existing([...unknown, known])).toEqual([false, true, true]);
+  });
+
+  test('that hold most lose files on a full disk', async () => {
+    const [small, large] = [await archive(20 * KB, 500), await download(60 * KB, 10)];
+    await own('small', small);
+    await own('large', large);
+    await evictorOf(lab.harness, lab.worker, {}).makeRoom(10 * KB);
+    expect(await existing([small, large])).toEqual([true, false]);
+  });
 });

@@ -1,218 +1,247 @@
+import { once } from 'node:events';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
-import { usageKeys } from '../../../shared/storage/file-usage.ts';
+import { createDownloader } from '../../../shared/media/downloads/downloader.ts';
+import { MediaCache } from '../../../shared/media/media-cache.ts';
 import { bytesOf } from '../../../shared/storage/digest.ts';
+import { usageKeys } from '../../../shared/storage/file-usage.ts';
 import type { Store } from '../../../shared/storage/store.ts';
-import { read } from '../../storage/stores.ts';
-import { startHarness } from '../../support/harness.ts';
-import type { Harness } from '../../support/harness.ts';
-import { waitFor } from '../../support/wait-for.ts';
+import { readAndClose } from '../../storage/stores.ts';
+import { answer } from '../../support/origin.ts';
+import type { Behaviour } from '../../support/origin.ts';
+import { useOrigin } from '../../support/use.ts';
 import {
   ageFiles,
+  ageStore,
   evictorOf,
+  existing,
+  inHours,
   joinStore,
-  backdateUsage,
+  namesOf,
   signFor,
   storeArchive,
   storeDownload,
+  useEviction,
 } from './evictable.ts';
 import type { StoreClient } from './evictable.ts';
 
-const old = 3 * 60;
+const origin = useOrigin();
+const lab = useEviction(() => ({ LECTERN_ALLOWED_PRIVATE_HOSTS: origin.host }));
+const oldMinutes = 3 * 60;
 
-let harness: Harness;
-let worker: StoreClient;
 let reader: StoreClient;
 beforeEach(async () => {
-  harness = await startHarness();
-  onTestFinished(() => harness.close());
-  [worker, reader] = [await joinStore(harness), await joinStore(harness)];
-  await backdateUsage(harness, worker.redis);
+  reader = await joinStore(lab.harness);
 });
 
-/** Everything that is not in use goes. */
-const evictAll = (store?: Store) =>
-  evictorOf(harness, worker, { maxAgeHours: 1, ...(store && { store }) }).keepLimits();
+const download = () => storeDownload(lab.harness, 10, oldMinutes);
+const archive = () => storeArchive(lab.harness, 10, oldMinutes);
 
-describe('no evictor takes a file', () => {
-  test('that was looked for in the last minute', async () => {
-    const file = await storeDownload(harness, 10, old);
+/** Evicts everything that is not in use. */
+const evictAll = (store: Store = lab.harness.store) =>
+  evictorOf(lab.harness, lab.worker, { maxAgeHours: 1, store }).keepLimits();
+
+/** A promise that the test resolves. */
+function signal() {
+  let send: () => void = () => undefined;
+  const sent = new Promise<void>((resolve) => (send = resolve));
+  return { send: () => send(), sent };
+}
+
+describe('no evictor removes a file', () => {
+  test('that was checked in the last minute', async () => {
+    const file = await download();
     await reader.store.cache.has(file.digest);
     await evictAll();
-    expect(await file.isThere()).toBe(true);
+    expect(await file.exists()).toBe(true);
   });
 
-  test('that was stored just now, though it had been there for long', async () => {
-    const bytes = Buffer.from('some bytes');
-    const digest = await reader.store.cache.put(bytesOf(bytes));
+  test('that was stored again just now', async () => {
+    const digest = await reader.store.cache.put(bytesOf(Buffer.from('some bytes')));
     await evictAll();
-    expect(await harness.store.cache.has(digest)).toBe(true);
+    expect(await lab.harness.store.cache.has(digest)).toBe(true);
   });
 
-  test('that is being read, however long that takes', async () => {
-    const file = await storeDownload(harness, 10, old);
-    const archive = await storeArchive(harness, 10, old);
-    const open = [await reader.store.cache.open(file.digest), await reader.store.archives.open(archive.key)];
-    // The uses that were noted when they were opened are long ago; those that are held are noted again.
-    await ageFiles(harness, worker.redis, [file.name, archive.name], old);
-    expect(open.every((one) => one !== null)).toBe(true);
-    await reader.coordination.usage.touchPinned();
-    await evictAll();
-    expect([await file.isThere(), await archive.isThere()]).toEqual([true, true]);
-
+  test('during a read of any length', async () => {
+    const files = [await download(), await archive()] as const;
+    const [file, stored] = files;
+    const open = [await reader.store.cache.open(file.digest), await reader.store.archives.open(stored.key)];
+    const evictLater = async () => {
+      await ageFiles(lab.harness, lab.worker.redis, namesOf(...files), oldMinutes);
+      await reader.coordination.usage.touchPinned();
+      await evictAll();
+    };
+    await evictLater();
+    expect(await existing([...files])).toEqual([true, true]);
     for (const one of open) await one?.close();
-    await ageFiles(harness, worker.redis, [file.name, archive.name], old);
+    await evictLater();
+    expect(await existing([...files])).toEqual([false, false]);
+  });
+
+  test.each([
+    { what: 'a build', behaviour: answer(304), response: 'is unchanged' },
+    { what: 'a build', behaviour: answer(503), response: 'is unavailable' },
+  ])('that $what revalidates for long, until the origin says that it $response', async ({ behaviour }) => {
+    origin.serve('/a.png', Buffer.alloc(100, 'a'), { etag: '"a"' });
+    const url = origin.url('/a.png');
+    const getAs = async ({ store, coordination }: StoreClient) => {
+      const { db, config } = lab.harness;
+      const downloader = createDownloader(config.download);
+      onTestFinished(() => downloader.close());
+      const cache = new MediaCache({ db, store, downloader, coordination });
+      await cache.prepare([url]);
+      const request = { url, organizationId: 'tenant', mimeType: 'image/png', maxBytes: 1000 };
+      const file = await cache.get({ ...request, signal: new AbortController().signal });
+      await cache.flush();
+      return file;
+    };
+    await getAs(lab.worker);
+    const [reached, released] = [signal(), signal()];
+    const held: Behaviour = async (request, response) => {
+      reached.send();
+      await released.sent;
+      await behaviour(request, response);
+    };
+    origin.script('/a.png', held, behaviour);
+
+    const getting = getAs(reader);
+    await reached.sent;
+    await ageStore(lab.harness, lab.worker.redis, oldMinutes);
     await reader.coordination.usage.touchPinned();
     await evictAll();
-    expect([await file.isThere(), await archive.isThere()]).toEqual([false, false]);
+    released.send();
+    expect(await lab.harness.store.cache.has(await getting)).toBe(true);
   });
 
-  test('that a signed address names, until its time is over', async () => {
-    const [signed, expired] = [await storeDownload(harness, 10, old), await storeDownload(harness, 10, old)];
-    await signFor(harness, signed, new Date(Date.now() + 3_600_000));
-    await signFor(harness, expired, new Date(Date.now() - 1000));
+  test('that a signed URL names, until its expiry, even if Redis loses everything', async () => {
+    const [signed, expired] = [await download(), await download()];
+    await signFor(lab.harness, signed, inHours(1));
+    await signFor(lab.harness, expired, new Date(Date.now() - 1000));
     await evictAll();
-    expect([await signed.isThere(), await expired.isThere()]).toEqual([true, false]);
+    expect(await existing([signed, expired])).toEqual([true, false]);
+    for (const name of [usageKeys.used, usageKeys.pinned]) await lab.worker.redis.del(lab.key(name));
+    await evictAll();
+    expect(await signed.exists()).toBe(true);
   });
 
-  test('that a signed address names, after Redis has lost everything', async () => {
-    const signed = await storeDownload(harness, 10, old);
-    await signFor(harness, signed, new Date(Date.now() + 3_600_000));
-    await evictAll();
-    for (const key of [usageKeys.used, usageKeys.pinned]) {
-      await worker.redis.del(`${harness.config.redisPrefix}:${key}`);
-    }
-    await evictAll();
-    expect(await signed.isThere()).toBe(true);
-  });
+  test("that a learner's URL names, even if Redis was down at first", async () => {
+    const file = await download();
+    const { usage } = reader.coordination;
+    const down = once(reader.redis, 'end');
+    reader.redis.disconnect();
+    await down;
+    await usage.pinUntil([file.name], inHours(1));
 
-  test('that the address of a learner names', async () => {
-    const file = await storeDownload(harness, 10, old);
-    await reader.coordination.usage.pinUntil([file.name], new Date(Date.now() + 3_600_000));
+    await reader.redis.connect();
+    await usage.pinUntil([file.name], inHours(1));
     await evictAll();
-    expect(await file.isThere()).toBe(true);
+    expect(await file.exists()).toBe(true);
   });
 });
 
-describe('of a use and an eviction at the same time one is first', () => {
+describe('Redis serializes use and eviction', () => {
   /** The harness's store, whose removals wait until the test releases them. */
   function holdRemovals() {
-    let begin: () => void = () => undefined;
-    let goOn: () => void = () => undefined;
-    const begun = new Promise<void>((resolve) => (begin = resolve));
-    const told = new Promise<void>((resolve) => (goOn = resolve));
+    const [begun, released] = [signal(), signal()];
+    const { store } = lab.harness;
     const remove = async (sha256: string) => {
-      begin();
-      await told;
-      await harness.store.cache.delete(sha256);
+      begun.send();
+      await released.sent;
+      await store.cache.delete(sha256);
     };
-    const store = { ...harness.store, cache: { ...harness.store.cache, delete: remove } };
-    return { store, begun, goOn };
+    return { store: { ...store, cache: { ...store.cache, delete: remove } }, begun, released };
   }
 
-  test('who looks for a file that is being removed hears that it is gone', async () => {
-    const file = await storeDownload(harness, 10, old);
-    const { store, begun, goOn } = holdRemovals();
+  test('a reader of a file that is being removed waits, and finds it gone', async () => {
+    const file = await download();
+    const { store, begun, released } = holdRemovals();
     const evicting = evictAll(store);
-    await begun;
-    const answers: unknown[] = [];
-    const asked = Promise.all([
-      reader.store.cache.has(file.digest).then((answer) => answers.push(answer)),
-      reader.store.cache.open(file.digest).then((answer) => answers.push(answer)),
-    ]);
-    expect(await file.isThere()).toBe(true);
-    goOn();
-    await Promise.all([evicting, asked]);
-    expect(answers).toEqual(expect.arrayContaining([false, null]));
+    await begun.sent;
+    const found = Promise.all([reader.store.cache.has(file.digest), reader.store.cache.open(file.digest)]);
+    expect(await file.exists()).toBe(true);
+    released.send();
+    await evicting;
+    expect(await found).toEqual([false, null]);
   });
 
-  test('who stores a file that is being removed stores it after that', async () => {
+  test('a writer of a file that is being removed waits, and stores it afterwards', async () => {
     const bytes = Buffer.from('the same bytes again');
-    const stored = await storeDownload(harness, 10, old);
-    const digest = await harness.store.cache.put(bytesOf(bytes));
-    await ageFiles(harness, worker.redis, [`cache:${digest.sha256}`, stored.name], old);
-    const { store, begun, goOn } = holdRemovals();
-    const evicting = evictAll({
-      ...store,
-      cache: { ...store.cache, list: () => listOld(digest) },
-    });
-    await begun;
+    const { sha256, size } = await lab.harness.store.cache.put(bytesOf(bytes));
+    await ageFiles(lab.harness, lab.worker.redis, [`cache:${sha256}`], oldMinutes);
+    const { store, begun, released } = holdRemovals();
+    // eslint-disable-next-line @typescript-eslint/require-await -- stores list async iterables
+    async function* list() {
+      yield [{ sha256, size, storedAt: inHours(-3) }];
+    }
+    const evicting = evictAll({ ...store, cache: { ...store.cache, list } });
+    await begun.sent;
     const storing = reader.store.cache.put(bytesOf(bytes));
-    goOn();
+    released.send();
     await Promise.all([evicting, storing]);
-    expect(await harness.store.cache.has(digest)).toBe(true);
+    expect(await lab.harness.store.cache.has({ sha256, size })).toBe(true);
   });
 
-  test('a file that is used after it was listed is not removed', async () => {
-    const file = await storeDownload(harness, 10, old);
+  test('a file that is used after its listing is not removed', async () => {
+    const file = await download();
+    const { store } = lab.harness;
     let lists = 0;
     async function* list() {
       lists += 1;
-      yield* harness.store.cache.list();
-      // The first list is for the plan; the files of the second are removed when it has ended.
+      yield* store.cache.list();
+      // The first list is for the plan; removals follow the second one.
       if (lists === 2) await reader.store.cache.has(file.digest);
     }
-    await evictAll({ ...harness.store, cache: { ...harness.store.cache, list } });
+    await evictAll({ ...store, cache: { ...store.cache, list } });
     expect(lists).toBe(2);
-    expect(await file.isThere()).toBe(true);
+    expect(await file.exists()).toBe(true);
   });
 
-  // eslint-disable-next-line @typescript-eslint/require-await -- an async iterable is what a store lists
-  async function* listOld({ sha256, size }: { sha256: string; size: number }) {
-    yield [{ sha256, size, storedAt: new Date(Date.now() - old * 60_000) }];
-  }
+  test('a claim of an evictor that died expires', async () => {
+    const file = await download();
+    await lab.worker.redis.hset(lab.key(usageKeys.leaving), file.name, Date.now() + 300);
+    expect(await reader.store.cache.has(file.digest)).toBe(true);
+  });
 });
 
-describe('while uses may not be known', () => {
-  test('nothing goes in the first minute of a Redis that is new, nor downloads in its first hours', async () => {
-    const [file, archive] = [await storeDownload(harness, 10, old), await storeArchive(harness, 10, old)];
-    const known = `${harness.config.redisPrefix}:${usageKeys.known}`;
-    await worker.redis.del(known);
+describe('without complete usage', () => {
+  test('no file is removed in the first minute of a new Redis, and no download in its first hours', async () => {
+    const files = [await download(), await archive()];
+    const known = lab.key(usageKeys.known);
+    await lab.worker.redis.del(known);
     await evictAll();
-    expect([await file.isThere(), await archive.isThere()]).toEqual([true, true]);
+    expect(await existing(files)).toEqual([true, true]);
 
-    const [server] = ((await worker.redis.get(known)) ?? '').split(' ');
-    await worker.redis.set(known, `${server} ${Date.now() - 120_000}`);
+    const [server] = ((await lab.worker.redis.get(known)) ?? '').split(' ');
+    await lab.worker.redis.set(known, `${server} ${Date.now() - 120_000}`);
     await evictAll();
-    expect([await file.isThere(), await archive.isThere()]).toEqual([true, false]);
+    expect(await existing(files)).toEqual([true, false]);
   });
 
-  test('nor when Redis was restarted', async () => {
-    const archive = await storeArchive(harness, 10, old);
-    const known = `${harness.config.redisPrefix}:${usageKeys.known}`;
-    await worker.redis.set(known, `${'0'.repeat(40)} ${Date.now() - 10 * 3_600_000}`);
+  test('no file is removed after a restart of Redis', async () => {
+    const file = await archive();
+    await lab.worker.redis.set(lab.key(usageKeys.known), `${'0'.repeat(40)} ${inHours(-10).getTime()}`);
     await evictAll();
-    expect(await archive.isThere()).toBe(true);
+    expect(await file.exists()).toBe(true);
   });
 
-  test('a run ends where Redis loses its memory in the middle', async () => {
-    const archive = await storeArchive(harness, 10, old);
+  test('a run ends when Redis loses its memory meanwhile', async () => {
+    const file = await archive();
+    const { store } = lab.harness;
     let lists = 0;
     async function* list() {
       lists += 1;
-      if (lists === 2) await worker.redis.del(`${harness.config.redisPrefix}:${usageKeys.known}`);
-      yield* harness.store.archives.list();
+      if (lists === 2) await lab.worker.redis.del(lab.key(usageKeys.known));
+      yield* store.archives.list();
     }
-    const store = { ...harness.store, archives: { ...harness.store.archives, list } };
-    await expect(evictAll(store)).rejects.toThrow('lost the usage of files');
-    expect(await archive.isThere()).toBe(true);
+    const evicting = evictAll({ ...store, archives: { ...store.archives, list } });
+    await expect(evicting).rejects.toThrow('lost the usage of files');
+    expect(await file.exists()).toBe(true);
   });
 
-  test('nor while Redis is away, where files are served all the same', async () => {
-    const file = await storeDownload(harness, 10, old);
-    worker.redis.disconnect();
+  test('no file is removed while Redis is down, and files are served nevertheless', async () => {
+    const file = await download();
+    lab.worker.redis.disconnect();
     reader.redis.disconnect();
     await expect(evictAll()).rejects.toThrow();
-    const open = await reader.store.cache.open(file.digest);
-    expect(await read(open)).toHaveLength(10);
-    await open?.close();
+    expect(await readAndClose(await reader.store.cache.open(file.digest))).toHaveLength(10);
   });
-});
-
-test('what an evictor that died was about to remove can be used after a minute', async () => {
-  const file = await storeDownload(harness, 10, old);
-  const leaving = `${harness.config.redisPrefix}:${usageKeys.leaving}`;
-  await worker.redis.hset(leaving, file.name, Date.now() + 300);
-  const asked = reader.store.cache.has(file.digest);
-  await waitFor('the end of its time', async () => asked);
-  expect(await asked).toBe(true);
 });

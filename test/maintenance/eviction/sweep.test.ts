@@ -1,19 +1,13 @@
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { createLogger } from '../../../shared/platform/log.ts';
 import type { Store } from '../../../shared/storage/store.ts';
 import { startSweeping } from '../../../worker/maintenance/sweep.ts';
-import { startHarness } from '../../support/harness.ts';
-import type { Harness } from '../../support/harness.ts';
-import { evictorOf, joinStore } from './evictable.ts';
-import type { StoreClient } from './evictable.ts';
+import { evictorOf, useEviction } from './evictable.ts';
 
-async function startLab() {
-  const harness = await startHarness();
-  onTestFinished(() => harness.close());
-  return { harness, worker: await joinStore(harness) };
-}
+const lab = useEviction();
 
-function sweepWith(harness: Harness, worker: StoreClient, sweepTemporaries: Store['sweepTemporaries']) {
+function sweepWith(sweepTemporaries: Store['sweepTemporaries']) {
+  const { harness, worker } = lab;
   const { db, config } = harness;
   const store = { ...harness.store, sweepTemporaries };
   const evictor = evictorOf(harness, worker, {});
@@ -21,11 +15,10 @@ function sweepWith(harness: Harness, worker: StoreClient, sweepTemporaries: Stor
   return startSweeping({ db, store, redis: worker.redis, evictor, onEvicted: () => undefined, config, log });
 }
 
-test('a worker that is to end waits for no sweep', async () => {
-  const { harness, worker } = await startLab();
+test('a worker that shuts down aborts its sweep', async () => {
   let begin: () => void = () => undefined;
   const begun = new Promise<void>((resolve) => (begin = resolve));
-  const sweeping = sweepWith(harness, worker, (_seconds, signal) => {
+  const sweeping = sweepWith((_seconds, signal) => {
     begin();
     return new Promise((_, reject) => {
       signal?.addEventListener('abort', () => reject(signal.reason as Error));
@@ -35,20 +28,19 @@ test('a worker that is to end waits for no sweep', async () => {
   await sweeping.stop();
 });
 
-test('of all workers that start one sweeps what they share', async () => {
-  const { harness, worker } = await startLab();
+test('exactly one of several starting workers sweeps the shared data', async () => {
   let sweeps = 0;
   let finish: () => void = () => undefined;
   const swept = new Promise<void>((resolve) => (finish = resolve));
   const sweepings = [1, 2, 3].map(() =>
-    sweepWith(harness, worker, () => {
+    sweepWith(() => {
       sweeps += 1;
       finish();
       return Promise.resolve(0);
     }),
   );
   await swept;
-  await worker.redis.ping();
+  await lab.worker.redis.ping();
   for (const sweeping of sweepings) await sweeping.stop();
   expect(sweeps).toBe(1);
 });

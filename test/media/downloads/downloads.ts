@@ -1,62 +1,58 @@
 import type { LookupFunction } from 'node:net';
 import { afterEach, beforeEach, expect, vi } from 'vitest';
-import type { Config } from '../../../shared/platform/config.ts';
 import { createDownloader, DownloadError } from '../../../shared/media/downloads/downloader.ts';
 import type {
   Downloader,
   DownloaderInternals,
   DownloadRequest,
 } from '../../../shared/media/downloads/downloader.ts';
+import type { Config } from '../../../shared/platform/config.ts';
 import { startOrigin } from '../../support/origin.ts';
 import type { Origin } from '../../support/origin.ts';
 
 export const text = Buffer.from('WEBVTT\n\n00:00.000 --> 00:01.000\nHello\n'.repeat(40));
 export const png = Buffer.from(
-  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==',
   'base64',
 );
 
-/** The timeout: short, yet long against the hiccups of a busy machine. */
+/** The idle timeout: short, but long enough for a busy machine. */
 export const idleSeconds = 0.3;
 
-/** Created for each test of a file. */
 export interface DownloadLab {
   origin: Origin;
-  /** What `get` asks; tests may put another in its place. */
+  /** The downloader of `get`, which tests may replace. */
   downloader: Downloader;
-  /** What the downloader would have waited between its tries, in milliseconds. */
+  /** The delays between attempts, in milliseconds, which no test waits for. */
   pauses: number[];
 }
 
+interface LabInternals extends Omit<DownloaderInternals, 'pause'> {
+  pause?: NonNullable<DownloaderInternals['pause']> | 'real';
+}
+
 /**
- * An origin and a downloader for each test of a file. Call it at the top of the file.
+ * Starts an origin and a downloader for each test of a file.
  *
- * @returns also `make`, which makes a downloader of other settings; and `get`, which downloads a file of the origin
- * into memory, unless `store` does something else with it.
+ * @returns also `make`, which creates a downloader with other settings, and `get`, which downloads a file of the
+ * origin into memory or into `store`.
  */
 export function useDownloads() {
   const lab = {} as DownloadLab;
 
-  function make(internals: DownloaderInternals = {}, settings: Partial<Config['download']> = {}): Downloader {
-    return createDownloader(
-      {
-        maxBytes: 1,
-        concurrency: 1,
-        concurrencyPerHost: 6,
-        timeoutSeconds: idleSeconds,
-        minBytesPerSecond: 0,
-        deadlineSeconds: 60,
-        allowedPrivateHosts: [lab.origin.host],
-        ...settings,
-      },
-      {
-        pause: (ms) => {
-          lab.pauses.push(ms);
-          return Promise.resolve();
-        },
-        ...internals,
-      },
-    );
+  function make(internals: LabInternals = {}, settings: Partial<Config['download']> = {}): Downloader {
+    const defaults = {
+      maxBytes: 1,
+      concurrency: 1,
+      concurrencyPerHost: 6,
+      timeoutSeconds: idleSeconds,
+      minBytesPerSecond: 0,
+      deadlineSeconds: 60,
+      allowedPrivateHosts: [lab.origin.host],
+    };
+    const skip = (ms: number) => Promise.resolve(void lab.pauses.push(ms));
+    const { pause = skip, ...others } = internals;
+    return createDownloader({ ...defaults, ...settings }, pause === 'real' ? others : { ...others, pause });
   }
 
   beforeEach(async () => {
@@ -85,17 +81,17 @@ export function useDownloads() {
   return { lab, make, get };
 }
 
-/** A store in memory, as blobs.put is on disk. */
+/** A store in memory. */
 export async function collect(body: AsyncIterable<Uint8Array>): Promise<Buffer> {
   const chunks = [];
   for await (const chunk of body) chunks.push(chunk);
   return Buffer.concat(chunks);
 }
 
-/** Waits for what other ends of connections have yet to notice. */
+/** Waits until the other end of a connection has noticed a change. */
 export const eventually = (check: () => void) => vi.waitFor(check, { interval: 5, timeout: 5000 });
 
-/** A name server that knows one address for every name. */
+/** A DNS lookup that returns one IP address for every name. */
 export const resolveTo =
   (address: string): LookupFunction =>
   (_name, options, callback) => {
@@ -103,7 +99,7 @@ export const resolveTo =
     else callback(null, address, 4);
   };
 
-/** What a download that has to fail throws. */
+/** Returns the error of a download that has to fail. */
 export const failureOf = (download: Promise<unknown>): Promise<DownloadError> =>
   download.then(
     () => expect.unreachable('the download succeeded'),

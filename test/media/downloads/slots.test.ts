@@ -5,9 +5,10 @@ import { DownloadSlots } from '../../../shared/media/downloads/slots.ts';
 const { signal } = new AbortController();
 setMaxListeners(0, signal);
 
-const host = { host: 'host', organizationId: 'a' };
+const owner = { host: 'host', organizationId: 'a' };
+const settle = () => new Promise(setImmediate);
 
-test('a host takes memory only as long as something of it runs or waits', async () => {
+test('hosts without requests take no memory', async () => {
   const slots = new DownloadSlots({ perHost: 2 });
   const tasks = Array.from({ length: 1000 }, (_, i) =>
     slots.run({ host: `host-${i % 300}`, organizationId: 'a' }, signal, () => Promise.resolve(i)),
@@ -17,95 +18,97 @@ test('a host takes memory only as long as something of it runs or waits', async 
   expect(slots.size).toBe(0);
 });
 
-test('a task that fails or is given up while it waits frees its place', async () => {
+test('a failed task, and one aborted while it waits, free their slots', async () => {
   const slots = new DownloadSlots({ perHost: 1 });
   const controller = new AbortController();
   let finish = () => {};
-  const running = slots.run(host, signal, () => new Promise<void>((resolve) => (finish = resolve)));
-  const failing = slots.run(host, signal, () => Promise.reject(new Error('failed')));
-  const waiting = slots.run(host, controller.signal, () => expect.unreachable('it was given up'));
-  controller.abort(new Error('given up'));
-  await expect(waiting).rejects.toThrow('given up');
+  const running = slots.run(owner, signal, () => new Promise<void>((resolve) => (finish = resolve)));
+  const failing = slots.run(owner, signal, () => Promise.reject(new Error('failed')));
+  const waiting = slots.run(owner, controller.signal, () => expect.unreachable('it was aborted'));
+  controller.abort(new Error('aborted'));
+  await expect(waiting).rejects.toThrow('aborted');
   finish();
   await running;
   await expect(failing).rejects.toThrow('failed');
-  await slots.run(host, signal, () => Promise.resolve());
+  await slots.run(owner, signal, () => Promise.resolve());
   expect(slots.size).toBe(0);
 });
 
-test('a task given up after it began is waited for: it may have things to undo', async () => {
+test('a running task that is aborted can clean up', async () => {
   const slots = new DownloadSlots({ perHost: 1 });
   const controller = new AbortController();
   const events: string[] = [];
-  const task = slots.run(host, controller.signal, async () => {
+  const task = slots.run(owner, controller.signal, async () => {
     await new Promise((resolve) => controller.signal.addEventListener('abort', resolve));
-    await new Promise(setImmediate);
-    events.push('undone');
+    await settle();
+    events.push('cleaned up');
   });
   await settle();
   controller.abort();
   await task;
-  expect(events).toEqual(['undone']);
+  expect(events).toEqual(['cleaned up']);
 });
 
-/** Starts requests that go on until they are released, named as their organization and host, such as "a1". */
+/** Starts requests that run until `release`, named by organization and host, such as "a1". */
 function hold(slots: DownloadSlots) {
-  const running = new Map<string, () => void>();
-  let count = 0;
+  const running: { name: string; end: () => void }[] = [];
   return {
-    running: () => [...running.keys()].map((name) => name.split(' ', 1)[0]),
+    running: () => running.map(({ name }) => name),
     async start(...names: string[]) {
       for (const name of names) {
-        const [organizationId = '', hostName = ''] = name;
-        const task = () =>
-          new Promise<void>((resolve) => {
-            running.set(`${name} ${(count += 1)}`, resolve);
-          });
-        void slots.run({ host: hostName, organizationId }, signal, task);
+        const [organizationId = '', host = ''] = name;
+        void slots.run({ host, organizationId }, signal, () => {
+          return new Promise<void>((end) => running.push({ name, end }));
+        });
       }
       await settle();
     },
     async release(name: string) {
-      const [key = ''] = [...running.keys()].filter((known) => known.startsWith(name));
-      running.get(key)?.();
-      running.delete(key);
+      const [ended] = running.splice(
+        running.findIndex((one) => one.name === name),
+        1,
+      );
+      ended?.end();
       await settle();
     },
   };
 }
 
-const settle = () => new Promise(setImmediate);
-
 test.each([
-  ['of a host', { perHost: 3 }, ['a1', 'a1', 'a1'], ['a1', 'a1'], 'b1'],
-  ['of all', { perHost: 9, total: 3 }, ['a1', 'a2', 'a3'], ['a1', 'a2'], 'b4'],
-])(
-  'the last free slot %s stays open to an organization that has none',
-  async (_of, limits, first, some, other) => {
-    const held = hold(new DownloadSlots(limits));
-    await held.start(...first);
-    expect(held.running()).toEqual(some);
-    await held.start(other);
-    expect(held.running()).toEqual([...some, other]);
+  {
+    what: 'the last free slot of a host is reserved for an organization without one',
+    limits: { perHost: 3 },
+    start: ['a1', 'a1', 'a1', 'b1'],
+    running: ['a1', 'a1', 'b1'],
   },
-);
-
-test('an organization has no more slots than its share, whatever is free', async () => {
-  const held = hold(new DownloadSlots({ perHost: 9, perOrganization: 2, total: 9 }));
-  await held.start('a1', 'a2', 'a3');
-  expect(held.running()).toEqual(['a1', 'a2']);
+  {
+    what: 'the last free slot of all is reserved for an organization without one',
+    limits: { perHost: 9, total: 3 },
+    start: ['a1', 'a2', 'a3', 'b4'],
+    running: ['a1', 'a2', 'b4'],
+  },
+  {
+    what: 'an organization never exceeds its share, even with free slots',
+    limits: { perHost: 9, perOrganization: 2, total: 9 },
+    start: ['a1', 'a2', 'a3'],
+    running: ['a1', 'a2'],
+  },
+  {
+    what: 'requests that wait for their host take no slot from other hosts',
+    limits: { perHost: 1, total: 4 },
+    start: ['a1', 'a1', 'a1', 'a2', 'a3'],
+    running: ['a1', 'a2', 'a3'],
+  },
+])('$what', async ({ limits, start, running }) => {
+  const held = hold(new DownloadSlots(limits));
+  await held.start(...start);
+  expect(held.running()).toEqual(running);
 });
 
-test('a request that waits for its host takes no slot from those of other hosts', async () => {
-  const held = hold(new DownloadSlots({ perHost: 1, total: 4 }));
-  await held.start('a1', 'a1', 'a1', 'a2', 'a3');
-  expect(held.running()).toEqual(['a1', 'a2', 'a3']);
-});
-
-test('organizations with as many slots take turns, however much one of them waits for', async () => {
+test('organizations with equally many slots take turns', async () => {
   const held = hold(new DownloadSlots({ perHost: 9, total: 1 }));
   await held.start('a1', 'a1', 'a1', 'a1', 'b1', 'b2');
-  const turns: (string | undefined)[] = [];
+  const turns: string[] = [];
   for (let [next] = held.running(); next !== undefined; [next] = held.running()) {
     turns.push(next);
     await held.release(next);
@@ -113,7 +116,7 @@ test('organizations with as many slots take turns, however much one of them wait
   expect(turns).toEqual(['a1', 'a1', 'b1', 'a1', 'b2', 'a1']);
 });
 
-test('of those that wait the organization with the fewest slots is next, whoever came first', async () => {
+test('the waiting organization with the fewest slots is next', async () => {
   const held = hold(new DownloadSlots({ perHost: 9, total: 3 }));
   await held.start('a1', 'a1', 'b1', 'a1', 'a1', 'c1');
   expect(held.running()).toEqual(['a1', 'a1', 'b1']);

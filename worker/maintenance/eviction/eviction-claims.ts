@@ -87,7 +87,7 @@ return #old
 const expireClaimsScript = `
 ${nowInLua}
 local leaving = redis.call('HGETALL', KEYS[1])
-for index = 1, #claims, 2 do
+for index = 1, #leaving, 2 do
   if tonumber(leaving[index + 1]) <= now then redis.call('HDEL', KEYS[1], leaving[index]) end
 end
 `;

@@ -3,7 +3,7 @@ import type { Asset } from '../../shared/media/asset-urls.ts';
 import { bytesOf } from '../../shared/storage/digest.ts';
 import type { Harness } from '../support/harness.ts';
 
-/** Puts a file into the store, and gives the signed path under which an API of the harness serves it. */
+/** Stores a file; returns its signed path, which an API of the harness serves. */
 export async function storeAsset(
   { store, config }: Pick<Harness, 'store' | 'config'>,
   bytes: Uint8Array | string,

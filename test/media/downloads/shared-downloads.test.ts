@@ -1,28 +1,20 @@
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
+import { ExternalMedia } from '../../../api/media/external-media.ts';
 import { createDownloader } from '../../../shared/media/downloads/downloader.ts';
 import { MediaCache } from '../../../shared/media/media-cache.ts';
+import { createLogger } from '../../../shared/platform/log.ts';
 import { joinStore } from '../../maintenance/eviction/evictable.ts';
-import { startHarness } from '../../support/harness.ts';
-import type { Harness } from '../../support/harness.ts';
-import { file, hang, startOrigin } from '../../support/origin.ts';
-import type { Origin } from '../../support/origin.ts';
+import { file, hang } from '../../support/origin.ts';
+import { useHarness, useOrigin } from '../../support/use.ts';
 import { waitFor } from '../../support/wait-for.ts';
 
-let origin: Origin;
-let harness: Harness;
-beforeAll(async () => {
-  origin = await startOrigin();
-  harness = await startHarness({
-    LECTERN_ALLOWED_PRIVATE_HOSTS: origin.host,
-    DOWNLOAD_CONCURRENCY_PER_HOST: '2',
-  });
-});
-afterAll(async () => {
-  await harness.close();
-  await origin.close();
-});
+const origin = useOrigin();
+const harness = useHarness(() => ({
+  LECTERN_ALLOWED_PRIVATE_HOSTS: origin.host,
+  DOWNLOAD_CONCURRENCY_PER_HOST: '2',
+}));
 
-/** One build of an organization, in a worker of its own. Ends with the test. */
+/** Starts a build of an organization in its own worker, until the end of the test. */
 async function startBuild(organizationId: string) {
   const worker = await joinStore(harness);
   const downloader = createDownloader(harness.config.download);
@@ -31,7 +23,8 @@ async function startBuild(organizationId: string) {
     stop.abort(new Error('the test has ended'));
     downloader.close();
   });
-  const cache = new MediaCache({ db: harness.db, ...worker, downloader });
+  const dependencies = { ...harness, ...worker, downloader };
+  const cache = new MediaCache(dependencies);
   await cache.prepare([]);
   const get = (path: string, maxBytes = 1000) =>
     cache.get({
@@ -41,7 +34,7 @@ async function startBuild(organizationId: string) {
       maxBytes,
       signal: stop.signal,
     });
-  return { redis: worker.redis, get };
+  return { dependencies, get };
 }
 
 test('a build does not wait for a download that waits for another organizationâ€™s slots', async () => {
@@ -51,7 +44,8 @@ test('a build does not wait for a download that waits for another organizationâ€
   origin.script('/wanted.png', file(bytes));
   const waiting = [hostile.get('/slow.png'), hostile.get('/wanted.png')];
   for (const download of waiting) download.catch(() => undefined);
-  const leases = () => hostile.redis.keys(`${harness.config.redisPrefix}:download:*`);
+  const { redis } = hostile.dependencies;
+  const leases = () => redis.keys(`${harness.config.redisPrefix}:download:*`);
   await waitFor('the leases of both downloads', async () => (await leases()).length === 2);
   await waitFor('the request that takes the slot', () => origin.requests('/slow.png') === 1);
 
@@ -59,9 +53,23 @@ test('a build does not wait for a download that waits for another organizationâ€
   expect(origin.requests('/wanted.png')).toBe(1);
 });
 
-test('a file that is too large under one limit is downloaded where the limit is higher', async () => {
+test('a file that exceeds one limit is downloaded for a higher one', async () => {
   const build = await startBuild('tenant');
   origin.script('/large.png', file(Buffer.alloc(500, 'b')));
   await expect(build.get('/large.png', 200)).rejects.toThrow(/allowed are 200/);
   expect((await build.get('/large.png')).size).toBe(500);
+});
+
+test('a build that waits for a learnerâ€™s download makes its own when that times out', async () => {
+  const [learner, build] = [await startBuild('tenant'), await startBuild('tenant')];
+  const bytes = Buffer.alloc(100, 'c');
+  origin.script('/late.png', hang(), file(bytes));
+  const log = createLogger(harness.config, 'test');
+  const external = new ExternalMedia({ ...learner.dependencies, log }, { downloadMs: 1_500 });
+  const medium = { url: origin.url('/late.png'), mimeType: 'image/png', organizationId: 'tenant' };
+  const forLearner = external.get(medium, new AbortController().signal);
+  await waitFor('its download', () => origin.requests('/late.png') === 1);
+  const forBuild = build.get('/late.png');
+  expect(await forLearner).toBeNull();
+  expect((await forBuild).size).toBe(bytes.length);
 });

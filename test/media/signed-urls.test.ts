@@ -1,0 +1,158 @@
+import { describe, expect, test } from 'vitest';
+import { readAssetUrl, signAssetUrl } from '../../shared/media/asset-urls.ts';
+import type { Asset } from '../../shared/media/asset-urls.ts';
+import { isContentUrl, redactContentSignature, signContentUrl } from '../../shared/media/content-urls.ts';
+
+const secret = 'a secret for these tests, which is long enough';
+const hourMs = 3_600_000;
+const noon = Date.UTC(2026, 0, 15, 12);
+const base = 'https://lectern.example/lessons';
+
+describe('URLs of files', () => {
+  const asset: Asset = {
+    area: 'assets',
+    sha256: 'ab'.repeat(32),
+    size: 1234,
+    mimeType: 'image/svg+xml',
+    fileName: '0151fa3f-dced-4ca0-be37-d7bbb1f35d84.svg',
+  };
+  const { url, expiresAt } = signAssetUrl(secret, asset, { now: noon });
+  const signature = /signature=(.*)/.exec(url)?.[1] ?? '';
+
+  function read(signed: string, now = noon, key = secret) {
+    const { pathname, searchParams } = new URL(signed, 'http://lectern.example');
+    const [expires, sent] = [searchParams.get('expires'), searchParams.get('signature')];
+    return readAssetUrl(key, { path: pathname, expires, signature: sent }, now);
+  }
+
+  test('have all that serving needs, and survive URL normalization', () => {
+    expect(read(url)).toEqual({ ...asset, expiresAt });
+    const absolute = signAssetUrl(secret, asset, { now: noon, base }).url;
+    expect(new URL(absolute).href).toBe(absolute);
+    expect(absolute.startsWith(`${base}/assets/v1/`)).toBe(true);
+  });
+
+  test.each([
+    { seconds: undefined, least: 1, most: 1.5 },
+    { seconds: 4 * 3600, least: 4, most: 4.5 },
+  ])('stay equal for half an hour, and are valid for $least to $most hours', ({ seconds, least, most }) => {
+    const at = (minutes: number) =>
+      signAssetUrl(secret, asset, { now: noon + minutes * 60_000, ...(seconds && { seconds }) });
+    expect(new Set([0, 1, 29.999].map((minutes) => at(minutes).url)).size).toBe(1);
+    expect(at(30).url).not.toBe(at(0).url);
+    for (const minutes of [0, 1, 59.999]) {
+      const signed = at(minutes);
+      const lifetimeMs = signed.expiresAt.getTime() - (noon + minutes * 60_000);
+      expect(lifetimeMs).toBeGreaterThan(least * hourMs);
+      expect(lifetimeMs).toBeLessThanOrEqual(most * hourMs);
+      expect(read(signed.url, signed.expiresAt.getTime() - 1)).not.toBeNull();
+      expect(read(signed.url, signed.expiresAt.getTime())).toBeNull();
+    }
+  });
+
+  const other = signAssetUrl(secret, { ...asset, sha256: 'cd'.repeat(32) }, { now: noon }).url;
+  test.each([
+    ['another digest', url.replace('abab', 'abac')],
+    ['another size', url.replace('/1234/', '/1235/')],
+    ['another area', url.replace('/assets/ab', '/cache/ab')],
+    ['another type', url.replace('image/svg+xml', 'text/html')],
+    ['another file name', url.replace('.svg?', '.html?')],
+    ['another version', url.replace('/v1/', '/v2/')],
+    ['a later expiry', url.replace(/expires=(\d)/, 'expires=9')],
+    ['a padded expiry', url.replace('expires=', 'expires=0')],
+    ['no expiry', url.replace(/expires=\d+&/, '')],
+    ['no signature', url.replace(/&signature=.*/, '')],
+    ['an empty signature', url.replace(/signature=.*/, 'signature=')],
+    ['half of the signature', url.replace(/signature=.*/, `signature=${signature.slice(0, 20)}`)],
+    ['a longer signature', `${url}A`],
+    ['a signature in another encoding', url.replace(/signature=.*/, `signature=${signature}=`)],
+    ['the signature of another file', other.replace(/signature=.*/, `signature=${signature}`)],
+  ])('are rejected with %s', (_fault, changed) => {
+    expect(changed).not.toBe(url);
+    expect(read(changed)).toBeNull();
+  });
+
+  test('are rejected with a repeated expiry or signature, and with another secret', () => {
+    const path = new URL(url, 'http://lectern.example').pathname;
+    const expires = /expires=(\d+)/.exec(url)?.[1] ?? '';
+    expect(readAssetUrl(secret, { path, expires, signature }, noon)).not.toBeNull();
+    expect(readAssetUrl(secret, { path, expires: [expires, expires], signature }, noon)).toBeNull();
+    expect(readAssetUrl(secret, { path, expires, signature: [signature] }, noon)).toBeNull();
+    expect(read(url, noon, `${secret}!`)).toBeNull();
+  });
+
+  test.each(['', 'image', '../..', 'image/..', './svg', 'image/png; charset=x', 'a b/c'])(
+    'name an unknown type for the invalid type "%s"',
+    (mimeType) => {
+      const signed = signAssetUrl(secret, { ...asset, mimeType }, { now: noon });
+      expect(read(signed.url)?.mimeType).toBe('application/octet-stream');
+    },
+  );
+
+  test.each(['', '../x', 'a/b', 'a?b', 'a"b', 'a b', 'ä.png', 'a\nb'])(
+    'are never signed for the file name %j',
+    (fileName) => {
+      expect(() => signAssetUrl(secret, { ...asset, fileName }, { now: noon })).toThrow('must contain only');
+    },
+  );
+});
+
+describe('URLs of a version', () => {
+  const scope = {
+    lessonId: 'b2c31cf9-50e1-41e9-8a87-a67383019488',
+    versionId: 'c8f0a5d2-6a3e-4b57-9d0a-3f1f6f2b7a10',
+  };
+
+  /** Splits a URL like the router. */
+  function partsOf(url: string) {
+    const [, , , lessonId = '', versionId = '', expires = '', signature = ''] = url.split('/');
+    return { lessonId, versionId, expires, signature };
+  }
+  const valid = partsOf(signContentUrl(secret, scope, { now: noon }).url);
+
+  test('stay equal for half an hour, and are valid for 60 to 90 minutes', () => {
+    for (const now of [noon, noon + 1, noon + hourMs / 4, noon + hourMs / 2 - 1]) {
+      const signed = signContentUrl(secret, scope, { now });
+      expect(signed).toEqual(signContentUrl(secret, scope, { now: noon }));
+      const lifetimeMs = signed.expiresAt.getTime() - now;
+      expect(lifetimeMs).toBeGreaterThan(hourMs);
+      expect(lifetimeMs).toBeLessThanOrEqual(1.5 * hourMs);
+      const parts = partsOf(signed.url);
+      expect(isContentUrl(secret, parts, signed.expiresAt.getTime() - 1)).toBe(true);
+      expect(isContentUrl(secret, parts, signed.expiresAt.getTime())).toBe(false);
+    }
+    expect(partsOf(signContentUrl(secret, scope, { now: noon + hourMs / 2 }).url)).not.toEqual(valid);
+  });
+
+  test('follow the public URL, and end with a slash', () => {
+    const path = `/content/v1/${scope.lessonId}/${scope.versionId}/\\d+/[\\w-]{43}/`;
+    expect(signContentUrl(secret, scope, { base, now: noon }).url).toMatch(new RegExp(`^${base}${path}$`));
+  });
+
+  test.each([
+    ['another lesson', { lessonId: scope.versionId }],
+    ['another version', { versionId: scope.lessonId }],
+    ['an upper-case lesson id', { lessonId: scope.lessonId.toUpperCase() }],
+    ['a later expiry', { expires: String(Number(valid.expires) + 3600) }],
+    ['a padded expiry', { expires: `0${valid.expires}` }],
+    ['an expiry that is no number', { expires: 'never' }],
+    ['no signature', { signature: '' }],
+    ['half a signature', { signature: valid.signature.slice(0, 20) }],
+    ['another signature', { signature: 'A'.repeat(43) }],
+    ['swapped ids', { lessonId: scope.versionId, versionId: scope.lessonId }],
+    ['the kind of a preview', { preview: true }],
+  ])('are rejected with %s', (_what, changes) => {
+    expect(isContentUrl(secret, valid, noon)).toBe(true);
+    expect(isContentUrl(secret, { ...valid, ...changes }, noon)).toBe(false);
+    expect(isContentUrl(`${secret}!`, valid, noon)).toBe(false);
+  });
+
+  test('are logged without their signature', () => {
+    const { url } = signContentUrl(secret, scope, { now: noon });
+    for (const path of [`${url}media/x`, url.slice(0, -1)]) {
+      expect(redactContentSignature(path)).toBe(path.replace(valid.signature, '-'));
+    }
+    const plain = '/api/lessons/a/versions/b/export-zip';
+    expect(redactContentSignature(plain)).toBe(plain);
+  });
+});

@@ -1,0 +1,277 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { describe, expect, test } from 'vitest';
+import { bytesOf, digestOf } from '../../shared/storage/digest.ts';
+import type { OpenFile } from '../../shared/storage/store.ts';
+import { someBytes } from '../exports/archives.ts';
+import { storeKinds } from './kinds.ts';
+import { archiveKey as key, read, readAndClose, startStore, storeArchive } from './stores.ts';
+
+const bytes = someBytes(3 * 1024 ** 2 + 17);
+const digest = digestOf(bytes);
+
+/** Yields the bytes in pieces of all sizes, some of them empty. */
+async function* pieces() {
+  let start = 0;
+  for (const size of [0, 1, 65_536, 0, 1024 ** 2, 7, bytes.length]) {
+    await nextTurn();
+    yield bytes.subarray(start, start + size);
+    start = Math.min(start + size, bytes.length);
+  }
+}
+
+async function listed<Listed>(area: { list(): AsyncIterable<Listed[]> }): Promise<Listed[]> {
+  const found: Listed[] = [];
+  for await (const page of area.list()) found.push(...page);
+  return found;
+}
+
+function expectRecent(storedAt: Date | undefined): void {
+  expect(Math.abs((storedAt?.getTime() ?? 0) - Date.now())).toBeLessThan(60_000);
+}
+
+const name = `v1/assets/${digest.sha256.slice(0, 2)}/${digest.sha256}`;
+const bySha256 = (a: { sha256: string }, b: { sha256: string }) => (a.sha256 < b.sha256 ? -1 : 1);
+
+describe.each(storeKinds)('blobs on $name', ({ start, skip }) => {
+  if (skip) return test.skip('the same guarantees');
+
+  test('are stored under the digests that the store computed', async () => {
+    const { store, files } = await start();
+    expect(await store.assets.put(pieces())).toEqual({ ...digest, created: true });
+    const file = await store.assets.open(digest);
+    expect(file?.size).toBe(bytes.length);
+    expect((await readAndClose(file)).equals(bytes)).toBe(true);
+    expect(await store.assets.has(digest)).toBe(true);
+    expect(await files()).toEqual([name]);
+    // The same bytes again are not stored twice.
+    expect(await store.assets.put(pieces())).toEqual({ ...digest, created: false });
+    expect(await files()).toEqual([name]);
+  });
+
+  test('may be empty', async () => {
+    const { store } = await start();
+    const empty = digestOf(new Uint8Array());
+    expect(await store.assets.put(bytesOf(new Uint8Array()))).toEqual({ ...empty, created: true });
+    expect((await readAndClose(await store.assets.open(empty))).length).toBe(0);
+  });
+
+  test('of a failing source leave nothing, and its error is thrown', async () => {
+    const { store, files } = await start();
+    const failure = new Error('the origin is gone');
+    async function* failing() {
+      yield* pieces();
+      throw failure;
+    }
+    await expect(store.assets.put(failing())).rejects.toBe(failure);
+    expect(await files()).toEqual([]);
+    expect(await store.assets.open(digest)).toBeNull();
+  });
+
+  test('of concurrent writers are stored once', async () => {
+    const { store, files } = await start();
+    const writers = Array.from({ length: 8 }, () => store.assets.put(pieces()));
+    for (const written of await Promise.all(writers)) expect(written).toMatchObject(digest);
+    expect((await files()).length).toBe(1);
+    expect((await readAndClose(await store.assets.open(digest))).equals(bytes)).toBe(true);
+  });
+
+  test('can be stored while another process deletes them', async () => {
+    const { store } = await start();
+    for (let round = 0; round < 30; round += 1) {
+      const small = Buffer.from(`${round % 3}`);
+      const deletion = store.assets.delete(digestOf(small).sha256);
+      const [written] = await Promise.all([store.assets.put(bytesOf(small)), deletion]);
+      expect(written).toMatchObject(digestOf(small));
+    }
+  });
+
+  test('deleted during a read give their bytes or an error, and are gone for other readers', async () => {
+    const { store } = await start();
+    await store.assets.put(pieces());
+    const file = await store.assets.open(digest);
+    await store.assets.delete(digest.sha256);
+    expect(await store.assets.open(digest)).toBeNull();
+    expect(await store.assets.has(digest)).toBe(false);
+    const got = await readAndClose(file).catch(() => null);
+    expect(got === null || got.equals(bytes)).toBe(true);
+    // Deleting a missing blob is no error.
+    await store.assets.delete(digest.sha256);
+  });
+
+  test('are listed with sizes and times', async () => {
+    const { store } = await start();
+    expect(await listed(store.assets)).toEqual([]);
+    const blobs = [bytes, someBytes(10), Buffer.alloc(0)];
+    for (const blob of blobs) await store.assets.put(bytesOf(blob));
+    const found = await listed(store.assets);
+    const expected = blobs.map(digestOf).map(({ sha256, size }) => ({ sha256, size }));
+    expect(found.map(({ sha256, size }) => ({ sha256, size })).sort(bySha256)).toEqual(
+      expected.sort(bySha256),
+    );
+    for (const { storedAt } of found) expectRecent(storedAt);
+    await store.assets.delete(digest.sha256);
+    expect((await listed(store.assets)).length).toBe(2);
+  });
+
+  test('that are damaged are repaired by the next writer, and ignored until then if the size shows it', async () => {
+    const { store, damage } = await start();
+    await store.assets.put(pieces());
+    await damage(name, Buffer.from('damaged'));
+    expect(await store.assets.open(digest)).toBeNull();
+    expect(await store.assets.has(digest)).toBe(false);
+    expect((await store.assets.put(pieces())).created).toBe(true);
+    expect((await readAndClose(await store.assets.open(digest))).equals(bytes)).toBe(true);
+
+    await damage(name, Buffer.alloc(digest.size));
+    await store.assets.put(pieces());
+    expect((await readAndClose(await store.assets.open(digest))).equals(bytes)).toBe(true);
+  });
+
+  test('of uploads and downloads are separate', async () => {
+    const { store, files } = await start();
+    await store.assets.put(pieces());
+    expect(await store.cache.open(digest)).toBeNull();
+    expect(await store.cache.put(pieces())).toEqual({ ...digest, created: true });
+    expect((await readAndClose(await store.cache.open(digest))).equals(bytes)).toBe(true);
+    expect(await files()).toEqual([name, name.replace('assets', 'cache')]);
+  });
+
+  test('can be read in parts, also concurrently, and sent in parts, chunk by chunk', async () => {
+    const { store } = await start();
+    await store.assets.put(pieces());
+    const file = await store.assets.open(digest);
+    const ranges = [
+      [0, 1],
+      [5, 5],
+      [1000, 2_000_000],
+      [1024 ** 2 - 1, 3 * 1024 ** 2 + 1],
+      [bytes.length - 1, bytes.length],
+    ] as const;
+    await Promise.all(
+      ranges.map(async ([from, to]) => {
+        expect((await read(file, from, to)).equals(bytes.subarray(from, to))).toBe(true);
+        expect((await sent(file, from, to)).equals(bytes.subarray(from, to))).toBe(true);
+      }),
+    );
+    expect((await sent(file)).equals(bytes)).toBe(true);
+    await file?.close();
+  });
+
+  test('stop being sent at the first failed write, with its error', async () => {
+    const { store } = await start();
+    await store.assets.put(pieces());
+    const file = await store.assets.open(digest);
+    const failure = new Error('the client is gone');
+    let writes = 0;
+    const write = () => {
+      writes += 1;
+      return Promise.reject(failure);
+    };
+    await expect(file?.send(write)).rejects.toBe(failure);
+    expect(writes).toBe(1);
+    expect((await sent(file)).equals(bytes)).toBe(true);
+    await file?.close();
+  });
+});
+
+/** Sends a file. Copies each chunk only at the end of its write, when its memory must still be valid. */
+async function sent(file: OpenFile | null, start?: number, end?: number): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  const write = async (chunk: Uint8Array) => {
+    for (let turn = 0; turn < 3; turn += 1) await nextTurn();
+    chunks.push(Buffer.from(chunk));
+  };
+  await file?.send(write, start, end);
+  return Buffer.concat(chunks);
+}
+
+test('many concurrent sends never reuse memory before its write has ended', async () => {
+  const { store } = await startStore();
+  const files = Array.from({ length: 150 }, async (_, index) => {
+    const stored = someBytes(300_000, index);
+    await store.cache.put(bytesOf(stored));
+    return { stored, file: await store.cache.open(digestOf(stored)) };
+  });
+  const opened = await Promise.all(files);
+  const all = await Promise.all(opened.map(({ file }) => sent(file)));
+  for (const [index, { stored, file }] of opened.entries()) {
+    expect(all[index]?.equals(stored)).toBe(true);
+    await file?.close();
+  }
+});
+
+describe.each(storeKinds)('archives on $name', ({ start, skip }) => {
+  if (skip) return test.skip('the same guarantees');
+
+  const one = someBytes(100_000, 1);
+  const other = someBytes(100_000, 2);
+  const sha256Of = (archive: Uint8Array) => digestOf(archive).sha256;
+  const startArchives = async () => (await start()).store.archives;
+
+  test('are invisible until they are published, and then complete, with digest and time', async () => {
+    const archives = await startArchives();
+    const draft = await archives.create();
+    // Writers may reuse their chunks.
+    const chunk = Buffer.from(one);
+    await draft.write([chunk]);
+    chunk.fill(0);
+    expect(await archives.open(key)).toBeNull();
+    expect(await listed(archives)).toEqual([]);
+    const published = Date.now();
+    await draft.publish(key, sha256Of(one));
+    await draft.discard();
+
+    const archive = await archives.open(key);
+    expect(archive).toMatchObject({ size: one.length, sha256: sha256Of(one) });
+    // A filesystem's clock may lag by a tick.
+    expect(archive?.storedAt.getTime()).toBeGreaterThanOrEqual(published - 20);
+    expectRecent(archive?.storedAt);
+    expect((await readAndClose(archive)).equals(one)).toBe(true);
+    const found = await listed(archives);
+    expect(found).toMatchObject([{ key, size: one.length, sha256: sha256Of(one) }]);
+    expectRecent(found[0]?.storedAt);
+  });
+
+  test('leave nothing when their draft is discarded', async () => {
+    const { store, files } = await start();
+    const draft = await store.archives.create();
+    await draft.write([one]);
+    await draft.discard();
+    await draft.discard();
+    expect(await files()).toEqual([]);
+    expect(await store.archives.open(key)).toBeNull();
+  });
+
+  test.each([
+    ['the same bytes', one],
+    ['other bytes', other],
+  ])('may be published again with %s, while readers of the first continue', async (_what, second) => {
+    const archives = await startArchives();
+    await storeArchive(archives, key, one);
+    const before = await archives.open(key);
+    await storeArchive(archives, key, second);
+    expect((await readAndClose(before)).equals(one)).toBe(true);
+    expect((await listed(archives)).map(({ sha256 }) => sha256)).toContain(sha256Of(second));
+  });
+
+  test('that are deleted are gone for new readers, and readable to the end by others', async () => {
+    const archives = await startArchives();
+    await storeArchive(archives, key, one);
+    const archive = await archives.open(key);
+    await archives.delete(key);
+    expect(await archives.open(key)).toBeNull();
+    expect((await readAndClose(archive)).equals(one)).toBe(true);
+    expect(await listed(archives)).toEqual([]);
+    await archives.delete(key);
+  });
+
+  test('of many small chunks keep their order', async () => {
+    const archives = await startArchives();
+    const chunks = Array.from({ length: 5000 }, (_, index) => Buffer.from(`${index},`));
+    const draft = await archives.create();
+    await draft.write(chunks);
+    await draft.publish(key, sha256Of(Buffer.concat(chunks)));
+    await draft.discard();
+    expect((await readAndClose(await archives.open(key))).equals(Buffer.concat(chunks))).toBe(true);
+  });
+});
