@@ -1,13 +1,63 @@
 import { describe, expect, it } from 'vitest';
-import { hostileHtml } from './hostile-html.ts';
 import { question } from './samples.ts';
-import { type SampleBlock } from './widget-page.ts';
-import { useWidgetLab } from './use-widget-lab.ts';
+import { useWidgetPage } from './player-lab.ts';
 
-const file = useWidgetLab();
+const { lab, view, page } = useWidgetPage();
 
 const largePicture = 'media:1619c428-4d84-4e65-8c2b-8847b8aea3b0';
 const sound = 'media:48ed9460-9e64-4df8-854a-71329ce41c4e';
+
+/**
+ * Hostile HTML; each piece has broken a sanitizer or a page somewhere. If script runs, it sets
+ * `window.pwned`; if something loads, it requests `/leak`.
+ */
+const hostileHtml: string[] = [
+  '<script>window.pwned = 1</script>',
+  '<ScRiPt src="/leak.js"></sCrIpT>',
+  '<img src="x:x" onerror="window.pwned = 1">',
+  '<img src=1 onerror=window.pwned=1//',
+  '<img src="media:nothing" onload="window.pwned = 1" onerror="window.pwned = 1">',
+  '<svg onload="window.pwned = 1"><circle r="1"></circle></svg>',
+  '<svg><script>window.pwned = 1</script></svg>',
+  '<svg><animate attributeName="x" dur="1s" onbegin="window.pwned = 1"></animate></svg>',
+  '<svg><a><animate attributeName="href" values="javascript:window.pwned=1"></animate><text y="20">go</text></a></svg>',
+  '<svg><use href="data:image/svg+xml,<svg id=x xmlns=http://www.w3.org/2000/svg><script>top.pwned=1</script></svg>#x"></use></svg>',
+  '<svg><foreignObject><iframe srcdoc="<script>parent.pwned = 1</script>"></iframe></foreignObject></svg>',
+  '<svg></p><style><a id="</style><img src=1 onerror=window.pwned=1>">',
+  '<a href="javascript:window.pwned=1">go</a>',
+  '<a href="jAvAsCrIpT&colon;window.pwned=1">go</a>',
+  '<a href="java\tscript:window.pwned=1">go</a>',
+  '<a href="&#1;javascript:window.pwned=1">go</a>',
+  '<a href="data:text/html,<script>opener.pwned=1</script>">go</a>',
+  '<a href="vbscript:window.pwned=1">go</a>',
+  '<svg><a xlink:href="javascript:window.pwned=1"><text y="20">go</text></a></svg>',
+  '<iframe src="javascript:parent.pwned=1"></iframe>',
+  '<iframe srcdoc="<script>parent.pwned = 1</script>"></iframe>',
+  '<object data="/leak.html"></object><embed src="/leak.html">',
+  '<link rel="stylesheet" href="/leak.css"><meta http-equiv="refresh" content="0;url=/leak"><base href="/leak/">',
+  '<style>@import "/leak.css"; body { display: none }</style>',
+  '<p style="background: url(/leak.png); position: fixed; inset: 0">over everything</p>',
+  '<p style="background: url(javascript:window.pwned=1)">old</p>',
+  '<div style="--x: url(/leak.png); list-style-image: url(/leak.png)">listed</div>',
+  '<math><mtext><table><mglyph><style><!--</style><img title="--&gt;&lt;img src=1 onerror=window.pwned=1&gt;">',
+  '<form><math><mtext></form><form><mglyph><style></math><img src=1 onerror=window.pwned=1>',
+  '<math><annotation-xml encoding="text/html"><iframe srcdoc="<script>parent.pwned=1</script>"></iframe></annotation-xml></math>',
+  '<math href="javascript:window.pwned=1"><mi>x</mi></math>',
+  '<math><maction actiontype="statusline" xlink:href="javascript:window.pwned=1">x</maction></math>',
+  '<noscript><p title="</noscript><img src=1 onerror=window.pwned=1>"></noscript>',
+  '<template><img src=1 onerror=window.pwned=1></template>',
+  '<details open ontoggle="window.pwned = 1"><summary>s</summary></details>',
+  '<video autoplay src="data:video/mp4," onerror="window.pwned = 1"><source onerror="window.pwned = 1" src="x:x"></video>',
+  '<body onload="window.pwned = 1"><input autofocus onfocus="window.pwned = 1">',
+  '<form action="/leak"><input name="password"><button formaction="javascript:window.pwned=1">go</button></form>',
+  '<marquee onstart="window.pwned = 1">m</marquee>',
+  '<x-y onclick="window.pwned = 1" is="x-y">custom</x-y>',
+  '<img srcset="x:x 1x" onerror="window.pwned = 1"><picture><source srcset="javascript:window.pwned=1"></picture>',
+  '<p id="reports">clobber</p><img name="ready"><form id="blocks"><input name="children"></form>',
+  '<a href="#" popovertarget="blocks" onmouseover="window.pwned = 1">hover</a>',
+  '"><img src=1 onerror=window.pwned=1>',
+  "';window.pwned=1;//<!--<img src=1 onerror=window.pwned=1>-->",
+];
 
 /** Captions with a hostile name, language and text. */
 function hostileCaptions(html: string): object[] {
@@ -16,70 +66,44 @@ function hostileCaptions(html: string): object[] {
 }
 
 const media = '00000000-0000-4000-8000-000000000000';
+const choices = [{ id: 'a', html: 'A' }];
+const text = (html: string) => ({ type: 'Text', props: { html } });
 
 describe("authors' HTML", () => {
-  const places: [string, (html: string) => SampleBlock][] = [
-    ['Text.html', (html) => ({ type: 'Text', props: { html } })],
-    ['Image.caption', (html) => ({ type: 'Image', props: { src: 'media:x', caption: html } })],
-    ['Video.transcript', (html) => ({ type: 'Video', props: { transcript: html } })],
-    ['Audio.transcript', (html) => ({ type: 'Audio', props: { transcript: html } })],
+  const places: [type: string, prop: string, propsWith: (html: string) => object][] = [
+    ['Text', 'html', (html) => ({ html })],
+    ['Image', 'caption', (html) => ({ src: 'media:x', caption: html })],
+    ['Video', 'transcript', (html) => ({ transcript: html })],
+    ['Audio', 'transcript', (html) => ({ transcript: html })],
+    ['MultipleChoice', 'prompt', (html) => ({ ...question.props, prompt: html })],
+    ['MultipleChoice', 'choices', (html) => ({ ...question.props, choices: [{ id: 'a', html }] })],
+    ['MultipleChoice', 'explanation', (html) => ({ ...question.props, explanation: html })],
     [
-      'MultipleChoice.prompt',
-      (html) => ({ type: 'MultipleChoice', props: { ...question.props, prompt: html } }),
+      'MultipleChoice',
+      'choices.feedback',
+      (html) => ({ ...question.props, choices: [{ id: 'a', html: 'A', feedback: html }] }),
     ],
     [
-      'MultipleChoice.choices',
-      (html) => ({ type: 'MultipleChoice', props: { ...question.props, choices: [{ id: 'a', html }] } }),
+      'MultipleChoice',
+      'feedback',
+      (html) => ({ ...question.props, choices, correct: ['a'], feedback: { right: html } }),
     ],
-    [
-      'MultipleChoice.explanation',
-      (html) => ({ type: 'MultipleChoice', props: { ...question.props, explanation: html } }),
-    ],
-    [
-      'MultipleChoice.choices.feedback',
-      (html) => ({
-        type: 'MultipleChoice',
-        props: { ...question.props, choices: [{ id: 'a', html: 'A', feedback: html }] },
-      }),
-    ],
-    [
-      'MultipleChoice.feedback',
-      (html) => ({
-        type: 'MultipleChoice',
-        props: {
-          ...question.props,
-          choices: [{ id: 'a', html: 'A' }],
-          correct: ['a'],
-          feedback: { right: html, partly: html, wrong: html },
-        },
-      }),
-    ],
-    ['Callout.body', (html) => ({ type: 'Callout', props: { body: [{ type: 'Text', props: { html } }] } })],
-    [
-      'Columns.columns',
-      (html) => ({ type: 'Columns', props: { columns: [[{ type: 'Text', props: { html } }]] } }),
-    ],
-    ['OpenResponse.prompt', (html) => ({ type: 'OpenResponse', props: { prompt: html } })],
-    [
-      'OpenResponse.sampleAnswer',
-      (html) => ({ type: 'OpenResponse', props: { id: 'o', sampleAnswer: html } }),
-    ],
-    ['Heading.text', (html) => ({ type: 'Heading', props: { text: html } })],
-    ['Callout.title', (html) => ({ type: 'Callout', props: { title: html } })],
-    ['Image.alt', (html) => ({ type: 'Image', props: { src: 'media:x', alt: html } })],
-    ['Image.alt, opened', (html) => ({ type: 'Image', props: { src: largePicture, alt: html } })],
-    [
-      'Video.captions',
-      (html) => ({ type: 'Video', props: { src: 'media:x', captions: hostileCaptions(html) } }),
-    ],
-    ['Audio.captions', (html) => ({ type: 'Audio', props: { src: sound, captions: hostileCaptions(html) } })],
+    ['Callout', 'body', (html) => ({ body: [text(html)] })],
+    ['Columns', 'columns', (html) => ({ columns: [[text(html)]] })],
+    ['OpenResponse', 'prompt', (html) => ({ prompt: html })],
+    ['OpenResponse', 'sampleAnswer', (html) => ({ id: 'o', sampleAnswer: html })],
+    ['Heading', 'text', (html) => ({ text: html })],
+    ['Callout', 'title', (html) => ({ title: html })],
+    ['Image', 'alt', (html) => ({ src: 'media:x', alt: html })],
+    ['Image', 'alt of an opened picture', (html) => ({ src: largePicture, alt: html })],
+    ['Video', 'captions', (html) => ({ src: 'media:x', captions: hostileCaptions(html) })],
+    ['Audio', 'captions', (html) => ({ src: sound, captions: hostileCaptions(html) })],
   ];
 
-  it.each(places)('hostile HTML in %s does nothing', async (_place, blockOf) => {
-    const victim = await file.lab.open();
-    const blocks = hostileHtml.map(blockOf);
-    await victim.show(blocks, { states: { o: 'answered', q1: ['a'] } });
-    await victim.page.evaluate(`(async () => {
+  it.each(places)('hostile HTML in %s.%s does nothing', async (type, _prop, propsWith) => {
+    const blocks = hostileHtml.map((html) => ({ type, props: propsWith(html) }));
+    await view.show(blocks, { states: { o: 'answered', q1: ['a'] } });
+    await page.evaluate(`(async () => {
       for (const details of document.querySelectorAll('details')) details.open = true;
       for (const image of document.images) image.loading = 'eager';
       await Promise.allSettled([...document.images].map((image) => image.decode()));
@@ -98,7 +122,7 @@ describe("authors' HTML", () => {
       }
       await new Promise((done) => setTimeout(done, 150));
     })()`);
-    const found = await victim.page.evaluate(`(() => {
+    const found = await page.evaluate(`(() => {
       const all = [...document.querySelectorAll('main .lectern-rich *, main .lectern-heading *, main .lectern-note *, main img, main dialog > :not(button), main .lectern-caption-line *, main option *')];
       const attributes = all.flatMap((node) => [...node.attributes].map(({ name, value }) => [name, value.replace(/[\\s\\x00-\\x1f]/g, '')]));
       return {
@@ -111,10 +135,8 @@ describe("authors' HTML", () => {
       };
     })()`);
     expect(found).toEqual({ pwned: null, tags: [], handlers: [], addresses: [], covering: 0 });
-    expect(victim.requests.filter((path) => path.includes('leak'))).toEqual([]);
-    expect(victim.page.url()).toBe(`${file.lab.origin}/`);
-    expect(await victim.failures()).toEqual([]);
-    await victim.page.context().close();
+    expect(view.requests.filter((path) => path.includes('leak'))).toEqual([]);
+    expect(page.url()).toBe(`${lab.origin}/widgets.html`);
   });
 
   it.each([
@@ -124,39 +146,29 @@ describe("authors' HTML", () => {
     'http://[',
     '//',
   ])('a source of %s does nothing', async (src) => {
-    await file.shared.show(
+    await view.show(
       ['Image', 'Video', 'Audio'].map((type) => ({
         type,
         props: { src, poster: src, captions: src, alt: 'a' },
       })),
     );
-    expect(await file.shared.page.evaluate('window.pwned ?? null')).toBeNull();
-    expect(await file.shared.page.locator('iframe').count()).toBe(0);
+    expect(await page.evaluate('window.pwned ?? null')).toBeNull();
+    expect(await page.locator('iframe').count()).toBe(0);
   });
 
   it('media references resolve, alone, among sources, and in links', async () => {
-    await file.shared.show([
-      {
-        type: 'Text',
-        props: {
-          html: `<p><img src="media:${media}" alt="a"><img src="./media/${media}.png" srcset="media:${media} 2x" alt="b">
+    const html = `<p><img src="media:${media}" alt="a"><img src="./media/${media}.png" srcset="media:${media} 2x" alt="b">
             <a href="media:${media}">download</a></p><video src="media:${media}" poster="media:${media}"></video>
-            <svg viewBox="0 0 9 9"><image href="media:${media}"></image></svg>`,
-        },
-      },
-    ]);
-    const text = await file.shared.page.locator('.lectern-rich').innerHTML();
-    expect(text).not.toContain('media:');
-    expect(text).not.toContain('./media/');
-    expect(text.split(`"/media/${media}`).length - 1).toBe(7);
+            <svg viewBox="0 0 9 9"><image href="media:${media}"></image></svg>`;
+    await view.show([text(html)]);
+    const shown = await page.locator('.lectern-rich').innerHTML();
+    expect(shown).not.toContain('media:');
+    expect(shown).not.toContain('./media/');
+    expect(shown.split(`"/media/${media}`).length - 1).toBe(7);
   });
 
   it('only media attributes load files from elsewhere', async () => {
     const url = 'https://third-party.example/x.svg';
-    const requests: string[] = [];
-    const { page } = file.shared;
-    const note = (request: { url(): string }) => void requests.push(request.url());
-    page.on('request', note);
     const names = ['fill', 'stroke', 'filter', 'mask', 'clip-path', 'marker-start'];
     const shapes = names.flatMap((name) => [
       `<path class="foreign" d="M0 0h9v9" ${name}="url(${url}#a)"></path>`,
@@ -165,20 +177,18 @@ describe("authors' HTML", () => {
     ]);
     const html = `<table background="${url}"><tbody background="${url}"><tr><td background="${url}" style="background: url(${url})">t</td></tr></tbody></table>
       <svg viewBox="0 0 9 9"><rect fill="rgb(1, 2, 3)" width="9" height="9"></rect>${shapes.join('')}</svg>`;
-    await file.shared.show([{ type: 'Text', props: { html } }]);
-    const text = await page.locator('.lectern-rich').innerHTML();
-    page.off('request', note);
-    expect(requests.filter((address) => address.includes('third-party'))).toEqual([]);
-    expect(text).not.toContain('third-party');
-    expect(text.split('url(#a)').length - 1).toBe(names.length);
-    expect(text).toContain('rgb(1, 2, 3)');
+    await view.show([text(html)]);
+    const shown = await page.locator('.lectern-rich').innerHTML();
+    expect(view.requests.filter((path) => path.includes('third-party'))).toEqual([]);
+    expect(shown).not.toContain('third-party');
+    expect(shown.split('url(#a)').length - 1).toBe(names.length);
+    expect(shown).toContain('rgb(1, 2, 3)');
   });
 
   it('MathML is kept and rendered as mathematics', async () => {
     const formula = `<math display="block"><semantics><mfrac><mn>1</mn><msup><mi>d</mi><mn>3</mn></msup></mfrac>
       <annotation encoding="application/x-tex">\\frac{1}{d^3}</annotation></semantics></math>`;
-    await file.shared.show([{ type: 'Text', props: { html: `<p>So</p>${formula}` } }]);
-    const { page } = file.shared;
+    await view.show([text(`<p>So</p>${formula}`)]);
     expect(await page.locator('math mfrac msup').count()).toBe(1);
     expect(await page.locator('math').textContent()).not.toContain('frac');
     expect(await page.evaluate(`document.querySelector('mfrac') instanceof MathMLElement`)).toBe(true);
@@ -189,25 +199,22 @@ describe("authors' HTML", () => {
   });
 
   it('links open outside the lesson without window.opener; links within the text do not', async () => {
-    await file.shared.show([
-      {
-        type: 'Text',
-        props: {
-          html: '<p><a href="https://example.org/x" target="_top" rel="opener">out</a> <a href="#note">in</a></p>',
-        },
-      },
+    await view.show([
+      text(
+        '<p><a href="https://example.org/x" target="_top" rel="opener">out</a> <a href="#note">in</a></p>',
+      ),
     ]);
-    const out = file.shared.page.getByText('out');
+    const out = page.getByText('out');
     expect(await out.getAttribute('target')).toBe('_blank');
     expect(await out.getAttribute('rel')).toBe('noopener noreferrer');
-    expect(await file.shared.page.getByText('in', { exact: true }).getAttribute('target')).toBeNull();
+    expect(await page.getByText('in', { exact: true }).getAttribute('target')).toBeNull();
   });
 
   it('links of image maps and SVG drawings open outside the lesson, too', async () => {
     const html = `<img src="media:${media}" alt="a" usemap="#m"><map name="m"><area href="https://example.org/area"
       alt="b" shape="default"></map><svg viewBox="0 0 9 9"><a xlink:href="https://example.org/svg"><text y="9">c</text></a></svg>`;
-    await file.shared.show([{ type: 'Text', props: { html } }]);
-    const links = await file.shared.page.evaluate(
+    await view.show([text(html)]);
+    const links = await page.evaluate(
       `[...document.querySelectorAll('area, svg a')].map((link) => ['href', 'xlink:href', 'target', 'rel'].map((name) => link.getAttribute(name)))`,
     );
     expect(links).toEqual(
@@ -217,24 +224,19 @@ describe("authors' HTML", () => {
 
   it('cannot use classes of the player, whose drawer and dialogs cover the page', async () => {
     const html = '<p class="lectern-drawer own lectern-skip">text</p>';
-    await file.shared.show([{ type: 'Text', props: { html } }]);
-    expect(await file.shared.page.getByText('text').getAttribute('class')).toBe('own');
+    await view.show([text(html)]);
+    expect(await page.getByText('text').getAttribute('class')).toBe('own');
   });
 
   it('alignment styles are kept, and styles that load or move something are removed', async () => {
-    await file.shared.show([
-      {
-        type: 'Text',
-        props: {
-          html: '<p style="text-align: center; color: red; margin: -99px; background: url(/leak)">mid</p>',
-        },
-      },
+    await view.show([
+      text('<p style="text-align: center; color: red; margin: -99px; background: url(/leak)">mid</p>'),
     ]);
-    expect(await file.shared.page.getByText('mid').getAttribute('style')).toBe('text-align: center;');
+    expect(await page.getByText('mid').getAttribute('style')).toBe('text-align: center;');
   });
 
   it('plain text with blank lines becomes paragraphs', async () => {
-    await file.shared.show([{ type: 'Text', props: { html: 'One\nline\n\nTwo' } }]);
-    expect(await file.shared.page.locator('.lectern-rich p').count()).toBe(2);
+    await view.show([text('One\nline\n\nTwo')]);
+    expect(await page.locator('.lectern-rich p').count()).toBe(2);
   });
 });

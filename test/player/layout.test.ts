@@ -1,14 +1,23 @@
-import { describe, expect, it } from 'vitest';
-import { openQuestion, question, several } from './samples.ts';
-import { demoSteps, type SampleBlock } from './widget-page.ts';
-import { useWidgetLab } from './use-widget-lab.ts';
+import type { Page } from 'playwright-core';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { supportedLanguages } from '../../shared/i18n/message.ts';
+import { usePlayerLab } from './player-lab.ts';
+import type { SampleBlock } from './player-lab.ts';
+import { demoLesson, lessonOf, openQuestion, question, text, threeSteps } from './samples.ts';
 
-const file = useWidgetLab();
+const lab = usePlayerLab();
 
-/**
- * Finds texts that overflow the page to either side, out of reach of scrolling. JavaScript for a
- * page.
- */
+type PageOptions = Parameters<typeof lab.openLesson>[0];
+
+async function openLesson(width: number, options: PageOptions = {}) {
+  const view = await lab.openLesson({ viewport: { width, height: 700 }, ...options });
+  onTestFinished(() => view.close());
+  return view;
+}
+
+const pageWidth = 'document.documentElement.scrollWidth';
+
+/** Finds texts of widgets that overflow the page to either side, out of reach of scrolling. JavaScript for a page. */
 const textsOutside = `[...document.querySelectorAll('.lectern-block *')]
   .filter((node) => !node.closest('.lectern-scroll, pre, math') && [...node.childNodes].some((child) => child.nodeType === 3))
   .filter((node) => {
@@ -19,99 +28,147 @@ const textsOutside = `[...document.querySelectorAll('.lectern-block *')]
   })
   .map((node) => node.outerHTML)`;
 
-describe('layout', () => {
-  it('nothing is wider than a 320 px screen, whatever the text', async () => {
-    const narrow = await file.lab.open({ viewport: { width: 320, height: 640 } });
-    const long = 'Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaft';
-    const wide = `<table><tr>${'<td>A cell of some words</td>'.repeat(9)}</tr></table><pre>${'x '.repeat(200)}</pre>`;
-    const samples: SampleBlock[] = [
-      { type: 'Heading', props: { text: long, level: 1 } },
-      {
-        type: 'Text',
-        props: { html: `<p>${long}</p>${wide}<math display="block"><mn>${'1'.repeat(90)}</mn></math>` },
-      },
-      { type: 'Columns', props: { columns: [[{ type: 'Text', props: { html: long } }], [question]] } },
-      {
-        type: 'MultipleChoice',
-        props: {
-          ...question.props,
-          choices: [{ id: 'mars', html: long, feedback: long }],
-          feedback: { right: long },
-          explanation: long,
-        },
-      },
-      { type: 'OpenResponse', props: { ...openQuestion.props, prompt: long, sampleAnswer: long } },
-    ];
-    const states = { q1: ['mars'], o1: long };
-    const steps = (await demoSteps()).map(({ content }) => content.content);
-    const languages = { en: [samples, ...steps], ar: [samples] };
-    for (const [language, shown] of Object.entries(languages)) {
-      for (const blocks of shown) {
-        await narrow.show(blocks, { states, language });
-        expect(await narrow.page.evaluate('document.documentElement.scrollWidth')).toBe(320);
-        expect(await narrow.page.evaluate(textsOutside)).toEqual([]);
-      }
-    }
-    await narrow.page.context().close();
-  });
+const long = 'Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaft';
 
-  it.each(['light', 'dark'] as const)(
-    'text has a contrast of at least 4.5 to 1 in the %s scheme',
-    async (colorScheme) => {
-      const themed = await file.lab.open({ colorScheme });
-      const text = {
-        type: 'Text',
-        props: { html: '<p>Text <a href="https://example.org">link</a></p><blockquote>quote</blockquote>' },
-      };
-      await themed.show(
-        [
-          text,
-          { type: 'Callout', props: { title: 'T', body: [text] } },
-          question,
-          several,
-          { ...question, props: { ...question.props, id: 'q3' } },
-          openQuestion,
-        ],
-        { states: { q1: ['mars'], q2: ['mars', 'sun'], q3: ['sun'], o1: 'x' } },
-      );
-      const low = await themed.page.evaluate(`(() => {
-      const channels = (color) => color.match(/[\\d.]+/g).map(Number);
-      const luminance = ([r, g, b]) => [r, g, b].map((v) => v / 255).map((v) => v <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4)
-        .reduce((sum, v, i) => sum + v * [0.2126, 0.7152, 0.0722][i], 0);
-      const ground = (node) => {
-        for (let at = node; at; at = at.parentElement) {
-          const color = channels(getComputedStyle(at).backgroundColor);
-          if (color.length < 4 || color[3] === 1) return color;
-        }
-        return [255, 255, 255];
-      };
-      return [...document.querySelectorAll('main *')]
-        .filter((node) => [...node.childNodes].some((child) => child.nodeType === 3 && child.data.trim()))
-        .map((node) => {
-          const [a, b] = [channels(getComputedStyle(node).color), ground(node)].map(luminance).sort((x, y) => y - x);
-          return [node.className || node.localName, (a + 0.05) / (b + 0.05)];
-        })
-        .filter(([, ratio]) => ratio < 4.5);
-    })()`);
-      expect(low).toEqual([]);
-      await themed.page.context().close();
+describe('the layout of widgets', () => {
+  it.each(['en', 'ar'])(
+    'in %s, nothing is wider than a 320 px screen, whatever the text',
+    async (language) => {
+      const view = await lab.openWidgets({ viewport: { width: 320, height: 640 } });
+      onTestFinished(() => view.close());
+      const wide = `<table><tr>${'<td>A cell of some words</td>'.repeat(9)}</tr></table><pre>${'x '.repeat(200)}</pre>`;
+      const feedback = { choices: [{ id: 'mars', html: long, feedback: long }], feedback: { right: long } };
+      const samples: SampleBlock[] = [
+        { type: 'Heading', props: { text: long, level: 1 } },
+        text('t', `<p>${long}</p>${wide}<math display="block"><mn>${'1'.repeat(90)}</mn></math>`),
+        { type: 'Columns', props: { columns: [[text('t', long)], [question]] } },
+        { type: 'MultipleChoice', props: { ...question.props, ...feedback, explanation: long } },
+        { type: 'OpenResponse', props: { ...openQuestion.props, prompt: long, sampleAnswer: long } },
+      ];
+      await view.show(samples, { states: { q1: ['mars'], o1: long }, language });
+      expect(await view.page.evaluate(pageWidth)).toBe(320);
+      expect(await view.page.evaluate(textsOutside)).toEqual([]);
     },
   );
+});
 
-  it('a step of 60 blocks, each with nested or formatted content, is shown completely, also a second time', async () => {
-    const blocks = Array.from({ length: 20 }, (_, index) => [
-      {
-        type: 'Text',
-        props: { id: `t${index}`, html: `<p>${'Water <strong>rises</strong> and falls. '.repeat(30)}</p>` },
-      },
-      { type: 'MultipleChoice', props: { ...question.props, id: `q${index}` } },
-      { type: 'Callout', props: { id: `c${index}`, title: 'Note', body: [openQuestion] } },
-    ]).flat();
-    await file.shared.show(blocks);
-    await file.shared.show(blocks);
-    const { page } = file.shared;
-    expect(await page.getByText('Water rises and falls.').count()).toBe(20);
-    expect(await page.getByRole('radiogroup').count()).toBe(20);
-    expect(await page.getByRole('textbox').count()).toBe(20);
+describe('the layout of a lesson', () => {
+  it.each([320, 768, 1280])('at %i pixels no step is wider than the page', async (width) => {
+    const { page, start } = await openLesson(width);
+    await start({ lesson: await demoLesson() });
+    const wide = await page.evaluate<string[]>(`(() => {
+      const wide = [];
+      do {
+        const { scrollWidth, clientWidth } = document.documentElement;
+        if (scrollWidth > clientWidth || ${textsOutside}.length > 0) wide.push(document.querySelector('h1').textContent);
+      } while (handle.next());
+      return wide;
+    })()`);
+    expect(wide).toEqual([]);
+  });
+
+  it.each([
+    [390, 'en'],
+    [1280, 'en'],
+    [1280, 'ar'],
+  ])('at %i pixels, in %s, a widget without a stylesheet is in the text column', async (width, language) => {
+    const { page, start } = await openLesson(width);
+    const Plain = `export default { type: 'Plain', mount(element) {
+      element.append(Object.assign(document.createElement('div'), { textContent: 'Plain', style: 'background: #ccc' }));
+      return { destroy() {} };
+    } };`;
+    const blocks = [text('t1', 'Text'), { type: 'Plain', props: { id: 'p1' } }];
+    await start({ lesson: lessonOf({ One: { First: blocks } }), language }, { widgets: { Plain } });
+    const plain = await page.getByText('Plain').boundingBox();
+    const textColumn = await page.locator('.lectern-text').boundingBox();
+    expect([plain?.x, plain?.width]).toEqual([textColumn?.x, textColumn?.width]);
+  });
+
+  it('the width of the player decides, not that of the page', async () => {
+    const lesson = await demoLesson();
+    const pages: Page[] = [];
+    for (const width of [320, 1280]) {
+      const { page, start } = await openLesson(width);
+      pages.push(page);
+      await page.evaluate('document.getElementById("lesson").style.width = "320px"');
+      await start({ lesson });
+      await page.locator('input').first().check();
+      await page.getByRole('button', { name: 'Check answer' }).first().click();
+    }
+    const inBoth = <T>(script: string) => Promise.all(pages.map((page) => page.evaluate<T>(script)));
+    const height = 'document.querySelector(".lectern-lesson").getBoundingClientRect().height';
+    do {
+      await inBoth('for (const image of document.images) image.loading = "eager"');
+      // Pictures, sounds and videos change the layout when they load, at a different time on each page.
+      const difference = async () => {
+        const [one = 0, other = 0] = await inBoth<number>(height);
+        return one - other;
+      };
+      await expect.poll(difference).toBe(0);
+    } while ((await inBoth<boolean>('handle.next()'))[0]);
+  });
+
+  it('long words, titles and many steps fit into 320 pixels', async () => {
+    const { page, start } = await openLesson(320);
+    const steps = Object.fromEntries(
+      Array.from({ length: 200 }, (_, index) => [`${long} ${index}`, [text('t1', long)]]),
+    );
+    await start({ lesson: lessonOf({ [long]: steps }, { title: `${long} ${long}` }) });
+    await page.getByRole('button', { name: 'Contents' }).click();
+    expect(await page.evaluate(pageWidth)).toBe(320);
+    const drawer = 'document.querySelector("dialog")';
+    expect(await page.evaluate(`${drawer}.scrollWidth - ${drawer}.clientWidth`)).toBe(0);
+  });
+
+  it('in no language, a button is cut off at 320 pixels', async () => {
+    const { page, start } = await openLesson(320);
+    const fits = `[...document.querySelectorAll('button')].every(
+      (button) => button.scrollWidth <= button.clientWidth || button.matches('.lectern-skip'))`;
+    for (const language of supportedLanguages()) {
+      await start({ lesson: threeSteps(), language });
+      do {
+        expect(await page.evaluate(`[${fits}, ${pageWidth}]`), language).toEqual([true, 320]);
+      } while (await page.evaluate('handle.next()'));
+    }
+  });
+
+  it('a right-to-left language mirrors the layout, and connected scripts get no letter spacing', async () => {
+    const { page, start } = await openLesson(1200);
+    const blocks = [
+      { type: 'Heading', props: { id: 'h1', text: 'المد' } },
+      { type: 'OpenResponse', props: { id: 'o1' } },
+    ];
+    const lesson = lessonOf({ قريب: { الشمس: [], القمر: blocks } });
+    await start({ lesson, language: 'ar', startAt: 'القمر' });
+    const left = (selector: string) =>
+      page.evaluate<number>(`document.querySelector('${selector}').getBoundingClientRect().left`);
+    expect(await left('.lectern-side')).toBeGreaterThan(await left('h1'));
+    expect(await left('.lectern-steps > :first-child')).toBeGreaterThan(
+      await left('.lectern-steps > :last-child'),
+    );
+    expect(await page.locator('.lectern-lesson').getAttribute('dir')).toBe('rtl');
+    const texts = '[".lectern-step-title", ".lectern-heading-text", ".lectern-label"]';
+    const spacing = `${texts}.map((text) => getComputedStyle(document.querySelector(text)).letterSpacing)`;
+    expect(await page.evaluate(spacing)).toEqual(['normal', 'normal', 'normal']);
+  });
+
+  it.each([
+    ['light', 'rgb(255, 255, 255)'],
+    ['dark', 'rgb(18, 23, 29)'],
+  ] as const)("has its own background in the reader's %s scheme", async (colorScheme, background) => {
+    const { page, start } = await openLesson(800, { colorScheme });
+    await start({ lesson: threeSteps() });
+    const style = 'getComputedStyle(document.querySelector(".lectern-lesson"))';
+    expect(await page.evaluate(`[${style}.backgroundColor, ${style}.colorScheme]`)).toEqual([
+      background,
+      'light dark',
+    ]);
+  });
+
+  it('nothing moves with prefers-reduced-motion', async () => {
+    const { page, start } = await openLesson(400, { reducedMotion: 'reduce' });
+    await start({ lesson: threeSteps() });
+    await page.getByRole('button', { name: 'Contents' }).click();
+    expect(await page.evaluate('document.getAnimations().length')).toBe(0);
   });
 });

@@ -1,19 +1,9 @@
-import type { Page } from 'playwright-core';
-import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { useLessonLab } from './lesson-page.ts';
-import type { LessonPage } from './lesson-page.ts';
-import { lessonOf, text } from './lesson-samples.ts';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { useLessonPage } from './player-lab.ts';
+import { lessonOf, text } from './samples.ts';
 
-const lab = useLessonLab();
-let view: LessonPage;
-let page: Page;
-
-beforeAll(async () => {
-  view = await lab.open();
-  ({ page } = view);
-});
-beforeEach(({ onTestFinished }) => {
-  onTestFinished(() => expect(view.errors.splice(0)).toEqual([]));
+const { lab, view, page } = useLessonPage();
+beforeEach(() => {
   lab.files.clear();
   view.requests.length = 0;
 });

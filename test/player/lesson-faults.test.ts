@@ -1,21 +1,9 @@
-import type { Page } from 'playwright-core';
-import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Block } from '../../shared/lessons/lesson-content.ts';
-import { useLessonLab } from './lesson-page.ts';
-import type { LessonPage } from './lesson-page.ts';
-import { lessonOf, text } from './lesson-samples.ts';
+import { useLessonPage } from './player-lab.ts';
+import { lessonOf, text } from './samples.ts';
 
-const lab = useLessonLab();
-let view: LessonPage;
-let page: Page;
-
-beforeAll(async () => {
-  view = await lab.open();
-  ({ page } = view);
-});
-beforeEach(({ onTestFinished }) => {
-  onTestFinished(() => expect(view.errors.splice(0)).toEqual([]));
-});
+const { view, page } = useLessonPage();
 
 const missing = 'This part of the lesson isn’t available.';
 const block = (type: string, props: Record<string, unknown> = {}): Block => ({

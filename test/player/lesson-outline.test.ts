@@ -1,20 +1,8 @@
-import type { Page } from 'playwright-core';
-import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { useLessonLab } from './lesson-page.ts';
-import type { LessonPage } from './lesson-page.ts';
-import { lessonOf, text, threeSteps } from './lesson-samples.ts';
+import { describe, expect, it } from 'vitest';
+import { useLessonPage } from './player-lab.ts';
+import { lessonOf, text, threeSteps } from './samples.ts';
 
-const lab = useLessonLab();
-let view: LessonPage;
-let page: Page;
-
-beforeAll(async () => {
-  view = await lab.open();
-  ({ page } = view);
-});
-beforeEach(({ onTestFinished }) => {
-  onTestFinished(() => expect(view.errors.splice(0)).toEqual([]));
-});
+const { view, page } = useLessonPage();
 
 const narrow = { width: 400, height: 700 };
 const wide = { width: 1200, height: 700 };

@@ -1,33 +1,19 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { LessonVersion } from '../../shared/models/lesson-version.ts';
+import { describe, expect, test } from 'vitest';
 import { revokeTokens } from '../../shared/models/token-revocation.ts';
-import type { Organization } from '../../shared/models/organization.ts';
 import { signEmbedToken } from '../../shared/tokens/player-tokens.ts';
 import { deleteLesson } from '../../shared/publishing/publishing.ts';
 import { buildLaunchToken, buildLearnerToken, buildOrganization } from '../support/factories.ts';
-import { startHarness } from '../support/harness.ts';
-import type { Harness } from '../support/harness.ts';
 import { ask, expectError } from '../support/answers.ts';
 import type { Answer } from '../support/answers.ts';
-import { publishLesson } from './player-lessons.ts';
+import { publishLesson, useLesson } from './player-lessons.ts';
+import { useApi } from '../support/use.ts';
 
-let harness: Harness;
-let address: string;
-let organization: Organization;
-let headers: { authorization: string };
-let version: LessonVersion;
-
-beforeAll(async () => {
-  harness = await startHarness();
-  address = await harness.startApi();
-  ({ organization, headers } = await buildOrganization(harness));
-  version = await publishLesson(harness, organization);
-});
-afterAll(() => harness.close());
+const api = useApi();
+const version = useLesson(api);
 
 const urlOf = (lessonId: string, query: string) =>
-  `${address}/api/public/lessons/${lessonId}/player-data${query}`;
+  `${api.url}/api/public/lessons/${lessonId}/player-data${query}`;
 const load = (lessonId: string, query: string) => ask(urlOf(lessonId, query));
 
 /** Asserts the error, and that pages of every origin may read it. */
@@ -46,13 +32,15 @@ function expectOpen({ headers: sent }: Answer): void {
   });
 }
 
+const publish = (content?: Parameters<typeof publishLesson>[2]) =>
+  publishLesson(api, api.organization, content);
 const expiredToken = () => buildLearnerToken(version, { seconds: -1 });
 const foreignSecret = [{ kid: 'new', secret: 'another long secret' }];
 
 test('the first of several faults is reported: lesson id, token and query, token, path, lesson, playability', async () => {
-  const unplayable = await publishLesson(harness, organization, { sections: [] });
+  const unplayable = await publish({ sections: [] });
   const { lessonId } = version;
-  const gone = buildLearnerToken({ organizationId: organization._id, lessonId: randomUUID() });
+  const gone = buildLearnerToken({ organizationId: api.organization._id, lessonId: randomUUID() });
   const other = buildLearnerToken(unplayable);
   const ofOther = buildLearnerToken({ organizationId: randomUUID(), lessonId: unplayable.lessonId });
   const bad = '&include_metadata=1';
@@ -127,14 +115,14 @@ describe('an invalid token gets 401 with the reason', () => {
     ['Malformed token', 'no token', () => 'a.b.c'],
     ['Malformed token', 'with spaces', () => `%20${buildLearnerToken(version)}`],
     ['Malformed token', 'of NUL', () => '%00'],
-    ['Malformed token', 'of API credentials', () => headers.authorization.slice('Bearer '.length)],
+    ['Malformed token', 'of API credentials', () => api.headers.authorization.slice('Bearer '.length)],
   ])('%s: %s', async (reason, _what, token) => {
     const answer = await load(version.lessonId, `?token=${token()}`);
     expectRejection(answer, 401, `Token verification failed: ${reason}`);
   });
 
   test('Signing secret not configured', async () => {
-    const off = await harness.startApi({ LECTERN_SIGNING_SECRETS: 'none' });
+    const off = await api.startApi({ LECTERN_SIGNING_SECRETS: 'none' });
     const path = `/api/public/lessons/${version.lessonId}/player-data?token=${buildLearnerToken(version)}`;
     const error = 'Token verification failed: Signing secret not configured';
     expectRejection(await ask(off + path), 401, error);
@@ -142,7 +130,7 @@ describe('an invalid token gets 401 with the reason', () => {
 
   test('credentials, cookies and headers do not replace a token', async () => {
     const token = buildLearnerToken(version);
-    for (const sent of [headers, { authorization: `Bearer ${token}` }, { cookie: `token=${token}` }]) {
+    for (const sent of [api.headers, { authorization: `Bearer ${token}` }, { cookie: `token=${token}` }]) {
       const answer = await ask(urlOf(version.lessonId, ''), { headers: sent });
       expectRejection(answer, 400, 'token is required');
     }
@@ -165,21 +153,18 @@ describe('revoked tokens get 401', () => {
   const any = { lessonId: null, learnerId: null };
 
   test('of a lesson, and of no other lesson', async () => {
-    const [mine, other] = [
-      await publishLesson(harness, organization),
-      await publishLesson(harness, organization),
-    ];
+    const [mine, other] = [await publish(), await publish()];
     const { organizationId, lessonId } = mine;
-    await revokeTokens(harness.db, { organizationId, lessonId, learnerId: null }, inAMinute());
+    await revokeTokens(api.db, { organizationId, lessonId, learnerId: null }, inAMinute());
     expect(await statusOf(mine, buildLearnerToken(mine))).toBe(401);
     expect(await statusOf(mine, buildLaunchToken(mine))).toBe(401);
     expect(await statusOf(other, buildLearnerToken(other))).toBe(200);
   });
 
   test('of a learner in every lesson, and of no other learner', async () => {
-    const other = await publishLesson(harness, organization);
+    const other = await publish();
     const { organizationId } = version;
-    await revokeTokens(harness.db, { organizationId, lessonId: null, learnerId: 'gone' }, inAMinute());
+    await revokeTokens(api.db, { organizationId, lessonId: null, learnerId: 'gone' }, inAMinute());
     for (const played of [version, other]) {
       expect(await statusOf(played, buildLearnerToken(played, { learnerId: 'gone' }))).toBe(401);
       expect(await statusOf(played, buildLearnerToken(played, { learnerId: 'Gone' }))).toBe(200);
@@ -188,44 +173,44 @@ describe('revoked tokens get 401', () => {
   });
 
   test('of a learner in one lesson', async () => {
-    const other = await publishLesson(harness, organization);
+    const other = await publish();
     const { organizationId, lessonId } = version;
-    await revokeTokens(harness.db, { organizationId, lessonId, learnerId: 'here' }, inAMinute());
+    await revokeTokens(api.db, { organizationId, lessonId, learnerId: 'here' }, inAMinute());
     expect(await statusOf(version, buildLearnerToken(version, { learnerId: 'here' }))).toBe(401);
     expect(await statusOf(version, buildLearnerToken(version, { learnerId: 'there' }))).toBe(200);
     expect(await statusOf(other, buildLearnerToken(other, { learnerId: 'here' }))).toBe(200);
   });
 
-  test('of an organization, and of no other organization', async () => {
+  test('of an api.organization, and of no other organization', async () => {
     const [{ organization: closed }, { organization: open }] = [
-      await buildOrganization(harness),
-      await buildOrganization(harness),
+      await buildOrganization(api),
+      await buildOrganization(api),
     ];
-    const [mine, other] = [await publishLesson(harness, closed), await publishLesson(harness, open)];
-    await revokeTokens(harness.db, { organizationId: closed._id, ...any }, inAMinute());
+    const [mine, other] = [await publishLesson(api, closed), await publishLesson(api, open)];
+    await revokeTokens(api.db, { organizationId: closed._id, ...any }, inAMinute());
     expect(await statusOf(mine, buildLearnerToken(mine))).toBe(401);
     expect(await statusOf(other, buildLearnerToken(other))).toBe(200);
   });
 
   test('up to the time of the revocation; a later one is valid', async () => {
-    const { organization: own } = await buildOrganization(harness);
-    const mine = await publishLesson(harness, own);
+    const { organization: own } = await buildOrganization(api);
+    const mine = await publishLesson(api, own);
     const organizationId = own._id;
-    await revokeTokens(harness.db, { organizationId, ...any }, secondsAgo(2));
+    await revokeTokens(api.db, { organizationId, ...any }, secondsAgo(2));
     expect(await statusOf(mine, buildLearnerToken(mine))).toBe(200);
-    await revokeTokens(harness.db, { organizationId, ...any }, inAMinute());
+    await revokeTokens(api.db, { organizationId, ...any }, inAMinute());
     expect(await statusOf(mine, buildLearnerToken(mine))).toBe(401);
-    await revokeTokens(harness.db, { organizationId, ...any }, secondsAgo(60));
+    await revokeTokens(api.db, { organizationId, ...any }, secondsAgo(60));
     expect(await statusOf(mine, buildLearnerToken(mine))).toBe(401);
   });
 });
 
 test('a lesson that is deleted, unpublished or unknown gets 404 with the same message', async () => {
-  const deleted = await publishLesson(harness, organization);
-  const draft = await publishLesson(harness, organization, { publish: false });
-  const missing = { organizationId: organization._id, lessonId: randomUUID() };
+  const deleted = await publish();
+  const draft = await publish({ publish: false });
+  const missing = { organizationId: api.organization._id, lessonId: randomUUID() };
   const pinned = buildLearnerToken(version, { versionId: draft._id });
-  await deleteLesson(harness.db, deleted.lessonId);
+  await deleteLesson(api.db, deleted.lessonId);
   for (const { lessonId, organizationId } of [deleted, draft, missing]) {
     const token = buildLearnerToken({ lessonId, organizationId });
     expectRejection(await load(lessonId, `?token=${token}`), 404, 'Lesson not found or access denied');
@@ -233,22 +218,16 @@ test('a lesson that is deleted, unpublished or unknown gets 404 with the same me
   expectRejection(await load(version.lessonId, `?token=${pinned}`), 404, 'Lesson not found or access denied');
 });
 
-describe('pages of every origin', () => {
-  test('get the CORS headers on preflight, whatever the lesson and without a token', async () => {
-    const asked = { origin: 'https://lms.example', 'access-control-request-method': 'GET' };
-    for (const lessonId of [version.lessonId, 'x']) {
-      const answer = await ask(urlOf(lessonId, ''), { method: 'OPTIONS', headers: asked });
-      expect({ status: answer.status, length: answer.body.length }).toEqual({ status: 204, length: 0 });
-      expectOpen(answer);
-    }
-  });
-
-  test('may read the lesson', async () => {
-    const query = `?token=${buildLearnerToken(version)}`;
-    const answer = await ask(urlOf(version.lessonId, query), { headers: { origin: 'null' } });
-    expect(answer.status).toBe(200);
+test('pages of every origin get the CORS headers, on preflight without a token', async () => {
+  const asked = { origin: 'https://lms.example', 'access-control-request-method': 'GET' };
+  for (const lessonId of [version.lessonId, 'x']) {
+    const answer = await ask(urlOf(lessonId, ''), { method: 'OPTIONS', headers: asked });
+    expect({ status: answer.status, length: answer.body.length }).toEqual({ status: 204, length: 0 });
     expectOpen(answer);
-  });
+  }
+  const loaded = await load(version.lessonId, `?token=${buildLearnerToken(version)}`);
+  expect(loaded.status).toBe(200);
+  expectOpen(loaded);
 });
 
 test.each(['POST', 'PUT', 'PATCH', 'DELETE'])('%s gets 405 with the allowed methods', async (method) => {

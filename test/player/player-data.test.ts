@@ -1,31 +1,22 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { connect } from 'node:net';
+import type { Socket } from 'node:net';
+import { afterAll, describe, expect, test } from 'vitest';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
-import type { Organization } from '../../shared/models/organization.ts';
 import { unpublish } from '../../shared/publishing/publishing.ts';
-import { buildLaunchToken, buildLearnerToken, buildOrganization } from '../support/factories.ts';
-import { startHarness } from '../support/harness.ts';
-import type { Harness } from '../support/harness.ts';
+import { buildLaunchToken, buildLearnerToken } from '../support/factories.ts';
+import { usedMemory } from '../support/garbage.ts';
 import { ask, expectError, jsonOf } from '../support/answers.ts';
-import { heading, publishLesson, section, step } from './player-lessons.ts';
+import { heading, publishLesson, section, step, useLesson } from './player-lessons.ts';
+import { useApi } from '../support/use.ts';
 
-let harness: Harness;
-let address: string;
-let organization: Organization;
-let headers: { authorization: string };
-
-beforeAll(async () => {
-  harness = await startHarness();
-  address = await harness.startApi();
-  ({ organization, headers } = await buildOrganization(harness));
-});
-afterAll(() => harness.close());
+const api = useApi();
 
 const load = (version: Pick<LessonVersion, 'lessonId'>, token: string, query = '') =>
-  ask(`${address}/api/public/lessons/${version.lessonId}/player-data?token=${token}${query}`);
+  ask(`${api.url}/api/public/lessons/${version.lessonId}/player-data?token=${token}${query}`);
 
 const publish = (content: Parameters<typeof publishLesson>[2] = {}) =>
-  publishLesson(harness, organization, content);
+  publishLesson(api, api.organization, content);
 
 interface PlayerData {
   lesson: { lesson: { title: string }; sections: unknown[] };
@@ -119,9 +110,9 @@ describe('the body', () => {
       userAttributes: { a: 'x'.repeat(8184) },
       timeout: 86_400,
     };
-    const signed = await ask(`${address}/api/public/sign-token`, {
+    const signed = await ask(`${api.url}/api/public/sign-token`, {
       method: 'POST',
-      headers: { ...headers, 'content-type': 'application/json' },
+      headers: { ...api.headers, 'content-type': 'application/json' },
       body: JSON.stringify(body),
     });
     const answer = await load(version, (jsonOf(signed) as { token: string }).token);
@@ -156,21 +147,11 @@ describe('the body', () => {
     const token = buildLearnerToken(version);
     const first = await load(version, token);
     expect((await load(version, token)).body).toEqual(first.body);
-    const other = await harness.startApi();
+    const other = await api.startApi();
     const url = `${other}/api/public/lessons/${version.lessonId}/player-data?token=${token}`;
     expect((await ask(url)).body).toEqual(first.body);
     expect(first.headers.get('cache-control')).toBe('no-store');
     expect(Number(first.headers.get('content-length'))).toBe(first.body.length);
-  });
-
-  test('has its length in the HEAD response', async () => {
-    const version = await publish();
-    const path = `/api/public/lessons/${version.lessonId}/player-data?token=${buildLearnerToken(version)}`;
-    const [head, get] = [await ask(address + path, { method: 'HEAD' }), await ask(address + path)];
-    expect({ status: head.status, length: head.headers.get('content-length') }).toEqual({
-      status: 200,
-      length: String(get.body.length),
-    });
   });
 });
 
@@ -186,9 +167,9 @@ describe('the loaded version', () => {
     const two = await publish({ lessonId, lesson: { title: 'Two' } });
     expect([await titleFor(one, open), await titleFor(one, pinned)]).toEqual(['Two', 'One']);
 
-    await unpublish(harness.db, lessonId, two._id);
+    await unpublish(api.db, lessonId, two._id);
     expect(await titleFor(one, open)).toBe('One');
-    await unpublish(harness.db, lessonId, one._id);
+    await unpublish(api.db, lessonId, one._id);
     for (const token of [open, pinned])
       expectError(await load(one, token), 404, 'Lesson not found or access denied');
   });
@@ -225,5 +206,52 @@ describe('the loaded version', () => {
     ];
     const version = await publish({ sections: [section('one', step('s1', ...blocks))] });
     expect((await load(version, buildLearnerToken(version))).status).toBe(200);
+  });
+});
+
+describe('a large lesson', () => {
+  /** More than the buffers of two sockets hold. */
+  const textBytes = 12 * 1024 ** 2;
+  const version = useLesson(api, {
+    sections: [
+      section('one', step('s1', { type: 'Text', props: { id: 'text', html: 'x'.repeat(textBytes) } })),
+    ],
+  });
+  const path = () =>
+    `/api/public/lessons/${version.lessonId}/player-data?token=${buildLearnerToken(version)}`;
+  const readers: Socket[] = [];
+  afterAll(() => readers.forEach((reader) => reader.destroy()));
+
+  /** Requests the lesson, reads the beginning of the response, and stops. */
+  async function beginToRead(): Promise<string> {
+    const { hostname, port } = new URL(api.url);
+    const reader = connect(Number(port), hostname);
+    readers.push(reader);
+    reader.write(`GET ${path()} HTTP/1.1\r\nHost: ${hostname}\r\n\r\n`);
+    const beginning = await new Promise<Buffer>((resolve) => reader.once('data', resolve));
+    reader.pause();
+    return beginning.toString('latin1');
+  }
+
+  test('arrives completely, and HEAD returns its length', async () => {
+    const answer = await ask(api.url + path());
+    expect([answer.status, answer.headers.get('content-type')]).toEqual([
+      200,
+      'application/json; charset=utf-8',
+    ]);
+    expect(answer.headers.get('content-length')).toBe(String(answer.body.length));
+    expect(JSON.parse(answer.body.toString())).toMatchObject({
+      lesson: { totalSteps: 1 },
+      userAttributes: {},
+    });
+    const head = await ask(api.url + path(), { method: 'HEAD' });
+    expect(head.headers.get('content-length')).toBe(String(answer.body.length));
+  });
+
+  test('is shared by many slow readers, who hold no copies', async () => {
+    await beginToRead();
+    const before = usedMemory().arrayBuffers;
+    for (let count = 0; count < 6; count += 1) expect(await beginToRead()).toMatch(/^HTTP\/1\.1 200 /);
+    expect(usedMemory().arrayBuffers - before).toBeLessThan(textBytes);
   });
 });

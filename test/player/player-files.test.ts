@@ -1,24 +1,15 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { playerRelease } from '../../shared/player/player-release.ts';
-import type { PlayerRelease } from '../../shared/models/player-release.ts';
-import { startHarness } from '../support/harness.ts';
-import type { Harness } from '../support/harness.ts';
 import { ask, expectError } from '../support/answers.ts';
 import { policyOf } from '../embed/embed-pages.ts';
+import { useApi, useStarted } from '../support/use.ts';
 
-let harness: Harness;
-let api: string;
-let release: PlayerRelease;
-beforeAll(async () => {
-  harness = await startHarness();
-  api = await harness.startApi();
-  release = await playerRelease();
-});
-afterAll(() => harness.close());
+const api = useApi();
+const release = useStarted(playerRelease, () => Promise.resolve());
 
 const plain = { 'accept-encoding': 'identity' };
-const fileOf = (name: string, headers: Record<string, string> = plain, address = api) =>
-  ask(`${address}/player/${release.name}/${name}`, { headers });
+const fileOf = (name: string, headers: Record<string, string> = plain, url = api.url) =>
+  ask(`${url}/player/${release.name}/${name}`, { headers });
 
 describe('files of the player', () => {
   test('are served in full, immutable, and to pages of every origin', async () => {
@@ -70,19 +61,19 @@ describe('files of the player', () => {
       expect({ status: again.status, length: again.body.length }).toEqual({ status: 304, length: 0 });
       expect(again.headers.get('cache-control')).toBe('public, max-age=31536000, immutable');
     }
-    const head = await ask(`${api}/player/${release.name}/player.js`, { method: 'HEAD', headers: plain });
+    const head = await ask(`${api.url}/player/${release.name}/player.js`, { method: 'HEAD', headers: plain });
     expect(head.body.length).toBe(0);
     expect(Number(head.headers.get('content-length'))).toBe(release.files.get('player.js')?.length);
   });
 
   test('of another release, other files and other methods are rejected', async () => {
-    expectError(await ask(`${api}/player/0.0.0-00000000/player.js`), 404, 'File not found');
+    expectError(await ask(`${api.url}/player/0.0.0-00000000/player.js`), 404, 'File not found');
     for (const name of ['other.js', '..%2Fpackage.json', 'constructor', '__proto__', 'player.d.ts']) {
       expectError(await fileOf(name), 404, 'File not found');
     }
-    const post = await ask(`${api}/player/${release.name}/player.js`, { method: 'POST' });
+    const post = await ask(`${api.url}/player/${release.name}/player.js`, { method: 'POST' });
     expectError(post, 405, 'POST is not allowed here');
-    const options = await ask(`${api}/player/${release.name}/player.js`, { method: 'OPTIONS' });
+    const options = await ask(`${api.url}/player/${release.name}/player.js`, { method: 'OPTIONS' });
     expect({ status: options.status, allow: options.headers.get('allow') }).toEqual({
       status: 204,
       allow: 'GET, HEAD, OPTIONS',
@@ -91,12 +82,12 @@ describe('files of the player', () => {
 });
 
 test("the script for integrators' pages has a stable URL, and is revalidated after an hour", async () => {
-  const answer = await ask(`${api}/embed.js`, { headers: plain });
+  const answer = await ask(`${api.url}/embed.js`, { headers: plain });
   expect(answer.body.equals(release.files.get('embed.js') ?? Buffer.alloc(0))).toBe(true);
   expect(answer.headers.get('cache-control')).toBe('public, max-age=3600');
   expect(answer.headers.get('content-type')).toBe('text/javascript; charset=utf-8');
   const etag = answer.headers.get('etag') ?? '';
-  const again = await ask(`${api}/embed.js`, { headers: { ...plain, 'if-none-match': etag } });
+  const again = await ask(`${api.url}/embed.js`, { headers: { ...plain, 'if-none-match': etag } });
   expect(again.status).toBe(304);
 });
 
@@ -118,12 +109,14 @@ describe('the frame document', () => {
     const answer = await fileOf('frame.html');
     expect(answer.headers.get('content-type')).toBe('text/html; charset=utf-8');
     expect(answer.headers.get('referrer-policy')).toBe('no-referrer');
-    expect(policyOf(answer)).toStrictEqual(expected(`'self' ${api}`, `${api}/content/ ${api}/assets/`));
+    expect(policyOf(answer)).toStrictEqual(
+      expected(`'self' ${api.url}`, `${api.url}/content/ ${api.url}/assets/`),
+    );
   });
 
   test('can reach them only at the public URL, if one is set', async () => {
     const url = 'https://lessons.example/lectern';
-    const named = await harness.startApi({ PUBLIC_URL: url });
+    const named = await api.startApi({ PUBLIC_URL: url });
     expect(policyOf(await fileOf('frame.html', plain, named))).toStrictEqual(
       expected(`'self' https://lessons.example`, `${url}/content/ ${url}/assets/`),
     );

@@ -3,6 +3,8 @@ import type { LessonVersion } from '../../shared/models/lesson-version.ts';
 import type { Organization } from '../../shared/models/organization.ts';
 import { buildPackage, buildVersion } from '../support/factories.ts';
 import type { Harness } from '../support/harness.ts';
+import { useStarted } from '../support/use.ts';
+import type { Api } from '../support/use.ts';
 import { ask, jsonOf } from '../support/answers.ts';
 import type { Answer } from '../support/answers.ts';
 
@@ -51,6 +53,14 @@ export async function publishLesson(
 ): Promise<LessonVersion> {
   const { path } = await buildPackage({ sections: playedSections(), ...content });
   return buildVersion(harness, organization, path, { publish });
+}
+
+/** Publishes a lesson that the tests of a file share. */
+export function useLesson(api: Api, content: Parameters<typeof publishLesson>[2] = {}): LessonVersion {
+  return useStarted(
+    () => publishLesson(api, api.organization, content),
+    () => Promise.resolve(),
+  );
 }
 
 export type Session = Record<string, unknown> & { revision: number; status: string };

@@ -1,28 +1,28 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { LessonVersion } from '../../shared/models/lesson-version.ts';
-import type { Organization } from '../../shared/models/organization.ts';
+import { describe, expect, test } from 'vitest';
 import { deleteLesson, unpublish } from '../../shared/publishing/publishing.ts';
-import { buildLaunchToken, buildLearnerToken, buildOrganization } from '../support/factories.ts';
-import { startHarness } from '../support/harness.ts';
-import type { Harness } from '../support/harness.ts';
+import { buildLaunchToken, buildLearnerToken } from '../support/factories.ts';
 import { expectError, jsonOf } from '../support/answers.ts';
 import type { Answer } from '../support/answers.ts';
-import { heading, Player, publishLesson, question, section, sessionOf, step } from './player-lessons.ts';
+import { useApi, useStarted } from '../support/use.ts';
+import {
+  heading,
+  Player,
+  publishLesson,
+  question,
+  section,
+  sessionOf,
+  step,
+  useLesson,
+} from './player-lessons.ts';
 import type { Session } from './player-lessons.ts';
 
-let harness: Harness;
-let addresses: [string, string];
-let organization: Organization;
-let version: LessonVersion;
-
-beforeAll(async () => {
-  harness = await startHarness();
-  addresses = [await harness.startApi(), await harness.startApi()];
-  ({ organization } = await buildOrganization(harness));
-  version = await publishLesson(harness, organization);
-});
-afterAll(() => harness.close());
+const api = useApi();
+const otherApi = useStarted(
+  async () => ({ url: await api.startApi() }),
+  () => Promise.resolve(),
+);
+const version = useLesson(api);
 
 /** Two tabs of a new learner, at two API processes. */
 function newTabs(kind: 'embed' | 'launch' = 'embed', played = version): [Player, Player] {
@@ -30,7 +30,7 @@ function newTabs(kind: 'embed' | 'launch' = 'embed', played = version): [Player,
     kind === 'embed'
       ? buildLearnerToken(played, { learnerId: randomUUID() })
       : buildLaunchToken(played, { ltiUserId: randomUUID() });
-  return [new Player(addresses[0], played, token), new Player(addresses[1], played, token)];
+  return [new Player(api.url, played, token), new Player(otherApi.url, played, token)];
 }
 
 const answer = (widgetId: string, given: unknown) => ({ items: [{ widgetId, answer: given }] });
@@ -163,7 +163,7 @@ describe('the attempt of a write', () => {
   test('of a record from an earlier release is the first', async () => {
     const [one] = newTabs();
     const { learnerId } = await one.write(answer('q2', ['b']));
-    await harness.db.embedProgress.collection.updateOne({ learnerId }, { $unset: { attempt: '' } });
+    await api.db.embedProgress.collection.updateOne({ learnerId }, { $unset: { attempt: '' } });
     expect(await one.read()).toMatchObject({ attempt: 1 });
     const written = await one.write({ revision: 1, attempt: 1, ...answer('q3', ['b']) });
     expect(written).toMatchObject({ attempt: 1, score: 3 });
@@ -174,17 +174,17 @@ describe('the version of a write', () => {
   const mismatch = 'versionId must be a version of the lesson that was published';
   const denied = 'Lesson not found or access denied';
   const published = (content: Parameters<typeof publishLesson>[2] = {}) =>
-    publishLesson(harness, organization, content);
+    publishLesson(api, api.organization, content);
 
   test('must be the one that the token pins', async () => {
     const one = await published();
     const two = await published({ lessonId: one.lessonId });
     const token = buildLearnerToken(one, { versionId: one._id });
-    const player = new Player(addresses[0], one, token);
+    const player = new Player(api.url, one, token);
     expect(await player.write()).toMatchObject({ versionId: one._id });
     const refused = await player.tell({ revision: 1, versionId: two._id });
     expectError(refused, 422, 'versionId must be the version that the token names');
-    await unpublish(harness.db, one.lessonId, one._id);
+    await unpublish(api.db, one.lessonId, one._id);
     expectError(await player.ask(), 404, denied);
     // A page that already plays it saves its answers there.
     expect(await player.write({ revision: 1, ...answer('q2', ['b']) })).toMatchObject({ score: 2 });
@@ -201,13 +201,13 @@ describe('the version of a write', () => {
     const draft = await published({ lessonId: one.lessonId, publish: false });
     for (const versionId of [draft._id, version._id, randomUUID()])
       expectError(await player.tell({ revision: 2, versionId }), 422, mismatch);
-    await unpublish(harness.db, one.lessonId, one._id);
+    await unpublish(api.db, one.lessonId, one._id);
     const played = await player.write({ revision: 2, ...answer('q2', ['b']) });
     expect(played).toMatchObject({ versionId: one._id, score: 2 });
-    await unpublish(harness.db, one.lessonId);
+    await unpublish(api.db, one.lessonId);
     const finish = { revision: 3, currentSectionIndex: 1, completed: true, ...answer('q3', ['b']) };
     expect(await player.write(finish)).toMatchObject({ status: 'completed', score: 3 });
-    await deleteLesson(harness.db, one.lessonId);
+    await deleteLesson(api.db, one.lessonId);
     expectError(await player.tell({ revision: 4 }), 404, denied);
   });
 
@@ -245,7 +245,7 @@ describe('the version of a write', () => {
     const { lessonId } = generous;
     const [learner] = newTabs('embed', generous);
     const strict = await published({ lessonId, sections: withBlocks(question('q', 2), dial('dial', 1)) });
-    await unpublish(harness.db, lessonId, generous._id);
+    await unpublish(api.db, lessonId, generous._id);
 
     await learner.write({ versionId: strict._id, items: [{ widgetId: 'q', answer: ['a'] }] });
     const claimed = ['dial', 'gone'].map((widgetId) => ({

@@ -1,41 +1,26 @@
 import { randomUUID } from 'node:crypto';
 import { connect } from 'node:net';
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { maxLearnerRequests } from '../../api/player/learner-queues.ts';
-import type { LessonVersion } from '../../shared/models/lesson-version.ts';
-import { buildLearnerToken, buildOrganization } from '../support/factories.ts';
-import { startHarness } from '../support/harness.ts';
-import type { Harness } from '../support/harness.ts';
+import { buildLearnerToken } from '../support/factories.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { ask, jsonOf } from '../support/answers.ts';
-import { Player, publishLesson, section, step } from './player-lessons.ts';
+import { useApi } from '../support/use.ts';
+import { Player, section, step, useLesson } from './player-lessons.ts';
 
 const kB = 1024;
 const widgets = Array.from({ length: 12 }, (_, index) => `Essay-${index}`);
 
-let harness: Harness;
-let address: string;
-let headers: { authorization: string };
-let version: LessonVersion;
-
-beforeAll(async () => {
-  harness = await startHarness();
-  address = await harness.startApi();
-  const built = await buildOrganization(harness);
-  ({ headers } = built);
-  const essays = widgets.map((id) => ({ type: 'Essay', props: { id } }));
-  version = await publishLesson(harness, built.organization, {
-    sections: [section('one', step('s1', ...essays))],
-  });
-});
-afterAll(() => harness.close());
+const api = useApi();
+const essays = widgets.map((id) => ({ type: 'Essay', props: { id } }));
+const version = useLesson(api, { sections: [section('one', step('s1', ...essays))] });
 
 const newPlayer = (learnerId: string = randomUUID()) =>
-  new Player(address, version, buildLearnerToken(version, { learnerId }));
+  new Player(api.url, version, buildLearnerToken(version, { learnerId }));
 
 /** Sends the head of a write and the beginning of its body on a new connection. */
 function beginBody(token: string, announcedBytes: number, beginning: string) {
-  const { hostname, port } = new URL(address);
+  const { hostname, port } = new URL(api.url);
   const socket = connect(Number(port), hostname);
   onTestFinished(() => void socket.destroy());
   const begun = { socket, received: '' };
@@ -59,34 +44,31 @@ const answerTo = ({ received }: { received: string }) =>
 
 /** Much longer than any step takes, so that a busy machine fails no test. */
 const deadlineMs = 60_000;
+vi.setConfig({ testTimeout: 2 * deadlineMs });
 
-test(
-  'a learner with too many concurrent requests gets 429 with Retry-After; other learners are served',
-  async () => {
-    const token = buildLearnerToken(version, { learnerId: randomUUID() });
-    const player = new Player(address, version, token);
-    let begun: ReturnType<typeof beginBody>[] = [];
-    const refused = await waitFor(
-      'a refusal',
-      async () => {
-        begun = begun.filter((write) => answerTo(write) === '');
-        while (begun.length < maxLearnerRequests) begun.push(beginBody(token, 100, '{'));
-        const answer = await player.tell();
-        return answer.status === 429 ? answer : undefined;
-      },
-      deadlineMs,
-    );
-    const error = 'Too many concurrent requests from this learner; try again in 2 seconds';
-    expect(jsonOf(refused)).toEqual({ error });
-    expect(refused.headers.get('retry-after')).toBe('2');
-    expect(refused.headers.get('access-control-allow-origin')).toBe('*');
-    await newPlayer().write();
+test('a learner with too many concurrent requests gets 429 with Retry-After; other learners are served', async () => {
+  const token = buildLearnerToken(version, { learnerId: randomUUID() });
+  const player = new Player(api.url, version, token);
+  let begun: ReturnType<typeof beginBody>[] = [];
+  const refused = await waitFor(
+    'a refusal',
+    async () => {
+      begun = begun.filter((write) => answerTo(write) === '');
+      while (begun.length < maxLearnerRequests) begun.push(beginBody(token, 100, '{'));
+      const answer = await player.tell();
+      return answer.status === 429 ? answer : undefined;
+    },
+    deadlineMs,
+  );
+  const error = 'Too many concurrent requests from this learner; try again in 2 seconds';
+  expect(jsonOf(refused)).toEqual({ error });
+  expect(refused.headers.get('retry-after')).toBe('2');
+  expect(refused.headers.get('access-control-allow-origin')).toBe('*');
+  await newPlayer().write();
 
-    for (const { socket } of begun) socket.destroy();
-    await waitFor('room', async () => (await player.ask()).status === 200, deadlineMs);
-  },
-  2 * deadlineMs,
-);
+  for (const { socket } of begun) socket.destroy();
+  await waitFor('room', async () => (await player.ask()).status === 200, deadlineMs);
+});
 
 test('a revision that is far ahead is a conflict, with the record', async () => {
   const player = newPlayer();
@@ -119,64 +101,52 @@ test('a large record is written, returned and read unchanged, up to 2 MiB in all
   });
   const stale = jsonOf(await player.tell({ revision: 0 })) as { current: unknown };
   expect(stale.current).toEqual(read);
-  const url = `${address}/api/public/lessons/${version.lessonId}/progress/${learnerId}`;
-  expect(jsonOf(await ask(url, { headers }))).toMatchObject({ items: read.items });
+  const url = `${api.url}/api/public/lessons/${version.lessonId}/progress/${learnerId}`;
+  expect(jsonOf(await ask(url, { headers: api.headers }))).toMatchObject({ items: read.items });
 });
 
-test(
-  'a learner whose clients disconnected in mid-write is served as before',
-  async () => {
-    const token = buildLearnerToken(version, { learnerId: randomUUID() });
-    const player = new Player(address, version, token);
-    const place = { versionId: version._id, currentSectionIndex: 0, currentStepIndex: 0 };
-    const body = JSON.stringify({ ...place, revision: 5 });
-    // The learner's queue exists as long as one of its requests.
-    const kept = beginBody(token, 100, '{');
-    const early = Array.from({ length: 12 }, () => beginBody(token, body.length, body));
-    const areRead = () => [kept, ...early].every(({ received }) => received !== '');
-    await waitFor('writes whose bodies were read and that wait for earlier ones', areRead, deadlineMs);
-    for (const { socket } of early) socket.destroy();
-    // The earlier writes never arrive, so it waits longer than those do.
-    expect((await player.tell({ revision: 5 })).status).toBe(409);
-    const answers = await Promise.all(Array.from({ length: 4 }, () => player.ask()));
-    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
-    await player.write();
-  },
-  2 * deadlineMs,
-);
+test('a learner whose clients disconnected in mid-write is served as before', async () => {
+  const token = buildLearnerToken(version, { learnerId: randomUUID() });
+  const player = new Player(api.url, version, token);
+  const place = { versionId: version._id, currentSectionIndex: 0, currentStepIndex: 0 };
+  const body = JSON.stringify({ ...place, revision: 5 });
+  // The learner's queue exists as long as one of its requests.
+  const kept = beginBody(token, 100, '{');
+  const early = Array.from({ length: 12 }, () => beginBody(token, body.length, body));
+  const areRead = () => [kept, ...early].every(({ received }) => received !== '');
+  await waitFor('writes whose bodies were read and that wait for earlier ones', areRead, deadlineMs);
+  for (const { socket } of early) socket.destroy();
+  // The earlier writes never arrive, so it waits longer than those do.
+  expect((await player.tell({ revision: 5 })).status).toBe(409);
+  const answers = await Promise.all(Array.from({ length: 4 }, () => player.ask()));
+  expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
+  await player.write();
+});
 
 const largeItems = [{ widgetId: widgets[0], answer: 'x'.repeat(100 * kB) }];
 
-test(
-  'large bodies that a learner announces and never sends do not affect other learners',
-  async () => {
-    const token = buildLearnerToken(version, { learnerId: randomUUID() });
-    const announced = Array.from({ length: 13 }, () => beginBody(token, 1024 * kB, '{'));
-    const all = () => announced.every(({ received }) => received !== '');
-    await waitFor('13 writes that are read', all, deadlineMs);
-    await newPlayer().write({ items: largeItems });
-    for (const { received } of announced) expect(received).toMatch(/^HTTP\/1\.1 100 /);
-  },
-  2 * deadlineMs,
-);
+test('large bodies that a learner announces and never sends do not affect other learners', async () => {
+  const token = buildLearnerToken(version, { learnerId: randomUUID() });
+  const announced = Array.from({ length: 13 }, () => beginBody(token, 1024 * kB, '{'));
+  const all = () => announced.every(({ received }) => received !== '');
+  await waitFor('13 writes that are read', all, deadlineMs);
+  await newPlayer().write({ items: largeItems });
+  for (const { received } of announced) expect(received).toMatch(/^HTTP\/1\.1 100 /);
+});
 
-test(
-  "a learner's third large body is rejected while two are in memory, and other learners are served",
-  async () => {
-    const token = buildLearnerToken(version, { learnerId: randomUUID() });
-    const beginning = `{"a":"${'x'.repeat(1000 * kB)}`;
-    const begun = Array.from({ length: 12 }, () => beginBody(token, 1024 * kB, beginning));
-    const ended = () => begun.map(answerTo).filter((answer) => answer !== '');
-    await waitFor('all but two of them to be ended', () => ended().length >= 10, deadlineMs);
-    const error = 'Too much data sent at once by this learner; try again in 5 seconds';
-    expect(ended().filter((answer) => answer.includes(error)).length).toBeGreaterThan(0);
-    await newPlayer().write({ items: largeItems });
-    const small = new Player(address, version, token);
-    await small.write();
+test("a learner's third large body is rejected while two are in memory, and other learners are served", async () => {
+  const token = buildLearnerToken(version, { learnerId: randomUUID() });
+  const beginning = `{"a":"${'x'.repeat(1000 * kB)}`;
+  const begun = Array.from({ length: 12 }, () => beginBody(token, 1024 * kB, beginning));
+  const ended = () => begun.map(answerTo).filter((answer) => answer !== '');
+  await waitFor('all but two of them to be ended', () => ended().length >= 10, deadlineMs);
+  const error = 'Too much data sent at once by this learner; try again in 5 seconds';
+  expect(ended().filter((answer) => answer.includes(error)).length).toBeGreaterThan(0);
+  await newPlayer().write({ items: largeItems });
+  const small = new Player(api.url, version, token);
+  await small.write();
 
-    for (const { socket } of begun) socket.destroy();
-    const isWritten = async () => (await small.tell({ revision: 1, items: largeItems })).status === 200;
-    await waitFor('room for a large body of the learner', isWritten, deadlineMs);
-  },
-  2 * deadlineMs,
-);
+  for (const { socket } of begun) socket.destroy();
+  const isWritten = async () => (await small.tell({ revision: 1, items: largeItems })).status === 200;
+  await waitFor('room for a large body of the learner', isWritten, deadlineMs);
+});

@@ -1,37 +1,28 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Organization } from '../../shared/models/organization.ts';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { PreparedLessons } from '../../shared/player/prepared-lessons.ts';
 import { heading, publishLesson, section, step } from './player-lessons.ts';
 import { someBytes } from '../exports/archives.ts';
-import { buildOrganization } from '../support/factories.ts';
-import { startHarness } from '../support/harness.ts';
-import type { Harness } from '../support/harness.ts';
+import { useApi } from '../support/use.ts';
 
-let harness: Harness;
-let organization: Organization;
-beforeAll(async () => {
-  harness = await startHarness();
-  ({ organization } = await buildOrganization(harness));
-});
-afterAll(() => harness.close());
+const api = useApi();
 
 const megabyte = 1024 ** 2;
-const lessonsOf = (bytes = 64 * megabyte) => new PreparedLessons(harness.db, bytes);
+const lessonsOf = (bytes = 64 * megabyte) => new PreparedLessons(api.db, bytes);
 const load = async (lessons: PreparedLessons, versionId: string) =>
   (await lessons.get(versionId))?.lesson.toString('utf8');
 const partsOf = (versionId: string) =>
-  harness.db.preparedParts.find({ versionId }).sort({ kind: 1, part: 1 }).lean().exec();
+  api.db.preparedParts.find({ versionId }).sort({ kind: 1, part: 1 }).lean().exec();
 
 /** Returns a lesson of at least this many bytes, which hardly compress. */
 const largeLesson = (bytes: number, seed = 1) => {
   const html = someBytes(bytes, seed).toString('base64');
-  return publishLesson(harness, organization, {
+  return publishLesson(api, api.organization, {
     sections: [section('one', step('s1', heading(), { type: 'Text', props: { id: 'text', html } }))],
   });
 };
 
 test('a lesson is prepared once, stored, and read back unchanged', async () => {
-  const { _id } = await publishLesson(harness, organization);
+  const { _id } = await publishLesson(api, api.organization);
   const made = await lessonsOf().get(_id);
   const kept = await partsOf(_id);
   expect(kept.map(({ kind }) => kind)).toEqual(['facts', 'lesson']);
@@ -40,17 +31,17 @@ test('a lesson is prepared once, stored, and read back unchanged', async () => {
 });
 
 test('an unknown version has no lesson, and may get one later', async () => {
-  const { _id } = await publishLesson(harness, organization);
-  const parts = await harness.db.lessonContents.find({ versionId: _id }).lean().exec();
-  await harness.db.lessonContents.deleteMany({ versionId: _id });
+  const { _id } = await publishLesson(api, api.organization);
+  const parts = await api.db.lessonContents.find({ versionId: _id }).lean().exec();
+  await api.db.lessonContents.deleteMany({ versionId: _id });
   const lessons = lessonsOf();
   expect(await lessons.get(_id)).toBeUndefined();
-  await harness.db.lessonContents.insertMany(parts);
+  await api.db.lessonContents.insertMany(parts);
   expect(await lessons.get(_id)).toBeDefined();
 });
 
 test('processes that prepare the same lesson concurrently all get it, and store it once', async () => {
-  const { _id } = await largeLesson(megabyte);
+  const { _id } = await largeLesson(megabyte / 4);
   const texts = await Promise.all(Array.from({ length: 6 }, () => load(lessonsOf(), _id)));
   expect(new Set(texts).size).toBe(1);
   expect(await partsOf(_id)).toHaveLength(2);
@@ -67,40 +58,36 @@ describe('a lesson of several parts', () => {
   test('stored only partially by a process that died is completed by the next load', async () => {
     const parts = await partsOf(_id);
     expect(parts.length).toBeGreaterThan(2);
-    for (const lost of [parts.slice(-1), parts.slice(1), parts.slice(0, 1)]) {
-      await harness.db.preparedParts.deleteMany({ _id: { $in: lost.map((part) => part._id) } });
+    for (const lost of [parts.slice(-1), parts.slice(0, 1)]) {
+      await api.db.preparedParts.deleteMany({ _id: { $in: lost.map((part) => part._id) } });
       expect(await load(lessonsOf(), _id)).toBe(text);
       expect(await partsOf(_id)).toHaveLength(parts.length);
     }
-    expect(await load(lessonsOf(), _id)).toBe(text);
   });
 
   test('with inconsistent or extra parts is prepared again', async () => {
     const [first, ...others] = (await partsOf(_id)).filter(({ kind }) => kind === 'lesson');
     const { length } = await partsOf(_id);
-    await harness.db.preparedParts.updateOne({ _id: first?._id }, { data: Buffer.from('of another make') });
+    await api.db.preparedParts.updateOne({ _id: first?._id }, { data: Buffer.from('of another make') });
     expect(await load(lessonsOf(), _id)).toBe(text);
-    await harness.db.preparedParts.updateMany(
-      { versionId: _id, kind: 'lesson' },
-      { parts: others.length + 2 },
-    );
+    await api.db.preparedParts.updateMany({ versionId: _id, kind: 'lesson' }, { parts: others.length + 2 });
     expect(await load(lessonsOf(), _id)).toBe(text);
     expect(await partsOf(_id)).toHaveLength(length);
   });
 });
 
 test('a lesson larger than the lesson cache still loads', async () => {
-  const { _id } = await largeLesson(2 * megabyte);
-  const lessons = lessonsOf(megabyte);
+  const { _id } = await largeLesson(megabyte / 2);
+  const lessons = lessonsOf(megabyte / 4);
   const texts = [await load(lessons, _id), ...(await Promise.all([load(lessons, _id), load(lessons, _id)]))];
   expect(texts.map((text) => text?.includes('"id":"text"'))).toEqual([true, true, true]);
 });
 
 test('a lesson loads although others evict it from memory while it is read', async () => {
-  const slow = await largeLesson(6 * megabyte);
-  const quick = [await largeLesson(megabyte / 2, 2), await largeLesson(megabyte / 2, 3)];
+  const slow = await largeLesson(2 * megabyte);
+  const quick = [await largeLesson(megabyte / 6, 2), await largeLesson(megabyte / 6, 3)];
   for (const { _id } of quick) await load(lessonsOf(), _id);
-  const lessons = lessonsOf((megabyte * 3) / 4);
+  const lessons = lessonsOf(megabyte / 4);
   const versions = [slow, ...quick, slow];
   const texts = await Promise.all(versions.map(({ _id }) => load(lessons, _id)));
   expect(texts.map((text) => text?.includes('"id":"text"'))).toEqual([true, true, true, true]);

@@ -1,37 +1,24 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { LessonVersion } from '../../shared/models/lesson-version.ts';
+import { describe, expect, test } from 'vitest';
 import { createPlatform, removePlatform } from '../../shared/models/lti-platform.ts';
-import type { Organization } from '../../shared/models/organization.ts';
 import { deleteLesson } from '../../shared/publishing/publishing.ts';
 import { buildLaunchToken, buildLearnerToken, buildOrganization } from '../support/factories.ts';
-import { startHarness } from '../support/harness.ts';
-import type { Harness } from '../support/harness.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { ask, expectError, jsonOf } from '../support/answers.ts';
 import {
   heading,
   Player,
   publishLesson,
+  useLesson,
   question,
   rawMember,
   section,
   step,
 } from '../player/player-lessons.ts';
+import { useApi } from '../support/use.ts';
 
-let harness: Harness;
-let address: string;
-let organization: Organization;
-let headers: { authorization: string };
-let version: LessonVersion;
-
-beforeAll(async () => {
-  harness = await startHarness();
-  address = await harness.startApi();
-  ({ organization, headers } = await buildOrganization(harness));
-  version = await publishLesson(harness, organization);
-});
-afterAll(() => harness.close());
+const api = useApi();
+const version = useLesson(api);
 
 const iso = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/) as string;
 const uuid = expect.stringMatching(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/) as string;
@@ -40,13 +27,13 @@ const nothingFound = 'No progress found for this learner and lesson';
 type Launch = Parameters<typeof buildLaunchToken>[1];
 
 const playerOf = (launch: Launch, played = version) =>
-  new Player(address, played, buildLaunchToken(played, launch));
+  new Player(api.url, played, buildLaunchToken(played, launch));
 
 const pathOf = (ltiUserId: string, query: Record<string, string>, lessonId = version.lessonId) =>
   `/api/public/lessons/${lessonId}/lti-progress/${ltiUserId}?${new URLSearchParams(query).toString()}`;
 
 const progressOf = (ltiUserId: string, query: Record<string, string> = { platformId: 'platform-1' }) =>
-  ask(address + pathOf(ltiUserId, query), { headers });
+  ask(api.url + pathOf(ltiUserId, query), { headers: api.headers });
 
 const answerOf = (widgetId: string, answer: unknown) => ({ items: [{ widgetId, answer }] });
 
@@ -93,10 +80,10 @@ describe('the record', () => {
 
   test('has no scores without scored questions', async () => {
     const sections = [section('one', step('s1', heading(), question('q', 0)))];
-    const plain = await publishLesson(harness, organization, { sections });
+    const plain = await publishLesson(api, api.organization, { sections });
     await playerOf({ ltiUserId: 'plain' }, plain).write({ ...answerOf('q', ['b']), completed: true });
-    const url = address + pathOf('plain', { platformId: 'platform-1' }, plain.lessonId);
-    expect(jsonOf(await ask(url, { headers }))).toMatchObject({
+    const url = api.url + pathOf('plain', { platformId: 'platform-1' }, plain.lessonId);
+    expect(jsonOf(await ask(url, { headers: api.headers }))).toMatchObject({
       status: 'completed',
       score: null,
       maxScore: null,
@@ -146,7 +133,7 @@ describe('of several contexts', () => {
   });
 
   test('the courses differ, and all users and lessons of a context share one', async () => {
-    const other = await publishLesson(harness, organization);
+    const other = await publishLesson(api, api.organization);
     const courseOf = async (launch: Launch, played = version) =>
       (await playerOf({ ltiUserId: randomUUID(), ...launch }, played).write()).courseId;
     const course = await courseOf({ contextId: 'shared' });
@@ -168,13 +155,13 @@ describe('of several contexts', () => {
     }));
     const sessions = await Promise.all(launches.map((launch) => playerOf(launch).write()));
     expect(new Set(sessions.map(({ courseId }) => courseId)).size).toBe(1);
-    expect(await harness.db.courses.countDocuments({ contextId: 'at once' })).toBe(1);
+    expect(await api.db.courses.countDocuments({ contextId: 'at once' })).toBe(1);
   });
 });
 
 test('LTI users and learners with the same id have separate records', async () => {
   await playerOf({ ltiUserId: 'twin' }).write({ progressData: { of: 'user' } });
-  await new Player(address, version, buildLearnerToken(version, { learnerId: 'twin' })).write({
+  await new Player(api.url, version, buildLearnerToken(version, { learnerId: 'twin' })).write({
     progressData: { of: 'learner' },
   });
   expect(jsonOf(await progressOf('twin'))).toMatchObject({ progressData: { of: 'user' } });
@@ -189,20 +176,20 @@ test.each(['a/b', 'é😀', '100%', 'https://lms.example/user?id=1#x', '%2F'])(
   },
 );
 
-test('every record that is missing or of another organization gets the same 404', async () => {
+test('every record that is missing or of another api.organization gets the same 404', async () => {
   await playerOf({ ltiUserId: 'mine' }).write();
   const query = { platformId: 'platform-1' };
-  const stranger = await buildOrganization(harness);
-  const deleted = await publishLesson(harness, organization);
+  const stranger = await buildOrganization(api);
+  const deleted = await publishLesson(api, api.organization);
   await playerOf({ ltiUserId: 'mine' }, deleted).write();
-  await deleteLesson(harness.db, deleted.lessonId);
+  await deleteLesson(api.db, deleted.lessonId);
   for (const answer of [
     await progressOf('nobody'),
     await progressOf('mine', { platformId: 'platform-2' }),
     await progressOf('mine', { ...query, contextId: 'context-2' }),
-    await ask(address + pathOf('mine', query, randomUUID()), { headers }),
-    await ask(address + pathOf('mine', query, deleted.lessonId), { headers }),
-    await ask(address + pathOf('mine', query), { headers: stranger.headers }),
+    await ask(api.url + pathOf('mine', query, randomUUID()), { headers: api.headers }),
+    await ask(api.url + pathOf('mine', query, deleted.lessonId), { headers: api.headers }),
+    await ask(api.url + pathOf('mine', query), { headers: stranger.headers }),
   ]) {
     expectError(answer, 404, nothingFound);
   }
@@ -210,8 +197,8 @@ test('every record that is missing or of another organization gets the same 404'
 });
 
 test("platform ids are case-insensitive, and a removed platform's records stay readable", async () => {
-  const platform = await createPlatform(harness.db, {
-    ...{ organizationId: organization._id, issuer: 'https://lms.example', clientId: randomUUID() },
+  const platform = await createPlatform(api.db, {
+    ...{ organizationId: api.organization._id, issuer: 'https://lms.example', clientId: randomUUID() },
     ...{ deploymentIds: ['1'], authUrl: 'https://lms.example/auth', tokenUrl: 'https://lms.example/token' },
     ...{ jwksUrl: 'https://lms.example/keys', tokenAudience: null, name: null, status: 'active' },
   });
@@ -219,11 +206,11 @@ test("platform ids are case-insensitive, and a removed platform's records stay r
   const asked = () => progressOf('moved', { platformId: platform._id.toUpperCase() });
   const before = jsonOf(await asked());
   expect(before).toMatchObject({ platformId: platform._id, ltiUserId: 'moved' });
-  await removePlatform(harness.db, platform._id);
+  await removePlatform(api.db, platform._id);
   expect(jsonOf(await asked())).toEqual(before);
-  const stranger = await buildOrganization(harness);
+  const stranger = await buildOrganization(api);
   const query = { platformId: platform._id };
-  expectError(await ask(address + pathOf('moved', query), { headers: stranger.headers }), 404, nothingFound);
+  expectError(await ask(api.url + pathOf('moved', query), { headers: stranger.headers }), 404, nothingFound);
 });
 
 describe('an invalid request gets 422 for its first error, in the order lesson, user, platform, context', () => {
@@ -237,18 +224,18 @@ describe('an invalid request gets 422 for its first error, in the order lesson, 
     [`platformId ${charset}`, () => pathOf('user', { platformId: 'a\n' })],
     [`contextId ${charset}`, () => pathOf('user', { platformId: 'p', contextId: 'x'.repeat(256) })],
   ])('%s', async (error, path) => {
-    expectError(await ask(address + path(), { headers }), 422, error);
+    expectError(await ask(api.url + path(), { headers: api.headers }), 422, error);
   });
 
   test('a parameter that is given twice', async () => {
     const twice = '&platformId=platform-1&contextId=a&contextId=b';
     for (const query of [twice, '&platformId=platform-2', '&platformId[$ne]=x']) {
       const path = query === '&platformId[$ne]=x' ? pathOf('user', {}) : pathOf('user', { platformId: 'p' });
-      expect((await ask(address + path + query, { headers })).status).toBe(422);
+      expect((await ask(api.url + path + query, { headers: api.headers })).status).toBe(422);
     }
   });
 
   test('but invalid credentials are reported first', async () => {
-    expectError(await ask(address + pathOf('%00', {}, 'x')), 401, 'Authentication failed');
+    expectError(await ask(api.url + pathOf('%00', {}, 'x')), 401, 'Authentication failed');
   });
 });

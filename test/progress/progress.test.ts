@@ -1,37 +1,23 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { LessonVersion } from '../../shared/models/lesson-version.ts';
-import type { Organization } from '../../shared/models/organization.ts';
+import { describe, expect, test } from 'vitest';
 import { deleteLesson } from '../../shared/publishing/publishing.ts';
 import { buildLearnerToken, buildOrganization } from '../support/factories.ts';
-import { startHarness } from '../support/harness.ts';
-import type { Harness } from '../support/harness.ts';
 import { ask, challengeOf, expectError, jsonOf, sendRaw, statusOf } from '../support/answers.ts';
-import { Player, publishLesson, rawMember } from '../player/player-lessons.ts';
+import { Player, publishLesson, useLesson, rawMember } from '../player/player-lessons.ts';
+import { useApi } from '../support/use.ts';
 
-let harness: Harness;
-let address: string;
-let organization: Organization;
-let headers: { authorization: string };
-let version: LessonVersion;
-
-beforeAll(async () => {
-  harness = await startHarness();
-  address = await harness.startApi();
-  ({ organization, headers } = await buildOrganization(harness));
-  version = await publishLesson(harness, organization);
-});
-afterAll(() => harness.close());
+const api = useApi();
+const version = useLesson(api);
 
 const iso = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/) as string;
 const nothingFound = 'No progress found for this learner and lesson';
 
 const pathOf = (learnerId: string, lessonId = version.lessonId) =>
   `/api/public/lessons/${lessonId}/progress/${learnerId}`;
-const progressOf = (learnerId: string, of = headers) => ask(address + pathOf(learnerId), { headers: of });
+const progressOf = (learnerId: string, of = api.headers) => ask(api.url + pathOf(learnerId), { headers: of });
 
 const playerOf = (learnerId: string, userAttributes = '{}', played = version) =>
-  new Player(address, played, buildLearnerToken(played, { learnerId, userAttributes }));
+  new Player(api.url, played, buildLearnerToken(played, { learnerId, userAttributes }));
 
 describe('the record', () => {
   test('of a learner without writes has every documented field, and null for unset values', async () => {
@@ -93,9 +79,9 @@ describe('the record', () => {
   });
 
   test('of a lesson with nothing to gain has no maximum', async () => {
-    const plain = await publishLesson(harness, organization, { sections: undefined });
+    const plain = await publishLesson(api, api.organization, { sections: undefined });
     await playerOf('plain', '{}', plain).write();
-    const answer = await ask(address + pathOf('plain', plain.lessonId), { headers });
+    const answer = await ask(api.url + pathOf('plain', plain.lessonId), { headers: api.headers });
     expect(jsonOf(answer)).toMatchObject({ score: null, maxScore: null, totalSteps: 1 });
   });
 
@@ -132,7 +118,9 @@ describe('the record', () => {
 
   test('is found by a lesson id in upper case, and has it in lower case', async () => {
     await playerOf('upper').write();
-    const answer = await ask(address + pathOf('upper', version.lessonId.toUpperCase()), { headers });
+    const answer = await ask(api.url + pathOf('upper', version.lessonId.toUpperCase()), {
+      headers: api.headers,
+    });
     expect(jsonOf(answer)).toMatchObject({ lessonId: version.lessonId });
   });
 });
@@ -157,8 +145,8 @@ test.each(['.', '..'])('a learner named %j is found by whoever can send that pat
   for (const encoded of [learnerId, learnerId.replaceAll('.', '%2e')]) {
     const lines = [`GET ${pathOf(encoded)} HTTP/1.1`, 'Host: x', 'Connection: close'];
     const raw = await sendRaw(
-      address,
-      [...lines, `Authorization: ${headers.authorization}`, '', ''].join('\r\n'),
+      api.url,
+      [...lines, `Authorization: ${api.headers.authorization}`, '', ''].join('\r\n'),
     );
     expect(statusOf(raw)).toBe(200);
     expect(raw).toContain(`"learnerId":"${learnerId}"`);
@@ -173,11 +161,11 @@ test('learner ids differ by every character', async () => {
 });
 
 test('concurrent requests each get the record they requested', async () => {
-  const stranger = await buildOrganization(harness);
+  const stranger = await buildOrganization(api);
   const lessons = [
-    { lesson: version, of: headers },
-    { lesson: await publishLesson(harness, organization), of: headers },
-    { lesson: await publishLesson(harness, stranger.organization), of: stranger.headers },
+    { lesson: version, of: api.headers },
+    { lesson: await publishLesson(api, api.organization), of: api.headers },
+    { lesson: await publishLesson(api, stranger.organization), of: stranger.headers },
   ];
   const learners = lessons.flatMap(({ lesson, of }) =>
     ['a', 'b', 'A', 'a\\', '["a"]'].map((learnerId) => ({ lesson, of, learnerId })),
@@ -194,7 +182,7 @@ test('concurrent requests each get the record they requested', async () => {
   const asked = [...learners, ...learners, ...learners];
   const answers = await Promise.all(
     asked.map(({ lesson, of, learnerId }) =>
-      ask(address + pathOf(encodeURIComponent(learnerId), lesson.lessonId), { headers: of }),
+      ask(api.url + pathOf(encodeURIComponent(learnerId), lesson.lessonId), { headers: of }),
     ),
   );
   for (const [index, learner] of asked.entries()) {
@@ -203,11 +191,15 @@ test('concurrent requests each get the record they requested', async () => {
   }
 });
 
-describe('every record that is missing or of another organization gets the same 404', () => {
+describe('every record that is missing or of another api.organization gets the same 404', () => {
   test('a learner who has not started, and a lesson that does not exist', async () => {
     expectError(await progressOf('nobody'), 404, nothingFound);
     expectError(await progressOf('%ff'), 404, nothingFound);
-    expectError(await ask(address + pathOf('looked', randomUUID()), { headers }), 404, nothingFound);
+    expectError(
+      await ask(api.url + pathOf('looked', randomUUID()), { headers: api.headers }),
+      404,
+      nothingFound,
+    );
   });
 
   test('a learner who asked for the session, and wrote nothing', async () => {
@@ -217,22 +209,22 @@ describe('every record that is missing or of another organization gets the same 
 
   test("another organization's lesson", async () => {
     await playerOf('mine').write();
-    const stranger = await buildOrganization(harness);
+    const stranger = await buildOrganization(api);
     expectError(await progressOf('mine', stranger.headers), 404, nothingFound);
     expect((await progressOf('mine')).status).toBe(200);
   });
 
   test('a deleted lesson', async () => {
-    const lesson = await publishLesson(harness, organization);
+    const lesson = await publishLesson(api, api.organization);
     await playerOf('deleted', '{}', lesson).write();
-    const url = address + pathOf('deleted', lesson.lessonId);
-    expect((await ask(url, { headers })).status).toBe(200);
-    await deleteLesson(harness.db, lesson.lessonId);
-    expectError(await ask(url, { headers }), 404, nothingFound);
+    const url = api.url + pathOf('deleted', lesson.lessonId);
+    expect((await ask(url, { headers: api.headers })).status).toBe(200);
+    await deleteLesson(api.db, lesson.lessonId);
+    expectError(await ask(url, { headers: api.headers }), 404, nothingFound);
   });
 
   test('a learner of another lesson', async () => {
-    const other = await publishLesson(harness, organization);
+    const other = await publishLesson(api, api.organization);
     await playerOf('elsewhere', '{}', other).write();
     expectError(await progressOf('elsewhere'), 404, nothingFound);
   });
@@ -242,7 +234,7 @@ describe('what is wrong with a request', () => {
   test.each(['x', '1', `${randomUUID()}x`, '%00', '%ff', '..%2f..', '%7B%22%24ne%22%3A1%7D'])(
     'the lesson id %s gets 422',
     async (lessonId) => {
-      const answer = await ask(address + pathOf('learner', lessonId), { headers });
+      const answer = await ask(api.url + pathOf('learner', lessonId), { headers: api.headers });
       expectError(answer, 422, 'Invalid lesson ID format');
     },
   );
@@ -256,9 +248,9 @@ describe('what is wrong with a request', () => {
   );
 
   test('the first of several errors is reported: credentials, lesson id, learner id', async () => {
-    const url = address + pathOf('%00', 'x');
+    const url = api.url + pathOf('%00', 'x');
     expectError(await ask(url), 401, 'Authentication failed');
-    expectError(await ask(url, { headers }), 422, 'Invalid lesson ID format');
+    expectError(await ask(url, { headers: api.headers }), 422, 'Invalid lesson ID format');
   });
 
   test('invalid credentials get 401, whether or not there is a record; a token is not accepted', async () => {
@@ -271,13 +263,13 @@ describe('what is wrong with a request', () => {
         expect(challengeOf(answer)).toBe('Bearer realm="Lectern"');
       }
     }
-    expectError(await ask(`${address}${pathOf('guarded')}?token=${token}`), 401, 'Authentication failed');
+    expectError(await ask(`${api.url}${pathOf('guarded')}?token=${token}`), 401, 'Authentication failed');
   });
 
   test.each(['POST', 'PUT', 'PATCH', 'DELETE'])(
     '%s gets 405, because credentials only read',
     async (method) => {
-      const answer = await ask(address + pathOf('looked'), { method, headers });
+      const answer = await ask(api.url + pathOf('looked'), { method, headers: api.headers });
       expectError(answer, 405, `${method} is not allowed here`);
       expect(answer.headers.get('allow')).toBe('GET, HEAD');
     },

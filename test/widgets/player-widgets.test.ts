@@ -1,33 +1,23 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
-import type { Organization } from '../../shared/models/organization.ts';
 import { bytesOf } from '../../shared/storage/digest.ts';
 import { readCoreBundle } from '../../shared/widgets/core-bundles.ts';
 import { releaseWidget } from '../../shared/widgets/releases.ts';
 import { buildOrganization, buildPackage, buildVersion } from '../support/factories.ts';
-import { startHarness } from '../support/harness.ts';
-import type { Harness } from '../support/harness.ts';
 import { ask, expectError } from '../support/answers.ts';
 import { follow, widgetPath } from '../player/player-files.ts';
+import { useApi } from '../support/use.ts';
 
-let harness: Harness;
-let api: string;
-let organization: Organization;
-beforeAll(async () => {
-  harness = await startHarness();
-  api = await harness.startApi();
-  organization = (await buildOrganization(harness)).organization;
-});
-afterAll(() => harness.close());
+const api = useApi();
 
-async function build(types: string[], owner = organization): Promise<LessonVersion> {
+async function build(types: string[], owner = api.organization): Promise<LessonVersion> {
   const blocks = () => types.map((type, index) => ({ type, props: { id: `block-${index}` } }));
   const { path } = await buildPackage({ blocks });
-  return buildVersion(harness, owner, path);
+  return buildVersion(api, owner, path);
 }
 
-function register(type: string, js: string, css: string | null = null, owner = organization) {
-  return releaseWidget(harness.db, harness.store, {
+function register(type: string, js: string, css: string | null = null, owner = api.organization) {
+  return releaseWidget(api.db, api.store, {
     organizationId: owner._id,
     type,
     js: bytesOf(Buffer.from(js)),
@@ -36,7 +26,7 @@ function register(type: string, js: string, css: string | null = null, owner = o
 }
 
 async function textOf(version: LessonVersion, file: string): Promise<string> {
-  const { status, body } = await follow(api, widgetPath(version, file));
+  const { status, body } = await follow(api.url, widgetPath(version, file));
   return status === 200 ? body.toString() : String(status);
 }
 
@@ -47,11 +37,11 @@ test('script and styles of a core widget redirect to the files of its release', 
     ['Heading.js', js, 'text/javascript; charset=utf-8'],
     ['Heading.css', css, 'text/css; charset=utf-8'],
   ] as const) {
-    const { status, headers } = await ask(api + widgetPath(version, file));
+    const { status, headers } = await ask(api.url + widgetPath(version, file));
     expect(status).toBe(302);
     expect(headers.get('cache-control')).toBe('private, max-age=1800');
     expect(headers.get('access-control-allow-origin')).toBe('*');
-    const served = await follow(api, widgetPath(version, file));
+    const served = await follow(api.url, widgetPath(version, file));
     expect(served.headers.get('content-type')).toBe(type);
     expect(served.headers.get('content-disposition')).toBeNull();
     expect(served.body.equals(Buffer.from(bytes ?? ''))).toBe(true);
@@ -70,14 +60,14 @@ describe('of a widget of the organization', () => {
 
   test('a version published without the widget returns the newest release, once there is one', async () => {
     const version = await build(['Later']);
-    expectError(await ask(api + widgetPath(version, 'Later.js')), 404, 'Widget not found');
+    expectError(await ask(api.url + widgetPath(version, 'Later.js')), 404, 'Widget not found');
     await register('Later', 'first');
     await register('Later', 'second');
     expect(await textOf(version, 'Later.js')).toBe('second');
   });
 
-  test('each organization gets its own', async () => {
-    const theirs = (await buildOrganization(harness)).organization;
+  test('each api.organization gets its own', async () => {
+    const theirs = (await buildOrganization(api)).organization;
     await register('Shared', 'ours');
     await register('Shared', 'theirs', null, theirs);
     expect(await textOf(await build(['Shared']), 'Shared.js')).toBe('ours');
@@ -95,21 +85,21 @@ describe('the response is 404 for', () => {
     '%s',
     async (file) => {
       const version = await build(['Heading']);
-      expectError(await ask(api + widgetPath(version, file)), 404, 'Widget not found');
+      expectError(await ask(api.url + widgetPath(version, file)), 404, 'Widget not found');
     },
   );
 
   test('the stylesheet of a widget without one', async () => {
     await register('Plain', 'script');
     const version = await build(['Plain']);
-    expectError(await ask(api + widgetPath(version, 'Plain.css')), 404, 'Widget not found');
+    expectError(await ask(api.url + widgetPath(version, 'Plain.css')), 404, 'Widget not found');
   });
 
-  test('a widget that the version does not use, even if the organization has it', async () => {
+  test('a widget that the version does not use, even if the api.organization has it', async () => {
     await register('Unused', 'script');
     const version = await build(['Heading']);
-    expectError(await ask(api + widgetPath(version, 'Unused.js')), 404, 'Widget not found');
-    expectError(await ask(api + widgetPath(version, 'Video.js')), 404, 'Widget not found');
+    expectError(await ask(api.url + widgetPath(version, 'Unused.js')), 404, 'Widget not found');
+    expectError(await ask(api.url + widgetPath(version, 'Video.js')), 404, 'Widget not found');
   });
 });
 
@@ -117,12 +107,12 @@ test('invalid lesson ids and tokens get the same errors as for media', async () 
   const version = await build(['Heading']);
   const path = widgetPath(version, 'Heading.js');
   const { lessonId } = version;
-  expectError(await ask(api + path.replace(lessonId, 'x')), 400, 'Invalid lesson ID');
-  expectError(await ask(api + path.replace(/\?.*/, '')), 400, 'token is required');
+  expectError(await ask(api.url + path.replace(lessonId, 'x')), 400, 'Invalid lesson ID');
+  expectError(await ask(api.url + path.replace(/\?.*/, '')), 400, 'token is required');
   const forged = path.replace(/.{5}$/, 'AAAAA');
-  expectError(await ask(api + forged), 401, 'Token verification failed: Invalid signature');
-  const post = await ask(api + path, { method: 'POST' });
+  expectError(await ask(api.url + forged), 401, 'Token verification failed: Invalid signature');
+  const post = await ask(api.url + path, { method: 'POST' });
   expectError(post, 405, 'POST is not allowed here');
-  for (const answer of [post, await ask(api + forged), await ask(api + path, { method: 'OPTIONS' })])
+  for (const answer of [post, await ask(api.url + forged), await ask(api.url + path, { method: 'OPTIONS' })])
     expect(answer.headers.get('access-control-allow-origin')).toBe('*');
 });

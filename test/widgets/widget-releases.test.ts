@@ -1,18 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { coreWidgetTypes } from '../../shared/lessons/core-widgets.ts';
+import { describe, expect, test } from 'vitest';
 import { findNewestReleases } from '../../shared/models/widget-release.ts';
 import { bytesOf } from '../../shared/storage/digest.ts';
-import { readCoreBundle } from '../../shared/widgets/core-bundles.ts';
 import { externalWidgetIdOf, releaseWidget, widgetIdOf } from '../../shared/widgets/releases.ts';
 import { buildOrganization } from '../support/factories.ts';
-import { startHarness } from '../support/harness.ts';
-import type { Harness } from '../support/harness.ts';
+import { useHarness } from '../support/use.ts';
 
-let harness: Harness;
-beforeAll(async () => {
-  harness = await startHarness();
-});
-afterAll(() => harness.close());
+const harness = useHarness();
 
 const digest = (letter: string) => ({ sha256: letter.repeat(64), crc32: 0, size: 1 });
 
@@ -74,9 +67,4 @@ test('releases belong to one organization, or to Lectern', async () => {
   await release(mine.organization._id, 'mine');
   expect(await newestOf(other.organization._id)).toBeUndefined();
   expect(await newestOf(null)).toBeUndefined();
-});
-
-test.each(coreWidgetTypes)('the core widget %s is built as one module', async (type) => {
-  const { js } = await readCoreBundle(type);
-  expect(js.length).toBeGreaterThan(100);
 });

@@ -1,0 +1,205 @@
+import { describe, expect, it } from 'vitest';
+import { useWidgetPage } from './player-lab.ts';
+import { openQuestion, question, several } from './samples.ts';
+
+const { view, page } = useWidgetPage();
+
+const choices = [
+  { id: 'moon', html: 'The Moon', feedback: '<p>The Moon goes round a <b>planet</b>.</p>' },
+  { id: 'mars', html: 'Mars', feedback: 'The fourth one.' },
+  { id: 'sun', html: 'The Sun' },
+];
+const withProps = (props: object) => ({ type: 'MultipleChoice', props: { ...question.props, ...props } });
+const told = withProps({ choices, feedback: { right: 'Well seen.', wrong: 'Think of orbits.' } });
+const limited = { ...told, props: { ...told.props, attempts: 2 } };
+
+const button = (name: string) => page.getByRole('button', { name });
+const statusText = () => page.getByRole('status').textContent();
+const explained = () => page.getByText('Mars goes round the Sun.').isVisible();
+
+async function answer(...names: string[]): Promise<void> {
+  for (const name of names) await page.getByLabel(name).check();
+  await button('Check answer').click();
+}
+
+describe('MultipleChoice', () => {
+  it('a wrong answer reports no points, and another attempt reports the new score', async () => {
+    await view.show([question]);
+    await answer('The Sun');
+    expect(await statusText()).toBe('Not quite. Score: 0 of 3');
+    expect(await page.getByRole('radio', { name: 'The Moon' }).isDisabled()).toBe(true);
+    await button('Try again').click();
+    await answer('Mars');
+    expect(await view.reports()).toEqual([
+      { id: 'q1', value: ['sun'], result: { score: 0, maxScore: 3 } },
+      { id: 'q1', value: ['mars'], result: { score: 3, maxScore: 3 } },
+    ]);
+    expect(await statusText()).toBe('Correct. Score: 3 of 3');
+    expect(await explained()).toBe(true);
+  });
+
+  it('several right choices make checkboxes, with partial credit; verdicts are texts and icons, not only colors', async () => {
+    await view.show([several]);
+    await answer('Mars');
+    expect(await view.reports()).toEqual([{ id: 'q2', value: ['mars'], result: { score: 1, maxScore: 2 } }]);
+    expect(await statusText()).toBe('Partly correct. Score: 1 of 2');
+    await button('Try again').click();
+    await answer('Mars', 'The Sun');
+    const verdicts = await page.locator('.lectern-choice-verdict').allTextContents();
+    expect(verdicts).toEqual(['', 'Correct', 'Not quite']);
+    const icons = await page.evaluate<string[]>(
+      `[...document.querySelectorAll('.lectern-choice-verdict path')].map((path) => path.getAttribute('d'))`,
+    );
+    expect(new Set(icons).size).toBe(2);
+  });
+
+  it('several choices may be selected where the author allows it, however many are right', async () => {
+    await view.show([withProps({ multiple: true })]);
+    expect(await page.getByRole('checkbox').count()).toBe(3);
+  });
+
+  it('checking without an answer reports nothing and shows what is missing', async () => {
+    await view.show([question]);
+    await answer();
+    expect(await view.reports()).toEqual([]);
+    expect(await statusText()).toBe('Choose an answer first.');
+  });
+
+  it('a question without a right choice reports no score, and the learner can change the answer', async () => {
+    await view.show([{ ...told, props: { ...told.props, correct: [] } }]);
+    await answer('The Moon');
+    expect(await view.reports()).toEqual([{ id: 'q1', value: ['moon'] }]);
+    expect(await statusText()).toBe('Your answer is saved.');
+    expect(await page.getByText('The Moon goes round a planet.').isVisible()).toBe(true);
+    expect(await page.locator('.lectern-choice-verdict').allTextContents()).toEqual(['', '', '']);
+    await button('Change answer').click();
+    expect(await page.getByRole('radio', { name: 'The Moon' }).isChecked()).toBe(true);
+  });
+
+  it('the question can be answered by keyboard alone, without losing the focus', async () => {
+    await view.show([question]);
+    const group = page.getByRole('radiogroup', { name: 'Which is a planet?' });
+    expect(await group.getByRole('radio').count()).toBe(3);
+    for (const key of ['Tab', 'Space', 'ArrowDown', 'Enter']) await page.keyboard.press(key);
+    expect(await view.reports()).toMatchObject([{ value: ['mars'] }]);
+    expect(await page.evaluate('document.activeElement.textContent')).toBe('Try again');
+    await page.keyboard.press('Enter');
+    expect(await page.evaluate('document.activeElement.value')).toBe('moon');
+  });
+
+  it('a saved answer is restored with its feedback and is not reported again', async () => {
+    await view.show([question], { states: { q1: ['mars'] } });
+    expect(await page.getByRole('radio', { name: 'Mars' }).isChecked()).toBe(true);
+    expect(await statusText()).toBe('Correct. Score: 3 of 3');
+    expect(await explained()).toBe(true);
+    expect(await view.reports()).toEqual([]);
+  });
+
+  it.each([['text'], [{ mars: true }], [['gone']], [[null]], [7]])(
+    'starts over from an invalid state of %j',
+    async (state) => {
+      await view.show([limited], { states: { q1: state }, tries: { q1: 2 } });
+      expect(await page.getByRole('button').textContent()).toBe('Check answer');
+      expect(await page.getByText('2 tries left').isVisible()).toBe(true);
+    },
+  );
+
+  it("the author's feedback appears for the selected choices and for the answer, also to screen readers", async () => {
+    await view.show([told]);
+    await answer('The Moon');
+    expect(await page.getByText('The Moon goes round a planet.').isVisible()).toBe(true);
+    expect(await page.getByText('The fourth one.').count()).toBe(0);
+    expect(await statusText()).toBe('Not quite. Score: 0 of 3Think of orbits.');
+    await button('Try again').click();
+    expect(await page.getByText('The Moon goes round a planet.').count()).toBe(0);
+    expect(await statusText()).toBe('');
+    await answer('Mars');
+    expect(await statusText()).toContain('Well seen.');
+    const description = await page.evaluate<string>(
+      `document.getElementById(document.querySelector('input:checked').getAttribute('aria-describedby')).textContent`,
+    );
+    expect(description).toBe('The fourth one.');
+  });
+});
+
+describe('a limit of attempts', () => {
+  it('is shown, and the explanation and the right choice appear after the last attempt', async () => {
+    await view.show([limited]);
+    expect(await page.getByText('Choose one answer. 2 tries left').isVisible()).toBe(true);
+    await answer('The Moon');
+    expect(await statusText()).toContain('Not quite. Score: 0 of 3. 1 try left');
+    expect(await explained()).toBe(false);
+    await button('Try again').click();
+    await answer('The Sun');
+    expect(await statusText()).toContain('Not quite. Score: 0 of 3');
+    expect(await explained()).toBe(true);
+    expect(await page.getByRole('button').count()).toBe(0);
+    expect(await page.getByText('Correct answer').isVisible()).toBe(true);
+    expect((await view.reports()).length).toBe(2);
+  });
+
+  it('a right answer closes the question, shows the explanation, and keeps the focus in place', async () => {
+    await view.show([limited]);
+    await page.getByRole('radio', { name: 'Mars' }).focus();
+    await page.keyboard.press('Space');
+    await page.keyboard.press('Enter');
+    expect(await page.evaluate('document.activeElement.role')).toBe('status');
+    expect(await page.getByRole('button').count()).toBe(0);
+    expect(await explained()).toBe(true);
+    expect(await statusText()).not.toMatch(/tr(y|ies) left/);
+  });
+
+  it.each<[string, number | undefined, string[], boolean]>([
+    ['with one of two attempts used, the learner can answer again', 1, ['sun'], true],
+    ['with all attempts used, it stays closed', 2, ['sun'], false],
+    ['with more attempts used than now allowed, it stays closed', 5, ['sun'], false],
+    ['answered right, it stays closed', 1, ['mars'], false],
+    ['an answer without a count is one attempt', undefined, ['sun'], true],
+  ])('a reopened question: %s', async (_case, tries, state, isOpen) => {
+    await view.show([limited], { states: { q1: state }, tries: tries ? { q1: tries } : {} });
+    expect(await button('Try again').count()).toBe(isOpen ? 1 : 0);
+    expect(await explained()).toBe(!isOpen);
+    if (!isOpen) return;
+    await button('Try again').click();
+    expect(await page.getByText('1 try left').isVisible()).toBe(true);
+    await answer('The Sun');
+    expect(await page.getByRole('button').count()).toBe(0);
+  });
+
+  it.each([0, -1, 1.5, '2', null, true, {}])('%j is not a limit', async (attempts) => {
+    await view.show([withProps({ attempts })]);
+    expect(await page.getByText(/tr(y|ies) left/).count()).toBe(0);
+    await answer('The Sun');
+    expect(await button('Try again').count()).toBe(1);
+  });
+
+  it("attempt numbers use the language's format", async () => {
+    await view.show([withProps({ attempts: 3 })], { language: 'ar-EG' });
+    expect(await page.getByText('بقيت لك ٣ محاولات').count()).toBe(1);
+  });
+});
+
+describe('OpenResponse', () => {
+  it('submitting reports the text and shows the sample answer for comparison', async () => {
+    await view.show([openQuestion]);
+    expect(await page.getByText('Because it turns.').isVisible()).toBe(false);
+    await page.getByRole('textbox', { name: 'Why? Your answer' }).fill('  It spins. ');
+    await button('Submit').click();
+    expect(await view.reports()).toEqual([{ id: 'o1', value: 'It spins.' }]);
+    expect(await page.getByText('Because it turns.').isVisible()).toBe(true);
+    expect(await statusText()).toContain('Compare it');
+  });
+
+  it('an empty answer is not reported', async () => {
+    await view.show([openQuestion]);
+    await button('Submit').click();
+    expect(await view.reports()).toEqual([]);
+    expect(await page.evaluate('document.activeElement.tagName')).toBe('TEXTAREA');
+  });
+
+  it('a saved answer is restored with the sample answer', async () => {
+    await view.show([openQuestion], { states: { o1: 'Saved' } });
+    expect(await page.getByRole('textbox').inputValue()).toBe('Saved');
+    expect(await page.getByText('Because it turns.').isVisible()).toBe(true);
+  });
+});
