@@ -3,16 +3,7 @@ import { join } from 'node:path';
 import { Command, CommanderError } from 'commander';
 import { messageOf } from '../shared/platform/errors.ts';
 import { packageRoot } from '../shared/platform/paths.ts';
-import { addDoctorCommand } from './commands/doctor.ts';
-import { addKeyCommands } from './commands/key.ts';
-import { addLessonCommands } from './commands/lesson.ts';
-import { addLtiCommands } from './commands/lti.ts';
-import { addOrganizationCommands } from './commands/org.ts';
-import { addPlatformCommands } from './commands/platform.ts';
-import { addDemoCommand, addStartCommand } from './commands/start.ts';
-import { addTokenCommands } from './commands/token.ts';
-import { addUserCommands } from './commands/user.ts';
-import { addWidgetCommands } from './commands/widget.ts';
+import { addDemoCommand, addDoctorCommand, addStartCommand } from './commands/start.ts';
 import { note } from './terminal/output.ts';
 
 const help = `
@@ -31,10 +22,57 @@ Exit codes: 0 success, 1 failure, 2 usage error.`;
 const exitFailure = 1;
 const exitUsage = 2;
 
+/** The groups of commands. A group's module is imported when a command line names the group. */
+const groups = [
+  {
+    name: 'org',
+    description: 'organizations: the tenants that own lessons and credentials',
+    load: async () => (await import('./commands/org.ts')).addOrganizationCommands,
+  },
+  {
+    name: 'key',
+    description: 'API credentials of organizations',
+    load: async () => (await import('./commands/key.ts')).addKeyCommands,
+  },
+  {
+    name: 'user',
+    description: 'users of an organization, who log in with a password',
+    load: async () => (await import('./commands/user.ts')).addUserCommands,
+  },
+  {
+    name: 'lesson',
+    description: 'lessons and their versions',
+    load: async () => (await import('./commands/lesson.ts')).addLessonCommands,
+  },
+  {
+    name: 'token',
+    description: 'embed tokens, each for one learner and one lesson',
+    load: async () => (await import('./commands/token.ts')).addTokenCommands,
+  },
+  {
+    name: 'widget',
+    description: "an organization's own widgets",
+    load: async () => (await import('./commands/widget.ts')).addWidgetCommands,
+  },
+  {
+    name: 'platform',
+    description: 'learning platforms (LTI 1.3) whose courses open lessons of an organization',
+    load: async () => (await import('./commands/platform.ts')).addPlatformCommands,
+  },
+  {
+    name: 'lti',
+    description: 'exchange with learning platforms',
+    load: async () => (await import('./commands/lti.ts')).addLtiCommands,
+  },
+];
+
 /** Runs a command line, prints its error, and sets this process's exit code. */
 export async function run(args: readonly string[]): Promise<void> {
   try {
-    await createProgram().parseAsync(args, { from: 'user' });
+    const names = args.filter((arg) => !arg.startsWith('-'));
+    const named = names[0] === 'help' ? names[1] : names[0];
+    const program = await createProgram((name) => name === named);
+    await program.parseAsync(args, { from: 'user' });
   } catch (error) {
     if (error instanceof CommanderError) {
       // Commander has printed it. Requested help is not a failure.
@@ -47,11 +85,12 @@ export async function run(args: readonly string[]): Promise<void> {
 }
 
 /**
- * Returns the whole command line. Subcommands made by `.command()` inherit how errors are printed and thrown. Commands
- * import modules for Redis, downloads, packages and archives only when they run: loading them all takes longer than
- * most commands.
+ * Returns the command line. Commands inherit how errors are printed and thrown. Loading all modules takes longer than
+ * most commands, so groups and actions import them when they run.
+ *
+ * @param isNeeded returns whether a group gets its commands, or only appears in the help.
  */
-export function createProgram(): Command {
+export async function createProgram(isNeeded: (group: string) => boolean = () => true): Promise<Command> {
   const { version } = JSON.parse(readFileSync(join(packageRoot, 'package.json'), 'utf8')) as {
     version: string;
   };
@@ -70,14 +109,10 @@ export function createProgram(): Command {
   addDemoCommand(program);
   addDoctorCommand(program);
   program.commandsGroup('Manage its content:');
-  addOrganizationCommands(program);
-  addKeyCommands(program);
-  addUserCommands(program);
-  addLessonCommands(program);
-  addTokenCommands(program);
-  addWidgetCommands(program);
-  addPlatformCommands(program);
-  addLtiCommands(program);
+  for (const { name, description, load } of groups) {
+    const group = program.command(name).description(description);
+    if (isNeeded(name)) (await load())(group);
+  }
   for (const group of program.commands) group.helpCommand(false);
   program.helpCommand(false).addCommand(helpCommand(program));
   pointToHelp(program, 'lectern');

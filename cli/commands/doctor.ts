@@ -1,6 +1,5 @@
 import { access, constants, mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Command } from 'commander';
 import { loadConfig, settingWarnings } from '../../shared/platform/config.ts';
 import type { Config } from '../../shared/platform/config.ts';
 import { messageOf } from '../../shared/platform/errors.ts';
@@ -14,7 +13,7 @@ import { findServers } from '../../shared/embedded/servers.ts';
 import { createStore } from '../../shared/storage/create-store.ts';
 import { readStoreLimits } from '../../shared/storage/store-limits.ts';
 import { readCoreBundle } from '../../shared/widgets/core-bundles.ts';
-import { withJsonOutput } from '../terminal/json-output.ts';
+import type { CommandResult } from '../terminal/json-output.ts';
 import { formatBytes, note, table } from '../terminal/output.ts';
 
 /** With less free space, a large export may fill the disk. */
@@ -28,28 +27,21 @@ interface Check {
   message: string;
 }
 
-/** `lectern doctor`: checks Lectern's dependencies. */
-export function addDoctorCommand(program: Command): void {
-  withJsonOutput(
-    program
-      .command('doctor')
-      .description('check all dependencies of Lectern, with a solution for each problem (exit code 1)'),
-    async () => {
-      const config = loadConfig();
-      const checks = [
-        await check('Node.js', checkNode),
-        await check('settings', () => checkSettings(config)),
-        ...(await checkServers(config)),
-        await check('API', () => checkApi(config)),
-        await check('store', () => checkStore(config)),
-        await check('core widgets', checkCoreWidgets),
-        await check('player', checkPlayer),
-      ];
-      const ok = checks.every((one) => one.ok);
-      const rows = checks.map((one) => [one.ok ? 'ok' : 'FAILED', one.name, one.version ?? '', one.message]);
-      return { json: { ok, checks }, text: table(['', 'CHECK', 'VERSION', ''], rows), failed: !ok };
-    },
-  );
+/** Checks Lectern's dependencies. */
+export async function diagnose(): Promise<CommandResult> {
+  const config = loadConfig();
+  const checks = [
+    await check('Node.js', checkNode),
+    await check('settings', () => checkSettings(config)),
+    ...(await checkServers(config)),
+    await check('API', () => checkApi(config)),
+    await check('store', () => checkStore(config)),
+    await check('core widgets', checkCoreWidgets),
+    await check('player', checkPlayer),
+  ];
+  const ok = checks.every((one) => one.ok);
+  const rows = checks.map((one) => [one.ok ? 'ok' : 'FAILED', one.name, one.version ?? '', one.message]);
+  return { json: { ok, checks }, text: table(['', 'CHECK', 'VERSION', ''], rows), failed: !ok };
 }
 
 type Finding = Omit<Check, 'name' | 'ok'>;

@@ -12,9 +12,7 @@ import { parseCount, parseFutureTime, parsePublicKey } from '../terminal/option-
 const defaultOverlapHours = 24;
 
 /** `lectern key …` */
-export function addKeyCommands(program: Command): void {
-  const key = program.command('key').description('API credentials of organizations');
-
+export function addKeyCommands(key: Command): void {
   withJsonOutput(
     key
       .command('create')

@@ -21,8 +21,7 @@ import { addLessonExportCommand } from './lesson-export.ts';
 import { addLessonImportCommand } from './lesson-import.ts';
 
 /** `lectern lesson …` */
-export function addLessonCommands(program: Command): void {
-  const lesson = program.command('lesson').description('lessons and their versions');
+export function addLessonCommands(lesson: Command): void {
   addLessonImportCommand(lesson);
   addListCommand(lesson);
   addLessonCheckCommand(lesson);

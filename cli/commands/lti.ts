@@ -7,8 +7,7 @@ import { parseCount, parsePort, parseSlug, parseHttpUrl } from '../terminal/opti
 import { addScoreCommands } from './lti-scores.ts';
 
 /** `lectern lti …` */
-export function addLtiCommands(program: Command): void {
-  const lti = program.command('lti').description('exchange with learning platforms');
+export function addLtiCommands(lti: Command): void {
   addSimulateCommand(lti);
   addScoreCommands(lti);
 }

@@ -16,11 +16,7 @@ import { table } from '../terminal/output.ts';
 import { parseName, collectOrigins, parseSlug } from '../terminal/option-parsers.ts';
 
 /** `lectern org …` */
-export function addOrganizationCommands(program: Command): void {
-  const org = program
-    .command('org')
-    .description('organizations: the tenants that own lessons and credentials');
-
+export function addOrganizationCommands(org: Command): void {
   withJsonOutput(
     org
       .command('create')

@@ -31,10 +31,7 @@ interface AddOptions {
 }
 
 /** `lectern platform …` */
-export function addPlatformCommands(program: Command): void {
-  const platform = program
-    .command('platform')
-    .description('learning platforms (LTI 1.3) whose courses open lessons of an organization');
+export function addPlatformCommands(platform: Command): void {
   addAdd(platform);
   addInvite(platform);
   addList(platform);

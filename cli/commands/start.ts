@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { aborted } from '../terminal/interrupts.ts';
+import { withJsonOutput } from '../terminal/json-output.ts';
 import { note, print } from '../terminal/output.ts';
 
 /** `lectern start`: runs everything on one machine, in one terminal. */
@@ -26,4 +27,14 @@ export function addDemoCommand(program: Command): void {
       const { demonstrate } = await import('../lessons/demo.ts');
       await demonstrate(once);
     });
+}
+
+/** `lectern doctor` */
+export function addDoctorCommand(program: Command): void {
+  withJsonOutput(
+    program
+      .command('doctor')
+      .description('check all dependencies of Lectern, with a solution for each problem (exit code 1)'),
+    async () => (await import('./doctor.ts')).diagnose(),
+  );
 }

@@ -27,9 +27,7 @@ interface RevokeOptions {
 }
 
 /** `lectern token …` */
-export function addTokenCommands(program: Command): void {
-  const token = program.command('token').description('embed tokens, each for one learner and one lesson');
-
+export function addTokenCommands(token: Command): void {
   withJsonOutput(
     token
       .command('sign')

@@ -11,9 +11,7 @@ import { readNewPassword } from '../terminal/read-password.ts';
 import { parseEmail } from '../terminal/option-parsers.ts';
 
 /** `lectern user …` */
-export function addUserCommands(program: Command): void {
-  const user = program.command('user').description('users of an organization, who log in with a password');
-
+export function addUserCommands(user: Command): void {
   withJsonOutput(
     user
       .command('create')

@@ -7,9 +7,7 @@ import type { RegisterOptions } from '../widgets/register-widget.ts';
 import { parseHttpUrl } from '../terminal/option-parsers.ts';
 
 /** `lectern widget …` */
-export function addWidgetCommands(program: Command): void {
-  const widget = program.command('widget').description("an organization's own widgets");
-
+export function addWidgetCommands(widget: Command): void {
   withJsonOutput(
     widget
       .command('register')

@@ -52,7 +52,7 @@ test.each([
   ['lti scores', '--limit 1001', 'between 1 and 1000'],
   ['widget register', '--type Image', "Lectern's own"],
 ])('`lectern %s %s` is a usage error: %s', async (name, args, fault) => {
-  const program = createProgram();
+  const program = await createProgram();
   let printed = '';
   for (const each of [program, ...program.commands, ...allCommands(program)])
     each.configureOutput({ writeErr: (text) => (printed += text) });
@@ -90,8 +90,8 @@ describe('the exit code', () => {
   });
 });
 
-describe('the help', () => {
-  const commands = allCommands(createProgram());
+describe('the help', async () => {
+  const commands = allCommands(await createProgram());
 
   test('describes every command, argument and option', () => {
     for (const command of commands) {
