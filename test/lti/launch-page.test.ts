@@ -1,35 +1,28 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { setOrganizationOrigins } from '../../shared/models/organization.ts';
 import type { LessonVersion } from '../../shared/models/lesson-version.ts';
 import { deleteLesson } from '../../shared/publishing/publishing.ts';
 import { buildLaunchToken, buildLearnerToken, buildOrganization } from '../support/factories.ts';
-import { startHarness } from '../support/harness.ts';
-import type { Harness } from '../support/harness.ts';
-import { ask } from '../support/answers.ts';
+import { useApi, useStarted } from '../support/use.ts';
+import { ask, expectError } from '../support/answers.ts';
 import type { Answer } from '../support/answers.ts';
 import { bootOf, embedPath, expectFailurePage, policyOf, textOf } from '../embed/embed-pages.ts';
-import { publishLesson } from '../player/player-lessons.ts';
+import { Player, publishLesson } from '../player/player-lessons.ts';
 
 const returnUrl = 'https://lms.example/course/view.php?id=2&x=<y>';
 
-let harness: Harness;
-let address: string;
-beforeAll(async () => {
-  harness = await startHarness();
-  address = await harness.startApi();
-});
-afterAll(() => harness.close());
+const api = useApi();
 
 async function buildLesson({
   origins = [],
   language = 'en',
 }: { origins?: string[]; language?: string } = {}) {
-  const { organization } = await buildOrganization(harness);
-  await setOrganizationOrigins(harness.db, organization.slug, origins);
-  return publishLesson(harness, organization, { lesson: { language } });
+  const { organization } = await buildOrganization(api);
+  await setOrganizationOrigins(api.db, organization.slug, origins);
+  return publishLesson(api, organization, { lesson: { language } });
 }
 
-const open = (version: LessonVersion, token: string) => ask(address + embedPath(version, token));
+const open = (version: LessonVersion, token: string) => ask(api.url + embedPath(version, token));
 
 /** For the page itself, not its frames. */
 const languageOf = ({ body }: Answer) => /<html lang="([^"]*)" dir="([^"]*)"/.exec(body.toString())?.slice(1);
@@ -106,7 +99,7 @@ describe('the way back to the course', () => {
 
   test('is on the page of a launched lesson that was deleted', async () => {
     const version = await buildLesson();
-    await deleteLesson(harness.db, version.lessonId);
+    await deleteLesson(api.db, version.lessonId);
     const page = await open(version, buildLaunchToken(version, { returnUrl }));
     expectFailurePage(page, 404, 'not_available');
     expect(textOf(page)).toContain('Back to the course');
@@ -130,4 +123,62 @@ test('an untracked page gives the reason and has a session of its own each time'
   const [first, second] = [bootOf(await open(version, token)), bootOf(await open(version, token))];
   expect(first).toMatchObject({ untracked: 'anonymous', session: { revision: 0 } });
   expect(first.learner).not.toBe(second.learner);
+});
+
+describe('without tracking', () => {
+  const untracked = useStarted(
+    async () => {
+      const version = await publishLesson(api, api.organization);
+      const player = (token: string) => new Player(api.url, version, token);
+      return {
+        teacher: player(buildLaunchToken(version, { ltiUserId: 'teacher', untracked: 'preview' })),
+        anonymous: player(buildLaunchToken(version, { ltiUserId: '', untracked: 'anonymous' })),
+      };
+    },
+    async () => undefined,
+  );
+
+  test('a teacher and an anonymous learner begin at the first step, whatever they did before', async () => {
+    for (const player of [untracked.teacher, untracked.anonymous]) {
+      await player.write({ items: [{ widgetId: 'q2', answer: ['b'] }] });
+      expect(await player.read()).toMatchObject({
+        revision: 0,
+        status: 'not_started',
+        items: null,
+        courseId: '00000000-0000-0000-0000-000000000000',
+      });
+    }
+  });
+
+  test("a write returns the state that it alone leads to, whatever the player's revision", async () => {
+    const write = {
+      revision: 7,
+      currentSectionIndex: 1,
+      items: [{ widgetId: 'q2', answer: ['b'], score: 900, maxScore: 900 }],
+      completed: true,
+    };
+    expect(await untracked.teacher.write(write)).toMatchObject({
+      revision: 8,
+      status: 'completed',
+      items: [{ widgetId: 'q2', score: 2, maxScore: 2 }],
+      score: 66.6667,
+      maxScore: 100,
+    });
+  });
+
+  test('a write that does not fit the lesson is rejected like any other', async () => {
+    const rejected = await untracked.anonymous.tell({ items: [{ widgetId: 'unknown', answer: 1 }] });
+    expectError(rejected, 422, 'items[0].widgetId "unknown" is no widget of the version');
+    const outside = await untracked.anonymous.tell({ currentStepIndex: 9 });
+    expectError(outside, 422, 'currentStepIndex must be between 0 and 1, not 9');
+  });
+
+  test('neither a record nor a course is stored', async () => {
+    await untracked.teacher.read();
+    await untracked.teacher.write({ currentStepIndex: 1 });
+    await untracked.anonymous.write({ currentStepIndex: 1 });
+    const { ltiProgress, embedProgress, courses } = api.db;
+    const counts = [ltiProgress, embedProgress, courses].map((model) => model.countDocuments());
+    expect(await Promise.all(counts)).toEqual([0, 0, 0]);
+  });
 });

@@ -3,8 +3,9 @@ import { claim } from '../../shared/lti/claims.ts';
 import { createPlatform } from '../../shared/models/lti-platform.ts';
 import type { LtiPlatform } from '../../shared/models/lti-platform.ts';
 import { publishLesson } from '../player/player-lessons.ts';
+import { ask, jsonOf } from '../support/answers.ts';
 import { buildOrganization } from '../support/factories.ts';
-import { answerOf, claimsOf, expectRejection, useLaunchLab } from './support/launch-lab.ts';
+import { answerOf, claimsOf, expectRejection, tokenOf, useLaunchLab } from './support/launch-lab.ts';
 
 const lab = useLaunchLab();
 
@@ -82,7 +83,7 @@ test("the login cookie works in the platform's frames, only over HTTPS, and is r
   ]);
 });
 
-test('behind a proxy with a path prefix, URLs and the cookie include the prefix', async () => {
+test('behind a proxy with a path prefix, URLs, redirects and cookies include the prefix', async () => {
   const publicUrl = 'https://school.example/lectern';
   const proxied = await lab.startApi({ PUBLIC_URL: publicUrl });
   const { tool } = await lab.register(proxied);
@@ -94,9 +95,12 @@ test('behind a proxy with a path prefix, URLs and the cookie include the prefix'
   const next = new URL(login.headers.get('location') ?? '');
   expect(next.searchParams.get('redirect_uri')).toBe(`${publicUrl}/lti/launch`);
   expect(login.headers.getSetCookie()[0]).toContain('; Path=/lectern/lti;');
+  const framed = await lab.simulator.sendLogin({ user, link, login: target });
+  expect(framed.headers.get('location')).toMatch(/^\/lectern\/lti\/login\/checked\?iss=/);
+  expect(framed.headers.getSetCookie()[0]).toContain('; Path=/lectern/lti/login;');
   for (const other of ['https://school.example/', 'https://school.example/lecternx/', proxied]) {
-    const refused = await lab.simulator.sendLogin({ ...tab, login: { target_link_uri: other } });
-    expectRejection(await answerOf(refused), 400, 'foreign_target');
+    const rejected = await lab.simulator.sendLogin({ ...tab, login: { target_link_uri: other } });
+    expectRejection(await answerOf(rejected), 400, 'foreign_target');
   }
 });
 
@@ -183,14 +187,6 @@ test.each([null, {}, { id: null, title: 'A course' }, { id: '' }])(
   },
 );
 
-test('a launch for deep linking redirects to the selection page', async () => {
-  const { simulator, tool, address } = lab;
-  const { course, users } = simulator.sample;
-  const answer = await lab.launch({ user: users.teacher, deepLink: { course, tool } });
-  expect(answer.status).toBe(303);
-  expect(answer.headers.get('location')).toMatch(new RegExp(`^${address}/lti/select/`));
-});
-
 test('with one issuer and client for several platforms, the deployment identifies the platform', async () => {
   const { harness, simulator, address } = lab;
   const { tool } = await lab.register(address);
@@ -219,4 +215,26 @@ test('with one issuer and client for several platforms, the deployment identifie
   });
   const ours = lab.addLink({ tool, custom });
   expectRejection(await lab.launch({ link: ours }), 404, 'lesson_not_found');
+});
+
+test('40 concurrent launches by different learners from one IP address succeed, each with its own identity', async () => {
+  const { simulator, version, address } = lab;
+  const link = lab.addLink({ lineItem: { label: 'A lesson', scoreMaximum: 10 } });
+  const users = Array.from({ length: 40 }, () => simulator.addUser());
+  const driven = await Promise.all(users.map((user) => simulator.driveLaunch({ user, link })));
+  const answers = await Promise.all(
+    driven.map(async (launch) => answerOf(await simulator.submitLaunch(launch))),
+  );
+  expect(answers.map((answer) => claimsOf(answer).ltiUserId)).toEqual(users.map(({ id }) => id));
+
+  const session = `${address}/api/public/lessons/${version.lessonId}/session`;
+  const sessions = await Promise.all(
+    answers.map(async (answer) => jsonOf(await ask(`${session}?token=${tokenOf(answer)}`))),
+  );
+  expect(sessions.map((one) => (one as { ltiUserId: string }).ltiUserId)).toEqual(users.map(({ id }) => id));
+  const scores = await lab.harness.db.ltiScores
+    .distinct('ltiUserId', { ltiUserId: users.map(({ id }) => id) })
+    .exec();
+  expect(scores.toSorted()).toEqual(users.map(({ id }) => id).toSorted());
+  expect(await lab.harness.db.ltiResourceLinks.countDocuments({ resourceLinkId: link.id })).toBe(1);
 });

@@ -10,7 +10,7 @@ import { expectRejection, answerOf, useLaunchLab } from './support/launch-lab.ts
 
 const lab = useLaunchLab();
 
-const checkCookie = 'lectern_lti_check=1';
+const testCookie = 'lectern_lti_check=1';
 
 async function sendLogin(options: Partial<DriveOptions> = {}): Promise<Response> {
   const { simulator, link } = lab;
@@ -21,7 +21,7 @@ const locationOf = ({ headers, url }: Response) => new URL(headers.get('location
 const toPlatform = expect.stringMatching(/^http.*\/authorize\?/) as string;
 
 /** Sends the same login again with other headers. */
-const retryScores = (asked: Response, headers: Record<string, string>) =>
+const repeat = (asked: Response, headers: Record<string, string>) =>
   fetch(locationOf(asked), { headers, redirect: 'manual' });
 
 describe('a login in a frame', () => {
@@ -30,7 +30,7 @@ describe('a login in a frame', () => {
     const asked = await sendLogin({ login });
     expect(asked.status).toBe(307);
     expect(asked.headers.getSetCookie()).toEqual([
-      `${checkCookie}; Path=/lti/login; Max-Age=600; HttpOnly; Secure; SameSite=None; Partitioned`,
+      `${testCookie}; Path=/lti/login; Max-Age=600; HttpOnly; Secure; SameSite=None; Partitioned`,
     ]);
     const next = locationOf(asked);
     expect(next.origin + next.pathname).toBe(`${lab.address}/lti/login/checked`);
@@ -40,7 +40,7 @@ describe('a login in a frame', () => {
 
   test('goes on to the platform when the cookie arrives, without the platform’s storage', async () => {
     const asked = await sendLogin({ storageTarget: '_parent' });
-    const shown = await retryScores(asked, { 'sec-fetch-dest': 'iframe', cookie: checkCookie });
+    const shown = await repeat(asked, { 'sec-fetch-dest': 'iframe', cookie: testCookie });
     expect(shown.status).toBe(302);
     expect(locationOf(shown).href).toEqual(toPlatform);
     expect(shown.headers.getSetCookie()).toEqual([expect.stringMatching(/^lectern_lti_[0-9a-f]{16}=/)]);
@@ -56,14 +56,14 @@ describe('a login in a frame', () => {
   test("is not redirected again while the browser has the last login's cookie", async () => {
     const asked = await sendLogin();
     const { search } = locationOf(asked);
-    const headers = { 'sec-fetch-dest': 'iframe', cookie: `other=2; ${checkCookie}` };
+    const headers = { 'sec-fetch-dest': 'iframe', cookie: `other=2; ${testCookie}` };
     const next = await fetch(`${lab.address}/lti/login${search}`, { headers, redirect: 'manual' });
     expect(locationOf(next).href).toEqual(toPlatform);
   });
 
   test('is rejected at once for invalid parameters, and after the check for unknown ones', async () => {
     expectRejection(await answerOf(await sendLogin({ login: { iss: '' } })), 400, 'login_incomplete');
-    const unknown = await retryScores(await sendLogin({ login: { client_id: 'somebody' } }), {});
+    const unknown = await repeat(await sendLogin({ login: { client_id: 'somebody' } }), {});
     expectRejection(await answerOf(unknown), 403, 'unknown_platform');
   });
 });
@@ -80,17 +80,7 @@ test('a browser that does not send Sec-Fetch-Dest gets the cookie check', async 
   const { search } = locationOf(await sendLogin());
   const asked = await fetch(`${lab.address}/lti/login${search}`, { redirect: 'manual' });
   expect(asked.status).toBe(307);
-  expect(locationOf(await retryScores(asked, { cookie: checkCookie })).href).toEqual(toPlatform);
-});
-
-test('behind a proxy with a path prefix, the login stays under the prefix', async () => {
-  const publicUrl = 'https://school.example/lectern';
-  const proxied = await lab.startApi({ PUBLIC_URL: publicUrl });
-  const { tool } = await lab.register(proxied);
-  const link = lab.addLink({ tool, url: `${publicUrl}/lti/launch` });
-  const asked = await sendLogin({ link });
-  expect(asked.headers.get('location')).toMatch(/^\/lectern\/lti\/login\/checked\?iss=/);
-  expect(asked.headers.getSetCookie()[0]).toContain('; Path=/lectern/lti/login;');
+  expect(locationOf(await repeat(asked, { cookie: testCookie })).href).toEqual(toPlatform);
 });
 
 test("a login and a launch without a platform's signature store nothing in Redis", async () => {
@@ -117,11 +107,4 @@ test("a login and a launch without a platform's signature store nothing in Redis
   expect(used).toHaveLength(1);
   expect(await redis.ttl(used[0] ?? '')).toBeLessThanOrEqual(600);
   redis.disconnect();
-});
-
-test('the cookie of the check is not the secret of a launch', async () => {
-  const { simulator, link } = lab;
-  const launch = await simulator.driveLaunch({ user: simulator.sample.users.learner, link });
-  const answer = await simulator.submitLaunch({ ...launch, cookie: checkCookie });
-  expectRejection(await answerOf(answer), 403, 'browser_not_recognized');
 });

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect } from 'vitest';
+import { expect } from 'vitest';
 import type { DriveOptions } from '../../../simulator/drive-launch.ts';
 import type { Link, Tool } from '../../../simulator/model.ts';
 import type { LinkOptions, Simulator } from '../../../simulator/simulator.ts';
@@ -15,6 +15,7 @@ import { expectSupportLine, textOf } from '../../embed/embed-pages.ts';
 import { buildOrganization } from '../../support/factories.ts';
 import { startHarness, testSigningSecrets } from '../../support/harness.ts';
 import type { Harness } from '../../support/harness.ts';
+import { useStarted } from '../../support/use.ts';
 
 /** A Lectern, a platform that is registered with it, and a lesson with a link to it in a course. */
 export interface LaunchLab {
@@ -47,17 +48,12 @@ export interface LaunchAnswer {
   html: string;
 }
 
-/**
- * Starts everything that the tests of one file need, and stops it afterwards. Use the lab's
- * properties only inside tests.
- */
+/** Starts a lab for the tests of one file. */
 export function useLaunchLab(options?: SimulatorOptions): LaunchLab {
-  const lab = {} as LaunchLab & { close(): Promise<void> };
-  beforeAll(async () => {
-    Object.assign(lab, await startLaunchLab(options));
-  });
-  afterAll(() => lab.close());
-  return lab;
+  return useStarted(
+    () => startLaunchLab(options),
+    (lab) => lab.close(),
+  );
 }
 
 /**

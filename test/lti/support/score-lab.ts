@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll } from 'vitest';
 import type { LineItem, LineItemDetails, Link } from '../../../simulator/model.ts';
 import type { SimulatorOptions } from '../../../simulator/start.ts';
 import { createLogger } from '../../../shared/platform/log.ts';
@@ -22,6 +21,7 @@ import type { Outcome } from '../../../worker/deliveries/delivery-sender.ts';
 import { scoreFormat } from '../../../worker/deliveries/scores.ts';
 import { outline, versionId } from '../../progress/build-progress.ts';
 import { testPepper } from '../../support/harness.ts';
+import { useStarted } from '../../support/use.ts';
 import { startLaunchLab } from './launch-lab.ts';
 import type { LaunchLab } from './launch-lab.ts';
 
@@ -84,12 +84,10 @@ export function useScoreLab(
   options?: SimulatorOptions,
   requestTimeouts: { timeoutMs?: number } = {},
 ): ScoreLab {
-  const lab = {} as ScoreLab & { close(): Promise<void> };
-  beforeAll(async () => {
-    Object.assign(lab, await startScoreLab(otherHosts(), requestTimeouts, options));
-  });
-  afterAll(() => lab.close());
-  return lab;
+  return useStarted(
+    () => startScoreLab(otherHosts(), requestTimeouts, options),
+    (lab) => lab.close(),
+  );
 }
 
 async function startScoreLab(

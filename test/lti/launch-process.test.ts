@@ -1,9 +1,6 @@
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
-import { expect, test, vi } from 'vitest';
-import { faults } from '../../api/lti/faults.ts';
+import { connect } from 'node:net';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { claim } from '../../shared/lti/claims.ts';
-import { packageRoot } from '../../shared/platform/paths.ts';
 import { startApiProcess } from '../support/api-process.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { tokenOf, useLaunchLab } from './support/launch-lab.ts';
@@ -46,9 +43,35 @@ test('the log has each launch with its platform and problem, but no secrets and 
   for (const secret of secrets) expect(api.output()).not.toContain(secret);
 });
 
-test('the guide says how to fix each error code', async () => {
-  const guide = await readFile(join(packageRoot, 'docs', 'lti', 'troubleshooting.md'), 'utf8');
-  const section = guide.split('\n## ').find((part) => part.startsWith('When a launch is refused')) ?? '';
-  const told = [...section.matchAll(/^\| `(\w+)`/gm)].map(([, code]) => code);
-  expect(told.toSorted()).toEqual(Object.keys(faults).toSorted());
+const kB = 1024;
+
+/** Sends the beginning of a launch; `received` grows by the response. */
+function beginLaunch(sent: number): { received: string } {
+  const { hostname, port } = new URL(lab.address);
+  const socket = connect({ host: hostname, port: Number(port) });
+  onTestFinished(() => void socket.destroy());
+  const begun = { received: '' };
+  socket.on('data', (chunk) => (begun.received += chunk.toString('latin1')));
+  // The server may close a connection whose body it rejects.
+  socket.on('error', () => undefined);
+  socket.write(
+    [
+      'POST /lti/launch HTTP/1.1',
+      `Host: ${hostname}`,
+      'Content-Type: application/x-www-form-urlencoded',
+      `Content-Length: ${256 * kB}`,
+      '',
+      `id_token=${'x'.repeat(sent)}`,
+    ].join('\r\n'),
+  );
+  return begun;
+}
+
+test('large launches that clients of one address never finish are rejected from 2 MiB on, and other launches are not', async () => {
+  const begun = Array.from({ length: 24 }, () => beginLaunch(250 * kB));
+  const rejected = () => begun.filter(({ received }) => received.startsWith('HTTP/1.1 429 '));
+  await waitFor('a rejected launch', () => rejected().length > 0, 20_000);
+  expect(rejected()[0]?.received).toContain('\r\nRetry-After: 5\r\n');
+
+  expect((await lab.launch()).status).toBe(303);
 });
