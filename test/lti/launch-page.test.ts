@@ -128,9 +128,11 @@ test('an untracked page gives the reason and has a session of its own each time'
 describe('without tracking', () => {
   const untracked = useStarted(
     async () => {
-      const version = await publishLesson(api, api.organization);
+      const { organization } = await buildOrganization(api);
+      const version = await publishLesson(api, organization);
       const player = (token: string) => new Player(api.url, version, token);
       return {
+        organizationId: organization._id,
         teacher: player(buildLaunchToken(version, { ltiUserId: 'teacher', untracked: 'preview' })),
         anonymous: player(buildLaunchToken(version, { ltiUserId: '', untracked: 'anonymous' })),
       };
@@ -178,7 +180,9 @@ describe('without tracking', () => {
     await untracked.teacher.write({ currentStepIndex: 1 });
     await untracked.anonymous.write({ currentStepIndex: 1 });
     const { ltiProgress, embedProgress, courses } = api.db;
-    const counts = [ltiProgress, embedProgress, courses].map((model) => model.countDocuments());
-    expect(await Promise.all(counts)).toEqual([0, 0, 0]);
+    const { organizationId } = untracked;
+    expect(await ltiProgress.countDocuments({ organizationId })).toBe(0);
+    expect(await embedProgress.countDocuments({ organizationId })).toBe(0);
+    expect(await courses.countDocuments({ organizationId })).toBe(0);
   });
 });

@@ -1,21 +1,17 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { LineItem } from '../../simulator/model.ts';
 import { gradeScopes } from '../../shared/lti/claims.ts';
 import type { LtiLineItem } from '../../shared/models/lti-line-item.ts';
 import { saveResourceLink } from '../../shared/models/lti-resource-link.ts';
-import { answer, startOrigin } from '../support/origin.ts';
-import type { Origin } from '../support/origin.ts';
+import { answer } from '../support/origin.ts';
+import { useOrigin } from '../support/use.ts';
 import { completed, useScoreLab } from './support/score-lab.ts';
 import type { GradedLearner } from './support/score-lab.ts';
 
 /* Links whose launches name no line item, but whose line items can be found and created. */
 
 /** Another server of the platform. */
-let origin: Origin;
-beforeAll(async () => {
-  origin = await startOrigin();
-});
-afterAll(() => origin.close());
+const origin = useOrigin();
 
 const lab = useScoreLab(() => [origin.host]);
 

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { registerLineItem } from '../../shared/lti/scores/register-line-item.ts';
-import { publishDueScores, publishScore } from '../../shared/lti/scores/publish-to-outbox.ts';
+import { publishDueScores, publishScore, scoreValuesOf } from '../../shared/lti/scores/publish-to-outbox.ts';
+import { scoresUrl } from '../../shared/lti/scores/send.ts';
 import { clearScoresDue, findScoreDue, markScoresDue } from '../../shared/models/lti-progress.ts';
 import { saveResourceLink } from '../../shared/models/lti-resource-link.ts';
 import { claimScore, wantScore } from '../../shared/models/lti-score-changes.ts';
@@ -28,13 +29,9 @@ test('a launch of a link without a line item or the scope to send scores makes n
   expect(await lab.harness.db.ltiScores.countDocuments({ ltiUserId: learner.ltiUserId })).toBe(1);
 });
 
-test('a launch without any progress makes no score due', async () => {
+test('a launch or an unfinished lesson makes no score due, so no grade in the platform is cleared', async () => {
   const learner = await lab.addLearner();
   expect(await lab.rowOf(learner)).toMatchObject({ state: 'idle', wanted: null, sent: null });
-});
-
-test('a started but unfinished lesson makes no score due, so no grade in the platform is cleared', async () => {
-  const learner = await lab.addLearner();
   await lab.tell(learner, { status: 'not_started', maxScore: 100 });
   await lab.tell(learner, { status: 'in_progress', score: 30, maxScore: 100 });
   expect(await lab.rowOf(learner)).toMatchObject({ state: 'idle', wanted: null, sent: null });
@@ -155,4 +152,32 @@ test('a score that the platform has is not sent again, unless another one may ha
   expect(await lab.rowOf(learner)).toMatchObject({ state: 'waiting' });
   expect(await lab.send(learner)).toBe('sent');
   expect(lab.taken(learner).map(({ scoreGiven }) => scoreGiven)).toEqual([40, 60, 40]);
+});
+
+test('a lesson that was never finished has no score', () => {
+  expect(scoreValuesOf({ finished: null })).toBeNull();
+  expect(scoreValuesOf({})).toBeNull();
+});
+
+test.each([
+  ['points are scaled to 100', 2, 3, 66.6667],
+  ['zero is a score', 0, 3, 0],
+  ['no answers to scored questions give zero', null, 3, 0],
+  ['a lesson without scored questions gives full marks', null, null, 100],
+  ['a maximum of 0 counts as no scored questions', 0, 0, 100],
+])('finished lesson: %s', (_title, score, maxScore, scoreGiven) => {
+  for (const isCurrent of [true, false]) {
+    const finishedAt = new Date();
+    const finished = { at: finishedAt, score, maxScore, isCurrent };
+    expect(scoreValuesOf({ finished })).toEqual({ scoreGiven, scoreMaximum: 100, finishedAt });
+  }
+});
+
+test.each([
+  ['https://a.example/items/1', 'https://a.example/items/1/scores'],
+  ['https://a.example/items/1/', 'https://a.example/items/1/scores'],
+  ['https://a.example/items/1/lineitem?type_id=4', 'https://a.example/items/1/lineitem/scores?type_id=4'],
+  ['https://a.example/?item=a/b', 'https://a.example/scores?item=a/b'],
+])('the scores of %s are at %s', (lineItem, scores) => {
+  expect(scoresUrl(lineItem)).toBe(scores);
 });

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { LtiScore } from '../../shared/models/lti-score.ts';
-import { answer, startOrigin } from '../support/origin.ts';
-import type { Origin } from '../support/origin.ts';
+import { answer } from '../support/origin.ts';
+import { useOrigin } from '../support/use.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { completed, useScoreLab } from './support/score-lab.ts';
 import type { GradedLearner } from './support/score-lab.ts';
@@ -10,11 +10,7 @@ import type { GradedLearner } from './support/score-lab.ts';
 /* Scores for several platforms at once: no platform delays another. */
 
 /** Makes the origin respond to the line items of all platforms. */
-let origin: Origin;
-beforeAll(async () => {
-  origin = await startOrigin();
-});
-afterAll(() => origin.close());
+const origin = useOrigin();
 
 const lab = useScoreLab(() => [origin.host]);
 
@@ -108,13 +104,13 @@ test('rows of a platform in backoff are neither claimed nor polled', async () =>
   await sender.sendDue();
   await native.command({ profile: 0 });
   expect(outcomes.slice(tries)).toEqual(['sent']);
-  const looks = await native
+  const queries = await native
     .collection<{ docsExamined?: number; keysExamined?: number }>('system.profile')
     .find({ ns: `${db.connection.name}.ltiScores` })
     .toArray();
   const sumOf = (field: 'docsExamined' | 'keysExamined') =>
-    looks.reduce((sum, look) => sum + (look[field] ?? 0), 0);
-  expect(looks.length).toBeGreaterThan(2);
+    queries.reduce((sum, query) => sum + (query[field] ?? 0), 0);
+  expect(queries.length).toBeGreaterThan(2);
   expect(sumOf('docsExamined')).toBeLessThan(20);
   expect(sumOf('keysExamined')).toBeLessThan(20);
 });
